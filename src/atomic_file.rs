@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Atomic file writes: a file appears complete or not at all.
 
 use crate::{Error, Result};
 use std::{
@@ -8,8 +8,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Writes `bytes` to a file beside `path` and then moves it there, so that `path` never holds a part of them.
-/// A link is followed. What is no regular file, such as a device or a pipe, is written into as it is.
+/// Writes `bytes` to a temporary file beside `path` and renames it to `path`, so that `path` never holds
+/// partial data. Symbolic links are followed. A device or a pipe is written to directly.
 ///
 /// # Errors
 ///
@@ -24,8 +24,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     written.map_err(|e| Error::io(path, e))
 }
 
-/// Fails if `path` cannot be written; for use before any work is done. A device or a pipe is not opened: the
-/// reader of a pipe would see its end.
+/// Fails if `path` cannot be written. Call it before any expensive work. It does not open devices and pipes,
+/// because the reader of a pipe would see its end.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
     let target = target(path);
     let folder = folder(&target);
     let (probe, _) = create_beside(&target).map_err(|e| {
-        // As in /proc: the folder is there, and the file cannot be.
+        // In /proc, for example, the folder exists but files cannot be created.
         let takes_none = e.kind() == ErrorKind::NotFound && folder.is_dir();
         let told = takes_none.then(|| io::Error::other("no file can be written in this folder"));
         Error::io(folder, told.unwrap_or(e))
@@ -49,12 +49,12 @@ pub fn check_writable(path: &Path) -> Result<()> {
     fs::remove_file(&probe).map_err(|e| Error::io(folder, e))
 }
 
-/// Whether there is something at `path` that holds no bytes: a device, a pipe or a socket.
+/// True if `path` is a device, a pipe or a socket.
 fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|what| !what.is_file() && !what.is_dir())
 }
 
-/// The file that `path` leads to: a link is to stay a link.
+/// Resolves `path` if it is a symbolic link, so that writing keeps the link.
 fn target(path: &Path) -> PathBuf {
     let followed = path.is_symlink().then(|| fs::canonicalize(path).ok());
     followed.flatten().unwrap_or_else(|| path.to_owned())
@@ -65,12 +65,12 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     drop(file);
     written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| {
-        // The first error is the one that counts.
+        // A failure to delete is ignored, because the first error is the one to report.
         fs::remove_file(&part).ok();
     })
 }
 
-/// A new file beside `path`, under a name that no other thread or process uses.
+/// Creates a file beside `path`, under a name that no other thread or process uses.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let process = std::process::id();
@@ -81,14 +81,14 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
         name.push(format!(".{process}.{count}.part"));
         let part = folder(path).join(name);
         match File::create_new(&part) {
-            // An earlier process of the same number was killed.
+            // An earlier process with the same id was killed and left its file.
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
             created => return created.map(|file| (part, file)),
         }
     }
 }
 
-/// The folder that `path` is in.
+/// Returns the folder that contains `path`.
 fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -158,7 +158,7 @@ mod tests {
         let pipe = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.unwrap().success());
-        // Without a reader: opening it would wait for one.
+        // The pipe has no reader yet, so opening it would block.
         check_writable(&pipe).unwrap();
         let reader = {
             let pipe = pipe.clone();

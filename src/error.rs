@@ -1,88 +1,89 @@
-//! The library's error type: each error is a single line that names the file, key or thing at fault.
+//! Error type of the library. Each message is a single line that names the file, key or object at fault.
 
 use std::path::PathBuf;
 
-/// Shorthand for results of this library.
+/// Result with this library's error type.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can fail. Messages say what to do, as far as that is known.
+/// Everything that can fail. Messages say how to fix the problem where that is known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be opened, read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The error of the system.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// A scene, an environment or a file of questions is broken, or needs what canopy does not support.
+    /// A scene, an environment or a file of queries is invalid, or needs a feature that canopy does not
+    /// support.
     #[error("{}: {what}", path.display())]
     Scene {
-        /// The file that was opened.
+        /// File that was opened.
         path: PathBuf,
-        /// What is wrong with it; names the accessor, node or key.
+        /// Problem; names the accessor, node or key.
         what: String,
     },
-    /// A folder was opened that holds several scenes.
+    /// A folder that holds several scenes was opened.
     #[error("{}: holds {count} scenes; name one of {names}", folder.display())]
     SeveralScenes {
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
-        /// The number of its scenes.
+        /// Number of its scenes.
         count: usize,
-        /// Names of the first ones.
+        /// Names of the first scenes.
         names: String,
     },
     /// A configuration key or its value is wrong.
     #[error("{origin}: {what}")]
     Config {
-        /// The file, or the command-line option: `--set`, `--size`, ….
+        /// File or command-line option, such as `--set` or `--size`.
         origin: String,
-        /// What is wrong; names the key.
+        /// Problem; names the key.
         what: String,
     },
-    /// The command line is wrong, whatever the files hold: exit code 2.
+    /// The command line is wrong, independently of any file. Exit code 2.
     #[error("{0}")]
     Usage(String),
-    /// Something that was named does not exist in the scene or on this machine: a clip, a camera, an adapter.
+    /// A named object does not exist in the scene or on this machine, such as a clip, a camera or an adapter.
     #[error("{0}")]
     NotFound(String),
     /// The scene is larger than the adapter supports or the configuration allows.
     #[error("{what}: {needed} needed, {allowed} allowed ({by})")]
     Limit {
-        /// What did not fit.
+        /// Resource that did not fit.
         what: String,
-        /// How much it needs, with a unit.
+        /// Amount needed, with a unit.
         needed: String,
-        /// How much is allowed, with a unit.
+        /// Amount allowed, with a unit.
         allowed: String,
-        /// What sets the limit: the adapter, or a configuration key.
+        /// Source of the limit: the adapter or a configuration key.
         by: String,
     },
-    /// Trees cannot be built over this geometry, or do not hold what they must.
+    /// A tree cannot be built over this geometry, or does not hold what it must.
     #[error("{0}")]
     Tree(String),
-    /// A shader that cannot be composed, with its file and line.
+    /// A shader cannot be composed. Names its file and line.
     #[error("{0}")]
     Shader(String),
-    /// An argument that a function of the library does not accept.
+    /// A function of the library does not accept an argument.
     #[error("{0}")]
     Argument(String),
     /// No usable adapter, a lost device, or an error that wgpu reported.
     #[error("{0}")]
     Gpu(String),
-    /// The system opens no window, as without a display.
+    /// The system cannot open a window, for example without a display.
     #[error("{0}")]
     Window(String),
-    /// A picture or an environment cannot be encoded in the format of its file.
+    /// A picture or an environment cannot be encoded in its file format.
     #[error("{0}")]
     Encode(String),
     /// A result of the GPU failed its check.
     #[error("{0}")]
     WrongResult(String),
-    /// A fault of canopy itself.
+    /// A bug in canopy.
     #[error("{0}; please report this")]
     Internal(String),
     /// The user cancelled the work.
@@ -144,7 +145,7 @@ impl From<canopy_scene::Error> for Error {
 }
 
 impl Error {
-    /// An [`Error::Io`] for `path`.
+    /// Creates an [`Error::Io`] for `path`.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io {
             path: path.into(),
@@ -152,18 +153,18 @@ impl Error {
         }
     }
 
-    /// Whether the command line is wrong, whatever the files hold.
+    /// True if the command line is wrong, independently of any file.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Usage(_) => true,
-            // A settings file's origin is its path.
+            // The origin is the path of a settings file or an option.
             Self::Config { origin, .. } => origin.starts_with("--"),
             _ => false,
         }
     }
 
-    /// An [`Error::Scene`] for `path`, on one line of limited length without control characters, whatever the
-    /// file contains.
+    /// Creates an [`Error::Scene`] for `path`. The message is one line of limited length without control
+    /// characters, regardless of the file's contents.
     pub fn scene(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
         canopy_scene::Error::scene(path, what).into()
     }

@@ -1,27 +1,29 @@
-//! canopy, the program: a viewer and a command line over a deferred renderer that rebuilds its trees on the GPU in
-//! every frame. The parts are packages:
+//! canopy, the program: a viewer and a command line over a deferred renderer that rebuilds its BVHs on the
+//! GPU every frame. It consists of these packages:
 //!
 //! ```text
 //! canopy ─► canopy-lab ─► canopy-render ─► canopy-scene, canopy-bvh
 //! canopy ─► canopy-reference ─► the layouts of canopy-lab and canopy-render, canopy-scene, canopy-bvh
 //! ```
 //!
-//! * canopy-bvh ([`accel`], [`gpu`]): trees over triangles in GPU memory, and the GPU core. It knows no scene.
-//! * canopy-scene ([`scene`]): scenes on the CPU, and their files. It knows no wgpu.
-//! * canopy-render ([`render`]): the passes and the frame, whose documentation begins there.
-//! * canopy-lab ([`lab`]): rays in other ways, to compare with. The renderer knows it as a guest.
-//! * canopy-reference ([`mod@reference`]): CPU twins.
+//! * canopy-bvh ([`accel`], [`gpu`]): BVHs over triangles in GPU memory, and the GPU core. It does not know
+//!   scenes.
+//! * canopy-scene ([`scene`]): scenes on the CPU, and their files. It does not know wgpu.
+//! * canopy-render ([`render`]): the passes and the frame. Its documentation is the place to start reading.
+//! * canopy-lab ([`lab`]): other ways to trace rays, for comparison. The renderer runs its pass through
+//!   `render::inspect::guest`.
+//! * canopy-reference ([`mod@reference`]): CPU reference implementations of the shaders.
 //!
-//! Within the program, each may also name those further to the right:
+//! Within the program, each module may use those to its right:
 //!
 //! ```text
 //! app, cli ─► provenance, profile ─► output ─► config, device ─► error, atomic_file
 //! ```
 //!
-//! Nothing but the binary names [`app`], which alone knows winit and egui. `tests/layers.rs` holds that.
+//! Only the binary uses [`app`], the only module that knows winit and egui. `tests/layers.rs` checks this.
 //!
-//! Each package owns its settings; [`config`] lays them together as `config.toml`. Fallible functions return
-//! [`Error`], a line for the person who has to act.
+//! Each package owns its settings, and [`config`] combines them into `config.toml`. Fallible functions return
+//! [`Error`], a one-line message that tells the user what to do.
 
 #[cfg(feature = "viewer")]
 pub mod app;

@@ -1,4 +1,4 @@
-//! Arguments in, exit code out.
+//! The binary: parses the arguments, runs the command and returns the exit code.
 
 use canopy::{
     cli::{self, Cli, Command},
@@ -11,7 +11,7 @@ fn main() -> ExitCode {
     let cli = match Cli::parse_from_os(std::env::args_os()) {
         Ok(cli) => cli,
         Err(message) => {
-            // A reader that goes away is no failure.
+            // Failing to write the message is not an error, because the reader of a pipe may have closed it.
             message.print().ok();
             return ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(2));
         }
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // The library's errors contain their causes.
+            // The messages of the library's errors already include their causes.
             let line = error.to_string();
             let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
             writeln!(std::io::stderr(), "error: {line}").ok();
@@ -30,8 +30,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Switches Mesa's device-selection layer off outside of a desktop session, where it would write lines to
-/// standard error.
+/// Disables Mesa's device-selection layer outside a desktop session, where it would write to standard error.
 fn quiet_device_selection() {
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: no other thread runs yet.
@@ -55,7 +54,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
                 return view(args, config, None);
             };
             let made = Provenance::required(&picture)?;
-            // Pictures of the window often lie far from their scenes.
+            // Screenshots are often not saved beside the scene, so recent files are searched too.
             let known = recent_files();
             let limits = config()?.frame.opening.load;
             let search = Search {
@@ -71,7 +70,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Render(mut args) => {
             let from = args.from.clone();
             let made = from.as_deref().map(Provenance::required).transpose()?;
-            // Settings may come from a pipe, which is read once: only a picture needs limits before.
+            // Settings may come from a pipe, which can only be read once. They are only needed this early for
+            // a picture, whose files are found within the limits that they set.
             let limits = match from {
                 Some(_) => config()?.frame.opening.load,
                 None => canopy::config::Config::default().frame.opening.load,
@@ -110,7 +110,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails for actions and keys of the viewer that do not exist, which only the viewer knows.
+/// Fails for unknown actions and keys. Only the viewer knows which exist.
 #[cfg(feature = "viewer")]
 fn check_keys(config: &canopy::config::Config) -> canopy::Result<()> {
     canopy::app::check_keys(&config.keys)

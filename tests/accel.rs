@@ -1,4 +1,5 @@
-//! The tree, stage by stage against its CPU twins, and rays against every triangle in f64.
+//! Tests of the tree. Each stage is compared with its CPU twin, and rays with a test of every triangle in
+//! f64.
 
 use crate::common;
 use canopy::{
@@ -14,7 +15,7 @@ use common::{Random, Soup, by_lane, every_implementation, gpu, implementations, 
 use glam::Vec3;
 use proptest::{prelude::*, test_runner::TestRunner};
 
-/// Sizes at which workgroups, rounds and blocks begin and end, and one large odd number.
+/// Sizes at and around the bounds of workgroups, rounds and blocks, and one large odd number.
 const SIZES: [usize; 17] = [
     0, 1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 1023, 1024, 2048, 2049, 4097, 10_007,
 ];
@@ -29,7 +30,7 @@ fn sorted(gpu: &Gpu, sort: &RadixSort, keys: &[u32], bits: u32, implied: bool) -
     let pairs = sort.buffers(gpu, count).unwrap();
     let mut digits = sort.digits(gpu, &pairs, 0, bits, implied);
     digits.set_count(gpu, count);
-    // Where values are implied, what the buffer holds must not matter.
+    // With implied values, the content of the value buffer must not matter.
     let values: Vec<u32> = (0..count).map(|i| if implied { !i } else { i }).collect();
     for (array, words) in [(&pairs.keys[0], keys), (&pairs.values[0], &values)] {
         gpu.queue
@@ -50,7 +51,7 @@ fn sorted(gpu: &Gpu, sort: &RadixSort, keys: &[u32], bits: u32, implied: bool) -
 /// Keys and values.
 type Pairs = (Vec<u32>, Vec<u32>);
 
-/// What is wrong with a sort: the twin is the standard library's stable sort.
+/// Describes the fault of a sort, if any. The twin is the standard library's stable sort.
 fn sort_fault(keys: &[u32], bits: u32, result: &Pairs) -> Option<String> {
     let mask = if bits == 32 { u32::MAX } else { (1 << bits) - 1 };
     let mut order: Vec<u32> = (0..keys.len() as u32).collect();
@@ -92,10 +93,10 @@ fn check_sort(kernels: &str, gpu: &Gpu) {
             check(&keys, 32, keys[..size.min(1)] == [0xdead_beef]);
         }
     }
-    // Past SORT_SERIAL_BLOCKS blocks, scan has a workgroup per digit.
+    // With more than SORT_SERIAL_BLOCKS blocks, scan uses a workgroup per digit.
     let keys: Vec<u32> = (0..140_001).map(|_| random.bits() >> 7).collect();
     check(&keys, 32, true);
-    // Bits above those asked for are ignored; an odd number of digits ends on the other side.
+    // Higher bits than requested are ignored. An odd number of digits leaves the result in the other buffer.
     let keys: Vec<u32> = (0..5000).map(|_| random.bits()).collect();
     check(&keys, 16, false);
     check(&keys, 24, true);
@@ -118,7 +119,7 @@ fn the_sort_comparer_can_fail() {
     );
 }
 
-/// Runs on every implementation in the quick lane, too.
+/// Runs on every implementation, also in the quick lane.
 #[test]
 fn sort_of_any_keys_is_stable() {
     for (_, gpu) in every_implementation() {
@@ -187,8 +188,8 @@ fn inputs() -> Vec<(String, Soup)> {
     let mut outlier = random_triangles(400, 12);
     outlier[0] = outlier[0].map(|v| v * 1e9);
     inputs.push(("an outlier".into(), Soup::default().mesh(outlier)));
-    // Sizes around the ends of the first sort's two mesh bits and of the second sort's digits; empty and
-    // single meshes among them.
+    // Sizes around the limits of the first sort's two mesh bits and of the second sort's digits. They include
+    // empty and single meshes.
     for meshes in [2usize, 4, 5, 300] {
         let soup = (0..meshes).fold(Soup::default(), |soup, mesh| {
             let offset = Vec3::X * mesh as f32;
@@ -203,7 +204,7 @@ fn inputs() -> Vec<(String, Soup)> {
     inputs
 }
 
-/// Builds trees of the quality `best`, and then those of [`Quality::Fast`] where that is another one.
+/// Builds trees of the quality `best`, then of [`Quality::Fast`] if that is another quality.
 fn check_build(kernels: &str, gpu: &Gpu, codes: Codes, best: Quality) {
     let lbvh = Lbvh::with_quality(gpu, best);
     for (name, soup) in inputs() {
@@ -218,7 +219,7 @@ fn check_build(kernels: &str, gpu: &Gpu, codes: Codes, best: Quality) {
     }
 }
 
-/// Each stage against its twin, given what the stage before made.
+/// Compares each stage with its twin, given the output of the previous stage.
 fn check_stages(name: &str, gpu: &Gpu, soup: &Soup, tree: &Tree, codes: Codes) {
     let (triangles, meshes) = (soup.triangles(), &soup.meshes);
     let with_tlas = reference::lbvh::with_tlas(meshes);
@@ -233,7 +234,7 @@ fn check_stages(name: &str, gpu: &Gpu, soup: &Soup, tree: &Tree, codes: Codes) {
         })
         .collect();
     let twin = reference::lbvh::bounds(&triangles, meshes);
-    // Vulkan lets devices take denormal numbers for zeros.
+    // Vulkan allows devices to flush denormal numbers to zero.
     let zero = Aabb::of([Vec3::ZERO]);
     if name.starts_with("denormal") && mesh_bounds == [(zero, zero)] {
         return;
@@ -290,8 +291,8 @@ fn every_stage_equals_its_twin() {
     }
 }
 
-/// Leaves to the long lane what takes half a minute to compile: kernels for GPUs, and those of high quality, which read
-/// no more of wide codes than the mesh beside them.
+/// The quick lane leaves out kernels that take half a minute to compile: those for GPUs and those of high
+/// quality. For high quality, wide codes matter no more than the mesh number beside them.
 #[test]
 fn every_stage_equals_its_twin_with_wide_codes() {
     let best = by_lane(Quality::Fast, Quality::High);
@@ -300,7 +301,7 @@ fn every_stage_equals_its_twin_with_wide_codes() {
     }
 }
 
-/// Small meshes leave room for their number beside shorter codes; many larger ones do not and are sorted
+/// Small meshes leave room for their number beside shorter codes. Many larger meshes do not, and are sorted
 /// twice.
 #[test]
 fn codes_are_as_long_as_leaves_room() {
@@ -328,7 +329,7 @@ fn codes_are_as_long_as_leaves_room() {
     assert_eq!(codes::axis_bits(&meshes(1, 1), Codes::Bits63), 21);
 }
 
-/// Most binary nodes lie within a block of leaves; what is left is made apart.
+/// Most binary nodes lie within a block of leaves. Few are left for the separate pass.
 #[test]
 fn few_nodes_reach_beyond_a_block() {
     let gpu = implementations().remove(1).1;
@@ -336,7 +337,7 @@ fn few_nodes_reach_beyond_a_block() {
         let tree = soup.build(&gpu, &Lbvh::new(&gpu));
         let across = tree.nodes_across_blocks(&gpu).unwrap().unwrap();
         let nodes = soup.indices.len() as u32 - 1;
-        // At least one at each end of a block but the last.
+        // At least one node crosses each end of a block, except the last.
         assert!(
             across >= nodes / 512 && 50 * across <= nodes,
             "{across} of {nodes}"
@@ -344,7 +345,8 @@ fn few_nodes_reach_beyond_a_block() {
     }
 }
 
-/// Up to twice the leaves of a block no node is left for other dispatches, where a workgroup has room for that.
+/// A build of up to twice the leaves of a block needs no other dispatches for nodes, if a workgroup has room
+/// for that.
 #[test]
 fn a_small_build_is_one_block() {
     let gpu = implementations().remove(1).1;
@@ -354,21 +356,21 @@ fn a_small_build_is_one_block() {
         (tree.dispatches(), across > 0)
     };
     let dispatches = |triangles| dispatches_on(&gpu, triangles);
-    // The mesh is a leaf as well.
+    // The mesh counts as a leaf too.
     let (one_block, across) = dispatches(511);
     assert!(!across);
-    // Two dispatches more: the pyramid, and the nodes across.
+    // Two more dispatches: the pyramid, and the nodes across blocks.
     let two_blocks = (one_block + 2, true);
     if gpu.limits.max_compute_invocations_per_workgroup >= 512 {
         assert_eq!(dispatches(512), (one_block, false));
         assert_eq!(dispatches(1023), (one_block, false));
     }
     assert_eq!(dispatches(1024), two_blocks);
-    // Workgroups of 16 KiB have no room.
+    // Workgroups with 16 KiB have no room.
     assert_eq!(dispatches_on(&common::portable_gpu(), 1000), two_blocks);
 }
 
-/// A height field of two triangles a cell.
+/// Height field with two triangles per cell.
 fn grid(side: usize) -> Soup {
     let point = |x: usize, z: usize| {
         let (x, z) = (x as f32 / side as f32, z as f32 / side as f32);
@@ -395,8 +397,8 @@ fn a_build_is_one_pass_unless_it_is_timed() {
     check_stages("one pass", &gpu, &soup, &tree, Codes::Bits30);
 }
 
-/// Sectors of 32 bytes that the stores of a sort's scatter touch a key, for a key's place among all and the place
-/// at which a thread of the block holds it: a store is one of 32 threads.
+/// Number of 32-byte sectors that the stores of a sort's scatter touch per key. `stores` holds the
+/// destination indices of each store of 32 threads.
 fn sectors_per_key(stores: &[Vec<u32>]) -> f64 {
     let mut sectors = 0;
     let mut keys = 0;
@@ -410,7 +412,7 @@ fn sectors_per_key(stores: &[Vec<u32>]) -> f64 {
     sectors as f64 / keys as f64
 }
 
-/// What reordering a block before it is stored spares, by a model: no adapter here counts sectors.
+/// Models the saving from reordering a block before it is stored, because no adapter here counts sectors.
 #[test]
 fn a_model_stores_reordered_pairs_in_fewer_sectors() {
     let mut random = Random(5);
@@ -433,10 +435,11 @@ fn a_model_stores_reordered_pairs_in_fewer_sectors() {
     assert!(direct > 0.9 && reordered < 0.24, "{direct} and {reordered}");
 }
 
-/// Deeper than a run of `hierarchy_serial`, with several levels of joining, and many meshes across runs.
+/// Builds deeper than a run of `hierarchy_serial`, with several levels of joins, and with many meshes across
+/// runs.
 #[test]
 fn large_builds_validate_and_repeat() {
-    // Fewer triangles make as many levels.
+    // Fewer triangles give as many levels.
     let (count, most) = by_lane((20_003, 50), (70_003, 150));
     let whole = Soup::random(count, 5).mesh(random_triangles(500, 6));
     let many = (0..700u64).fold(Soup::default(), |soup, mesh| {
@@ -465,7 +468,7 @@ fn large_builds_validate_and_repeat() {
     }
 }
 
-/// The nodes of the last build, without those of an earlier one that lie between them.
+/// Nodes of the last build, without leftovers of an earlier build between them.
 fn made_nodes(tree: &TreeData) -> Vec<Node> {
     let made = tree.nodes.iter().zip(&tree.node_areas);
     made.filter(|(_, area)| **area >= 0.0)
@@ -473,7 +476,7 @@ fn made_nodes(tree: &TreeData) -> Vec<Node> {
         .collect()
 }
 
-/// Trees of high quality cost rays less, most where triangles are long and thin.
+/// Trees of high quality reduce the cost of rays, most for long thin triangles.
 #[test]
 fn a_better_tree_has_a_lower_cost() {
     let gpu = gpu();
@@ -485,7 +488,7 @@ fn a_better_tree_has_a_lower_cost() {
         [at, at + length * along, at + 0.01 * random.cube()]
     });
     let slivers = Soup::default().mesh(slivers);
-    // Of all sizes: each wall is two triangles.
+    // Boxes of all sizes. Each wall is two triangles.
     let boxes = (0..1500).flat_map(|_| {
         let at = random.cube();
         let size = 0.8 * 0.5f32.powi((random.bits() % 7) as i32) * random.cube().abs();
@@ -529,8 +532,8 @@ fn a_better_tree_has_a_lower_cost() {
     }
 }
 
-/// Joining nearest neighbours makes a chain of triangles that grow from one to the next, 140 levels deep. As a TLAS
-/// it would outgrow the stack.
+/// Merging nearest neighbours turns triangles that grow from one to the next into a chain, 140 levels deep.
+/// As a TLAS it would overflow the stack.
 #[test]
 fn trees_of_high_quality_are_not_too_deep() {
     let chain: Vec<_> = (0..140)
@@ -556,7 +559,7 @@ fn trees_of_high_quality_are_not_too_deep() {
     }
 }
 
-/// More boxes than one dispatch of `pyramid` joins.
+/// More boxes than one dispatch of `pyramid` merges.
 #[test]
 fn the_largest_pyramid_gives_the_same_tree() {
     let soup = Soup::random(264_000, 5);
@@ -584,10 +587,10 @@ fn ranges_of_few_triangles_get_no_node() {
         };
         let expected = trace(&tree, 1);
         assert!(expected.iter().filter(|hit| !hit.is_miss()).count() > 50);
-        // More, most, fewer again.
+        // More leaves, the most, and fewer again.
         for cutoff in [4, 32, 3, 1000, 1] {
             tree.set_leaf_cutoff(&gpu, cutoff);
-            // Qualities in turns.
+            // Alternates between the qualities.
             tree.set_quality(match tree.quality() {
                 Quality::Fast => Quality::High,
                 Quality::High => Quality::Fast,
@@ -598,7 +601,7 @@ fn ranges_of_few_triangles_get_no_node() {
                 assert_eq!(trace(&tree, of_rays), expected, "{kernels}, {cutoff}");
             }
         }
-        // Where only some meshes are built with a larger one, the others keep their nodes.
+        // If only some meshes are rebuilt with a larger cutoff, the others keep their nodes.
         tree.build_only(&gpu, Some(&[true, false, true]));
         tree.set_leaf_cutoff(&gpu, 8);
         common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
@@ -622,7 +625,7 @@ fn a_refit_keeps_the_order_and_follows_the_triangles() {
         common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
         let before = tree.read(&gpu).unwrap();
         for (i, position) in soup.positions.iter_mut().enumerate() {
-            // Meshes change places, too: what was sorted no longer is.
+            // Meshes also change places, so the old sort order is invalid.
             *position *= 1.0 + 0.1 * (i % 7) as f32 - 2.0 * (i % 1100 / 1000) as f32;
         }
         let words: Vec<[f32; 3]> = soup.positions.iter().map(|p| p.to_array()).collect();
@@ -657,7 +660,8 @@ fn a_refit_keeps_the_order_and_follows_the_triangles() {
 #[test]
 fn a_build_of_some_meshes_equals_one_of_all() {
     for (number, (kernels, gpu)) in implementations().into_iter().enumerate() {
-        // Kernels of high quality are the same but for how they read arrays: in the quick lane one device has them.
+        // Kernels of high quality differ only in how they read arrays. In the quick lane, one device tests
+        // them.
         let qualities = if number == 0 { 2 } else { by_lane(1, 2) };
         for quality in [Quality::Fast, Quality::High].into_iter().take(qualities) {
             check_partial_builds(&format!("{kernels}, {quality:?}"), &gpu, quality);
@@ -694,14 +698,14 @@ fn check_partial_builds(kernels: &str, gpu: &Gpu, quality: Quality) {
     common::record(gpu, &lbvh, &mut tree, Work::Rebuild);
     check_stages(kernels, gpu, &moved, &tree, Codes::Bits30);
     let all = tree.read(gpu).unwrap();
-    // A refit of other meshes than were sorted last is a rebuild.
+    // A refit of other meshes than the last sorted ones is a rebuild.
     tree.build_only(gpu, Some(&changed));
     common::record(gpu, &lbvh, &mut tree, Work::Refit);
     let refit = tree.read(gpu).unwrap();
     refit
         .validate(&moved.meshes)
         .unwrap_or_else(|e| panic!("{kernels}: {e}"));
-    // Trees of high quality are those of the same meshes alone, because chunks begin where meshes lie in a build.
+    // Trees of high quality equal those of the same meshes alone, because chunks begin at mesh bounds.
     let alone = soup(0.7, false).tree(gpu, &lbvh);
     let corners = |tree: &TreeData, soup: &Soup, built: bool| -> Vec<[[f32; 3]; 3]> {
         let meshes = soup.meshes.iter().zip(&changed);
@@ -718,11 +722,11 @@ fn check_partial_builds(kernels: &str, gpu: &Gpu, quality: Quality) {
         corners(&some, &moved, false) == corners(&before, &moved, false),
         "{kernels}"
     );
-    // The TLAS may differ: its grid is the box of all that has been.
+    // The TLAS may differ, because its grid covers the bounds of all earlier builds.
     assert!(some.tlas == all.tlas, "{kernels}");
 }
 
-/// The sum of all inner nodes' areas, and the root's.
+/// Sum of the areas of all inner nodes, and the area of the root.
 fn cost(gpu: &Gpu, cost: &Cost, tree: &Tree) -> [f32; 2] {
     let room = cost.room(gpu, tree);
     let mut profiler = Profiler::new(gpu).unwrap();
@@ -733,7 +737,7 @@ fn cost(gpu: &Gpu, cost: &Cost, tree: &Tree) -> [f32; 2] {
     [0, 1].map(|i| f32::from_bits(read_words(gpu, &room.result, 2)[i]))
 }
 
-/// The twin's cost of a tree.
+/// Cost of a tree by the twin.
 fn cost_twin(gpu: &Gpu, tree: &Tree, data: &TreeData, soup: &Soup) -> (f64, f64) {
     let sorted = tree.sorted_codes(gpu).unwrap();
     let meshes = reference::lbvh::with_tlas(&soup.meshes);
@@ -742,7 +746,7 @@ fn cost_twin(gpu: &Gpu, tree: &Tree, data: &TreeData, soup: &Soup) -> (f64, f64)
 }
 
 fn cost_agrees(cost: [f32; 2], (sum, root): (f64, f64)) -> bool {
-    // Denormal numbers may be taken for zero.
+    // Denormal numbers may be flushed to zero.
     let close = |a: f32, b: f64| (f64::from(a) - b).abs() <= 1e-3 * b + 1e-30;
     close(cost[0], sum) && close(cost[1], root)
 }
@@ -867,7 +871,7 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
     let trace = Trace::new(gpu);
     let triangles = soup.triangles();
     let mut rays = rays(600, 91);
-    // Directions along the axes meet slabs at which 0 · ∞ lies in wait.
+    // Directions along the axes risk 0 · ∞ in the slab test.
     for (i, ray) in rays.iter_mut().take(60).enumerate() {
         ray.direction = [
             [1.0, 0.0, 0.0],
@@ -890,8 +894,8 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
             None => assert!(hit.is_miss(), "ray {ray} hits nothing"),
             Some((triangle, t)) => {
                 assert!(!hit.is_miss(), "ray {ray} misses triangle {triangle} at {t}");
-                // Soups have the mesh in their triangle information; the hit's triangle counts from the
-                // mesh's first.
+                // Soups have the mesh in their triangle information. The hit's triangle counts from the first
+                // triangle of the mesh.
                 let mesh = soup.info[*triangle][0];
                 let first = soup.meshes[mesh as usize].first_triangle;
                 let expected = (mesh, *triangle as u32 - first);
@@ -920,7 +924,7 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
     }
 }
 
-/// A ray that meets a box, as `bvh_enter` reads it.
+/// A ray and a box that it hits, as `bvh_enter` reads them.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Entering {
@@ -930,8 +934,8 @@ struct Entering {
     child: u32,
 }
 
-/// Rays through points of boxes, of every size and at every distance, where the inverse of the direction is off by up
-/// to three ulp on each axis, which is more than WGSL's division may be.
+/// Rays through points of boxes, of every size and at every distance. The inverse direction is off by up to
+/// three ulp on each axis, which is more than WGSL allows for a division.
 fn rays_into_boxes() -> Vec<Entering> {
     let mut random = Random(77);
     let mut rays = Vec::new();
@@ -942,7 +946,7 @@ fn rays_into_boxes() -> Vec<Entering> {
         let boxes: Vec<Aabb> = (0..4)
             .map(|i| {
                 let at = center + random.cube() * size;
-                // Some are flat, and some a point.
+                // Some boxes are flat, and some are points.
                 let flat = Vec3::from_array([1, 2, 4].map(|bit| f32::from(u8::from((round + i) & bit == 0))));
                 Aabb::of([at, at + random.cube() * 0.3 * size * flat])
             })
@@ -950,7 +954,7 @@ fn rays_into_boxes() -> Vec<Entering> {
         let node = reference::lbvh::node_of(&boxes);
         let child = round % 4;
         let inside = Vec3::new(random.unit(), random.unit(), random.unit());
-        // On edges and corners as often as inside.
+        // Targets are on edges and corners as often as inside.
         let inside = Vec3::select(random.cube().cmpgt(Vec3::ZERO), inside, inside.round());
         let b = boxes[child];
         let target = (b.min + (b.max - b.min) * inside).clamp(b.min, b.max).as_dvec3();
@@ -958,7 +962,7 @@ fn rays_into_boxes() -> Vec<Entering> {
         let direction = (target - origin.as_dvec3()).normalize_or(glam::DVec3::X);
         let mut direction = direction.as_vec3();
         if round % 7 == 0 {
-            // Along two axes the ray stays within the box by a hair.
+            // Along two axes, the ray barely stays within the box.
             direction = Vec3::from_array([0, 1, 2].map(|axis| {
                 if axis == round % 3 {
                     direction[axis].signum()
@@ -972,7 +976,7 @@ fn rays_into_boxes() -> Vec<Entering> {
         } else {
             origin
         };
-        // Does the ray as rounded to f32 still meet the box, in f64?
+        // True if the ray, rounded to f32, still hits the box in f64.
         let (mut near, mut far) = (0.0f64, f64::INFINITY);
         for axis in 0..3 {
             let (d, o) = (f64::from(direction[axis]), f64::from(origin[axis]));
@@ -1041,7 +1045,7 @@ fn enter(@builtin(global_invocation_id) id: vec3u) {
     };
     let margin = accel::layout::BVH_MARGIN as f32;
     assert_eq!(lost(margin), 0);
-    // Without a margin, or where the far side comes nearer, the test fails.
+    // Without the margin, or with a nearer far side, the test fails.
     assert!(lost(1.0) > 0);
     assert!(lost(0.999) > 100);
 
@@ -1066,8 +1070,8 @@ fn enter(@builtin(global_invocation_id) id: vec3u) {
     assert_eq!(lost.count(), 0);
 }
 
-/// A device of the caller's: built and traced through nothing but the tree's own shaders, without information
-/// about triangles, and without touching the device's callbacks.
+/// Builds and traces on a device of the caller, with only the tree's own shaders, without triangle
+/// information and without touching the device's callbacks.
 #[test]
 fn a_device_of_the_callers_keeps_its_callbacks() {
     let opened = gpu();
@@ -1114,7 +1118,7 @@ fn a_device_of_the_callers_keeps_its_callbacks() {
     }
     assert!(found > 20, "the rays hit too little to test anything");
 
-    // An error that no scope catches is the caller's to hear, and not canopy's.
+    // An error that no scope catches goes to the caller's handler, not to canopy's.
     assert!(heard.lock().unwrap().is_empty());
     gpu.buffer("too large", u64::MAX / 2, wgpu::BufferUsages::STORAGE);
     assert_eq!(heard.lock().unwrap().len(), 1);
@@ -1150,7 +1154,7 @@ fn meshes_that_leave_gaps_or_reach_too_far_are_refused() {
     }
 }
 
-/// A shader of the caller's is told where its error is, in its own text.
+/// An error in a shader of the caller names the line in the caller's own text.
 #[test]
 fn errors_of_a_callers_shader_name_its_line() {
     let gpu = gpu();
@@ -1166,8 +1170,8 @@ fn wrong() -> u32 { return nothing; }";
 
 #[test]
 fn the_deepest_tree_is_traversed() {
-    // Codes that share ever longer prefixes, and a heap of equal ones below: as deep as 30 bits and 2^12 ties
-    // allow.
+    // Codes share ever longer prefixes, with a heap of equal codes at the bottom. The tree is as deep as 30
+    // bits and 2^12 ties allow.
     let corner = |x: f32| {
         [
             Vec3::splat(x),
@@ -1179,7 +1183,7 @@ fn the_deepest_tree_is_traversed() {
     let chain = (0..10)
         .map(|level| corner(0.5f32.powi(level)))
         .chain(vec![corner(0.0); 1 << 12]);
-    // One mesh, and a mesh of each triangle: the stack has room for all of the TLAS.
+    // A single mesh, and one mesh per triangle. The stack has room for the whole TLAS.
     let meshes = chain
         .clone()
         .fold(Soup::default(), |soup, triangle| soup.mesh([triangle]));

@@ -1,5 +1,5 @@
-//! Antialiasing: the filter against its twin, the filter and supersampling against a reference of many
-//! samples, and the pictures that neither may change.
+//! Tests of antialiasing. The filter is compared with its twin, the filter and supersampling with a reference
+//! of many samples. Some images must not be changed by either.
 
 use crate::common;
 use canopy::{
@@ -17,7 +17,7 @@ use glam::{Affine2, DVec3, Mat4, Vec2, Vec3, Vec4};
 
 const SIZE: [u32; 2] = [120, 90];
 
-/// A view along −Z onto the plane z = 0, one unit per pixel, with (0, 0) in the middle.
+/// View along −Z onto the plane z = 0, with one unit per pixel and (0, 0) in the centre.
 fn flat_view(size: [u32; 2]) -> View {
     View {
         world_from_view: Mat4::from_translation(100.0 * Vec3::Z),
@@ -63,7 +63,7 @@ fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     stage
 }
 
-/// A stage for materials that no light falls on. Of its pictures there are hundreds of samples.
+/// Stage for unlit materials, without passes that slow down hundreds of samples.
 fn unlit<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     let mut stage = stage(gpu, scene);
     stage.config.shadows.mode = ShadowMode::Off;
@@ -85,7 +85,7 @@ fn rmse(a: &[u8], b: &[u8]) -> f64 {
     (squares.sum::<f64>() / a.len() as f64).sqrt()
 }
 
-/// Error of pictures against a reference of many samples.
+/// Errors of images against a reference of many samples.
 #[derive(Debug)]
 struct Errors {
     off: f64,
@@ -106,7 +106,7 @@ fn errors(stage: &mut Stage<'_>, view: View) -> Errors {
     }
 }
 
-/// The filter at least halves the error, and more samples leave less of it.
+/// The filter at least halves the error, and more samples reduce it further.
 fn check(errors: &Errors, what: &str) {
     let Errors {
         off,
@@ -189,11 +189,11 @@ fn shadows_and_silhouettes_come_near_to_many_samples() {
     }
 }
 
-/// A scene that shows exactly these pixels.
+/// Scene that shows exactly these pixels.
 fn pixels(size: [u32; 2], level: impl Fn(u32, u32) -> [u8; 3]) -> Scene {
     let half = 0.5 * Vec2::new(size[0] as f32, size[1] as f32);
     let mut sheet = bar(Vec2::ZERO, half, 0.0, 0);
-    // Rows of images come from the top.
+    // Image rows start at the top.
     for uv in &mut sheet.uv0 {
         uv.y = 1.0 - uv.y;
     }
@@ -220,14 +220,14 @@ fn pixels(size: [u32; 2], level: impl Fn(u32, u32) -> [u8; 3]) -> Scene {
     scene
 }
 
-/// The picture without and with the filter.
+/// The image without and with the filter.
 fn before_and_after(gpu: &Gpu, scene: &Scene, view: View, size: [u32; 2]) -> [Vec<u8>; 2] {
     let mut stage = stage(gpu, scene);
     stage.size = size;
     [Antialias::Off, Antialias::Smaa].map(|filter| draw(&mut stage, view, filter))
 }
 
-/// Counts the pixels that the filter changes, and the pixels that differ from the twin by more than rounding.
+/// Number of pixels that the filter changes, and of pixels that differ from the twin by more than rounding.
 fn against_twin([before, after]: &[Vec<u8>; 2], [width, height]: [u32; 2]) -> (usize, usize) {
     let (width, height) = (width as usize, height as usize);
     let picture = Picture {
@@ -269,7 +269,7 @@ fn the_filter_equals_its_twin() {
         assert!(changed > 300, "{changed} pixels test little");
         assert_eq!(wrong, 0, "at {degrees}°");
     }
-    // Noise with few levels contains every pattern of edges; sizes down to one pixel contain every kind of
+    // Noise with few levels contains every pattern of edges. Sizes down to one pixel contain every kind of
     // border.
     for size in [[97, 61], [33, 1], [1, 32], [2, 2], [1, 1]] {
         for levels in [2, 3, 40] {
@@ -310,7 +310,7 @@ fn flat_areas_grids_and_letters_stay() {
         let contrast = rmse(&before, &vec![128; before.len()]);
         (share, rmse(&before, &after) / contrast)
     };
-    // The filter leaves flat areas, gentle gradients and pixel-sized detail alone.
+    // The filter leaves flat areas, gentle gradients and pixel-sized detail unchanged.
     let checker = |x: u32, y: u32| gray(if (x + y) & 1 == 0 { 240 } else { 16 });
     let rows = |_: u32, y: u32| gray(if y & 1 == 0 { 240 } else { 16 });
     let columns = |x: u32, _: u32| gray(if x & 1 == 0 { 240 } else { 16 });
@@ -325,7 +325,7 @@ fn flat_areas_grids_and_letters_stay() {
     ] {
         assert_eq!(share_and_change(level), (0.0, 0.0), "{what}");
     }
-    // Boxes lose a little at their corners; letters with strokes one pixel wide stay the same.
+    // Boxes lose a little at their corners. Letters with strokes one pixel wide stay the same.
     let boxes = |x: u32, y: u32| gray(if x & 8 == 0 && y & 8 == 0 { 240 } else { 16 });
     let (share, change) = share_and_change(&boxes);
     assert!(share < 0.15 && change < 0.06, "{share} {change}");
@@ -397,7 +397,7 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
         assert_eq!(stage.renderer.stats().tree_work, TreeWork::None);
         let mean = stage.channel(Channel::Lit);
         assert_ne!(mean.texels, last.texels);
-        // Nothing is brighter than the display's white, so the picture is the encoded mean of the radiance.
+        // Nothing is brighter than the display's white, so the image is the encoded mean of the radiance.
         let params = canopy::render::layout::TonemapParams::default();
         let exposure = canopy::render::layout::Exposure {
             scale: 1.0,
@@ -409,13 +409,13 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
                 canopy::reference::tonemap::tonemap(&params, &exposure, DVec3::ZERO, radiance) * 255.0;
             let error = (0..3).map(|i| (f64::from(pixel[i]) - expected[i]).abs());
             assert!(error.fold(0.0, f64::max) < 0.6, "{pixel:?} of {texel:?}");
-            // Alpha is the pixel's coverage, in steps of one sample.
+            // Alpha is the coverage of the pixel, in steps of one sample.
             let covered = texel[3] * count as f32;
             assert!((covered - covered.round()).abs() < 1e-4, "{texel:?}");
         }
         last = mean;
     }
-    // A picture of one frame does not depend on an earlier supersampled one.
+    // A single-frame image does not depend on an earlier supersampled one.
     stage.draw(&pose, view);
     assert_eq!(stage.channel(Channel::Lit).texels, single.texels);
 }
@@ -451,14 +451,14 @@ fn a_bright_edge_is_as_smooth_as_a_dark_one() {
     assert!(rmse(plain, bright) < 0.5);
 }
 
-/// A picture scaled by two, by cubics without the corners of 4 × 4 pixels.
+/// An image scaled by two with bicubic weights, without the corners of 4 × 4 pixels.
 fn doubled(picture: &[u8], [width, height]: [u32; 2]) -> Vec<u8> {
     let level = |x: i64, y: i64, channel: usize| {
         let x = x.clamp(0, i64::from(width) - 1);
         let y = y.clamp(0, i64::from(height) - 1);
         f64::from(picture[4 * (y * i64::from(width) + x) as usize + channel])
     };
-    // A pixel lies a quarter or three quarters behind the second of four.
+    // A pixel lies a quarter or three quarters past the second of four.
     let taps = |at: i64| {
         let first = (at - 1).div_euclid(2) - 1;
         let weights = match at.rem_euclid(2) {

@@ -1,4 +1,4 @@
-//! `canopy bench` as a whole: its JSON, on inputs small enough for any adapter.
+//! `canopy bench` from the command line: its JSON, on inputs small enough for any adapter.
 
 use crate::common::{by_lane, folder::Folder, gltf_builder::Builder};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn bench(line: &str) -> Output {
     Folder::new().canopy(&format!("bench {line}"))
 }
 
-/// The report of a suite, from two samples.
+/// Report of a suite, from two samples.
 fn report(line: &str) -> Value {
     report_in(&Folder::new(), line)
 }
@@ -41,7 +41,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// Times are ordered, and those of the stages add up to no more than the whole.
+/// Times are ordered, and the stages add up to no more than the total.
 fn check_times(run: &Value) {
     let [min, median, p95] = ["min", "median", "p95"].map(|key| number(&run["gpu_ms"][key]));
     assert!(0.0 < min && min <= median && median <= p95, "{run}");
@@ -71,7 +71,7 @@ fn sort_reports_rates_of_every_kind_of_keys() {
     }
 }
 
-/// Each build is validated: a broken tree would fail the run.
+/// Each build is validated, so a broken tree fails the run.
 #[test]
 fn build_makes_sound_trees_over_every_kind() {
     let report = report("build scene.obj --triangles 300,600 --meshes 7");
@@ -81,7 +81,7 @@ fn build_makes_sound_trees_over_every_kind() {
     assert_eq!(names(&report), expected);
     for run in runs(&report) {
         let (triangles, meshes) = (number(&run["triangles"]), number(&run["meshes"]));
-        // Leaves hold up to two triangles, and some nodes are too small to be made at all.
+        // Leaves hold up to two triangles, and some nodes are too small to be built.
         assert!(number(&run["nodes"]) <= triangles / 2.0, "{run}");
         assert!(number(&run["node_bytes_per_triangle"]) <= 48.0, "{run}");
         assert!(
@@ -90,7 +90,7 @@ fn build_makes_sound_trees_over_every_kind() {
         );
         assert!(number(&run["sah_cost"]) >= 0.0);
         assert!(number(&run["triangles_per_s"]) > 0.0);
-        // The bytes of every stage are known by its name.
+        // Every stage has a known number of bytes, by name.
         let names = |key: &str| -> Vec<String> {
             let stages = run[key].as_object().unwrap();
             stages.keys().cloned().collect()
@@ -118,7 +118,7 @@ fn trace_reports_rates_visits_and_the_baseline() {
                 assert!(number(&run["rays_per_s"]) > 0.0 && number(&run["speedup"]) > 0.0);
                 assert!(number(&run["nodes_per_ray"]) > 0.0);
                 assert!(number(&run["lockstep_steps"]) > 0.0);
-                // The GPU's visits and those on the CPU differ by no more than rounding.
+                // Visits on the GPU and on the CPU differ only by rounding.
                 let replayed = number(&run["replayed_nodes_per_ray"]) / number(&run["nodes_per_ray"]);
                 assert!((replayed - 1.0).abs() < 0.02, "{run}");
                 assert!(number(&run["binary_nodes_per_ray"]) > 0.0);
@@ -131,7 +131,7 @@ fn trace_reports_rates_visits_and_the_baseline() {
     assert!(number(&primary["hit_share"]) > 0.1);
 }
 
-/// The share of hits of the first run of the same rays.
+/// Hit share of the first run with the same rays.
 fn report_hits(report: &Value, of: &Value) -> Value {
     let same = |run: &&Value| run["rays"] == of["rays"];
     runs(report).iter().find(same).unwrap()["hit_share"].clone()
@@ -139,7 +139,7 @@ fn report_hits(report: &Value, of: &Value) -> Value {
 
 #[test]
 fn trace_runs_on_every_kind() {
-    // A device for each of them takes most of the time; the test of builds has all.
+    // Creating a device per kind takes most of the time. The build test covers all kinds.
     let is_wanted = |kind: &&str| by_lane(["meshes", "equal", "long"].contains(kind), true);
     let kinds: Vec<_> = KINDS.into_iter().filter(is_wanted).collect();
     let report = report(&format!(
@@ -156,7 +156,7 @@ fn trace_runs_on_every_kind() {
 
 #[test]
 fn query_compares_orders_and_ways() {
-    // It fails by itself where they find something else.
+    // The command itself fails if the results differ.
     let report = report("query scene.obj --kind soup --triangles 300 --queries 500 --leaf-cutoff 2");
     let ways: Vec<_> = runs(&report)
         .iter()
@@ -185,7 +185,7 @@ fn query_compares_orders_and_ways() {
 
 #[test]
 fn frame_reports_every_pass() {
-    // The quick lane has files in other suites.
+    // In the quick lane, other suites cover files.
     let file = by_lane("", "scene.obj");
     let line = format!("frame {file} --kind meshes --triangles 200 --meshes 5 --size 34x24");
     let report = report(&line);
@@ -197,7 +197,7 @@ fn frame_reports_every_pass() {
         .zip(["frame", "changed", "refit"].iter().cycle())
     {
         assert_eq!(run["rebuild"], *policy);
-        // Without a warm-up the first of the two samples builds; these scenes do not move.
+        // Without a warm-up, the first of the two samples builds. These scenes do not move.
         assert_eq!(run["builds"], if *policy == "frame" { 2 } else { 1 });
         for pass in ["deform", "gbuffer", "shadow_rays", "lighting", "tonemap"] {
             assert!(run["stages"][pass].is_number(), "{pass}: {run}");
@@ -217,7 +217,7 @@ fn paths_are_followed_by_every_choice_of_kernels() {
     coat.push("materials", json!({ "extensions": layer }));
     coat.first_primitive()["material"] = json!(0);
     coat.write(folder.0.path(), "coat.glb");
-    // Layers choose the kernels of tests/paths.rs, so that the quick lane compiles one set.
+    // Layers select the kernels of tests/paths.rs, so that the quick lane compiles one set.
     let files = by_lane("scene.obj coat.glb", "scene.obj");
     let line = format!("pathtrace {files} --size 24x18 --set paths.bounces=3");
     let report = report_in(&folder, &line);
@@ -234,7 +234,7 @@ fn paths_are_followed_by_every_choice_of_kernels() {
         assert_eq!(stages.contains_key("path_shade"), !is_one, "{run}");
         let rays = number(&run["rays_a_path"]);
         assert!((1.0..=4.0).contains(&rays), "{rays}");
-        // No group waits less than it traces, or longer than for four rays of each path.
+        // No group waits for less than it traces, or for more than four rays per path.
         let waits = number(&run["lockstep"]);
         assert!((1.0..=4.0 / rays + 1e-6).contains(&waits), "{run}");
         assert!(number(&run["ratio"]) > 0.0);
@@ -243,7 +243,7 @@ fn paths_are_followed_by_every_choice_of_kernels() {
 
 #[test]
 fn compile_measures_every_entry_point_once() {
-    // The quick lane leaves out what takes longest.
+    // The quick lane leaves out the slowest shaders.
     let (shaders, lighting) = by_lane(
         ("passes/gbuffer.wgsl,bvh/query/trace.wgsl", 0),
         ("passes/gbuffer,passes/lighting,trace.wgsl", 1),
@@ -263,7 +263,7 @@ fn compile_measures_every_entry_point_once() {
     }
     let sums: Vec<_> = runs(&report).iter().map(|run| number(&run["sum_ms"])).collect();
     assert!(sums.is_sorted_by(|a, b| a >= b), "the slowest come first");
-    // A traversal is more than the function that begins it.
+    // A traversal has more expressions than its entry point.
     let rays = runs(&report).iter().find(|run| run["name"] == "any_hit");
     assert!(number(&rays.unwrap()["expressions"]) > 200.0);
     for (name, expected) in [
@@ -288,7 +288,7 @@ fn compile_measures_every_entry_point_once() {
 
 #[test]
 fn irradiance_reports_times_and_errors_beside_the_cpu() {
-    // Each size has kernels of its own; the sky wants a power of two.
+    // Each size has its own kernels. The sky requires a power of two.
     let faces: Vec<u32> = by_lane(vec![32], vec![5, 32]);
     let listed: Vec<_> = faces.iter().map(u32::to_string).collect();
     let report = report(&format!("irradiance --faces {}", listed.join(",")));
@@ -324,7 +324,7 @@ fn people_get_a_table() {
     }
 }
 
-/// No adapter binds 64 GB of nodes, so none of them is made.
+/// No adapter binds 64 GB of nodes, so no such buffer is created.
 #[test]
 fn sizes_that_do_not_fit_are_skipped() {
     for suite in ["build", "frame"] {
@@ -376,7 +376,7 @@ fn impossible_options_are_wrong_usage() {
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
 }
 
-/// A camera path along which every frame is measured, a clip that is not there, and the page of a turn.
+/// A camera path whose every frame is measured, a missing clip, and the page of a turntable.
 #[test]
 fn paths_are_played_and_reported() {
     let folder = tempfile::tempdir().unwrap();
@@ -411,7 +411,7 @@ fn paths_are_played_and_reported() {
     for part in ["<svg", "gbuffer", "output.size", "keys.json", "p99", adapter] {
         assert!(page.contains(part), "no {part} in the page");
     }
-    // What the page says is what the JSON says.
+    // The page and the JSON state the same value.
     assert!(page.contains(&format!("<td>{most:.3}</td>")), "{most}");
 
     let turn = bench("path scene.obj --size 34x18 --frames 3 --warm-up 0");
@@ -420,8 +420,8 @@ fn paths_are_played_and_reported() {
     for (line, part) in [
         ("path scene.obj --clip Run", "Run"),
         ("path scene.obj --path nowhere.json", "nowhere.json"),
-        ("path scene.obj --triangles 5", "--triangles is no option"),
-        ("build --fps 5", "--fps is no option"),
+        ("path scene.obj --triangles 5", "--triangles is not an option"),
+        ("build --fps 5", "--fps is not an option"),
         ("path scene.obj -o page.txt", "page.txt: unknown output format"),
     ] {
         let output = bench(line);

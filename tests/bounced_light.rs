@@ -1,4 +1,5 @@
-//! Light that bounces once off what rays of ambient occlusion hit: against its twin, a closed form and paths.
+//! One bounce of light at the hits of ambient occlusion rays: compared with its twin, a closed form and the
+//! path tracer.
 
 use crate::common;
 use canopy::{
@@ -19,7 +20,7 @@ use std::f64::consts::PI;
 const SIZE: [u32; 2] = [48, 36];
 const FAR: f64 = 1e30;
 
-/// A stage with one ray of occlusion a pixel, no history, no filter and no light but that of the scene's lights.
+/// Stage with one occlusion ray per pixel, no history, no filter, and only the scene's own lights.
 fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     let mut stage = Stage::new(gpu, scene, SIZE);
     stage.darken();
@@ -69,13 +70,13 @@ fn clutter_view() -> View {
     look_at(Vec3::new(1.5, 2.6, 4.2), Vec3::new(0.0, 0.5, 0.0), 30.0)
 }
 
-/// The bounced light of every pixel of the last frame, which is black where nothing is seen.
+/// Bounced light of every pixel of the last frame; black on the background.
 fn bounced(stage: &mut Stage<'_>) -> Vec<DVec3> {
     let texels = stage.channel(Channel::Bounced).texels;
     texels.iter().map(|t| Vec3::from_slice(t).as_dvec3()).collect()
 }
 
-/// The twin of a stage at rest.
+/// Twin of a stage with a static scene.
 struct Twin {
     triangles: Vec<[Vec3; 3]>,
     corner_normals: Vec<[Vec3; 3]>,
@@ -85,7 +86,7 @@ struct Twin {
 }
 
 impl Twin {
-    /// Of the frame that was drawn last.
+    /// Twin of the last frame.
     fn of(stage: &mut Stage<'_>, view: View) -> Self {
         let merged = stage.merged();
         let soup = triangles(&merged.positions, &merged.indices);
@@ -114,7 +115,7 @@ impl Twin {
         }
     }
 
-    /// What ray `k` of each pixel brings.
+    /// Bounced light found by ray `k` of each pixel.
     fn bounced(&self, k: u32) -> Vec<Option<DVec3>> {
         let around = Surroundings {
             triangles: &self.triangles,
@@ -130,14 +131,14 @@ impl Twin {
     }
 }
 
-/// With one light there is nothing to choose: each pixel finds what its twin does, of the ray whose turn it is.
+/// With one light there is no random selection. Each pixel finds what its twin finds with the same ray.
 #[test]
 fn light_bounces_as_its_twin_says() {
     let mut scene = clutter();
     let (from, to) = (Vec3::new(2.0, 3.0, 2.5), Vec3::ZERO);
     add_light(&mut scene, LightKind::Directional, 3.0, from, to);
     let view = clutter_view();
-    // Rays of occlusion are held to their twin on portable devices too.
+    // On portable devices too, occlusion rays must match their twin.
     for gpu in [gpu(), portable_gpu()].into_iter().take(by_lane(1, 2)) {
         let mut stage = stage(&gpu, &scene);
         stage.config.occlusion.rays = 2;
@@ -148,7 +149,7 @@ fn light_bounces_as_its_twin_says() {
                 stage.draw(&rest(&scene), view);
             }
             let found = bounced(&mut stage);
-            // Of what is bright in either.
+            // Compares pixels that are bright in either result.
             let alike = |k: u32| {
                 let (mut bright, mut same) = (0, 0);
                 for (found, twin) in found.iter().zip(twin.bounced(k)) {
@@ -161,14 +162,14 @@ fn light_bounces_as_its_twin_says() {
                 assert!(bright > 50, "{bright}");
                 f64::from(same) / f64::from(bright)
             };
-            // Rays that pass an edge, or start on the smooth surface, may end elsewhere.
+            // Rays past an edge, or from the smooth surface, may hit something else.
             let (own, other) = (alike(2 * frame + frame % 2), alike(2 * frame + 1 - frame % 2));
             assert!(own > 0.95 && other < 0.5, "frame {frame}: {own} {other}");
         }
     }
 }
 
-/// Of several lights one is chosen, and the mean is that of all.
+/// With several lights, one is selected at random, and the mean matches the sum of all.
 #[test]
 fn the_mean_of_chosen_lights_is_that_of_all() {
     let gpu = gpu();
@@ -203,7 +204,7 @@ fn the_mean_of_chosen_lights_is_that_of_all() {
             .zip(now)
             .for_each(|(sum, now)| *sum += now.unwrap_or_default());
     }
-    // Of blocks of 8 × 8 pixels, and of all.
+    // Totals of blocks of 8 × 8 pixels, and of the whole image.
     let mut totals = [DVec3::ZERO; 2];
     for block in 0..(SIZE[0] / 8) * (SIZE[1] / 8) {
         let corner = [8 * (block % (SIZE[0] / 8)), 8 * (block / (SIZE[0] / 8))];
@@ -229,7 +230,7 @@ fn the_mean_of_chosen_lights_is_that_of_all() {
     assert!((ratio - 1.0).abs().max_element() < 0.015, "{ratio}");
 }
 
-/// A checker of two colours on a wall: the mean of their light arrives.
+/// A checkerboard of two colours on a wall. Its mean light arrives.
 fn checkered(scene: &mut Scene, material: usize) -> Vec3 {
     let texels = (0..64 * 64).flat_map(|i| match (i % 64 / 8 + i / 64 / 8) % 2 {
         0 => [255, 255, 0, 255],
@@ -247,8 +248,8 @@ fn checkered(scene: &mut Scene, material: usize) -> Vec3 {
     Vec3::splat(0.5)
 }
 
-/// Beside an endless wall of height h at the distance d, ½ (1 − d / √(d² + h²)) of what a floor sees is wall, which
-/// sends on the sun's light evenly.
+/// Next to an endless wall of height h at distance d, ½ (1 − d / √(d² + h²)) of the floor's view is wall,
+/// which reflects sunlight uniformly.
 #[test]
 fn a_sunlit_wall_lights_the_floor_as_geometry_says() {
     let gpu = gpu();
@@ -288,8 +289,8 @@ fn a_sunlit_wall_lights_the_floor_as_geometry_says() {
     }
 }
 
-/// In a closed room with a lamp, the frame is as bright as paths of two bounces are, to within what matte surfaces at
-/// hits leave out of rough highlights; without the bounce it lacks a good part.
+/// In a closed room with a lamp, the frame is as bright as the path tracer with two bounces. The tolerance
+/// covers rough highlights, which Lambertian hits leave out. Without the bounce, a large part is missing.
 #[test]
 fn a_room_is_as_bright_as_by_paths_of_two_bounces() {
     let gpu = gpu();
@@ -346,7 +347,8 @@ fn a_room_is_as_bright_as_by_paths_of_two_bounces() {
     assert!(without.max_element() < 0.8, "{without}");
 }
 
-/// A strong sun bounces. Once it is off, frames soon show what those show that never saw it, and in the end the same.
+/// Light bounces from a strong sun. Once it is off, frames soon match those that never saw it, and are equal
+/// in the end.
 #[test]
 fn light_that_is_switched_off_leaves_nothing_behind() {
     let gpu = gpu();
@@ -376,7 +378,7 @@ fn light_that_is_switched_off_leaves_nothing_behind() {
     assert!(left[7] < 0.15 && left[23].abs() < 0.02, "{left:?}");
 }
 
-/// Where nothing shines, where the settings leave it out, and where no rays are sent, there are no such passes.
+/// Without lights, with the setting off, or without occlusion rays, the passes do not run.
 #[test]
 fn nothing_bounces_where_there_is_no_light_to() {
     let gpu = gpu();
@@ -393,7 +395,7 @@ fn nothing_bounces_where_there_is_no_light_to() {
         stage.config.occlusion.mode = mode;
         stage.config.occlusion.bounce = bounce;
         assert_eq!(stage.config.sun.enabled, Switch::Off);
-        // Times come back some frames later.
+        // Pass times arrive some frames later.
         (0..6).for_each(|_| drop(stage.draw(&rest(scene), clutter_view())));
         let passes = &stage.renderer.stats().passes;
         let ours = passes.iter().filter(|pass| pass.name.starts_with("bounced"));

@@ -1,4 +1,4 @@
-//! The program as a whole: exit codes, messages, and the files that it leaves.
+//! The program from the command line: exit codes, messages, and output files.
 
 use crate::common::{by_lane, folder, gltf_builder};
 use folder::{Folder, OBJ, canopy_in};
@@ -10,7 +10,7 @@ use std::{
 };
 
 impl Folder {
-    /// As [`Folder::run`], with `input` on standard input.
+    /// Like [`Folder::run`], with `input` on standard input.
     fn run_with(&self, mut command: Command, input: &[u8]) -> Output {
         let path = self.0.path().join(".input");
         std::fs::write(&path, input).unwrap();
@@ -27,7 +27,7 @@ impl Folder {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Fails with code 1 and one line, which holds `words`.
+    /// Asserts exit code 1 and a one-line message that contains `words`.
     fn fails(&self, line: &str, words: &[&str]) {
         self.fails_with(1, line, words);
     }
@@ -49,7 +49,7 @@ impl Folder {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<_> = entries
             .map(|e| e.unwrap().file_name().into_string().unwrap())
-            // Drivers, and canopy where it keeps pipelines.
+            // Drivers use this folder, and canopy stores pipelines in it.
             .filter(|name| name != ".cache")
             .collect();
         names.sort();
@@ -96,7 +96,7 @@ fn shaders_are_listed_written_and_checked() {
     let read = |name: &str| std::fs::read(folder.path(&format!("out/{name}"))).unwrap();
     let text = String::from_utf8(read("shadow/shadow_rays.wgsl")).unwrap();
     assert!(text.contains("fn bvh_traverse(") && !text.contains("#import"));
-    // The first word of SPIR-V.
+    // The magic number of SPIR-V.
     let words = read("shadow/shadow_rays.shadow_rays.spv");
     assert_eq!(words[..4], 0x0723_0203_u32.to_le_bytes());
 
@@ -164,7 +164,7 @@ fn failures_are_one_line_that_names_the_cause() {
     assert_eq!(folder.names(), ["bad.toml", "scene.obj", "text.txt"]);
 }
 
-/// Before the window opens: without a display too.
+/// Errors come before the window opens, even without a display.
 #[cfg(feature = "viewer")]
 #[test]
 fn wrong_keys_are_told_before_the_window_opens() {
@@ -298,7 +298,7 @@ fn a_scene_of_points_and_lines_is_counted_and_framed() {
         [&stats["triangles"], &stats["lines"], &stats["points"]],
         [0, 2, 1]
     );
-    // There is nothing to export but what triangles there are.
+    // Only triangles are exported.
     folder.succeeds("export thin.obj -o out.obj");
     let out = std::fs::read_to_string(folder.path("out.obj")).unwrap();
     assert!(!out.contains("\nv ") && !out.contains("\nf "), "{out}");
@@ -378,7 +378,7 @@ fn mistyped_commands_are_suggested() {
         assert!(stderr.contains(hint), "{stderr}");
     }
     assert!(folder.succeeds("help render").contains("--transparent"));
-    // A file that is there is shown, whatever its name; without a display that fails otherwise.
+    // An existing file is opened, whatever its name. Without a display, that fails differently.
     std::fs::write(folder.path("rendr"), OBJ).unwrap();
     assert_ne!(folder.canopy("rendr").status.code(), Some(2));
 }
@@ -426,7 +426,7 @@ fn settings_are_listed_with_their_origins() {
     for part in [
         "keys.frame = \"F9\"",
         "action `frame`",
-        "with a viewer checks",
+        "with the viewer checks",
         "from     --set",
     ] {
         assert!(text.contains(part), "no \"{part}\" in {text}");
@@ -440,7 +440,7 @@ fn settings_are_listed_with_their_origins() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["settings"]["keys.frame"]["value"], "F9");
     folder.fails_with(2, "config tonemap", &["did you mean image.tonemap?"]);
-    // The file's own error is no wrong usage.
+    // An error in the file is not a usage error.
     std::fs::write(folder.path("canopy.toml"), "[image]\ntonemap = 3").unwrap();
     folder.fails("config", &["canopy.toml", "expected none, reinhard, aces"]);
 }
@@ -455,7 +455,7 @@ fn completions_and_manual_pages_are_printed() {
             "{shell}"
         );
     }
-    // Settings, for `--set` and for `config`; the others take no words of an option.
+    // Settings complete for `--set` and for `config`. The others take no words of an option.
     for shell in ["bash", "zsh", "fish"] {
         let script = folder.succeeds(&format!("completions {shell}"));
         for words in ["shadows.map_resolution=", "load.max_voxels"] {
@@ -468,7 +468,7 @@ fn completions_and_manual_pages_are_printed() {
         let page = std::fs::read_to_string(folder.path(&format!("pages/man1/{name}.1"))).unwrap();
         assert!(page.starts_with(".") && page.contains(part), "{name}: {page}");
     }
-    // Every page that one of them names is there.
+    // Every man page that is referenced exists.
     let page = std::fs::read_to_string(folder.path("pages/man1/canopy.1")).unwrap();
     let named = page.lines().filter_map(|line| line.strip_suffix("(1)"));
     let named: Vec<_> = named.map(|name| name.replace('\\', "")).collect();
@@ -541,7 +541,7 @@ fn transparent_pictures_keep_their_colours_at_edges() {
     let edges: Vec<_> = edges.collect();
     assert!(edges.len() > 3);
     for pixel in edges {
-        // Premultiplied.
+        // Colours are premultiplied.
         let own = pixel.0[1] / pixel.0[3];
         assert!((own / inside[1] - 1.0).abs() < 0.2, "{pixel:?} {inside:?}");
     }
@@ -564,8 +564,8 @@ fn background_and_exposure_are_those_of_the_command_line() {
     assert!(2 * dark < bright, "{dark} {bright}");
 }
 
-/// Ambient occlusion is on by default in pictures, on software adapters too.
-/// Boxes of the trees are drawn into pictures, not into floats; costs are coloured as the settings say.
+/// Boxes of the trees are drawn into 8-bit images but not into float images. The cost channel uses the
+/// settings' weights.
 #[test]
 fn boxes_and_costs_of_trees_are_drawn() {
     let folder = Folder::new();
@@ -626,7 +626,7 @@ fn a_shadow_channel_without_lights_is_an_error() {
     assert_eq!(folder.names(), ["scene.obj"]);
 }
 
-/// A light that a clip hides was there: its channel goes on without shadows.
+/// If a clip hides the light, its shadow channel continues unshadowed.
 #[test]
 fn a_shadow_channel_outlives_its_light() {
     let folder = Folder::new();
@@ -636,7 +636,7 @@ fn a_shadow_channel_outlives_its_light() {
         list.push(item);
         list.len() - 1
     };
-    // The times 0, 0.5 and 1, then visible and twice hidden.
+    // Times 0, 0.5 and 1, then visible once and hidden twice.
     let uri = "data:application/octet-stream;base64,AAAAAAAAAD8AAIA/AQAA";
     let buffer = add(
         &mut scene,
@@ -692,7 +692,7 @@ fn stats_cover_every_frame_of_a_sequence() {
         assert!(pass("gbuffer")[key].as_f64().unwrap() >= 0.0, "{key}");
     }
     assert_eq!(pass("gbuffer")["draws"], 6);
-    // What only the first frame does is there too.
+    // The statistics include passes that only the first frame runs.
     assert_eq!(pass("sky")["draws"], 1);
 }
 
@@ -754,11 +754,11 @@ fn adapters_are_listed() {
     }
 }
 
-/// On the adapter at hand: what canopy does there is right.
+/// On the adapter at hand, canopy's results are correct.
 #[test]
 fn the_selftest_holds_and_reports() {
     let folder = Folder::new();
-    // One implementation, or all, whose trees are compared.
+    // The quick lane tests the chosen implementation; the long lane compares the trees of all.
     let (option, checked) = by_lane(("--chosen ", "chosen"), ("", "bit for bit"));
     let lines = folder.succeeds(&format!("selftest {option}-o report.txt"));
     for check in ["hierarchy", "rays, shared edges", checked, "lighting", "tonemap"] {
@@ -810,8 +810,7 @@ fn render_writes_pictures_floats_and_figures() {
     assert!(position.get_pixel(0, 0).0[0].is_nan());
     assert!((float("d.exr").get_pixel(33, 24).0[0] - 3.5).abs() < 1e-2);
     assert_eq!(float("m.exr").get_pixel(33, 24).0[0], 1.0);
-    // Straight above the upper triangle: it is lit, and nothing else lies in its shadow's sight but the lower
-    // quad's rim.
+    // Straight above the upper triangle, it is lit, and only the lower quad's rim occludes its shadow rays.
     assert_eq!(float("s.exr").get_pixel(33, 24).0[0], 1.0);
     let up = picture(&folder.path("n.png")).into_rgba8().get_pixel(33, 24).0;
     assert!((127..=128).contains(&up[0]) && up[1] >= 254, "{up:?}");
@@ -828,7 +827,7 @@ fn render_writes_pictures_floats_and_figures() {
     assert!(!folder.names().iter().any(|name| name.contains("part")));
 }
 
-/// A picture tells how it was made, and is made again from that bit by bit; what it does not tell is where.
+/// An image records how it was made, and is reproduced from that bit by bit. It does not record where.
 #[test]
 fn pictures_are_made_again_from_what_they_tell() {
     let folder = Folder::new();
@@ -846,14 +845,14 @@ fn pictures_are_made_again_from_what_they_tell() {
             "{name} tells its folder"
         );
     }
-    // A picture with a bare name knows folders below it.
+    // An image with a bare name refers to folders below its own.
     std::fs::create_dir(folder.path("scenes")).unwrap();
     std::fs::copy(folder.path("scene.obj"), folder.path("scenes/other.obj")).unwrap();
     folder.succeeds("render scenes/other.obj -o below.png --size 24x18");
     folder.succeeds("render --from below.png -o again-below.png");
     let [first, second] = ["below.png", "again-below.png"].map(|name| picture(&folder.path(name)));
     assert_eq!(first, second);
-    // Options come on top, and a look below them.
+    // Command-line options override the image's settings, which override a look.
     folder.succeeds("render --from a.png -o b.png --look Fast --set shadows.mode=off --size 24x18");
     let text = String::from_utf8_lossy(&std::fs::read(folder.path("b.png")).unwrap()).into_owned();
     for told in [
@@ -868,7 +867,7 @@ fn pictures_are_made_again_from_what_they_tell() {
         picture(&folder.path("a.png")),
         picture(&folder.path("again-a.jpg"))
     );
-    // Edits of a file are kept too, and so is what they hide.
+    // Scene edits are recorded, and so are hidden nodes.
     let edits = r#"{"format": 1, "materials": [{"index": 0, "name": "", "values": {"base_color": [0.9, 0.1, 0.2, 1]}}],
         "added_lights": [{"name": "lamp", "kind": "point", "values": {"intensity": 40}, "matrix":
         [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0.5, 1.5, 2.5, 1]}]"#;
@@ -895,7 +894,7 @@ fn pictures_are_made_again_from_what_they_tell() {
     for (line, words) in [
         (
             "render --from plain.png -o c.png",
-            &["plain.png", "without settings"][..],
+            &["plain.png", "without canopy settings"][..],
         ),
         (
             "render --from sent/a.png -o c.png",
@@ -903,12 +902,12 @@ fn pictures_are_made_again_from_what_they_tell() {
         ),
         (
             "render --from scene.obj -o c.png",
-            &["scene.obj", "without settings"],
+            &["scene.obj", "without canopy settings"],
         ),
         ("render --from no.png -o c.png", &["no.png"]),
         (
             "render scene.obj --edits broken.json -o c.png",
-            &["broken.json", "materials[0]: base_color has to be"],
+            &["broken.json", "materials[0]: base_color must be"],
         ),
         ("render scene.obj --edits no.json -o c.png", &["no.json"]),
         (
@@ -916,7 +915,7 @@ fn pictures_are_made_again_from_what_they_tell() {
             &["scene.obj", "no edits"],
         ),
         ("view --edits broken.json", &["broken.json"]),
-        ("view plain.png", &["plain.png", "without settings"]),
+        ("view plain.png", &["plain.png", "without canopy settings"]),
         (
             "render scene.obj -o c.png --look teapot",
             &["teapot", "Fast, Misty morning, Outdoors, Quality, Studio"],
@@ -924,7 +923,7 @@ fn pictures_are_made_again_from_what_they_tell() {
     ] {
         folder.fails(line, words);
     }
-    // A picture's names are resolved as those of a scene.
+    // Names in an image are resolved like those in a scene.
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("../scene.obj", folder.path("sent/scene.obj")).unwrap();
@@ -936,7 +935,7 @@ fn pictures_are_made_again_from_what_they_tell() {
     folder.succeeds("render scene.obj --from sent/a.png -o sent/b.png");
     let [first, second] = ["a.png", "sent/b.png"].map(|name| picture(&folder.path(name)));
     assert_eq!(first, second);
-    // An option goes before the picture's own environment, which is not there any more.
+    // An option overrides the image's own environment, which no longer exists.
     for name in ["old.hdr", "new.hdr"] {
         std::fs::write(folder.path(name), hdr(|_| [128, 64, 32, 129])).unwrap();
     }
@@ -958,7 +957,7 @@ fn pictures_are_made_again_from_what_they_tell() {
     }
 }
 
-/// A home that is no folder has no settings, and nothing is kept in it.
+/// A home directory that is not a folder has no settings, and nothing is stored in it.
 #[test]
 fn a_home_that_cannot_be_used_stops_no_picture() {
     let folder = Folder::new();
@@ -988,7 +987,7 @@ fn a_folder_that_takes_no_files_is_told_so() {
     );
 }
 
-/// `--from` looks for the scene's files where the person has had them, as the viewer does.
+/// `--from` searches for the scene's files among the recent files, like the viewer does.
 #[test]
 fn a_picture_far_from_its_scene_is_made_again_from_recent_files() {
     let folder = Folder::new();
@@ -1056,7 +1055,7 @@ fn samples_smooth_the_picture_and_leave_channels_alone() {
     assert!(partly > 4, "alpha holds no coverage");
 }
 
-/// In the second picture of a scene that does not move.
+/// Checks the second image of a scene that does not move.
 #[test]
 fn stats_name_what_was_done_to_the_trees() {
     let folder = Folder::new();
@@ -1074,7 +1073,7 @@ fn stats_name_what_was_done_to_the_trees() {
 fn shadows_fall_in_every_mode_but_off() {
     let folder = Folder::new();
     let lit = |mode: &str| {
-        // From beside the upper triangle and below it, the quad and the shadow on it are seen.
+        // From beside the upper triangle and below it, the quad and its shadow are visible.
         let line = format!(
             "render scene.obj -o lit.png --size 66x48 --sun 0,-1,0 --eye 0,0.4,3 --target 0,0,0 \
              --fov 40 --shadows {mode}"
@@ -1099,8 +1098,8 @@ fn sequences_are_numbered() {
     );
 }
 
-/// A triangle whose clips stand still: `left` and `right` move and turn it to either side; at rest it is
-/// above.
+/// A triangle with constant clips. `left` and `right` move and rotate it to either side; in the rest pose it
+/// is above.
 fn two_clips() -> Builder {
     let mut builder = Builder::new();
     let corners = builder.floats("VEC3", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]);
@@ -1127,8 +1126,8 @@ fn two_clips() -> Builder {
     builder
 }
 
-/// What the GPU draws of a blend is its mean, which is worked out here in f64, and the picture is that of a
-/// node that stands there.
+/// The GPU draws a blend of clips as its mean, computed here in f64. The image equals that of a node with
+/// this transform.
 #[test]
 fn blended_clips_are_drawn_as_their_mean() {
     let folder = Folder::new();
@@ -1198,7 +1197,7 @@ fn blended_clips_are_drawn_as_their_mean() {
     );
 }
 
-/// Morph targets have the names that the file gives them, and weights by hand move what they move.
+/// Morph targets have the names of the file, and setting a weight moves the vertices that it should.
 #[test]
 fn morph_weights_are_set_by_name() {
     let folder = Folder::new();
@@ -1225,7 +1224,7 @@ fn morph_weights_are_set_by_name() {
     folder.fails(line, &["frown", "smile"]);
 }
 
-/// Pictures along a path are those from its keys, and a turn comes back to where it began.
+/// Images along a camera path match its keys, and a turntable ends where it began.
 #[test]
 fn cameras_go_along_paths_and_around() {
     let folder = Folder::new();
@@ -1282,7 +1281,7 @@ fn cameras_go_along_paths_and_around() {
     );
 }
 
-/// A program in place of ffmpeg keeps its arguments and what it reads, or says that it fails.
+/// Replaces ffmpeg by a program that records its arguments and its input, or fails.
 #[cfg(unix)]
 #[test]
 fn videos_are_encoded_by_ffmpeg() {
@@ -1337,7 +1336,7 @@ fn videos_are_encoded_by_ffmpeg() {
     assert!(run("b.webm", &with_fake).status.success());
     let arguments = std::fs::read_to_string(folder.path("arguments")).unwrap();
     assert!(arguments.contains("libvpx-vp9"), "{arguments}");
-    // What fails is one line, and leaves nothing.
+    // A failure prints one line and leaves no file.
     let fails = |output: Output, words: &[&str]| {
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{told}");
@@ -1349,10 +1348,13 @@ fn videos_are_encoded_by_ffmpeg() {
     };
     fake("for last; do :; done; echo half > \"${last#file:}\"; echo 'no such encoder' >&2; exit 3");
     fails(run("bad.mp4", &with_fake), &["bad.mp4", "no such encoder"]);
-    fails(run("bad.mp4", "/nowhere"), &["bad.mp4", "no ffmpeg on the PATH"]);
+    fails(
+        run("bad.mp4", "/nowhere"),
+        &["bad.mp4", "ffmpeg, which is not on the PATH"],
+    );
     let odd = folder.canopy("render scene.obj -o bad.mp4 --size 33x24");
     assert_eq!(odd.status.code(), Some(2));
-    // A program that reads no more ends the work, as a cancelled export does.
+    // If the encoder stops reading, rendering ends, like a cancelled export.
     fake("for last; do :; done; cat > \"${last#file:}\"");
     let line = "render scene.obj -o bad.mp4 --frames 200 --size 34x24 --shadows off --progress -q";
     let mut command = canopy_in(folder.0.path(), line);
@@ -1367,7 +1369,7 @@ fn videos_are_encoded_by_ffmpeg() {
     assert_eq!(first, "1/200\n");
     drop(told);
     fails(child.wait_with_output().unwrap(), &["standard output"]);
-    // Nor is one left where ffmpeg has all pictures, and takes its time.
+    // No file is left either if ffmpeg has received all images and is still busy.
     fake("for last; do :; done; cat > \"${last#file:}\"; exec sleep 60");
     let line = "render scene.obj -o bad.mp4 --size 34x24 --shadows off --progress -q";
     let mut child = canopy_in(folder.0.path(), line)
@@ -1378,7 +1380,7 @@ fn videos_are_encoded_by_ffmpeg() {
         .unwrap();
     let mut told = std::io::BufReader::new(child.stdout.take().unwrap());
     let mut lines = String::new();
-    // The second line is told while it is being finished.
+    // The second line is printed while the video is being finished.
     for _ in 0..2 {
         std::io::BufRead::read_line(&mut told, &mut lines).unwrap();
     }
@@ -1386,7 +1388,7 @@ fn videos_are_encoded_by_ffmpeg() {
     assert!(folder.names().iter().any(|name| name.contains("bad")));
     drop(told);
     fails(child.wait_with_output().unwrap(), &["standard output"]);
-    // The real one, where it is installed: what it decodes again is near what was drawn.
+    // Runs the real ffmpeg if it is installed. Its decoded output is close to the images.
     let has_ffmpeg = Command::new("ffmpeg").arg("-version").output().is_ok();
     if !has_ffmpeg {
         return;
@@ -1428,7 +1430,7 @@ fn export_brings_back_what_was_loaded() {
     folder.succeeds("info out.obj");
 }
 
-/// The rows of a CSV file as numbers; NaN for what is empty.
+/// The rows of a CSV file as numbers, with NaN for empty fields.
 fn rows(text: &str) -> Vec<Vec<f64>> {
     let number = |field: &str| field.parse().unwrap_or(f64::NAN);
     let lines = text.lines().skip(1);
@@ -1457,14 +1459,14 @@ fn query_answers_in_the_order_of_its_questions() {
             assert!((found - expected).abs() < 1e-6, "{text}");
         }
     }
-    // One box over both objects, one that is empty, one at a corner of the low quad.
+    // One box over both objects, an empty one, and one at a corner of the low quad.
     let boxes = "min_x,min_y,min_z,max_x,max_y,max_z\n-2,-1,-2,2,1,2\n5,5,5,6,6,6\n0.9,-1,0.9,1,1,1\n";
     write("b.csv", boxes);
     let text = folder.succeeds("query scene.obj --overlap b.csv -o -");
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[..3], ["count,triangles", "3,0:0 0:1 1:0", "0,"]);
     assert_eq!(lines[3], "1,0:0");
-    // Down onto the high triangle, down beside it, and away; as JSON, in a file.
+    // Down onto the high triangle, down beside it, and away. The output is a JSON file.
     write(
         "r.csv",
         "x,y,z,dx,dy,dz\n0,2,0,0,-1,0\n0.9,2,0.9,0,-2,0\n0,2,0,0,1,0\n",
@@ -1481,7 +1483,7 @@ fn query_answers_in_the_order_of_its_questions() {
         (Some(1.0), Some(0))
     );
     assert!(json[2].is_null());
-    // No questions have no answers.
+    // No queries give no answers.
     write("p.csv", "x,y,z\n");
     assert_eq!(
         rows(&folder.succeeds("query scene.obj --nearest p.csv -o -")).len(),
@@ -1489,7 +1491,7 @@ fn query_answers_in_the_order_of_its_questions() {
     );
 }
 
-/// A cube whose edges are as long as twice `half`, with its middle at `middle`.
+/// Cube with edges of length 2 · `half` and its centre at `middle`.
 fn cube_obj(half: f32, middle: [f32; 3]) -> String {
     let mut text = String::from("o cube\n");
     for corner in 0..8 {
@@ -1504,7 +1506,7 @@ fn query_lists_pairs_that_pass_through_each_other() {
     let folder = Folder::new();
     let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
     // A spike through the first half of a floor, another one that stands on the second half, and a third one
-    // beside.
+    // beside it.
     write(
         "scene.obj",
         "o floor\nv -2 0 -2\nv 2 0 -2\nv 2 0 2\nv -2 0 2\nf 1 4 3\nf 1 3 2\n\
@@ -1520,16 +1522,16 @@ fn query_lists_pairs_that_pass_through_each_other() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let pair = serde_json::json!({ "mesh_a": 0, "triangle_a": 0, "mesh_b": 1, "triangle_b": 0 });
     assert_eq!(json, serde_json::json!([pair]));
-    // Numbers are those of `canopy export`.
+    // Numbers match those of `canopy export`.
     folder.succeeds("export scene.obj -o out.obj");
     let again = folder.succeeds("query out.obj --pairs -o -");
     assert_eq!(again, text);
-    // One mesh, and none.
+    // One mesh, and no mesh.
     write("cube.obj", &cube_obj(1.0, [0.0; 3]));
     assert_eq!(folder.succeeds("query cube.obj --pairs -o -"), header);
     write("empty.obj", "v 0 0 0\np 1\n");
     assert_eq!(folder.succeeds("query empty.obj --pairs -o -"), header);
-    // Each of a cube's faces that cross another cube's, in both files.
+    // Each face of a cube that intersects a face of the other cube, from both files.
     write("other.obj", &cube_obj(0.9, [1.0, 0.7, 0.6]));
     folder.succeeds("query cube.obj other.obj --pairs -o pairs.csv");
     let found = rows(&std::fs::read_to_string(folder.path("pairs.csv")).unwrap());
@@ -1539,7 +1541,7 @@ fn query_lists_pairs_that_pass_through_each_other() {
     assert_eq!(wrong.status.code(), Some(2));
 }
 
-/// A plate that a clip carries through another one.
+/// A clip moves a plate through another one.
 #[test]
 fn pairs_follow_a_clip() {
     let folder = Folder::new();
@@ -1585,13 +1587,14 @@ fn query_tells_the_inside() {
     let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
     let cube = |half, x| cube_obj(half, [x, 0.0, 0.0]);
     write("cube.obj", &cube(1.0, 0.0));
-    // The smaller cube lies within the larger one: what is nearest to a point between them is its outer side.
+    // The smaller cube lies within the larger one. The nearest surface to a point between them is the outer
+    // side of the smaller cube.
     write("small.obj", &cube(0.3, 0.0));
-    // Without its last face.
+    // The cube without its last face.
     let cube = cube(1.0, 0.0);
     let open: Vec<_> = cube.trim_end().lines().collect();
     write("open.obj", &open[..open.len() - 1].join("\n"));
-    // Two shells in one object, the second turned over or not, and halves that abut.
+    // Two shells in one object, with the second flipped or not, and halves that touch.
     let second = |text: &str, is_turned: bool| {
         let line = |line: &str| match line.split_once(' ') {
             Some(("f", corners)) => {
@@ -1631,7 +1634,7 @@ fn query_tells_the_inside() {
         }
         assert_eq!(text.lines().count(), 5);
     }
-    // Right beside the inner shell, on either side of it.
+    // Close to the inner shell, on either side of it.
     write("q.csv", "x,y,z\n0.29,0,0\n0.31,0,0\n");
     for (files, expected) in [("nested.obj", [true, true]), ("hollow.obj", [false, true])] {
         let text = folder.succeeds(&format!("query {files} --nearest q.csv -o -"));
@@ -1647,7 +1650,7 @@ fn query_tells_the_inside() {
     assert_eq!(json[0]["distance"].as_f64(), Some(-0.5));
 }
 
-/// A few triangles 20 cm apart, below a root.
+/// A few triangles 20 cm apart, below a root node.
 fn squares_below(root: [f64; 3], child: [f64; 3]) -> Vec<u8> {
     let mut builder = Builder::triangle();
     let square = |number: usize| {
@@ -1662,7 +1665,7 @@ fn squares_below(root: [f64; 3], child: [f64; 3]) -> Vec<u8> {
     builder.glb()
 }
 
-/// A scene with the coordinates of a map is framed, drawn and exported as it is at the world's origin.
+/// A scene with map coordinates is framed, drawn and exported like one at the world's origin.
 #[test]
 fn far_roots_cost_no_detail() {
     let folder = Folder::new();
@@ -1712,7 +1715,7 @@ fn far_roots_cost_no_detail() {
     }
 }
 
-/// A sphere of triangles, coarse enough to have edges.
+/// Sphere of triangles, coarse enough to have visible edges.
 fn sphere_obj(radius: f32) -> String {
     use std::f32::consts::{PI, TAU};
     const RINGS: u32 = 12;
@@ -1753,7 +1756,7 @@ fn sphere_obj(radius: f32) -> String {
     text
 }
 
-/// Offset copies read their offset, within 1e-5 of their size, with its sign.
+/// The deviation of an offset copy equals its offset, with its sign, within 1e-5 of its size.
 #[test]
 fn deviation_reads_the_offset_of_a_copy() {
     let folder = Folder::new();
@@ -1781,7 +1784,7 @@ fn deviation_reads_the_offset_of_a_copy() {
         folder.succeeds(&format!("deviation {a} {b} -q -o v.csv -o s.json --samples 1000"));
         let text = std::fs::read_to_string(folder.path("v.csv")).unwrap();
         let rows: Vec<&str> = text.lines().skip(1).collect();
-        // Those at edges have several normals.
+        // Vertices at edges have several normals.
         assert!(rows.len() >= vertices, "{a}: {}", rows.len());
         for row in rows {
             let distance: f64 = row.split(',').nth(3).unwrap().parse().unwrap();
@@ -1790,7 +1793,7 @@ fn deviation_reads_the_offset_of_a_copy() {
         let text = std::fs::read_to_string(folder.path("s.json")).unwrap();
         let statistics: serde_json::Value = serde_json::from_str(&text).unwrap();
         let found = |name: &str| statistics["a_to_b"][name].as_f64().unwrap();
-        // Between the corners of a coarse sphere distances are smaller.
+        // Between the vertices of a coarse sphere, distances are smaller.
         let slack = if a == "larger.obj" { 0.001 } else { 2e-5 };
         assert!((found("mean") - offset).abs() < slack, "{a}, {b}: {text}");
         assert!((found("rms") - offset.abs()).abs() < slack, "{a}, {b}: {text}");
@@ -1804,7 +1807,7 @@ fn deviation_reads_the_offset_of_a_copy() {
 #[test]
 fn deviation_counts_what_is_out_of_tolerance_and_draws_it() {
     let folder = Folder::new();
-    // A step: half of its area lies at 0.1 above the plane, half in it.
+    // A step. Half of its area lies 0.1 above the plane, half in the plane.
     let step = "v -1 0 -1\nv 0 0 -1\nv 0 0 1\nv -1 0 1\nf 4 3 2 1\n\
                 v 0 0.1 -1\nv 1 0.1 -1\nv 1 0.1 1\nv 0 0.1 1\nf 8 7 6 5\n";
     std::fs::write(folder.path("step.obj"), step).unwrap();
@@ -1845,8 +1848,7 @@ fn deviation_counts_what_is_out_of_tolerance_and_draws_it() {
     assert!((sum - 1.0).abs() < 1e-9 && shares.len() == 40, "{text}");
     let picture = picture(&folder.path("d.png")).into_rgb8();
     assert_eq!(picture.dimensions(), (800, 480));
-    // Left of the view's middle the plane, whose distance is 0, and right of it what lies above the
-    // tolerance.
+    // Left of the view's centre is the plane, at distance 0. Right of it is the part above the tolerance.
     let count = |is: &dyn Fn([u8; 3]) -> bool| picture.pixels().filter(|p| is(p.0)).count();
     let grey = count(&|[r, g, b]| (210..=222).contains(&r) && r == g && g == b);
     let yellow = count(&|[r, g, b]| r > 230 && g > 190 && b < 20);
@@ -1855,7 +1857,7 @@ fn deviation_counts_what_is_out_of_tolerance_and_draws_it() {
     assert!(ink > 500, "{ink} dark pixels of text");
 }
 
-/// The shader reads the same, with the same sign, over faces, edges and corners.
+/// The shader finds the same distance and sign over faces, edges and corners.
 #[test]
 fn the_channel_deviation_reads_the_offset_of_a_copy() {
     let folder = Folder::new();
@@ -1947,21 +1949,15 @@ fn query_says_what_is_wrong_with_its_questions() {
     write("n.csv", "min_x,min_y,min_z,max_x,max_y,max_z\nnan,0,0,1,1,1\n");
     std::fs::write(folder.path("w.csv"), [0xff, 0xfe, 0x00]).unwrap();
     for (line, wrong) in [
-        (
-            "--nearest p.csv",
-            "p.csv: line 3: y is \"five\", which is no number",
-        ),
+        ("--nearest p.csv", "p.csv: line 3: y: \"five\" is not a number"),
         (
             "--overlap b.csv",
             "b.csv: line 2: a lower corner above the upper one",
         ),
-        (
-            "--overlap n.csv",
-            "n.csv: line 2: min_x is \"nan\", which is no number",
-        ),
+        ("--overlap n.csv", "n.csv: line 2: min_x: \"nan\" is not a number"),
         ("--rays r.csv", "r.csv: line 2: a ray without a direction"),
         ("--rays p.csv", "p.csv: the first line must be x,y,z,dx,dy,dz"),
-        ("--nearest w.csv", "w.csv: no text in UTF-8"),
+        ("--nearest w.csv", "w.csv: not UTF-8 text"),
         ("--nearest missing.csv", "missing.csv: "),
     ] {
         let output = folder.canopy(&format!("query scene.obj {line} -o out.csv"));
@@ -1975,7 +1971,7 @@ fn query_says_what_is_wrong_with_its_questions() {
     assert_eq!(none.status.code(), Some(2));
 }
 
-/// Linux lets a process be denied memory.
+/// On Linux, a process can be limited in memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_picture_without_memory_for_it_is_an_error() {
@@ -1995,11 +1991,12 @@ fn a_picture_without_memory_for_it_is_an_error() {
     assert_eq!(folder.names(), ["scene.obj"]);
 }
 
-/// A triangle before a camera that a clip moves away from it; green by itself, red or blue as a variant.
+/// A triangle in front of a camera that a clip moves away. It is green by itself, and red or blue as a
+/// variant.
 fn painted() -> String {
     use base64::Engine as _;
     let floats: Vec<u8> = [
-        // Positions, times, and where the camera is.
+        // Positions, times, and positions of the camera.
         -9., -9., 0., 9., -9., 0., 0., 9., 0., 0., 1., 0., 0., 5., 0., 0., 900.,
     ]
     .iter()
@@ -2102,7 +2099,7 @@ fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
         "{obj}"
     );
     assert!(obj.contains("f 1//1 2//2 3//3"), "{obj}");
-    // From far away the triangle is a speck in the middle.
+    // From far away, the triangle is a speck in the centre.
     folder.succeeds(
         "render a.gltf -o a{frame}.png --size 18x18 --camera 0 --frames 2 --fps 1.25 --variant red",
     );
@@ -2115,9 +2112,9 @@ fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
     assert!(corner("a0.png") != corner("a1.png"), "the camera stands still");
 }
 
-/// A small equirectangular picture, each texel as it is in the file: red, green, blue and their exponent.
+/// A small equirectangular image, with each texel as stored in the file: red, green, blue and their exponent.
 fn hdr(texel: impl Fn(usize) -> [u8; 4]) -> Vec<u8> {
-    // Seven columns or fewer are never run lengths.
+    // Seven columns or fewer are never run-length encoded.
     let mut file = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 3 +X 6\n".to_vec();
     file.extend((0..18).flat_map(texel));
     file
@@ -2139,7 +2136,7 @@ fn bake_env_writes_harmonics_and_cubes() {
         for (i, (radiance, irradiance)) in radiance.iter().zip(&irradiance).enumerate() {
             for (channel, color) in [1.0, 0.5, 0.25].into_iter().enumerate() {
                 let pi = std::f64::consts::PI;
-                // ∫ Y₀₀ over the sphere is 2√π; all else of an even environment is nothing.
+                // ∫ Y₀₀ over the sphere is 2√π. All other coefficients of a uniform environment are 0.
                 let expected = if i == 0 { color * 2.0 * pi.sqrt() } else { 0.0 };
                 assert!((radiance[channel] - expected).abs() < 5e-5, "{i} {radiance:?}");
                 assert!(
@@ -2169,7 +2166,7 @@ fn bake_env_writes_harmonics_and_cubes() {
     ] {
         assert!(folder.path("even").join(name).is_file(), "{name}");
     }
-    // A baked cube is an environment again.
+    // A baked cube loads as an environment again.
     folder.succeeds("render scene.obj -o lit.png --size 34x24 --env even.ktx2");
 }
 
@@ -2192,7 +2189,7 @@ fn broken_environments_are_one_line() {
     assert!(!folder.path("out.png").exists() && !folder.path("out.json").exists());
 }
 
-/// A folder stands for the scene in it, and the axis that points up turns what is exported and drawn.
+/// A folder stands for the scene in it. The up axis rotates both export and rendering.
 #[test]
 fn folders_and_upward_axes_are_for_every_command() {
     let folder = Folder::new();

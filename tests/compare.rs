@@ -1,4 +1,4 @@
-//! `canopy compare`, and the errors that it measures.
+//! `canopy compare` and the errors that it measures.
 
 use crate::common::{by_lane, folder};
 use canopy::output::flip::{PIXELS_PER_DEGREE, flip};
@@ -6,7 +6,7 @@ use folder::Folder;
 use image::{Rgb, RgbImage};
 use serde_json::{Value, json};
 
-/// A picture by a formula: sRGB-encoded bytes of each pixel.
+/// An image by a formula: sRGB-encoded bytes of each pixel.
 type Formula = fn(u32, u32) -> [u32; 3];
 
 const WAVES: Formula = |x, y| [(x * 7 + y * 3) % 256, x * y % 256, (255 + 256 * x - x * 5) % 256];
@@ -31,7 +31,7 @@ fn made([width, height]: [u32; 2], formula: Formula) -> Vec<[f32; 3]> {
     (0..width * height).map(pixel).collect()
 }
 
-/// NVIDIA's figures (flip-evaluator 1.7): size, pictures, pixels per degree, mean, maximum, first pixel.
+/// Figures of NVIDIA's flip-evaluator 1.7: size, images, pixels per degree, mean, maximum, first pixel.
 type Figures = ([u32; 2], [Formula; 2], f32, [f64; 3]);
 
 #[rustfmt::skip]
@@ -68,7 +68,7 @@ fn figures(size: [u32; 2], [a, b]: [Formula; 2], pixels_per_degree: f32) -> [f64
     [mean, errors.iter().copied().fold(0.0, f64::max), errors[0]]
 }
 
-/// The largest difference of two triples.
+/// Largest difference of two triples.
 fn apart(a: [f64; 3], b: [f64; 3]) -> f64 {
     let differences = a.into_iter().zip(b).map(|(a, b)| (a - b).abs());
     differences.fold(0.0, f64::max)
@@ -82,7 +82,7 @@ fn flip_is_that_of_its_authors() {
     }
 }
 
-/// The comparer sees a filter of another width, another order of the pictures' rows, and another colour.
+/// The test is sensitive to the filter width, to the row order and to a colour.
 #[test]
 fn flip_of_anything_else_is_told_apart() {
     let (size, pictures, pixels_per_degree, theirs) = NVIDIA[0];
@@ -97,16 +97,17 @@ fn flip_of_anything_else_is_told_apart() {
     ] {
         assert!(apart(wrong, theirs) > 2e-4, "{wrong:?} {theirs:?}");
     }
-    // It does not matter which of the two is first.
+    // The order of the two images does not matter.
     let [a, b] = pictures;
     assert!(apart(figures(size, [b, a], pixels_per_degree), theirs) < 2e-5);
 }
 
-/// Nothing but the sun's light.
+/// Sunlight only.
 const PLAIN: &str = "--size 66x48 --occlusion off --reflections off --sun 0,-1,0.2 --eye 1.5,2,2";
 
 impl Folder {
-    /// Runs a line of words without blanks, with its exit code, standard output and standard error.
+    /// Runs a command line and returns its exit code, standard output and standard error. Arguments contain
+    /// no spaces.
     fn outcome(&self, line: &str) -> (i32, String, String) {
         let output = self.canopy(line);
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -117,14 +118,14 @@ impl Folder {
         )
     }
 
-    /// The figures of a comparison that succeeds.
+    /// Figures of a successful comparison.
     fn compares(&self, line: &str) -> Value {
         let (code, stdout, stderr) = self.outcome(&format!("compare {line} --json"));
         assert_eq!(code, 0, "{line}: {stderr}");
         serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{line}: {e}: {stdout}"))
     }
 
-    /// Fails with this code and one line that holds `words`.
+    /// Asserts this exit code and a one-line message that contains `words`.
     fn refuses(&self, code: i32, line: &str, words: &[&str]) {
         let (found, _, stderr) = self.outcome(&format!("compare {line}"));
         assert_eq!(found, code, "{line}: {stderr}");
@@ -135,7 +136,7 @@ impl Folder {
         }
     }
 
-    /// Writes a picture of 48 × 32 pixels as PNG.
+    /// Writes an image of 48 × 32 pixels as PNG.
     fn picture(&self, name: &str, formula: Formula) {
         let pixel = |x, y| Rgb(formula(x, y).map(|c| c as u8));
         RgbImage::from_fn(48, 32, pixel).save(self.path(name)).unwrap();
@@ -211,7 +212,7 @@ fn floats_are_compared_as_they_are() {
     folder.picture("a.png", WAVES);
     folder.refuses(2, "a.png a.exr", &["a.png", "a.exr", "linear"]);
     folder.compares("a.exr b.exr -o out.png");
-    // Radiance HDR: 2 × 1 texels of 200 and 100, of which the exponent makes 1.5625 and 0.78125.
+    // Radiance HDR: 2 × 1 texels of 200 and 100, which the exponent scales to 1.5625 and 0.78125.
     let hdr = |name: &str, red: u8| {
         let mut bytes = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n".to_vec();
         bytes.extend([red, 100, 100, 129, 100, 100, 100, 129]);
@@ -235,13 +236,13 @@ fn floats_are_compared_as_they_are() {
     std::fs::write(folder.path("broken.hdr"), "#?RADIANCE\n\n-Y 9 +X 9\n1").unwrap();
     folder.refuses(1, "broken.hdr a.hdr", &["broken.hdr", "row 0"]);
     std::fs::write(folder.path("no.hdr"), "P6 1 1").unwrap();
-    folder.refuses(1, "no.hdr a.hdr", &["no.hdr", "neither OpenEXR nor Radiance"]);
+    folder.refuses(1, "no.hdr a.hdr", &["no.hdr", "not OpenEXR or Radiance"]);
     // Three panels of at least 27 characters.
     let sheet = image::open(folder.path("out.png")).unwrap();
     assert!(sheet.width() > 600, "{}", sheet.width());
 }
 
-/// What is transparent lies over the same grey in both.
+/// Transparent pixels are composited over the same grey in both images.
 #[test]
 fn transparent_pixels_lie_over_grey() {
     let folder = Folder::new();
@@ -265,7 +266,7 @@ fn tolerances_decide_the_exit_code() {
     let folder = Folder::new();
     folder.picture("a.png", BROWN);
     folder.picture("b.png", ROSE);
-    // Its mean is 0.2515.
+    // The mean is 0.2515.
     let (code, stdout, _) = folder.outcome("compare a.png b.png --tolerance 0.252");
     assert_eq!(code, 0);
     for line in ["mean        0.2515", "size        48×32", "differing   100.0 %"] {
@@ -281,7 +282,7 @@ fn tolerances_decide_the_exit_code() {
         "a.png b.png --metric rmse --tolerance 0.05",
         &["RMSE is 0.07509"],
     );
-    // The files are written all the same.
+    // The files are written nevertheless.
     folder.refuses(
         1,
         "a.png b.png -q --tolerance 0 -o error.json",
@@ -301,7 +302,7 @@ fn the_picture_shows_both_and_the_errors() {
     let map = open("map.png");
     assert_eq!(map.dimensions(), (48, 32));
     assert_eq!(map.get_pixel(0, 0).0, [0, 0, 4], "magma's black");
-    // An error of 0.5823 is 9.3 of 16 steps.
+    // An error of 0.5823 is step 9.3 of 16.
     let [r, g, b] = map.get_pixel(20, 12).0;
     assert!((207..=230).contains(&r) && (65..=81).contains(&g) && (99..=112).contains(&b));
 
@@ -345,12 +346,12 @@ fn scenes_are_compared_with_settings_and_with_pictures_of_themselves() {
     let dark = told("shadows.mode=off --metric rmse");
     let share = dark["differing"].as_f64().unwrap();
     assert!((0.005..0.3).contains(&share), "the shadow alone: {share}");
-    // A run of the program takes as long as many a test: the quick lane makes three.
+    // A run of the program takes as long as many tests, so the quick lane makes three.
     let is_long = by_lane(false, true);
     if is_long {
         let same = told("tree.leaf_cutoff=1 --tolerance 0");
         assert_eq!([&same["mean"], &same["differing"]], [0.0, 0.0]);
-        // The later option stands for B alone, whatever holds for both.
+        // The later option applies to B alone and overrides the options for both.
         let both_off = with("--shadows off --with shadows.mode=off --metric rmse");
         assert_eq!(both_off["differing"], 0.0);
         let sampled = with("--samples 4 --with shadows.mode=off --metric rmse");
@@ -381,9 +382,9 @@ fn what_cannot_be_compared_is_one_line() {
     folder.refuses(1, "a.png small.png", &["a.png has 48×32", "small.png 7×5"]);
     folder.refuses(1, "a.png missing.png", &["missing.png"]);
     std::fs::write(folder.path("text.png"), "text").unwrap();
-    folder.refuses(1, "a.png text.png", &["text.png", "neither PNG nor JPEG"]);
+    folder.refuses(1, "a.png text.png", &["text.png", "not PNG or JPEG"]);
     std::fs::copy(folder.path("a.png"), folder.path("a.exr")).unwrap();
-    folder.refuses(1, "a.exr a.exr", &["a.exr", "neither OpenEXR"]);
+    folder.refuses(1, "a.exr a.exr", &["a.exr", "not OpenEXR"]);
     let whole = std::fs::read(folder.path("a.png")).unwrap();
     std::fs::write(folder.path("cut.png"), &whole[..whole.len() / 2]).unwrap();
     folder.refuses(1, "cut.png a.png", &["cut.png"]);
@@ -421,7 +422,7 @@ fn what_cannot_be_compared_is_one_line() {
     }
 }
 
-/// One run, because compiling the path tracer is what takes long.
+/// A single run, because compiling the path tracer takes long.
 #[test]
 fn a_frame_is_compared_with_its_reference() {
     let folder = Folder::new();
@@ -440,7 +441,7 @@ fn a_frame_is_compared_with_its_reference() {
     assert_eq!(figures["flip"], truth["mean"]);
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{truth:#}"));
     assert!(number(&figures["rmse"]) > 0.0 && number(&figures["radiance_rmse"]) > 0.0);
-    // Both see the same light, and show it with one exposure; paths find what surfaces send on, too.
+    // Both see the same light and use one exposure. Paths also find indirect light.
     for mean in ["mean_radiance", "mean_displayed"] {
         let [a, b] = [0, 1].map(|side| number(&figures[mean][side]));
         assert!(a > 0.0 && (b / a - 1.0).abs() < 0.05, "{mean}: {a}, {b}");
@@ -453,6 +454,6 @@ fn a_frame_is_compared_with_its_reference() {
     folder.refuses(2, "a.png --reference", &["--reference", "a.png", "scene"]);
     for option in ["--paths", "--time-limit"] {
         let line = format!("a.png a.png {option} 4");
-        folder.refuses(2, &line, &[option, "is for --reference"]);
+        folder.refuses(2, &line, &[option, "needs --reference"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Masks and blended surfaces: how much of a pixel they cover at any distance, and how much of the light they take.
+//! Masked and blended surfaces: their pixel coverage at any distance, and the light that they block.
 
 use crate::common;
 use canopy::{
@@ -14,7 +14,7 @@ use common::{
 };
 use glam::{Affine2, Vec2, Vec3};
 
-/// A texture of a mask or of a blended surface.
+/// Texture of a masked or blended surface.
 #[derive(Clone, Copy)]
 struct Cut {
     size: [u32; 2],
@@ -22,7 +22,7 @@ struct Cut {
     is_linear: bool,
     cutoff: f32,
     factor: f32,
-    /// How often it repeats on a card.
+    /// Number of repetitions on a card.
     repeats: f32,
 }
 
@@ -44,7 +44,7 @@ impl Cut {
         f32::from((self.alpha)(x, y)) / 255.0
     }
 
-    /// Whether the surface is there at a place of the texture, in texels.
+    /// True if the surface exists at a position of the texture, in texels.
     fn is_there(self, at: Vec2) -> bool {
         let value = if self.is_linear {
             let corner = (at - 0.5).floor();
@@ -61,7 +61,7 @@ impl Cut {
         self.factor * value >= self.cutoff
     }
 
-    /// The share of the texture that is there.
+    /// Covered fraction of the texture.
     fn share(self) -> f32 {
         const SIDE: u32 = 1021;
         let size = Vec2::from(self.size.map(|side| side as f32));
@@ -70,7 +70,7 @@ impl Cut {
         there.count() as f32 / (SIDE * SIDE) as f32
     }
 
-    /// Gives the texture to a material.
+    /// Assigns the texture to a material.
     fn apply(self, scene: &mut Scene, material: usize, mode: AlphaMode) {
         let [width, height] = self.size;
         let texels = (0..width * height).flat_map(|i| [255, 255, 255, (self.alpha)(i % width, i / width)]);
@@ -114,7 +114,7 @@ fn facing() -> (Primitive, View) {
     (card, view)
 }
 
-/// A long panel that goes away from the eye.
+/// A long panel that recedes from the eye.
 fn receding() -> (Primitive, View) {
     let panel = quad(Vec3::new(1.0, 0.0, 2.0), -24.0 * Vec3::Z, 4.0 * Vec3::Y, 0);
     (
@@ -123,7 +123,7 @@ fn receding() -> (Primitive, View) {
     )
 }
 
-/// The sum of what pixels have covered, by so many samples.
+/// Total pixel coverage with this number of samples.
 fn covered(scene: &Scene, view: View, size: [u32; 2], samples: u32) -> f32 {
     let gpu = gpu();
     let mut stage = Stage::new(&gpu, scene, size);
@@ -169,7 +169,8 @@ fn masks_cover_the_same_share_at_every_distance() {
     ];
     for (what, cut) in cuts.into_iter().take(by_lane(1, 4)) {
         let share = cut.share();
-        // Of the panel a part is seen, whose share is that of the whole where the texture repeats often.
+        // Only a part of the panel is visible. With many repetitions, its coverage is that of the whole
+        // texture.
         for (place, (card, view), repeats) in [("facing", facing(), 1.0), ("receding", receding(), 16.0)] {
             let mut solid = scene([card], vec![matte(Vec3::ONE)]);
             solid.materials[0].double_sided = true;
@@ -194,7 +195,7 @@ fn masks_cover_the_same_share_at_every_distance() {
     }
 }
 
-/// Where pixels look at their middles, frames of the same view cut out the same.
+/// If pixels are sampled at their centres, frames of the same view cut out the same fragments.
 #[test]
 fn masks_are_still_in_a_still_view() {
     let gpu = gpu();
@@ -218,7 +219,7 @@ const STRIPES: Cut = Cut {
     repeats: 1.0,
 };
 
-/// A floor below so many cards of 2 m, a metre above it and each other, and a sun that shines straight down.
+/// A floor below `count` cards of 2 m, one metre above it and above each other, with the sun at the zenith.
 fn below_cards(count: u32, cut: Cut, mode: AlphaMode) -> Scene {
     let floor = quad(Vec3::new(-2.0, 0.0, 2.0), 4.0 * Vec3::X, -4.0 * Vec3::Z, 0);
     let card = |i: u32| {
@@ -233,7 +234,7 @@ fn below_cards(count: u32, cut: Cut, mode: AlphaMode) -> Scene {
     scene
 }
 
-/// The mean share of the sun that arrives on the floor below each stripe, a tenth of a metre from its edges.
+/// Mean share of sunlight on the floor below each stripe, a tenth of a metre from the stripe's edges.
 fn arriving(stage: &mut Stage<'_>, frames: u32) -> [f32; 4] {
     stage.config.sun.direction = [0.0, -1.0, 0.0];
     let view = look_at(Vec3::new(0.0, 0.9, 3.5), Vec3::new(0.0, 0.1, 0.0), 20.0);
@@ -262,7 +263,7 @@ fn blended_surfaces_take_the_share_of_light_that_their_alpha_says() {
     for cards in [1, 2] {
         let scene = below_cards(cards, STRIPES, AlphaMode::Blend);
         let expected = [1.0, 2.0 / 3.0, 1.0 / 3.0, 0.0_f32].map(|share| share.powi(cards as i32));
-        // Hard, soft and by maps, which draw a share of their texels and filter them.
+        // Hard, soft, and by shadow maps, which stipple their texels and filter them.
         for (mode, angle, allowed) in [
             (ShadowMode::Rays, 0.0, 0.003),
             (ShadowMode::Rays, 2.0, 0.01),
@@ -289,7 +290,7 @@ fn blended_surfaces_take_the_share_of_light_that_their_alpha_says() {
     }
 }
 
-/// A texture's alpha counts with the factor, and what is opaque by its mode casts its whole shadow.
+/// The texture's alpha is multiplied by the factor. Materials in opaque mode cast a full shadow.
 #[test]
 fn shadows_follow_factors_and_modes() {
     let gpu = gpu();
@@ -320,7 +321,7 @@ fn shadows_follow_factors_and_modes() {
     }
 }
 
-/// The shadow of a fence of wires that are finer than the texels of the map.
+/// Shadow of a fence whose wires are finer than the texels of the shadow map.
 #[test]
 fn maps_keep_the_share_of_masks_that_are_finer_than_their_texels() {
     let gpu = gpu();
@@ -341,7 +342,7 @@ fn maps_keep_the_share_of_masks_that_are_finer_than_their_texels() {
     }
 }
 
-/// A fence is as dense in a mirror as it is to the eye.
+/// A fence is as dense in a mirror as in the direct view.
 #[test]
 fn mirrors_show_as_much_of_a_mask_as_the_eye_sees() {
     use canopy::config::ReflectionMode;
@@ -374,7 +375,7 @@ fn mirrors_show_as_much_of_a_mask_as_the_eye_sees() {
     );
     let lit = stage.channel(Channel::Lit).texels;
     let position = stage.channel(Channel::Position).texels;
-    // Above the floor's far edge lies the fence; below it, as high, its image.
+    // The fence is above the floor's far edge. Its mirror image is below, with the same height.
     let edge = (0..60).find(|y| position[90 * y + 45][3] == 1.0 && position[90 * y + 45][1].abs() < 1e-3);
     let edge = edge.unwrap();
     let mean = |rows: std::ops::Range<usize>| {

@@ -1,4 +1,4 @@
-//! Depth of field: circles and pixels against the twin, and what a lens does to planes and points.
+//! Depth of field: circles and pixels compared with the twin, and the effect of a lens on planes and points.
 
 use crate::common;
 use canopy::{
@@ -21,7 +21,7 @@ fn view() -> View {
     look_at(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, 100.0)
 }
 
-/// A square that faces the view, `depth` metres from the eye, and covers this share of the picture's height.
+/// A square facing the view, `depth` metres from the eye. Its side is this fraction of the image height.
 fn square(depth: f32, [x, y]: [f32; 2], share: f32, material: usize) -> canopy::scene::Primitive {
     let height = 2.0 * depth * (0.5 * FOV).tan();
     let side = share * height;
@@ -30,7 +30,7 @@ fn square(depth: f32, [x, y]: [f32; 2], share: f32, material: usize) -> canopy::
     quad(corner, side * Vec3::X, side * Vec3::Y, material)
 }
 
-/// Squares in front, in and behind the focus of 4 m.
+/// Squares in front of, at and behind the focus distance of 4 m.
 fn squares() -> Scene {
     scene(
         [
@@ -86,7 +86,7 @@ fn circles(stage: &mut Stage<'_>) -> Vec<f64> {
         .collect()
 }
 
-/// Pixels whose colour differs by more than a hundredth of the brightest one.
+/// Number of pixels whose colour differs by more than a hundredth of the brightest colour.
 fn differing(a: &[[f64; 4]], b: &[[f64; 4]]) -> usize {
     let differs =
         |(a, b): &(&[f64; 4], &[f64; 4])| a[..3].iter().zip(&b[..3]).any(|(a, b)| (a - b).abs() > 0.04);
@@ -104,7 +104,7 @@ fn pixels_are_those_of_the_twin() {
         stage.config.depth_of_field = DepthOfField { focus, ..settings() };
         let [plain, blurred] = both(&mut stage, view());
         let circles = circles(&mut stage);
-        // The index of the frame turns the samples: the twin is asked for that of the frame that was drawn.
+        // The frame index rotates the samples. The twin uses the index of the drawn frame.
         let all = plain.len();
         let wrong = |index| {
             let size = SIZE.map(|side| side as usize);
@@ -113,13 +113,13 @@ fn pixels_are_those_of_the_twin() {
         };
         let best = (0..8).map(wrong).min().unwrap();
         assert!(best <= all / 50, "focus {focus}: {best} of {all} pixels");
-        // The comparison tells a sharp picture from a blurred one.
+        // The comparison must distinguish a sharp image from a blurred one.
         assert!(differing(&plain, &blurred) > all / 20, "focus {focus}");
     }
 }
 
-/// What is at the focus stays as it is, bit by bit, also beside what is blurred behind it; without perspective there is
-/// no lens.
+/// Surfaces at the focus distance stay unchanged bit by bit, even next to a blurred background. Orthographic
+/// views have no lens.
 #[test]
 fn what_is_in_focus_stays() {
     let gpu = gpu();
@@ -130,7 +130,7 @@ fn what_is_in_focus_stays() {
     stage.config.depth_of_field = settings();
     let [plain, blurred] = both(&mut stage, view());
     assert_eq!(plain, blurred);
-    // Out of focus, a wall of one colour keeps its energy, but for rounding to half floats.
+    // Out of focus, a wall of one colour keeps its energy, except for rounding to half floats.
     stage.config.depth_of_field.focus = 1.5;
     let [plain, blurred] = both(&mut stage, view());
     for (a, b) in plain.iter().zip(&blurred) {
@@ -139,7 +139,7 @@ fn what_is_in_focus_stays() {
             "{a:?} {b:?}"
         );
     }
-    // A sharp square in front of a far wall: its own pixels stay.
+    // A sharp square in front of a far wall keeps its own pixels.
     let front = square(4.0, [0.0, 0.0], 0.4, 1);
     let scene = squares_on_wall(front);
     let uploader = stage.renderer.uploader();
@@ -170,7 +170,8 @@ fn squares_on_wall(front: canopy::scene::Primitive) -> Scene {
     scene([wall, front], vec![glowing(red), glowing(green)])
 }
 
-/// A small far light becomes a disc with the radius of a thin lens, and of as much light.
+/// A small distant light becomes a disc with the radius that a thin lens gives, and with the same total
+/// light.
 #[test]
 fn a_point_becomes_the_circle_of_a_thin_lens() {
     let gpu = gpu();
@@ -188,13 +189,13 @@ fn a_point_becomes_the_circle_of_a_thin_lens() {
         ..settings()
     };
     let params = lens(&stage.config.depth_of_field, FOV, SIZE[1]);
-    // By hand: the aperture's diameter, seen through the lens at the sensor.
+    // By hand: the aperture's diameter, projected through the lens onto the sensor.
     let [f, a] = [params.focal_length, params.aperture].map(f64::from);
     let on_sensor = a * f * (20.0 - 4.0) / (20.0 * (4.0 - f));
     let radius = 0.5 * on_sensor / 0.24 * f64::from(SIZE[1]);
     assert!((circle(&params, 20.0, 0.0) - radius).abs() < 1e-3);
     assert!((6.0..12.0).contains(&radius), "{radius}");
-    // Several frames, whose samples are others, are averaged.
+    // Averages several frames, which have different samples.
     let pose = Pose::new(&scene, None, 0.0);
     stage.config.depth_of_field.enabled = false;
     stage.supersampled(&pose, view(), 12);
@@ -205,7 +206,7 @@ fn a_point_becomes_the_circle_of_a_thin_lens() {
     let sum = |texels: &[[f32; 4]]| texels.iter().map(|texel| f64::from(texel[0])).sum::<f64>();
     let ratio = sum(&blurred) / sum(&plain);
     assert!((0.8..1.25).contains(&ratio), "{ratio}");
-    // The disc's second moment is half of the square of its radius, with that of the light itself.
+    // The second moment of the disc is half of its squared radius, plus that of the light itself.
     let moment = |texels: &[[f32; 4]]| {
         let all = texels.iter().enumerate().map(|(pixel, texel)| {
             let x = (pixel as u32 % SIZE[0]) as f64 + 0.5 - 0.5 * f64::from(SIZE[0]);

@@ -1,5 +1,5 @@
-//! Deviations: the one implementation that the command and the viewer share, against distances from a box in
-//! f64; and the viewer's way to it, through what the GPU has deformed, against the command.
+//! Deviations. The command and the viewer share one implementation, which is compared with distances from a
+//! box in f64. The viewer's results for meshes deformed on the GPU are compared with the command's.
 
 use crate::{
     common::{self, gltf_builder},
@@ -38,17 +38,17 @@ use std::{
     time::Duration,
 };
 
-/// Half of the sides of the box that is measured from.
+/// Half side lengths of the reference box.
 const HALF: Vec3 = Vec3::new(1.0, 0.5, 0.8);
 
-/// A box that lies somewhere.
+/// A box with a position and a rotation.
 struct Placed {
     rotation: Quat,
     middle: Vec3,
 }
 
 impl Placed {
-    /// Triangles of the box with these half sides.
+    /// Triangles of the box with these half side lengths.
     fn triangles(&self, half: Vec3) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         let sign = |corner: u32, axis: u32| if corner >> axis & 1 == 1 { 1.0 } else { -1.0 };
         let corner = |corner: u32| {
@@ -68,7 +68,7 @@ impl Placed {
         ((0..8).map(corner).collect(), triangles)
     }
 
-    /// Signed distance from the box with the sides [`HALF`].
+    /// Signed distance from the box with the half side lengths [`HALF`].
     fn distance(&self, point: Vec3) -> f64 {
         let local = self.rotation.as_dquat().inverse() * (point - self.middle).as_dvec3();
         let over = local.abs() - HALF.as_dvec3();
@@ -76,8 +76,8 @@ impl Placed {
     }
 }
 
-/// What `statistics` say of the distances of vertices and of samples with their areas that is wrong by more
-/// than `slack`.
+/// Errors of `statistics` above `slack`, given the distances of vertices, and the areas and distances of
+/// samples.
 fn wrong(statistics: &Statistics, vertices: &[f64], samples: &[(f64, f64)], slack: f64) -> Vec<String> {
     let all = || vertices.iter().copied().chain(samples.iter().map(|s| s.1));
     let area: f64 = samples.iter().map(|s| s.0).sum();
@@ -98,8 +98,8 @@ fn wrong(statistics: &Statistics, vertices: &[f64], samples: &[(f64, f64)], slac
     wrong.map(|check| format!("{check:?}")).collect()
 }
 
-/// What is measured of a box with the sides `half` from that with [`HALF`], what of it is wrong, and what
-/// would be if each expected distance were larger by `fault`.
+/// Measures a box with the half side lengths `half` against the box with [`HALF`]. Returns the statistics and
+/// their errors, with `fault` added to each expected distance.
 fn compare(gpu: &Gpu, placed: &Placed, half: Vec3, fault: f64) -> (Statistics, Vec<String>) {
     let (positions, triangles) = placed.triangles(HALF);
     let size = f64::from(2.0 * HALF.length());
@@ -108,7 +108,7 @@ fn compare(gpu: &Gpu, placed: &Placed, half: Vec3, fault: f64) -> (Statistics, V
     let tree = ComparedTree::new(gpu, compared).unwrap();
     let (positions, triangles) = placed.triangles(half);
     let of = (&positions[..], &triangles[..]);
-    // A number of batches, of which the last is not full.
+    // Several batches, of which the last is not full.
     let batches = Batches::between_frames(gpu);
     let measured = tree.measure(gpu, of, 5000, Some(0.15), &batches).unwrap();
     let distance = |point: Vec3| placed.distance(point) + fault;
@@ -154,12 +154,12 @@ fn an_offset_box_reads_its_offset() {
     );
 }
 
-/// The sign of a closed surface is that of its winding number, in figures and in pictures, whichever of its shells is
-/// nearest.
+/// The sign for a closed surface is that of its winding number, in figures and in images, whichever of its
+/// shells is nearest.
 #[test]
 fn shells_within_a_mesh_have_one_inside() {
     let gpu = gpu();
-    // What is measured of: a sheet through the middle, which the eye sees from above.
+    // The measured surface: a sheet through the centre, seen from above.
     let sheet = quad(Vec3::new(-1.3, 0.05, 1.2), 2.6 * Vec3::X, -2.5 * Vec3::Z, 0);
     let sheet = scenes::scene([sheet], vec![matte(Vec3::ONE)]);
     let mut stage = Stage::new(&gpu, &sheet, [70, 66]);
@@ -221,7 +221,7 @@ fn moving() -> Builder {
     builder
 }
 
-/// What the viewer does of a frame, and what the command writes.
+/// The viewer's result for a frame equals the output of the command.
 #[test]
 fn figures_of_a_deformed_frame_are_those_of_the_command() {
     let folder = tempfile::tempdir().unwrap();
@@ -296,7 +296,7 @@ fn figures_of_a_deformed_frame_are_those_of_the_command() {
         tree.nearest(&gpu, &point, &batches),
         Err(canopy_bvh::Error::Cancelled)
     ));
-    // Nothing that is shown, and nothing that is anywhere.
+    // Without visible triangles, or with no finite position.
     let nowhere = [Vec3::NAN; 3];
     for of in [(&point[..], &[][..]), (&nowhere[..], &[[0, 1, 2]][..])] {
         let measured = tree.measure(&gpu, of, 10, None, &Batches::large());
@@ -304,7 +304,7 @@ fn figures_of_a_deformed_frame_are_those_of_the_command() {
     }
 }
 
-/// Whoever polls takes over the callbacks of all that has come back, and may be held up before it runs them.
+/// A poll takes over the callbacks of everything that has arrived, and may be delayed before it runs them.
 #[test]
 fn what_is_read_back_arrives_whoever_polls() {
     let gpu = gpu();

@@ -1,5 +1,4 @@
-//! The documentation: its links lead somewhere, its command lines parse, and the settings that it names
-//! exist.
+//! The documentation: links resolve, command lines parse, and the named settings exist.
 
 use canopy::{
     accel,
@@ -42,7 +41,7 @@ fn pages() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(text).collect()
 }
 
-/// The lines of a page, and whether each lies in a code block.
+/// Lines of a page, and whether each lies in a code block.
 fn lines(text: &str) -> impl Iterator<Item = (bool, &str)> {
     let mut in_block = false;
     text.lines().filter_map(move |line| {
@@ -52,7 +51,7 @@ fn lines(text: &str) -> impl Iterator<Item = (bool, &str)> {
     })
 }
 
-/// The anchors that a page's headings have on the web: lower case, spaces to dashes, punctuation left out.
+/// Anchors that a page's headings have on the web: lower case, spaces to dashes, punctuation removed.
 fn anchors(text: &str) -> Vec<String> {
     let headings = lines(text).filter(|(in_block, line)| !in_block && line.starts_with('#'));
     let anchor = |heading: &str| {
@@ -63,7 +62,7 @@ fn anchors(text: &str) -> Vec<String> {
     headings.map(|(_, line)| anchor(line)).collect()
 }
 
-/// Where the links of a page lead, but for those to other hosts.
+/// Link targets of a page, except those on other hosts.
 fn links(text: &str) -> Vec<&str> {
     let targets = lines(text)
         .filter(|(in_block, _)| !in_block)
@@ -74,7 +73,7 @@ fn links(text: &str) -> Vec<&str> {
     targets.filter(|target| !target.starts_with("http")).collect()
 }
 
-/// The link targets of a page that do not exist.
+/// Link targets of a page that do not exist.
 fn broken_links(path: &Path, text: &str) -> Vec<String> {
     let broken = |target: &&str| {
         let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
@@ -93,7 +92,7 @@ fn broken_links(path: &Path, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The command lines of a page's code blocks that begin with `canopy`, without comments.
+/// Command lines in a page's code blocks that begin with `canopy`, without comments.
 fn commands(text: &str) -> Vec<&str> {
     let commands = lines(text)
         .filter(|(in_block, line)| *in_block && (line.starts_with("canopy ") || *line == "canopy"));
@@ -102,12 +101,12 @@ fn commands(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether canopy understands a command line.
+/// True if canopy accepts a command line.
 fn parses(command: &str) -> bool {
     Cli::parse_from_os(command.split_whitespace().map(OsString::from)).is_ok()
 }
 
-/// What looks like a setting, SECTION.KEY, in a page's code, and is none.
+/// Names of the form SECTION.KEY in a page's code that are not settings.
 fn unknown_settings(text: &str) -> Vec<String> {
     let settings = toml::Table::try_from(Config::default()).unwrap();
     let is_file = |key: &str| {
@@ -162,7 +161,7 @@ fn the_readme_fits_a_stranger() {
     assert!(readme.len() <= 12 * 1024, "{} bytes", readme.len());
 }
 
-/// The example pass of CONTRIBUTING is the one that tests compile and run.
+/// The example pass in CONTRIBUTING is the one that is compiled and tested.
 #[test]
 fn the_example_pass_is_compiled() {
     let read = |path| std::fs::read_to_string(root().join(path)).unwrap();
@@ -170,7 +169,7 @@ fn the_example_pass_is_compiled() {
     assert!(read("CONTRIBUTING.md").contains(&format!("```rust\n{code}```\n")));
 }
 
-/// The shader of canopy-bvh's README is WGSL.
+/// The shader in the README of canopy-bvh is valid WGSL.
 #[test]
 fn the_shader_of_the_tree_is_composed() {
     let readme = std::fs::read_to_string(root().join("crates/bvh/README.md")).unwrap();
@@ -196,7 +195,7 @@ fn what_is_wrong_is_found() {
         panic!("{:?}", commands(page))
     };
     assert!(parses(first) && parses("canopy"), "{first}");
-    // A word that is no command is a file to view: only options can be wrong.
+    // A word that is not a command is a file to view, so only its options can be wrong.
     assert!(parses(second) && !parses("canopy paint --nothing"), "{second}");
     assert_eq!(unknown_settings(page), ["tree.leaf_cut"]);
     let missing = "[a](README.md) [b](nowhere.md)";

@@ -1,5 +1,5 @@
-//! Faults of drivers, by the smallest shaders that show them: each holds that the fault is there where canopy works
-//! around it, and nowhere else.
+//! Driver bugs, by the smallest shaders that trigger them. Each test asserts that the bug exists where canopy
+//! works around it, and nowhere else.
 
 use crate::common::gpu;
 use canopy::gpu::Gpu;
@@ -46,7 +46,7 @@ fn found(gpu: &Gpu, shader: &str, view: &wgpu::TextureView) -> Vec<[f32; 4]> {
     gpu.read_first(&out, 64).unwrap()
 }
 
-/// A white cube of 4 × 4 texels a face.
+/// A white cube with 4 × 4 texels per face.
 fn white_cube(gpu: &Gpu) -> wgpu::TextureView {
     let size = wgpu::Extent3d {
         width: 4,
@@ -77,8 +77,8 @@ fn white_cube(gpu: &Gpu) -> wgpu::TextureView {
     })
 }
 
-/// SwiftShader copies texels of neighbouring faces to the edges of each before draws, and never before dispatches: a
-/// filter reads what memory held there. See `cube_edges`.
+/// SwiftShader copies texels of the neighbouring faces to the edges of each face before draws, but never
+/// before dispatches. A filter in a dispatch reads uninitialised memory there. See `cube_edges`.
 #[test]
 fn dispatches_filter_cubes_across_the_edges_of_faces() {
     let gpu = gpu();
@@ -110,7 +110,7 @@ fn the_angle_of_negative_zero_is_zero() {
         @compute @workgroup_size(64)
         fn angles(@builtin(local_invocation_index) i: u32) {
             let white = textureSampleLevel(cube, linear, vec3f(1.0, 0.0, 0.0), 0.0).x;
-            // No compiler knows that this is −0.
+            // No compiler can prove that this is −0.
             let zero = bitcast<f32>(0x80000000u + u32(white + 0.5) - 1u);
             found[i] = vec4f(atan2(zero, 1.0), atan2(select(zero, 0.0, zero == 0.0), 1.0), white, 0.0);
         }";

@@ -1,5 +1,5 @@
-//! Edits of materials and lights: the picture is that of a scene whose file has these values, bit by bit, and
-//! without edits that of the file again.
+//! Edits of materials and lights. The image equals that of a scene whose file has these values, bit by bit.
+//! Without edits, it equals that of the original file.
 
 use crate::common;
 use canopy::{
@@ -19,7 +19,7 @@ use glam::{Mat4, Quat, Vec3, Vec4};
 const SIZE: [u32; 2] = [60, 45];
 
 /// A ground of material 0, a card with a hole of material 1 above it, one of material 2 with layers, and two
-/// lights that share their values.
+/// lights with shared values.
 fn table() -> Scene {
     let ground = quad(Vec3::new(-3.0, 0.0, 3.0), Vec3::X * 6.0, Vec3::Z * -6.0, 0);
     let cover = quad(Vec3::new(-1.0, 1.5, 1.0), Vec3::X * 2.0, Vec3::Z * -2.0, 1);
@@ -37,7 +37,7 @@ fn table() -> Scene {
     scene
 }
 
-/// The picture in each shadow mode.
+/// The image in each shadow mode.
 fn pictures(stage: &mut Stage<'_>, scene: &Scene) -> Vec<Vec<u8>> {
     let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
     let modes = [
@@ -54,7 +54,7 @@ fn pictures(stage: &mut Stage<'_>, scene: &Scene) -> Vec<Vec<u8>> {
     modes.map(&mut drawn).into()
 }
 
-/// The pictures of scenes that are uploaded one after the other.
+/// Images of scenes that are uploaded one after the other.
 fn uploaded(gpu: &Gpu, scenes: &[Scene]) -> Vec<Vec<Vec<u8>>> {
     let mut stage = Stage::new(gpu, &scenes[0], SIZE);
     let mut all = vec![pictures(&mut stage, &scenes[0])];
@@ -67,7 +67,7 @@ fn uploaded(gpu: &Gpu, scenes: &[Scene]) -> Vec<Vec<Vec<u8>>> {
     all
 }
 
-/// Pictures after each of `edits`, one after the other on the same uploaded scene, and without any at last.
+/// Images after each of `edits`, applied in turn to the same uploaded scene, and finally without edits.
 fn edited(gpu: &Gpu, scene: &Scene, edits: &[SceneEdits]) -> Vec<Vec<Vec<u8>>> {
     let (mut now, mut applied) = (scene.clone(), AppliedEdits::default());
     let nothing = SceneEdits::default();
@@ -95,13 +95,14 @@ type Change = fn(&mut Material);
 fn edited_materials_are_those_of_a_file() {
     let gpu = gpu();
     let scene = table();
-    // One side is like two from above, and a mask like none where there is no hole: these are not seen.
+    // From above, one-sided looks like two-sided, and a mask without a hole looks opaque, so these changes
+    // are invisible.
     let changes: [(usize, bool, Change); 12] = [
         (1, true, |m| {
             m.alpha_mode = AlphaMode::Blend;
             m.base_color.w = 0.5;
         }),
-        // Rays and maps see another cutoff, and another mode.
+        // Rays and shadow maps use another cutoff, and another mode.
         (1, true, |m| m.alpha_cutoff = 0.0),
         (2, true, |m| {
             let layers = m.layers.as_mut().unwrap();
@@ -143,7 +144,7 @@ fn edited_materials_are_those_of_a_file() {
     assert!(shown.last() == files.first(), "reset");
 }
 
-/// An opaque textured material has no alpha in the table that rays read until an edit cuts it out.
+/// An opaque textured material has no alpha in the table that rays read until an edit makes it masked.
 #[test]
 fn an_edit_cuts_out_what_was_opaque() {
     let gpu = gpu();
@@ -154,8 +155,8 @@ fn an_edit_cuts_out_what_was_opaque() {
     edits.set_material(1, &scene.materials[1], &masked.materials[1]);
     let [before, cut, after] = <[_; 3]>::try_from(edited(&gpu, &scene, &[edits])).unwrap();
     let [_, _, rays] = <[_; 3]>::try_from(uploaded(&gpu, &[masked]).remove(0)).unwrap();
-    // The levels of its texture are those of an opaque one: edges of the hole may differ, what rays see does
-    // not.
+    // The mip levels of its texture are those of an opaque texture. Edges of the hole may differ, but rays
+    // see the same.
     let differs = |a: &[u8], b: &[u8]| a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 8).count();
     assert!(differs(&cut[2], &rays) < rays.len() / 200);
     assert!(differs(&before[2], &rays) > rays.len() / 100, "a hole is seen");
@@ -235,8 +236,8 @@ fn edited_lights_are_those_of_a_file() {
     assert!(shown[6] == shown[0], "reset");
 }
 
-/// A scene whose files have no lights keeps the sun of the settings when a light is added, and one whose
-/// lights were removed gets none.
+/// A scene whose files have no lights keeps the sun of the settings when a light is added. A scene whose
+/// lights were removed gets no sun.
 #[test]
 fn an_added_light_takes_no_sun_away() {
     let mut config = canopy::config::Config::default();
@@ -274,7 +275,7 @@ fn an_added_light_takes_no_sun_away() {
     assert_eq!(applied.light_at(&lit, nodes[0]), Some(0));
 }
 
-/// Whatever edits name, a scene is changed within its bounds, and comes back.
+/// Edits may name anything. A scene is changed within its bounds, and can be restored.
 #[test]
 fn edits_of_what_is_not_there_are_left_out() {
     let mut scene = table();
@@ -311,7 +312,7 @@ fn values_are_compared_and_copied_one_by_one() {
         assert!(!value.differs(&other, &copy));
     }
     assert_eq!((copy.roughness, copy.emissive), (0.25, Vec3::ONE));
-    // A value of another kind, and one of layers that are not there, change nothing.
+    // A value of another kind, or one of missing layers, changes nothing.
     let before = copy.clone();
     MaterialValue::Roughness.set(&mut copy, Value::Switch(true));
     MaterialValue::SheenRoughness.set(&mut copy, Value::Number(1.0));
@@ -328,7 +329,7 @@ fn values_are_compared_and_copied_one_by_one() {
     }
 }
 
-/// Loading tells which things of a scene warnings are about, also where several files make one.
+/// Warnings name the object of the scene that they are about, also in scenes of several files.
 #[test]
 fn warnings_know_what_they_are_about() {
     use canopy::scene::{Progress, WarningPlace, load};

@@ -1,4 +1,4 @@
-//! Environment lighting in whole frames: furnaces, rotations, the background, and the sky with its sun.
+//! Environment lighting in whole frames: furnace tests, rotations, the background, and the sky with its sun.
 
 use crate::common;
 use canopy::{
@@ -31,7 +31,7 @@ use glam::{DVec3, Mat3, Vec3, Vec4};
 use half::f16;
 use std::f32::consts::PI;
 
-/// An equirectangular image of the function `radiance` of the direction.
+/// Equirectangular image of the function `radiance` of the direction.
 fn image(width: u32, height: u32, radiance: impl Fn(Vec3) -> Vec3) -> EnvironmentImage {
     let texel = |i: u32| {
         let (u, v) = (
@@ -58,7 +58,7 @@ fn image(width: u32, height: u32, radiance: impl Fn(Vec3) -> Vec3) -> Environmen
     }
 }
 
-/// Brighter above, a warm patch on one side, a cold one on another.
+/// Brighter above, with a warm patch on one side and a cold one on another.
 fn scenery(direction: Vec3) -> Vec3 {
     let patch = |towards: Vec3, color: Vec3| color * (6.0 * (direction.dot(towards.normalize()) - 1.0)).exp();
     Vec3::new(0.3, 0.4, 0.6) * (1.0 + 0.8 * direction.y)
@@ -66,7 +66,7 @@ fn scenery(direction: Vec3) -> Vec3 {
         + patch(Vec3::new(-0.3, -0.5, 1.0), Vec3::new(0.2, 0.6, 2.0))
 }
 
-/// The coefficients of its irradiance, of order 3, projected through a cube.
+/// Coefficients of the irradiance, of order 3, projected through a cube.
 fn irradiance_of(radiance: impl Fn(Vec3) -> Vec3) -> [DVec3; project_sh::COEFFICIENTS] {
     const FACE: usize = 48;
     let texels: Vec<[f32; 4]> = (0..6 * FACE * FACE)
@@ -78,8 +78,8 @@ fn irradiance_of(radiance: impl Fn(Vec3) -> Vec3) -> [DVec3; project_sh::COEFFIC
     project_sh::irradiance_sh(&project_sh::project_sh(&texels, FACE, 3))
 }
 
-/// Radiance that a rough mirror reflects along its normal: GGX's normals by the midpoint rule, weighted by
-/// the cosine (Karis 2013).
+/// Radiance that a rough mirror reflects along its normal, by the midpoint rule over GGX's normals, weighted
+/// by the cosine (Karis 2013).
 fn mirrored(normal: DVec3, roughness: f64, radiance: impl Fn(Vec3) -> Vec3) -> DVec3 {
     const STEPS: u32 = 40;
     let alpha = roughness * roughness;
@@ -144,7 +144,7 @@ fn covered(image: &FloatImage) -> impl Iterator<Item = Vec3> {
 
 const ROUGHNESS: [f32; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.9, 1.0];
 
-/// The furnace test: a surface that reflects all light is indistinguishable from a uniform white background.
+/// Furnace test: a surface that reflects all light is indistinguishable from a uniform white background.
 #[test]
 fn white_surfaces_vanish_in_a_white_furnace() {
     for gpu in [gpu(), portable_gpu()] {
@@ -189,8 +189,8 @@ fn a_white_diffuse_sphere_is_exactly_white() {
     assert!(covered(&lit).all(|pixel| pixel.max_element() < 0.95));
 }
 
-/// Colours, roughness and metalness under a detailed environment, against the twin with the reference's
-/// coefficients and cube.
+/// Colours, roughness and metalness under a detailed environment, compared with the twin, which uses the
+/// coefficients and the cube of the reference.
 #[test]
 fn environment_lighting_equals_its_twin() {
     let gpu = gpu();
@@ -205,7 +205,7 @@ fn environment_lighting_equals_its_twin() {
         stage.config.environment.intensity = 0.5;
         let view = front(1.8);
         let lit = draw(&mut stage, view);
-        // Evaluates the function behind the image, not the image.
+        // Evaluates the function behind the image instead of the image.
         let coefficients = irradiance_of(scenery);
         let ambient = lighting::EnvironmentLight {
             diffuse: &|normal| 0.5 * project_sh::evaluate_sh(&coefficients, normal) / std::f64::consts::PI,
@@ -226,7 +226,7 @@ fn environment_lighting_equals_its_twin() {
             compared += 1;
         }
         assert!(compared > 300, "{compared} pixels test little");
-        // The cube has no levels in between: a roughness between two levels is a mix of both.
+        // The cube has no levels in between. A roughness between two levels is a mix of both.
         let mean = sum / f64::from(compared);
         assert!(
             worst < 0.08 && mean < 0.014,
@@ -235,8 +235,8 @@ fn environment_lighting_equals_its_twin() {
     }
 }
 
-/// Radiance that a metal mirror, rougher along `along` than across it, reflects to the eye: the microfacets'
-/// normals by the midpoint rule, with the D and V of KHR_materials_anisotropy. Energy lost between
+/// Radiance that a metal mirror reflects to the eye, rougher along `along` than across it. Uses the midpoint
+/// rule over the microfacet normals, with D and V of KHR_materials_anisotropy. Energy lost between
 /// microfacets is added back, so that a white surface passes the furnace test.
 fn brushed(
     [normal, along, to_eye]: [DVec3; 3],
@@ -267,8 +267,8 @@ fn brushed(
     sum / weights
 }
 
-/// Anisotropy stretches reflections of the environment as it stretches highlights: by the integral of its
-/// BRDF, and not like an isotropic mirror.
+/// Anisotropy stretches reflections of the environment like highlights. They match the integral of the BRDF,
+/// and not an isotropic mirror.
 #[test]
 fn anisotropy_stretches_reflections() {
     let gpu = gpu();
@@ -294,7 +294,7 @@ fn anisotropy_stretches_reflections() {
             let Some(surface) = surface else { continue };
             let normal = surface.normal.as_dvec3();
             let to_eye = (view.eye() - surface.position).normalize().as_dvec3();
-            // Towards the rim and the poles the mesh and its tangents are not those of a sphere.
+            // Towards the rim and the poles, the mesh and its tangents deviate from those of a sphere.
             if normal.dot(to_eye) < 0.4 || normal.y.abs() > 0.9 {
                 continue;
             }
@@ -317,8 +317,8 @@ fn anisotropy_stretches_reflections() {
     }
 }
 
-/// The stand-in for a missing material shows its shape under uniform lighting of any strength, and is neither
-/// black nor white. A material from a file passes the furnace test.
+/// The placeholder material shows its shape under uniform lighting of any strength, and is neither black nor
+/// white. A material from a file passes the furnace test.
 #[test]
 fn stand_ins_keep_their_relief_under_any_environment() {
     let gpu = gpu();
@@ -366,8 +366,8 @@ fn stand_ins_keep_their_relief_under_any_environment() {
     }
 }
 
-/// Scenes stand in the studio unless the settings or the scene say otherwise, and have its key light unless they bring
-/// lights of their own or the settings' sun shines.
+/// By default, scenes are lit by the studio unless the settings or the scene name an environment. The
+/// studio's key light is on unless the scene has lights or the settings' sun is on.
 #[test]
 fn the_environment_by_default_is_that_of_the_scene() {
     let mut config = Config::default();
@@ -395,7 +395,7 @@ fn the_environment_by_default_is_that_of_the_scene() {
     assert!(config.lit_for(&outdoors).environment.is_file());
 }
 
-/// A card that faces the view, of this colour.
+/// A card of this colour that faces the view.
 fn card_in_front(color: Vec3) -> (Scene, View) {
     let eye = Vec3::new(0.4, 0.25, 1.0).normalize() * 6.0;
     let right = Vec3::Y.cross(eye).normalize();
@@ -435,7 +435,7 @@ fn lab(linear: Vec3) -> Vec3 {
     Vec3::new(116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z))
 }
 
-/// Paint in the studio has its own colour, within twice what is just noticed.
+/// In the studio, paint keeps its colour within twice the just noticeable difference.
 #[test]
 fn the_studio_shows_paint_in_its_colour() {
     let gpu = gpu();
@@ -456,8 +456,8 @@ fn the_studio_shows_paint_in_its_colour() {
     }
 }
 
-/// The studio shows a card of middle grey as middle grey, on a backdrop of its own, with a shadow on the ground in which
-/// one can see; and paths find the same light.
+/// The studio shows a middle-grey card as middle grey, in front of a backdrop, with a visible shadow on the
+/// ground. The path tracer finds the same light.
 #[test]
 fn the_studio_shows_a_card_as_it_is() {
     let gpu = gpu();
@@ -471,14 +471,14 @@ fn the_studio_shows_a_card_as_it_is() {
     };
     let grey = pixel(&picture, 48, 36);
     assert!(grey.iter().all(|level| (118..=138).contains(level)), "{grey:?}");
-    // The backdrop is grey, lighter below, and has no horizon.
+    // The backdrop is grey, lighter at the bottom, and has no horizon.
     let column: Vec<_> = (0..72).map(|y| pixel(&picture, 4, y)).collect();
     assert!(column.iter().all(|[r, g, b]| r == g && g == b), "{column:?}");
     let steps_are_small = column
         .windows(2)
         .all(|pair| (0..=2).contains(&(i32::from(pair[1][0]) - i32::from(pair[0][0]))));
     assert!(steps_are_small && column[71][0] > column[0][0] + 4, "{column:?}");
-    // The darkest of the ground in the shadow.
+    // The darkest point of the ground in the shadow.
     let linear = |level: u8| srgb::decode(f32::from(level) / 255.0);
     let card = stage.channel(Channel::Position).texels;
     let around = (1..95).flat_map(|x| (1..71).map(move |y| (x, y)));
@@ -507,7 +507,7 @@ fn rotation_turns_the_light_and_the_background() {
     let scene = row(&[0.1, 0.5, 1.0], 0.5, Vec3::ONE);
     let angle = 0.7f32;
     let turned = image(256, 128, |d| {
-        // The direction that was visible along d before the rotation by `angle` about +Y.
+        // Direction that was visible along d before the rotation by `angle` about +Y.
         let (sin, cos) = angle.sin_cos();
         scenery(Vec3::new(cos * d.x - sin * d.z, d.y, sin * d.x + cos * d.z))
     });
@@ -529,8 +529,7 @@ fn rotation_turns_the_light_and_the_background() {
     assert!(same < 0.01 && other > 0.1, "{same}, {other}");
 }
 
-/// Each of six colours is visible along its axis, in perspective and in parallel views, and off the centre as
-/// well.
+/// Each of six colours is visible along its axis, in perspective and orthographic views, and also off-centre.
 #[test]
 fn the_background_lies_along_the_ray_of_each_pixel() {
     let gpu = gpu();
@@ -550,7 +549,7 @@ fn the_background_lies_along_the_ray_of_each_pixel() {
     let mut stage = stage(&gpu, &scene, [96, 64], &image(512, 256, color));
     stage.config.environment.background = Background::Environment;
     for (axis, expected) in axes {
-        // Beside the sphere, which then is behind the eye.
+        // The view is from beside the sphere, which then is behind the eye.
         let up = if axis.y == 0.0 { Vec3::Y } else { Vec3::X };
         for fov in [Some(1.0), None] {
             let eye = 5.0 * axis;
@@ -579,7 +578,7 @@ fn the_background_lies_along_the_ray_of_each_pixel() {
             assert!(wrong < 200, "{axis}: {wrong} pixels");
         }
     }
-    // A full blur looks nearly uniform; a colour as the background is that colour.
+    // With full blur, the background is nearly uniform. A colour as the background is exactly that colour.
     let view = front(-3.0);
     stage.config.environment.blur = 1.0;
     let blurred = draw(&mut stage, view);
@@ -619,7 +618,7 @@ fn the_environment_is_made_when_it_changes() {
     assert_eq!(passes(&mut stage), [false; 4]);
 }
 
-/// On slow adapters a new environment is built over several frames; the result is the same.
+/// On slow adapters, a new environment is built over several frames. The result is the same.
 #[test]
 fn an_environment_built_in_steps_is_the_same() {
     let gpu = gpu();
@@ -648,19 +647,19 @@ fn an_environment_built_in_steps_is_the_same() {
                 break picture;
             }
             assert!(frames < 1000, "it never comes");
-            // Until then the background is the old one, and no mix.
+            // Until then, the background is the old one, not a mix.
             let pairs = picture.iter().zip(&first);
             let behind = pairs.filter(|(texel, _)| texel[3] == 0.0);
             assert!(behind.clone().count() > 1000);
             assert!(behind.clone().all(|(now, then)| now == then), "frame {frames}");
         };
-        // An environment of another scale cannot stand in for it: the new one is built at once.
+        // An environment of another scale cannot replace it temporarily, so the new one is built at once.
         assert_eq!(frames > 1, scale == 1.0, "{frames} frames");
         assert!(last == expected && first != expected);
     }
 }
 
-/// The sun in the sky: warm and dim when it is low, gone at night; the environment lighting follows.
+/// The sun in the sky is warm and dim when low, and gone at night. The environment lighting follows.
 #[test]
 fn the_sky_follows_its_sun() {
     let gpu = gpu();
@@ -675,7 +674,7 @@ fn the_sky_follows_its_sun() {
         stage.config.sun.direction = [-cos, -sin, 0.0];
         let pose = Pose::new(&scene, None, 0.0);
         let sun = Vec3::from(lights::gather(&scene, &pose, &stage.config, 1.0)[0].intensity);
-        // Without the sun's own light.
+        // Without the sun's direct light.
         stage.config.sun.enabled = Switch::Off;
         let lit = draw(&mut stage, front(1.2));
         stage.config.sun.enabled = Switch::Auto;
@@ -693,7 +692,7 @@ fn the_sky_follows_its_sun() {
     assert_eq!(dusk, Vec3::ZERO);
     let to_sun = |degrees: f32| Vec3::new(degrees.to_radians().cos(), degrees.to_radians().sin(), 0.0);
     let expected = daylight(to_sun(-6.0)) / daylight(to_sun(90.0));
-    // At noon most of the light on the ground is the sun's own.
+    // At noon, most of the light on the ground is direct sunlight.
     let share = dusk_sky.y / noon_sky.y / expected;
     assert!((1.0..40.0).contains(&share), "{share}");
     let ratio = bright_dusk / dusk_sky / (1e5 / 4.0);
@@ -701,7 +700,7 @@ fn the_sky_follows_its_sun() {
     let (_, night_sky) = at(-30.0, 4.0);
     assert!(night_sky.max_element() < 1e-6 * noon_sky.max_element());
     stage.config.sun.strength = 4.0;
-    // A scene's own light, a file and a colour leave the sun of the settings alone.
+    // A light of the scene, an environment file or a colour do not affect the sun of the settings.
     stage.config.environment.source = EnvironmentSource::Color;
     stage.config.sun.color = [0.5, 0.25, 1.0];
     let [sun] = lights::gather(&scene, &Pose::new(&scene, None, 0.0), &stage.config, 1.0)[..] else {
@@ -716,7 +715,7 @@ fn the_sky_follows_its_sun() {
     assert!(!lights::has_sun(&scene, &stage.config));
 }
 
-/// A sun that has set has no shadow map.
+/// A sun below the horizon has no shadow map.
 #[test]
 fn a_sun_that_has_set_draws_no_map() {
     let gpu = gpu();
@@ -765,12 +764,12 @@ fn the_sky_has_the_sun_of_the_scene() {
     assert!(own != sky(&bare, Vec3::NEG_Y, 1.0));
 }
 
-/// A room with a doorway, a matte and a shiny ball on its floor, and a ball outside.
+/// A room with a doorway, with a matte and a shiny ball on its floor, and a ball outside.
 fn room() -> Scene {
     let wall = |corner: Vec3, u: Vec3, v: Vec3| quad(corner, u, v, 0);
     let (x, y, z) = (Vec3::X, Vec3::Y, Vec3::Z);
     let parts = [
-        // The ground inside and out, then the left, back and right walls, the ceiling.
+        // The ground inside and outside, then the left, back and right walls and the ceiling.
         wall(Vec3::new(-3.0, 0.0, 3.0), 6.0 * x, -5.0 * z),
         wall(Vec3::new(-1.5, 0.0, 1.0), -3.0 * z, 2.0 * y),
         wall(Vec3::new(-1.5, 0.0, -2.0), 3.0 * x, 2.0 * y),
@@ -791,7 +790,7 @@ fn room() -> Scene {
     scene(parts, vec![walls, matte(Vec3::new(0.7, 0.2, 0.15)), shiny])
 }
 
-/// The sky over a room, with and without ambient occlusion rays: the walls keep the sky's light out.
+/// The sky over a room, with and without ambient occlusion rays. The walls block the sky's light.
 #[test]
 fn golden_images_with_and_without_occlusion() {
     let gpu = gpu();
@@ -819,8 +818,8 @@ fn golden_images_with_and_without_occlusion() {
     assert!(brightness(&pictures[1]) < brightness(&pictures[0]));
 }
 
-/// The sun of an environment file becomes a light: its lighting looks as before, but now it casts shadows,
-/// and it rotates with the environment.
+/// The sun of an environment file becomes a light. The lighting looks as before, but now the sun casts
+/// shadows, and it rotates with the environment.
 #[test]
 fn the_sun_of_a_file_is_a_light() {
     let gpu = gpu();
@@ -848,18 +847,18 @@ fn the_sun_of_a_file_is_a_light() {
             let mut stage = stage(&gpu, &scene, [96, 96], file);
             stage.config.shadows.mode = ShadowMode::Rays;
             stage.config.environment.rotation = degrees;
-            // In this view the picture's upper edge points towards +X.
+            // In this view, the upper edge of the image points towards +X.
             (draw(&mut stage, above), stage.channel(Channel::Shadow))
         });
         let [(blurred, _), (sharp, shadow)] = &mut pictures;
-        // Lit areas look alike in both: three bands represent a sun's cosine to some percent.
+        // Lit areas look alike in both images. Three bands represent a sun's cosine to a few percent.
         let lit = (4, 90);
         let (before, after) = (at(blurred, lit.0, lit.1), at(sharp, lit.0, lit.1));
         assert!(
             (before / after - 1.0).abs().max_element() < 0.12,
             "{before} {after}"
         );
-        // Under the cover only one of them is dark. Its shadow falls away from the sun, which is rotated by
+        // Under the cover, only one image is dark. The shadow points away from the sun, which is rotated by
         // `degrees`.
         let turned = glam::Quat::from_rotation_y(degrees.to_radians()) * to_sun;
         let middle = Vec3::ZERO - turned * (1.0 / turned.y) + Vec3::Y;

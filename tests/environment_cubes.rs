@@ -1,5 +1,5 @@
-//! Environment cubes: from an image, their levels, their prefiltered levels, and the split-sum table; each
-//! against its twin.
+//! Environment cubes: conversion from an image, mip levels, prefiltered levels, and the split-sum table. Each
+//! is compared with its twin.
 
 use crate::common;
 use canopy::{
@@ -95,7 +95,7 @@ fn noise(seed: u64) -> impl FnMut(usize, usize) -> DVec3 {
     move |_, _| (0.5 * (random.cube() + 1.0)).as_dvec3()
 }
 
-/// Noise with a seed of its own for each texel of a cube.
+/// Noise with a separate seed for each texel of a cube.
 fn noisy_faces(size: usize, seed: u64) -> Faces {
     let mut random = Random(seed);
     let texels = (0..6 * size * size)
@@ -115,7 +115,7 @@ fn cube_of(gpu: &Gpu, image: &EnvironmentImage, face: u32, levels: u32) -> Cube 
     cube
 }
 
-/// A cube that holds `faces`, with all its levels made on the GPU.
+/// A cube that holds `faces`, with all its mip levels made on the GPU.
 fn upload(gpu: &Gpu, faces: &Faces) -> Cube {
     let face = faces.size as u32;
     let levels = Cube::full_levels(face);
@@ -138,7 +138,7 @@ fn cube_image(faces: &Faces) -> EnvironmentImage {
     }
 }
 
-/// A level read back.
+/// Reads back a mip level.
 fn read(gpu: &Gpu, cube: &Cube, level: u32) -> Faces {
     let size = (cube.face >> level).max(1);
     let row_bytes = (8 * size).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -179,13 +179,13 @@ fn read(gpu: &Gpu, cube: &Cube, level: u32) -> Faces {
     }
 }
 
-/// The largest difference of a channel.
+/// Largest difference of a channel.
 fn difference(a: &Faces, b: &Faces) -> f64 {
     assert_eq!((a.size, a.texels.len()), (b.size, b.texels.len()));
     let pairs = a.texels.iter().zip(&b.texels);
     let largest = |largest: f64, (a, b): (&DVec3, &DVec3)| {
         let d = (*a - *b).abs().max_element();
-        // A NaN is the largest of all.
+        // A NaN counts as the largest value.
         if d <= largest { largest } else { d }
     };
     pairs.fold(0.0, largest)
@@ -197,8 +197,7 @@ fn assert_near(a: &Faces, b: &Faces, tolerance: f64, what: &str) {
     assert!(found <= tolerance, "{what}: {found} > {tolerance}");
 }
 
-/// The mean of the image over each texel of the cube, from many points per texel of the image: the plain
-/// definition.
+/// Mean of the image over each texel of the cube, by definition, from many points per texel of the image.
 fn brute_force(picture: &Picture, size: usize) -> Faces {
     const POINTS: usize = 24;
     let mut sums = vec![(DVec3::ZERO, 0.0); 6 * size * size];
@@ -224,7 +223,7 @@ fn brute_force(picture: &Picture, size: usize) -> Faces {
     }
 }
 
-/// Samples along a side of a texel, as the host chooses them.
+/// Number of samples along a side of a texel, as the host chooses it.
 fn equirect_samples(picture: &Picture, face: usize) -> usize {
     let texels = (2.0 * picture.height as f64).max(picture.width as f64) / (PI * face as f64);
     (texels.ceil() as usize + 1).max(3)
@@ -305,7 +304,7 @@ fn an_image_keeps_its_energy() {
     }
 }
 
-/// A sun in a dark sky at every height: the pole's own rows, those beside them, the equator, the edges of the
+/// A sun in a dark sky at every height: the pole rows, those next to them, the equator, and the edges of the
 /// cube.
 #[test]
 fn a_bright_texel_keeps_its_energy() {
@@ -376,11 +375,11 @@ fn a_turned_image_turns_the_cube() {
             .collect(),
         ..image.clone()
     };
-    // In the middle of an odd face, samples straddle the seam of the image.
+    // In the middle of a face of odd size, samples straddle the seam of the image.
     for face in [12, 13] {
         let before = read(&gpu, &cube_of(&gpu, &image, face, 1), 0);
         let after = read(&gpu, &cube_of(&gpu, &turned, face, 1), 0);
-        // A quarter of a turn from +X to +Z.
+        // A quarter turn from +X to +Z.
         let expected = Faces::new(face as usize, |f, x, y| {
             let along = texel_direction(face as usize, f, x, y);
             before.nearest(DVec3::new(along.z, along.y, -along.x))
@@ -492,7 +491,7 @@ fn a_bright_texel_keeps_its_energy_on_all_levels() {
             let energy = read(&gpu, &cube, 0).energy();
             for level in 1..cube.levels {
                 let error = energy_error(read(&gpu, &cube, level).energy(), energy);
-                // One texel is rounded on every level.
+                // Each level rounds a texel once.
                 let rounding = f64::from(level) / 2048.0;
                 assert!(error < rounding, "{x}, {y} of {size}, level {level}: {error}");
             }
@@ -500,13 +499,13 @@ fn a_bright_texel_keeps_its_energy_on_all_levels() {
     }
 }
 
-/// The prefiltered levels of `faces`, and the levels of its radiance.
+/// Prefiltered levels of `faces`, and the mip levels of its radiance.
 fn prefiltered(gpu: &Gpu, faces: &Faces, settings: PrefilterSettings) -> (Vec<Faces>, Vec<Faces>) {
     let cube = upload(gpu, faces);
     let levels = Prefilter::levels(cube.face);
     let mirrored = Cube::new(gpu, "test", cube.face, levels, Format::Rgba16Float).unwrap();
     let mut prefilter = Prefilter::new(gpu, settings).unwrap();
-    // In reverse: the order of the steps does not matter.
+    // In reverse order, because the order of the steps does not matter.
     for step in (0..prefilter.steps(&mirrored)).rev() {
         record(gpu, |scope| {
             prefilter.record_step(gpu, scope, &cube, &mirrored, step).unwrap();
@@ -532,14 +531,14 @@ fn prefiltered_levels_are_those_of_their_twin() {
                 let count = count >> (levels.len() as u32 - 1 - level);
                 let set = samples(roughness, count, size as u32);
                 let twin = prefilter_twin::prefilter(&radiance, found.size, &set);
-                // Texture filters have eight bits or more between texels.
+                // Texture filters have at least eight bits between texels.
                 assert_near(found, &twin, 1.0 / 128.0, &format!("level {level} of {size}"));
             }
         }
     }
 }
 
-/// The mean over the lobe, texel by texel: the plain definition.
+/// Mean over the lobe by definition, texel by texel.
 fn lobe(faces: &Faces, size: usize, roughness: f64) -> Faces {
     let fine = faces.size;
     let lights: Vec<_> = (0..6 * fine * fine)
@@ -568,7 +567,7 @@ fn lobe(faces: &Faces, size: usize, roughness: f64) -> Faces {
     })
 }
 
-/// A sky with a horizon, and a sun of some texels.
+/// A sky with a horizon, and a sun of a few texels.
 fn sky(size: usize) -> Faces {
     Faces::new(size, |face, x, y| {
         let along = texel_direction(size, face, x, y);
@@ -677,7 +676,7 @@ fn probe(
     answers[..queries.len()].to_vec()
 }
 
-/// Scale and bias that a shader reads from the table, by roughness and cosine; and the table's entries.
+/// Scale and bias that a shader reads from the table, by roughness and cosine, and the table's entries.
 fn table_answers(gpu: &Gpu, queries: &[[f32; 2]]) -> (Vec<[f32; 2]>, Vec<[f32; 2]>) {
     let table = BrdfTable::new(gpu);
     record(gpu, |scope| table.record(gpu, scope).unwrap());
@@ -701,7 +700,7 @@ fn the_table_is_near_the_integral_everywhere() {
     let mut queries = Vec::new();
     let rows = BRDF_TABLE_ROWS - 1;
     let columns = BRDF_TABLE_COLUMNS - 1;
-    // At entries, and halfway between them along either axis and both: steps are odd.
+    // At entries, and halfway between them along either axis and both. Step sizes are odd.
     for twice_row in (0..=2 * rows).step_by(by_lane(15, 3)) {
         let roughness = 0.045 + 0.955 * twice_row as f32 / (2 * rows) as f32;
         let steepness = 4.0 / (roughness * roughness);
@@ -740,8 +739,7 @@ fn the_table_is_near_the_integral_everywhere() {
     assert!(worst.iter().all(|(error, _)| *error < 5e-3), "{worst:?}");
 }
 
-/// A metal with a reflectance of 1 under uniform lighting, with the scattering between facets added
-/// (Fdez-Agüera 2019).
+/// A metal with a reflectance of 1 under uniform lighting, including multiple scattering (Fdez-Agüera 2019).
 #[test]
 fn a_white_metal_in_white_light_is_white() {
     let gpu = gpu();
@@ -805,7 +803,7 @@ fn images_that_do_not_fit_are_refused() {
     }
 }
 
-/// Rows are staged in pieces of 32 MiB: an image of more than one piece is uploaded completely.
+/// Rows are staged in pieces of 32 MiB. An image of more than one piece is uploaded completely.
 #[test]
 fn a_large_image_is_uploaded_in_pieces() {
     let gpu = gpu();

@@ -1,4 +1,4 @@
-//! Environment files: from bytes of every format to texels, and from baked environments to files.
+//! Environment files: decoding every format to texels, and writing baked environments.
 
 use crate::common::{environments, images};
 use canopy::{
@@ -32,7 +32,7 @@ fn fault(bytes: &[u8]) -> String {
     error.to_string()
 }
 
-/// The texels that a file is meant to hold.
+/// Texels that a file is meant to hold.
 fn values(image: &EnvironmentImage) -> Vec<[f32; 3]> {
     let value = |[r, g, b, a]: &[f16; 4]| {
         assert_eq!(a.to_f32(), 1.0);
@@ -45,7 +45,7 @@ fn halved(value: f32) -> f32 {
     f16::from_f32(value).to_f32()
 }
 
-// Radiance.
+// Radiance HDR.
 
 /// Runs of many lengths, one of them longer than 256, in rows that all differ.
 fn speckled(x: u32, y: u32) -> [u8; 4] {
@@ -81,10 +81,10 @@ fn radiance_may_begin_in_two_ways_and_end_early_in_none() {
     for length in 0..bytes.len() {
         fault(&bytes[..length]);
     }
-    assert!(fault(&bytes[..bytes.len() - 1]).starts_with("test: breaks off in row 7 of 8"));
+    assert!(fault(&bytes[..bytes.len() - 1]).starts_with("test: is cut off in row 7 of 8"));
 }
 
-/// A picture of two grey texels of radiance 2, with more lines in its header, which end as `end` says.
+/// An image of two grey texels of radiance 2, with additional header lines and this line ending.
 fn grey_hdr(lines: &str, end: &str) -> Vec<u8> {
     let header = format!("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n{lines}\n-Y 1 +X 2\n");
     let mut bytes = header.replace('\n', end).into_bytes();
@@ -92,8 +92,8 @@ fn grey_hdr(lines: &str, end: &str) -> Vec<u8> {
     bytes
 }
 
-/// What a header says that its pixels were multiplied by is divided out, in environments and in pictures that
-/// are compared.
+/// Factors in a header that the pixels were multiplied by are divided out, in environments and in compared
+/// images.
 #[test]
 fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
     let folder = TempDir::new().unwrap();
@@ -110,10 +110,10 @@ fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
             [0.5, 0.25, 0.5],
         ),
         ("EXPOSURE=1\nVIEW= -vtv\nSOFTWARE=x=y\npcomb a.hdr\n", [2.0; 3]),
-        // The header of a picture that this one was made of.
+        // Header of the image that this one was derived from.
         ("a.hdr:\n\tEXPOSURE=16\n\tFORMAT=none\n", [2.0; 3]),
         ("PRIMARIES= .64 .33 .3 .6 .15 .06 .3127 .329\n", [2.0; 3]),
-        // As Photoshop writes them.
+        // As written by Photoshop.
         ("PRIMARIES=0 0 0 0 0 0 0 0\n", [2.0; 3]),
     ] {
         for end in ["\n", "\r\n"] {
@@ -124,7 +124,7 @@ fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
             assert_eq!(picture.pixels, [expected; 2], "{lines}");
         }
     }
-    // Grey stays grey, whatever the primaries, and red of Rec. 2020 is none of Rec. 709.
+    // Grey stays grey with any primaries. Rec. 2020 red is outside Rec. 709.
     let wide = grey_hdr(
         "PRIMARIES=.708 .292 .17 .797 .131 .046 .3127 .329\nEXPOSURE=2\n",
         "\n",
@@ -169,7 +169,7 @@ fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
 
 // OpenEXR.
 
-/// Colours of other primaries become those of Rec. 709, in environments and in pictures that are compared.
+/// Colours with other primaries are converted to Rec. 709, in environments and in compared images.
 #[test]
 fn openexr_of_other_primaries_is_converted() {
     let with = |xy: &[f32]| Exr {
@@ -195,7 +195,7 @@ fn openexr_of_other_primaries_is_converted() {
     assert!(is(red, [1.6605, -0.1246, -0.0182]), "{red:?}");
     assert!(is(grey, [0.5; 3]), "{grey:?}");
     let image = loaded(&with(&rec_2020).write(texel), 8192);
-    // No environment sends less than nothing.
+    // Negative radiance is clamped.
     assert!(is(values(&image)[0], [1.6605, 0.0, 0.0]));
     for broken in [
         &[0.3; 8][..],
@@ -222,7 +222,7 @@ fn openexr_keeps_floats_and_leaves_out_alpha() {
         let expected: Vec<_> = (0..32).map(|i| texel(i % 8, i / 8)).collect();
         assert_eq!(values(&image), expected);
     }
-    // Texels outside the display window are lost, and texels outside the data window are black.
+    // Texels outside the display window are discarded, and texels outside the data window are black.
     let exr = Exr {
         data: [-1, 1, 2, 2],
         lines: 2,
@@ -297,14 +297,14 @@ fn odd_values_are_made_sound_and_suns_fit() {
         let (value, image) = of(odd);
         assert!((value - expected).abs() <= expected / 2048.0, "{odd}: {value}");
         assert_eq!(image.scale, scale, "{odd}");
-        // Dark texels beside it keep what the least step of a half float leaves of them.
+        // Dark texels next to it keep the precision that the least step of a half float leaves.
         let dark = values(&image)[0][2];
         assert!(
             (dark - 0.001).abs() <= (scale * 2.0_f32.powi(-25)).max(1e-6),
             "{odd}: {dark}"
         );
     }
-    // A night keeps its precision.
+    // A night sky keeps its precision.
     let night = Exr::new([2, 1]).write(|x, _| [1e-7 * (x + 1) as f32, 1e-9, 0.0]);
     let image = loaded(&night, 8192);
     for (value, expected) in values(&image)
@@ -318,7 +318,7 @@ fn odd_values_are_made_sound_and_suns_fit() {
 
 // Sizes.
 
-/// The input that an output texel covers, each texel weighted by its solid angle.
+/// The input that an output texel covers, with each texel weighted by its solid angle.
 fn brute_force(size: [u32; 2], to: [u32; 2], texel: impl Fn(u32, u32) -> [f32; 3]) -> Vec<[f64; 3]> {
     let covered = |from: u32, of: u32, to: u32, by: u32| {
         let scale = f64::from(by) / f64::from(of);
@@ -361,7 +361,7 @@ fn pictures_are_scaled_down_by_solid_angle() {
         (1, [1, 1]),
         (0, [1, 1]),
     ] {
-        // A decoder that gives rows and one that gives the whole image agree.
+        // A decoder that returns rows and one that returns the whole image agree.
         let image = loaded(&Exr::new([40, 20]).write(texel), most);
         assert_eq!([image.width, image.height], to);
         let expected = brute_force([40, 20], to, |x, y| texel(x as i32, y as i32));
@@ -410,7 +410,7 @@ fn pictures_that_are_no_sphere_are_stretched_over_one() {
         let expected = format!("test: is {width}×{height} pixels; an equirectangular picture is");
         assert_eq!(image.warnings.len(), 1);
         assert!(image.warnings[0].starts_with(&expected), "{:?}", image.warnings);
-        // The file's own size counts.
+        // The limit applies to the file's own size.
         let small = loaded(&of(width, height), 3);
         assert_eq!(small.warnings, image.warnings);
     }
@@ -453,7 +453,7 @@ fn the_mean_is_over_the_sphere() {
 
 // Cube maps.
 
-/// KTX2 of six faces in R32G32B32A32_SFLOAT.
+/// KTX2 with six faces in R32G32B32A32_SFLOAT.
 fn cube_of_floats(side: u32, texels: impl Iterator<Item = [f32; 4]>) -> Vec<u8> {
     let bytes: Vec<u8> = texels.flatten().flat_map(f32::to_le_bytes).collect();
     cube_ktx2(109, side, bytes).write()
@@ -466,7 +466,7 @@ fn cube_ktx2(format: u32, side: u32, bytes: Vec<u8>) -> Ktx2 {
     }
 }
 
-/// DDS with six faces, each with its levels.
+/// DDS with six faces, each with its mip levels.
 fn cube_dds(dxgi: u32, side: u32, levels: u32, data: &[u8]) -> Vec<u8> {
     let mut bytes = dds(dxgi, [side; 2], levels, 1, data);
     // D3D11_RESOURCE_MISC_TEXTURECUBE.
@@ -484,8 +484,8 @@ const COLORS: [[f32; 3]; 6] = [
     [1.0, 0.0, 1.0],
 ];
 
-/// A format by its Vulkan and DXGI numbers, whether its texels are blocks of 4 × 4 or single ones, and the
-/// encoding of a colour of zeros and ones.
+/// A format: its Vulkan and DXGI numbers, the side of its blocks in texels (4, or 1 for uncompressed
+/// formats), and the encoding of a colour of zeros and ones.
 type Encoding = (u32, u32, u32, fn([f32; 3]) -> Vec<u8>);
 
 const ENCODINGS: [Encoding; 10] = [
@@ -517,7 +517,7 @@ const ENCODINGS: [Encoding; 10] = [
         [b, g, r, 0.0].map(|c| (c * 255.0) as u8).to_vec()
     }),
     (143, 95, 4, |color| {
-        // Mode 11: ten bits a channel, twice; 495 is 1.
+        // Mode 11: ten bits per channel, twice; 495 encodes 1.
         let ends = color.map(|c| (c * 495.0) as u128);
         let bits = [ends, ends]
             .concat()
@@ -544,7 +544,7 @@ fn cubes_of_every_format_have_their_faces_in_order() {
             levels: vec![(zstd(&faces), faces.len() as u64)],
             ..cube_ktx2(vulkan, side, Vec::new())
         };
-        // Three levels: below each face are a quarter and a sixteenth of it, in other colours.
+        // Three mip levels. Below each face are a quarter and a sixteenth of it, in other colours.
         let below = encode([0.0; 3]).repeat(((2_usize / block as usize).pow(2)).max(1) + 1);
         let levels: Vec<u8> = COLORS
             .iter()
@@ -595,7 +595,7 @@ fn cubes_are_scaled_down_face_by_face() {
             assert!((value[0] - (i as u32 / (most * most)) as f32).abs() < 1e-3);
             assert_eq!(value[2], 1.0);
         }
-        // Whole texels keep the mean.
+        // If whole texels are averaged, the mean is preserved.
         let change = image.mean_luminance() / whole.mean_luminance() - 1.0;
         assert!(
             change.abs() < if most == 3 { 0.02 } else { 1e-3 },
@@ -607,14 +607,14 @@ fn cubes_are_scaled_down_face_by_face() {
 #[test]
 fn textures_that_are_no_cube_are_refused() {
     let flat = Ktx2::plain(97, [2, 2], &[vec![0; 32]]).write();
-    assert!(fault(&flat).contains("is no cube map"));
-    assert!(fault(&dds(10, [2, 2], 1, 1, &[0; 32])).contains("is no cube map"));
-    assert!(fault(&dds(10, [2, 2], 1, 6, &[0; 192])).contains("is no cube map"));
+    assert!(fault(&flat).contains("is not a cube map"));
+    assert!(fault(&dds(10, [2, 2], 1, 1, &[0; 32])).contains("is not a cube map"));
+    assert!(fault(&dds(10, [2, 2], 1, 6, &[0; 192])).contains("is not a cube map"));
     let oblong = Ktx2 {
         faces: 6,
         ..Ktx2::plain(97, [2, 4], &[vec![0; 384]])
     };
-    assert!(fault(&oblong.write()).contains("squares"));
+    assert!(fault(&oblong.write()).contains("must be square"));
     assert!(fault(&cube_ktx2(97, 2, vec![0; 191]).write()).contains("ends within"));
     assert!(fault(&cube_dds(10, 2, 1, &[0; 191])).contains("ends within face 5"));
     assert!(fault(&cube_ktx2(100, 2, vec![0; 192]).write()).contains("VkFormat 100"));
@@ -657,7 +657,7 @@ fn files_are_told_apart_by_what_they_hold() {
     .unwrap_err();
     let line = error.to_string();
     assert!(
-        line.contains("sky.exr: is no environment") && !line.contains('\n'),
+        line.contains("sky.exr: is not an environment map") && !line.contains('\n'),
         "{line}"
     );
     for extension in environment::EXTENSIONS {
@@ -675,7 +675,7 @@ fn files_are_told_apart_by_what_they_hold() {
     assert!(large.to_string().contains("load.max_file_bytes"));
 }
 
-// What is baked.
+// Baked environments.
 
 fn baked() -> Baked {
     let texel = |i: usize| [i as f32, -0.5, 1.0 / (i + 1) as f32, 1.0].map(f16::from_f32);
@@ -769,7 +769,7 @@ fn a_written_cube_is_read_back() {
         assert_eq!(radiance, baked.radiance_sh);
         let irradiance: Vec<[f32; 3]> = serde_json::from_str(text(2)).unwrap();
         assert_eq!(irradiance, baked.irradiance_sh);
-        // Its purpose: it loads as an environment again, without negative values.
+        // The file loads as an environment again, without negative values.
         let image = environment::load(path, &limits(), 8192).unwrap();
         assert_eq!((image.shape, image.width), (Shape::Cube, cube.face));
         let expected = cube.levels[0]
@@ -800,7 +800,7 @@ fn a_folder_holds_faces_and_harmonics() {
     let baked = baked();
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("sky");
-    // Missing folders are created; existing ones are written to.
+    // Missing folders are created, and existing ones are reused.
     for _ in 0..2 {
         baked::check(&out).unwrap();
         baked::write(&baked, &out).unwrap();
@@ -868,7 +868,7 @@ fn unwritable_outputs_are_reported_before_any_work() {
         let error = baked::check(&at(name)).unwrap_err();
         assert!(matches!(error, Error::Io { .. }), "{name}: {error}");
     }
-    // A folder's name may look like a file's.
+    // A folder may be named like a file.
     fs::create_dir(at("sky.v1")).unwrap();
     baked::check(&at("sky.v1")).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);

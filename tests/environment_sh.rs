@@ -1,4 +1,4 @@
-//! Spherical harmonics of an environment: the pass against its twin, and the twin against known results.
+//! Spherical harmonics of an environment: the pass compared with its twin, and the twin with known results.
 
 use crate::common;
 use canopy::{
@@ -18,7 +18,7 @@ use half::f16;
 use std::f64::consts::PI;
 use wgpu::TextureFormat as Format;
 
-/// Sizes at which columns, workgroups and the centre of a face begin and end.
+/// Sizes at and around the bounds of columns, workgroups and the centre of a face.
 const SIZES: [u32; 11] = [1, 2, 3, 4, 5, 31, 32, 33, 64, 100, 257];
 
 /// A cube on the GPU.
@@ -42,7 +42,7 @@ fn upload(gpu: &Gpu, face: u32, texels: &[[f32; 4]], format: Format) -> Cube {
     cube
 }
 
-/// The contents of the result's buffer.
+/// Contents of the result buffer.
 fn project(gpu: &Gpu, pass: &ProjectSh, cube: &Cube, order: u32) -> Vec<[f32; 4]> {
     let mut profiler = Profiler::new(gpu).unwrap();
     let mut encoder = gpu.encoder("test");
@@ -54,7 +54,7 @@ fn project(gpu: &Gpu, pass: &ProjectSh, cube: &Cube, order: u32) -> Vec<[f32; 4]
     floats
 }
 
-/// Texels with a bright and a dark side and much noise, exact in half floats.
+/// Noisy texels with a bright and a dark side, exact in half floats.
 fn noise(face: u32, seed: u64) -> Vec<[f32; 4]> {
     let mut random = Random(seed);
     let texel = |i: u32| {
@@ -65,7 +65,7 @@ fn noise(face: u32, seed: u64) -> Vec<[f32; 4]> {
     (0..6 * face * face).map(texel).collect()
 }
 
-/// The error of a result's radiance or irradiance.
+/// Error of a result's radiance or irradiance.
 fn fault(result: &[[f32; 4]], expected: &[DVec3; COEFFICIENTS]) -> f64 {
     assert_eq!(result.len(), 2 * COEFFICIENTS);
     let (radiance, irradiance) = (colors(&result[..COEFFICIENTS]), colors(&result[COEFFICIENTS..]));
@@ -105,7 +105,7 @@ fn the_pass_equals_its_twin() {
     }
 }
 
-/// The cube of a function of the direction, as floats.
+/// Cube of a function of the direction, as floats.
 fn cube_of(face: u32, radiance: impl Fn(DVec3) -> DVec3) -> Vec<[f32; 4]> {
     let face = face as usize;
     let texel = |i: usize| {
@@ -115,7 +115,7 @@ fn cube_of(face: u32, radiance: impl Fn(DVec3) -> DVec3) -> Vec<[f32; 4]> {
     (0..6 * face * face).map(texel).collect()
 }
 
-/// Evenly spread unit vectors.
+/// Evenly distributed unit vectors.
 fn directions(count: u32) -> impl Iterator<Item = DVec3> {
     (0..count).map(move |i| {
         let z = 1.0 - (2.0 * f64::from(i) + 1.0) / f64::from(count);
@@ -151,8 +151,8 @@ fn the_comparer_can_fail() {
     }
 }
 
-/// Only the first coefficient is not zero, and a white surface is as bright as its surroundings. Where texels
-/// are few, their centres cannot represent band 4, in the twin neither.
+/// Only the first coefficient is nonzero, and a white surface is as bright as its surroundings. With few
+/// texels, their centres cannot represent band 4, in the twin either.
 #[test]
 fn a_uniform_environment_is_uniform() {
     for (kernels, gpu) in implementations() {
@@ -211,7 +211,7 @@ fn a_bright_texel_is_the_basis_in_its_direction() {
     }
 }
 
-/// Rotations about the axes map texels onto texels; other rotations are compared as functions of five bands.
+/// Rotations about the axes map texels onto texels. Other rotations are compared as functions of five bands.
 #[test]
 fn a_turned_environment_has_a_turned_result() {
     let gpu = gpu();
@@ -284,8 +284,8 @@ fn the_result_is_the_same_from_run_to_run() {
     }
 }
 
-/// What was projected before says nothing about the next; in the largest, workgroups process several rows
-/// with all kernels.
+/// Earlier projections do not affect the next one. In the largest cube, workgroups process several rows with
+/// all kernels.
 #[test]
 fn cubes_of_all_sizes_take_turns() {
     let cases = [(257, 5), (1, 3), (64, 3), (2, 5), (700, 5), (3, 3)].map(|(face, order)| {
@@ -329,8 +329,8 @@ fn irradiance_errors(irradiance: &[DVec3; 25], exact: &[(DVec3, DVec3)]) -> (f64
     (mean(&mut exact.iter().map(error)) / level, worst / level)
 }
 
-/// Three bands are enough under a hazy sun. A clear sun, which outshines everything else, is beyond them as
-/// it is beyond five.
+/// Three bands are enough under a hazy sun. A clear sun, which outshines everything else, is beyond three
+/// bands and beyond five.
 #[test]
 fn irradiance_is_near_the_integral() {
     let gpu = gpu();
@@ -346,13 +346,13 @@ fn irradiance_is_near_the_integral() {
         });
         println!("sun of {sun}: order 3, mean and worst {low:?}; order 5 {high:?}");
         assert!(low.0 < tolerance && high.0 < 0.6 * low.0 && high.1 < low.1);
-        // Without the convolution the difference would be large.
+        // Without the cosine convolution, the difference would be large.
         let radiance = twin::project_sh(&texels, 48, 3);
         assert!(irradiance_errors(&radiance, &exact).0 > 0.1);
     }
 }
 
-/// The functions that shading calls, against their twin.
+/// The functions used by shading, compared with their twin.
 #[test]
 fn shading_evaluates_as_the_twin() {
     const TEST: &str = "
@@ -377,7 +377,7 @@ fn evaluate(@builtin(global_invocation_id) id: vec3u) {
     let pipeline = pass::compute_pipeline_of(&gpu, &module, "evaluate", None, &[]).unwrap();
     let projection = ProjectSh::new(&gpu);
     // Dark except for one side, so that sums fall below zero. No axis points to the middle of that side, so
-    // that no coefficient is zero.
+    // no coefficient is zero.
     let bright = DVec3::new(1.0, 2.0, 3.0).normalize();
     let texels = cube_of(16, |v| {
         DVec3::new(20.0, 10.0, 1.0) * (v.dot(bright) - 0.8).max(0.0)

@@ -1,4 +1,4 @@
-//! The sky: the shader against its twin, and both against published measurements of skies.
+//! The sky: the shader compared with its twin, and both with published measurements of skies.
 
 use crate::common;
 use canopy::{
@@ -19,7 +19,7 @@ use common::{gpu, portable_gpu};
 use glam::{DVec3, Vec3};
 use half::f16;
 
-/// The direction to a sun at this elevation in degrees, in the plane of X and Y.
+/// Direction to a sun at this elevation in degrees, in the XY plane.
 fn sun(degrees: f32) -> Vec3 {
     let (sin, cos) = degrees.to_radians().sin_cos();
     Vec3::new(cos, sin, 0.0)
@@ -34,7 +34,7 @@ fn params(to_sun: Vec3) -> SkyParams {
     }
 }
 
-/// The direction through the middle of a texel.
+/// Direction through the centre of a texel.
 fn direction(face: u32, size: u32, x: u32, y: u32) -> Vec3 {
     let [s, t] = [x, y].map(|i| (2 * i + 1) as f32 / size as f32 - 1.0);
     let axes = [
@@ -49,13 +49,13 @@ fn direction(face: u32, size: u32, x: u32, y: u32) -> Vec3 {
     (middle + s * right + t * down).normalize()
 }
 
-/// Every texel's direction.
+/// Direction of every texel.
 fn directions(size: u32) -> impl Iterator<Item = Vec3> {
     let row = move |face, y| (0..size).map(move |x| direction(face, size, x, y));
     (0..6).flat_map(move |face| (0..size).flat_map(move |y| row(face, y)))
 }
 
-/// Draws skies into cubes of `size`, and keeps the tables while the atmosphere stays the same.
+/// Draws skies into cubes of `size`. Its tables are reused while the atmosphere stays the same.
 struct Stage<'a> {
     gpu: &'a Gpu,
     sky: Sky,
@@ -128,7 +128,7 @@ fn turned_sun(degrees: f32, azimuth: f32) -> Vec3 {
     glam::Quat::from_rotation_y(azimuth) * sun(degrees)
 }
 
-/// A power of two that scales the sky of any time of day to where half floats hold it.
+/// Scales the sky of any time of day by a power of two into the range of half floats.
 fn bright(mut params: SkyParams) -> SkyParams {
     let scale = sky::daylight(Vec3::from(params.to_sun)).log2().round();
     params.illuminance = params.illuminance.map(|c| c * (-scale).exp2());
@@ -144,7 +144,7 @@ fn irradiance(texels: &[Vec3], size: u32) -> DVec3 {
     let mut sum = DVec3::ZERO;
     for (texel, direction) in texels.iter().zip(directions(size)) {
         let largest = f64::from(direction.abs().max_element());
-        // Solid angle of a square of 2 × 2 as seen from a unit below its centre.
+        // Solid angle of a square of 2 × 2 seen from one unit below its centre.
         let solid_angle = largest.powi(3) * 4.0 / f64::from(size * size);
         sum += texel.as_dvec3() * solid_angle * f64::from(direction.y.max(0.0));
     }
@@ -182,8 +182,8 @@ fn the_shader_computes_what_its_twin_does() {
                 let error = (texel.as_dvec3() - exact).abs().max_element();
                 worst = worst.max(error / exact.max_element());
             }
-            // At night the light falls off so steeply that samplers, which blend in steps of 1/256, are off
-            // by more.
+            // At night, the light falls off so steeply that samplers, which blend in steps of 1/256, have
+            // larger errors.
             let allowed = if degrees < -5.0 { 0.02 } else { 0.01 };
             assert!(worst < allowed, "haze {haze}, sun at {degrees}°: {worst}");
         }
@@ -323,7 +323,7 @@ fn the_sky_is_as_bright_as_skies_are() {
         let direct = sky::transmittance(Vec3::from(sky.to_sun), sky).as_dvec3() * height;
         (up, direct)
     };
-    // With clear air, and with the usual haze over land.
+    // With clear air, and with typical haze over land.
     for (haze, least, most) in [(1.0, 0.05, 0.15), (15.0, 0.1, 0.25)] {
         for degrees in [45.0, 60.0] {
             let (up, direct) = level(&SkyParams {
@@ -386,14 +386,14 @@ fn the_sky_looks_like_one() {
         let brighter = luminance(pair[1]) / luminance(pair[0]);
         assert!((1.0..1.2).contains(&brighter), "a step of {brighter}");
     }
-    // The ground is not black, and no edge cuts it off.
+    // The ground is not black, and has no sharp edge.
     for pair in below.windows(2) {
         let step = luminance(pair[1]) / luminance(pair[0]);
         assert!((0.9..1.1).contains(&step), "a step of {step}");
     }
     let seam = luminance(below[0]) / luminance(above[30]);
     assert!((0.5..2.0).contains(&seam), "{seam}");
-    // Brightest around the sun; nowhere green.
+    // Brightest around the sun, and nowhere green.
     let brightest = texels
         .iter()
         .zip(directions(size))
@@ -435,7 +435,7 @@ fn the_sky_turns_with_the_sun_and_is_the_same_on_both_sides_of_it() {
         texels[found.unwrap()]
     };
     let equal = |a: Vec3, b: Vec3| (a - b).abs().max_element() < 2e-3 * a.max_element();
-    // A quarter turn maps texels to texels.
+    // A quarter turn maps texels onto texels.
     let turned = draw(Vec3::new(0.0, sun(20.0).y, sun(20.0).x));
     for (texel, direction) in turned.iter().zip(directions(size)) {
         let back = Vec3::new(direction.z, direction.y, -direction.x);
@@ -508,7 +508,7 @@ fn the_sky_is_finite_for_any_sun_and_any_air() {
         }
     }
     assert_eq!(checked, 5 * 12 * 6 * 36);
-    // Values out of range are clamped; a direction may have any length.
+    // Out-of-range values are clamped, and a direction may have any length.
     let sky = SkyParams {
         haze: 0.0,
         illuminance: [1.0, 0.0, 0.0],
@@ -614,7 +614,7 @@ fn the_disc_holds_the_light_of_the_sun_and_sets_behind_the_horizon() {
         let whole = sum(degrees, pixel);
         assert!((whole - 1.0).abs() < 0.01, "{degrees}°, {pixel}: {whole}");
     }
-    // The visible share equals the share of light that `sky::transmittance` lets through.
+    // The visible share equals the share of light in `sky::transmittance`.
     let horizon = atmosphere::horizon(atmosphere::EYE).asin().to_degrees() as f32;
     for (below, share) in [(0.0, 0.5), (0.15, 0.162), (0.3, 0.0), (-0.3, 1.0)] {
         let seen = sum(horizon - below, 1e-4);
@@ -633,7 +633,7 @@ fn the_disc_holds_the_light_of_the_sun_and_sets_behind_the_horizon() {
     );
 }
 
-/// The direction rotated away by an angle.
+/// The direction, rotated by an angle.
 fn turned(direction: Vec3, angle: f32) -> Vec3 {
     let (sin, cos) = angle.sin_cos();
     cos * direction + sin * Vec3::Z

@@ -1,4 +1,4 @@
-//! Exposure by the picture's histogram: against its twin, on pictures with known answers, and over time.
+//! Exposure by the image histogram: compared with its twin, on images with known answers, and over time.
 
 use crate::common;
 use canopy::{
@@ -31,14 +31,14 @@ const ALL: ExposureParams = ExposureParams {
     share: 1.0,
 };
 
-/// The parameters of the configuration.
+/// Parameters of the configuration.
 const TRIMMED: ExposureParams = ExposureParams {
     low: 0.1,
     high: 0.9,
     ..ALL
 };
 
-/// The pass on its own.
+/// The pass in isolation.
 struct Meter<'a> {
     gpu: &'a Gpu,
     pass: Exposure,
@@ -56,7 +56,7 @@ impl<'a> Meter<'a> {
         Self { gpu, pass }
     }
 
-    /// The exposure after one more frame.
+    /// Exposure after one more frame.
     fn expose(&mut self, picture: &Picture, params: &ExposureParams) -> Used {
         let (gpu, size) = (self.gpu, picture.size);
         let image = canopy::gpu::GpuImage::new(
@@ -88,7 +88,7 @@ impl<'a> Meter<'a> {
         bytemuck::pod_read_unaligned(&bytes[..size_of::<Used>()])
     }
 
-    /// The bins of the last frame.
+    /// Bins of the last frame.
     fn bins(&self) -> Vec<ExposureBin> {
         let bytes = self.gpu.read(&self.pass.bins).unwrap();
         bytemuck::pod_collect_to_vec(&bytes[..EXPOSURE_BINS as usize * size_of::<ExposureBin>()])
@@ -111,7 +111,7 @@ impl Picture {
         Self::new(size, |i| [luminance(i); 3])
     }
 
-    /// All values that half floats hold, infinities and NaN included.
+    /// All values of half floats, including infinities and NaN.
     fn noise(size: [u32; 2]) -> Self {
         let mut random = Random(5);
         Self::new(size, |_| {
@@ -128,7 +128,7 @@ impl Picture {
     }
 }
 
-/// Both have equal bins and, but for the rounding of f32, equal exposures.
+/// Asserts equal bins and, except for rounding in f32, equal exposures.
 fn check(meter: &mut Meter<'_>, picture: &Picture, params: &ExposureParams, before: Used) -> Used {
     let used = meter.expose(picture, params);
     let bins = meter.bins();
@@ -173,7 +173,7 @@ fn histogram_and_exposure_equal_their_twins() {
     }
 }
 
-/// Sums of positions in a bin that exceed a word.
+/// Sums of positions in a bin that exceed 32 bits.
 #[test]
 fn sums_do_not_run_over() {
     let gpu = gpu();
@@ -202,14 +202,14 @@ fn one_luminance_becomes_middle_grey() {
 fn percentiles_choose_what_counts() {
     let gpu = gpu();
     let mut meter = Meter::new(&gpu);
-    // A quarter of the picture is black, and half of the rest is dark.
+    // A quarter of the image is black, and half of the rest is dark.
     let tones = [0.0, 0.01, 1.0, 0.01, 1.0, 0.01, 1.0, 0.0];
     let picture = Picture::grey([64, 32], |i| tones[i as usize % 8]);
     for (low, high, mean) in [
         (0.5, 0.95, 1.0),
         (0.0, 0.5, 0.01),
         (0.0, 1.0, 0.1),
-        // A third of the pixels that count is bright.
+        // A third of the counted pixels is bright.
         (0.25, 0.625, 10f32.powf(-4.0 / 3.0)),
     ] {
         let params = ExposureParams { low, high, ..ALL };
@@ -325,7 +325,7 @@ fn it_approaches_its_target_and_never_overshoots() {
     }
 }
 
-/// Squares that fill the view, lit by two lights and nothing else.
+/// Squares that fill the view, lit only by two lights.
 fn lit_squares(brightness: f32) -> Scene {
     let squares = (0..16).map(|i| {
         let corner = Vec3::new((i % 4) as f32 - 2.0, (i / 4) as f32 - 2.0, 0.0);
@@ -404,7 +404,7 @@ fn the_frame_shows_what_was_measured() {
         passes.filter(|pass| pass.name == "exposure").count()
     };
     assert_eq!(passes(&stage), 1);
-    // A channel view does not change the exposure; a fixed exposure replaces it without a pass.
+    // A channel view does not change the exposure. A fixed exposure replaces it without a pass.
     stage.shown = Channel::Depth;
     assert_eq!(draw(&mut stage, facing()).1, ev);
     assert_eq!(passes(&stage), 0);
@@ -434,7 +434,7 @@ fn time_passes_in_seconds() {
     let left = (start + 3.0 - after[7]) / 3.0;
     assert!((left - (-1f32).exp()).abs() < 1e-3, "{left}");
     assert_eq!(stage.renderer.stats().exposure_target_ev, start + 3.0);
-    // Single pictures, new scenes and disabled adaptation adapt at once.
+    // Single images, new scenes and disabled adaptation adapt at once.
     stage.elapsed_secs = f32::INFINITY;
     assert_eq!(draw(&mut stage, facing()).1, start + 3.0);
     stage.config.exposure.compensation = 1.0;
@@ -446,7 +446,7 @@ fn time_passes_in_seconds() {
 #[test]
 fn samples_of_a_picture_share_the_exposure_of_the_first() {
     let gpu = gpu();
-    // Bars much finer than pixels: every sample sees others.
+    // Bars much finer than pixels, so that every sample sees different ones.
     let mut random = Random(3);
     let mut radiance = || 2f32.powf(12.0 * random.unit() - 6.0);
     let materials = (0..64).map(|_| glowing(Vec3::splat(radiance())));
@@ -470,7 +470,7 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
     let picture = stage.supersampled(&pose, view, 5);
     stage.renderer.collect(&gpu);
     assert_eq!(stage.renderer.stats().exposure_ev, first);
-    // The same picture with the first sample's exposure as a fixed one.
+    // The same image with the first sample's exposure as a fixed one.
     let mean = stage.channel(Channel::Lit).texels;
     stage.config.image.exposure = ExposureMode::Stops(first);
     stage.exposure_ev = first;
@@ -481,7 +481,7 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
     assert!((of_mean.ev - first).abs() > 0.3, "{first} says little");
 }
 
-/// Every curve accepts all half floats at any exposure that can be set.
+/// Every curve accepts all half floats at any exposure setting.
 #[test]
 fn every_curve_handles_extremes() {
     let gpu = gpu();
@@ -520,8 +520,8 @@ fn every_curve_handles_extremes() {
     }
 }
 
-/// A frame holds 256 lights, and the metered light comes from those: ten thousand lights at one point do not
-/// make the picture black.
+/// A frame holds 256 lights, and metering uses only those. Ten thousand lights at one point do not make the
+/// image black.
 #[test]
 fn lights_past_the_limit_do_not_darken_the_picture() {
     let gpu = gpu();

@@ -1,4 +1,4 @@
-//! Pictures that several processes share, as machines of a render farm do.
+//! Images rendered by several processes, like on the machines of a render farm.
 
 use crate::common::folder;
 use folder::{Folder, canopy_in};
@@ -17,7 +17,8 @@ impl Folder {
         assert!(output.status.success(), "{line}: {stderr}");
     }
 
-    /// What a line is refused with: one line on standard error, and no file `out.exr`.
+    /// Runs a line that must fail. Asserts the exit code, one line on standard error, and that `out.exr` does
+    /// not exist.
     fn refused(&self, code: i32, line: &str) -> String {
         let output = self.canopy(line);
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -43,7 +44,7 @@ fn find(bytes: &[u8], text: &[u8]) -> usize {
     bytes.windows(text.len()).position(|at| at == text).unwrap()
 }
 
-/// Puts `new` in the place of `old`, which is as long.
+/// Replaces `old` by `new`, which has the same length.
 fn replace(bytes: &mut [u8], old: &str, new: &str) {
     assert_eq!(old.len(), new.len());
     let at = find(bytes, old.as_bytes());
@@ -61,7 +62,7 @@ fn machines_share_pictures() {
 fn machines_share_sequences() {
     let folder = Folder::new();
     frames_are_those_of_the_sequence(&folder);
-    // Of the same pictures.
+    // Uses the same images.
     templates_make_the_picture(&folder);
 }
 
@@ -89,7 +90,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
         folder.done(&format!("merge {parts} -o joined.exr"));
         assert!(folder.bytes("joined.exr") == whole, "{parts}");
     }
-    // A part is a picture too, of its own samples.
+    // A part is itself an image, of its own samples.
     let floats = |name: &str| image::open(folder.path(name)).unwrap().into_rgba32f();
     let [a, b, all] = ["a.exr", "b.exr", "whole.exr"].map(floats);
     assert_ne!(a, b);
@@ -97,7 +98,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
         assert!(((3.0 * a + 4.0 * b) / 7.0 - all).abs() < 1e-5, "{a}, {b}: {all}");
     }
 
-    // What is not there, and what is there twice.
+    // Missing parts and duplicates.
     let refused = |line: &str, words: &[&str]| {
         let error = folder.refused(1, line);
         for word in words {
@@ -128,7 +129,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
         &["early.exr", "ended before samples 2 to"],
     );
 
-    // Parts of other pictures.
+    // Parts of other images.
     part("2/2", "other", "--set sun.angle=20");
     refused(
         "merge a.exr other.exr -o out.exr",
@@ -148,9 +149,15 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
     part("2/2", "other", "");
     refused("merge a.exr other.exr -o out.exr", &["of another scene"]);
 
-    // No parts, and broken ones.
-    refused("merge a.exr whole.exr -o out.exr", &["whole.exr", "is no part"]);
-    refused("merge scene.obj -o out.exr", &["scene.obj", "is no OpenEXR file"]);
+    // Files that are not parts, and broken parts.
+    refused(
+        "merge a.exr whole.exr -o out.exr",
+        &["whole.exr", "is not a part"],
+    );
+    refused(
+        "merge scene.obj -o out.exr",
+        &["scene.obj", "is not an OpenEXR file"],
+    );
     refused("merge none.exr -o out.exr", &["none.exr"]);
     let length = folder.bytes("a.exr").len();
     for end in (0..length).step_by(length / 13).chain([length - 1]) {
@@ -171,7 +178,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
         folder.copy("a.exr", |bytes| replace(bytes, old, new));
         refused("merge changed.exr b.exr -o out.exr", &["changed.exr", word]);
     }
-    // Windows that are larger than any picture, and than the part says.
+    // Windows larger than any image, and larger than the part states.
     for (side, word) in [(i32::MAX, "pixels"), (16 << 8, "")] {
         folder.copy("a.exr", |bytes| {
             let at = find(bytes, b"dataWindow\0box2i\0") + 17 + 4 + 8;
@@ -231,7 +238,7 @@ fn frames_are_those_of_the_sequence(folder: &Folder) {
     drawn("c", "--frames 3-4", 3..5);
     drawn("d", "--frames 1-4 --part 3/3", 3..5);
 
-    // What is there is left; a mark of a picture to come is none.
+    // Existing files are kept. An empty placeholder does not count as an image.
     std::fs::write(folder.path("s3.exr"), "mine").unwrap();
     std::fs::write(folder.path("s2.exr"), "").unwrap();
     std::fs::remove_file(folder.path("s1.exr")).unwrap();
@@ -361,7 +368,7 @@ fn templates_make_the_picture(folder: &Folder) {
         assert!(folder.bytes(&a) == folder.bytes(&b), "{b}");
     }
 
-    // Kubernetes: what batch/v1 wants of an indexed job.
+    // Kubernetes: requirements of batch/v1 for an indexed job.
     if is_installed("python3", &["-c", "import yaml"]) {
         let path = template("samples.kubernetes.yaml");
         let read = "import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))";
@@ -399,7 +406,7 @@ fn templates_make_the_picture(folder: &Folder) {
         assert!(folder.bytes("pod.exr") == whole);
     }
 
-    // Open Job Description, by its own program.
+    // Open Job Description, checked by its own tool.
     if is_installed("openjd", &["--version"]) {
         let [samples, frames] = ["samples.openjd.yaml", "frames.openjd.yaml"].map(template);
         let [samples, frames] = [&samples, &frames].map(|path| path.to_str().unwrap());

@@ -1,4 +1,4 @@
-//! Fog: closed forms, quadrature in f64, shafts, lamps that move, walls, and what is seen through it.
+//! Fog: closed forms, quadrature in f64, light shafts, moving lamps, walls, and surfaces seen through fog.
 
 use crate::common;
 use canopy::{
@@ -23,7 +23,7 @@ fn both_sides(color: Vec3) -> Material {
     }
 }
 
-/// A stage in which nothing but the scene's lights shines, by rays, in uniform fog.
+/// A stage lit only by the scene's lights, with ray-traced shadows and uniform fog.
 fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     let mut stage = Stage::new(gpu, scene, SIZE);
     stage.darken();
@@ -36,7 +36,7 @@ fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     stage
 }
 
-/// A stage in which the settings' sun shines too.
+/// The same stage with the settings' sun.
 fn sunny<'a>(gpu: &'a Gpu, scene: &'a Scene, direction: Vec3) -> Stage<'a> {
     let mut stage = stage(gpu, scene);
     stage.config.sun.enabled = Switch::On;
@@ -61,7 +61,7 @@ fn rest(scene: &Scene) -> Pose {
     Pose::new(scene, None, 0.0)
 }
 
-/// Scattered radiance and transmittance of every pixel of the last frame, and the point that it shows.
+/// Inscattering and transmittance of every pixel of the last frame, and the visible point.
 fn found(stage: &mut Stage<'_>) -> Vec<(DVec3, f64, Option<DVec3>)> {
     let mut channel = |channel| stage.channel(channel).texels;
     let scattered = channel(Channel::Scattered);
@@ -77,7 +77,7 @@ fn found(stage: &mut Stage<'_>) -> Vec<(DVec3, f64, Option<DVec3>)> {
         .collect()
 }
 
-/// Origin and unit direction of the ray of a pixel.
+/// Origin and unit direction of the view ray of a pixel.
 fn ray(view: &View, pixel: usize) -> (DVec3, DVec3) {
     let [x, y] = [pixel as u32 % SIZE[0], pixel as u32 / SIZE[0]];
     let at = glam::Vec2::new(x as f32 + 0.5, y as f32 + 0.5);
@@ -85,7 +85,7 @@ fn ray(view: &View, pixel: usize) -> (DVec3, DVec3) {
     (origin.as_dvec3(), direction.as_dvec3().normalize())
 }
 
-/// A wall that faces the origin from 6 metres away.
+/// A wall that faces the origin from a distance of 6 metres.
 fn wall() -> Scene {
     let corner = Vec3::new(-8.0, -8.0, -6.0);
     scene(
@@ -99,8 +99,8 @@ fn parallel(mut view: View) -> View {
     view
 }
 
-/// Uniform fog, and fog that thins out, in sunlight without shadows: transmittance against the closed form, and light
-/// against quadrature.
+/// Uniform fog and fog with a height falloff, in sunlight without shadows. Transmittance is compared with the
+/// closed form, and light with quadrature.
 #[test]
 fn fog_in_sunlight_is_the_closed_form() {
     let gpu = gpu();
@@ -126,7 +126,7 @@ fn fog_in_sunlight_is_the_closed_form() {
                 (passes - expected).abs() <= 0.005 * expected,
                 "{falloff}: {passes} {expected}"
             );
-            // As it travels with the sun's light, and not against it.
+            // Positive if the view direction points along the sunlight.
             let cosine = -sun.as_dvec3().normalize().dot(direction);
             let light = fog::phase(0.3_f32.into(), cosine) * strength;
             let expected = (1.0 - expected) * light;
@@ -141,7 +141,7 @@ fn fog_in_sunlight_is_the_closed_form() {
     }
 }
 
-/// Before the background there is all the fog that there is.
+/// The background lies behind the whole fog.
 #[test]
 fn the_background_lies_behind_all_fog() {
     let gpu = gpu();
@@ -164,7 +164,7 @@ fn the_background_lies_behind_all_fog() {
         let shown = f64::from(lit[pixel][0]);
         assert!((shown - 0.5 * passes).abs() <= 0.002, "{shown} {passes}");
     }
-    // A transparent picture is covered by what does not pass.
+    // The alpha of a transparent image is one minus the transmittance.
     stage.config.environment.background = Background::Transparent;
     stage.draw(&rest(&scene), view);
     let lit = stage.channel(Channel::Lit).texels;
@@ -173,7 +173,7 @@ fn the_background_lies_behind_all_fog() {
     }
 }
 
-/// Light of a lamp in thinning fog, weakened on its way, against quadrature.
+/// Light of a lamp in fog with a height falloff, attenuated on its way, compared with quadrature.
 #[test]
 fn light_of_lamps_is_weakened_on_its_way() {
     let gpu = gpu();
@@ -211,7 +211,7 @@ fn light_of_lamps_is_weakened_on_its_way() {
     assert!(off < 0.01 * sum, "{off} of {sum}");
 }
 
-/// Two walls that leave a slit between them.
+/// Two walls with a slit between them.
 fn slit() -> Scene {
     let far = 20.0;
     let left = Vec3::new(-far, -far, -4.0);
@@ -226,7 +226,8 @@ fn slit() -> Scene {
     )
 }
 
-/// What a slit lets through of the sun, against quadrature with exact visibility; by maps as by rays.
+/// Sunlight through a slit, compared with quadrature with exact visibility, for ray-traced shadows and for
+/// shadow maps.
 #[test]
 fn a_shaft_is_where_the_slit_lets_light_through() {
     let gpu = gpu();
@@ -238,7 +239,7 @@ fn a_shaft_is_where_the_slit_lets_light_through() {
     stage.config.fog.slices = 64;
     stage.config.fog.history = 64;
     let view = look_at(Vec3::new(-2.5, 0.3, 1.0), Vec3::new(0.4, 0.0, -2.0), 30.0);
-    // The error is mostly that of the froxels, which more frames do not change.
+    // Most of the error comes from the froxels' resolution, which more frames do not change.
     let frames = by_lane([16, 8], [64, 24]);
     (0..frames[0]).for_each(|_| drop(stage.draw(&rest(&scene), view)));
     let by_rays = found(&mut stage);
@@ -254,7 +255,7 @@ fn a_shaft_is_where_the_slit_lets_light_through() {
         let phase = fog::phase(0.3_f32.into(), to_sun.dot(direction));
         let light = |at: DVec3| {
             let through = at + (-4.0 - at.z) / to_sun.z * to_sun;
-            // Behind the walls there is nothing in the way.
+            // Behind the walls, nothing occludes the sun.
             let is_lit = at.z < -4.0 || through.x.abs() < 0.7;
             DVec3::splat(if is_lit { 0.9 * 2.0 * phase } else { 0.0 })
         };
@@ -264,7 +265,7 @@ fn a_shaft_is_where_the_slit_lets_light_through() {
             .x
     });
     let expected: Vec<_> = expected.collect();
-    // Not of what is seen through the slit, where the fog has no end.
+    // Leaves out the view through the slit, where the fog is endless.
     let is_wall = |pixel: &usize| by_rays[*pixel].2.is_some();
     let walls: Vec<_> = (0..expected.len()).filter(is_wall).collect();
     assert!(walls.len() > 1000);
@@ -283,7 +284,7 @@ fn a_shaft_is_where_the_slit_lets_light_through() {
     }
 }
 
-/// A lamp that moves is where it is at once, and its shadow leaves nothing behind after eight frames.
+/// A moving lamp lights its new position at once, and its shadow leaves no trace after eight frames.
 #[test]
 fn nothing_leaves_a_trail() {
     let gpu = gpu();
@@ -305,7 +306,7 @@ fn nothing_leaves_a_trail() {
     let scene = place(-1.5, 90.0);
     let mut stage = stage(&gpu, &scene);
     let view = look_at(Vec3::ZERO, Vec3::NEG_Z, 30.0);
-    // The light of both halves of the picture.
+    // Light of both halves of the image.
     let halves = |stage: &mut Stage<'_>, pose: &Pose, frames: u32| {
         (0..frames).for_each(|_| drop(stage.draw(pose, view)));
         let pixels = found(stage).into_iter().enumerate();
@@ -330,8 +331,8 @@ fn nothing_leaves_a_trail() {
     moved(&mut stage, [0.0, -1.2], [0.0, 1.2], 8);
 }
 
-/// A closed room stays dark although the sun and the sky are bright outside, also where froxels reach through its
-/// walls; open to one side it does not.
+/// A closed room stays dark while the sun and the sky are bright outside, even where froxels extend through
+/// its walls. A room with an open side does not.
 #[test]
 fn no_light_comes_through_walls() {
     let gpu = gpu();
@@ -365,7 +366,7 @@ fn no_light_comes_through_walls() {
     assert!(brightest(5, ShadowMode::Rays) > 0.02);
 }
 
-/// The sky alone, of one colour, in front of which nothing stands: what the fog takes away it gives back.
+/// A sky of a single colour and nothing else. The fog scatters as much light as it absorbs from the view.
 #[test]
 fn fog_before_a_uniform_sky_cannot_be_seen() {
     let gpu = gpu();
@@ -391,7 +392,7 @@ fn fog_before_a_uniform_sky_cannot_be_seen() {
     }
 }
 
-/// The noise is that of the twin, and lies in the world.
+/// The noise matches the twin and is fixed in world space.
 #[test]
 fn noise_is_that_of_the_twin() {
     let gpu = gpu();
@@ -421,7 +422,7 @@ fn noise_is_that_of_the_twin() {
     }
 }
 
-/// What is seen by a mirror, through a pane and of a pane is seen through the fog on its way.
+/// The view in a mirror, through a pane and onto a pane includes the fog on the way.
 #[test]
 fn mirrors_and_panes_are_in_the_fog() {
     let gpu = gpu();
@@ -467,7 +468,7 @@ fn mirrors_and_panes_are_in_the_fog() {
         let expected = match x < 24 {
             // From the eye to the mirror, and from there to the wall behind the eye.
             true => passes(4.0 + 7.0, direction),
-            // The pane, behind which all is black.
+            // The pane, with black behind it.
             false => 0.5 * 0.4 * passes(2.0, direction),
         };
         let off = (shown - expected).abs();
@@ -475,7 +476,7 @@ fn mirrors_and_panes_are_in_the_fog() {
     }
 }
 
-/// The mean radiance of a picture of paths.
+/// Mean radiance of a path-traced image.
 fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View, samples: u32) -> DVec3 {
     stage.config.image.mode = ImageMode::Path;
     stage.config.paths.samples = samples;
@@ -490,7 +491,7 @@ fn mean(stage: &mut Stage<'_>) -> DVec3 {
     sum / texels.len() as f64
 }
 
-/// One test, because compiling the path tracer is what takes long.
+/// A single test, because compiling the path tracer takes long.
 #[test]
 fn paths_scatter_once_as_the_fast_frame_does_and_lose_no_light() {
     let gpu = gpu();
@@ -498,12 +499,13 @@ fn paths_scatter_once_as_the_fast_frame_does_and_lose_no_light() {
     paths_lose_no_light_in_white_fog(&gpu);
 }
 
-/// What is scattered once is the same by paths of one bounce as in the fast frame: of the sun behind a slit and of a lamp,
-/// in fog that thins out and is mottled. Several kernels trace the same paths as one.
+/// Single scattering is the same in the path tracer with one bounce as in the real-time frame. The light
+/// comes from the sun through a slit and from a lamp, in fog with height falloff and noise. The wavefront
+/// kernels trace the same paths as the single kernel.
 fn paths_scatter_once_as_the_fast_frame_does(gpu: &Gpu) {
     let mut scene = slit();
     scene.materials[0] = both_sides(Vec3::splat(0.5));
-    // Beside the picture: near lamps, froxels spread their light.
+    // The lamp is outside the image, because froxels near a lamp spread its light.
     let lamp = Vec3::new(-1.0, 3.2, -2.5);
     add_light(&mut scene, LightKind::Point, 2.0, lamp, Vec3::ZERO);
     let mut stage = sunny(gpu, &scene, Vec3::new(0.5, -0.2, 1.0));
@@ -522,7 +524,7 @@ fn paths_scatter_once_as_the_fast_frame_does(gpu: &Gpu) {
         stage.config.paths.bounces = 1;
         let paths = traced(&mut stage, &pose, view, 128);
         let off = ((fast - paths) / paths).abs().max_element();
-        // In the fast frame noise takes nothing from the light of lamps.
+        // In the real-time frame, noise does not affect the attenuation of lamps.
         let allowed = if noise > 0.0 { 0.035 } else { 0.015 };
         assert!(off < allowed, "{fast} {paths}");
         stage.config.fog.density *= 0.8;
@@ -532,7 +534,7 @@ fn paths_scatter_once_as_the_fast_frame_does(gpu: &Gpu) {
         assert!(other > 0.04, "{other}");
         stage.config.fog.density /= 0.8;
     }
-    // Kernels of a step each take long to compile: the quick lane has them in tests/paths.rs, without fog.
+    // Each wavefront kernel takes long to compile. The quick lane tests them in tests/paths.rs, without fog.
     if by_lane(true, false) {
         return;
     }
@@ -548,7 +550,7 @@ fn paths_scatter_once_as_the_fast_frame_does(gpu: &Gpu) {
     assert!(others.count() < one.len() / 50);
 }
 
-/// Fog that takes nothing from light cannot be seen before an even sky, however often it scatters.
+/// Fog with an albedo of 1 is invisible in front of a uniform sky, however often it scatters.
 fn paths_lose_no_light_in_white_fog(gpu: &Gpu) {
     let corner = Vec3::new(-1.0, -1.0, -4.0);
     let scene = scene(
@@ -571,7 +573,7 @@ fn paths_lose_no_light_in_white_fog(gpu: &Gpu) {
     assert!((found.x - 0.5).abs() < 0.005, "{found}");
 }
 
-/// Clear air costs nothing: no pass runs, and no image has room.
+/// Without fog there is no cost: no pass runs, and no image is allocated.
 #[test]
 fn clear_air_takes_nothing() {
     let gpu = gpu();

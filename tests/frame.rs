@@ -1,5 +1,5 @@
-//! Whole frames on the adapter at hand: deformation and trees of moving scenes, shadows against brute force,
-//! golden images.
+//! Whole frames on the adapter at hand: deformation and trees of moving scenes, shadows compared with brute
+//! force, and golden images.
 
 use crate::common;
 use canopy::{
@@ -53,7 +53,7 @@ fn covered() -> Scene {
     scene
 }
 
-/// The picture of `scene` in each shadow mode, and with rays by each rebuild policy.
+/// The image of `scene` in each shadow mode, and for ray-traced shadows with each rebuild policy.
 fn pictures(stage: &mut Stage<'_>, pose: &Pose) -> Vec<Vec<u8>> {
     let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
     let modes = [
@@ -72,7 +72,7 @@ fn pictures(stage: &mut Stage<'_>, pose: &Pose) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Vertices that are pulled one by one, as where primitives have no numbers, and those of indexed draws.
+/// Vertices pulled one by one, for adapters without a primitive index, and vertices of indexed draws.
 #[test]
 fn indexed_draws_give_the_same_picture() {
     let [mut indexing, mut pulling] = [gpu(), gpu()];
@@ -84,7 +84,7 @@ fn indexed_draws_give_the_same_picture() {
     indexing.capabilities.indexed_draws = true;
     pulling.capabilities.indexed_draws = false;
     let mut scene = builtin();
-    // `layers` shades where its own vertices, which are pulled, have the very depth of the G-buffer.
+    // `layers` shades pixels where its own pulled vertices have exactly the depth of the G-buffer.
     for material in scene.materials.iter_mut().step_by(2) {
         material.layers = Some(Box::default());
     }
@@ -115,8 +115,8 @@ fn indexed_draws_give_the_same_picture() {
     assert!(indexed.1 == pulled.1);
 }
 
-/// A frame that is recorded and dropped, as one that finds a pipeline missing, changes none of those around it: histories,
-/// trees, motion, fog and the environment go on as if it had never been.
+/// A frame that is recorded and dropped, for example because a pipeline is missing, does not affect others.
+/// Histories, trees, motion, fog and the environment continue as if it had never been recorded.
 #[test]
 fn dropped_frames_change_no_others() {
     let gpu = gpu();
@@ -178,7 +178,7 @@ fn dropped_frames_change_no_others() {
     gpu.check().unwrap();
 }
 
-/// Copies of counts whose commands are dropped make room for others; one that is submitted arrives.
+/// Readbacks of counts whose commands are dropped free their slots. A submitted one arrives.
 #[test]
 fn counts_of_dropped_commands_make_room() {
     let gpu = gpu();
@@ -198,7 +198,7 @@ fn counts_of_dropped_commands_make_room() {
     assert_eq!(counters.last(), [7, 9]);
 }
 
-/// A picture at rest is complete once the slowest of its means is.
+/// An image at rest has converged once the slowest of its means has.
 #[test]
 fn a_picture_converges_with_the_slowest_of_its_passes() {
     let gpu = gpu();
@@ -278,7 +278,7 @@ fn trees_of_any_quality_give_the_same_picture() {
         let built = stages.each_ref().map(|stage| stage.uploaded.state.tree.quality());
         assert_eq!(built, [Quality::Fast, Quality::High, quality], "{work:?}");
     }
-    // What has moved once is built fast, also where all trees are built anew.
+    // Meshes that have moved once are built fast, even if all trees are rebuilt.
     let [.., auto] = &mut stages;
     auto.config.tree.leaf_cutoff = 1;
     auto.draw(&rest, view);
@@ -343,7 +343,7 @@ fn a_variant_is_what_a_new_upload_would_be() {
         stage.uploaded.write_variant(&gpu, stage.scene);
         assert!(pictures(&mut stage, &pose) == expected[variant], "{variant}");
     }
-    // Trees are rebuilt although nothing moved: their leaves hold materials.
+    // Trees are rebuilt although nothing has moved, because their leaves hold materials.
     let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
     for variant in [0, 1, 2] {
         stage.draw(&pose, view);
@@ -360,7 +360,7 @@ fn materials_that_move_are_what_a_new_upload_would_be() {
     let rest = Pose::new(&scene, None, 0.0);
     let mut stage = Stage::new(&gpu, &scene, [96, 66]);
     let still = pictures(&mut stage, &rest);
-    // Colour and emission; and the alpha cutoff and texture transform of a mask, which rays look up
+    // Changes of colour and emission, and of a mask's alpha cutoff and texture transform, which rays look up
     // themselves.
     type Change = fn(&mut scene::Material);
     let changes: [Change; 3] = [
@@ -386,7 +386,7 @@ fn materials_that_move_are_what_a_new_upload_would_be() {
     assert!(pictures(&mut stage, &rest) == still, "and rests again");
 }
 
-/// The largest distance between two lists of points.
+/// Largest distance between two lists of points.
 fn largest_distance(a: &[Vec3], b: &[Vec3]) -> f32 {
     assert_eq!(a.len(), b.len());
     a.iter()
@@ -489,8 +489,8 @@ fn a_clip_may_turn_a_mesh_inside_out_and_back() {
     }
 }
 
-/// A box of two joints a side of `x = 0`: the left half hangs on joint 0, the right one on joint 1, each closed by
-/// itself. A morph target makes both longer.
+/// A box on either side of `x = 0`, each a closed surface. The left one is bound to joint 0, the right one to
+/// joint 1. A morph target makes both longer.
 fn two_boxes() -> scene::Primitive {
     let mut out = scene::Primitive::default();
     let mut longer = Vec::new();
@@ -519,8 +519,8 @@ fn two_boxes() -> scene::Primitive {
     out
 }
 
-/// A root with two joints below it, and [`two_boxes`] on them: matrices of the root, of the node of the mesh, and
-/// of each joint with what it is bound by.
+/// A root with two joints below it, and [`two_boxes`] bound to them. The arguments are the matrices of the
+/// root, of the mesh's node, and of each joint with its inverse bind matrix.
 fn skinned_boxes(root: Mat4, body: Mat4, joints: [[Mat4; 2]; 2]) -> Scene {
     let mut scene = scene([two_boxes()], vec![matte(Vec3::ONE)]);
     let below = |matrix: Mat4| scene::Node {
@@ -549,7 +549,7 @@ fn skinned_boxes(root: Mat4, body: Mat4, joints: [[Mat4; 2]; 2]) -> Scene {
     scene
 }
 
-/// The signed volume that triangles enclose, in f64: the sum of those of tetrahedra over the origin.
+/// Signed volume enclosed by triangles, in f64: the sum over the tetrahedra to the origin.
 fn signed_volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
     let volume = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|vertex| positions[vertex as usize].as_dvec3());
@@ -558,8 +558,8 @@ fn signed_volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
     triangles.iter().map(volume).sum()
 }
 
-/// Skins that mirror have their triangles turned over, whichever of their matrices does it; the mesh's node does not
-/// count.
+/// Mirroring skins have the winding of their triangles flipped, whichever of their matrices mirrors. The
+/// mesh's node does not matter.
 #[test]
 fn skins_that_mirror_stay_right_side_out() {
     let gpu = gpu();
@@ -583,7 +583,7 @@ fn skins_that_mirror_stay_right_side_out() {
         let mut stage = Stage::new(&gpu, &scene, [34, 34]);
         stage.draw(&pose, look_at(Vec3::new(1.5, 0.0, 12.0), Vec3::X * 1.5, 50.0));
         let merged = stage.merged();
-        // Each box is 2 × 2 × 3, less what a scale of ½ takes.
+        // Each box is 2 × 2 × 3, times the determinant of its scale.
         let expected: f64 = joints
             .iter()
             .map(|joint| 12.0 * f64::from((root * joint[0] * joint[1]).determinant().abs()))
@@ -597,7 +597,7 @@ fn skins_that_mirror_stay_right_side_out() {
         let (positions, turned) = scene::deform::triangles(&scene, &pose);
         assert_eq!(turned, merged.indices, "{what}");
         assert_eq!(positions.len(), merged.positions.len());
-        // The side that faces the eye is seen, 10.5 m away, and its normal faces the eye.
+        // The side that faces the eye is visible, 10.5 m away, and its normal faces the eye.
         let middle = 17 * 34 + 17;
         let depth = stage.channel(Channel::Depth).texels[middle][0];
         assert!((depth - 10.5).abs() < 0.01, "{what}: {depth}");
@@ -606,7 +606,8 @@ fn skins_that_mirror_stay_right_side_out() {
     }
 }
 
-/// A scale that passes through zero while the scene moves turns triangles of skins at once, and back; hiding does not.
+/// A scale that passes through zero during motion flips the triangles of skins at once, and back again.
+/// Hiding does not.
 #[test]
 fn joints_may_turn_inside_out_and_back_in_motion() {
     let gpu = gpu();
@@ -672,8 +673,9 @@ fn shadow_scene(scale: f32, offset: Vec3) -> Scene {
     scene
 }
 
-/// Where the G-buffer holds depths, moves what pixels show along their rays onto the triangles, as shadow rays do; see
-/// [`common::subpixel`]. Pixels that show something else there, at silhouettes, show nothing.
+/// If the G-buffer holds depths, moves the visible points along their view rays onto the triangles, like
+/// shadow rays do (see [`common::subpixel`]). Pixels at silhouettes that show something else there become
+/// background.
 fn on_triangles(gpu: &Gpu, triangles: &[Triangle], mut position: FloatImage, eye: Vec3) -> FloatImage {
     if common::subpixel(gpu) > 0.0 {
         for texel in &mut position.texels {
@@ -685,9 +687,9 @@ fn on_triangles(gpu: &Gpu, triangles: &[Triangle], mut position: FloatImage, eye
     position
 }
 
-/// Whether a light at `to_light` (a point, or with w = 0 a direction) is visible from each pixel, tested
-/// against every triangle in f64. `None` where rounding decides: where a triangle's edge, or the terminator,
-/// passes within a hair of the ray.
+/// Visibility of a light at `to_light` (a point, or with w = 0 a direction) from each pixel, tested against
+/// every triangle in f64. `None` where rounding decides because a triangle's edge or the terminator is too
+/// close to the ray.
 fn brute_force(
     triangles: &[Triangle],
     position: &FloatImage,
@@ -704,7 +706,7 @@ fn brute_force(
         if n.dot(ray.normalize()) < 1e-3 {
             return None;
         }
-        // Rays hit the surface's own triangles at distance zero, to within the rounding of the position.
+        // Rays hit the surface's own triangles at distance zero, up to the rounding of the position.
         let own = 4e-6 * (p.abs().max_element() + 1e-30) / ray.length();
         let occluded = triangles.iter().enumerate().any(|(number, triangle)| {
             intersect(p, ray, triangle).is_some_and(|t| {
@@ -716,7 +718,7 @@ fn brute_force(
     position.texels.iter().zip(&normal.texels).map(lit).collect()
 }
 
-/// Replaces the result for pixels of smooth meshes by the twin's, whose rays start at the smooth surface.
+/// Replaces the result for pixels of smooth meshes by the twin's. Its rays start at the smooth surface.
 fn brute_force_on_smooth(
     brute: &mut [Option<bool>],
     merged: &Merged,
@@ -743,7 +745,7 @@ fn brute_force_on_smooth(
     }
 }
 
-/// Number of pixels whose traced shadow differs from brute force, and of pixels compared.
+/// Number of pixels whose traced shadow differs from brute force, and number of compared pixels.
 fn differing(shadow: &FloatImage, brute: &[Option<bool>]) -> (usize, usize) {
     let compared = shadow.texels.iter().zip(brute);
     let compared: Vec<_> = compared.filter_map(|(s, b)| Some((s[0] > 0.5, (*b)?))).collect();
@@ -752,11 +754,11 @@ fn differing(shadow: &FloatImage, brute: &[Option<bool>]) -> (usize, usize) {
 
 const SIZE: [u32; 2] = [120, 80];
 
-/// Shadows of one light by rays and by maps, against brute force. One in 1,000 pixels may differ with rays.
-/// With maps, whose edges are as wide as their filter, one in 14 may: the spot's cone is so wide that its one
-/// map is coarse and does not cover its rim.
+/// Shadows of one light by rays and by maps, compared with brute force. With rays, one in 1,000 pixels may
+/// differ. With maps, whose edges are as wide as their filter, one in 14 may. The spot's cone is so wide that
+/// its single map is coarse and does not cover its rim.
 fn check_shadows(gpu: &Gpu, scene: &Scene, view: View, to_light: glam::Vec4, name: &str) {
-    // Rays start on the triangle itself: where points lie beside it, as far beside the point.
+    // Rays start on the triangle itself. If visible points lie off the triangle, the start is off by as much.
     let rays = if common::subpixel(gpu) > 0.0 { 200 } else { 1000 };
     for (mode, one_in) in [(ShadowMode::Rays, rays), (ShadowMode::Map, 14)] {
         check_shadows_by(mode, one_in, gpu, scene, view, to_light, name);
@@ -917,7 +919,7 @@ struct Traced {
     rays: u64,
 }
 
-/// Draws with compacted rays, and with a thread for every pixel.
+/// Draws with compacted rays, and with one thread per pixel.
 fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View) -> [Traced; 2] {
     [true, false].map(|compact| {
         stage.config.shadows.compact_rays = compact;
@@ -938,7 +940,7 @@ fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View) -> [Traced; 2] {
     })
 }
 
-/// Differences between the two.
+/// Differences between the two results.
 fn traced_fault([compact, by_pixel]: &[Traced; 2]) -> Option<String> {
     if compact.rays != by_pixel.rays {
         return Some(format!("{} rays for {}", compact.rays, by_pixel.rays));
@@ -966,7 +968,7 @@ fn what_rays_visit_is_counted_only_where_it_is_read() {
         let picture = stage.draw(&pose, view);
         (stage, picture)
     };
-    // Chosen lights lie behind the costs.
+    // The words of chosen lights follow those of the cost.
     for (max_rays, compact) in [(1024, true), (1024, false), (2, true), (2, false)] {
         let case = format!("{max_rays}, {compact}");
         let (mut counted, picture) = stage(max_rays, compact, &[Channel::Cost], Channel::Lit);
@@ -987,7 +989,7 @@ fn what_rays_visit_is_counted_only_where_it_is_read() {
     }
 }
 
-/// `count` lights of every kind around a scene.
+/// Adds `count` lights of every kind around a scene.
 fn add_lights(scene: &mut Scene, count: usize) {
     let mut random = common::Random(7);
     for i in 0..count {
@@ -1006,14 +1008,14 @@ fn add_lights(scene: &mut Scene, count: usize) {
 
 #[test]
 fn compacted_rays_find_what_the_rays_of_every_pixel_find() {
-    // Portable devices compact rays in the_frame_is_the_same_at_portable_limits too.
+    // On portable devices, the_frame_is_the_same_at_portable_limits tests compaction too.
     for gpu in [gpu(), portable_gpu()].into_iter().take(by_lane(1, 2)) {
         let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
         // Several words and batches; a word and one more; one light; a full word; a full batch, and one more.
         for lights in [70, 5, 1, 4, 16, 17].into_iter().take(by_lane(2, 6)) {
             let mut scene = shadow_scene(1.0, Vec3::ZERO);
             add_lights(&mut scene, lights);
-            // Tiles, and workgroups of eight tiles, that extend past the right and lower edge.
+            // Tiles, and workgroups of eight tiles, that extend past the right and lower edges.
             let mut stage = Stage::new(&gpu, &scene, [117, 83]);
             let both = traced(&mut stage, &Pose::new(&scene, None, 0.0), view);
             assert_eq!(traced_fault(&both), None, "{lights} lights");
@@ -1082,7 +1084,7 @@ fn tiles_without_geometry_or_facing_away_from_the_light_trace_nothing() {
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     let pose = Pose::new(&scene, None, 0.0);
     let above = Vec3::new(0.0, 8.0, 0.01);
-    // The floor in the middle, then from below the sun's horizon, then out of view.
+    // The floor in the centre; then the sun below the horizon; then the floor out of view.
     for (target, sun, sends) in [
         (Vec3::ZERO, [0.0, -1.0, 0.0], true),
         (Vec3::ZERO, [0.0, 1.0, 0.0], false),
@@ -1099,7 +1101,7 @@ fn tiles_without_geometry_or_facing_away_from_the_light_trace_nothing() {
         assert_eq!((stats.tiles, stats.sending_tiles > 0), (15 * 10, sends));
         assert!(stats.sending_tiles < 15 * 10 / 2 && picture.len() == 4 * 120 * 80);
     }
-    // Without a light there is nothing to list.
+    // Without a light, there is nothing to list.
     stage.config.sun.enabled = Switch::Off;
     stage.config.shadows.compact_rays = true;
     stage.draw(&pose, look_at(above, Vec3::ZERO, 20.0));
@@ -1214,7 +1216,7 @@ fn masked_surfaces_are_cut_out_for_the_eye_for_rays_and_for_maps() {
             "{in_hole} {under_card} {around}"
         );
     }
-    // From above, the eye sees the floor through the hole.
+    // From above, the floor is visible through the hole.
     stage.draw(
         &Pose::new(&scene, None, 0.0),
         look_at(Vec3::new(0.0, 4.0, 0.01), Vec3::ZERO, 20.0),
@@ -1326,14 +1328,14 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
     };
     add_light(&mut scene, cone, 20.0, Vec3::new(1.0, -1.0, 3.0), Vec3::ZERO);
     let mut stage = Stage::new(&gpu, &scene, [192, 144]);
-    // The twin knows no triangles.
+    // The twin has no triangles to derive the glint filter from.
     stage.config.materials.glint_filter = false;
     stage.config.shadows.mode = ShadowMode::Off;
     let pose = Pose::new(&scene, None, 0.0);
     let view = look_at(Vec3::new(0.0, 0.0, 4.5), Vec3::ZERO, 20.0);
     stage.draw(&pose, view);
     let lights = canopy::render::light::lights::gather(&scene, &pose, &stage.config, 1.0);
-    // Uniform lighting: tests/environment.rs has environments that vary with direction.
+    // Uniform lighting. tests/environment.rs covers environments that vary with direction.
     let color = Vec3::from(stage.config.environment.color).as_dvec3();
     let ambient = lighting::EnvironmentLight {
         diffuse: &|_| color,
@@ -1343,7 +1345,7 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
     };
     let lit = stage.channel(Channel::Lit);
     let (mut compared, mut brightest, mut worst) = (0, 0.0f64, 0.0f64);
-    // The twin takes long: the quick lane asks it for a fifth of the pixels, and for all highlights.
+    // The twin is slow. The quick lane evaluates it for a fifth of the pixels, and for all highlights.
     let every = by_lane(5, 1);
     let surfaces = stage.surfaces();
     let pixels = surfaces.iter().zip(&lit.texels).enumerate();
@@ -1353,8 +1355,8 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
         let to_eye = (view.eye() - surface.position).normalize();
         let twin = lighting::lighting(surface, to_eye, &lights, &ambient);
         let error = (Vec3::from_slice(lit).as_dvec3() - twin).abs().max_element();
-        // Radiance is stored in half floats, which have 11 bits. At a pinprick highlight, rounding in f32
-        // exceeds that.
+        // Radiance is stored in half floats, which have 11 bits. At a tiny highlight, rounding in f32 exceeds
+        // that.
         worst = worst.max(error / (twin.max_element() + 0.05));
         brightest = brightest.max(twin.max_element());
         compared += 1;
@@ -1425,8 +1427,8 @@ fn tonemap_equals_its_twin_for_every_curve() {
     }
 }
 
-/// A ramp over four levels of eight bits, from black, in the middle and up to white: rows of neighbours have
-/// the mean that they would have with more bits, and without noise they have not.
+/// A ramp over four levels of eight bits, near black, in the middle and near white. With dithering, rows of
+/// neighbours have the mean that they would have with more bits. Without it they do not.
 #[test]
 fn dithering_keeps_the_mean_of_neighbours() {
     const STEPS: usize = 250;
@@ -1454,7 +1456,7 @@ fn dithering_keeps_the_mean_of_neighbours() {
             ..look_at(Vec3::Z, Vec3::ZERO, 10.0)
         };
         let pose = Pose::new(&scene, None, 0.0);
-        // The greatest distance in levels of the mean of 50 neighbours from what it should be.
+        // Greatest error, in levels, of the mean of 50 neighbours.
         let mut error = |dither: bool, samples: u32| {
             stage.config.image.dither = dither;
             let picture = stage.supersampled(&pose, view, samples);
@@ -1484,7 +1486,7 @@ fn dithering_keeps_the_mean_of_neighbours() {
     }
 }
 
-/// Noise is for what lies between two levels.
+/// Dithering only affects values between two levels.
 #[test]
 fn dithering_leaves_colours_of_eight_bits_as_they_are() {
     let gpu = gpu();
@@ -1517,19 +1519,19 @@ fn dithering_leaves_colours_of_eight_bits_as_they_are() {
     for (at, pixel) in picture.chunks(4).enumerate() {
         let (x, y) = (at % 40, at / 40);
         let expected = if y < 10 { background } else { colors[x / 10] };
-        // Edges are smoothed.
+        // Edges are antialiased.
         if !(x + 1).is_multiple_of(10) && !x.is_multiple_of(10) && !(8..12).contains(&y) {
             assert_eq!(pixel[..3], expected, "at {x}, {y}");
         }
     }
 }
 
-/// KHR_materials_unlit, and a background of one colour: the display shows the given colour, whatever the
-/// exposure and the curve.
+/// KHR_materials_unlit, and a background of one colour. The display shows the given colour, whatever the
+/// exposure and the tone curve.
 #[test]
 fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
     let gpu = gpu();
-    // Saturated colours too, whose darkest channel the G-buffer has to keep beside the brightest.
+    // Includes saturated colours, whose darkest channel the G-buffer must preserve next to the brightest.
     let colors = [
         Vec3::new(1.0, 0.2, 0.002),
         Vec3::new(0.02, 0.4, 0.9),
@@ -1574,7 +1576,7 @@ fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
         )
     };
     let check = |picture: &[u8], what: &str| {
-        // At the centres of the areas that are compared.
+        // At the centres of the compared areas.
         for (x, y) in (0..4).flat_map(|i| [3, 12, 17].map(|y| (10 * i + 5, y))) {
             let pixel = &picture[4 * (40 * y + x)..][..3];
             let wanted = expected(x, y) * 255.0;
@@ -1600,7 +1602,7 @@ fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
     }
     check(&stage.supersampled(&pose, view, 3), "samples");
     check(&stage.supersampled(&pose, view, 1), "smaa");
-    // The channel holds the radiance that is shown as these colours.
+    // The channel holds the radiance that is displayed as these colours.
     for samples in [1, 3] {
         stage.supersampled(&pose, view, samples);
         let lit = stage.channel(Channel::Lit).texels;
@@ -1611,7 +1613,7 @@ fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
         assert!(shown(15, 17).abs_diff_eq(over, 2e-3), "{}", shown(15, 17));
         assert_eq!(lit[40 * 3 + 5][3], 0.0);
     }
-    // The histogram is of light alone: here there is none.
+    // The histogram counts light only, and there is none here.
     stage.config.image.exposure = ExposureMode::Histogram;
     stage.config.exposure.compensation = 1.5;
     check(&stage.draw(&pose, view), "histogram");
@@ -1636,7 +1638,7 @@ fn the_gbuffer_holds_what_brute_force_sees() {
         let x = (i as u32 % SIZE[0]) as f32 + 0.5;
         let y = (i as u32 / SIZE[0]) as f32 + 0.5;
         let (x, y) = (x / SIZE[0] as f32, 1.0 - y / SIZE[1] as f32);
-        // Near corners: left bottom, right bottom, left top.
+        // Near corners: bottom left, bottom right, top left.
         let same = |[right, up]: [f32; 2]| {
             let (x, y) = (x + right / SIZE[0] as f32, y + up / SIZE[1] as f32);
             let through = corners[0] + x * (corners[1] - corners[0]) + y * (corners[2] - corners[0]);
@@ -1652,7 +1654,7 @@ fn the_gbuffer_holds_what_brute_force_sees() {
                     let [a, b, c] = soup[triangle];
                     let normal = (b - a).cross(c - a).normalize();
                     let off = Vec3::from_slice(p) - at;
-                    // A corner that is drawn beside its place moves the plane by as much.
+                    // A vertex that is rasterised off its position moves the plane by as much.
                     let reach = subpixel * pixel_side * t as f32;
                     let is_near = if reach > 0.0 {
                         off.dot(normal).abs() < 1e-3 + reach
@@ -1710,7 +1712,7 @@ fn golden_images_in_every_shadow_mode() {
     let [rays, map, off] = &pictures[..] else {
         return;
     };
-    // The tolerance must tell the modes apart: they differ by more.
+    // The tolerance must distinguish the modes, so they must differ by more.
     assert!(difference(rays, off).0 > 2.0, "shadows make no difference");
     assert!(
         difference(rays, map).0 > 0.5,
@@ -1741,14 +1743,14 @@ fn the_frame_is_the_same_at_portable_limits() {
             gpu.check().unwrap();
             picture
         });
-        // The two implementations of `project_sh` add in different orders: a value may round to the next step
-        // of 255.
+        // The two implementations of `project_sh` add in different orders, so a value may round to the next
+        // step of 255.
         let (mean, largest) = difference(&pictures[0], &pictures[1]);
         assert!(mean < 0.001 && largest <= 1, "{mode:?}: {mean}, {largest}");
     }
 }
 
-/// The work on the trees for a frame, and the visibility that its shadow rays found.
+/// Tree work of a frame, and the visibility found by its shadow rays.
 #[derive(Debug)]
 struct Drawn {
     work: TreeWork,
@@ -1780,7 +1782,7 @@ fn drawn(stage: &mut Stage<'_>, policy: Rebuild, pose: &Pose, view: View) -> Dra
 }
 
 /// Draws every pose with its policy, and once more with trees rebuilt every frame. Both must give the same
-/// shadows. Returns the frames of the first series.
+/// shadows. Returns the tree work of the first series.
 fn works(scene: &Scene, frames: &[(Rebuild, Pose)], view: View) -> Vec<TreeWork> {
     let gpu = gpu();
     let [mut stage, mut every] = [(); 2].map(|()| Stage::new(&gpu, scene, [96, 66]));
@@ -1800,7 +1802,7 @@ fn works(scene: &Scene, frames: &[(Rebuild, Pose)], view: View) -> Vec<TreeWork>
         }
         works.push(found.work);
     }
-    // Stale trees would have shown.
+    // Stale trees would have been visible.
     let moves = frames.windows(2).filter(|w| w[0].1 != w[1].1).count();
     assert!(
         shadows.len() > moves,
@@ -1820,7 +1822,7 @@ fn every_policy_gives_the_shadows_of_trees_that_are_built_every_frame() {
         (Rebuild::Refit, [All, Refit, Kept, Refit, Refit]),
         (Rebuild::Frame, [All, All, All, All, All]),
     ];
-    // All of them are in trees_begin_anew_when_the_policy_changes.
+    // trees_begin_anew_when_the_policy_changes covers all of them.
     for (policy, expected) in policies.into_iter().take(by_lane(1, 3)) {
         let frames = [0.0, 0.7, 0.7, 2.9, 1.6].map(|time| (policy, Pose::new(&scene, Some(0), time)));
         assert_eq!(works(&scene, &frames, view), expected, "{policy:?}");
@@ -1948,7 +1950,7 @@ fn refit_trees_are_built_again_once_they_have_aged() {
             works(0..6).eq([All, Refit, Refit, Refit, Kept, Refit]),
             "{found:?}"
         );
-        // A few frames later the measured cost of the shuffled mesh has arrived.
+        // The measured cost of the shuffled mesh arrives a few frames later.
         let all: Vec<_> = (6..found.len()).filter(|at| found[*at].0 == All).collect();
         if ages {
             assert!(all.len() == 1 && all[0] < 10, "{found:?}");
@@ -1978,7 +1980,7 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
             part_pixels,
         };
         stage.renderer.budget = budget;
-        // Smoothed, and the mean of two.
+        // Antialiased, and the mean of two frames.
         let smoothed = stage.draw(&pose, view);
         stage.renderer.budget = budget;
         let mean = stage.supersampled(&pose, view, 2);
@@ -2008,7 +2010,7 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
         (FrameBudget::MOST_RAYS, true, bands),
         (1 << 12, false, bands),
         (1, true, bands),
-        // Parts of many passes, as fast adapters get them.
+        // Parts of many passes, like on fast adapters.
         (FrameBudget::MOST_RAYS, true, 1 << 20),
     ] {
         assert!(
@@ -2018,8 +2020,7 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
     }
 }
 
-/// The viewer drops what is left of a frame that nobody wants any more. What comes next is what it would have
-/// been.
+/// The viewer drops the rest of an obsolete frame. The next frame is not affected.
 #[test]
 fn the_frame_after_an_abandoned_one_is_right() {
     let gpu = gpu();
@@ -2051,7 +2052,7 @@ fn the_frame_after_an_abandoned_one_is_right() {
             renderer, uploaded, ..
         } = &mut stage;
         renderer.abandon(&gpu, uploaded).unwrap();
-        // Neither the pose nor the trees, nor a history, are taken for those of the frame that was dropped.
+        // Neither the pose nor the trees nor a history come from the dropped frame.
         let after = stage.draw(&moved, view);
         assert!(after == expected, "after {submitted} parts");
         gpu.check().unwrap();
@@ -2079,7 +2080,7 @@ fn a_lost_device_is_an_error_and_no_panic() {
     drop(again);
 }
 
-/// Ten quads on a device whose bindings hold the vertices of two and of the ground.
+/// Ten quads on a device whose bindings hold the vertices of two quads and of the ground.
 #[test]
 fn a_scene_that_does_not_fit_says_how_much_would() {
     let quad = || quad(Vec3::ZERO, Vec3::X, Vec3::Y, 0);
@@ -2098,12 +2099,12 @@ fn a_scene_that_does_not_fit_says_how_much_would() {
         (the merged normals and tangents are ";
     assert!(line.starts_with(expected), "{line}");
     assert!(line.contains(&gpu.info.name) && !line.contains('\n'), "{line}");
-    // For a single instance, the share that fits.
+    // For a single instance, the message names the share that fits.
     let one = scene([quad()], vec![matte(Vec3::ONE)]);
     gpu.limits.max_storage_buffer_binding_size = 200;
     let line = fault(&gpu, &one, &config);
     assert!(line.contains("about 1 triangles allowed"), "{line}");
-    // The limit of the configuration reports it in the same way.
+    // The configuration's limit is reported in the same way.
     let gpu = common::gpu();
     let mut config = Config::default();
     config.load.max_triangles = 7;
@@ -2114,7 +2115,7 @@ fn a_scene_that_does_not_fit_says_how_much_would() {
     );
 }
 
-/// Of coincident surfaces the first is visible. The others are not even shaded, because they are no nearer.
+/// Of coincident surfaces, the first is visible. The others are not even shaded, because they are no nearer.
 #[test]
 fn of_coincident_surfaces_the_first_is_visible() {
     let gpu = gpu();
@@ -2128,8 +2129,8 @@ fn of_coincident_surfaces_the_first_is_visible() {
     assert!(seen.texels.iter().all(|texel| texel[0] == 1.0));
 }
 
-/// All materials share one buffer, and those with layers another: each surface is drawn with its own, in
-/// whatever order they come.
+/// All materials share one buffer, and those with layers another. Each surface is drawn with its own
+/// material, in any order.
 #[test]
 fn every_surface_has_its_own_of_many_materials() {
     let gpu = gpu();
@@ -2143,7 +2144,7 @@ fn every_surface_has_its_own_of_many_materials() {
         let mut material = glowing(100.0 * color(i));
         material.alpha_mode = [AlphaMode::Opaque, AlphaMode::Mask][i % 2];
         if i % 3 == 0 {
-            // Layers without effect: the base stays the same.
+            // Layers without effect, so the base stays the same.
             material.layers = Some(Box::default());
         }
         material
@@ -2158,14 +2159,14 @@ fn every_surface_has_its_own_of_many_materials() {
     stage.draw(&pose, camera);
     let lit = stage.channel(Channel::Lit);
     for i in 0..count {
-        // The reflections of its surroundings are small beside that.
+        // Reflections of the surroundings are small in comparison.
         let seen = Vec3::from_slice(&lit.texels[i]) / 100.0;
         let off = (seen - color(count - 1 - i)).abs().max_element();
         assert!(off < 0.01, "column {i}: {seen}");
     }
 }
 
-/// A program of one's own draws the first frame of a scene from what it has opened: the scene fills the picture, in light.
+/// A separate program draws the first frame of an opened scene. The scene fills the image and is lit.
 #[test]
 fn the_first_frame_shows_what_was_opened() {
     let gpu = gpu();

@@ -1,5 +1,5 @@
-//! The ground below a scene: what falls on it, against geometry in f64; its grid; and that it is otherwise the
-//! background.
+//! The ground below a scene: its shadows compared with geometry in f64, and its grid. Otherwise it looks like
+//! the background.
 
 use crate::common;
 use canopy::{
@@ -33,14 +33,14 @@ const GROUND: Ground = Ground {
     spacing: 0.0,
 };
 
-/// A square of two metres, a metre above the ground.
+/// A square of two metres, one metre above the ground.
 fn slab() -> Scene {
     let corner = Vec3::new(-1.0, 1.0, 1.0);
     let square = quad(corner, 2.0 * Vec3::X, -2.0 * Vec3::Z, 0);
     scene([square], vec![matte(Vec3::splat(0.5))])
 }
 
-/// The point of the plane y = `height` that a pixel's middle shows.
+/// Point of the plane y = `height` at a pixel's centre.
 fn point_at(view: View, pixel: [u32; 2], height: f64) -> Option<DVec3> {
     let aspect = SIZE[0] as f32 / SIZE[1] as f32;
     let [right, up] = view.half_extents(aspect).map(Vec3::as_dvec3);
@@ -51,7 +51,7 @@ fn point_at(view: View, pixel: [u32; 2], height: f64) -> Option<DVec3> {
     (distance > 0.0).then(|| eye + distance * ray)
 }
 
-/// How far inside the slab, in metres, a point of its plane is; negative outside.
+/// Distance in metres of a point from the slab's edge; negative outside.
 fn inside(point: DVec3) -> f64 {
     (1.0 - point.x.abs()).min(1.0 - point.z.abs())
 }
@@ -60,7 +60,7 @@ fn pixels() -> impl Iterator<Item = (usize, [u32; 2])> {
     (0..SIZE[1]).flat_map(|y| (0..SIZE[0]).map(move |x| ((y * SIZE[0] + x) as usize, [x, y])))
 }
 
-/// Where `slab` leaves the ground free: the pixel and the point.
+/// Pixels and points of the ground that `slab` does not hide.
 fn free_ground(view: View) -> Vec<(usize, DVec3)> {
     let sees = |(index, pixel)| {
         let over = point_at(view, pixel, 1.0).is_none_or(|p| inside(p) < -0.05);
@@ -88,8 +88,8 @@ fn sunny<'a>(gpu: &'a canopy::gpu::Gpu, scene: &'a Scene, direction: Vec3) -> St
     stage
 }
 
-/// The shadow of a square in the sun, by rays and by maps, is where geometry says, as deep as the lights make
-/// it, and fades out with the ground; everything else is the background, bit for bit.
+/// The shadow of a square in the sun, by rays and by maps, is where geometry predicts it. It is as deep as
+/// the lights make it, and fades out with the ground. Everything else is the background, bit for bit.
 #[test]
 fn the_shadow_of_a_square_is_where_geometry_says() {
     let gpu = gpu();
@@ -138,7 +138,7 @@ fn the_shadow_of_a_square_is_where_geometry_says() {
             "{dark} {bright} {beyond}"
         );
     }
-    // The comparison fails where the shadow is elsewhere.
+    // The comparison must fail if the shadow is elsewhere.
     let shadow_of = |direction: Vec3| {
         let mut stage = sunny(&gpu, &scene, direction);
         stage.draw(&pose, view);
@@ -151,8 +151,8 @@ fn the_shadow_of_a_square_is_where_geometry_says() {
     assert!(apart.count() > 3);
 }
 
-/// The background in a shadow is displayed by its share, not by the curve of what is left of it: the curve takes 0.04 off
-/// the darkest channel, and would make blue of a dark grey.
+/// The background in a shadow is displayed in proportion, without applying the tone curve to the rest. The
+/// curve subtracts 0.04 from the darkest channel, and would turn a dark grey blue.
 #[test]
 fn shadows_keep_the_colour_of_the_background() {
     let gpu = gpu();
@@ -162,7 +162,7 @@ fn shadows_keep_the_colour_of_the_background() {
     stage.config.image.tonemap = Tonemap::Neutral;
     stage.config.image.antialias = Antialias::Off;
     stage.config.environment.background = Background::Environment;
-    // Light of the sun is white, that of the shadow bluish.
+    // Sunlight is white, and the light in the shadow is bluish.
     stage.config.sun.color = [1.0; 3];
     stage.config.environment.color = [0.15, 0.2, 0.3];
     let pose = Pose::new(&scene, None, 0.0);
@@ -184,7 +184,7 @@ fn shadows_keep_the_colour_of_the_background() {
         let lit = stage.channel(Channel::Lit).texels;
         let mut dark = 0;
         for (index, _) in free_ground(view) {
-            // At edges of the shadow, several samples are a mean of both.
+            // At shadow edges, several samples average both.
             let texel = DVec3::from_array([0, 1, 2].map(|c| f64::from(lit[index][c])));
             let kept = 1.0 - f64::from(lit[index][3]);
             if !(0.1..0.25).contains(&kept) {
@@ -199,7 +199,7 @@ fn shadows_keep_the_colour_of_the_background() {
                     "{found} {encoded} {texel} {kept}"
                 );
             }
-            // The curve of what is left would have hardly any red.
+            // The tone curve of the remaining light would have almost no red.
             assert!(toned(texel).x < 5e-3 && picture[4 * index] > 20, "{texel}");
             dark += 1;
         }
@@ -207,8 +207,8 @@ fn shadows_keep_the_colour_of_the_background() {
     }
 }
 
-/// What a ball keeps from the ground of light from all sides: cos θ sin² α, for a ball above the horizon that is
-/// seen under the half angle α, θ from the vertical.
+/// Occlusion of uniform light by a ball above the ground: cos θ sin² α, for a ball above the horizon with
+/// angular radius α, at θ from the vertical.
 #[test]
 fn occlusion_below_a_ball_is_that_of_the_closed_form() {
     let gpu = gpu();
@@ -236,7 +236,7 @@ fn occlusion_below_a_ball_is_that_of_the_closed_form() {
         let Some(point) = point_at(view, pixel, 0.0) else {
             continue;
         };
-        // The ball covers what is nearer to it, as the eye sees it, than its radius.
+        // In the view, the ball covers points closer to its centre than its radius.
         let ray = (point - view.eye().as_dvec3()).normalize();
         let to_ball = DVec3::new(0.0, height, 0.0) - view.eye().as_dvec3();
         let past = (to_ball - ray * to_ball.dot(ray)).length();
@@ -248,7 +248,7 @@ fn occlusion_below_a_ball_is_that_of_the_closed_form() {
         let error = f64::from(ambient[index][0]) - (1.0 - blocked);
         (square, sum, count) = (square + error * error, sum + error, count + 1.0);
         least = least.min(1.0 - blocked);
-        // Nothing else shines, so the background is as bright as that.
+        // Nothing else is lit, so the background is as bright as that.
         let share = f64::from(shown[index][0]) / background;
         assert!((share - f64::from(ambient[index][0])).abs() < 2e-3);
     }
@@ -258,8 +258,7 @@ fn occlusion_below_a_ball_is_that_of_the_closed_form() {
     assert!(error < 0.012 && mean.abs() < 2e-3, "{error} {mean}");
 }
 
-/// Lights that are chosen by chance give, in the mean, what all of them give; without a shadow that is the
-/// background.
+/// Randomly chosen lights give the same mean as all lights. Without a shadow, that is the background.
 #[test]
 fn chosen_lights_leave_the_background_as_it_is() {
     let gpu = gpu();
@@ -287,7 +286,7 @@ fn chosen_lights_leave_the_background_as_it_is() {
     assert!((mean - 1.0).abs() < 0.01, "{mean}");
 }
 
-/// Lines at whole metres, stronger ones and the two axes, of the widths and colours of the twin.
+/// Lines at whole metres, stronger ones, and the two axes, with the widths and colours of the twin.
 #[test]
 fn the_grid_tells_metres() {
     let gpu = gpu();
@@ -304,7 +303,7 @@ fn the_grid_tells_metres() {
             reach: 50.0,
             spacing,
         });
-        // Off the lines by an odd part of a pixel.
+        // Off the lines by a fraction of a pixel.
         let eye = Vec3::new(off + 0.07, 20.0, 0.03);
         let view = View {
             world_from_view: Mat4::from_cols(
@@ -324,7 +323,7 @@ fn the_grid_tells_metres() {
             let offset = DVec2::new(f64::from(x) + 0.5 - 40.0, f64::from(y) + 0.5 - 30.0);
             let point = eye.as_dvec3() + (offset.x * DVec3::X + offset.y * DVec3::Z) * metres_a_pixel;
             if off == 0.0 && point.x.abs().max(point.z.abs()) < 1.2 {
-                // The square is seen.
+                // The square is visible here.
                 continue;
             }
             let at = DVec2::new(point.x, point.z) / f64::from(spacing);
@@ -332,13 +331,13 @@ fn the_grid_tells_metres() {
             let axis = at.abs().min_element() < metres_a_pixel / f64::from(spacing);
             let found = DVec3::from_array([0, 1, 2].map(|c| f64::from(shown[index][c])));
             let plain = background.lerp(DVec3::splat(0.05), covered);
-            // f32 numbers a line 200 km away to within a thousandth.
+            // f32 locates a line 200 km away to within a thousandth.
             let tolerance = if off > 1000.0 { 0.03 } else { 6e-3 };
             if !axis {
                 let error = (found - plain).abs().max_element();
                 assert!(error < tolerance, "{spacing} {at}: {found}, not {plain}");
             } else if covered > 0.5 && (at.abs().max_element().fract() - 0.5).abs() < 0.3 {
-                // Red runs along x, blue along z; other lines cross them.
+                // Red runs along x, blue along z. Other lines cross them.
                 let is_along_x = at.y.abs() < at.x.abs();
                 let line = (found - (1.0 - covered) * background) / covered;
                 assert_eq!(line.x > line.z, is_along_x, "{at}: {line}");
@@ -346,13 +345,13 @@ fn the_grid_tells_metres() {
             lines += usize::from(covered > 0.2);
         }
         assert!(lines > 100, "{lines} pixels show lines {spacing} m apart");
-        // A grid takes nothing away where it has no line.
+        // Between its lines, the grid leaves the background unchanged.
         assert!(shown.iter().any(|texel| texel[3] == 0.0));
     }
 }
 
-/// From below nothing is seen of it, nor where it is off; other channels hold the background there, and the
-/// trees and the merged triangles do not know it.
+/// The ground is invisible from below and when it is off. Other channels hold the background there, and the
+/// trees and the merged triangles do not contain it.
 #[test]
 fn it_is_otherwise_the_background() {
     let gpu = gpu();
@@ -387,7 +386,7 @@ fn it_is_otherwise_the_background() {
         .collect();
     let is_free = |i: &usize| free.iter().any(|(free, _)| free == i);
     assert!(differ.len() > 60);
-    // But at its edges, which anti-aliasing mixes with what is beside them, the square is as before.
+    // The square is unchanged, except at its edges, where anti-aliasing mixes it with its surroundings.
     let at_edge = |i: &usize| {
         let pixel = [(*i as u32) % SIZE[0], (*i as u32) / SIZE[0]];
         point_at(above, pixel, 1.0).is_some_and(|p| inside(p).abs() < 0.5)
@@ -395,7 +394,7 @@ fn it_is_otherwise_the_background() {
     assert!(differ.iter().all(|i| is_free(i) || at_edge(i)));
 }
 
-/// A transparent picture holds the shadow as alpha.
+/// A transparent image holds the shadow as alpha.
 #[test]
 fn transparent_pictures_hold_shadows_as_alpha() {
     let gpu = gpu();
@@ -431,7 +430,7 @@ fn point_at_slab(view: View, index: usize) -> DVec3 {
     point_at(view, pixel, 1.0).unwrap_or(DVec3::splat(100.0))
 }
 
-/// The shadow moves in the picture as the ground does when the camera moves, whatever else moves.
+/// Motion vectors of the shadow are those of the ground under camera motion, whatever else moves.
 #[test]
 fn its_motion_is_that_of_the_camera() {
     let gpu = gpu();
@@ -468,7 +467,7 @@ fn its_motion_is_that_of_the_camera() {
     assert!(longest > 1.0, "{longest}");
 }
 
-/// The built-in scene has a floor; a ball has none, and stands on its ground.
+/// The built-in scene has a floor. A ball has none, and gets the ground.
 #[test]
 fn a_scene_without_a_floor_gets_one() {
     let config = Config::default();

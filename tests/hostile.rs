@@ -1,6 +1,6 @@
-//! Files that are broken, odd or out to do harm: each loads or is refused as a table says, none is drawn
-//! wrongly enough to harm the GPU, none reads or writes what it should not, and none takes more time or
-//! memory than it may. SECURITY.md promises this.
+//! Broken, odd or malicious files. Each loads or is refused as a table says. None is drawn in a way that
+//! harms the GPU, none reads or writes other files, and none exceeds its limits of time and memory.
+//! SECURITY.md promises this.
 
 use crate::common::{
     self, draco, folder::isolate, fuzz, gltf_builder, hostile as cases, hostile_volumes, meshopt, mutate,
@@ -22,10 +22,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// No load of a small file takes longer, on the slowest machine that runs tests.
+/// Time limit for loading a small file on the slowest machine that runs tests.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// Writes a case into a folder of its own.
+/// Writes a case into its own folder.
 fn write(case: &Case) -> (TempDir, PathBuf) {
     let dir = TempDir::new().unwrap();
     for (name, bytes) in &case.beside {
@@ -38,7 +38,7 @@ fn write(case: &Case) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// What became of a case, or what should have.
+/// Loads a case. Returns the outcome if it is not the expected one.
 fn outcome(case: &Case) -> Result<(), String> {
     let (dir, path) = write(case);
     let before = files_of(dir.path());
@@ -113,7 +113,7 @@ fn every_file_ends_as_the_table_says() {
     );
 }
 
-/// What became of an environment, or what should have.
+/// Loads an environment. Returns the outcome if it is not the expected one.
 fn environment_outcome(case: &Case) -> Result<(), String> {
     let (_dir, path) = write(case);
     let start = Instant::now();
@@ -242,10 +242,10 @@ fn frames_of_odd_files_end_and_are_numbers() {
 
 // Mutations.
 
-/// Files under this many bytes make more variants in the same time.
+/// Files below this size give more variants in the same time.
 const SEED_BYTES: usize = 20_000;
 
-/// The table's own files, and what lies beside them, by their names.
+/// Files of the table and their neighbours, by name.
 fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     let cases = cases::cases().into_iter().chain(cases::environments());
     let cases = cases.chain(hostile_volumes::cases());
@@ -253,7 +253,7 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     files.filter(|(_, bytes)| bytes.len() < SEED_BYTES).collect()
 }
 
-/// Files as Draco has them, and all settings.
+/// Files compressed by Draco, and a file with all settings.
 fn more_seeds(kind: &str) -> Vec<Vec<u8>> {
     match kind {
         "glb" => {
@@ -264,14 +264,14 @@ fn more_seeds(kind: &str) -> Vec<Vec<u8>> {
                 .map(|method| draco::compressed(&plain, method).glb())
                 .into()
         }
-        // Of the others, only those that are small.
+        // For other kinds, only small files.
         "nvdb" => vec![hostile_volumes::plain_nanovdb()],
         "toml" => vec![include_bytes!("../config.toml").to_vec()],
         _ => Vec::new(),
     }
 }
 
-/// What each target is called, and the files that its variants are made from.
+/// Name of each target, and the files that its variants are made from.
 fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let seeds = seeds();
     let of = |name, endings: &[&str]| {
@@ -295,8 +295,8 @@ fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
-/// `CANOPY_FUZZ_ROUNDS` variants of the corpus for each target, 150 if it is not set, or 300 in the long lane;
-/// `CANOPY_FUZZ_SEED` makes others.
+/// Loads `CANOPY_FUZZ_ROUNDS` variants of the corpus for each target. The default is 150, or 300 in the long
+/// lane. `CANOPY_FUZZ_SEED` selects others.
 #[test]
 fn variants_of_the_corpus_load_or_fail() {
     let number = |name: &str, default: u64| std::env::var(name).map_or(default, |text| text.parse().unwrap());
@@ -331,7 +331,7 @@ fn variants_of_the_corpus_load_or_fail() {
             }
             loaded += u64::from(ended.unwrap());
         }
-        // Variants that all fail or all load would try little; but of an MTL, nothing is refused.
+        // If all variants failed or all loaded, little would be tested. An MTL file is never refused.
         let most = if target == "mtl" { rounds } else { rounds - 1 };
         assert!(
             (1..=most).contains(&loaded),
@@ -357,8 +357,8 @@ fn the_corpus_can_be_written() {
 
 // Promises about the machine.
 
-/// Runs canopy with no more than `megabytes` of address space; fails unless it ends by itself, with 0 or with
-/// one line and 1.
+/// Runs canopy with no more than `megabytes` of address space. Panics unless it exits with 0, or with 1 and
+/// one line.
 fn canopy(megabytes: u64, folder: &Path, args: &[&str]) -> Output {
     let limit = format!("ulimit -v {}; exec \"$0\" \"$@\"", megabytes * 1024);
     let mut command = Command::new("sh");
@@ -371,7 +371,7 @@ fn canopy(megabytes: u64, folder: &Path, args: &[&str]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // What nobody reads fills its pipe, and then the program waits.
+    // Output must be read, because a full pipe blocks the program.
     let mut stdout = child.stdout.take().unwrap();
     let reading = std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -397,7 +397,7 @@ fn canopy(megabytes: u64, folder: &Path, args: &[&str]) -> Output {
     output
 }
 
-/// The default limits hold what a small file can ask for.
+/// The default limits bound the memory that a small file can request.
 #[cfg(target_os = "linux")]
 #[test]
 fn small_files_take_little_memory() {
@@ -423,15 +423,16 @@ fn small_files_take_little_memory() {
     }
 }
 
-/// A file that asks for a lot: what it has, its bytes, and whether it is within the default limits all the same.
+/// A file that requests a lot of memory: a description, its bytes, and whether it is within the default
+/// limits nevertheless.
 type Bomb = (&'static str, Vec<u8>, bool);
 
-/// A `.gltf` of this text.
+/// A `.gltf` file with this text.
 fn gltf_of(text: &str) -> Vec<u8> {
     format!("{{\"asset\":{{\"version\":\"2.0\"}},{text}}}").into_bytes()
 }
 
-/// Bombs that are small, or soon read.
+/// Bombs that are small, or quick to read.
 fn bombs() -> Vec<Bomb> {
     let empty = |kind: &str, count: u64| json!({ "type": kind, "componentType": F32, "count": count });
     let vertices = |count: u64| {
@@ -533,7 +534,7 @@ fn bombs() -> Vec<Bomb> {
     ]
 }
 
-/// Bombs that are larger, or take long to make.
+/// Bombs that are larger, or slow to create.
 fn larger_bombs() -> Vec<Bomb> {
     let mut streams = Builder::triangle();
     let stream = meshopt::attributes(&vec![0; 32 << 20], 256, 1);
@@ -605,7 +606,7 @@ fn larger_bombs() -> Vec<Bomb> {
     ]
 }
 
-/// A file that lies outside, or is none, is not opened whatever leads there.
+/// A file outside the folder, or one that is not a regular file, is not opened by any reference.
 #[cfg(unix)]
 #[test]
 fn nothing_but_the_folder_is_read() {
@@ -660,7 +661,7 @@ fn nothing_but_the_folder_is_read() {
     for uri in ["good.bin", "sub/b.bin", "sub/../sub/b.bin"] {
         assert!(with(uri), "{uri} is not read");
     }
-    // An OBJ, its libraries and its pictures.
+    // An OBJ file, its libraries and its images.
     let warnings = |obj: &str, mtl: &str| {
         fs::write(inside.join("b.mtl"), mtl).unwrap();
         fs::write(
@@ -700,10 +701,10 @@ fn nothing_but_the_folder_is_read() {
             "mtllib b.mtl",
             &format!("newmtl a\nmap_Kd {path}\nmap_Bump -bm 1 {path}\n"),
         );
-        assert!(found.contains("a checker stands in for it"), "{path}: {found}");
+        assert!(found.contains("a checkerboard replaces it"), "{path}: {found}");
     }
     assert_eq!(warnings("mtllib b.mtl", "newmtl a\n"), "[]");
-    // The files themselves may be links, for a person named them; but a pipe is none.
+    // Files named on the command line may be links, but not pipes.
     symlink("sub/../a.obj", inside.join("named.obj")).unwrap();
     assert!(canopy(4000, &inside, &["info", "named.obj"]).status.success());
     for name in ["fifo", "/dev/zero", "sub", "loop.bin"] {
@@ -714,7 +715,7 @@ fn nothing_but_the_folder_is_read() {
     }
 }
 
-/// Only what `-o` and its like name is written, and nothing by halves.
+/// Only files named by `-o` and similar options are written, and never partially.
 #[test]
 fn only_what_was_asked_for_is_written() {
     let folder = TempDir::new().unwrap();
@@ -743,7 +744,7 @@ fn only_what_was_asked_for_is_written() {
     };
     assert!(!run("scene/b.glb"));
     let clean = |names: Vec<std::ffi::OsString>| -> Vec<_> {
-        // Mesa keeps its shaders below HOME.
+        // Mesa stores its shader cache below HOME.
         names
             .into_iter()
             .filter(|name| !name.to_string_lossy().starts_with(['.', 'm']))

@@ -1,5 +1,5 @@
-//! Triangles that pass through each other: pairs through the tree, and what a frame marks and counts, against every
-//! pair of triangles in f64.
+//! Triangles that pass through each other: pairs found through the tree, and the marks and counts of a frame.
+//! Both are compared with every pair of triangles in f64.
 
 use crate::common;
 use canopy::{
@@ -18,15 +18,15 @@ use common::{
 use glam::{Mat4, Quat, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// By how much triangles of coordinates up to 2 have to pass through each other to be found.
+/// Penetration depth from which triangles with coordinates up to 2 must be found.
 const SURE: f64 = 1e-4;
-/// What rounding of f64 may make of nothing.
+/// Rounding error of a zero depth in f64.
 const NOISE: f64 = 1e-12;
 
 type Names = BTreeSet<[u32; 4]>;
 
-/// What is wrong with pairs that are said to be all those that pass through each other, of triangles in meshes: what
-/// is found does, and what does by more than `sure` is found.
+/// Fault of a list of intersecting pairs of triangles in meshes, if any. Every listed pair must intersect,
+/// and every pair deeper than `sure` must be listed.
 fn pairs_fault(
     found: &Names,
     a: &[Vec<Triangle>],
@@ -73,7 +73,7 @@ fn pairs(gpu: &Gpu, asked: &Pairs<'_>) -> Names {
     names
 }
 
-/// The triangles of each mesh.
+/// Triangles of each mesh.
 fn of_meshes(soup: &Soup) -> Vec<Vec<Triangle>> {
     let triangles = soup.triangles();
     let of_mesh = |mesh: &canopy::accel::MeshRange| {
@@ -87,7 +87,7 @@ fn tree(gpu: &Gpu, soup: &Soup) -> canopy::accel::Tree {
     soup.build(gpu, &canopy::accel::Lbvh::new(gpu))
 }
 
-/// Triangles whose corners are on a grid: many touch, lie in one plane, or have no area, and nothing is rounded.
+/// Triangles with corners on a grid. Many touch, are coplanar, or have no area, and nothing is rounded.
 fn on_a_grid(count: usize, seed: u64) -> Vec<Triangle> {
     let mut random = Random(seed);
     let mut corner = || (random.cube() * 2.5).round() / 2.0;
@@ -110,7 +110,7 @@ fn pairs_that_pass_through_are_those_of_every_two_triangles() {
         };
         for (first, second, sure) in [
             (random(3), random(7), SURE),
-            // What is on a grid is found exactly.
+            // Triangles on a grid are found exactly.
             (grids(11), grids(17), 0.0),
         ] {
             let (a, b) = (of_meshes(&first), of_meshes(&second));
@@ -140,7 +140,7 @@ fn pairs_that_pass_through_are_those_of_every_two_triangles() {
     }
 }
 
-/// Leaves up to and over the ends of subgroups and workgroups.
+/// Leaves up to and beyond the ends of subgroups and workgroups.
 #[test]
 fn every_number_of_triangles_is_asked() {
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
@@ -171,7 +171,7 @@ fn the_comparers_can_fail() {
     let mut less = found.clone();
     less.pop_first();
     assert!(fault(&less).unwrap().contains("missing"));
-    // Those that only touch are more.
+    // Pairs that only touch are extra.
     let touching = pairs(&gpu, &Pairs::within(&tree).across());
     assert!(fault(&touching).unwrap().contains("only touch"));
     let mut others = found;
@@ -203,7 +203,7 @@ fn the_comparers_can_fail() {
     assert!(counts_fault(&listed, &more).is_some());
 }
 
-/// The two triangles of a floor and one that stands on it, leans over it, or goes through it.
+/// The two triangles of a floor, and one that stands on it, leans over it, or passes through it.
 #[test]
 fn the_twin_knows_what_touches() {
     let floor = [Vec3::ZERO, Vec3::X * 4.0, Vec3::Z * 4.0];
@@ -220,10 +220,10 @@ fn the_twin_knows_what_touches() {
         [at(1.0, 0.0, 1.0), at(1.5, 1.0, 1.0), at(2.0, 1.0, 1.0)],
         [at(1.0, 0.0, 1.0), at(1.5, 0.0, 1.0), at(2.0, 1.0, 1.0)],
         [at(1.0, 0.0, 1.0), at(1.5, 0.0, 1.0), at(1.0, 0.0, 1.5)],
-        // Through the plane beside the floor, and with an edge along its edge.
+        // Through the plane outside the floor, and with an edge along its edge.
         [at(-1.0, -0.5, 1.0), at(-1.0, 1.0, 1.0), at(-2.0, 1.0, 1.0)],
         [at(0.0, -1.0, 1.0), at(0.0, 1.0, 1.0), at(-2.0, 1.0, 1.0)],
-        // Without an area.
+        // Without area.
         [at(1.0, -1.0, 1.0), at(1.0, 1.0, 1.0), at(1.0, 0.0, 1.0)],
         [at(1.0, 0.0, 1.0); 3],
     ] {
@@ -231,11 +231,11 @@ fn the_twin_knows_what_touches() {
     }
 }
 
-/// What passes through what in the merged triangles of a frame.
+/// Intersections in the merged triangles of a frame.
 #[derive(Debug, Default, PartialEq)]
 struct Known {
     triangles: BTreeSet<u32>,
-    /// Pairs of triangles of each two meshes.
+    /// Number of pairs of triangles for each pair of meshes.
     meshes: BTreeMap<[usize; 2], u32>,
 }
 
@@ -249,7 +249,7 @@ impl Known {
                 for s in first.clone() {
                     for t in second.clone() {
                         let depth = through(&triangle(s), &triangle(t));
-                        // The scenes are made so that rounding decides nothing.
+                        // The scenes avoid cases that rounding decides.
                         assert!(depth == 0.0 || depth > 1e-5, "{s} {t}: {depth}");
                         if depth > 0.0 {
                             known.triangles.extend([s, t]);
@@ -263,7 +263,7 @@ impl Known {
     }
 }
 
-/// What is wrong with the counts of a frame.
+/// Fault of the counts of a frame, if any.
 fn counts_fault(counts: &IntersectionCounts, known: &Known) -> Option<String> {
     let rows = counts.meshes.iter().map(|pair| (pair.meshes, pair.pairs));
     let listed: BTreeMap<_, _> = rows.collect();
@@ -282,7 +282,7 @@ fn view() -> View {
     look_at(Vec3::new(3.0, 2.5, 4.0), Vec3::ZERO, 20.0)
 }
 
-/// The counts of the last frame, waiting for them.
+/// Waits for the counts of the last frame.
 fn counts(stage: &mut Stage<'_>) -> Option<IntersectionCounts> {
     for _ in 0..3 {
         stage.renderer.collect(stage.gpu);
@@ -292,7 +292,8 @@ fn counts(stage: &mut Stage<'_>) -> Option<IntersectionCounts> {
     stats.intersections.as_deref().cloned()
 }
 
-/// Draws a frame and compares counts, marks and pixels with every two triangles. Returns what is known.
+/// Draws a frame and compares counts, marks and pixels with all pairs of triangles. Returns the expected
+/// intersections.
 fn check(stage: &mut Stage<'_>, pose: &Pose) -> Known {
     stage.reads = vec![Channel::Intersections];
     stage.shown = Channel::Intersections;
@@ -319,7 +320,7 @@ fn check(stage: &mut Stage<'_>, pose: &Pose) -> Known {
             }
         }
     }
-    // A file shows the same.
+    // An exported file shows the same.
     let viewable = viewable(Channel::Intersections, &image);
     for (pixel, _) in triangles.iter().enumerate().filter(|(_, t)| t.is_some()) {
         let [file, window] = [&viewable, &shown].map(|picture| &picture[4 * pixel..][..3]);
@@ -381,7 +382,7 @@ fn boxes_pass_through_or_touch() {
         // Sunk into the floor, and three at once.
         (vec![upright(Vec3::NEG_Y * 0.25), floor.clone()], 8),
         (vec![upright(Vec3::NEG_Y * 0.25), floor, turned.clone()], 16),
-        // One mesh does not pass through itself.
+        // A mesh is not tested against itself.
         (
             vec![Primitive {
                 indices: [turned.indices.clone(), vec![[0, 7, 20]]].concat(),
@@ -400,7 +401,7 @@ fn boxes_pass_through_or_touch() {
     }
 }
 
-/// Boxes that rest on a floor that is far larger, turned and moved, stay on it whatever rounding does.
+/// Boxes on a much larger floor, rotated and moved, rest on it despite rounding.
 #[test]
 fn what_stands_on_a_floor_does_not_pass_through_it() {
     let gpu = gpu();
@@ -430,7 +431,7 @@ fn what_stands_on_a_floor_does_not_pass_through_it() {
             stage.draw(&pose, look_at(Vec3::ONE * 3.0 * scale, Vec3::ZERO, 20.0 * scale));
             let found = counts(&mut stage).unwrap();
             assert_eq!(found, IntersectionCounts::default(), "{scale}");
-            // A thousandth of the box's side deep they do.
+            // At a depth of a thousandth of the box's side, they intersect.
             pose.world_from_node[1] *= Mat4::from_translation(Vec3::NEG_Y * 1e-3).as_dmat4();
             stage.draw(&pose, look_at(Vec3::ONE * 3.0 * scale, Vec3::ZERO, 20.0 * scale));
             let found = counts(&mut stage).unwrap();
@@ -440,7 +441,7 @@ fn what_stands_on_a_floor_does_not_pass_through_it() {
     }
 }
 
-/// What moves, what is morphed and what is hidden changes the answer from frame to frame; instances count as meshes.
+/// Moving, morphed and hidden meshes change the result from frame to frame. Instances count as meshes.
 #[test]
 fn the_answer_follows_the_pose() {
     let gpu = gpu();
@@ -474,7 +475,7 @@ fn the_answer_follows_the_pose() {
     nearer.world_from_node[0].w_axis.x = -1.1;
     let known = check(&mut stage, &nearer);
     assert_eq!(known.meshes.keys().collect::<Vec<_>>(), [&[0, 1]]);
-    // The same picture once more keeps what is known.
+    // The same frame again keeps the result.
     assert_eq!(check(&mut stage, &nearer), known);
     let mut hidden = larger.clone();
     hidden.visible[2] = false;
@@ -484,7 +485,7 @@ fn the_answer_follows_the_pose() {
     assert_eq!(check(&mut stage, &rest), Known::default());
 }
 
-/// Bars that cross: more pairs of meshes than there is room for are still counted.
+/// Crossing bars. Pairs beyond the capacity for pairs of meshes are still counted.
 #[test]
 fn pairs_of_meshes_without_room_are_counted() {
     let gpu = gpu();
@@ -497,7 +498,7 @@ fn pairs_of_meshes_without_room_are_counted() {
                 (Vec3::Z, Vec3::X)
             };
             let start = aside * at - 1.5 * along + Vec3::Y * if across { 0.0 } else { 0.004 };
-            // Two triangles side by side, so that pairs of meshes and of triangles are different numbers.
+            // Two adjacent triangles, so that pairs of meshes and of triangles have different numbers.
             let triangles = [0.0, 0.007].map(|by| {
                 let start = start + by * aside;
                 [
@@ -528,7 +529,7 @@ fn pairs_of_meshes_without_room_are_counted() {
     }
 }
 
-/// Frames in parts find what whole frames find, and nothing is looked for where nobody asks.
+/// Frames in parts give the same result as whole frames. Without a request, nothing is searched.
 #[test]
 fn parts_find_the_same() {
     let gpu = gpu();
@@ -556,7 +557,7 @@ fn parts_find_the_same() {
     }
     assert!(found[0].triangles > 200, "{found:?}");
     assert_eq!(found[0], found[1]);
-    // A frame that is dropped leaves nothing behind, and the next one is whole.
+    // A dropped frame leaves nothing behind, and the next one is complete.
     stage.renderer.budget.in_parts = true;
     let target = picture(&gpu, [16, 16]);
     let encoder = stage.record_only(&pose, view(), FrameSample::SINGLE, &target);
@@ -570,7 +571,7 @@ fn parts_find_the_same() {
     assert_eq!(counts(&mut stage), None);
 }
 
-/// Counts come back while frames follow one another without a wait, as in the window.
+/// Counts arrive while frames follow one another without a wait, like in the window.
 #[test]
 fn counts_follow_what_moves() {
     let gpu = gpu();

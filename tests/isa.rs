@@ -1,4 +1,5 @@
-//! Kernels that decide the frame stay within what compilers of GPUs made of them: benches/isa.toml.
+//! The kernels that dominate the frame stay within ceilings from the output of GPU compilers, in
+//! benches/isa.toml.
 //!
 //! UPDATE_ISA=1 writes the ceilings of the drivers at hand.
 
@@ -6,10 +7,11 @@ use crate::common::folder::Folder;
 use serde_json::Value;
 use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
-/// Chips that a test compiles for, where a compiler is there: the first two, and all with CANOPY_TEST_ALL.
+/// Chips to compile for, if a compiler is available. The default is the first two; CANOPY_TEST_ALL selects
+/// all.
 const GPUS: [&str; 6] = ["rdna2", "rdna3", "gfx1201", "m1", "adreno750", "ampere"];
 
-/// Kernels that decide the frame.
+/// Kernels that dominate the frame.
 const FILES: &[&str] = &[
     "ambient/bounced_light.wgsl",
     "ambient/occlusion_filter.wgsl",
@@ -49,14 +51,14 @@ const SLACK: f64 = 1.03;
 /// Figures of kernels by name.
 type Kernels = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// By the driver's name and version, and the chip.
+/// By the driver's name and version, then by the chip.
 type Table = BTreeMap<String, BTreeMap<String, Kernels>>;
 
 fn table_path() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/isa.toml"))
 }
 
-/// The report; `None` where no driver compiles for `gpu`.
+/// The report; `None` if no driver compiles for `gpu`.
 fn compiled(gpu: &str) -> Option<Value> {
     let folder = Folder::new();
     let line = format!("shaders --isa --json --gpu {gpu} {}", FILES.join(" "));
@@ -86,7 +88,7 @@ fn kernels(report: &Value) -> Kernels {
     kernels
 }
 
-/// A walk goes around nodes and triangles.
+/// The report of a traversal contains loops over nodes and triangles.
 fn has_loops(report: &Value) {
     let mut rows = report["entry_points"].as_array().unwrap().iter();
     let any_hit = rows.find(|row| row["entry"] == "any_hit").unwrap();
@@ -106,7 +108,7 @@ fn must_compile() -> bool {
     system.contains("VERSION_CODENAME=bookworm") && files.flatten().any(|file| is_radv(&file))
 }
 
-/// One kernel a line; zeros are left out.
+/// Formats a table with one kernel per line. Zeros are left out.
 fn text(table: &Table) -> String {
     let mut text = String::from(
         "# Ceilings of the kernels that decide the frame, as compilers of GPUs make them: tests/isa.rs.\n",

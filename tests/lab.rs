@@ -1,5 +1,5 @@
-//! The laboratory: every triangle test against its twin, every combination against every triangle in f64, and
-//! columns of wrong hits that are not always 0.
+//! The laboratory. Every triangle test is compared with its twin, and every combination with a test of every
+//! triangle in f64. Columns of wrong hits must not always be 0.
 
 use crate::common::{self, folder::canopy_in};
 use canopy::{
@@ -47,7 +47,7 @@ fn twin_of<N: Number>(test: TriangleTest) -> fn(&[[f32; 4]; 3], &Ray) -> Found<N
     }
 }
 
-/// Rays of all directions from around the cube of ±1 into it.
+/// Rays in all directions from around the cube of ±1 into it.
 fn rays(count: usize, seed: u64) -> Vec<Ray> {
     let mut random = Random(seed);
     let mut ray = |_| {
@@ -82,7 +82,7 @@ fn trace(gpu: &Gpu, built: &Built, triangles: &[Triangle], rays: &[Ray], test: T
         .unwrap()
 }
 
-/// A row of triangles that share edges, seen along −z, far from the origin; and rays exactly at points of
+/// A row of triangles with shared edges, seen along −z, far from the origin, and rays exactly at points of
 /// those edges.
 fn strip(far: f32) -> (Vec<Triangle>, Vec<Ray>) {
     let corner = |i: usize, random: &mut Random| {
@@ -99,7 +99,7 @@ fn strip(far: f32) -> (Vec<Triangle>, Vec<Ray>) {
         .map(|i| [corners[i], corners[i + 1], corners[i + 2]])
         .collect();
     let mut ray = |i: usize| {
-        // The edges between two triangles.
+        // Edges between two triangles.
         let edge = 1 + i % 8;
         let (a, b) = (corners[edge], corners[edge + 1]);
         let at = a + (b - a) * (0.05 + 0.9 * random.unit());
@@ -112,7 +112,7 @@ fn strip(far: f32) -> (Vec<Triangle>, Vec<Ray>) {
             t_max: 10.0,
         }
     };
-    // Edge 8 has a triangle on one side alone.
+    // Edge 8 has a triangle on one side only.
     let rays = (0..8 * 600).filter(|i| i % 8 != 7).map(&mut ray).collect();
     (triangles, rays)
 }
@@ -126,7 +126,7 @@ fn tests_do_what_their_twins_do() {
         let center = (triangle[0] + triangle[1] + triangle[2]) / 3.0;
         *triangle = triangle.map(|corner| center + 3.0 * (corner - center));
     }
-    // One without an area, which nothing hits.
+    // One without area, which is never hit.
     soup.push([Vec3::ZERO, Vec3::X, 2.0 * Vec3::X]);
     let built = one_leaf(&soup);
     let rays = rays(4000, 7);
@@ -163,7 +163,7 @@ fn tests_do_what_their_twins_do() {
             hits.iter()
                 .all(|hit| hit.leaf == BVH_MISS || built.order[hit.leaf as usize] != 6)
         );
-        // Where they round differently, a ray at an edge may fall to the other side.
+        // With different rounding, a ray at an edge may hit the other side.
         assert!(differ <= 4, "{}: {differ} differ", test.name());
     }
 }
@@ -184,7 +184,7 @@ fn cracks_are_counted_and_the_watertight_test_has_none() {
         let all = TriangleTest::ALL.map(|test| (test.name(), wrong(test)));
         let of = |test: TriangleTest| all[TriangleTest::ALL.iter().position(|t| *t == test).unwrap()].1;
         assert_eq!(of(TriangleTest::Watertight).missed, 0, "{all:?}");
-        // It has few: those of both strips count.
+        // Möller-Trumbore has few cracks, so those of both strips are added.
         cracks += of(TriangleTest::MollerTrumbore).cracks;
         assert!(of(TriangleTest::UnitTriangle).cracks > 0, "{far}: {all:?}");
     }
@@ -213,7 +213,7 @@ fn operations_are_counted() {
     assert!(count(TriangleTest::UnitTriangle) < count(TriangleTest::MollerTrumbore));
 }
 
-/// The structure as `walk` reads it.
+/// The structure in the layout that `walk` reads.
 fn built(gpu: &Gpu, soup: &Soup, structure: Structure, walk: Walk) -> Built {
     let triangles = soup.triangles();
     if let Some(built) = structure.cells(&triangles).unwrap() {
@@ -232,7 +232,7 @@ fn built(gpu: &Gpu, soup: &Soup, structure: Structure, walk: Walk) -> Built {
     tree.laid_out(walk.layout()).unwrap().unwrap()
 }
 
-/// Every triangle once, in boxes that hold it.
+/// Every triangle occurs once, in boxes that contain it.
 fn check_tree(tree: &BinaryTree, triangles: &[Triangle]) {
     let mut seen = vec![0; triangles.len()];
     for node in &tree.nodes {
@@ -253,8 +253,8 @@ fn check_tree(tree: &BinaryTree, triangles: &[Triangle]) {
     assert!(seen.iter().all(|times| *times == 1));
 }
 
-/// Tells whether all entry points of a walk are compiled, which takes long. Of other walks, the quick lane has
-/// those that end at any hit, and those that count what rays to the closest one visit.
+/// True if all entry points of a walk are compiled, which takes long. For other walks, the quick lane has
+/// any-hit kernels, and those that count the visits of closest-hit rays.
 fn is_compiled_whole(walk: Walk) -> bool {
     by_lane([Walk::Private, Walk::Grid, Walk::KdTree].contains(&walk), true)
 }
@@ -291,7 +291,7 @@ fn every_walk_through_every_structure_hits_what_every_triangle_does() {
                 assert_eq!(wrong.all(), 0, "{what}, {query:?}: {wrong:?}");
                 let found = hits.iter().filter(|hit| hit.leaf != BVH_MISS).count();
                 assert!(found > 100, "{what}: {found}");
-                // Persistent threads have the walk of others, in kernels of their own.
+                // Persistent threads run the same walk in separate kernels.
                 let persists = by_lane(false, structure == Structure::Sah);
                 if persists || walk == Walk::Grid {
                     assert_eq!(run(Threads::Persistent), hits, "{what}");
@@ -306,7 +306,7 @@ fn every_walk_through_every_structure_hits_what_every_triangle_does() {
     }
 }
 
-/// How many rays visit something else than a twin does.
+/// Number of rays whose visits differ from those of a twin.
 fn visited_otherwise<'a>(
     on: Walked<'a>,
     test: lab_walks::Test,
@@ -324,8 +324,8 @@ fn visited_otherwise<'a>(
     rays.iter().zip(visits).filter(differs).count()
 }
 
-/// What rays visit is what the walk's twin visits, and not what another walk's does. Where they round differently, a ray
-/// may pass a box or a cell otherwise.
+/// Visits of rays match the walk's twin, and not that of another walk. With different rounding, a ray may
+/// miss a box or a cell.
 fn check_visits(
     what: &str,
     (built, walk): (&Built, Walk),
@@ -401,7 +401,7 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
             let numbers = twin.links.len() - triangles.len();
             assert!(numbers > 1, "{what}: {} links", twin.links.len());
             if triangles.len() > 2 && !["equal", "a point"].contains(what) {
-                // The triangles in another order are another grid.
+                // Another order of the triangles gives another grid.
                 let turned: Vec<_> = triangles.iter().rev().copied().collect();
                 let other = build.run(&gpu, &turned, two_level).unwrap();
                 assert_eq!(differs(&other, &twin), Some("links"), "{what}");
@@ -410,7 +410,8 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
     }
     assert!(build.run(&gpu, &[], false).is_err());
 
-    // Triangles across all; and a heap as wide as a cell of the upper level. Both end before a GPU counts them.
+    // Triangles across everything, and a heap as wide as an upper cell. Both are refused before a GPU counts
+    // them.
     let mut across = soup(20_000, 8);
     across.extend(vec![[-0.9, 0.9, 0.8].map(Vec3::splat); 1000]);
     let mut heap = soup(10_000, 9);
@@ -426,7 +427,7 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
 
 #[test]
 fn trees_are_rated_by_closed_forms() {
-    // Two unit squares in a box of 1 × 1 × 2, one at each end: nothing overlaps.
+    // Two unit squares in a box of 1 × 1 × 2, one at each end, without overlap.
     let square = |z: f32| {
         let corner = |x, y| Vec3::new(x, y, z);
         [
@@ -438,13 +439,13 @@ fn trees_are_rated_by_closed_forms() {
     let tree = Structure::Sah.tree(&triangles).unwrap().with_leaves(2);
     assert_eq!(tree.nodes.len(), 3);
     let quality = tree.quality(&triangles);
-    // The root has an area of 10, each leaf one of 2 and two triangles.
+    // The root has an area of 10, and each leaf an area of 2 and two triangles.
     assert!(
         (quality.sah - (1.0 + 2.0 * 2.0 * 2.0 / 10.0)).abs() < 1e-9,
         "{quality:?}"
     );
     assert_eq!(quality.epo, 0.0);
-    // A triangle that stands in the other leaf's box.
+    // A triangle that extends into the other leaf's box.
     let mut crossing = triangles.clone();
     crossing[2] = [Vec3::ZERO, Vec3::X, Vec3::new(0.0, 0.5, 2.0)];
     let crossed = Structure::Sah.tree(&crossing).unwrap().with_leaves(1);
@@ -488,12 +489,12 @@ fn front() -> View {
     look_at(Vec3::new(0.3, 0.5, 5.0), Vec3::ZERO, 100.0)
 }
 
-/// The channel `lab` of a stage.
+/// The `lab` channel of a stage.
 fn view_of<'a>(stage: &'a Stage<'_>) -> &'a LabView {
     LabView::of(&stage.renderer).unwrap()
 }
 
-/// Draws the channel `lab`, and what its rays did.
+/// Draws the `lab` channel. Returns its pixels and the counts of its rays.
 fn draw(stage: &mut Stage<'_>, view: View) -> (Vec<[f32; 4]>, LabCounts) {
     LabView::follow(&mut stage.renderer, &stage.config.lab);
     stage.draw(&Pose::new(stage.scene, None, 0.0), view);
@@ -504,14 +505,14 @@ fn draw(stage: &mut Stage<'_>, view: View) -> (Vec<[f32; 4]>, LabCounts) {
     (texels, view_of(stage).counts().unwrap())
 }
 
-/// The triangles of the last frame in its space.
+/// Triangles of the last frame in its space.
 fn geometry(stage: &Stage<'_>) -> LabGeometry {
     let merged = stage.merged();
     let origin = stage.uploaded.buffers.origin;
     LabGeometry::new(&merged.positions, &merged.indices, merged.meshes, origin)
 }
 
-/// A stage that has drawn its triangles, and these.
+/// A stage that has drawn its triangles, and these triangles.
 fn staged<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2], view: View) -> (Stage<'a>, LabGeometry) {
     let mut stage = Stage::new(gpu, scene, size);
     stage.reads = Vec::new();
@@ -536,7 +537,7 @@ fn read<T: bytemuck::Pod>(gpu: &Gpu, buffer: &wgpu::Buffer) -> Vec<T> {
     bytemuck::pod_collect_to_vec(&gpu.read(buffer).unwrap())
 }
 
-/// The pixels of a picture in the order of the rays.
+/// Pixels of an image in the order of the rays.
 fn in_tiles(texels: &[[f32; 4]], size: [u32; 2]) -> Vec<Option<[f32; 4]>> {
     let inside = |pixel: &glam::UVec2| pixel.x < size[0] && pixel.y < size[1];
     let texel = |pixel: glam::UVec2| texels[(pixel.y * size[0] + pixel.x) as usize];
@@ -550,16 +551,16 @@ fn near(a: &[f32], b: &[f32], most: f32) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= most)
 }
 
-/// Whether two rays are the same but for rounding.
+/// True if two rays are equal up to rounding.
 fn same_ray(a: &Ray, b: &Ray) -> bool {
-    // World positions have the rounding of their 400 m.
+    // World positions are rounded at a magnitude of 400 m.
     near(&a.origin, &b.origin, 4e-5)
         && near(&a.direction, &b.direction, 1e-5)
         && (a.t_max - b.t_max).abs() <= 1e-4 * b.t_max
 }
 
-/// Every walk through every structure, live in one renderer: its hits are those of canopy's own trees and of every
-/// triangle in f64, its counts those of the kernels that `canopy lab` runs.
+/// Every walk through every structure, in a single renderer. Hits match canopy's own trees and a test of
+/// every triangle in f64. Counts match the kernels of `canopy lab`.
 #[test]
 fn the_channel_traces_every_walk_through_every_structure() {
     let (gpu, scene) = (gpu(), seen());
@@ -567,7 +568,7 @@ fn the_channel_traces_every_walk_through_every_structure() {
     let covered = stage.channel(Channel::Position).texels;
     let covered = covered.iter().filter(|texel| texel[3] != 0.0).count() as u64;
     stage.config.lab.show = LabShow::Difference;
-    // The quick lane has the kernels of the test of all walks.
+    // The quick lane uses the kernels of the test of all walks.
     stage.config.lab.test = by_lane(TriangleTest::Watertight, stage.config.lab.test);
     let mut expected: Option<Vec<Option<Exact>>> = None;
     for structure in Structure::ALL {
@@ -579,7 +580,7 @@ fn the_channel_traces_every_walk_through_every_structure() {
             let (texels, counts) = draw(&mut stage, front());
             assert_eq!(counts.rays, u64::from(SIZE[0] * SIZE[1]), "{what}");
             assert!(counts.hits.abs_diff(covered) < 8, "{what}: {counts:?}");
-            // A ray through an edge may fall to another triangle, or to none.
+            // A ray through an edge may hit another triangle, or none.
             assert!(counts.wrong.unwrap() < 3, "{what}: {counts:?}");
             let red = texels.iter().filter(|texel| texel[0] > texel[1]).count();
             assert_eq!(red as u64, counts.wrong.unwrap(), "{what}");
@@ -601,7 +602,7 @@ fn the_channel_traces_every_walk_through_every_structure() {
             assert_eq!(counts.nodes, sum(|v| v.nodes), "{what}");
             assert_eq!(counts.triangles, sum(|v| v.triangles), "{what}");
             assert!(counts.nodes > counts.rays && counts.steps * 32 > counts.nodes);
-            // As the command measures it: its own list of the same rays.
+            // Measured like in the command, from its own list of the same rays.
             if [Walk::Private, Walk::Skip, Walk::Grid].contains(&walk) && structure != Structure::Ploc {
                 let triangles = geometry.triangles();
                 let built = match structure.cells(triangles).unwrap() {
@@ -621,7 +622,7 @@ fn the_channel_traces_every_walk_through_every_structure() {
             }
         }
     }
-    // Persistent threads find the same; what does not fit is one line.
+    // Persistent threads find the same. An unsupported combination gives a one-line error.
     let per_ray = draw(&mut stage, front()).0;
     stage.config.lab.threads = Threads::Persistent;
     assert_eq!(draw(&mut stage, front()).0, per_ray);
@@ -629,16 +630,16 @@ fn the_channel_traces_every_walk_through_every_structure() {
     let error = geometry.build(&gpu, LabBuild::from(&stage.config.lab));
     let line = error.unwrap_err().to_string();
     assert!(
-        line.contains("skip-links does not go through the structure kd-tree; kd-short-stack would"),
+        line.contains("skip-links does not support the structure kd-tree; use kd-short-stack"),
         "{line}"
     );
 }
 
-/// Rays and pixels are those of the twins, in every show, for both kinds of rays and both kinds of views.
+/// Rays and pixels match the twins, for every display mode, both kinds of rays and both kinds of views.
 #[test]
 fn rays_and_pixels_of_the_channel_are_those_of_the_twins() {
     let (gpu, mut scene) = (gpu(), seen());
-    // Far from the origin, which the frame moves.
+    // Far from the origin, so that the frame moves its own origin.
     let far = Transform::Matrix(glam::Mat4::from_translation(400.0 * Vec3::X).as_dmat4());
     scene.nodes.iter_mut().for_each(|node| node.transform = far);
     let mut view = look_at(Vec3::new(400.3, 0.5, 5.0), 400.0 * Vec3::X, 100.0);
@@ -713,7 +714,7 @@ fn rays_and_pixels_of_the_channel_are_those_of_the_twins() {
             ];
             assert_eq!(of_gpu, sums, "{kind:?} {show:?}");
             assert_eq!(counts.wrong.is_some(), show == LabShow::Difference);
-            // The comparer sees what is wrong.
+            // The comparison must detect wrong hits.
             let mut fewer = hits.clone();
             fewer.iter_mut().for_each(|hit: &mut LabHit| hit.leaf = BVH_MISS);
             let params = LabShowParams {
@@ -732,7 +733,7 @@ fn rays_and_pixels_of_the_channel_are_those_of_the_twins() {
     }
 }
 
-/// Whether the rays of a frame are those of the twin.
+/// Asserts that the rays of a frame match the twin.
 fn check_rays(stage: &mut Stage<'_>, view: View, rays: &[Ray], to_sun: Vec3) {
     let origin = stage.uploaded.buffers.origin;
     let view = view.moved(-origin);
@@ -797,7 +798,7 @@ fn check_rays(stage: &mut Stage<'_>, view: View, rays: &[Ray], to_sun: Vec3) {
             false => lab_view::primary(&eye, &params, pixel),
         };
         if is_shadow && expected != GAP {
-            // The step from the surface carries its rounding, and so does how far rays go.
+            // The offset from the surface and the length of rays are rounded.
             assert!(ray.t_max == 0.0 || ray.t_max > 1e4);
             expected.t_max = ray.t_max.max(1.0);
         }
@@ -805,12 +806,12 @@ fn check_rays(stage: &mut Stage<'_>, view: View, rays: &[Ray], to_sun: Vec3) {
         differ += u32::from(!same_ray(ray, &expected));
     }
     assert!(sent > 100, "{sent}");
-    // A surface that is seen edge on may face either way.
+    // A surface seen edge-on may face either way.
     assert!(differ <= if is_shadow { 2 } else { 0 }, "{differ}");
 }
 
-/// Far from the origin the test by areas loses hits, which the channel shows in red and counts; the watertight one
-/// does not.
+/// Far from the origin, the area test loses hits, which the channel counts and shows in red. The watertight
+/// test loses none.
 #[test]
 fn a_broken_triangle_test_is_seen() {
     const FAR: f32 = 30_000.0;
@@ -883,7 +884,7 @@ fn the_command_measures_writes_rays_and_reads_them() {
             assert!(run[key].as_f64().unwrap() > 0.0, "{key}: {run}");
         }
     }
-    // The same rays hit the same share of what is there, whatever they go through.
+    // The same rays hit the same share in every structure.
     assert_eq!(runs[0]["hit_share"], runs[2]["hit_share"]);
     assert!(runs[0]["hit_share"].as_f64().unwrap() > 0.1);
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
@@ -896,12 +897,16 @@ fn the_command_measures_writes_rays_and_reads_them() {
         (
             "scene.obj --rays broken.rays",
             1,
-            "broken.rays: its rays do not have the hash",
+            "broken.rays: is damaged: the hash of its rays",
         ),
-        ("scene.obj --rays scene.obj", 1, "scene.obj: is no file of rays"),
+        ("scene.obj --rays scene.obj", 1, "scene.obj: is not a ray file"),
         ("scene.obj --rays none.rays", 1, "none.rays: "),
-        ("scene.obj --sets sideways", 2, "there is no set \"sideways\""),
-        ("scene.obj --walk cells --structure sah", 2, "none of these walks"),
+        ("scene.obj --sets sideways", 2, "no ray set \"sideways\""),
+        (
+            "scene.obj --walk cells --structure sah",
+            2,
+            "none of these traversals",
+        ),
         ("scene.obj --walk ladder", 2, "expected one of private-stack"),
     ] {
         let output = lab(folder, line);
@@ -911,7 +916,7 @@ fn the_command_measures_writes_rays_and_reads_them() {
     }
 }
 
-/// A file with a volume alone has rays of pixels, and rows for both orders.
+/// A file with only a volume has primary rays, and rows for both orders.
 #[test]
 fn the_command_marches_through_a_volume_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -943,7 +948,7 @@ fn the_command_marches_through_a_volume_alone() {
     assert!(stderr.contains("no triangles and no volumes"), "{stderr}");
 }
 
-/// The channel of a picture tells what the command measures of the same rays.
+/// The channel of an image reports the same counts as the command with the same rays.
 #[test]
 fn the_channel_and_the_command_count_alike() {
     let folder = tempfile::tempdir().unwrap();
@@ -964,7 +969,7 @@ fn the_channel_and_the_command_count_alike() {
     );
     let report: Value = serde_json::from_str(&measured).unwrap();
     let way = "--set lab.structure=grid --set lab.walk=cells";
-    // Shadow rays start from what primary rays have hit.
+    // Shadow rays start at the hits of primary rays.
     let kinds = ["primary", "shadow"].into_iter().enumerate();
     for (run, rays) in kinds.skip(by_lane(1, 0)) {
         let line = format!(
@@ -981,7 +986,7 @@ fn the_channel_and_the_command_count_alike() {
             (&found["structure"], &found["set"]),
             (&"grid".into(), &rays.into())
         );
-        // The frame draws what shadow rays start from, the command traces it.
+        // The frame rasterises the surfaces at which shadow rays start, while the command traces them.
         for (key, most) in [
             ("nodes_per_ray", 0.01),
             ("triangles_per_ray", 0.01),
@@ -999,6 +1004,6 @@ fn the_channel_and_the_command_count_alike() {
     let output = canopy_in(folder, line).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
-    let why = "the walk private-stack does not go through the structure grid; cells would";
+    let why = "the traversal private-stack does not support the structure grid; use cells";
     assert!(stderr.contains(why), "{stderr}");
 }

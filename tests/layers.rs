@@ -1,5 +1,5 @@
-//! Walls that packages cannot hold: the layers within the program, passes that do not name each other, and files
-//! that do not import each other.
+//! Dependencies that packages cannot enforce: layers within the program, passes that do not name each other,
+//! and files that do not import each other.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -10,7 +10,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// Modules of the program and packages that each of its modules may name. One that is missing here is a fault.
+/// Modules of the program, and the packages and modules that each may name. A missing module is a fault.
 const LAYERS: &[(&str, &[&str])] = &[
     ("error", &["bvh", "scene"]),
     ("atomic_file", &["error"]),
@@ -60,8 +60,8 @@ const ROOT_NAMES: &[(&str, &str)] = &[
     ("gpu", "bvh"),
 ];
 
-/// The only parts of the program that may name the CPU twins: to measure them, to count their operations, to
-/// compare with them.
+/// The only parts of the program that may name the CPU twins: to measure them, to count their operations, and
+/// to compare with them.
 const NAMES_TWINS: [[&str; 2]; 3] = [["cli", "bench"], ["cli", "lab"], ["cli", "selftest"]];
 
 /// Crates that only some modules of the program may name.
@@ -79,7 +79,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("winit", &["app"]),
 ];
 
-/// Folders of the renderer whose own file is no more than a list of passes.
+/// Folders of the renderer whose own file is only a list of passes.
 const FOLDERS: [&str; 5] = ["ambient", "geometry", "light", "queries", "raster"];
 
 fn root() -> &'static Path {
@@ -118,10 +118,10 @@ fn passes_do_not_name_each_other() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
-/// No two files import each other, directly or around corners. A file imports the file in which an item is
-/// defined that it names, however many re-exports lie between. A `mod` or `pub use` line alone imports
-/// nothing, so a parent may declare and re-export its children; but a child that names an item of its parent,
-/// while the parent names an item of the child, is a circle. Calls of methods are not seen.
+/// No two files import each other, directly or indirectly. A file imports the file that defines an item it
+/// names, through any number of re-exports. A `mod` or `pub use` line alone imports nothing, so a parent may
+/// declare and re-export its children. It is a cycle if a child names an item of its parent while the parent
+/// names an item of the child. Method calls are not considered.
 #[test]
 fn no_files_import_each_other() {
     for package in ["bvh", "lab", "reference", "render", "scene"] {
@@ -138,7 +138,7 @@ fn check_circles(package: &str) {
     assert!(circles.is_empty(), "\n{}\n", circles.join("\n"));
 }
 
-/// The GPU core of canopy-bvh knows no tree.
+/// The GPU core of canopy-bvh does not depend on the tree.
 #[test]
 fn the_gpu_core_knows_no_tree() {
     let imports = Files::new(sources("crates/bvh/src")).imports();
@@ -153,7 +153,7 @@ fn the_gpu_core_knows_no_tree() {
     }
 }
 
-/// The module that a file under `src/` is.
+/// Module of a file under `src/`.
 fn module_of(file: &Path) -> Vec<String> {
     let text = |part: &std::ffi::OsStr| part.to_string_lossy().into_owned();
     let mut module: Vec<String> = file.with_extension("").iter().map(text).collect();
@@ -177,7 +177,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     nested.chain(files.into_iter().filter(rust)).collect()
 }
 
-/// The renderer's passes: shaders with entry points, by the name of their file, and the environment.
+/// Passes of the renderer: shaders with entry points, by the name of their file, and the environment.
 fn passes(shaders: &Path) -> BTreeSet<String> {
     let is_of_the_renderer = |folder: &PathBuf| {
         let others = ["bench", "bvh", "lab"];
@@ -194,7 +194,7 @@ fn passes(shaders: &Path) -> BTreeSet<String> {
     stems.chain(["environment".into()]).collect()
 }
 
-/// Paths of a file of the program that leave its layer, one line each.
+/// Paths in a file of the program that leave its layer, one line each.
 fn layer_faults(module: &[String], names: &NamesOfFile) -> BTreeSet<String> {
     let here = module.join("::");
     let Some(own) = module.first() else {
@@ -229,8 +229,8 @@ fn layer_faults(module: &[String], names: &NamesOfFile) -> BTreeSet<String> {
     faults
 }
 
-/// Paths of a pass to other passes, or to all of a folder of passes, which would hide which pass is meant; one line
-/// each.
+/// Paths of a pass to other passes, one line each. Paths to a whole folder of passes count too, because they
+/// hide which pass is meant.
 fn pass_faults(module: &[String], names: &NamesOfFile, passes: &BTreeSet<String>) -> BTreeSet<String> {
     // A pass may have files below its own.
     let pass_of = |path: &[String]| path.iter().find(|name| passes.contains(*name)).cloned();
@@ -248,10 +248,11 @@ fn pass_faults(module: &[String], names: &NamesOfFile, passes: &BTreeSet<String>
     faults.map(line).collect()
 }
 
-/// A path as a file writes it, resolved as far as it leaves the file's module.
+/// A path as written in a file, resolved as far as it leaves the file's module.
 #[derive(Debug, Clone)]
 struct Named {
-    /// True if it starts at this crate's root; else it starts with another crate or with a name of the module's own.
+    /// True if it starts at this crate's root. Otherwise it starts with another crate or with a name of the
+    /// module itself.
     in_crate: bool,
     /// True if it starts with `::`, and so with another crate.
     is_extern: bool,
@@ -268,14 +269,14 @@ struct Import {
     is_public: bool,
 }
 
-/// Names in a file, without what stands under `#[cfg(test)]`.
+/// Names in a file, except those under `#[cfg(test)]`.
 #[derive(Debug, Default)]
 struct NamesOfFile {
-    /// Paths of `use`, and those of several names anywhere else.
+    /// Paths of `use` items, and paths of several names anywhere else.
     paths: Vec<Named>,
-    /// Names in its code, outside of `use` and not behind `::`.
+    /// Names in its code, outside of `use` and not after `::`.
     own: BTreeSet<String>,
-    /// The module, with those that are written inside of the file.
+    /// The module, including modules written inline in the file.
     module: Vec<String>,
 }
 
@@ -290,7 +291,7 @@ fn parsed(module: &[String], source: &str) -> NamesOfFile {
     names
 }
 
-/// True if the attributes leave an item out of all but tests.
+/// True if the attributes restrict an item to tests.
 fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     let is_test = |attribute: &syn::Attribute| match &attribute.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => list.tokens.to_string() == "test",
@@ -315,7 +316,8 @@ fn attributes(item: &syn::Item) -> &[syn::Attribute] {
 }
 
 impl NamesOfFile {
-    /// A path from the crate's root, where it begins with `crate`, `self` or `super`, or with `canopy` in the binary.
+    /// Adds a path. It is relative to the crate's root if it begins with `crate`, `self` or `super`, or with
+    /// `canopy` in the binary.
     fn add(&mut self, names: Vec<String>, is_extern: bool, import: Option<Import>) {
         let first = names[0].as_str();
         let is_root = first == "crate" || (first == "canopy" && self.module == ["main"]);
@@ -407,7 +409,7 @@ impl<'ast> Visit<'ast> for NamesOfFile {
         visit::visit_path(self, path);
     }
 
-    /// Tokens of a macro are no syntax yet: names with `::` between them are taken as paths.
+    /// Macro tokens are not parsed. Names with `::` between them are taken as paths.
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         self.visit_path(&call.path);
         let text = call.tokens.to_string().replace(" :: ", "::");
@@ -420,7 +422,7 @@ impl<'ast> Visit<'ast> for NamesOfFile {
     }
 }
 
-/// The files of a crate by their modules, with the names in each.
+/// Files of a crate by module, with the names in each.
 struct Files(BTreeMap<Vec<String>, NamesOfFile>);
 
 impl Files {
@@ -432,8 +434,7 @@ impl Files {
         Self(sources.into_iter().map(names).collect())
     }
 
-    /// The file in which the item of a path is defined: `None` for a module itself, and for items of other
-    /// crates.
+    /// File that defines the item of a path. `None` for a module itself, and for items of other crates.
     fn defining(&self, module: &[String], path: &Named, most: usize) -> Option<Vec<String>> {
         let mut names = path.names.clone();
         if names.last().is_some_and(|name| name == "*") {
@@ -458,7 +459,7 @@ impl Files {
         }
     }
 
-    /// A path of `module` from the crate's root.
+    /// Resolves a path of `module` from the crate's root.
     fn absolute(
         &self,
         module: &[String],
@@ -481,7 +482,7 @@ impl Files {
         self.absolute(module, target.in_crate, target.is_extern, whole, most - 1)
     }
 
-    /// The path behind a name that a `use` of `module` declares; no further than `most` of them.
+    /// The path behind a name that a `use` of `module` declares, through at most `most` of them.
     fn alias(&self, module: &[String], name: &str, most: usize) -> Option<&Named> {
         let of_name = |path: &&Named| path.import.as_ref().is_some_and(|import| import.name == name);
         let target = self.0.get(module)?.paths.iter().find(of_name);
@@ -489,7 +490,7 @@ impl Files {
         target.filter(|target| most > 0 && (target.in_crate || target.names.len() > 1))
     }
 
-    /// The files that each file imports, by the names of their modules.
+    /// Files that each file imports, by module name.
     fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
         let title = |module: &[String]| match module {
             [] => "lib".to_owned(),
@@ -509,7 +510,7 @@ impl Files {
     }
 }
 
-/// A shortest circle through each group of files that import each other; its first file is its last, too.
+/// A shortest cycle through each group of files that import each other. Its first file is also its last.
 fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let mut circles: Vec<Vec<String>> = Vec::new();
     for start in imports.keys() {
@@ -570,7 +571,7 @@ mod tests_of_circles {
                 ],
                 "a -> b -> c -> d -> a",
             ),
-            // A child names what its parent defines, and the parent what the child does.
+            // A child names an item of its parent, and the parent names an item of the child.
             (
                 &[
                     ("a/mod.rs", "mod b; struct A; fn f() { b::g(); }"),
@@ -585,7 +586,7 @@ mod tests_of_circles {
                 ],
                 "a -> a::b -> a",
             ),
-            // Through re-exports, names of modules, new names and globs.
+            // Through re-exports, module names, renames and globs.
             (
                 &[
                     ("lib.rs", "pub use x::{A as Renamed}; mod x; mod y;"),
@@ -626,7 +627,7 @@ mod tests_of_circles {
                 ("p/a.rs", "use super::B; use crate::p::d;"),
                 ("p/b.rs", "use std::fmt;"),
             ][..],
-            // Tests may look at everything.
+            // Tests may import everything.
             &[
                 ("a.rs", "use crate::b::B;"),
                 ("b.rs", "#[cfg(test)] mod tests { use crate::a::A; }"),
@@ -658,7 +659,7 @@ mod tests_of_this_test {
         layer_faults(&module, &names).into_iter().collect()
     }
 
-    /// Each of these breaks a layer, however it is written.
+    /// Each of these violates a layer, in a different notation.
     #[test]
     fn paths_out_of_a_layer_are_reported() {
         for (file, source, expected) in [

@@ -1,15 +1,15 @@
-//! The licences of everything that canopy depends on are among those of deny.toml: on any platform, or on
-//! this one where cargo can reach no other's crates.
+//! The licences of all dependencies are among those of deny.toml. Covers all platforms, or only this one if
+//! cargo cannot fetch the crates of others.
 
 #[path = "../examples/licences/crates.rs"]
 mod crates;
 
 use std::path::Path;
 
-/// Whether an SPDX expression can be kept to with the licences that `allow` accepts. `None` for what is no
-/// expression.
+/// True if an SPDX expression can be satisfied with the licences that `allow` accepts. `None` if it is not a
+/// valid expression.
 fn can_be_kept(expression: &str, allow: &dyn Fn(&str) -> bool) -> Option<bool> {
-    // An older form of OR.
+    // `/` is an older form of OR.
     let spaced = expression
         .replace('/', " OR ")
         .replace('(', " ( ")
@@ -20,7 +20,7 @@ fn can_be_kept(expression: &str, allow: &dyn Fn(&str) -> bool) -> Option<bool> {
     rest.is_empty().then_some(kept)
 }
 
-/// Licences with OR between them.
+/// Licences joined by OR.
 fn any(tokens: &mut &[&str], allow: &dyn Fn(&str) -> bool) -> Option<bool> {
     let mut kept = every(tokens, allow)?;
     while let ["OR", rest @ ..] = tokens {
@@ -30,7 +30,7 @@ fn any(tokens: &mut &[&str], allow: &dyn Fn(&str) -> bool) -> Option<bool> {
     Some(kept)
 }
 
-/// Licences with AND between them.
+/// Licences joined by AND.
 fn every(tokens: &mut &[&str], allow: &dyn Fn(&str) -> bool) -> Option<bool> {
     let mut kept = one(tokens, allow)?;
     while let ["AND", rest @ ..] = tokens {
@@ -60,7 +60,7 @@ fn one(tokens: &mut &[&str], allow: &dyn Fn(&str) -> bool) -> Option<bool> {
     }
 }
 
-/// The platform of this machine, as cargo names it; nothing where cargo does not say it.
+/// Platform of this machine in cargo's notation; empty if cargo does not report it.
 fn host() -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let output = std::process::Command::new(cargo).arg("-vV").output();
@@ -77,7 +77,7 @@ fn every_dependency_has_an_allowed_licence() {
         toml::from_str(&std::fs::read_to_string(root.join("deny.toml")).unwrap()).unwrap();
     let allowed = deny["licenses"]["allow"].as_array().unwrap();
     let allow = |name: &str| allowed.iter().any(|known| known.as_str() == Some(name));
-    // Crates of other platforms may be neither here nor within reach; a build has fetched those of this one.
+    // Crates of other platforms may be neither here nor reachable. A build has fetched those of this one.
     let all = crates::metadata(root, None);
     let is_whole = all.is_ok();
     let metadata = all.or_else(|_| crates::metadata(root, Some(&host())));
@@ -91,7 +91,7 @@ fn every_dependency_has_an_allowed_licence() {
         .map(|c| format!("{} {}: \"{}\"", c.name, c.version, c.licence))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // None is allowed for nothing, on some platform.
+    // Every allowed licence is in use on some platform.
     for name in allowed.iter().filter(|_| is_whole) {
         let name = name.as_str().unwrap();
         assert!(

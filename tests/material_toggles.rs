@@ -1,4 +1,4 @@
-//! What of materials is shown: a picture without a texture is, bit by bit, that of a scene which has none.
+//! Material feature toggles: an image without a feature equals, bit by bit, that of a scene that lacks it.
 
 use crate::common;
 use canopy::{
@@ -27,7 +27,7 @@ fn view() -> View {
     look_at(Vec3::new(0.3, 0.4, 4.0), Vec3::ZERO, 100.0)
 }
 
-/// Texels of all colours; a quarter of them is cut out.
+/// Texels of all colours. A quarter of them is cut out.
 fn texels(seed: u32) -> Vec<u8> {
     (0..TEXELS * TEXELS)
         .flat_map(|i| {
@@ -38,7 +38,7 @@ fn texels(seed: u32) -> Vec<u8> {
         .collect()
 }
 
-/// A cut-out surface with a texture in every slot, colours at its vertices and a coat; a plain one beside it; a floor.
+/// A masked surface with a texture in every slot, vertex colours and a coat; a plain one next to it; a floor.
 fn textured() -> Scene {
     let slot = |texture| {
         Some(TextureRef {
@@ -101,7 +101,7 @@ fn textured() -> Scene {
     scene
 }
 
-/// Picture, shadows and surfaces of `scene`.
+/// Image, shadows and surfaces of `scene`.
 fn drawn<'s>(
     stage: &mut Stage<'s>,
     scene: &'s Scene,
@@ -122,7 +122,7 @@ fn drawn<'s>(
     (picture, channels)
 }
 
-/// Bits of all texels: background has NaN.
+/// Bits of all texels, because the background has NaN.
 fn bits(channels: &[Vec<[f32; 4]>]) -> Vec<[u32; 4]> {
     let all = channels.iter().flatten();
     all.map(|texel| texel.map(f32::to_bits)).collect()
@@ -142,7 +142,7 @@ fn without_a_part_a_picture_is_that_of_a_scene_without_it() {
             "base colour",
             |m| m.base_color_texture = false,
             |scene| {
-                // Alpha stays.
+                // Alpha is kept.
                 let texels = scene.images[0].levels[0].chunks_exact_mut(4);
                 texels.for_each(|texel| texel[..3].fill(255));
             },
@@ -222,13 +222,13 @@ fn without_a_part_a_picture_is_that_of_a_scene_without_it() {
         let bare = drawn(&mut stage, bare, |_| ());
         assert!(bits(&without.1) == bits(&bare.1), "{name}");
         assert!(without.0 == bare.0, "{name}");
-        // It is another picture than with the part. Shadows and cut-outs are the same, but for where surfaces
-        // face away from the light.
+        // The image differs from the one with the feature. Shadows and cut-outs are the same, except where
+        // surfaces face away from the light.
         assert!(without.0 != whole.0, "{name}");
         let is_same = bits(&without.1[..1]) == bits(&whole.1[..1]);
         assert!(is_same || name == "normals", "{name}");
     }
-    // Clay: one look, the shape and the light of the scene.
+    // Clay: a uniform appearance, with the shape and the lights of the scene.
     let clay = drawn(&mut stage, &scene, |config| config.materials.clay = true);
     assert!(bits(&clay.1[..2]) == bits(&whole.1[..2]), "shadows and normals");
     assert!(bits(&clay.1[6..]) == bits(&whole.1[6..]), "emission");
@@ -242,12 +242,12 @@ fn without_a_part_a_picture_is_that_of_a_scene_without_it() {
         count += 1;
     }
     assert!(count > 300, "{count} pixels");
-    // Coats are of clay too.
+    // Coats become clay too.
     let without = drawn(&mut stage, &uncoated, |config| config.materials.clay = true);
     let pairs = clay.0.iter().zip(&without.0);
     let most = pairs.map(|(a, b)| a.abs_diff(*b)).max();
     assert!(most <= Some(2), "{most:?}");
-    // Lights of the scene: the same sun shines without them.
+    // Lights of the scene. Without them, the same sun shines.
     let dark = drawn(&mut stage, &scene, |config| config.lights.enabled = false);
     let bare = drawn(&mut stage, &unlit, |config| {
         config.sun.enabled = Switch::Off;
@@ -255,12 +255,12 @@ fn without_a_part_a_picture_is_that_of_a_scene_without_it() {
     assert!(dark.0 == bare.0 && dark.0 != whole.0);
 }
 
-/// Reflections show the materials as the picture does.
+/// Reflections show the same materials as the direct view.
 #[test]
 fn reflections_leave_out_the_same() {
     let gpu = gpu();
     let mut scene = textured();
-    // The floor mirrors.
+    // The floor is a mirror.
     let mirror = Material {
         metallic: 1.0,
         roughness: 0.0,

@@ -1,6 +1,6 @@
-//! Materials and lights against an independent evaluation of the specifications in f64
-//! (tests/common/appearance.rs), pixel by pixel in linear radiance, and golden images of the same scenes with
-//! everything on.
+//! Materials and lights are compared, pixel by pixel in linear radiance, with an independent evaluation of
+//! the specifications in f64 (tests/common/appearance.rs). Golden images show the same scenes with all
+//! effects on.
 
 use crate::common;
 
@@ -21,7 +21,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 const SIZE: [u32; 2] = [160, 120];
 
-/// The largest allowed error, as a share of the specimen's peak: the peak of the image, or less.
+/// Largest allowed error, as a fraction of the specimen's peak: the peak of the image, or less.
 const TOLERANCE: f64 = 0.005;
 
 fn load(still: &Still) -> Scene {
@@ -55,7 +55,7 @@ impl Studio {
         Self { gpu, renderer }
     }
 
-    /// The picture as bytes, and radiance.
+    /// The image as bytes, and its radiance.
     fn draw(&mut self, still: &Still, config: &Config) -> (Vec<u8>, Vec<[f32; 4]>) {
         let camera = Camera {
             eye: still.eye.as_vec3(),
@@ -115,7 +115,7 @@ impl Studio {
     }
 }
 
-/// The camera of a scene.
+/// Camera of a scene.
 #[derive(Clone, Copy)]
 struct Camera {
     eye: Vec3,
@@ -155,8 +155,8 @@ struct Found {
     error: f64,
 }
 
-/// Compares radiance with the evaluation, for each specimen by itself. Counts the pixels that are too close
-/// to an edge: of a shape, of a texel, or of a cone of light.
+/// Compares radiance with the evaluation, separately for each specimen. Also counts the pixels that are too
+/// close to an edge of a shape, a texel or a light cone.
 fn compare(still: &Still, radiance: &[[f32; 4]]) -> (Vec<Found>, usize) {
     let mut found = vec![Found::default(); still.specimens.len()];
     let mut left_out = 0;
@@ -191,8 +191,8 @@ fn compare(still: &Still, radiance: &[[f32; 4]]) -> (Vec<Found>, usize) {
     (found, left_out)
 }
 
-/// Draws `still` and compares every specimen with the evaluation; at most `edges` of 100 pixels may be left
-/// out.
+/// Draws `still` and compares every specimen with the evaluation. At most `edges` percent of the pixels may
+/// be left out.
 fn check(studio: &mut Studio, name: &str, still: &Still, edges: usize) {
     let (_, radiance) = studio.draw(still, &bare());
     let (found, left_out) = compare(still, &radiance);
@@ -285,7 +285,7 @@ fn spheres_of_roughness_and_metallic_are_those_of_the_specification() {
     }
 }
 
-/// The highlight of one sphere, from so near that it fills the picture.
+/// The highlight of one sphere, so close that it fills the image.
 fn highlight(look: Look) -> Still {
     let still = spheres(&[[look]], sun());
     let to_light = still.beams[0].from.normalize();
@@ -301,8 +301,8 @@ fn highlight(look: Look) -> Still {
     }
 }
 
-/// Below a roughness of 0.1 the 32 bits of the G-buffer's normal are not enough: the error is 1 % at 0.07 and
-/// 2 % at 0.05.
+/// Below a roughness of 0.1, the 32 bits of the G-buffer's normal are not enough. The error is 1 % at 0.07
+/// and 2 % at 0.05.
 #[test]
 fn the_highlights_of_smooth_spheres_are_those_of_the_specification() {
     let mut studio = Studio::new();
@@ -320,7 +320,7 @@ fn the_highlights_of_smooth_spheres_are_those_of_the_specification() {
     }
 }
 
-/// A wall of rectangles that face the eye, each slightly tilted so that no two are lit alike, and square.
+/// A wall of square rectangles that face the eye, each slightly tilted so that no two are lit alike.
 fn wall(looks: Vec<Look>, columns: usize, beam: Beam) -> Still {
     let rows = looks.len().div_ceil(columns);
     let mut specimens = Vec::new();
@@ -351,7 +351,7 @@ fn lamp() -> Beam {
     }
 }
 
-/// Sixteen texels that all differ.
+/// Sixteen different texels.
 fn patches() -> Texels {
     Texels::new([4, 4], |x, y| {
         [
@@ -581,7 +581,7 @@ fn lights_shine_in_candela_and_lux() {
     }
 }
 
-/// A dielectric and a metal for layers to lie on.
+/// A dielectric and a metal as a base for layers.
 fn plastic() -> Look {
     Look {
         base_color: DVec4::new(0.1, 0.35, 0.6, 1.0),
@@ -599,10 +599,10 @@ fn gold() -> Look {
     }
 }
 
-/// Rows of spheres of every extension: its name, and four looks.
+/// Rows of spheres for every extension: its name, and four looks.
 fn layered() -> Vec<(&'static str, [Look; 4])> {
     let warm = DVec3::new(0.9, 0.5, 0.2);
-    // The coat lies over emission too.
+    // The coat also covers emission.
     let glowing = Look {
         emissive: DVec3::new(0.3, 0.1, 0.2),
         ..plastic()
@@ -699,7 +699,7 @@ fn layers_of_spheres_are_those_of_their_specifications() {
     let mut studio = Studio::new();
     let extensions = layered();
     if by_lane(true, false) {
-        // A look of each extension, which stays in its column.
+        // One look of each extension, which stays in its column.
         for (rows, beam) in [([3, 4, 1, 2], bulb()), ([5, 6, 0, 5], sun())] {
             let looks: [Look; 4] = std::array::from_fn(|i| extensions[rows[i]].1[i].clone());
             let name = format!("{rows:?}");
@@ -715,7 +715,7 @@ fn layers_of_spheres_are_those_of_their_specifications() {
     }
 }
 
-/// Every texture of a layer, in the second set of coordinates, offset and rotated.
+/// Every texture of a layer, in the second UV set, offset and rotated.
 fn layer_textures() -> Still {
     let map = |slot, texels| Map2 {
         uv_set: 1,
@@ -740,7 +740,7 @@ fn layer_textures() -> Still {
         clearcoat: Some((1.0, 0.9)),
         ..plastic()
     };
-    // The coat is all that is seen of a black surface.
+    // On a black surface, only the coat is visible.
     let mut tilted = Look {
         base_color: DVec4::ZERO.with_w(1.0),
         ior: Some(1.0),
@@ -786,7 +786,7 @@ fn layer_textures() -> Still {
         let Shape::Quad { uvs, .. } = &mut specimen.shape else {
             panic!("no rectangle")
         };
-        // The first set would give something else.
+        // The first UV set would give another result.
         uvs[0] = [DVec2::ZERO, DVec2::Y * 0.3, DVec2::X * 0.2];
     }
     still
@@ -794,12 +794,12 @@ fn layer_textures() -> Still {
 
 #[test]
 fn textures_of_layers_are_looked_up_where_they_lie() {
-    // Layers are drawn on a portable device in more_textures_than_there_is_room_for_are_left_out too.
+    // more_textures_than_there_is_room_for_are_left_out also draws layers on a portable device.
     let mut studio = by_lane::<fn() -> Studio>(Studio::new, Studio::portable)();
     check(&mut studio, "textures", &layer_textures(), 75);
 }
 
-/// Panes and balls of glass before a wall of emitting patches.
+/// Panes and balls of glass in front of a wall of emissive patches.
 fn glass() -> Still {
     let clear = Look {
         base_color: DVec4::new(0.9, 0.6, 0.4, 1.0),
@@ -911,7 +911,7 @@ fn layered_surfaces_take_shadows_and_clear_glass_casts_none() {
     }
 }
 
-/// All effects, with ray-traced shadows and environment lighting, against tests/golden/NAME.png.
+/// All effects, with ray-traced shadows and environment lighting, compared with tests/golden/NAME.png.
 #[test]
 fn golden_images_of_materials() {
     let mut studio = Studio::new();
@@ -936,7 +936,7 @@ fn golden_images_of_materials() {
         }
         let (picture, _) = studio.draw(&still, &whole());
         compare_with_golden(&studio.gpu, &format!("material_{name}"), &picture, SIZE);
-        // A swapped picture would be noticed.
+        // A swapped image would be detected.
         for other in &pictures {
             assert!(difference(&picture, other).0 > 5.0, "{name} looks like another");
         }
@@ -1015,7 +1015,7 @@ fn factors_of_layers_are_held_to_their_ranges() {
         let told = scene.warnings.iter().any(|warning| warning.contains(what));
         assert!(told, "{what}: {:?}", scene.warnings);
     }
-    // None of it makes a pixel NaN.
+    // No pixel becomes NaN.
     let mut studio = Studio::new();
     let (_, lit) = studio.draw_scene(
         &scene,
@@ -1030,7 +1030,7 @@ fn factors_of_layers_are_held_to_their_ranges() {
 }
 
 /// KHR_materials_volume: "The value is given in the coordinate space of the mesh." The thickness of each
-/// instance scales with its node along the surface's normal, also while the scale is animated.
+/// instance scales with its node along the surface's normal, also during an animation of the scale.
 #[test]
 fn every_instance_of_a_volume_has_a_thickness_of_its_own() {
     let mut file = Builder::new();
@@ -1085,7 +1085,7 @@ fn every_instance_of_a_volume_has_a_thickness_of_its_own() {
         "nodes",
         json!({ "mesh": wall, "scale": [9, 9, 1], "translation": [0, 0, -1] }),
     );
-    // The first grows to three times its size.
+    // The first one grows to three times its size.
     let times = file.floats("SCALAR", &[0.0, 1.0]);
     let sizes = file.floats("VEC3", &[0.5, 0.5, 0.5, 1.5, 1.5, 1.5]);
     file.push(
@@ -1125,14 +1125,14 @@ fn every_instance_of_a_volume_has_a_thickness_of_its_own() {
     }
 }
 
-/// A floor of bumps, `count` texels in each direction, many of them per pixel, under a lamp.
+/// A bumpy floor of `count` texels in each direction, many per pixel, under a lamp.
 fn bumps(count: u32, slope: f64) -> (Scene, Vec<DVec3>) {
     let mut state = 7_u32;
     let mut random = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f64::from(state >> 8) / f64::from(1 << 24) - 0.5
     };
-    // Sums of random numbers are nearly normally distributed; this one has a variance of 1.
+    // Sums of random numbers are nearly normally distributed. This one has a variance of 1.
     let mut normal = || 2.0 * [(); 3].map(|()| random()).iter().sum::<f64>();
     let texels = Texels::new([count; 2], |_, _| [0; 4]);
     let rgba8: Vec<[u8; 4]> = (0..count * count)
@@ -1168,17 +1168,17 @@ fn bumps(count: u32, slope: f64) -> (Scene, Vec<DVec3>) {
         fov: 0.5,
     };
     let mut scene = load(&still);
-    // Filtered between levels, and repeated until no texel is visible.
+    // Filtered between mip levels, and repeated until no texel is visible.
     scene.textures[0].sampler = scene::Sampler::default();
     let reference = scene.materials[0].normal_texture.as_mut().unwrap();
     reference.texture_from_uv = glam::Affine2::from_scale(glam::Vec2::splat(128.0));
     (scene, normals)
 }
 
-/// From far away bumps cannot be told apart, and reflect like their mean: the mean over the normals in f64,
-/// with the BRDF of the specification, as far as GGX can match the normal distribution of these slopes.
-/// Without the roughening, the highlight is that of a smooth floor, at least four times as bright at its
-/// centre.
+/// From far away, bumps cannot be resolved and reflect like their mean. The reference is the mean over the
+/// normals in f64, with the BRDF of the specification, as far as GGX can match the normal distribution of
+/// these slopes. Without the roughening, the highlight is that of a smooth floor, at least four times as
+/// bright at its centre.
 #[test]
 fn normal_maps_that_shrink_roughen_the_surface() {
     let mut studio = Studio::new();
@@ -1286,7 +1286,7 @@ fn the_comparison_can_fail() {
     assert!(compare(&still, &radiance).0[0].error.is_infinite());
 }
 
-/// What layers reflect in all directions is summed as what plain surfaces do by half vectors.
+/// The directional integral of the layered BRDF equals that of the plain BRDF over half vectors.
 #[test]
 fn sums_over_directions_are_those_over_half_vectors() {
     for (roughness, metallic, albedo, cosine) in

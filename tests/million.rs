@@ -1,5 +1,6 @@
-//! A million queries of every kind, each against every object in f64. The trees are small, so that this is done in
-//! seconds; what is rare among a few hundred queries comes up here. The quick lane asks the first tenth of them.
+//! A million queries of every kind, each compared with every object in f64. The trees are small, so this
+//! takes seconds. It finds cases that are rare among a few hundred queries. The quick lane runs the first
+//! tenth.
 
 use crate::common;
 use canopy::{
@@ -18,17 +19,17 @@ use common::{
 use glam::{DVec3, Vec3};
 use std::{num::NonZero, thread};
 
-/// Queries of a kind.
+/// Number of queries of a kind.
 fn million() -> usize {
     by_lane(100_000, 1_000_000)
 }
 
-/// Queries of the kinds whose answer in f64 costs most.
+/// Number of queries of the kinds whose answer in f64 is slowest.
 fn fewer() -> usize {
     by_lane(20_000, 200_000)
 }
 
-/// The first fault among `count` queries, looked for on all cores.
+/// First fault among `count` queries, searched on all cores.
 fn fault(count: usize, of: impl Fn(usize) -> Option<String> + Sync) -> Option<String> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let of = &of;
@@ -50,19 +51,19 @@ fn anywhere(points: &[Vec3]) -> Vec<[f32; 4]> {
     points.iter().map(reach).collect()
 }
 
-/// A solid of a tree by the mesh and number that a query names.
+/// The solid with the mesh and object number that a query returns.
 fn solid(stock: &Stocked, mesh: u32, object: u32) -> &Solid {
     &stock.solids[mesh as usize][object as usize]
 }
 
-/// Names of what each region touches, by the number of the region.
+/// Objects that each region touches, by the number of the region.
 fn touched<R: Region>(gpu: &Gpu, stock: &Stocked, regions: &[R]) -> (Vec<u32>, Vec<[u32; 2]>) {
     let search = Search::new(stock.tree());
     let found = Overlap::new(gpu).run(gpu, &search, regions).unwrap();
     found.read(gpu).unwrap()
 }
 
-/// What is wrong with what a region is said to touch, by the gap of each object.
+/// Fault of the objects that a region touches, if any, from the gap of each object.
 fn overlap_fault(stock: &Stocked, names: &[[u32; 2]], gap: impl Fn(&Solid) -> f64) -> Option<String> {
     let mut known = 0;
     for (name, solid) in stock.named() {
@@ -246,17 +247,18 @@ fn moving_balls() {
         let (sweep, contact) = (&sweeps[i], &contacts[i]);
         let [start, motion] = [sweep.a, sweep.motion].map(|v| Vec3::from(v).as_dvec3());
         let (radius, t) = (f64::from(sweep.radius), f64::from(contact.t));
-        // What touches at the start may come nearer, or leave: a test of few sweeps looks at that.
+        // Contacts at the start may approach or separate. A test with few sweeps covers them.
         if clearance(start) < radius + 1e-4 {
             return None;
         }
-        // The distance of each object is a convex function of time, so one that is passed through is nearest in between.
+        // The distance to each object is a convex function of time, so an object that is passed through is
+        // nearest in between.
         let is_free = (1..4).all(|part| {
             let at = start + motion * (t * f64::from(part) / 3.0);
             clearance(at) > radius - 2.0 * CLOSE
         });
-        // A point is past what it goes through, not within it. Triangles that it meets at less than 3 degrees it may
-        // miss by rounding: rays are for that.
+        // A point passes through a surface without being within it. It may miss triangles at less than 3
+        // degrees by rounding. Rays are the right query for that.
         let is_free = is_free
             && (radius > 0.0
                 || stock.named().all(|(_, solid)| {
@@ -287,7 +289,7 @@ fn moving_balls() {
 #[test]
 fn signs_and_crossings_of_a_closed_surface() {
     let gpu = gpu();
-    // Every other corner is pulled in, so it has edges that stand out and edges that go in.
+    // Every other corner is pulled inwards, which gives convex and concave edges.
     let pulled = |v: Vec3| match (v * 40.0).round().as_ivec3().element_sum() % 2 {
         0 => v,
         _ => 0.35 * v,
@@ -337,7 +339,7 @@ fn signs_and_crossings_of_a_closed_surface() {
     assert_eq!(wrong, None);
 }
 
-/// Whether a point is so near to a surface that rounding decides on which side it is.
+/// True if a point is so near to a surface that rounding decides its side.
 fn found_near(surface: &[[Vec3; 3]], point: Vec3) -> bool {
     queries::nearest(surface, point).is_some_and(|(distance, _)| distance < 1e-6)
 }

@@ -1,4 +1,4 @@
-//! What has moved in the picture since the last frame.
+//! Motion vectors between the last frame and this one.
 
 use crate::common;
 use canopy::{
@@ -17,7 +17,7 @@ use common::{
 use glam::{DVec2, DVec3, Mat4, Vec3, Vec4};
 
 const SIZE: [u32; 2] = [72, 48];
-/// In pixels.
+/// Tolerance in pixels.
 const TOLERANCE: f64 = 0.01;
 
 fn camera(view: View) -> Camera {
@@ -28,14 +28,14 @@ fn camera(view: View) -> Camera {
     }
 }
 
-/// What a pixel shows, from the channels of a frame.
+/// Mesh, position and motion of a pixel, from the channels of a frame.
 struct Pixel {
     mesh: usize,
     position: DVec3,
     moved: DVec2,
 }
 
-/// The pixels that show a surface, and what moves behind them.
+/// Pixels that show a surface, and the motion of the background pixels.
 fn pixels(stage: &mut Stage<'_>) -> (Vec<Pixel>, Vec<(usize, DVec2)>) {
     let [motion, position, mesh] =
         [Channel::Motion, Channel::Position, Channel::Mesh].map(|channel| stage.channel(channel));
@@ -55,8 +55,8 @@ fn pixels(stage: &mut Stage<'_>) -> (Vec<Pixel>, Vec<(usize, DVec2)>) {
     (shown, behind)
 }
 
-/// The triangles of a mesh in whose plane a point lies within `tolerance` metres, in them or near by: of a triangle that
-/// is seen edge on, GPUs show points around it.
+/// Triangles of a mesh whose plane contains a point to within `tolerance` metres, with the point inside or
+/// near the triangle. GPUs show points around a triangle that is seen edge-on.
 fn triangles_at(
     positions: &[Vec3],
     triangles: &[[u32; 3]],
@@ -74,8 +74,8 @@ fn triangles_at(
     found.map(|triangle| (*triangle, corners(triangle))).collect()
 }
 
-/// Draws `scene` at one moment and the next, and compares the motion of every pixel with that of the corners of its
-/// triangle. Returns the longest in pixels.
+/// Draws `scene` at two consecutive moments, and compares the motion of every pixel with that of its
+/// triangle's vertices. Returns the longest motion in pixels.
 fn check(stage: &mut Stage<'_>, scene: &Scene, moments: [(&Pose, View); 2]) -> f64 {
     let [(last_pose, last_view), (pose, view)] = moments;
     stage.draw(last_pose, last_view);
@@ -103,7 +103,7 @@ fn check(stage: &mut Stage<'_>, scene: &Scene, moments: [(&Pose, View); 2]) -> f
         });
         let off = |expected: &DVec2| (pixel.moved - *expected).length();
         let expected = expected.min_by(|a, b| off(a).total_cmp(&off(b))).unwrap();
-        // From one pixel to the next, motions here change by less than a quarter of a pixel.
+        // Between neighbouring pixels, motions here change by less than a quarter of a pixel.
         let tolerance = TOLERANCE + 0.25 * f64::from(common::subpixel(stage.gpu));
         assert!(
             off(&expected) <= tolerance,
@@ -138,7 +138,7 @@ fn skins_morphs_nodes_and_the_camera_move_what_they_show() {
     }
 }
 
-/// A mirror image of a mesh has its triangles wound the other way, in another order of their corners.
+/// A mirrored mesh has its triangles wound the other way, with their corners in another order.
 #[test]
 fn what_turns_inside_out_or_changes_its_size_has_moved() {
     let gpu = gpu();
@@ -159,7 +159,7 @@ fn what_turns_inside_out_or_changes_its_size_has_moved() {
     }
 }
 
-/// The first frame of a scene has no last one. What is infinitely far away moves with the camera's direction alone.
+/// The first frame of a scene has no previous one. Points at infinity move only with the camera's direction.
 #[test]
 fn nothing_has_moved_at_first_and_the_background_turns_with_the_camera() {
     let gpu = gpu();
@@ -190,21 +190,21 @@ fn nothing_has_moved_at_first_and_the_background_turns_with_the_camera() {
             assert!((pixel - was - moved).length() <= TOLERANCE, "{moved} at {pixel}");
         }
     }
-    // The camera has not moved, and the frame was not asked for its motion.
+    // The camera has not moved, and the frame was not asked for motion.
     stage.reads.clear();
     stage.draw(&pose, views[2]);
     let missing = stage
         .renderer
         .read_channel(&gpu, Channel::Motion, &stage.uploaded.buffers);
     assert!(missing.is_err());
-    // One that was not asked is a last frame all the same.
+    // A frame without a motion request still serves as the previous frame.
     stage.reads.push(Channel::Motion);
     stage.draw(&pose, views[1]);
     let (shown, _) = pixels(&mut stage);
     assert!(shown.iter().any(|pixel| pixel.moved.length() > 1.0));
 }
 
-/// The two ends of a line move differently, and what lies between moves in between.
+/// The two ends of a line move differently, and points in between are interpolated.
 #[test]
 fn lines_and_points_move_with_their_vertices() {
     let gpu = gpu();
@@ -222,7 +222,7 @@ fn lines_and_points_move_with_their_vertices() {
         points: vec![2],
         ..Primitive::default()
     };
-    // Their numbers stand behind those of triangles.
+    // Their numbers follow those of triangles.
     let floor = quad(Vec3::new(-1.0, -0.9, 0.0), 2.0 * Vec3::X, 0.1 * Vec3::Y, 0);
     let scene = scene([floor, thin], vec![matte(Vec3::ONE)]);
     let mut stage = Stage::new(&gpu, &scene, SIZE);
@@ -240,7 +240,7 @@ fn lines_and_points_move_with_their_vertices() {
     let thin: Vec<_> = shown.iter().filter(|pixel| pixel.mesh == 1).collect();
     assert!(thin.len() > 40, "{}", thin.len());
     for pixel in &thin {
-        // x' = 1.1 x + 0.125, and 24 pixels a metre. A pixel's middle is beside the point, which was at 0.
+        // x' = 1.1 x + 0.125, with 24 pixels per metre. A pixel's centre is off the point, which was at 0.
         let is_point = pixel.position.y < 0.0;
         let was = if is_point {
             0.0

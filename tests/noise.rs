@@ -1,5 +1,5 @@
-//! The noise of pictures that are drawn until they are clean: against its twin, against what is known of random numbers, and
-//! against a picture of many more samples.
+//! Noise estimate of images that are drawn until they are clean: compared with its twin, with the statistics
+//! of random numbers, and with an image of many more samples.
 
 use crate::common;
 use canopy::{
@@ -15,7 +15,7 @@ use common::{Random, folder::Folder, gpu};
 
 const SIZE: [u32; 2] = [120, 90];
 
-/// Sums of linear light after 12 and after 16 frames, whose values are even between 0 and twice `mean`.
+/// Sums of linear light after 12 and after 16 frames, with values uniform between 0 and twice `mean`.
 fn sums(mean: f32) -> [Vec<[f32; 4]>; 2] {
     let mut random = Random(7);
     let pixels = (SIZE[0] * SIZE[1]) as usize;
@@ -65,11 +65,11 @@ fn estimated(before: &[[f32; 4]], shown: &[[f32; 4]]) -> Noise {
 
 #[test]
 fn the_estimate_is_that_of_the_twin_and_that_of_the_distribution() {
-    // Middle grey changes by so many levels for each share of its light: the derivative of the encoding.
+    // Levels by which middle grey changes per relative change of its light: the derivative of the encoding.
     let mean: f64 = 0.216;
     let slope = 255.0 * 1.055 / 2.4 * mean.powf(1.0 / 2.4 - 1.0);
     for scale in [1.0, 0.25, 0.02] {
-        // Noise of a part of the light.
+        // Only a part of the light is noisy.
         let [before, shown] = sums(mean as f32);
         let mixed = |sums: &[[f32; 4]], frames: f32| -> Vec<[f32; 4]> {
             let calm = |sum: f32| scale as f32 * sum + (1.0 - scale as f32) * mean as f32 * frames;
@@ -88,15 +88,15 @@ fn the_estimate_is_that_of_the_twin_and_that_of_the_distribution() {
             (-1e-4 * expected..widest).contains(&above),
             "{found:?} for {expected}"
         );
-        // An even distribution has a standard deviation of its width over √12, and 19 of 20 means of 16 lie within 1.96 of
-        // theirs.
+        // A uniform distribution has a standard deviation of its width over √12. 95 % of the means of 16
+        // samples lie within 1.96 of their standard deviations.
         let known = 1.96 * slope * scale * 2.0 * mean / (12.0 * 16.0f64).sqrt();
         assert!((expected / known - 1.0).abs() < 0.06, "{expected} for {known}");
     }
 }
 
-/// A picture ends by itself with its noise below half a level, the same way every time; the picture that it leads to is as
-/// near as that promises. A sequence has the same samples for all of its pictures.
+/// Rendering stops by itself once the noise is below half a level, deterministically. The error to the
+/// converged image is as small as promised. All images of a sequence have the same number of samples.
 #[test]
 fn a_picture_is_drawn_until_it_is_clean() {
     let folder = Folder::new();
@@ -141,7 +141,7 @@ fn a_picture_is_drawn_until_it_is_clean() {
         errors.sort_unstable();
         errors[errors.len() * 95 / 100]
     };
-    // Half a level of noise, and half of rounding to whole ones.
+    // Half a level of noise, and half a level of rounding.
     assert!(error(&clean) <= 1, "{}", error(&clean));
     let (plain, stats, _) = picture("plain", "--samples 1");
     let sum = |of: &image::RgbImage| -> u32 {
@@ -161,7 +161,7 @@ fn a_picture_is_drawn_until_it_is_clean() {
         (&stats["samples"], &stats["pictures"]["draws"]),
         (&8.into(), &16.into())
     );
-    // The other half of the sequence is made elsewhere.
+    // The other half of the sequence is rendered separately.
     let first = std::fs::read(folder.path("f-0.png")).unwrap();
     assert!(
         folder
@@ -173,7 +173,7 @@ fn a_picture_is_drawn_until_it_is_clean() {
     assert!(alone == image::load_from_memory(&first).unwrap());
 }
 
-/// A picture by paths has the noise of its last look, which may have been before its last sample.
+/// A path-traced image reports the noise of its last check, which may precede its last sample.
 #[test]
 fn a_picture_by_paths_reports_its_noise() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! Trees over triangles, boxes and balls, and what is asked of them beyond rays: regions, pairs, neighbours, sweeps and
-//! crossings, against every object in f64.
+//! Trees over triangles, boxes and balls, and their queries beyond rays: regions, pairs, neighbours, sweeps
+//! and crossings. Each is compared with every object in f64.
 
 use crate::common;
 use canopy::{
@@ -20,7 +20,7 @@ use glam::{DVec3, Vec3};
 use std::collections::BTreeSet;
 use wgpu::BufferUsages as Usage;
 
-/// What each region is said to touch.
+/// Objects that each region touches, according to the query.
 fn touched<R: Region>(gpu: &Gpu, search: &Search<'_>, regions: &[R]) -> Vec<BTreeSet<[u32; 2]>> {
     let found = Overlap::new(gpu).run(gpu, search, regions).unwrap();
     let (offsets, names) = found.read(gpu).unwrap();
@@ -33,7 +33,7 @@ fn touched<R: Region>(gpu: &Gpu, search: &Search<'_>, regions: &[R]) -> Vec<BTre
     offsets.windows(2).map(of_region).collect()
 }
 
-/// What is wrong with objects that are said to be just those nearer than nothing, but for what rounding decides.
+/// Fault of a set of objects with a negative gap, if any, except where rounding decides.
 fn found_fault(found: &BTreeSet<[u32; 2]>, gaps: impl Iterator<Item = ([u32; 2], f64)>) -> Option<String> {
     let mut known = 0;
     for (name, gap) in gaps {
@@ -73,7 +73,7 @@ fn boxes_and_capsules_touch_objects_of_every_kind() {
                 for (capsule, found) in capsules.iter().zip(touched(&gpu, &search, &capsules)) {
                     let [a, b] = [capsule.a, capsule.b].map(|v| Vec3::from(v).as_dvec3());
                     let radius = f64::from(capsule.radius);
-                    // A capsule without a radius touches what it passes through: by rounding.
+                    // A capsule with radius 0 touches the objects it passes through, up to rounding.
                     let gap = |solid: &Solid| match solid.segment_distance(a, b) - radius {
                         gap if radius == 0.0 && gap < 1e-9 => 0.0,
                         gap => gap,
@@ -106,7 +106,7 @@ fn boxes_and_capsules_touch_objects_of_every_kind() {
     }
 }
 
-/// Six planes around a pyramid without its top.
+/// Six planes around a truncated pyramid.
 fn frustum(random: &mut Random) -> FrustumQuery {
     let eye = 1.5 * random.cube();
     let forward = (random.cube() - eye).normalize();
@@ -170,7 +170,7 @@ fn frusta_touch_triangles_exactly_and_others_by_their_planes() {
     }
 }
 
-/// The pairs that a query finds, each once.
+/// Pairs that a query finds, asserting that each occurs once.
 fn pairs(gpu: &Gpu, asked: &Pairs<'_>) -> BTreeSet<[u32; 4]> {
     let query = OverlapPairs::new(gpu);
     let found = query.run(gpu, asked).unwrap();
@@ -180,7 +180,7 @@ fn pairs(gpu: &Gpu, asked: &Pairs<'_>) -> BTreeSet<[u32; 4]> {
         .map(|p| [p.mesh_a, p.object_a, p.mesh_b, p.object_b])
         .collect();
     assert_eq!(set.len(), pairs.len(), "a pair comes up twice");
-    // In one go, into half the room.
+    // In a single pass, into a buffer with half the room.
     let room = (pairs.len() / 2).max(1);
     let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
     let total = gpu.buffer_with("total", &[9_u32], usage);
@@ -195,7 +195,7 @@ fn pairs(gpu: &Gpu, asked: &Pairs<'_>) -> BTreeSet<[u32; 4]> {
     let some: Vec<[u32; 4]> = bytemuck::pod_collect_to_vec(&gpu.read(&some).unwrap());
     let some = &some[..room.min(pairs.len())];
     assert!(some.iter().all(|pair| set.contains(pair)));
-    // Counted first, with room to keep half of them.
+    // Counted first, with room to keep half of the pairs.
     let asking = asked.other.unwrap_or(asked.search.tree);
     let counts = Counts::keeping(gpu, asking.triangle_count(), room as u32).unwrap();
     let all = gpu.buffer("all", 16 * pairs.len().max(1) as u64, usage);
@@ -211,7 +211,7 @@ fn pairs(gpu: &Gpu, asked: &Pairs<'_>) -> BTreeSet<[u32; 4]> {
     set
 }
 
-/// What is wrong with pairs that are said to be all.
+/// Fault of a complete set of pairs, if any.
 fn pairs_fault(found: &BTreeSet<[u32; 4]>, a: &Stocked, b: &Stocked, within: bool) -> Option<String> {
     let mut known = 0;
     for (x, first) in a.named() {
@@ -232,8 +232,9 @@ fn pairs_fault(found: &BTreeSet<[u32; 4]>, a: &Stocked, b: &Stocked, within: boo
     (known != found.len()).then(|| "pairs that there are not".into())
 }
 
-/// Kernels are those of each two kinds. In the quick lane balls do not ask balls, and each kind asks one other: tests
-/// of two shapes are the same in the other order, but for balls that ask boxes, as in million.rs.
+/// There is a kernel for each pair of kinds. In the quick lane, balls do not query balls, and each kind
+/// queries one other. Tests of two shapes are the same in either order, except balls that query boxes, which
+/// million.rs covers.
 #[test]
 fn pairs_are_those_of_every_two_objects() {
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
@@ -256,7 +257,7 @@ fn pairs_are_those_of_every_two_objects() {
     }
 }
 
-/// From 2,048 objects on, software adapters share the pairs of nodes out.
+/// From 2,048 objects on, software adapters distribute the pairs of nodes over threads.
 #[test]
 fn pairs_of_many_objects_and_of_more_than_are_kept_are_found() {
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
@@ -384,7 +385,7 @@ fn neighbours_are_the_nearest_objects() {
                         let of_name = distances.iter().find(|(_, other)| *other == name).unwrap().0;
                         assert!((of_name - distance).abs() < CLOSE, "{what}");
                         assert!(names.insert(name), "{what}: twice");
-                        // Where distances are not tied, it is that object.
+                        // If distances are not tied, the object must match.
                         let gap = |j: usize| distances.get(j).map_or(1.0, |other| (other.0 - near).abs());
                         let is_tied = gap(i + 1) < 2.0 * CLOSE || (i > 0 && gap(i - 1) < 2.0 * CLOSE);
                         assert!(is_tied || distances[i].1 == name, "{what}");
@@ -407,7 +408,7 @@ fn moving_capsules_stop_where_they_touch_first() {
     for (number, (kernels, gpu)) in ways().into_iter().enumerate() {
         let query = Sweeps::new(&gpu);
         let mut random = Random(6);
-        // Triangles alone on the second device of the quick lane.
+        // On the second device of the quick lane, only triangles.
         let kinds = if number == 0 { 3 } else { by_lane(1, 3) };
         let stocks = all_kinds(&gpu, 60, 17);
         for (kind, stock) in stocks.iter().enumerate().take(kinds) {
@@ -425,7 +426,7 @@ fn moving_capsules_stop_where_they_touch_first() {
                     a + 0.4 * random.cube()
                 };
                 let radius = 0.15 * random.unit();
-                // Those that touch at the start have a test of their own.
+                // A separate test covers contacts at the start.
                 if clearance(a.as_dvec3(), b.as_dvec3()) > f64::from(radius) + 1e-4 {
                     sweeps.push(Sweep {
                         a: a.into(),
@@ -562,7 +563,7 @@ fn rays_cross_a_closed_surface_in_pairs() {
 #[test]
 fn masks_and_predicates_choose_objects() {
     let gpu = gpu();
-    // The word of each triangle is its number.
+    // The payload of each triangle is its number.
     let soup = Soup::random(300, 2);
     let stock = Stocked::triangles(&gpu, &soup);
     let everything = [BoxQuery {
@@ -579,7 +580,7 @@ fn masks_and_predicates_choose_objects() {
     let of_mask = query.run(&gpu, &search.with_mask(1), &point, 5).unwrap();
     let expected: Vec<_> = all.into_iter().filter(|n| n.object % 2 == 1).take(5).collect();
     assert_eq!(of_mask, expected);
-    // Multiples of a number in a buffer of the caller's, and of the query's own number.
+    // Multiples of a number in a buffer of the caller, and of the query's own number.
     let wgsl = "
         @group(2) @binding(0) var<storage, read> divisors: array<u32>;
         fn bvh_query_accepts(query: u32, object: LeafTriangle, mask: u32) -> bool {
@@ -726,8 +727,8 @@ fn trees_without_objects_answer_with_nothing() {
     }
 }
 
-/// A module of a caller's own, whose names the tree's must leave alone, with the tree at a group of its choice. Its
-/// function goes on with [`MINE_IN_PARTS`].
+/// A module of the caller, whose names the tree must not clash with. It binds the tree at a group of its
+/// choice. Its function continues with [`MINE_IN_PARTS`].
 const MINE: &str = "
 struct Node { box: vec3f }
 const STACK_SIZE = 3u;
@@ -756,7 +757,7 @@ fn mine() {
     found[6] = u32(tree_node(STACK_SIZE).box.x);
 ";
 
-/// The same queries in the forms that stop where leaves wait.
+/// The same queries in the forms that pause when leaves are pending.
 const MINE_IN_PARTS: &str = "
     walk = bvh_overlap_begin(region, 4u);
     while bvh_overlap_advance(&walk, region) {
@@ -784,8 +785,8 @@ const MINE_IN_PARTS: &str = "
     found[9] = bitcast<u32>(first);
 ";
 
-/// Runs the first part on one device in the quick lane, because the driver compiles it for longest, and reads the rest:
-/// canopy's own kernels have the forms that stop.
+/// In the quick lane, the first part runs on one device, because its driver compiles longest. The rest is
+/// only parsed, since canopy's own kernels use the pausing forms.
 #[test]
 fn a_shader_of_the_callers_own_asks_the_tree() {
     let has_parts = by_lane(false, true);
@@ -893,7 +894,7 @@ fn a_shader_of_the_callers_own_asks_the_tree() {
             assert_eq!(found[5], crossings[0].hits(), "{kernels}");
             assert_eq!(found[6], 3);
             if has_parts {
-                // The forms that stop where leaves wait find the same.
+                // The forms that pause when leaves are pending find the same.
                 assert_eq!(found[7..10], [found[0], found[5], found[2]], "{kernels}");
             }
         }

@@ -1,5 +1,5 @@
-//! Ambient occlusion: rays and filter against their twins, means against geometry, and histories that end in
-//! time.
+//! Ambient occlusion: rays and filter compared with their twins, means compared with geometry, and histories
+//! that end in time.
 
 use crate::common;
 use canopy::{
@@ -98,7 +98,7 @@ fn shares(stage: &mut Stage<'_>) -> Vec<Option<f32>> {
     found(stage).into_iter().map(share).collect()
 }
 
-/// The surfaces in the G-buffer of the last frame, for the twin.
+/// Surfaces in the G-buffer of the last frame, for the twin.
 fn seen(stage: &mut Stage<'_>, view: View) -> (Vec<Triangle>, Vec<Option<Seen>>) {
     let merged = stage.merged();
     let triangles = triangles(&merged.positions, &merged.indices);
@@ -145,13 +145,13 @@ fn twin_rays(
     pixels.collect()
 }
 
-/// The largest difference of visibility among 99 of 100 pixels, the mean difference, and the same for bent
+/// Largest difference of visibility among 99 % of the pixels, the mean difference, and the difference of bent
 /// normals where visibility is high.
 fn differences(gpu: &[Option<(Vec3, f32)>], twin: &Frame, seen: &[Option<Seen>]) -> [f64; 3] {
     let (mut shares, mut bends, mut missed) = (Vec::new(), Vec::new(), 0);
     for ((gpu, twin), seen) in gpu.iter().zip(twin).zip(seen) {
         assert!(gpu.is_some() || twin.is_none());
-        // Right on an edge the twin may see no surface.
+        // Exactly on an edge, the twin may see no surface.
         missed += usize::from(gpu.is_some() && twin.is_none());
         let (Some((direction, share)), Some((_, occluded)), Some(seen)) = (gpu, twin, seen) else {
             continue;
@@ -209,7 +209,7 @@ fn means_and_filter_equal_their_twins() {
     stage.config.occlusion.history = 3;
     let mut before: Option<(Frame, Eye)> = None;
     for frame in 0..5_u32 {
-        // It moves between the second frame and the fourth.
+        // The camera moves between the second and the fourth frame.
         let step = Vec3::new(0.11, 0.03, -0.05) * frame.clamp(1, 3) as f32;
         let view = look_at(Vec3::new(1.5, 2.6, 4.2) + step, Vec3::Y * 0.5, 30.0);
         stage.draw(&pose, view);
@@ -227,7 +227,8 @@ fn means_and_filter_equal_their_twins() {
         let filtered = [4, 2, 1]
             .iter()
             .fold(mean.clone(), |all, &step| signal::filter(&all, &now, 2, step));
-        // The filter spreads a ray that passes an edge on the other side over neighbouring pixels.
+        // If a ray passes an edge on the other side, the filter spreads the difference over neighbouring
+        // pixels.
         let [share, average, bend] = differences(&gpu, &filtered, &seen.1);
         assert!(
             share < 0.02 && average < 2e-3 && bend < 0.02,
@@ -277,7 +278,7 @@ fn a_plane_and_a_convex_body_are_unoccluded_everywhere() {
     }
 }
 
-/// A room seen from within, its walls cut into `cuts` × `cuts` squares.
+/// A room seen from within, with its walls divided into `cuts` × `cuts` squares.
 fn room(cuts: u32) -> Scene {
     let sides = [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|n| [n, -n]);
     let mut walls = Vec::new();
@@ -329,8 +330,8 @@ fn a_closed_room_is_fully_occluded_even_in_its_corners() {
     }
 }
 
-/// The root mean square and the largest difference from `expected`, a function of the position; `None` leaves
-/// a position out.
+/// Root mean square and largest difference from `expected`, a function of the position. `None` leaves a
+/// position out.
 fn errors(stage: &mut Stage<'_>, expected: impl Fn(Vec3) -> Option<(f64, Option<DVec3>)>) -> [f64; 3] {
     let position = stage.channel(Channel::Position).texels;
     let (mut count, mut sum, mut worst, mut bend) = (0, 0.0, 0.0_f64, 0.0_f64);
@@ -351,9 +352,9 @@ fn errors(stage: &mut Stage<'_>, expected: impl Fn(Vec3) -> Option<(f64, Option<
     [(sum / f64::from(count)).sqrt(), worst, bend]
 }
 
-/// Beside an endless wall of height h at the distance d, the visibility is ½ (1 + d / √(d² + h²)): in the
-/// plane across the wall, the cosine-weighted share between the normal and an angle β to it is ½ sin β, and
-/// the top of the wall lies at tan β = d / h.
+/// Next to an endless wall of height h at distance d, the visibility is ½ (1 + d / √(d² + h²)). In the plane
+/// across the wall, the cosine-weighted share between the normal and an angle β is ½ sin β. The top of the
+/// wall is at tan β = d / h.
 #[test]
 fn visibility_beside_a_wall_matches_geometry() {
     let gpu = gpu();
@@ -372,7 +373,7 @@ fn visibility_beside_a_wall_matches_geometry() {
     );
     let scene = scene([floor, wall], vec![both_sides(Vec3::ONE)]);
     let view = look_at(Vec3::new(1.5, 2.5, 0.5), Vec3::new(1.2, 0.0, 0.0), 20.0);
-    // The mean of the unoccluded directions, in stratified cosine-weighted steps.
+    // Mean of the unoccluded directions, in stratified cosine-weighted steps.
     let bent = |distance: f64| {
         let mut sum = DVec3::ZERO;
         for i in 0..128 * 128 {
@@ -388,7 +389,7 @@ fn visibility_beside_a_wall_matches_geometry() {
     let expected = |at: Vec3| {
         let (d, h) = (f64::from(at.x), f64::from(height));
         let share = 0.5 * (1.0 + d / d.hypot(h));
-        // The integration is slow: a few pixels are enough.
+        // The integration is slow, so a few pixels are enough.
         let integrates = (at.x * 997.0).fract() < 0.02;
         (at.y < 1e-4 && d > 0.02).then(|| (share, integrates.then(|| bent(d))))
     };
@@ -404,8 +405,8 @@ fn visibility_beside_a_wall_matches_geometry() {
     }
 }
 
-/// A sphere of radius R on a plane occludes R³ / D³, where D is the distance to the sphere's centre: the
-/// cosine of its solid angle is R / D and its share (R / D)².
+/// A sphere of radius R on a plane occludes R³ / D³, where D is the distance to the sphere's centre. The
+/// cosine to its centre is R / D, and its share is (R / D)².
 #[test]
 fn visibility_beside_a_sphere_matches_geometry() {
     let gpu = gpu();
@@ -434,7 +435,7 @@ fn distance(a: &[Option<f32>], b: &[Option<f32>]) -> [f32; 2] {
     [mean(&all), mean(worst)]
 }
 
-/// Visibility, to within a few thousandths.
+/// Visibility, accurate to a few thousandths.
 fn converged(gpu: &Gpu, scene: &Scene, pose: &Pose, view: View) -> Vec<Option<f32>> {
     let mut stage = gathering(gpu, scene, 16, false);
     gather(&mut stage, pose, view, 64);
@@ -544,7 +545,7 @@ fn occlusion_follows_moving_objects() {
     let mut stage = gathering(&gpu, &scene, 4, true);
     gather(&mut stage, &at(-1.5), view, 40);
     let still = errors(&expected(-1.5), &mut stage);
-    // The object jumps. The floor at its old position is unoccluded again once the picture has converged.
+    // The object jumps. The floor at its old position is unoccluded again once the image has converged.
     gather(&mut stage, &at(1.5), view, 2);
     let right = expected(1.5);
     let leapt = errors(&right, &mut stage);
@@ -569,8 +570,8 @@ fn occlusion_follows_moving_objects() {
     assert!(slid[0] < 0.05 && slid[1] < 0.5, "{slid:?}");
 }
 
-/// What moves takes its history along: the whole scene rises towards a camera that stays, so nothing that a
-/// point sees changes, and the rays of several frames count.
+/// Moving surfaces keep their history. The whole scene rises towards a static camera, so the surroundings of
+/// each point do not change, and the rays of several frames count.
 #[test]
 fn what_moves_keeps_its_history() {
     let gpu = gpu();
@@ -593,11 +594,11 @@ fn what_moves_keeps_its_history() {
     let error = |mut stage: Stage<'_>| distance(&shares(&mut stage), &expected)[0];
     let (moving, anew) = (error(moving), error(anew));
     println!("{moving:.4} with eight frames, {anew:.4} with one");
-    // Where the camera alone counts as motion, it is 0.42.
+    // If only the camera counted as motion, it would be 0.42.
     assert!(moving < 0.25 * anew, "{moving} {anew}");
 }
 
-/// A table over a floor that it darkens: the visible part of its top is unoccluded, up to the edge, from the
+/// A table over a floor that it darkens. The visible part of its top is unoccluded, up to the edge, from the
 /// first frame on.
 #[test]
 fn nothing_leaks_across_an_edge() {
@@ -675,7 +676,7 @@ fn occlusion_is_the_same_at_portable_limits_and_in_bands() {
     let gpu = gpu();
     let all = run(&gpu, None);
     assert!(all == run(&gpu, Some(1)), "a row of tiles at a time");
-    // There positions are made of depth: a ray in a thousand may meet something else.
+    // There, positions are reconstructed from depth. One ray in a thousand may hit something else.
     for ((picture, words), (other, other_words)) in all.iter().zip(run(&portable_gpu(), None)) {
         let differing = words.iter().zip(&other_words).filter(|(a, b)| a != b);
         let differing = differing.count();
@@ -715,7 +716,7 @@ fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
         };
         assert!(first(3) == first(0), "{name}");
     }
-    // Switching it off and on begins a new history too; settings that do not concern rays change nothing.
+    // Switching it off and on restarts the history. Settings that do not affect rays change nothing.
     let mut stage = gathering(&gpu, &scene, 2, true);
     let mut draw = |mode, exposure| {
         stage.config.occlusion.mode = mode;
@@ -763,7 +764,7 @@ fn without_rays_nothing_is_done_and_nothing_is_occluded() {
     assert!(auto.1 == same.1 && auto.2 == same.2);
 }
 
-/// Masks let light through where they are cut out; blended surfaces take what their alpha says where
+/// Masks let light pass where they are cut out. Blended surfaces block light by their alpha if
 /// `shadows.blended_cast` is on.
 #[test]
 fn rays_test_masked_and_blended_surfaces() {
@@ -793,10 +794,8 @@ fn rays_test_masked_and_blended_surfaces() {
     assert_eq!(arriving(AlphaMode::Blend, 0.2, false), 1.0);
 }
 
-/// A closed room of rough and of smooth material is black under environment lighting, with layers and
-/// without.
-/// Between bright walls, light goes to and fro: what they occlude is brighter than what black walls do, by
-/// the fit of the twin. A uniform environment of radiance 1 makes what is scattered the albedo's share.
+/// Between bright walls, light interreflects. Occluded points are brighter than between black walls, by the
+/// twin's fit. With a uniform environment of radiance 1, the scattered light is the albedo's share.
 #[test]
 fn occluded_light_bounces_between_bright_walls() {
     let gpu = gpu();

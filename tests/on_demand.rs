@@ -1,4 +1,4 @@
-//! When pipelines are compiled: by the first frame that needs them, or earlier on request, but no sooner.
+//! Pipelines are compiled by the first frame that needs them, or earlier on request, but no sooner.
 
 use crate::common;
 use canopy::{
@@ -20,7 +20,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-/// A renderer that records frames and never submits them: only compilation takes time.
+/// A renderer that records frames and never submits them, so only compilation takes time.
 struct Recorder<'a> {
     gpu: &'a Gpu,
     renderer: Renderer,
@@ -30,7 +30,7 @@ struct Recorder<'a> {
     channel: Channel,
     samples: u32,
     target_size: [u32; 2],
-    /// How far the first node has moved, and how far it moves in a frame.
+    /// Displacement of the first node, and its displacement per frame.
     moved: f32,
     speed: f32,
 }
@@ -61,7 +61,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Pipelines that a frame says it needs, and pipelines that it compiles beyond those.
+    /// Number of pipelines that a frame announces, and of pipelines that it compiles beyond those.
     fn record(&mut self) -> [u32; 2] {
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT;
         let format = wgpu::TextureFormat::Rgba8Unorm;
@@ -141,7 +141,7 @@ fn a_frame_compiles_what_it_needs_and_no_more() {
             (r.channel, r.samples) = (Channel::Normal, 1);
         }),
         ("bands", |r| r.config.environment.order = 5),
-        // The first frame builds the trees, and the second fits them to what has moved.
+        // The first frame builds the trees, and the second refits them to the motion.
         ("refits", |r| {
             (r.config.tree.rebuild, r.speed) = (Rebuild::Refit, 0.1);
         }),
@@ -177,7 +177,7 @@ fn surfaces_compile_what_draws_them() {
     assert_eq!(with(|m| m.alpha_mode = AlphaMode::Blend), plain);
 }
 
-/// A frame that finds a pipeline missing is as if it had never been recorded: samples of paths go on from those before.
+/// A frame with a missing pipeline has no effect. Path samples continue from those before.
 #[test]
 fn samples_of_paths_outlive_a_frame_that_lacks_a_pipeline() {
     let gpu = own_gpu();
@@ -195,7 +195,8 @@ fn samples_of_paths_outlive_a_frame_that_lacks_a_pipeline() {
     assert_eq!(samples(&recorder), Some(4));
 }
 
-/// Pipelines that a thread collects are made by nobody until they are met; other threads make theirs meanwhile.
+/// Pipelines that a thread collects are not compiled until they are needed. Other threads compile theirs
+/// meanwhile.
 #[test]
 fn what_a_thread_collects_is_not_compiled() {
     let gpu = own_gpu();

@@ -807,7 +807,7 @@ fn xs(scene: &Scene, times: &[f32]) -> Vec<f32> {
 
 #[test]
 fn key_times_are_put_in_order() {
-    let unordered = "channel 0 of animation 0 has key times that stand still or go back";
+    let unordered = "channel 0 of animation 0 has key times that do not increase";
     // Back and forth, the values with their times.
     let scene = load(&moved("LINEAR", &[2., 0., 1.], &[20., 0., 10.]));
     assert_eq!(scene.warnings.len(), 1);
@@ -1035,10 +1035,10 @@ fn missing_images_show_only_where_they_are_colours() {
     warned(&scene, "lost.png");
     warned(
         &scene,
-        "a checker stands in for its colours, and nothing for the rest of it",
+        "a checkerboard replaces its colours, and its other channels are ignored",
     );
     warned(&scene, "gone.png");
-    warned(&scene, "materials do without it");
+    warned(&scene, "materials ignore it");
     let (material, other) = (&scene.materials[0], &scene.materials[1]);
     assert_eq!(other.normal_texture, None);
     let checker = |texture: Option<TextureRef>| {
@@ -1124,7 +1124,7 @@ fn files_that_are_no_scenes_are_refused() {
         assert!(refusal("a.gltf", json!({ "asset": asset }).to_string().as_bytes()).contains(part));
     }
     for obj in [&b""[..], b"<html>\n", b"L\x01\x03\0 .text"] {
-        assert!(refusal("a.obj", obj).contains("is no OBJ"));
+        assert!(refusal("a.obj", obj).contains("is not an OBJ file"));
     }
 }
 
@@ -1306,8 +1306,8 @@ fn nodes_that_are_listed_too_often_are_drawn_once() {
         { "translation": [1, 0, 0], "children": [1], "mesh": 0 },
         { "translation": [0, 2, 0], "mesh": 0 },
     ]);
-    let child_root = "the scene lists node 1 as a root, and it is a child of node 0; it is drawn once, where \
-        that puts it";
+    let child_root = "the scene lists node 1 as a root, and it is a child of node 0; it is drawn once, as \
+                      that child";
     for roots in [json!([0, 1]), json!([1, 0])] {
         builder.json["scenes"] = json!([{ "nodes": roots }]);
         let scene = load(&builder);
@@ -1388,10 +1388,10 @@ fn buffers_that_nothing_reads_need_no_data() {
     assert_eq!(only(&scene).positions[1], Vec3::X);
     assert_eq!(scene.warnings.len(), 2, "{:?}", scene.warnings);
     warned(&scene, "buffer 1 has no data (\"lost.bin\": ");
-    warned(&scene, "nothing that is drawn reads it (and 1 more like it)");
+    warned(&scene, "no visible object reads it (and 1 more like it)");
     warned(
         &scene,
-        "buffer 3 declares 100 bytes and has 3; what is drawn needs no more",
+        "buffer 3 declares 100 bytes and has 3; visible objects need no more",
     );
     // A picture in one is missing.
     builder.push("images", json!({ "bufferView": views[0] }));
@@ -1666,10 +1666,10 @@ fn draco_is_held_to_its_accessors() {
         (position, "count", json!(u32::MAX), "load.max_triangles"),
         (indices, "count", json!(381), "more than the accessors declare"),
         (indices, "count", json!(387), "384 indices"),
-        (indices, "count", json!(383), "383 indices are no triangles"),
+        (indices, "count", json!(383), "383 indices do not form triangles"),
         (indices, "count", json!(u32::MAX), "load.max_triangles"),
         (uv, "count", json!(80), "80 elements for 81 vertices"),
-        (uv, "componentType", json!(U8), "which is no U8"),
+        (uv, "componentType", json!(U8), "which is not a valid U8"),
         (joints, "type", json!("VEC3"), "VEC4"),
     ] {
         let mut file = sound.clone();
@@ -2375,7 +2375,7 @@ fn broken_instances_are_refused_where_they_are_required() {
     let mut builder = skinned(&[1., 0., 0., 0., 1., 0., 0., 0., 0.5, 0.5, 0., 0.]);
     builder.json["nodes"][0]["extensions"] = json!({ INSTANCING: { "attributes": { "TRANSLATION": 0 } } });
     let scene = load(&builder);
-    warned(&scene, "has a skin");
+    warned(&scene, "skinned meshes");
     assert_eq!(scene.instances().count(), 1);
 }
 
@@ -2842,7 +2842,7 @@ fn pointers_to_what_is_not_animated_are_named() {
     for pointer in pointers {
         warned(
             &scene,
-            &format!("moves \"{pointer}\", which canopy does not animate"),
+            &format!("animates \"{pointer}\", which canopy does not support"),
         );
     }
     assert!(scene.clips[0].channels.is_empty());
@@ -3250,11 +3250,12 @@ fn obj_warnings_name_the_first_line() {
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nv nan 0 0\nf 1 2 9\nf 1 2 0\nf 1 2 3\nf 1 2 \\\n4\nf 1 2 4\nl 1 4\np 4\nf 1/1 2 3//2\n",
     );
     for line in [
-        "1 vertices lack numbers, or have some that are none, the first in line 4",
+        "1 vertices have missing or invalid numbers, the first in line 4",
         "2 faces refer to vertices that do not exist and are left out, the first in line 5",
         "2 faces have corners that are NaN or infinite and are left out, the first in line 8",
         "2 points and lines have corners that are NaN or infinite and are left out, the first in line 11",
-        "1 faces refer to texture coordinates or normals that do not exist and do without, the first in line 13",
+        "1 faces refer to texture coordinates or normals that do not exist and are read without them, the \
+         first in line 13",
     ] {
         warned(&scene, line);
     }

@@ -313,8 +313,8 @@ fn extras_lead_nowhere_else() {
         ("/etc/passwd", "absolute"),
         ("file:///etc/passwd", "not a relative path"),
         ("missing.vdb", "missing.vdb"),
-        ("a.gltf", "no file of a volume"),
-        ("broken.vdb", "does not begin as OpenVDB files do"),
+        ("a.gltf", "not a volume file"),
+        ("broken.vdb", "does not begin like an OpenVDB file"),
         ("out.nhdr", "leads out"),
     ] {
         let node = json!([{ "extras": { "canopy_volume": uri } }]);

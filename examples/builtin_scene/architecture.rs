@@ -1,4 +1,4 @@
-//! The stone, timber and metal of the courtyard, as meshes.
+//! Meshes of the stone, timber and metal parts of the courtyard.
 
 use crate::mesh::{
     Mesh, bar, bevel_box, circle, half_circle, lathe, plain_box, slab, spandrel, sphere, tube,
@@ -7,28 +7,28 @@ use crate::noise::{Rng, value};
 use glam::{Mat4, Quat, Vec2, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
-/// Width of a bay of the arcades.
+/// Width of an arcade bay.
 pub(crate) const BAY: f32 = 2.6;
-/// Height of the arcades up to the cornice's upper edge.
+/// Height of the arcades up to the upper edge of the cornice.
 pub(crate) const ARCADE_TOP: f32 = 4.2;
 /// Height of the pavilion's floor.
 pub(crate) const PLINTH: f32 = 0.32;
-/// Half the pavilion's width between its columns' axes, and where those stand along its length.
+/// Half the pavilion's width between column axes, and the positions of the columns along its length.
 pub(crate) const VAULT: f32 = 1.75;
 pub(crate) const COLUMNS: [f32; 3] = [-2.4, 0.0, 2.4];
-/// Height of the pavilion's columns, and of the beams on them over the courtyard.
+/// Height of the pavilion's columns, and of the top of the beams on them, above the courtyard.
 pub(crate) const COLUMN_HEIGHT: f32 = 2.45;
 pub(crate) const BEAM_TOP: f32 = PLINTH + COLUMN_HEIGHT + 0.2;
-/// Height of the vault over the beams.
+/// Height of the vault above the beams.
 pub(crate) const RISE: f32 = 1.35;
 
-/// A grey-beige of random shade, for one stone.
+/// Returns a grey-beige of random shade for a stone.
 fn stone_tint(rng: &mut Rng, spread: f32) -> Vec3 {
     let shade = 1.0 - spread * rng.unit();
     Vec3::new(shade, shade * rng.range(0.965, 1.0), shade * rng.range(0.92, 1.0))
 }
 
-/// Paving in rows of slabs of three widths, within a rectangle at height `y`.
+/// Creates paving in rows of slabs of three widths, within a rectangle at height `y`.
 pub(crate) fn paving(low: Vec2, high: Vec2, y: f32, row: f32, seed: u64) -> Mesh {
     let mut rng = Rng::new(seed);
     let mut mesh = Mesh::default();
@@ -55,7 +55,7 @@ pub(crate) fn paving(low: Vec2, high: Vec2, y: f32, row: f32, seed: u64) -> Mesh
     mesh
 }
 
-/// A ring of blocks around a rectangle, `width` wide and from `bottom` to `top`: a step.
+/// Creates a step: a ring of blocks around a rectangle, `width` wide and from `bottom` to `top`.
 pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> Mesh {
     let mut rng = Rng::new(seed);
     let mut mesh = Mesh::default();
@@ -71,7 +71,7 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
                 Vec3::new(size.x, top - bottom, size.y),
                 0.022,
             );
-            // Its neighbours and the floor hide the rest.
+            // Neighbours and the floor hide the other faces.
             let inner = i > 0 && i + 1 < count;
             let block =
                 block.facing(|n| n.y > -0.5 && !(inner && Vec2::new(n.x, n.z).dot(along).abs() > 0.5));
@@ -94,7 +94,7 @@ pub(crate) fn step(half: Vec2, width: f32, bottom: f32, top: f32, seed: u64) -> 
     mesh
 }
 
-/// A column with base and capital, `height` high; `radius` is that of its shaft's foot.
+/// Creates a column with base and capital, `height` high. `radius` is that of the foot of its shaft.
 pub(crate) fn column(radius: f32, height: f32) -> Mesh {
     let r = radius;
     let mut profile = vec![
@@ -141,7 +141,7 @@ pub(crate) fn column(radius: f32, height: f32) -> Mesh {
     mesh
 }
 
-/// One bay of the arcades along +X, from its column at the origin to the next bay's column: column, arch,
+/// Creates an arcade bay along +X, from its column at the origin to that of the next bay: column, arch,
 /// moulding and cornice.
 pub(crate) fn arcade_bay() -> Mesh {
     let (spring, radius, depth) = (2.3, 1.04, 0.42);
@@ -170,7 +170,7 @@ pub(crate) fn arcade_bay() -> Mesh {
     mesh
 }
 
-/// A pier that ends an arcade.
+/// Creates a pier that ends an arcade.
 pub(crate) fn pier() -> Mesh {
     let mut mesh = bevel_box(Vec3::Y * 0.15, Vec3::new(0.74, 0.3, 0.74), 0.03);
     mesh.append(&bevel_box(Vec3::Y * 2.08, Vec3::new(0.6, 3.56, 0.6), 0.025));
@@ -181,19 +181,19 @@ pub(crate) fn pier() -> Mesh {
     mesh
 }
 
-/// Back wall and roof of the loggia behind `bays` bays. It starts at the origin and is `depth` deep towards
-/// −Z.
+/// Creates the back wall and roof of the loggia behind `bays` bays. It starts at the origin and is `depth`
+/// deep towards −Z.
 pub(crate) fn loggia(bays: usize, depth: f32) -> Mesh {
     let length = BAY * bays as f32;
     let mut mesh = Mesh::default();
     let mut rng = Rng::new(5);
-    // Courses of large blocks, each with its own shade.
+    // Courses of large blocks, each block with its own shade.
     for course in 0..6 {
         let (low, high) = (course as f32 * 0.66, course as f32 * 0.66 + 0.66);
         let mut x = if course % 2 == 0 { 0.0 } else { -0.65 };
         while x < length {
             let (from, to) = (x.max(0.0), (x + 1.3).min(length));
-            // A slab that is set upright.
+            // An upright slab.
             let block = slab(Vec2::new(from, -high), Vec2::new(to, -low), -depth, 0.014);
             let block = block.moved(Mat4::from_rotation_x(FRAC_PI_2));
             mesh.append(&block.tinted(stone_tint(&mut rng, 0.16)));
@@ -204,7 +204,7 @@ pub(crate) fn loggia(bays: usize, depth: f32) -> Mesh {
         Vec3::new(length * 0.5, 4.02, -depth * 0.5 - 0.16),
         Vec3::new(length, 0.24, depth + 0.25),
     ));
-    // What is behind the blocks, and the wall at the right end.
+    // Wall behind the blocks, and wall at the right end.
     mesh.append(&plain_box(
         Vec3::new(length * 0.5, 1.95, -depth - 0.17),
         Vec3::new(length, 3.9, 0.3),
@@ -221,7 +221,7 @@ pub(crate) fn loggia(bays: usize, depth: f32) -> Mesh {
     mesh
 }
 
-/// A railing of thin rods along +X, `length` long, standing on y = 0.
+/// Creates a railing of thin rods along +X, `length` long, standing on y = 0.
 pub(crate) fn railing(length: f32, height: f32, spacing: f32) -> Mesh {
     let mut mesh = Mesh::default();
     let rod = |from: Vec3, to: Vec3, radius: f32| tube(&[from, to], |_| radius, 5, false);
@@ -250,7 +250,7 @@ pub(crate) fn railing(length: f32, height: f32, spacing: f32) -> Mesh {
     mesh
 }
 
-/// A point of the vault: a share of the way across it, from −Z over the top to +Z.
+/// Returns a point of the vault. `share` runs across it from 0 at −Z over the top to 1 at +Z.
 pub(crate) fn vault_point(x: f32, share: f32, out: f32) -> Vec3 {
     let angle = PI * share;
     Vec3::new(
@@ -260,7 +260,7 @@ pub(crate) fn vault_point(x: f32, share: f32, out: f32) -> Vec3 {
     )
 }
 
-/// The pavilion's timber: beams, the vault's ribs and the thin slats over them.
+/// Creates the pavilion's timber: beams, ribs of the vault, and thin slats over them.
 pub(crate) fn pergola() -> Mesh {
     let mut mesh = Mesh::default();
     let mut rng = Rng::new(31);
@@ -319,12 +319,12 @@ pub(crate) fn pergola() -> Mesh {
     mesh
 }
 
-/// A number in −1..1 that alternates, for slats of unequal length.
+/// Returns a number in −1..1 of alternating sign, for slats of unequal length.
 fn overhang(i: usize) -> f32 {
     [0.4, -0.7, 0.9, -0.2, 0.1][i % 5]
 }
 
-/// A round basin with a moulded rim, standing on y = 0, and the pedestal in its middle.
+/// Creates a round basin with a moulded rim, standing on y = 0, and the pedestal in its middle.
 pub(crate) fn basin() -> Mesh {
     let mut mesh = lathe(
         &[
@@ -361,7 +361,7 @@ pub(crate) fn basin() -> Mesh {
     mesh
 }
 
-/// A pedestal for the armillary sphere, 1 m high.
+/// Creates a pedestal for the armillary sphere, 1 m high.
 pub(crate) fn pedestal() -> Mesh {
     let mut mesh = bevel_box(Vec3::Y * 0.09, Vec3::new(0.74, 0.18, 0.74), 0.025);
     mesh.append(&lathe(
@@ -382,7 +382,7 @@ pub(crate) fn pedestal() -> Mesh {
     mesh
 }
 
-/// The fixed rings of the armillary sphere with its foot, centred on the sphere.
+/// Creates the fixed rings of the armillary sphere and its foot, centred on the sphere.
 pub(crate) fn armillary_frame(radius: f32) -> Mesh {
     let mut mesh = tube(&circle(radius, 44), |_| 0.016, 7, true);
     let flat = Mat4::from_quat(Quat::from_rotation_x(FRAC_PI_2));
@@ -398,8 +398,8 @@ pub(crate) fn armillary_frame(radius: f32) -> Mesh {
     mesh
 }
 
-/// The moving part of the armillary sphere, about its +Y axis: meridian rings, an ecliptic, an arrow and a
-/// ball.
+/// Creates the part of the armillary sphere that rotates about +Y: meridian rings, an ecliptic, an arrow and
+/// a ball.
 pub(crate) fn armillary_core(radius: f32) -> Mesh {
     let r = radius * 0.9;
     let mut mesh = Mesh::default();
@@ -422,8 +422,8 @@ pub(crate) fn armillary_core(radius: f32) -> Mesh {
     mesh
 }
 
-/// A lantern of thin bars that hangs from the origin on a rod: six panes' frames under a roof, open below.
-/// The second mesh glows.
+/// Creates a lantern of thin bars that hangs from the origin on a rod: the frames of six panes under a roof,
+/// open below. The second mesh is emissive.
 pub(crate) fn lantern(rod: f32) -> (Mesh, Mesh) {
     let mut frame = tube(&[Vec3::Y * rod, Vec3::Y * -0.6], |_| 0.008, 6, false);
     frame.append(&lathe(
@@ -464,7 +464,7 @@ pub(crate) fn lantern(rod: f32) -> (Mesh, Mesh) {
     (frame.at(Vec3::Y * -rod), glow.at(Vec3::Y * -rod))
 }
 
-/// A pendant lamp that throws its light down; its opening is at the origin. The second mesh glows.
+/// Creates a pendant lamp that shines down, with its opening at the origin. The second mesh is emissive.
 pub(crate) fn pendant(drop: f32) -> (Mesh, Mesh) {
     let mut shade = tube(
         &[
@@ -489,7 +489,7 @@ pub(crate) fn pendant(drop: f32) -> (Mesh, Mesh) {
     (shade, sphere(0.05, 14).at(Vec3::Y * 0.09))
 }
 
-/// Points of a wire that hangs between two points, `sag` lower in its middle.
+/// Returns the points of a wire between two points that sags by `sag` in its middle.
 pub(crate) fn wire_points(from: Vec3, to: Vec3, sag: f32, count: usize) -> Vec<Vec3> {
     (0..=count)
         .map(|i| i as f32 / count as f32)
@@ -497,7 +497,7 @@ pub(crate) fn wire_points(from: Vec3, to: Vec3, sag: f32, count: usize) -> Vec<V
         .collect()
 }
 
-/// The ground around the courtyard: grass, with a colour per vertex.
+/// Creates the ground around the courtyard: grass with vertex colours.
 pub(crate) fn ground(half: f32) -> Mesh {
     let count = 18;
     let mut mesh = Mesh::default();
@@ -520,5 +520,5 @@ pub(crate) fn ground(half: f32) -> Mesh {
     })
 }
 
-/// Metres per repeat on the ground.
+/// Metres per texture repeat on the ground.
 const TILE_OF_GRASS: f32 = 3.0;

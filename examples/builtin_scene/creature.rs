@@ -1,7 +1,7 @@
-//! The creature: a small garden dragon, one skin over a skeleton.
+//! The creature, a small garden dragon: a single skin over a skeleton.
 //!
-//! Its body is the smooth union of round cones along the skeleton's bones, triangulated by surface nets; the
-//! same bones give every vertex its weights.
+//! Its body is the smooth union of round cones along the bones, triangulated by surface nets. The same bones
+//! determine the vertex weights.
 
 use crate::mesh::{Mesh, surface, tube};
 use crate::noise::value;
@@ -9,14 +9,14 @@ use crate::writer::Skinning;
 use glam::{Quat, Vec2, Vec3};
 use std::f32::consts::TAU;
 
-/// A joint: its name, its parent, and its position in the rest pose. The creature looks along +X.
+/// Joint: its name, parent, and position in the rest pose. The creature looks along +X.
 pub(crate) struct Joint {
     pub(crate) name: String,
     pub(crate) parent: Option<usize>,
     pub(crate) position: Vec3,
 }
 
-/// A round cone between two points, moved by a joint.
+/// Round cone between two points, moved by a joint.
 struct Bone {
     joint: usize,
     from: Vec3,
@@ -24,7 +24,7 @@ struct Bone {
     radii: Vec2,
 }
 
-/// The creature's parts.
+/// Parts of the creature.
 pub(crate) struct Creature {
     pub(crate) joints: Vec<Joint>,
     pub(crate) body: Mesh,
@@ -32,21 +32,21 @@ pub(crate) struct Creature {
     /// Horns, claws and the crest along the back.
     pub(crate) horn: Mesh,
     pub(crate) horn_skin: Skinning,
-    /// The wings' arms and membranes.
+    /// Arms and membranes of the wings.
     pub(crate) wing: Mesh,
     pub(crate) wing_skin: Skinning,
-    /// Where the eyes sit, relative to the head's joint.
+    /// Positions of the eyes relative to the joint of the head.
     pub(crate) eyes: [Vec3; 2],
     pub(crate) head: usize,
 }
 
-/// Cells of the grid that samples the surface, in metres.
+/// Cell size of the grid that samples the surface, in metres.
 const CELL: f32 = 0.043;
-/// Over how many metres bones melt into each other.
+/// Width of the blend between bones, in metres.
 const BLEND: f32 = 0.055;
 
-/// Adds a chain of joints with a bone each. `points` are positions and radii; the last point ends the chain's
-/// last bone.
+/// Adds a chain of joints with a bone each. `points` are positions and radii. The last point is the end of
+/// the last bone.
 fn chain(
     joints: &mut Vec<Joint>,
     bones: &mut Vec<Bone>,
@@ -73,7 +73,7 @@ fn chain(
     first
 }
 
-/// The tail's curve at rest: a share of its length to a point.
+/// Returns the point at fraction `t` of the tail's rest curve.
 fn tail_curve(t: f32) -> Vec3 {
     let bend = t * t;
     Vec3::new(
@@ -83,7 +83,7 @@ fn tail_curve(t: f32) -> Vec3 {
     )
 }
 
-/// Joints, the body's bones, the wings' bones, and the head's joint.
+/// Returns the joints, the bones of the body, the bones of the wings, and the joint of the head.
 fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
     let (mut joints, mut bones) = (Vec::new(), Vec::new());
     let v = Vec3::new;
@@ -187,7 +187,7 @@ fn skeleton() -> (Vec<Joint>, Vec<Bone>, Vec<Bone>, usize) {
     (joints, bones, wings, head)
 }
 
-/// The left wing: where it starts, its wrist, and the ends of its fingers.
+/// Left wing: its root, its wrist, and the tips of its fingers.
 const SHOULDER: Vec3 = Vec3::new(0.10, 0.63, 0.12);
 const WRIST: Vec3 = Vec3::new(0.20, 1.00, 0.42);
 const FINGERS: [Vec3; 4] = [
@@ -197,7 +197,7 @@ const FINGERS: [Vec3; 4] = [
     Vec3::new(-0.58, 0.70, 0.42),
 ];
 
-/// The wings: arms and fingers of thin tubes with membranes between them.
+/// Creates the wings: arms and fingers of thin tubes, with membranes between them.
 fn wings() -> Mesh {
     let deep = Vec3::new(0.62, 0.17, 0.11);
     let pale = Vec3::new(0.92, 0.58, 0.38);
@@ -239,16 +239,16 @@ fn wings() -> Mesh {
     mesh
 }
 
-/// The feet of the left side: front and hind, where their toes start.
+/// Left feet, front and hind: the roots of their toes.
 const FEET: [Vec3; 2] = [Vec3::new(0.37, 0.046, 0.32), Vec3::new(-0.33, 0.046, 0.36)];
 
-/// Where the three toes of a foot end.
+/// Returns the tips of the three toes of a foot.
 fn toe_tips(foot: Vec3, side: f32) -> [Vec3; 3] {
     [-0.62, 0.08, 0.78f32]
         .map(|spread| foot + Vec3::new(0.135 * spread.cos(), -0.018, 0.135 * spread.sin() * side))
 }
 
-/// Three toes that spread from the end of a foot.
+/// Adds three spread toes at the end of a foot.
 fn toes(bones: &mut Vec<Bone>, joint: usize, foot: Vec3, side: f32) {
     bones.extend(toe_tips(foot, side).map(|to| Bone {
         joint,
@@ -265,7 +265,7 @@ impl Bone {
         away - (self.radii.x + (self.radii.y - self.radii.x) * t)
     }
 
-    /// Where along the bone a point is, and its distance from the axis.
+    /// Returns the parameter of the nearest point along the bone, and the distance from its axis.
     fn nearest(&self, p: Vec3) -> (f32, f32) {
         let axis = self.to - self.from;
         let t = ((p - self.from).dot(axis) / axis.length_squared()).clamp(0.0, 1.0);
@@ -273,7 +273,7 @@ impl Bone {
     }
 }
 
-/// Signed distance of the whole body: a smooth minimum over the bones.
+/// Returns the signed distance to the whole body, a smooth minimum over the bones.
 fn body_distance(bones: &[Bone], p: Vec3) -> f32 {
     bones
         .iter()
@@ -289,8 +289,8 @@ fn gradient(field: impl Fn(Vec3) -> f32, p: Vec3) -> Vec3 {
     Vec3::from_array(Vec3::AXES.map(|axis| field(p + axis * e) - field(p - axis * e))).normalize_or(Vec3::Y)
 }
 
-/// The zero surface of a field within a box: one vertex per cell that it passes through, one quad per edge
-/// that it crosses.
+/// Triangulates the zero isosurface of a field within a box (surface nets), with a vertex per cell that it
+/// passes through and a quad per edge that it crosses.
 fn surface_nets(field: impl Fn(Vec3) -> f32, low: Vec3, high: Vec3) -> Mesh {
     let cells = ((high - low) / CELL).ceil().as_uvec3() + 1;
     let [nx, ny, nz] = cells.to_array().map(|n| n as usize);
@@ -313,7 +313,7 @@ fn surface_nets(field: impl Fn(Vec3) -> f32, low: Vec3, high: Vec3) -> Mesh {
                 if inside == 0 || inside == 8 {
                     continue;
                 }
-                // From the middle of the cell down the field to the surface.
+                // Walks from the centre of the cell along the gradient to the surface.
                 let mut p = corner(x, y, z) + CELL * 0.5;
                 let middle = p;
                 for _ in 0..4 {
@@ -344,7 +344,8 @@ fn surface_nets(field: impl Fn(Vec3) -> f32, low: Vec3, high: Vec3) -> Mesh {
     mesh
 }
 
-/// Joints and weights of points: the nearer a bone in multiples of its radius, the more it moves the point.
+/// Computes joints and weights of points. A bone's influence decreases with the distance in multiples of its
+/// radius.
 fn skin(bones: &[Bone], joints: usize, points: &[Vec3]) -> Skinning {
     let mut skinning = Skinning {
         joints: Vec::new(),
@@ -371,14 +372,14 @@ fn skin(bones: &[Bone], joints: usize, points: &[Vec3]) -> Skinning {
     skinning
 }
 
-/// Jade above with darker bands, cream below.
+/// Returns jade above with darker bands, and cream below.
 fn hide_color(p: Vec3, n: Vec3) -> Vec3 {
     let jade = Vec3::new(0.25, 0.39, 0.23);
     let deep = Vec3::new(0.08, 0.17, 0.12);
     let cream = Vec3::new(0.80, 0.68, 0.46);
     let spots = value(Vec2::new(p.x * 7.0 + 40.0, (p.z + p.y) * 7.0 + 40.0), 1024, 5);
     let back = jade.lerp(deep, ((spots - 0.35) * 1.2 + n.y * 0.45).clamp(0.0, 1.0));
-    // The throat and the belly: what looks down, and on the neck what looks ahead.
+    // Throat and belly: surfaces that face down, and on the neck those that face forwards.
     let ahead = if p.x > 0.3 && p.y > 0.55 && p.y < 1.3 {
         n.x * 0.9
     } else {
@@ -392,7 +393,7 @@ fn hide_color(p: Vec3, n: Vec3) -> Vec3 {
     back.lerp(cream, under.clamp(0.0, 1.0))
 }
 
-/// The horns, the crest and the claws, each following the body where it stands.
+/// Creates the horns, the crest and the claws, each following the body at its root.
 fn horns(bones: &[Bone]) -> Mesh {
     let coral = Vec3::new(0.86, 0.30, 0.17);
     let bone = Vec3::new(0.86, 0.76, 0.58);
@@ -435,7 +436,7 @@ fn horns(bones: &[Bone]) -> Mesh {
             .tinted(coral),
         );
     }
-    // The crest: leaf-shaped plates from the head along neck, back and tail.
+    // Crest: leaf-shaped plates from the head along neck, back and tail.
     let mut line = vec![
         Vec3::new(0.72, 1.5, 0.0),
         Vec3::new(0.60, 1.22, 0.0),
@@ -473,7 +474,7 @@ fn horns(bones: &[Bone]) -> Mesh {
     mesh
 }
 
-/// A plate of the crest: a flat pyramid that leans backwards.
+/// Creates a plate of the crest, a flat pyramid that leans backwards.
 fn plate(foot: Vec3, out: Vec3, along: Vec3, height: f32) -> Mesh {
     let mut mesh = Mesh::default();
     let side = along.cross(out).normalize();
@@ -516,10 +517,10 @@ pub(crate) fn build() -> Creature {
     }
 }
 
-/// The rotation of a joint at a share of the loop.
+/// Returns the rotation of a joint at a fraction of the loop.
 pub(crate) fn pose(joint: &Joint, share: f32) -> Quat {
     let wave = |times: f32, phase: f32| (TAU * (share * times - phase)).sin();
-    // A soft bump between two shares of the loop.
+    // Smooth bump between two fractions of the loop.
     let bump = |from: f32, to: f32| {
         let t = ((share - from) / (to - from)).clamp(0.0, 1.0);
         (t * std::f32::consts::PI).sin().powi(2)
@@ -557,10 +558,10 @@ pub(crate) fn pose(joint: &Joint, share: f32) -> Quat {
             0.0,
         ),
         "spine" if number > 1.0 => turn(0.008 * wave(1.0, 0.1), 0.008 * wave(2.0, 0.0), 0.0),
-        // The wings breathe, and once they flutter.
+        // The wings rise and fall slowly, and flutter once.
         "left wing" => flap(0.5 * number),
         "right wing" => flap(0.5 * number).inverse(),
-        // One paw is lifted and put down again.
+        // One paw is lifted and lowered again.
         "right arm" => {
             let lift = bump(0.3, 0.72);
             match number as u32 {

@@ -1,13 +1,13 @@
-//! Writes canopy's built-in scene, a courtyard with a pavilion, as binary glTF:
+//! Generates canopy's built-in scene, a courtyard with a pavilion, as binary glTF:
 //!
 //! ```text
 //! cargo run --example builtin_scene -- assets/builtin.glb
 //! ```
 //!
-//! Everything is generated from shapes and seeded noise, so the file can be generated again and changed. The
-//! scene shows in one view what the renderer is for: architecture with thin shadows, a skinned creature, a
-//! flower of morph targets, leaves cut out by a mask, blended water, a glowing lantern, normal-mapped stone,
-//! metal, and lights of all three kinds.
+//! Everything is generated from shapes and seeded noise, so the file can be regenerated and modified. The
+//! scene shows the renderer's main features in one view: architecture with thin shadows, a skinned creature,
+//! a flower of morph targets, alpha-masked leaves, blended water, an emissive lantern, normal-mapped stone,
+//! metal, and lights of all three types.
 
 mod architecture;
 mod creature;

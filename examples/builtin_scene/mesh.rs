@@ -1,14 +1,14 @@
-//! Building meshes: bevelled boxes, lathes, tubes, parametric surfaces, arches and cards.
+//! Mesh construction: bevelled boxes, lathes, tubes, parametric surfaces, arches and cards.
 //!
-//! Texture coordinates are in metres divided by [`TILE`], so that every stone shows the same grain.
+//! Texture coordinates are metres divided by [`TILE`], so that all stones show the texture at the same scale.
 
 use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 use std::f32::consts::{PI, TAU};
 
-/// Metres that one repeat of a tiled texture covers.
+/// Size of a texture repeat in metres.
 pub(crate) const TILE: f32 = 1.6;
 
-/// Triangles with one value per vertex in every list.
+/// Indexed triangles, with one value per vertex in every attribute list.
 #[derive(Clone, Default)]
 pub(crate) struct Mesh {
     pub(crate) positions: Vec<Vec3>,
@@ -29,8 +29,8 @@ impl Mesh {
         self.positions.len() as u32 - 1
     }
 
-    /// Adds a triangle, wound so that its front agrees with its vertices' normals. A triangle without area is
-    /// left out.
+    /// Adds a triangle, wound so that its front agrees with its vertex normals. Leaves out a triangle without
+    /// area.
     pub(crate) fn triangle(&mut self, a: u32, b: u32, c: u32) {
         let [pa, pb, pc] = [a, b, c].map(|i| self.positions[i as usize]);
         let face = (pb - pa).cross(pc - pa);
@@ -45,19 +45,19 @@ impl Mesh {
         });
     }
 
-    /// Adds a quad given around its border.
+    /// Adds a quad with its vertices in order around the border.
     pub(crate) fn quad(&mut self, a: u32, b: u32, c: u32, d: u32) {
         self.triangle(a, b, c);
         self.triangle(a, c, d);
     }
 
-    /// Adds a flat quad with its own vertices, given around its border, facing `normal`.
+    /// Adds a flat quad facing `normal` with its own vertices, in order around the border.
     pub(crate) fn flat_quad(&mut self, corners: [Vec3; 4], normal: Vec3) {
         let [a, b, c, d] = corners.map(|p| self.vertex(p, normal, box_uv(p, normal)));
         self.quad(a, b, c, d);
     }
 
-    /// The mesh without the triangles whose vertices' normals `keep` all rejects: hidden faces.
+    /// Removes hidden faces: triangles for which `keep` rejects the normals of all vertices.
     pub(crate) fn facing(self, keep: impl Fn(Vec3) -> bool) -> Self {
         let mut mesh = Self::default();
         let mut kept = vec![u32::MAX; self.positions.len()];
@@ -76,7 +76,7 @@ impl Mesh {
         mesh
     }
 
-    /// Adds another mesh.
+    /// Appends another mesh.
     pub(crate) fn append(&mut self, other: &Mesh) {
         let first = self.positions.len() as u32;
         self.positions.extend(&other.positions);
@@ -86,7 +86,7 @@ impl Mesh {
         self.indices.extend(other.indices.iter().map(|i| i + first));
     }
 
-    /// The mesh moved by a matrix without mirroring.
+    /// Transforms the mesh by a matrix, which must not mirror.
     pub(crate) fn moved(mut self, matrix: Mat4) -> Self {
         let normal_matrix = Mat3::from_mat4(matrix).inverse().transpose();
         for position in &mut self.positions {
@@ -98,18 +98,18 @@ impl Mesh {
         self
     }
 
-    /// The mesh moved by an offset.
+    /// Translates the mesh.
     pub(crate) fn at(self, offset: Vec3) -> Self {
         self.moved(Mat4::from_translation(offset))
     }
 
-    /// The mesh in one colour.
+    /// Sets all vertex colours to one colour.
     pub(crate) fn tinted(mut self, color: Vec3) -> Self {
         self.colors.fill(color.extend(1.0));
         self
     }
 
-    /// The mesh with a colour per vertex, from its position and normal.
+    /// Computes each vertex colour from its position and normal.
     pub(crate) fn painted(mut self, color: impl Fn(Vec3, Vec3) -> Vec3) -> Self {
         for i in 0..self.positions.len() {
             self.colors[i] = color(self.positions[i], self.normals[i]).extend(1.0);
@@ -117,7 +117,7 @@ impl Mesh {
         self
     }
 
-    /// Texture coordinates shifted, so that neighbours do not repeat each other.
+    /// Shifts the texture coordinates, so that neighbours do not look the same.
     pub(crate) fn uv_shifted(mut self, shift: Vec2) -> Self {
         for uv in &mut self.uvs {
             *uv += shift;
@@ -126,7 +126,7 @@ impl Mesh {
     }
 }
 
-/// Texture coordinates of a point on a plane along the axes.
+/// Projects a point to texture coordinates along the dominant axis of the normal.
 fn box_uv(p: Vec3, normal: Vec3) -> Vec2 {
     let n = normal.abs();
     let uv = if n.y >= n.x && n.y >= n.z {
@@ -139,7 +139,7 @@ fn box_uv(p: Vec3, normal: Vec3) -> Vec2 {
     uv / TILE
 }
 
-/// A box without bevels.
+/// Creates a box without bevels.
 pub(crate) fn plain_box(center: Vec3, size: Vec3) -> Mesh {
     let mut mesh = Mesh::default();
     let half = size * 0.5;
@@ -157,12 +157,13 @@ pub(crate) fn plain_box(center: Vec3, size: Vec3) -> Mesh {
     mesh
 }
 
-/// A box whose edges are rounded off over `bevel` metres: flat faces, and bevels whose normals turn smoothly
-/// between them.
+/// Creates a box with edges rounded over `bevel` metres: flat faces, and bevels with smoothly turning
+/// normals.
 pub(crate) fn bevel_box(center: Vec3, size: Vec3, bevel: f32) -> Mesh {
     let mut mesh = Mesh::default();
     let half = size * 0.5;
-    // The corner of one face: signs of the box's corner, and the axis the face looks along.
+    // Corner of one face, given by the signs of the box's corner and the axis that the face is perpendicular
+    // to.
     let point = |signs: Vec3, axis: usize| {
         center + signs * half - signs * Vec3::splat(bevel) * (Vec3::ONE - unit(axis))
     };
@@ -181,7 +182,7 @@ pub(crate) fn bevel_box(center: Vec3, size: Vec3, bevel: f32) -> Mesh {
             let ends = [-1.0, 1.0].map(|s| across + unit(along) * s);
             let mut add = |signs: Vec3, axis: usize| {
                 let p = point(signs, axis);
-                // Around the bevel the coordinate runs with the bevel's width.
+                // Around the bevel, the texture coordinate advances by the width of the bevel.
                 let shift = if axis == first { 0.0 } else { bevel * 1.4 };
                 mesh.vertex(p, unit(axis) * signs, Vec2::new(p.dot(unit(along)), shift) / TILE)
             };
@@ -205,7 +206,8 @@ pub(crate) fn bevel_box(center: Vec3, size: Vec3, bevel: f32) -> Mesh {
     mesh
 }
 
-/// A paving slab: its top at `y` with sloping edges down to the joint; no sides or bottom, which nobody sees.
+/// Creates a paving slab, with its top at `y` and edges that slope down to the joint. It has no sides and
+/// bottom, because they are never visible.
 pub(crate) fn slab(min: Vec2, max: Vec2, y: f32, bevel: f32) -> Mesh {
     let mut mesh = Mesh::default();
     let corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0)];
@@ -232,8 +234,8 @@ pub(crate) fn slab(min: Vec2, max: Vec2, y: f32, bevel: f32) -> Mesh {
     mesh
 }
 
-/// A surface of revolution about +Y. The profile runs in (radius, height) with the outside on its right:
-/// upwards on an outer wall. Bends below 50 degrees are smooth, others are creases.
+/// Creates a surface of revolution about +Y. The profile is a list of (radius, height) with the outside on
+/// its right, so it runs upwards on an outer wall. Bends below 50 degrees are smooth, others are creases.
 pub(crate) fn lathe(profile: &[(f32, f32)], segments: usize) -> Mesh {
     let points: Vec<Vec2> = profile.iter().map(|&(r, y)| Vec2::new(r, y)).collect();
     let sides: Vec<Vec2> = points
@@ -282,8 +284,8 @@ pub(crate) fn lathe(profile: &[(f32, f32)], segments: usize) -> Mesh {
     mesh
 }
 
-/// A tube along a path, with a radius per point. A closed path joins without a seam; open ends get a round
-/// cap.
+/// Creates a tube along a path with a radius per point. A closed path joins without a seam. Open ends get a
+/// round cap.
 pub(crate) fn tube(path: &[Vec3], radius: impl Fn(f32) -> f32, sides: usize, closed: bool) -> Mesh {
     let mut mesh = Mesh::default();
     let count = path.len();
@@ -341,8 +343,8 @@ pub(crate) fn tube(path: &[Vec3], radius: impl Fn(f32) -> f32, sides: usize, clo
     mesh
 }
 
-/// A bar of rectangular cross-section along a path in a plane with the normal `side`. `size` is the width
-/// along `side` and the height across it.
+/// Creates a bar of rectangular cross-section along a path in a plane with the normal `side`. `size` is the
+/// width along `side` and the height across it.
 pub(crate) fn bar(path: &[Vec3], side: Vec3, size: Vec2) -> Mesh {
     let mut mesh = Mesh::default();
     let count = path.len();
@@ -387,7 +389,8 @@ pub(crate) fn bar(path: &[Vec3], side: Vec3, size: Vec2) -> Mesh {
     mesh
 }
 
-/// A parametric surface over u and v in 0..1 with `nu` by `nv` cells; its front is where du × dv points.
+/// Creates a parametric surface over u and v in 0..1 with `nu` by `nv` cells. Its front is in the direction
+/// of du × dv.
 pub(crate) fn surface(nu: usize, nv: usize, at: impl Fn(f32, f32) -> Vec3) -> Mesh {
     let mut mesh = Mesh::default();
     let step = 1e-3;
@@ -413,7 +416,7 @@ pub(crate) fn surface(nu: usize, nv: usize, at: impl Fn(f32, f32) -> Vec3) -> Me
     mesh
 }
 
-/// A sphere.
+/// Creates a sphere.
 pub(crate) fn sphere(radius: f32, segments: usize) -> Mesh {
     let rings = segments / 2;
     let profile: Vec<(f32, f32)> = (0..=rings)
@@ -425,7 +428,7 @@ pub(crate) fn sphere(radius: f32, segments: usize) -> Mesh {
     lathe(&profile, segments)
 }
 
-/// Points on a circle of the given radius in the XY plane.
+/// Returns points on a circle in the XY plane.
 pub(crate) fn circle(radius: f32, count: usize) -> Vec<Vec3> {
     (0..count)
         .map(|i| Vec2::from_angle(TAU * i as f32 / count as f32) * radius)
@@ -433,7 +436,7 @@ pub(crate) fn circle(radius: f32, count: usize) -> Vec<Vec3> {
         .collect()
 }
 
-/// Points on a half circle in the XY plane, from −X over +Y to +X.
+/// Returns points on a half circle in the XY plane, from −X over +Y to +X.
 pub(crate) fn half_circle(radius: f32, segments: usize) -> Vec<Vec3> {
     (0..=segments)
         .map(|i| Vec2::from_angle(PI * (1.0 - i as f32 / segments as f32)) * radius)
@@ -441,8 +444,8 @@ pub(crate) fn half_circle(radius: f32, segments: usize) -> Vec<Vec3> {
         .collect()
 }
 
-/// The wall over an arch: `width` by (`top` − `spring`), with a half circle of `radius` cut out of its lower
-/// edge, `depth` thick, centred on x = 0 and z = 0.
+/// Creates the wall above an arch: `width` by (`top` − `spring`), `depth` thick, centred on x = 0 and z = 0,
+/// with a half circle of `radius` cut out of its lower edge.
 pub(crate) fn spandrel(width: f32, radius: f32, spring: f32, top: f32, depth: f32) -> Mesh {
     let mut mesh = Mesh::default();
     let arc: Vec<Vec3> = half_circle(radius, 20)
@@ -483,8 +486,8 @@ pub(crate) fn spandrel(width: f32, radius: f32, spring: f32, top: f32, depth: f3
     mesh
 }
 
-/// A card that shows a whole texture: `stem` is the middle of its lower edge, `up` and `right` its height and
-/// width. Its vertices have the normal `shading`, so that leaves are lit like a crown.
+/// Creates a card that shows a whole texture. `stem` is the middle of its lower edge. `up` and `right` are
+/// its height and width. All vertices have the normal `shading`, so that leaves are lit like a whole crown.
 pub(crate) fn card(stem: Vec3, up: Vec3, right: Vec3, shading: Vec3) -> Mesh {
     let mut mesh = Mesh::default();
     let front = right.cross(up);
@@ -505,7 +508,7 @@ pub(crate) fn card(stem: Vec3, up: Vec3, right: Vec3, shading: Vec3) -> Mesh {
     mesh
 }
 
-/// A unit vector along an axis.
+/// Returns the unit vector along an axis.
 fn unit(axis: usize) -> Vec3 {
     Vec3::AXES[axis]
 }

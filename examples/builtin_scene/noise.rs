@@ -1,8 +1,8 @@
-//! Seeded randomness and noise, the same on every run.
+//! Seeded random numbers and noise, the same on every run.
 
 use glam::{Vec2, Vec3};
 
-/// A small generator of random numbers (xorshift with a multiply at the end).
+/// Small random number generator (xorshift with a final multiplication).
 pub(crate) struct Rng(u64);
 
 impl Rng {
@@ -10,7 +10,7 @@ impl Rng {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Uniform in 0..1.
+    /// Returns a uniform number in 0..1.
     pub(crate) fn unit(&mut self) -> f32 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -18,12 +18,12 @@ impl Rng {
         (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40) as f32 / (1u64 << 24) as f32
     }
 
-    /// Uniform between two numbers.
+    /// Returns a uniform number between two numbers.
     pub(crate) fn range(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.unit()
     }
 
-    /// Uniform on the unit sphere.
+    /// Returns a uniform point on the unit sphere.
     pub(crate) fn direction(&mut self) -> Vec3 {
         loop {
             let p = Vec3::new(
@@ -38,7 +38,7 @@ impl Rng {
     }
 }
 
-/// A random number in 0..1 for a lattice point.
+/// Returns a random number in 0..1 for a lattice point.
 fn lattice(x: i32, y: i32, seed: u32) -> f32 {
     let mut h = (x as u32).wrapping_mul(0x85eb_ca6b)
         ^ (y as u32).wrapping_mul(0xc2b2_ae35)
@@ -63,7 +63,7 @@ pub(crate) fn value(p: Vec2, period: i32, seed: u32) -> f32 {
     low + (high - low) * f.y
 }
 
-/// Octaves of value noise over 0..1 squared, about 0..1, repeating at the borders.
+/// Sum of octaves of value noise over the unit square, approximately 0 to 1, which tiles.
 pub(crate) fn fractal(p: Vec2, cells: i32, octaves: u32, seed: u32) -> f32 {
     let mut sum = 0.0;
     let mut weight = 0.0;

@@ -1,4 +1,4 @@
-//! What grows: the tree, the vine, hedges and cypresses, and the flower that opens.
+//! Plants: the tree, the vine, hedges and cypresses, and the flower that opens.
 
 use crate::architecture::{BEAM_TOP, PLINTH, VAULT, vault_point};
 use crate::mesh::{Mesh, card, lathe, surface, tube};
@@ -7,7 +7,7 @@ use crate::writer::Target;
 use glam::{Quat, Vec2, Vec3, Vec3Swizzles};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
-/// A leaf card's tint: sage with some yellow.
+/// Returns the tint of a leaf card, sage with some yellow.
 fn leaf_tint(rng: &mut Rng) -> Vec3 {
     let dry = rng.unit();
     Vec3::new(
@@ -17,7 +17,7 @@ fn leaf_tint(rng: &mut Rng) -> Vec3 {
     )
 }
 
-/// A tree at the origin: its wood, and its crown of leaf cards.
+/// Creates a tree at the origin: its wood, and its crown of leaf cards.
 pub(crate) fn tree(seed: u64) -> (Mesh, Mesh) {
     let mut rng = Rng::new(seed);
     let (mut wood, mut crown) = (Mesh::default(), Mesh::default());
@@ -49,7 +49,7 @@ pub(crate) fn tree(seed: u64) -> (Mesh, Mesh) {
     (wood, crown)
 }
 
-/// Grows a branch and what forks from it; the ends of the last ones go into `tips` with their direction.
+/// Grows a branch and its forks. Adds the ends of the last ones, with their directions, to `tips`.
 #[expect(
     clippy::too_many_arguments,
     reason = "a recursion whose state is its arguments"
@@ -94,12 +94,12 @@ fn grow(
     }
 }
 
-/// The vine on the pavilion: its stems, and its leaf cards.
+/// Creates the vine on the pavilion: its stems, and its leaf cards.
 pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
     let mut rng = Rng::new(77);
     let (mut stems, mut leaves) = (Mesh::default(), Mesh::default());
     for (n, &foot) in columns.iter().enumerate() {
-        // Up a column in turns, then over the vault.
+        // Winds up a column, then crosses the vault.
         let mut path = Vec::new();
         let side = foot.y.signum();
         for i in 0..=26 {
@@ -170,7 +170,7 @@ pub(crate) fn vine(columns: &[Vec2]) -> (Mesh, Mesh) {
     (stems, leaves)
 }
 
-/// Moves the points of a hedge or a cypress by noise and shades them, so that they look like foliage.
+/// Displaces the points of a hedge or a cypress by noise and shades them, so that they look like foliage.
 fn leafy(mesh: Mesh, amount: f32) -> Mesh {
     let mut mesh = mesh;
     let rough = |p: Vec3| {
@@ -185,7 +185,7 @@ fn leafy(mesh: Mesh, amount: f32) -> Mesh {
         let shade = 0.75 + 0.4 * shift;
         mesh.colors[i] = (Vec3::new(0.115, 0.185, 0.075) * shade).extend(1.0);
     }
-    // Faces decide the normals, so that the lumps catch light.
+    // Normals are recomputed from the faces, so that the lumps are shaded.
     let mut normals = vec![Vec3::ZERO; mesh.positions.len()];
     for t in mesh.indices.chunks_exact(3) {
         let [a, b, c] = [t[0], t[1], t[2]].map(|i| mesh.positions[i as usize]);
@@ -201,7 +201,7 @@ fn leafy(mesh: Mesh, amount: f32) -> Mesh {
     mesh
 }
 
-/// A cypress, 1.2 m wide and 9 m high.
+/// Creates a cypress, 1.2 m wide and 9 m high.
 pub(crate) fn cypress() -> Mesh {
     let profile: Vec<(f32, f32)> = (0..=34)
         .map(|i| i as f32 / 34.0)
@@ -215,7 +215,7 @@ pub(crate) fn cypress() -> Mesh {
     leafy(lathe(&profile, 26), 0.16)
 }
 
-/// A clipped hedge along +Z: a rounded box around the origin.
+/// Creates a clipped hedge along +Z, a rounded box around the origin.
 pub(crate) fn hedge(length: f32, height: f32, width: f32) -> Mesh {
     let around = |v: f32| {
         let p = Vec2::from_angle(PI * (1.35 - 1.7 * v));
@@ -223,20 +223,20 @@ pub(crate) fn hedge(length: f32, height: f32, width: f32) -> Mesh {
         Vec2::new(power(p.x) * width * 0.5, (power(p.y) * 0.5 + 0.5) * height)
     };
     let mesh = surface(64, 14, |u, v| {
-        // Rounded off at its ends.
+        // Rounded at its ends.
         let p = around(v) * (1.0 - (2.0 * u - 1.0).abs().powi(40)).max(1e-3).sqrt();
         Vec3::new(p.x, p.y, (u - 0.5) * length)
     });
     leafy(mesh, 0.09)
 }
 
-/// A stage of the flower: closed, half open, open.
+/// Stage of the flower: closed, half open or open.
 struct Stage {
-    /// How far the petals of the three rings lean out, in radians from upright.
+    /// Outward lean of the petals in the three rings, in radians from upright.
     lean: [f32; 3],
-    /// How much petals curl outwards towards their tips.
+    /// Outward curl of the petals towards their tips.
     curl: f32,
-    /// How much petals turn about their own length.
+    /// Twist of the petals about their own length.
     twist: f32,
 }
 
@@ -258,7 +258,7 @@ const STAGES: [Stage; 3] = [
     },
 ];
 
-/// All petals of one stage, about the origin.
+/// Creates all petals of one stage, about the origin.
 fn petals(stage: &Stage) -> Mesh {
     let mut mesh = Mesh::default();
     for (ring, count) in [6, 8, 9].into_iter().enumerate() {
@@ -266,7 +266,7 @@ fn petals(stage: &Stage) -> Mesh {
         for i in 0..count {
             let around = TAU * (i as f32 + 0.5 * ring as f32) / count as f32 + 0.3 * ring as f32;
             let petal = surface(4, 10, |u, v| {
-                // A spine that leans and curls, and a cupped blade across it.
+                // A spine that leans and curls, with a cupped blade across it.
                 let steps = 14;
                 let mut spine = Vec2::new(0.05 + 0.035 * ring as f32, 0.0);
                 for s in 0..steps {
@@ -295,7 +295,7 @@ fn petals(stage: &Stage) -> Mesh {
     mesh
 }
 
-/// Coral at the heart, paler towards the tips.
+/// Paints a petal coral at the heart and paler towards the tip.
 fn paint_petal(mut petal: Mesh, ring: usize) -> Mesh {
     for (color, uv) in petal.colors.iter_mut().zip(&petal.uvs) {
         let along = 1.0 - uv.y;
@@ -308,7 +308,7 @@ fn paint_petal(mut petal: Mesh, ring: usize) -> Mesh {
     petal
 }
 
-/// The flower: petals when closed, and the two targets that open them.
+/// Creates the flower: its closed petals, and the two morph targets that open them.
 pub(crate) fn flower() -> (Mesh, Vec<Target>) {
     let closed = petals(&STAGES[0]);
     let targets = STAGES[1..]
@@ -325,7 +325,7 @@ pub(crate) fn flower() -> (Mesh, Vec<Target>) {
     (closed, targets)
 }
 
-/// Twigs that fell from the tree, flat on the floor around the origin.
+/// Creates twigs that fell from the tree, flat on the floor around the origin.
 pub(crate) fn fallen(count: usize, radius: f32) -> Mesh {
     let mut rng = Rng::new(19);
     let mut mesh = Mesh::default();
@@ -341,7 +341,7 @@ pub(crate) fn fallen(count: usize, radius: f32) -> Mesh {
     mesh
 }
 
-/// A pot with a shrub: its clay, and its leaf cards.
+/// Creates a pot with a shrub: its clay, and its leaf cards.
 pub(crate) fn pot() -> (Mesh, Mesh) {
     let clay = lathe(
         &[
@@ -371,7 +371,7 @@ pub(crate) fn pot() -> (Mesh, Mesh) {
     (clay, leaves)
 }
 
-/// The flower's heart: a small dome with stamens.
+/// Creates the heart of the flower: a small dome with stamens.
 pub(crate) fn heart() -> Mesh {
     let mut mesh = lathe(&[(0.13, -0.02), (0.12, 0.03), (0.08, 0.08), (0.0, 0.1)], 16);
     let mut rng = Rng::new(3);
@@ -389,7 +389,7 @@ pub(crate) fn heart() -> Mesh {
     mesh.tinted(Vec3::new(0.90, 0.58, 0.12))
 }
 
-/// Lily pads that float around a centre at y = 0.
+/// Creates lily pads that float around a centre at y = 0.
 pub(crate) fn lily_pads() -> Mesh {
     let mut mesh = Mesh::default();
     for (angle, distance, size) in [

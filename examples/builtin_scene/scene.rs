@@ -1,4 +1,4 @@
-//! The composition: materials, where everything stands, lights, cameras, and the clip.
+//! Composition of the scene: materials, placement, lights, cameras and the clip.
 
 use crate::architecture::{self, ARCADE_TOP, BAY, BEAM_TOP, COLUMN_HEIGHT, COLUMNS, PLINTH, RISE, VAULT};
 use crate::creature;
@@ -11,19 +11,19 @@ use glam::{Mat4, Quat, Vec2, Vec3};
 use serde_json::{Value, json};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
-/// Seconds of the loop.
+/// Duration of the loop in seconds.
 const LOOP: f32 = 6.0;
-/// Where the courtyard's floor begins and ends.
+/// Corners of the courtyard's floor, in X and Z.
 const COURT: (Vec2, Vec2) = (Vec2::new(-7.2, -5.6), Vec2::new(8.4, 8.4));
-/// Bays of the loggia at the back, and of the open arcade on the left.
+/// Number of bays of the loggia at the back, and of the open arcade on the left.
 const BACK_BAYS: usize = 6;
 const SIDE_BAYS: usize = 4;
-/// Where the pavilion stands.
+/// Position of the pavilion.
 const PAVILION: Vec3 = Vec3::new(-1.3, 0.0, -1.0);
-/// Where the sun's light comes from.
+/// Direction towards the sun.
 const SUN: Vec3 = Vec3::new(-0.78, 0.56, 0.32);
 
-/// Indices of the materials.
+/// Material indices.
 struct Materials {
     paving: usize,
     wall: usize,
@@ -133,7 +133,7 @@ impl Materials {
     }
 }
 
-/// A mesh of one part under a parent.
+/// Adds a mesh of one part under a parent.
 fn place(
     writer: &mut Writer,
     parent: Option<usize>,
@@ -149,7 +149,7 @@ fn place(
     )
 }
 
-/// A node that shows a mesh once more, turned about +Y.
+/// Adds another node for an existing mesh, turned about +Y.
 fn again(writer: &mut Writer, name: &str, mesh: usize, at: Vec3, turn: f32, scale: Vec3) {
     let rotation = Quat::from_rotation_y(turn).to_array();
     let node = json!({
@@ -162,7 +162,7 @@ fn again(writer: &mut Writer, name: &str, mesh: usize, at: Vec3, turn: f32, scal
     writer.node(None, node);
 }
 
-/// The whole scene.
+/// Builds the whole scene.
 pub(crate) fn build() -> Result<Writer> {
     let mut writer = Writer::default();
     let materials = Materials::new(&mut writer)?;
@@ -221,7 +221,7 @@ fn courtyard(writer: &mut Writer, materials: &Materials) {
     );
     writer.node(None, json!({"name": "courtyard floor", "mesh": mesh}));
 
-    // The loggia at the back and the open arcade on the left share their bays.
+    // The loggia at the back and the open arcade on the left use the same bay mesh.
     let bay = writer.mesh(
         "arcade bay",
         &[Part::rigid(&architecture::arcade_bay(), materials.wall)],
@@ -530,7 +530,7 @@ fn fountain(writer: &mut Writer, materials: &Materials) {
         Vec3::ZERO,
     );
 
-    // Open, half open, closed, and back, resting at both ends.
+    // Closed, half open, open, and back, with a pause at both ends.
     let times = [0.0, 1.3, 2.5, 3.3, 4.7, LOOP];
     let keys: [[f32; 2]; 6] = [
         [0.15, 0.85],
@@ -622,7 +622,7 @@ fn armillary(writer: &mut Writer, materials: &Materials) {
 }
 
 fn lantern(writer: &mut Writer, materials: &Materials) {
-    // It hangs from the loggia's ceiling behind an arch and swings to and fro.
+    // The lantern hangs from the loggia's ceiling behind an arch and swings back and forth.
     let rod = 0.5;
     let at = Vec3::new(COURT.0.x + BAY * 4.5, 3.9, COURT.0.y - 0.5);
     let (frame, glow) = architecture::lantern(rod);
@@ -655,7 +655,7 @@ fn lantern(writer: &mut Writer, materials: &Materials) {
         (-swing, 0.0),
         (0.0, 1.0f32),
     ] {
-        // The tangent is the derivative of a quaternion about X, in 1/s.
+        // The tangent is the time derivative of a quaternion about X, in 1/s.
         let rate = speed * swing * TAU / LOOP;
         let tangent = [0.5 * rate, 0.0, 0.0, 0.0];
         values.extend([tangent, Quat::from_rotation_x(angle).to_array(), tangent].concat());
@@ -752,7 +752,7 @@ fn dragon(writer: &mut Writer, materials: &Materials) {
     let skin = writer.skin("dragon", &nodes, &inverse);
     writer.set_skin(body, skin);
 
-    // Eyes that blink: flattened for a moment.
+    // Eyes that blink by being flattened for a moment.
     let ball = sphere(0.052, 20).painted(|_, n| {
         if n.z > 0.8 {
             Vec3::splat(0.01)

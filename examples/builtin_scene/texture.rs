@@ -1,4 +1,4 @@
-//! Textures, drawn from noise: stone that tiles, and a spray of leaves with a cut-out.
+//! Procedural textures: stone that tiles, and an alpha-masked spray of leaves.
 
 use crate::noise::{fractal, value};
 use anyhow::Result;
@@ -6,12 +6,12 @@ use glam::{Vec2, Vec3};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 
-/// Texels along an edge of the stone.
+/// Edge length of the stone textures in texels.
 const STONE: usize = 256;
-/// Texels along an edge of the leaves.
+/// Edge length of the leaf texture in texels.
 const LEAVES: usize = 256;
 
-/// PNG files of the stone.
+/// PNG files of the stone textures.
 pub(crate) struct Stone {
     pub(crate) base_color: Vec<u8>,
     pub(crate) normal: Vec<u8>,
@@ -35,7 +35,7 @@ fn byte(x: f32) -> u8 {
     (x.clamp(0.0, 1.0) * 255.0).round() as u8
 }
 
-/// Height of the stone at a point of 0..1 squared: gentle waves with pits.
+/// Returns the height of the stone at a point of the unit square: gentle waves with pits.
 fn stone_height(p: Vec2) -> f32 {
     let broad = fractal(p, 5, 4, 11);
     let pits = (value(p * 52.0, 52, 23) - 0.76).max(0.0) * 1.4;
@@ -43,7 +43,7 @@ fn stone_height(p: Vec2) -> f32 {
     broad - pits * 0.4 - larger * 0.5
 }
 
-/// Limestone: pale, with soft stains, pits and a low relief.
+/// Generates limestone: pale, with soft stains, pits and a low relief.
 pub(crate) fn stone() -> Result<Stone> {
     let mut base = Vec::new();
     let mut normal = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn stone() -> Result<Stone> {
             let dx = stone_height(p + Vec2::X * texel) - stone_height(p - Vec2::X * texel);
             let dy = stone_height(p + Vec2::Y * texel) - stone_height(p - Vec2::Y * texel);
             let n = Vec3::new(-dx * 2.4, dy * 2.4, 1.0).normalize() * 0.5 + 0.5;
-            // Coarse steps keep the files small and are below what one sees.
+            // Coarse quantization keeps the files small and is not visible.
             normal.extend([n.x, n.y, n.z].map(|c| byte((c * 51.0).round() / 51.0 + 0.001)));
             let stain = fractal(p, 3, 3, 71);
             let shade = (0.88 + 0.10 * (height - 0.45) + 0.07 * (stain - 0.5)).clamp(0.0, 1.0);
@@ -78,14 +78,15 @@ pub(crate) fn stone() -> Result<Stone> {
     })
 }
 
-/// A leaf of the spray: where it starts, where it points, and its length.
+/// A leaf of the spray: its base, direction and length.
 struct Leaf {
     base: Vec2,
     direction: Vec2,
     length: f32,
 }
 
-/// A spray of leaves on a twig that grows upwards from the middle of the lower edge, cut out by alpha.
+/// Generates a spray of leaves on a twig that grows upwards from the middle of the lower edge, with an alpha
+/// mask.
 pub(crate) fn leaves() -> Result<Vec<u8>> {
     let twig = |t: f32| Vec2::new(0.5 + 0.05 * (t * 4.0).sin(), 0.99 - 0.72 * t);
     let mut leaves = vec![Leaf {
@@ -107,7 +108,7 @@ pub(crate) fn leaves() -> Result<Vec<u8>> {
     for y in 0..LEAVES {
         for x in 0..LEAVES {
             let p = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) / LEAVES as f32;
-            // Signed distance to the nearest edge, in texels, and the shade there.
+            // Signed distance to the nearest edge in texels, and the shade there.
             let mut inside = f32::NEG_INFINITY;
             let mut shade = 0.62;
             for (i, leaf) in leaves.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A writer of binary glTF 2.0: one buffer, accessors as they come, everything else as JSON.
+//! Writer of binary glTF 2.0, with a single buffer and an accessor per array.
 
 use crate::mesh::Mesh;
 use glam::{Mat4, Vec2, Vec3, Vec4};
@@ -17,7 +17,7 @@ const FLOAT: u32 = 5126;
 /// Joints and weights of each vertex.
 pub(crate) struct Skinning {
     pub(crate) joints: Vec<[u8; 4]>,
-    /// Shares of 255, summing to 255.
+    /// Weights in units of 1/255, with a sum of 255.
     pub(crate) weights: Vec<[u8; 4]>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Target {
     pub(crate) normals: Vec<Vec3>,
 }
 
-/// One primitive: triangles with a material, and what moves them.
+/// A primitive: triangles with a material, and their skinning and morph targets.
 pub(crate) struct Part<'a> {
     pub(crate) mesh: &'a Mesh,
     pub(crate) material: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// A part that does not deform.
+    /// Creates a part that does not deform.
     pub(crate) fn rigid(mesh: &'a Mesh, material: usize) -> Self {
         Self {
             mesh,
@@ -47,7 +47,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Between the keys of a channel.
+/// Interpolation between the keys of a channel.
 #[derive(Clone, Copy)]
 pub(crate) enum Interpolation {
     Step,
@@ -71,7 +71,7 @@ pub(crate) struct Writer {
     lights: Vec<Value>,
     samplers: Vec<Value>,
     channels: Vec<Value>,
-    /// Accessors of key times, so that channels share them.
+    /// Accessors of key times, shared between channels.
     times: HashMap<Vec<u8>, usize>,
     triangles: Vec<usize>,
 }
@@ -117,7 +117,7 @@ impl Writer {
         accessor
     }
 
-    /// Texture coordinates: as shares of 65535 where all are in 0..1, else as floats.
+    /// Adds texture coordinates, as normalized 16-bit integers if all are in 0..1, otherwise as floats.
     fn uvs(&mut self, uvs: &[Vec2]) -> usize {
         if uvs
             .iter()
@@ -142,7 +142,7 @@ impl Writer {
         }
     }
 
-    /// Adds a PNG file as an image with a texture of the same index.
+    /// Adds a PNG file as an image, with a texture of the same index.
     pub(crate) fn texture(&mut self, name: &str, png: &[u8]) -> usize {
         let view = self.view(png, None);
         self.images
@@ -156,8 +156,8 @@ impl Writer {
         self.materials.len() - 1
     }
 
-    /// Adds a mesh. Texture coordinates are written where the material has a texture, colours where one is
-    /// not white.
+    /// Adds a mesh. Writes texture coordinates if the material has a texture, and colours unless all are
+    /// white.
     pub(crate) fn mesh(&mut self, name: &str, parts: &[Part]) -> usize {
         let primitives: Vec<Value> = parts.iter().map(|part| self.primitive(part)).collect();
         let mut mesh = json!({"name": name, "primitives": primitives});
@@ -250,7 +250,7 @@ impl Writer {
         primitive
     }
 
-    /// Adds a node under a parent, or at the top.
+    /// Adds a node under a parent, or as a root.
     pub(crate) fn node(&mut self, parent: Option<usize>, node: Value) -> usize {
         let index = self.nodes.len();
         self.nodes.push(node);
@@ -276,7 +276,7 @@ impl Writer {
         self.skins.len() - 1
     }
 
-    /// Attaches a skin to a node with a mesh.
+    /// Assigns a skin to a node with a mesh.
     pub(crate) fn set_skin(&mut self, node: usize, skin: usize) {
         self.nodes[node]["skin"] = json!(skin);
     }
@@ -314,7 +314,8 @@ impl Writer {
         self.node(parent, node);
     }
 
-    /// Adds a channel to the clip. Values are those of the accessor, tangents of cubic splines included.
+    /// Adds a channel to the clip. The values are those of the accessor, including the tangents of cubic
+    /// splines.
     pub(crate) fn channel(
         &mut self,
         node: usize,
@@ -358,7 +359,8 @@ impl Writer {
             .push(json!({"sampler": sampler, "target": {"node": node, "path": path}}));
     }
 
-    /// Triangles of the scene, every node's copy counted, and the number of nodes that show a mesh.
+    /// Returns the number of triangles in the scene, counting every instance, and the number of nodes with a
+    /// mesh.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let shown = self.nodes.iter().filter_map(|node| node["mesh"].as_u64());
         shown.fold((0, 0), |(triangles, nodes), mesh| {
@@ -366,7 +368,7 @@ impl Writer {
         })
     }
 
-    /// The file.
+    /// Returns the contents of the file.
     pub(crate) fn finish(mut self, clip: &str) -> Vec<u8> {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let textures: Vec<Value> = (0..self.images.len())
@@ -408,17 +410,17 @@ impl Writer {
     }
 }
 
-/// A number as short JSON.
+/// Rounds a number to keep the JSON short.
 fn round(x: f32) -> f64 {
     (f64::from(x) * 1e5).round() / 1e5
 }
 
-/// A vector as short JSON.
+/// Converts a vector to JSON with rounded numbers.
 pub(crate) fn vec3(v: Vec3) -> Value {
     json!(v.to_array().map(round))
 }
 
-/// The rotation that looks along a direction, as a quaternion in JSON.
+/// Returns the rotation that looks along a direction, as a quaternion in JSON.
 fn look(direction: Vec3) -> Value {
     let back = -direction.normalize_or(Vec3::NEG_Z);
     let right = if back.y.abs() > 0.999 {

@@ -1,4 +1,4 @@
-//! The crates that canopy depends on, as cargo names them.
+//! Crates that canopy depends on, as reported by cargo.
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
@@ -7,26 +7,27 @@ use std::{
     process::Command,
 };
 
-/// A crate with what it says of its licence.
+/// A crate with its licence data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Crate {
-    /// The name on the registry.
+    /// Name on the registry.
     pub(crate) name: String,
     /// The version.
     pub(crate) version: String,
-    /// The licence as an SPDX expression; empty where the crate names none.
+    /// Licence as an SPDX expression; empty if the crate names none.
     pub(crate) licence: String,
-    /// Whom the crate names as its authors.
+    /// Authors that the crate names.
     pub(crate) authors: Vec<String>,
-    /// The folder with its source.
+    /// Folder with its source.
     pub(crate) folder: PathBuf,
 }
 
-/// What cargo says of the package in `root`. Without `target`, of its dependencies on every platform.
+/// Returns the metadata that cargo reports for the package in `root`. Without `target`, includes dependencies
+/// on every platform.
 ///
 /// # Errors
 ///
-/// When cargo fails, as where crates have to be downloaded and cannot be.
+/// If cargo fails, for example because crates cannot be downloaded.
 pub(crate) fn metadata(root: &Path, target: Option<&str>) -> Result<Value> {
     let run = |network: &[&str]| {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -40,7 +41,7 @@ pub(crate) fn metadata(root: &Path, target: Option<&str>) -> Result<Value> {
     };
     let mut output = run(&["--offline"])?;
     if !output.status.success() {
-        // Crates for other platforms may not have been downloaded yet.
+        // Crates for other platforms may not be downloaded yet, so try again with network access.
         output = run(&[])?;
     }
     if !output.status.success() {
@@ -50,20 +51,21 @@ pub(crate) fn metadata(root: &Path, target: Option<&str>) -> Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// A text of JSON; empty where it is none.
+/// Returns a string of JSON; empty if it is not a string.
 pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
-/// A list of JSON; empty where it is none.
+/// Returns the items of a JSON list; empty if it is not a list.
 pub(crate) fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     value[key].as_array().into_iter().flatten()
 }
 
-/// The crates of `metadata` whose ids are accepted, without canopy's own packages, in alphabetical order.
+/// Returns the crates of `metadata` whose ids are accepted, in alphabetical order, without canopy's own
+/// packages.
 pub(crate) fn crates(metadata: &Value, accepts: impl Fn(&str) -> bool) -> Vec<Crate> {
     let packages = list(metadata, "packages").filter(|package| {
-        // Packages of the workspace come from no registry.
+        // Packages of the workspace have no source.
         !package["source"].is_null() && accepts(text(package, "id"))
     });
     let mut crates: Vec<_> = packages.map(read).collect();

@@ -1,4 +1,4 @@
-//! Writes the licences of everything that is compiled into the program, with their texts, into one file.
+//! Writes the licences of everything that is compiled into the program, with their full texts, to one file.
 //!
 //! `cargo run --example licences -- TARGET FILE`, where TARGET is a platform such as
 //! x86_64-unknown-linux-gnu. `scripts/release` runs it.
@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How files with licences and notices begin, in lower case.
+/// Lower-case prefixes of the names of licence and notice files.
 const NAMES: [&str; 7] = [
     "license",
     "licence",
@@ -55,7 +55,7 @@ fn main() -> Result<()> {
     std::fs::write(file, page).with_context(|| file.clone())
 }
 
-/// The ids of what is part of the program: neither crates of tests nor those that only build others.
+/// Returns the ids of the crates in the program, without test dependencies and build dependencies.
 fn shipped(metadata: &Value) -> BTreeSet<&str> {
     let resolve = &metadata["resolve"];
     let root = text(resolve, "root");
@@ -74,7 +74,7 @@ fn shipped(metadata: &Value) -> BTreeSet<&str> {
     found
 }
 
-/// The page: a table of crates, then every text once, with the crates that it is of.
+/// Formats the page: a table of crates, then every text once, with the crates that it applies to.
 fn page(crates: &[Crate], apache: &str) -> Result<String> {
     let mut page = "# Licences of the software in canopy\n\n\
                     canopy itself is under MIT or Apache 2.0. The program contains the following crates.\n\n\
@@ -88,7 +88,7 @@ fn page(crates: &[Crate], apache: &str) -> Result<String> {
             texts.entry(text).or_default().push(name);
         }
     }
-    // In the order of the first crate that a text is of.
+    // Texts are in the order of their first crate.
     let mut texts: Vec<_> = texts.into_iter().map(|(text, of)| (of, text)).collect();
     texts.sort();
     for (of, text) in texts {
@@ -102,7 +102,7 @@ fn page(crates: &[Crate], apache: &str) -> Result<String> {
     Ok(page)
 }
 
-/// The texts that the crate's licence asks to be passed on.
+/// Returns the texts that the crate's licence requires to be distributed.
 fn texts_of(of: &Crate, apache: &str) -> Result<Vec<String>> {
     let mut files = Vec::new();
     licence_files(&of.folder, 2, &mut files)?;
@@ -123,7 +123,7 @@ fn texts_of(of: &Crate, apache: &str) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-/// Files with licences in `folder` and in folders below it.
+/// Collects licence files in `folder` and in folders below it.
 fn licence_files(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let entry = entry?;
@@ -143,7 +143,7 @@ fn licence_files(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<
     Ok(())
 }
 
-/// The licence of the C++ library in the crate meshopt, which stands at the end of its header.
+/// Returns the licence of the C++ library in the crate meshopt, which is at the end of its header.
 fn meshoptimizer(folder: &Path) -> Result<String> {
     let header = folder.join("vendor/src/meshoptimizer.h");
     let text = std::fs::read_to_string(&header).with_context(|| header.display().to_string())?;
@@ -160,7 +160,7 @@ fn meshoptimizer(folder: &Path) -> Result<String> {
     ))
 }
 
-/// The text of a licence that the crate names without bringing it.
+/// Returns the text of a licence that the crate names without including it.
 fn text_by_name(of: &Crate, apache: &str) -> Result<String> {
     if of.licence.contains("Apache-2.0") {
         return Ok(apache.into());

@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     fuzz::gltf(bytes).ok();
 });
 
-// Half of the changes know JSON and chunks.
+// Half of the mutations are aware of JSON and chunks.
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     if seed.is_multiple_of(2) {
         return fuzzer_mutate(data, size, max_size);

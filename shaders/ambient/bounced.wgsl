@@ -1,8 +1,8 @@
-// Light of lights that a surface sends on, where a ray of ambient occlusion has hit it.
+// Direct light that a surface reflects, at the hit of an ambient occlusion ray.
 //
-// One light is chosen at each hit, as often as its share of what all would give unshadowed (weighted reservoir
-// sampling of one light: Bitterli et al. 2020, section 2.4), and one ray sent to it. The surface is matte, and has the
-// mean colour of its texture.
+// At each hit, one light is chosen in proportion to its unshadowed contribution (weighted reservoir sampling of one
+// light: Bitterli et al. 2020, section 2.4), and one ray is traced to it. The surface is Lambertian and has the mean
+// colour of its texture.
 #import "frame/frame.wgsl"
 #import "frame/gbuffer_ids.wgsl"
 #import "shadow/light_visibility.wgsl"
@@ -10,7 +10,7 @@
 #import "ambient/occlusion_hit.wgsl"
 #import "math/sampling.wgsl"
 
-// The share of light that the surface scatters.
+// Diffuse albedo of the surface.
 fn scattered_share(triangle: LeafTriangle, weights: vec3f) -> vec3f {
     let is_bare = (frame.materials_without & MATERIALS_BASE_COLOR_TEXTURE) != 0u;
     let at = ALPHA_HEADER * triangle.payload + select(ALPHA_SCATTERS, ALPHA_SCATTERS_BARE, is_bare);
@@ -23,7 +23,7 @@ fn scattered_share(triangle: LeafTriangle, weights: vec3f) -> vec3f {
     return select(factor * color, clay, (frame.materials_without & MATERIALS_OWN_LOOK) != 0u);
 }
 
-// Radiance of the surface at a hit, towards where the ray came from.
+// Radiance of the surface at a hit, towards the origin of the ray.
 fn bounced(pixel: vec2u, index: u32, hit: OcclusionHit) -> vec3f {
     let triangle = tree_triangle(hit.leaf);
     let weights = vec3f(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
@@ -45,7 +45,7 @@ fn bounced(pixel: vec2u, index: u32, hit: OcclusionHit) -> vec3f {
         if weight > 0.0 {
             sum += weight;
             let share = weight / sum;
-            // What is left of the number is spread evenly again.
+            // Rescales the number, which is uniform again after the choice.
             let takes = u < share;
             u = select((u - share) / max(1.0 - share, 1.0e-9), u / share, takes);
             chosen = select(chosen, i, takes);

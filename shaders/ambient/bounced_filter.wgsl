@@ -1,11 +1,11 @@
 // bounced_filter: averages bounced light over frames and over neighbouring pixels.
 //
-// bounced_accumulate, bounced_smooth
-// as signal_accumulate and signal_filter of denoise/signal_filter.wgsl, with colours (math/rgb16.wgsl)
+// bounced_accumulate, bounced_smooth: same as signal_accumulate and signal_filter of denoise/signal_filter.wgsl, with
+// colours (math/rgb16.wgsl)
 //
-// bounced_filter
+// bounced_filter: the last round of spatial filtering
 // in   signal_texture, surfaces
-// out  occlusion_words: the last round, in the second word of each pixel
+// out  occlusion_words: the filtered light, in the second word of each pixel
 #import "math/color.wgsl"
 #import "math/rgb16.wgsl"
 #import "math/rgb9e5.wgsl"

@@ -1,10 +1,10 @@
-// bounced_light: light that surfaces around a pixel's send on to it: one bounce of all lights.
+// bounced_light: one bounce of indirect diffuse light from all lights.
 //
-// in   hits_texture: what one ray of each pixel's ambient occlusion hit first; lights, the merged scene (group 2), the
-//      trees (group 1), a band of rows
-// out  fresh_out: radiance towards the pixel, in two layers of words (math/rgb16.wgsl); 0 where nothing was hit
-// One thread per pixel. The rays are distributed by the cosine, so the mean of what they find, times the albedo, is
-// what the pixel's surface sends on. Surfaces at hits are matte, and have the mean colour of their texture.
+// in   hits_texture: the closest hit of one ambient occlusion ray per pixel; lights, the merged scene (group 2), the
+//      trees (group 1), a slice of rows
+// out  fresh_out: radiance towards the pixel, in two layers of words (math/rgb16.wgsl); 0 for a miss
+// One thread per pixel. The rays are cosine-distributed, so the mean of the result times the albedo is the radiance
+// that the pixel's surface reflects. Surfaces at hits are Lambertian and have the mean colour of their texture.
 #import "ambient/bounced.wgsl"
 #import "ambient/occlusion_hit.wgsl"
 #import "math/rgb16.wgsl"

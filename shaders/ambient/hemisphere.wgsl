@@ -1,9 +1,9 @@
-// Rays into the hemisphere of a surface, and what one of them hits.
+// Rays into the hemisphere of a surface, and the conversion of their hits.
 #import "math/basis.wgsl"
 #import "ambient/occlusion_hit.wgsl"
 #import "shadow/shadow_ray.wgsl"
 
-// A cosine-weighted direction about a unit vector.
+// Samples a cosine-weighted direction about a unit vector.
 fn cosine_direction(normal: vec3f, u: vec2f) -> vec3f {
     let basis = basis_about(normal);
     let turn = 6.2831853 * u.x;
@@ -12,9 +12,8 @@ fn cosine_direction(normal: vec3f, u: vec2f) -> vec3f {
         + sqrt(1.0 - u.y) * normal;
 }
 
-// Offset towards the triangle's centroid that moves a point on an edge inside by four times the step of ray
-// origins. Rounding may have put the point outside the triangle, which is outside of the room where two walls
-// meet.
+// Offset towards the triangle's centroid that moves a point on an edge inside by four times the step of ray origins.
+// Rounding may have put the point outside the triangle. Where two walls meet, that is outside the room.
 fn hemisphere_inwards(triangle: u32, start: ShadowStart) -> vec3f {
     let v0 = scene_position(indices(3u * triangle));
     let v1 = scene_position(indices(3u * triangle + 1u));
@@ -25,14 +24,14 @@ fn hemisphere_inwards(triangle: u32, start: ShadowStart) -> vec3f {
     return share * ((v0 + v1 + v2) / 3.0 - start.position);
 }
 
-// A cosine-weighted direction about the shading normal. A direction below the horizon of the surface, from where no
-// light can come, is mirrored at it.
+// Samples a cosine-weighted direction about the shading normal. No light can come from below the surface's horizon, so
+// a direction there is mirrored at the horizon.
 fn hemisphere_direction(start: ShadowStart, normal: vec3f, u: vec2f) -> vec3f {
     let along = cosine_direction(normal, u);
     return along - min(2.0 * dot(along, start.horizon_normal), 0.0) * start.horizon_normal;
 }
 
-// The nearest hit of a ray in the direction `along`.
+// Closest hit of a ray in the direction `along`.
 fn occlusion_hit(hit: ShadowRayHit, along: vec3f) -> OcclusionHit {
     let blocker = tree_triangle(hit.leaf);
     let front = cross(blocker.v1 - blocker.v0, blocker.v2 - blocker.v0);

@@ -1,5 +1,5 @@
-// Ambient visibility of a pixel's surface: from `occlusion_words`, which the importer binds, or none occluded
-// where no rays are traced.
+// Ambient visibility of a pixel's surface, read from `occlusion_words`, or unoccluded if no rays are traced. The
+// importer binds the buffer.
 #import "frame/frame.wgsl"
 #import "frame/ambient_visibility.wgsl"
 

@@ -1,8 +1,8 @@
-// occlusion_filter: the last round of the filter over ambient occlusion, and what lighting reads of it.
+// occlusion_filter: applies the last filter round to ambient occlusion and packs the result for lighting.
 //
 // in   signal_texture, surfaces; the G-buffer's normals
-// out  occlusion_words: an AmbientVisibility per pixel, whose bounced light ambient/bounced_filter.wgsl fills in
-// One thread per pixel. The rounds before are those of every signal (denoise/signal_filter.wgsl).
+// out  occlusion_words: an AmbientVisibility per pixel; ambient/bounced_filter.wgsl fills in its bounced light
+// One thread per pixel. The earlier rounds are those of every signal (denoise/signal_filter.wgsl).
 #import "frame/ambient_visibility.wgsl"
 #import "denoise/signal_smooth.wgsl"
 
@@ -23,10 +23,10 @@ fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    // The share of the rays that are blocked, and the sum of their directions.
+    // Blocked share of the rays, and the sum of the blocked directions.
     let blocked = signal_smoothed(pixel);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
-    // The mean of all directions of the hemisphere, weighted by the cosine, is two thirds of the normal.
+    // The cosine-weighted mean of all directions of the hemisphere is two thirds of the normal.
     let rest = 2.0 / 3.0 * normal - blocked.yzw;
     let bent = select(normal, normalize(rest), dot(rest, normal) > 1.0e-3);
     let ambient = AmbientVisibility(bent, 1.0 - blocked.x, vec3f(0.0), 0.0, true);

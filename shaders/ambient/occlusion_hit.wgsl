@@ -1,25 +1,25 @@
-// Rays of ambient occlusion, and where one has hit something first.
+// Ambient occlusion rays, and the closest hit of one of them.
 
 struct OcclusionParams {
-    // Number of this frame since the history began.
+    // Number of this frame since the start of the history.
     index: u32,
     // Rays per pixel and frame.
     rays: u32,
-    // Length of the rays.
+    // Length of the rays in metres.
     reach: f32,
-    // Number of the ray in this frame whose first hit is told; none where there are not so many.
+    // Number of the ray in this frame whose closest hit is stored. A number beyond the last ray stores none.
     told: u32,
 }
 
 struct OcclusionHit {
     leaf: u32,
-    // Where on its triangle.
+    // Barycentric coordinates of the hit.
     barycentric: vec2f,
-    // Whether the ray sees its back.
+    // True if the ray hits a back face.
     is_back: bool,
 }
 
-// Nothing.
+// A miss.
 const OCCLUSION_UNHIT = vec2u(0xffffffffu);
 
 fn occlusion_hit_pack(hit: OcclusionHit) -> vec2u {

@@ -1,17 +1,15 @@
 // occlusion_rays: ambient occlusion by rays through the trees.
 //
-// in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a band of rows
-// out  fresh_out: this frame's signal in two layers: the share of the light that what the rays meet takes, and
-//      the sum of their directions by it; zeros where there is no triangle
-//      hits_out: what one of the rays hit first, where light is to bounce there (ambient/occlusion_hit.wgsl)
-// One thread per pixel. Directions are cosine-weighted about the shading normal. A direction below the
-// horizon of the surface (shadow/shadow_start.wgsl), from where no light can come, is mirrored at the
-// horizon. So a convex body with smooth normals is unoccluded everywhere, and within a closed room every ray
-// is occluded.
+// in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a slice of rows
+// out  fresh_out: this frame's signal in two layers: the blocked share of the rays, and the sum of their directions
+//      weighted by it; zeros where there is no triangle
+//      hits_out: the closest hit of one of the rays, if light bounces there (ambient/occlusion_hit.wgsl)
+// One thread per pixel. Directions are cosine-weighted about the shading normal. No light can come from below the
+// surface's horizon (shadow/shadow_start.wgsl), so a direction there is mirrored at the horizon. A convex body with
+// smooth normals is therefore unoccluded everywhere, and within a closed room every ray is occluded.
 //
-// The numbers of a direction are those of the shared sequence (math/sampling.wgsl), whose point k counts
-// the pixel's rays so far: they are spread evenly over the frames, and between neighbouring pixels within a
-// frame.
+// Directions use the shared sequence (math/sampling.wgsl), whose point k counts the pixel's rays so far. They are
+// stratified over the frames, and between neighbouring pixels within a frame.
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "ambient/hemisphere.wgsl"
@@ -26,7 +24,7 @@
 #texels 3 3 ids_texture: r32uint
 @group(3) @binding(4) var<uniform> params: OcclusionParams;
 @group(3) @binding(5) var fresh_out: texture_storage_2d_array<r32uint, write>;
-// Not used where no hits are told.
+// A placeholder if no hits are stored.
 @group(3) @binding(6) var hits_out: texture_storage_2d<rg32uint, write>;
 
 fn tell(pixel: vec2u, hit: vec2u) {

@@ -1,23 +1,23 @@
-// baseline: traversal as textbooks have it, to measure `trace` by.
+// baseline: textbook BVH traversal, as a reference for the speed of `trace`.
 //
-// in   rays, nodes (a binary tree whose root is node 0), corners (three vec4 a triangle)
-// out  hits, one per ray; the mesh is 0, `triangle` the number among all triangles
-// One thread per ray. A node is its own box with two children or one triangle, so that both children are
-// fetched to be tested; children are pushed unordered; one triangle a leaf, by Möller and Trumbore (1997).
-// The host checks that no tree is deeper than the stack.
+// in   rays, nodes (a binary tree whose root is node 0), corners (three vec4 per triangle)
+// out  hits, one per ray; the mesh is 0, and `triangle` is the number among all triangles
+// One thread per ray. A node is its own box with two children or one triangle, so both children must be fetched to be
+// tested. Children are pushed unordered. Each leaf has one triangle, tested by Möller and Trumbore (1997). The host
+// checks that no tree is deeper than the stack.
 #import "bvh/dispatch.wgsl"
 #import "bvh/ray.wgsl"
 
 struct BaselineNode {
     lower: vec3f,
-    // A leaf's triangle, or the left child.
+    // Triangle of a leaf, or the left child.
     left: u32,
     upper: vec3f,
-    // The right child; 0 for a leaf.
+    // Right child; 0 for a leaf.
     right: u32,
 }
 
-// The number of rays.
+// x: number of rays.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> rays: array<Ray>;
 @group(0) @binding(2) var<storage, read> nodes: array<BaselineNode>;

@@ -1,8 +1,8 @@
-// copy: a buffer to another, to learn how fast the adapter moves memory.
+// copy: copies a buffer, to measure the adapter's memory bandwidth.
 //
 // in   source
-// out  destination, as long
-// One thread per 16 bytes, neighbours side by side.
+// out  destination, of the same length
+// One thread per 16 bytes, with neighbouring threads on neighbouring elements.
 #import "bvh/dispatch.wgsl"
 
 @group(0) @binding(0) var<storage, read> source: array<vec4u>;

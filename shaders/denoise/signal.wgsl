@@ -1,36 +1,34 @@
-// A sampled signal of a pixel: four numbers from −1 to 1, as the passes that trace rays and those that
-// average over frames and neighbours exchange them. 16 bits each: an average of a thousand frames still moves
-// them.
+// Noisy signal of a pixel: four numbers from −1 to 1. It is passed from the passes that trace rays to those that
+// average over frames and neighbours. Each number has 16 bits, so that an average over a thousand frames still changes.
 //
-// What is averaged is what is blocked: exactly 0 where nothing is, however few the rays.
+// The average is taken over the blocked light. It is exactly 0 where nothing blocks, however few the rays.
 #import "frame/frame.wgsl"
 #import "math/octahedral.wgsl"
 
-// The word of a pixel that sent no rays for a part of the signal: nothing is blocked.
+// Word of a pixel that sent no rays for a part of the signal. Nothing is blocked.
 const SIGNAL_UNSENT = 0x80000000u;
-// The word of a pixel that goes on with what its light's history holds: all of the light arrives, or, with the other
-// bits, none.
+// Words of a pixel that keeps its light's history. With SIGNAL_KEPT all of the light arrives; with SIGNAL_KEPT_BLOCKED
+// in addition, none does.
 const SIGNAL_KEPT = 0x80010000u;
 const SIGNAL_KEPT_BLOCKED = SIGNAL_SHARE;
-// Of a light's word, the bits of the share that is blocked, and the bit that more rays were sent, as to edges of its
-// shadow.
+// Bits of a light's word: the blocked share, and a flag for a shadow edge that sent more rays.
 const SIGNAL_SHARE = 0x7fffu;
 const SIGNAL_EDGE = 0x8000u;
 
 struct SignalParams {
-    // Most earlier frames that the mean counts; 0 where it begins.
+    // Longest history in frames; 0 to restart it.
     remembered: u32,
-    // Rays per pixel that this frame stands for.
+    // Rays per pixel in this frame.
     rays: u32,
-    // Pixels between the taps of the filter; 0 leaves the signal unfiltered.
+    // Distance between filter taps in pixels; 0 disables the filter.
     step: u32,
     // First of the two layers of `fresh`.
     layer: u32,
-    // Of the words of two lights: 1 where the light has a size, so that there is something to average.
+    // For two lights: 1 if the light has a size, so that there is something to filter.
     soft: vec2f,
-    // Whether edges of their shadows get more rays.
+    // Nonzero if shadow edges get more rays.
     sharpens: u32,
-    // Of radiance: how much less bright radiance counts among neighbours (math/color.wgsl).
+    // For radiance: strength of the compression of bright radiance (math/color.wgsl).
     compression: f32,
 }
 
@@ -38,7 +36,7 @@ fn signal_pack(signal: vec4f) -> vec2u {
     return vec2u(pack2x16snorm(signal.xy), pack2x16snorm(signal.zw));
 }
 
-// Fresh words, with nothing blocked where no rays were sent.
+// Noisy words, with nothing blocked if no rays were sent.
 fn signal_sent(words: vec2u) -> vec2u {
     return select(words, vec2u(0u), words == vec2u(SIGNAL_UNSENT));
 }
@@ -55,21 +53,20 @@ fn signal_unpack(words: vec2u) -> vec4f {
     return vec4f(unpack2x16snorm(words.x), unpack2x16snorm(words.y));
 }
 
-// The surface of a pixel. The history and the filter compare it with other pixels' surfaces.
+// Surface of a pixel, for comparison with other pixels' surfaces in the history and in the filter.
 struct SignalSurface {
     position: vec3f,
-    // Normal of its triangle, on the side of the eye.
+    // Normal of its triangle, towards the eye.
     normal: vec3f,
-    // Five bits that tell meshes apart.
+    // Five-bit hash that distinguishes meshes.
     mesh: u32,
-    // Whether it has moved since the last frame.
+    // True if it has moved since the last frame.
     moved: bool,
-    // Frames since it became visible; 0 where there is no surface.
+    // Number of frames since it became visible; 0 if there is no surface.
     frames: u32,
 }
 
-// The mesh and the motion take the last two bits of each coordinate, which is within the tolerance of what compares
-// them.
+// The mesh and the motion take the last two bits of each coordinate, which is within the tolerance of the comparisons.
 fn signal_surface_pack(surface: SignalSurface) -> vec4u {
     let bits = surface.mesh | select(0u, 32u, surface.moved);
     return vec4u(
@@ -89,8 +86,7 @@ fn signal_surface_unpack(words: vec4u) -> SignalSurface {
     );
 }
 
-// Distance within which points count as lying in one plane: a pixel's width there, plus the rounding of
-// coordinates.
+// Distance within which points count as coplanar: the local pixel width plus the rounding of coordinates.
 fn signal_tolerance(position: vec3f) -> f32 {
     let largest = max(abs(position.x), max(abs(position.y), abs(position.z)));
     return frame_pixel_width(position) + 9.5367432e-7 * largest;

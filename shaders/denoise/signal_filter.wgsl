@@ -1,16 +1,16 @@
-// signal_filter: averages a sampled signal over frames and over neighbouring pixels.
+// signal_filter: averages a noisy signal over frames and over neighbouring pixels.
 //
-// signal_accumulate
-// in   fresh: this frame's signal, two layers of words; taps of the last frame; last_signal: its means;
+// signal_accumulate: temporal accumulation
+// in   fresh: this frame's signal, two layers of words; reprojection taps; last_signal: the last frame's means;
 //      surfaces
 // out  signal_out: means over the frames since the pixel's surface became visible
 //
-// signal_filter
+// signal_filter: one round of spatial filtering
 // in   signal_texture, surfaces
-// out  smooth_out: a round of the filter (denoise/signal_smooth.wgsl)
+// out  smooth_out: the filtered signal (denoise/signal_smooth.wgsl)
 //
-// One thread per pixel in both of them. Those of bounced light are in ambient/bounced_filter.wgsl, those of lights in
-// shadow/shadow_filter.wgsl.
+// Both use one thread per pixel. The filter for bounced light is in ambient/bounced_filter.wgsl, and the one for lights
+// in shadow/shadow_filter.wgsl.
 #import "denoise/signal_mean.wgsl"
 
 @group(1) @binding(6) var signal_out: texture_storage_2d<rg32uint, write>;

@@ -1,20 +1,20 @@
-// Looks for a surface among those that the last frame saw: `last_surfaces`, which the importer binds.
+// Searches for a surface in the last frame, in `last_surfaces`. The importer binds it.
 #import "denoise/signal.wgsl"
 #import "denoise/signal_taps.wgsl"
 
 struct SignalFound {
-    // As signal_taps_pack takes them.
+    // Arguments of signal_taps_pack.
     corner: vec2i,
     part: vec2f,
     same: u32,
-    // The sum of what the pixels count, and the frames since they became visible, in their mean.
+    // Sum of the weights of the pixels that show the surface, and their mean number of visible frames.
     weight: f32,
     frames: f32,
 }
 
-// `at` is where the surface was in the picture of the last frame, in pixels from the centre of the first one; its
-// point was at `position` then. It is the one that was seen where either plane holds the other's point to within a
-// pixel's width, the normals agree, and the mesh is the same.
+// Finds the pixels that showed a surface in the last frame. `at` is its last screen position, in pixels from the centre
+// of the first pixel, and `position` is its last position. A pixel shows the same surface if its mesh is the same, the
+// normals agree, and either plane contains the other's point to within `near`.
 fn signal_find(at: vec2f, position: vec3f, normal: vec3f, mesh: u32, near: f32, was_in_front: bool) -> SignalFound {
     let corner = clamp(floor(at), vec2f(-1.0), vec2f(frame.size));
     let part = clamp(at - corner, vec2f(0.0), vec2f(1.0));

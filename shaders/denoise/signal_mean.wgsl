@@ -1,5 +1,5 @@
-// The mean of a signal over frames. The importer binds what is read here, and defines
-// `signal_load(words: vec2u) -> vec4f`.
+// Temporal mean of a signal. The importer binds the textures read here, and defines `signal_load(words: vec2u) ->
+// vec4f`.
 #import "denoise/signal_smooth.wgsl"
 #import "denoise/signal_taps.wgsl"
 
@@ -10,7 +10,7 @@
 #texels 1 4 last_signal: rg32uint
 #texels 1 5 frame_surfaces: rgba32uint
 
-// Over the frames since the pixel's surface became visible.
+// Mean over the frames since the pixel's surface became visible.
 fn signal_accumulated(pixel: vec2u) -> vec4f {
     let first = textureLoad(fresh_texture, pixel, params.layer, 0).r;
     let fresh = signal_load(vec2u(first, textureLoad(fresh_texture, pixel, params.layer + 1u, 0).r));

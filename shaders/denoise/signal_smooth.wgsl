@@ -1,12 +1,12 @@
-// A round of the filter over neighbouring pixels: an edge-avoiding à-trous filter (Dammertz et al. 2010) of 3
-// × 3 taps. The weight of a tap falls to 0 where either plane is a pixel's width away from the other's point.
+// A round of the spatial filter: an edge-avoiding à-trous filter (Dammertz et al. 2010) with 3 × 3 taps. The weight of
+// a tap falls to 0 where either plane is a pixel's width away from the other's point.
 //
-// The more rays a pixel has, the narrower its filter: a round of step s widens by a variance of s² / 2 pixels
-// up to 64 / s² rays, and by 32 / n for more rays n. The importer binds `surfaces` and `params`, and defines
-// `signal_at(pixel: vec2u) -> vec4f`.
+// The more rays a pixel has, the narrower its filter. A round of step s adds a variance of s² / 2 pixels for up to 64 /
+// s² rays, and 32 / n for more rays n. The importer binds `surfaces` and `params`, and defines `signal_at(pixel: vec2u)
+// -> vec4f`.
 #import "denoise/signal.wgsl"
 
-// Sums over the taps at the edges and at the corners of the 3 × 3.
+// Sums over the edge taps and the corner taps of the 3 × 3.
 struct SignalRing {
     edges: vec4f,
     corners: vec4f,
@@ -17,7 +17,7 @@ struct SignalRing {
 struct SignalNeighbours {
     own: vec4f,
     ring: SignalRing,
-    // Frames whose rays the pixel has.
+    // Number of frames in the pixel's mean.
     frames: f32,
 }
 
@@ -39,7 +39,7 @@ fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
         let alike = max(dot(other.normal, surface.normal), 0.0);
         let alike2 = alike * alike;
         let alike4 = alike2 * alike2;
-        // A pixel with fewer frames is noisier.
+        // A pixel with a shorter history is noisier.
         let trust = min(f32(min(other.frames, most)) / f32(frames), 1.0);
         let counts = there && other.frames > 0u && surface.frames > 0u;
         let weight = select(0.0, trust * alike4 * alike4 * max(1.0 - away * near, 0.0), counts);
@@ -53,15 +53,15 @@ fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
     return SignalNeighbours(own, ring, f32(frames));
 }
 
-// Most variance that the round may widen by, over s², for a pixel with so many rays.
+// Greatest variance that the round may add, over s², for a pixel with this many rays.
 fn signal_spread(rays: f32) -> f32 {
     let step = params.step;
     return select(min(0.5, 32.0 / (rays * f32(step * step))), 0.0, step == 0u);
 }
 
-// The mean for a variance over s² of `spread` pixels along each axis.
+// The filtered mean for an added variance of `spread` × s² square pixels along each axis.
 fn signal_mean(n: SignalNeighbours, spread: f32) -> vec4f {
-    // Weight of an outer tap relative to the one in the middle.
+    // Weight of an outer tap relative to the central one.
     let outer = 0.5 * spread / (1.0 - spread);
     let sum = n.own + outer * (n.ring.edges + outer * n.ring.corners);
     return sum / (1.0 + outer * (n.ring.edge_weight + outer * n.ring.corner_weight));

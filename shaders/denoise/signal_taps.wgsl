@@ -1,19 +1,19 @@
-// Where the last frame saw a pixel's surface: four of its pixels, and which of them show it.
+// Reprojection of a pixel's surface: four pixels of the last frame, and which of them show it.
 
-// The bit of the first word that `SignalTaps.moves` is.
+// Bit of the first word that holds `SignalTaps.moves`.
 const SIGNAL_TAPS_MOVE = 0x80000000u;
 
 struct SignalTaps {
-    // The upper left one.
+    // The top-left pixel.
     corner: vec2i,
-    // How much each counts: along a row, then the row below. Together 1, or 0 where the surface is new.
+    // Weights of the four pixels in row order. Their sum is 1, or 0 for a disoccluded surface.
     weights: vec4f,
-    // Whether what the signal is of may have changed.
+    // True if the signal may have changed.
     moves: bool,
 }
 
-// `part` is where the surface lies between the four, and bit i of `same` says that pixel i shows it. 15 bits hold a
-// coordinate of the corner, of pictures of up to 32,766 pixels a side.
+// Packs taps. `part` is the fractional position between the four pixels, and bit i of `same` is set if pixel i shows
+// the surface. A coordinate of the corner has 15 bits, for images of up to 32,766 pixels a side.
 fn signal_taps_pack(corner: vec2i, part: vec2f, same: u32, moves: bool) -> vec2u {
     let at = vec2u(corner + 1) & vec2u(0x7fffu);
     let steps = vec2u(round(part * 16383.0));
@@ -27,13 +27,13 @@ fn signal_taps_unpack(words: vec2u) -> SignalTaps {
     let sides = vec4f(1.0 - part.x, part.x, 1.0 - part.x, part.x);
     let weights = sides * vec4f(vec2f(1.0 - part.y), vec2f(part.y)) * vec4f(same);
     let sum = dot(weights, vec4f(1.0));
-    // Less than a hundredth of a pixel counts as nothing.
+    // A total weight of less than 0.01 counts as none.
     let known = select(0.0, 1.0 / max(sum, 0.01), sum > 0.01);
     let corner = vec2i(vec2u(words.x, words.x >> 15u) & vec2u(0x7fffu)) - 1;
     return SignalTaps(corner, weights * known, words.x >= SIGNAL_TAPS_MOVE);
 }
 
-// The one that counts most.
+// Pixel with the greatest weight.
 fn signal_taps_nearest(taps: SignalTaps) -> vec2i {
     let part = vec2f(taps.weights.y + taps.weights.w, taps.weights.z + taps.weights.w);
     return taps.corner + vec2i(part > vec2f(0.5));

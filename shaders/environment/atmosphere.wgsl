@@ -1,19 +1,18 @@
-// The atmosphere of the Earth: the model of scene/atmosphere.rs, which names its sources, in f32. Lengths are
-// kilometres. A vec4f holds light at 630, 570, 520 and 440 nm, relative to the sun's light above the
-// atmosphere.
+// Model of the Earth's atmosphere in f32. It is that of scene/atmosphere.rs, which names its sources. Lengths are in
+// kilometres. A vec4f holds light at 630, 570, 520 and 440 nm, relative to the sun's light above the atmosphere.
 #import "environment/sky_disc.wgsl"
 
 struct SkyParams {
     // Unit vector to the centre of the sun.
     to_sun: vec3f,
-    // Multiplies the density of the aerosols.
+    // Factor on the density of the aerosols.
     haze: f32,
     // Illuminance of the sun above the atmosphere.
     illuminance: vec3f,
     ground_albedo: f32,
 }
 
-// Distance from the ground to the top along the horizon.
+// Distance from the ground to the top of the atmosphere along the horizon.
 const AIR_REACH = 1132.2544;
 
 // Scattering and extinction of the air, per kilometre.
@@ -22,7 +21,7 @@ struct Air {
     rayleigh: vec4f,
     // Scattering by aerosols.
     mie: f32,
-    // Scattering and absorption by anything.
+    // Scattering and absorption of all constituents.
     extinction: vec4f,
 }
 
@@ -33,8 +32,8 @@ fn air_at(height: f32, haze: f32) -> Air {
     return Air(rayleigh, AIR_MIE * aerosols, rayleigh + AIR_MIE_EXTINCTION * aerosols + ozone);
 }
 
-// f32 cannot resolve differences between squared distances from the centre of the Earth: everything below is
-// written in heights instead.
+// f32 cannot resolve differences between squared distances from the centre of the Earth. Everything below is therefore
+// written in heights.
 
 // Distance at which a ray from `height`, with the cosine `mu` to the zenith, leaves the atmosphere.
 fn air_exit(height: f32, mu: f32) -> f32 {
@@ -43,7 +42,7 @@ fn air_exit(height: f32, mu: f32) -> f32 {
     return max(sqrt(across * across + above) - across, 0.0);
 }
 
-// Distance at which that ray meets the ground; negative where it misses the ground.
+// Distance at which that ray hits the ground; negative if it misses the ground.
 fn air_ground(height: f32, mu: f32) -> f32 {
     let across = (AIR_GROUND + height) * mu;
     let below = height * (2.0 * AIR_GROUND + height);
@@ -52,7 +51,7 @@ fn air_ground(height: f32, mu: f32) -> f32 {
     return select(-1.0, length, mu < 0.0 && square >= 0.0);
 }
 
-// Height of that ray after `length`.
+// Height of that ray after a distance of `length`.
 fn air_height(height: f32, mu: f32, length: f32) -> f32 {
     let radius = AIR_GROUND + height;
     let more = height * (2.0 * AIR_GROUND + height) + length * (2.0 * radius * mu + length);
@@ -64,14 +63,14 @@ fn air_to_horizon(height: f32) -> f32 {
     return sqrt(height * (2.0 * AIR_GROUND + height));
 }
 
-// Start and end of an integration step along a ray of length one. Each step is longer than the one before,
-// because air thins out away from the ground.
+// Start and end of an integration step along a ray of length one. Steps grow, because air thins out away from the
+// ground.
 fn air_step(step: u32, count: u32) -> vec2f {
     let ends = vec2f(f32(step), f32(step + 1u)) / f32(count);
     return ends * ends;
 }
 
-// Share of the sun's disc above the horizon. `mu` is the cosine of its centre to the zenith.
+// Visible share of the sun's disc above the horizon. `mu` is the cosine between its centre and the zenith.
 fn air_disc_share(height: f32, mu: f32) -> f32 {
     let radius = AIR_GROUND + height;
     let reach = SUN_RADIUS * AIR_GROUND / radius;
@@ -80,7 +79,7 @@ fn air_disc_share(height: f32, mu: f32) -> f32 {
 
 // Coordinates in tables run from 0 at the centre of the first texel to 1 at the centre of the last one.
 
-// Coordinates in the transmittance table. x: distance to the top of the atmosphere, between the shortest and
+// Coordinates in the transmittance table. x: distance to the top of the atmosphere, normalised between the shortest and
 // the longest; y: distance to the horizon (Bruneton 2017).
 fn air_transmittance_coords(height: f32, mu: f32) -> vec2f {
     let to_horizon = air_to_horizon(height);
@@ -101,19 +100,19 @@ fn air_transmittance_ray(coords: vec2f) -> vec2f {
     return vec2f(height, select(1.0, clamp(mu, -1.0, 1.0), length > 0.0));
 }
 
-// Coordinates in the tables that depend on the sun. x: square root of the cosine to the zenith, which gives
+// Coordinates in the tables that depend on the sun. x: signed square root of the cosine to the zenith, which gives
 // twilight more texels; y: square root of the height.
 fn air_sun_coords(height: f32, mu: f32) -> vec2f {
     return saturate(vec2f(0.5 + 0.5 * sign(mu) * sqrt(abs(mu)), sqrt(height / AIR_TOP)));
 }
 
-// Height and cosine to the zenith at coordinates in those tables.
+// Height and cosine to the zenith at coordinates in these tables.
 fn air_sun(coords: vec2f) -> vec2f {
     let root = 2.0 * coords.x - 1.0;
     return vec2f(AIR_TOP * coords.y * coords.y, root * abs(root));
 }
 
-// Linear sRGB of the four bands. What a display cannot show is cut off.
+// Linear sRGB of the four bands. Negative components, which are out of gamut, are clipped.
 fn air_rgb(bands: vec4f) -> vec3f {
     return max(vec3f(
         dot(bands, vec4f(0.79515, 0.66343, -0.51496, 0.05638)),

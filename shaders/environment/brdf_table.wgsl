@@ -1,10 +1,10 @@
-// brdf_table: integrates the split-sum table of environment/brdf_table_lookup.wgsl, for GGX and height-correlated Smith
-// masking as in material/brdf.wgsl.
+// brdf_table: integrates the split-sum table of environment/brdf_table_lookup.wgsl.
 //
 // out  brdf_table
-// Each entry is a mean of G2 / G1 over visible normals (Heitz 2018, "Sampling the GGX Distribution of Visible
-// Normals"; sampled by spherical caps, Dupuy and Benyoub 2023), which leaves neither the distribution nor a
-// small cosine in the integrand. One thread per two entries: a thread may not write half a vector.
+// The BRDF has GGX and height-correlated Smith masking, like material/brdf.wgsl. Each entry is a mean of G2 / G1 over
+// visible normals (Heitz 2018, "Sampling the GGX Distribution of Visible Normals"; sampled by spherical caps, Dupuy and
+// Benyoub 2023). This leaves neither the distribution nor a small cosine in the integrand. One thread per two entries,
+// because a thread may not write half a vector.
 #import "environment/brdf_table_lookup.wgsl"
 
 @group(0) @binding(0) var<storage, read_write> brdf_table: array<vec4f, BRDF_TABLE_PAIRS>;
@@ -19,7 +19,7 @@ fn brdf_table_integral(row: u32, column: u32) -> vec2f {
     var albedo = 0.0;
     var schlick = 0.0;
     for (var i = 0u; i < BRDF_TABLE_SAMPLES; i++) {
-        // A lattice of the golden ratio, in units of 2⁻³² turns so that it keeps its digits.
+        // A golden-ratio lattice, in integer units of 2⁻³² turns to keep its precision.
         let angle = 2.0 * PI * (f32((i * 2654435769u) >> 8u) / 16777216.0);
         let z = 1.0 - (f32(i) + 0.5) / f32(BRDF_TABLE_SAMPLES) * (1.0 + stretched.y);
         let radius = sqrt(saturate(1.0 - z * z));

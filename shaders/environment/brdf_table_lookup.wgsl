@@ -1,13 +1,12 @@
-// The split-sum table (Karis 2013): the directional albedo of a surface, by perceptual roughness and n · v,
-// without scattering between facets. An entry holds the albedo for a Fresnel reflectance of 1, and the fifth
-// root of the share of it that comes from Schlick's term. That root is about 1 − n · v, so both are nearly
-// linear between entries.
+// Split-sum table (Karis 2013): directional albedo of a specular lobe by perceptual roughness and n · v, without
+// multiple scattering. An entry holds the albedo for a Fresnel reflectance of 1, and the fifth root of the fraction of
+// it that Schlick's term contributes. That root is about 1 − n · v, so both are nearly linear between entries.
 //
-// The importer binds `brdf_table: array<vec4f, BRDF_TABLE_PAIRS>`, two entries each, as a uniform. A row has
-// one roughness. Along a row, n · v is spaced logarithmically, starting at the angle from which facets begin
-// to shadow each other, which is proportional to α.
+// The importer binds `brdf_table: array<vec4f, BRDF_TABLE_PAIRS>`, with two entries per vector, as a uniform. A row has
+// one roughness. Along a row, n · v is spaced logarithmically. The spacing starts at the angle at which microfacets
+// begin to shadow each other, which is proportional to α.
 
-// Roughness of a row, from the least to 1.
+// Roughness of a row, from ROUGHNESS_MIN to 1.
 fn brdf_table_roughness(row: f32) -> f32 {
     return mix(ROUGHNESS_MIN, 1.0, row / f32(BRDF_TABLE_ROWS - 1u));
 }
@@ -27,8 +26,8 @@ fn brdf_table_entry(row: u32, column: u32) -> vec2f {
     return select(pair.xy, pair.zw, (at & 1u) == 1u);
 }
 
-// Scale x and bias y of the reflectance at normal incidence: the surface reflects f0 · x + y, and x + y is
-// the albedo of the first bounce.
+// Scale x and bias y of the reflectance at normal incidence. The surface reflects f0 · x + y, and x + y is the albedo
+// of single scattering.
 fn brdf_table_at(roughness: f32, n_dot_v: f32) -> vec2f {
     let clamped = clamp(roughness, ROUGHNESS_MIN, 1.0);
     let row =

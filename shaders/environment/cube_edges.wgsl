@@ -1,8 +1,8 @@
-// cube_edges: a draw to which a cube is bound. SwiftShader holds texels of the neighbouring faces around each face for
-// its filter, and copies them there before a draw that reads the cube, never before a dispatch.
+// cube_edges: a draw that binds a cube, as a workaround for SwiftShader. SwiftShader stores texels of the neighbouring
+// faces around each face for its filter. It copies them before a draw that reads the cube, but never before a dispatch.
 //
 // in   cube, whose texels have changed
-// out  nothing: a target of one pixel, which is not kept
+// out  nothing: a target of one pixel, which is discarded
 #import "frame/cover.wgsl"
 
 @group(0) @binding(0) var cube: texture_cube<f32>;

@@ -1,5 +1,4 @@
-// Cube maps as textures of six layers. `Cube` of render/environment/mod.rs defines the order and the axes of
-// the faces.
+// Cube maps as textures of six layers. `Cube` in render/environment/mod.rs defines the order and the axes of the faces.
 
 // Direction through a point of a face, with coordinates from −1 to 1 to the right and down. Its largest
 // component is ±1.
@@ -11,7 +10,7 @@ fn cube_map_direction(face: u32, coords: vec2f) -> vec3f {
     return select(select(z, y, face < 4u), x, face < 2u);
 }
 
-// The face that a direction passes through, and the coordinates of the point there.
+// Cube face that a direction passes through, and the coordinates on it.
 struct CubeMapPlace {
     face: u32,
     coords: vec2f,
@@ -37,8 +36,8 @@ fn cube_map_length(x: f32, y: f32) -> f32 {
     return sqrt(1.0 + x * x + y * y);
 }
 
-// tan(Ω / 2) of a right-angled triangle on a face (van Oosterom and Strackee 1983), written without
-// cancellation. `area` is twice the area of the triangle; `a` and `c` are the ends of the hypotenuse.
+// tan(Ω / 2) of a right-angled triangle on a face (van Oosterom and Strackee 1983), in a form without cancellation.
+// `area` is twice the area of the triangle; `a` and `c` are the ends of the hypotenuse.
 fn cube_map_triangle(area: f32, a: vec2f, b: vec2f, c: vec2f) -> f32 {
     let la = cube_map_length(a.x, a.y);
     let lb = cube_map_length(b.x, b.y);
@@ -46,13 +45,13 @@ fn cube_map_triangle(area: f32, a: vec2f, b: vec2f, c: vec2f) -> f32 {
     return area / (la * lb * lc + (1.0 + dot(a, b)) * lc + (1.0 + dot(a, c)) * lb + (1.0 + dot(b, c)) * la);
 }
 
-// Solid angle of a rectangle of at most a quarter of a face, to a few units in the last place.
+// Solid angle of a rectangle of at most a quarter of a face, accurate to a few ulp.
 fn cube_map_solid_angle(low: vec2f, high: vec2f) -> f32 {
     let size = high - low;
     let area = size.x * size.y;
     let t = cube_map_triangle(area, low, vec2f(high.x, low.y), high);
     let u = cube_map_triangle(area, low, vec2f(low.x, high.y), high);
-    // Adds the angles by the sum of tangents. The series replaces WGSL's atan, which may be off by 4096 ulp.
+    // Adds the angles by the sum of tangents. The series replaces WGSL's atan, whose error may be 4096 ulp.
     let tangent = (t + u) / (1.0 - t * u);
     let square = tangent * tangent;
     let tail = 1.0 / 7.0 - square * (1.0 / 9.0 - square * (1.0 / 11.0 - square / 13.0));

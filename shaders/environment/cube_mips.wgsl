@@ -1,9 +1,8 @@
-// cube_mips: a level of a cube from the finer one, weighted by exact solid angles: Σ radiance × solid angle
-// is the same on every level.
+// cube_mips: computes a mip level of a cube from the next finer one, weighted by exact solid angles.
 //
 // in   finer: a level, of any size
 // out  coarser: the next level, of half the size, rounded down
-// One thread per texel of all six faces.
+// One thread per texel of all six faces. The sum of radiance × solid angle is the same on every level.
 #import "environment/cube_box.wgsl"
 #import "math/half_float.wgsl"
 

@@ -1,5 +1,5 @@
-// Environment lighting (group 0): irradiance for diffuse surfaces, prefiltered radiance for glossy ones and
-// for the background.
+// Environment lighting (group 0): irradiance for diffuse surfaces, and prefiltered radiance for glossy ones and for the
+// background.
 #import "environment/brdf_table_lookup.wgsl"
 #import "frame/frame.wgsl"
 #import "environment/sh.wgsl"
@@ -10,21 +10,20 @@
 @group(0) @binding(7) var environment_cube: texture_cube<f32>;
 @group(0) @binding(8) var environment_sampler: sampler;
 
-// Turns a world direction into the axes of the environment, which is rotated about +Y.
+// Rotates a world direction about +Y into the axes of the environment.
 fn environment_direction(world: vec3f) -> vec3f {
     let turn = frame.environment_turn;
     return vec3f(turn.x * world.x - turn.y * world.z, world.y, turn.y * world.x + turn.x * world.z);
 }
 
-// Radiance of a white diffuse surface: irradiance / π.
+// Outgoing radiance of a white diffuse surface: irradiance / π.
 fn environment_diffuse(normal: vec3f) -> vec3f {
     return sh_irradiance(environment_direction(normal)) * (frame.environment_scale / 3.14159265358979);
 }
 
-// Level of the prefiltered cube for a roughness: lod = (levels − 1) · p^⅔. Smooth surfaces, whose reflections
-// differ most, have more levels, and rough ones lie not too far between two. Prefilter::roughness of
-// render/environment/prefilter.rs is the inverse.
-// `levels` is textureNumLevels of the cube.
+// Level of the prefiltered cube for a roughness: lod = (levels − 1) · p^⅔. This gives more levels to smooth surfaces,
+// whose reflections differ most, while rough levels stay close enough. Prefilter::roughness in
+// render/environment/prefilter.rs is the inverse. `levels` is textureNumLevels of the cube.
 fn environment_lod(roughness: f32, levels: u32) -> f32 {
     let p = saturate(roughness);
     return f32(levels - 1u) * pow(p, 2.0 / 3.0);

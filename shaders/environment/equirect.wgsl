@@ -1,15 +1,13 @@
-// equirect: converts an equirectangular image, or the faces of a cube of another size, to the finest level of
-// a cube.
+// equirect: converts an equirectangular image to mip level 0 of a cube. `resample` converts the faces of a cube of
+// another size.
 //
-// in   source: the image's rows, u = ½ + atan2(z, x) / 2π, v = acos(y) / π. Below them follow its rows near
-//      the poles once more, with 2^k columns averaged to one, so that columns stay about as wide as rows are
-//      high (a reduced grid): the rows of the upper half start on the left, those of the lower half in the
-//      middle.
+// in   source: the rows of the image, u = ½ + atan2(z, x) / 2π, v = acos(y) / π. A reduced grid follows below: the rows
+//      near the poles once more, with each 2^k columns averaged, so that a column stays about as wide as a row is high.
+//      Its rows of the upper half start on the left, those of the lower half in the middle.
 // out  faces
-// A texel is the mean of samples² boxes that cover its area, or the height of a row where that is larger
-// (between texels of the image this is linear interpolation). Longitudes wrap around; across a pole a row
-// continues half a turn away. `equirect`: one thread per texel of all six faces, from first_row on.
-// `resample`: the same, from faces.
+// A texel is the mean of samples² boxes that cover its area. A box is at least one row high, which amounts to linear
+// interpolation between texels of the image. Longitudes wrap around, and across a pole a row continues half a turn
+// away. One thread per texel of all six faces, from first_row on.
 #import "bvh/angle.wgsl"
 #import "environment/cube_box.wgsl"
 #import "math/half_float.wgsl"
@@ -34,7 +32,7 @@ fn equirect_row(row: i32, turn: f32, span: f32, texel: f32) -> vec3f {
     let is_beyond = row < 0 || row >= size.y;
     let y = select(row, select(-1 - row, 2 * size.y - 1 - row, row > 0), is_beyond);
     let from_pole = min(y, size.y - 1 - y);
-    // The exact factor is π; 3 keeps to integers, which the host rounds alike.
+    // The exact factor is π. The host rounds integers in the same way, so 3 is used.
     let shift = firstLeadingBit(max(params.size.x / (3u * u32(2 * from_pole + 1)), 1u));
     let columns = size.x >> shift;
     let reduced = vec2i(select(0, size.x / 2, y != from_pole), size.y + from_pole);
@@ -55,13 +53,13 @@ fn equirect_row(row: i32, turn: f32, span: f32, texel: f32) -> vec3f {
     return sum / width;
 }
 
-// Mean over a box around a unit vector, `height` rows high and about as wide; `texel` is the angle that a
-// texel of the cube covers.
+// Mean over a box around a unit vector, `height` rows high and about as wide. `texel` is the angle that a texel of the
+// cube covers.
 fn equirect_box(direction: vec3f, height: f32, texel: f32) -> vec3f {
     let sine = max(length(direction.xz), 1.0e-7);
     let is_pole = all(direction.xz == vec2f(0.0));
     let longitude = angle_of(direction.z, select(direction.x, 1.0, is_pole));
-    // acos(y) would lose all its digits near a pole.
+    // acos(y) would lose all precision near a pole.
     let colatitude = atan2(sine, direction.y);
     let rows = f32(params.size.y);
     let turn = 0.5 + longitude / (2.0 * PI);
@@ -96,8 +94,7 @@ fn equirect(@builtin(global_invocation_id) id: vec3u) {
             let weight = 1.0 / (square * sqrt(square));
             let texel = step * sqrt(weight);
             let rows = texel * rows_per_radian;
-            // Boxes side by side fill the texel. Where the texel is smaller than a row, they are widened to
-            // one row.
+            // Adjacent boxes fill the texel. If the texel is smaller than a row, they are widened to one row.
             let height = max(1.0 - rows, 0.0) + rows / f32(samples);
             sum += weight * equirect_box(along * inverseSqrt(square), height, texel);
             weights += weight;

@@ -1,14 +1,13 @@
-// prefilter: a level of the prefiltered cube: for each direction, the mean radiance over the GGX lobe around
-// it, with n = v = r (Karis 2013, "Real Shading in Unreal Engine 4"), weighted by n · l.
+// prefilter: computes a level of the prefiltered cube. A texel is the mean radiance over the GGX lobe around its
+// direction, weighted by n · l.
 //
-// in   radiance, with all levels; samples: unit vectors to the light about the normal z. Their w is the level
-//      to read where a texel has the solid angle of one in the middle of a face: half the base-2 logarithm of
-//      the sample's solid angle over the texel's (Křivánek and Colbert 2008, "Real-time shading with filtered
-//      importance sampling").
+// in   radiance, with all levels; samples: unit vectors to the light about the normal z. Their w is the mip level to
+//      read at the centre of a face. It is half the base-2 logarithm of the sample's solid angle over the texel's
+//      (Křivánek and Colbert 2008, "Real-time shading with filtered importance sampling").
 // out  prefiltered: the level
-// Eight threads per texel, each for every eighth sample, whose sums meet in the workgroup: rough levels have
-// few texels and many samples. A workgroup has eight texels of a row; threads side by side read the same
-// sample.
+// The approximation n = v = r is that of Karis 2013, "Real Shading in Unreal Engine 4". Rough levels have few texels
+// and many samples. Eight threads per texel therefore take every eighth sample each, and their sums are added in
+// workgroup memory. A workgroup has eight texels of a row, and neighbouring threads read the same sample.
 #import "environment/cube_map.wgsl"
 #import "math/half_float.wgsl"
 
@@ -27,7 +26,7 @@ struct PrefilterParams {
 @group(0) @binding(3) var linear: sampler;
 @group(0) @binding(4) var prefiltered: texture_storage_2d_array<rgba16float, write>;
 
-// Radiance × weight and the weight, by part and texel.
+// Radiance × weight, and the weight, by part and texel.
 var<workgroup> sums: array<array<vec4f, 8>, PARTS>;
 
 @compute @workgroup_size(8, PARTS)
@@ -44,7 +43,7 @@ fn prefilter(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) 
         let s = samples[i];
         let to_light = tangent * s.x + bitangent * s.y + normal * s.z;
         let sides = abs(to_light);
-        // Towards the corners a texel's solid angle shrinks by the third power.
+        // Towards the corners, a texel's solid angle shrinks with the third power.
         let lod = s.w - 1.5 * log2(max(sides.x, max(sides.y, sides.z)));
         sum += s.z * vec4f(textureSampleLevel(radiance, linear, to_light, lod).rgb, 1.0);
     }

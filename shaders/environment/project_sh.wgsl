@@ -1,16 +1,16 @@
-// project_sh: projects the radiance of a cube to spherical harmonics of three or five bands (Ramamoorthi and
-// Hanrahan 2001).
+// project_sh: projects the radiance of a cube onto spherical harmonics of three or five bands (Ramamoorthi and Hanrahan
+// 2001).
 //
 // project_sh  in  cube, a level of six layers
 //             out partials: coefficients of each workgroup, with the solid angle that it covered
 // sum_sh      in  partials
 //             out result: 25 coefficients of radiance, then 25 of irradiance, zero past the order
 //
-// A workgroup of project_sh sums some rows of two opposite faces. A thread sums every THREADS-th of their
-// columns, with the mirrored texels: 8 at a time. The sums meet in workgroup memory, always in the same
-// order. Workgroups: parts of the rows (any number), three axes. sum_sh has a workgroup per coefficient and
-// scales all so that the solid angles add up to 4π. No two workgroups meet in a dispatch.
-// project_sh_subgroups and project_sh_stored are other implementations of the first pass.
+// A workgroup of project_sh sums some rows of two opposite faces. A thread sums every THREADS-th of their columns,
+// together with the mirrored texels, 8 at a time. The sums are added in workgroup memory, always in the same order.
+// Workgroups: parts of the rows (any number) × three axes. sum_sh has a workgroup per coefficient and scales all so
+// that the solid angles add up to 4π. Workgroups of a dispatch share no data. project_sh_subgroups and
+// project_sh_stored are other implementations of the first pass.
 #import "environment/project_sh_gather.wgsl"
 
 @group(0) @binding(0) var cube: texture_2d_array<f32>;

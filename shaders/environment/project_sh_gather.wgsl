@@ -1,15 +1,13 @@
-// Sums a workgroup of project_sh through workgroup memory alone, nine moments at a time.
+// Reduction of a workgroup of project_sh through workgroup memory alone, nine moments at a time.
 #import "environment/project_sh_sums.wgsl"
 
 const BATCH = 9u;
-// The pitch of a row is a power of two plus one, so that threads which sum different rows read different
-// banks.
+// The pitch of a row is a power of two plus one, so that threads that sum different rows access different banks.
 const PITCH = MOST_THREADS + 1u;
 
 var<workgroup> values: array<vec4f, BATCH * PITCH>;
 
-// Sums `count` moments of the batch into `moments`: the first `split` start at `first`, the others at
-// `second`.
+// Sums `count` moments of the batch into `moments`. The first `split` start at `first`, the others at `second`.
 fn gather_batch(batch: array<vec4f, 9>, thread: u32, first: u32, split: u32, second: u32, count: u32) {
     workgroupBarrier();
     values[thread] = batch[0];
@@ -31,7 +29,7 @@ fn gather_batch(batch: array<vec4f, 9>, thread: u32, first: u32, split: u32, sec
     }
 }
 
-// Fills `moments`; ends with a barrier.
+// Fills `moments`. Ends with a barrier.
 fn gather_moments(sums: Moments, thread: u32) {
     gather_batch(array<vec4f, 9>(
         vec4f(sums.even[0], sums.solid_angle),

@@ -1,5 +1,5 @@
-// project_sh_stored: project_sh over half floats in a storage texture, for software adapters: Mesa's needs
-// half the time for it, because it looks up the level's size for every texel of a sampled texture.
+// project_sh_stored: project_sh over half floats in a storage texture, for software adapters. Mesa's llvmpipe takes
+// half the time for it, because for a sampled texture it looks up the level's size at every texel.
 //
 // The inputs and outputs are those of project_sh.
 #import "environment/project_sh_gather.wgsl"

@@ -1,5 +1,5 @@
-// project_sh_subgroups: project_sh where all subgroups have one size. Each subgroup sums its threads, and the
-// workgroup the sums of its subgroups.
+// project_sh_subgroups: project_sh for devices on which all subgroups have one size. Each subgroup sums its threads,
+// and the workgroup sums its subgroups.
 //
 // The inputs and outputs are those of project_sh.
 #import "environment/project_sh_sums.wgsl"

@@ -1,33 +1,33 @@
-// What the variants of project_sh share. Each defines `cube_face()`, texels along an edge, and
+// Common part of the variants of project_sh. Each variant defines `cube_face()`, the texels along an edge, and
 // `cube_texel(at, face)`, the radiance of a texel.
 //
-// The basis of band l consists of monomials x^a y^b z^c of degree l over r^l. A band of the same parity also
-// follows from monomials of a higher degree, because x² + y² + z² = r². So it is enough to sum radiance ×
-// solid angle × monomial / r^D over all texels, with D = 2 and 1 (6 + 3 monomials) for three bands and D = 4
-// and 3 (15 + 10) for five. Along the axis m of two opposite faces a monomial is ±1 · s^j · t^k, where s and
-// t are the other axes. The eight texels at (±1, ±s, ±t) have one solid angle and one |monomial|: their sums
-// and differences are weighted once. Powers of t are applied once for a row of texels, along which s changes.
+// The basis of band l consists of monomials x^a y^b z^c of degree l over r^l. Because x² + y² + z² = r², a band also
+// follows from monomials of a higher degree of the same parity. It is therefore enough to sum radiance × solid angle ×
+// monomial / r^D over all texels. D is 2 and 1 (6 + 3 monomials) for three bands, and 4 and 3 (15 + 10) for five. Along
+// the axis m of two opposite faces, a monomial is ±1 · s^j · t^k, where s and t are the other axes. The eight texels at
+// (±1, ±s, ±t) have the same solid angle and |monomial|, so their sums and differences are weighted once. Powers of t
+// are applied once per row of texels, along which s changes.
 
 #import "environment/sh_basis.wgsl"
 
-// Bands: 3 or 5.
+// Number of bands: 3 or 5.
 override ORDER: u32 = 3u;
 
 // Threads of a workgroup, at most 64.
 override THREADS: u32 = 64u;
 const MOMENTS = 25u;
 
-// Coefficients of every workgroup: for each coefficient, one after another. w is the solid angle that the
-// workgroup covered, counted once for each eight texels.
+// Coefficients of every workgroup, grouped by coefficient. w is the solid angle that the workgroup covered, counted
+// once for each eight texels.
 @group(0) @binding(1) var<storage, read_write> partials: array<vec4f>;
 
-// Sums over a workgroup: fifteen monomials of even degree, by rising powers of s and t (1, s, t, s², st, t²,
-// …), then ten of odd degree.
+// Sums over a workgroup: fifteen monomials of even degree, by rising powers of s and t (1, s, t, s², st, t² and so on),
+// then ten of odd degree.
 var<workgroup> moments: array<vec4f, MOMENTS>;
 
 const ODD = 15u;
 
-// The sums of a thread, in the order of `moments`, and its solid angle.
+// Sums of a thread, in the order of `moments`, and its solid angle.
 struct Moments {
     even: array<vec3f, 15>,
     odd: array<vec3f, 10>,
@@ -60,10 +60,10 @@ fn parities(mirror: Mirror, face: u32) -> Parities {
     return Parities(above + below, above_odd + below_odd, above - below, above_odd - below_odd);
 }
 
-// Solid angle of the texel between the corners (s.x, t.x) and (s.y, t.y) on a plane at the distance n, all in
-// units of half a texel. It is that of two triangles (Van Oosterom and Strackee 1983), tan(Ω/2) = a·(b×c) /
-// (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|), joined by the sum of arcs. Nothing cancels, and the dot
-// products are integers that f32 holds exactly up to n = 2048.
+// Solid angle of the texel between the corners (s.x, t.x) and (s.y, t.y) on a plane at distance n, all in units of half
+// a texel. It is the sum of two triangles (Van Oosterom and Strackee 1983), tan(Ω/2) = a·(b×c) / (|a||b||c| + (a·b)|c|
+// + (b·c)|a| + (c·a)|b|), joined by the sum of arcs. Nothing cancels, and the dot products are integers that f32 holds
+// exactly up to n = 2048.
 fn texel_solid_angle(n: f32, s: vec2f, t: vec2f) -> f32 {
     let plane = n * n;
     let s_dots = vec3f(s.x * s.x, s.x * s.y, s.y * s.y) + plane;
@@ -78,7 +78,7 @@ fn texel_solid_angle(n: f32, s: vec2f, t: vec2f) -> f32 {
     let volume = 4.0 * n;
     let x = volume * (first + second) / (first * second - volume * volume);
     let xx = x * x;
-    // The arc is at most 0.27, except where a face is one texel, which is a sixth of the sphere.
+    // The arc is at most 0.27. The exception is a face of one texel, which is a sixth of the sphere.
     let arc =
         x * (1.0 + xx * (-1.0 / 3.0 + xx * (1.0 / 5.0 + xx * (-1.0 / 7.0 + xx * (1.0 / 9.0 - xx / 11.0)))));
     return select(2.0 * arc, 2.0943951, n == 1.0);
@@ -93,14 +93,14 @@ fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
     let rows = (half + workgroups.x - 1u) / workgroups.x;
     let first = workgroup.x * rows;
     let end = min(first + rows, half);
-    // To the right and down, the faces ±X have z and y, ±Y have x and z, and ±Z have x and y, some of them
+    // To the right and down, the faces ±X have z and y, ±Y have x and z, and ±Z have x and y. Some of these axes are
     // reversed.
     let axis = workgroup.y;
     let s_reversed = vec2<bool>(axis == 0u, axis == 2u);
     let t_reversed = vec2<bool>(axis != 1u, true);
 
     var sums = Moments();
-    // Rows start at the middle one, which in odd faces is its own mirror image and counts half.
+    // Rows start at the middle one. In faces of odd size it is its own mirror image and counts half.
     for (var row = first; row < end; row++) {
         let low = size - half + row;
         let t_texels = vec2u(low, size - 1u - low);
@@ -109,8 +109,7 @@ fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
         let t_center = t_low + 1.0;
         let row_plane = plane + t_center * t_center;
 
-        // Sums along the row, by rising power of s. Names give the parities (even, odd) of the powers of m, s
-        // and t.
+        // Sums along the row, by rising powers of s. Names give the parities (even, odd) of the powers of m, s and t.
         var eee = array<vec3f, 3>();
         var ooe = array<vec3f, 2>();
         var oeo = array<vec3f, 2>();
@@ -206,14 +205,14 @@ fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
     return sums;
 }
 
-// The sum of x^a y^b z^c in `moments`: even degrees start at index 0, odd ones at ODD.
+// The sum of x^a y^b z^c in `moments`. Even degrees start at index 0, odd ones at ODD.
 fn monomial(first: u32, axis: u32, a: u32, b: u32, c: u32) -> vec3f {
     let powers = select(select(vec2u(a, b), vec2u(a, c), axis == 1u), vec2u(c, b), axis == 0u);
     let both = powers.x + powers.y;
     return moments[first + both * (both + 1u) / 2u + powers.y].xyz;
 }
 
-// Writes the coefficients of the workgroup, after its `moments`.
+// Writes the coefficients of the workgroup from its `moments`.
 fn write_partials(workgroup: vec3u, workgroups: vec3u) {
     let axis = workgroup.y;
     let count = workgroups.x * workgroups.y;
@@ -254,7 +253,7 @@ fn write_partials(workgroup: vec3u, workgroups: vec3u) {
         let yyzz = monomial(0u, axis, 0u, 2u, 2u);
         let yzzz = monomial(0u, axis, 0u, 1u, 3u);
         let zzzz = monomial(0u, axis, 0u, 0u, 4u);
-        // With r² = 1, monomials of a degree two higher add up to these.
+        // With r² = 1, monomials two degrees higher add up to these.
         x = xxx + xyy + xzz;
         y = xxy + yyy + yzz;
         z = xxz + yyz + zzz;

@@ -1,10 +1,10 @@
-// Environment lighting as spherical harmonics of up to five bands. The importer binds `environment_sh`, a
-// uniform array<vec4f, 50>: 25 coefficients of radiance, then 25 of irradiance, zero past the order (sum_sh
-// writes it).
+// Environment lighting as spherical harmonics of up to five bands. The importer binds `environment_sh`, a uniform
+// array<vec4f, 50>. It holds 25 coefficients of radiance, then 25 of irradiance, zero past the order, as sum_sh writes
+// them.
 #import "environment/sh_basis.wgsl"
 
-// Sum of the 25 coefficients from `first` on, in the unit direction v, with band l times g to the power of l. It can be
-// negative.
+// Evaluates the 25 coefficients from `first` on in the unit direction v, with band l times g to the power of l. The
+// result can be negative.
 fn sh_sum_of_bands(first: u32, v: vec3f, g: f32) -> vec3f {
     let x = v.x;
     let y = v.y;
@@ -64,13 +64,13 @@ fn sh_sum(first: u32, v: vec3f) -> vec3f {
     return sh_sum_of_bands(first, v, 1.0);
 }
 
-// Mean radiance by the phase function of Henyey and Greenstein about v: its band l is g to the power of l.
+// Radiance convolved with the Henyey-Greenstein phase function about v. Its factor for band l is g to the power of l.
 fn sh_scattered(v: vec3f, g: f32) -> vec3f {
     return max(sh_sum_of_bands(0u, v, g), vec3f(0.0));
 }
 
-// Irradiance of a surface with the unit normal n; at least 0. The radiance of a white diffuse surface is this
-// over π.
+// Irradiance of a surface with the unit normal n, clamped to 0. Divided by π it is the radiance of a white diffuse
+// surface.
 fn sh_irradiance(n: vec3f) -> vec3f {
     return max(sh_sum(25u, n), vec3f(0.0));
 }

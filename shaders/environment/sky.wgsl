@@ -1,20 +1,17 @@
-// sky: the light that the atmosphere scatters towards an eye near the ground, in every direction of a cube,
-// and the ground below. The sun's disc is left out.
+// sky: light that the atmosphere scatters towards an eye near the ground, in every direction of a cube, and the ground
+// below. The sun's disc is not included.
 //
-// Hillaire 2020, "A Scalable and Production Ready Sky and Atmosphere Rendering Technique". Three tables
-// depend on the atmosphere alone and are kept until it changes. Then light is integrated along a ray for each
-// texel.
+// The method is Hillaire 2020, "A Scalable and Production Ready Sky and Atmosphere Rendering Technique". Three tables
+// depend on the atmosphere alone and are kept until it changes. Light is then integrated along a ray for each texel.
 //
-// sky_transmittance  transmittance along a ray from a height to space: a thread per texel
-// sky_scattering     light scattered at least once that reaches a height, taken as isotropic, per illuminance
-//                    of the sun: a workgroup per texel, a thread per direction (section 5.5:
-//                    Ψ = L_2nd / (1 − f))
-// sky_irradiance     irradiance of the ground from the sky: a workgroup per texel, SKY_RAYS directions a
-//                    thread
-// sky                level 0 of the cube: a thread per texel
+// sky_transmittance  transmittance along a ray from a height to space: one thread per texel
+// sky_scattering     light scattered at least once that reaches a height, taken as isotropic, per illuminance of the
+//                    sun: one workgroup per texel, one thread per direction (section 5.5: Ψ = L_2nd / (1 − f))
+// sky_irradiance     irradiance of the ground from the sky: one workgroup per texel, SKY_RAYS directions per thread
+// sky                mip level 0 of the cube: one thread per texel
 //
-// A dispatch boundary separates them. The later two tables are scaled by SKY_SCALE, so that half floats still
-// resolve the night.
+// Each is a separate dispatch. The later two tables are scaled by SKY_SCALE, so that half floats still resolve the
+// night.
 #import "environment/atmosphere.wgsl"
 #import "environment/cube_map.wgsl"
 #import "math/half_float.wgsl"
@@ -32,7 +29,7 @@ const SKY_DIRECTIONS = 64u;
 var<workgroup> gathered: array<vec4f, SKY_DIRECTIONS>;
 var<workgroup> scattered: array<vec4f, SKY_DIRECTIONS>;
 
-// Coordinates of a texel in the table that is written.
+// Coordinates of a texel in the table being written.
 fn table_coords(texel: vec2u) -> vec2f {
     return vec2f(texel) / max(vec2f(textureDimensions(table)) - 1.0, vec2f(1.0));
 }
@@ -48,24 +45,24 @@ fn sunlight(height: f32, mu: f32) -> vec4f {
     return air_disc_share(height, mu) * lookup(transmittance, air_transmittance_coords(height, above));
 }
 
-// Cosine of the sun to the zenith at the end of a ray that starts where it is `mu_sun`; `nu` is the cosine
+// Cosine of the sun to the zenith at the end of a ray. At the start of the ray it is `mu_sun`, and `nu` is the cosine
 // between ray and sun.
 fn sun_after(height: f32, mu_sun: f32, nu: f32, length: f32, end: f32) -> f32 {
     let mu = ((AIR_GROUND + height) * mu_sun + length * nu) / (AIR_GROUND + end);
     return clamp(mu, -1.0, 1.0);
 }
 
-// Radiance along a ray, and the transmittance towards what lies behind it.
+// Radiance along a ray, and the transmittance to its end.
 struct Seen {
     light: vec4f,
     through: vec4f,
 }
 
-// The light that the atmosphere scatters towards an eye at `height` along a ray of length `whole`.
+// Light that the atmosphere scatters towards an eye at `height` along a ray of length `whole`.
 fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> Seen {
     let around = 1.0 + nu * nu;
     let rayleigh_phase = 3.0 / (16.0 * PI) * around;
-    // Cornette and Shanks 1992, with g of 0.8.
+    // Cornette and Shanks 1992, with g = 0.8.
     let toward = 1.64 - 1.6 * nu;
     let mie_phase = 3.0 / (8.0 * PI) * 0.36 / 2.64 * around / (toward * sqrt(toward));
     var light = vec4f(0.0);
@@ -86,7 +83,7 @@ fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> Seen {
     return Seen(light, through);
 }
 
-// Cosine between the sun and a ray, by their azimuth difference of at most half a turn.
+// Cosine between the sun and a ray, from their azimuth difference of at most half a turn.
 fn between(mu: f32, mu_sun: f32, azimuth: f32) -> f32 {
     return mu * mu_sun + sqrt(max((1.0 - mu * mu) * (1.0 - mu_sun * mu_sun), 0.0)) * cos(azimuth);
 }
@@ -111,7 +108,7 @@ fn sky_transmittance(@builtin(global_invocation_id) thread: vec3u) {
 @compute @workgroup_size(SKY_DIRECTIONS)
 fn sky_scattering(@builtin(workgroup_id) texel: vec3u, @builtin(local_invocation_index) thread: u32) {
     let there = air_sun(table_coords(texel.xy));
-    // The sphere is symmetric about the sun's azimuth: one half is enough.
+    // The sphere is symmetric about the sun's azimuth, so one half is enough.
     let mu = (f32(thread / 8u) + 0.5) / 4.0 - 1.0;
     let nu = between(mu, there.y, (f32(thread % 8u) + 0.5) / 8.0 * PI);
     let to_ground = air_ground(there.x, mu);
@@ -151,7 +148,7 @@ fn sky_irradiance(@builtin(workgroup_id) texel: vec3u, @builtin(local_invocation
     let mu_sun = air_sun(table_coords(texel.xy)).y;
     var light = vec4f(0.0);
     for (var ray = 0u; ray < SKY_RAYS; ray++) {
-        // Evenly spread over the disc below the hemisphere: cosine-weighted.
+        // Evenly spread over the disc below the hemisphere, which gives cosine weighting.
         let mu = sqrt((f32(ray * 4u + thread / 16u) + 0.5) / f32(4u * SKY_RAYS));
         let nu = between(mu, mu_sun, (f32(thread % 16u) + 0.5) / 16.0 * PI);
         light += air_light(0.0, mu, mu_sun, nu, air_exit(0.0, mu)).light;

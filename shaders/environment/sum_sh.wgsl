@@ -1,17 +1,17 @@
-// sum_sh: sums the coefficients of all workgroups of project_sh (see there), scales them to the whole sphere,
-// and convolves them with the cosine lobe.
+// sum_sh: sums the coefficients of all workgroups of project_sh, scales them to the whole sphere, and convolves them
+// with the cosine lobe.
 //
-// in   partials: coefficients of each workgroup: for each coefficient, one after another; w is an eighth of
-//      the solid angle that the workgroup covered
+// in   partials: coefficients of each workgroup, grouped by coefficient; w is an eighth of the solid angle that the
+//      workgroup covered
 // out  result: 25 coefficients of radiance, then 25 of irradiance, zero past the order
-// A workgroup per coefficient; its threads add every THREADS-th workgroup.
+// One workgroup per coefficient. Its threads add every THREADS-th workgroup. project_sh.wgsl describes both passes.
 
-// Bands: 3 or 5.
+// Number of bands: 3 or 5.
 override ORDER: u32 = 3u;
 
 // Threads of a workgroup, at most 64.
 override THREADS: u32 = 64u;
-// An eighth of the sphere: each solid angle stands for eight mirrored texels.
+// An eighth of the sphere. Each solid angle stands for eight mirrored texels.
 const EIGHTH = 1.5707963267948966;
 
 @group(0) @binding(0) var<storage, read> partials: array<vec4f>;
@@ -19,8 +19,8 @@ const EIGHTH = 1.5707963267948966;
 
 var<workgroup> sums: array<vec4f, MOST_THREADS>;
 
-// Factor of the cosine lobe for a coefficient's band (Ramamoorthi and Hanrahan 2001, equation 8): π, 2π/3,
-// π/4, 0, −π/24.
+// Factor of the cosine lobe for a coefficient's band (Ramamoorthi and Hanrahan 2001, equation 8): π, 2π/3, π/4, 0,
+// −π/24.
 fn cosine_lobe(coefficient: u32) -> f32 {
     let low = select(
         select(0.7853981633974483, 2.0943951023931953, coefficient < 4u),
@@ -44,7 +44,7 @@ fn sum_sh(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_ind
         for (var i = 1u; i < THREADS; i++) {
             sum += sums[i];
         }
-        // Past the order there are no sums.
+        // There are no sums past the order.
         let radiance = select(vec3f(), sum.xyz * (EIGHTH / sum.w), count > 0u);
         result[coefficient] = vec4f(radiance, 0.0);
         result[25u + coefficient] = vec4f(cosine_lobe(coefficient) * radiance, 0.0);

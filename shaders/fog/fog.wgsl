@@ -1,9 +1,9 @@
-// Fog of the whole scene: the froxels in which its light is found. The middles of the first and the last of a row lie on
-// the edges of the picture, so that what lies between is never beyond them.
+// Global fog: the froxel grid in which its lighting is computed. The centres of the first and last froxel of a row lie
+// on the image border, so that interpolation never leaves the grid.
 #import "fog/fog_scatter.wgsl"
 
 struct FogParams {
-    // Frame.clip_from_offset of the last frame, without the sample's shift.
+    // Frame.clip_from_offset of the last frame, without the sample jitter.
     last_clip_from_offset: mat4x4f,
     last_eye: vec3f,
     // FogParams.far of the last frame.
@@ -12,15 +12,16 @@ struct FogParams {
     // Depth in metres at which the froxels end.
     far: f32,
     medium: FogMedium,
-    // Froxels along the picture's rows and columns, and in depth.
+    // Number of froxels along the image's width and height, and in depth.
     size: vec3u,
-    // Frames before that count at most; 0 where the history begins.
+    // Longest history in frames; 0 to restart it.
     remembered: u32,
-    // Whether rays find how much of the sky is seen.
+    // Nonzero if rays find the visibility of the sky.
     sky_rays: u32,
 }
 
-// Depth at a share of the froxels' range: slices grow with the distance, from e⁻⁴ of the last one at the eye.
+// Depth at a fraction of the froxels' range. Slices grow exponentially with distance; at the eye they are e⁻⁴ times as
+// thick as the last.
 fn fog_depth_of(params: FogParams, share: f32) -> f32 {
     return params.far * (exp(FOG_GROWTH * share) - 1.0) / FOG_SPAN;
 }
@@ -29,7 +30,7 @@ fn fog_share_of(far: f32, depth: f32) -> f32 {
     return log(1.0 + FOG_SPAN * max(depth, 0.0) / far) / FOG_GROWTH;
 }
 
-// Where the images of froxels have a place of the picture.
+// Texture coordinates in the froxel images for a position in the image.
 fn fog_texel(params: FogParams, at: vec2f) -> vec2f {
     let columns = vec2f(params.size.xy);
     return (at * (columns - 1.0) + 0.5) / columns;

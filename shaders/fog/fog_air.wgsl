@@ -1,15 +1,15 @@
-// What fog adds to what is seen, and leaves of it. The importer binds `fog`, a uniform FogParams, `fog_texture`, the
-// layers that fog_integrate writes, and `fog_sampler`, which is linear.
+// Inscattering and transmittance of fog in front of a point. The importer binds `fog`, a uniform FogParams,
+// `fog_texture` with the layers that fog_integrate writes, and `fog_sampler`, which is linear.
 #import "fog/fog.wgsl"
 
 struct Air {
-    // Radiance that is scattered to the eye.
+    // Radiance that is scattered towards the eye.
     scattered: vec3f,
-    // The share of the light behind that passes.
+    // Transmittance to the background.
     transmittance: f32,
 }
 
-// Between the eye and `depth` along the ray at a place of the picture, of which the optical depth is known.
+// Fog between the eye and `depth` on the view ray at image position `at`, for a known optical depth.
 fn fog_air_of(at: vec2f, depth: f32, optical_depth: f32) -> Air {
     let slice = f32(fog.size.z) * saturate(fog_share_of(fog.far, depth));
     let first = u32(slice);
@@ -26,7 +26,7 @@ fn fog_air_none() -> Air {
     return Air(vec3f(0.0), 1.0);
 }
 
-// In front of a point that a pixel shows.
+// Fog in front of the surface point of a pixel.
 fn fog_air(pixel: vec2u, position: vec3f) -> Air {
     if !fog_is_there() {
         return fog_air_none();
@@ -37,7 +37,7 @@ fn fog_air(pixel: vec2u, position: vec3f) -> Air {
     return fog_air_of(at, depth, fog_optical_depth(origin, position));
 }
 
-// In front of the background.
+// Fog in front of the background.
 fn fog_air_beyond(pixel: vec2u) -> Air {
     if !fog_is_there() {
         return fog_air_none();
@@ -47,7 +47,7 @@ fn fog_air_beyond(pixel: vec2u) -> Air {
     return fog_air_of(at, fog.far, fog_optical_depth_beyond(ray.origin, normalize(ray.direction)));
 }
 
-// Radiance as it is seen through the air in front of it.
+// Applies the fog to the radiance behind it.
 fn fog_seen(air: Air, radiance: vec3f) -> vec3f {
     return air.transmittance * radiance + air.scattered;
 }

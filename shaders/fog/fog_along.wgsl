@@ -1,5 +1,5 @@
-// What fog adds along a ray that does not come from the eye, from the light of the froxels. The importer binds `fog`,
-// `fog_light`, the layers that fog_history writes, and `fog_sampler`.
+// Inscattering and transmittance of fog along a ray that does not start at the eye, from the light of the froxels. The
+// importer binds `fog`, `fog_light` with the layers that fog_history writes, and `fog_sampler`.
 #import "fog/fog.wgsl"
 
 struct AirAlong {
@@ -7,11 +7,11 @@ struct AirAlong {
     transmittance: f32,
 }
 
-// Points at which the light is looked up.
+// Points at which the light is sampled.
 const FOG_POINTS = 4u;
 
-// The light of a point, as it is scattered to the eye; 0 in w where it is not known. Beside the picture that of its
-// edge is taken.
+// Light at a point, scattered towards the eye; w is 0 where it is unknown. Outside the image, the light at the border
+// is used.
 fn fog_light_at(position: vec3f) -> vec4f {
     let offset = position - frame.eye;
     let clip = frame.clip_from_offset * vec4f(offset, 1.0);
@@ -22,7 +22,7 @@ fn fog_light_at(position: vec3f) -> vec4f {
     return vec4f(known.rgb, select(0.0, 1.0, known.a > 0.0));
 }
 
-// Over `distance` metres; `direction` is a unit vector, and a distance past 1e20 has no end.
+// Fog over `distance` metres along the unit vector `direction`. A distance above 1e20 is infinite.
 fn fog_air_along(origin: vec3f, direction: vec3f, distance: f32) -> AirAlong {
     let is_endless = distance > 1.0e20;
     let end = origin + select(distance, 0.0, is_endless) * direction;

@@ -1,13 +1,14 @@
-// fog_history: averages what reaches each froxel over frames, and lights it.
+// fog_history: averages the visibility of each froxel over frames, and lights the froxel.
 //
-// in   what fog_light has found, and its mean over the last few frames; the mean of the frames before; lights and
+// in   the result of fog_light, and its mean over the last few frames; the mean of the frames before; lights and
 //      environment (group 0)
-// out  mean_out: in layers as those of fog_light, and how many frames the mean has; 0 where nothing is known
-//      light_out: what the froxel scatters to the eye, over its extinction and albedo; 0 in alpha where nothing is known
-// One thread per froxel. The mean follows the camera. Where the last few frames have found something else than it holds,
-// as the differences of 3 × 3 × 3 froxels tell beyond their noise, it is what they have found, and counts for little:
-// shadows that move leave no trail, and those that stand still keep their long history. The first frames take the mean
-// over neighbours.
+// out  mean_out: layers like those of fog_light, and the history length in frames; 0 where nothing is known
+//      light_out: radiance that the froxel scatters towards the eye, over its extinction and albedo; alpha is 0 where
+//      nothing is known
+// One thread per froxel. The mean is reprojected. The differences of 3 × 3 × 3 froxels between the recent mean and the
+// history are tested against their noise. If they exceed it, the recent mean replaces the history and the history
+// length drops. Moving shadows thus leave no trail, and static shadows keep a long history. The first frames use the
+// mean over neighbours.
 #import "fog/fog_sources.wgsl"
 
 @group(1) @binding(0) var<uniform> first_row: u32;
@@ -19,19 +20,19 @@
 @group(1) @binding(6) var mean_out: texture_storage_2d_array<rgba16float, write>;
 @group(1) @binding(7) var light_out: texture_storage_2d_array<rgba16float, write>;
 
-// Frames whose neighbours are averaged.
+// Frames in which neighbours are averaged.
 const FOG_SMOOTHED = 4.0;
-// Frames that a mean counts for once something has changed.
+// History length after a change.
 const FOG_CHANGED = 2.0;
 
-// Of all sources without shadows.
+// Inscattering of all sources without shadows.
 struct Sources {
     lamps: vec3f,
     far: vec3f,
     sky: vec3f,
 }
 
-// Of cones of light, which have edges, the mean over four points.
+// Unshadowed sources at a froxel. Spot lights have sharp edges and are averaged over four points.
 fn sources(froxel: vec3u) -> Sources {
     let middle = fog_point(froxel, fog_slice_depth(fog, f32(froxel.z) + 0.5));
     let place = fog_place_of(fog, froxel, vec2f(0.5));
@@ -69,7 +70,7 @@ fn fog_history(@builtin(global_invocation_id) id: vec3u) {
     let lamps_weight = unblocked.lamps * vec3f(0.2126, 0.7152, 0.0722);
     let far_weight = vec2f(fog_luminance(unblocked.far), fog_luminance(unblocked.sky));
     let last = fog_last(fog, fog_middle(fog, froxel));
-    // The last frame's froxels that lie nearest.
+    // Nearest froxel of the last frame.
     let last_layer = select(last.layers.x, last.layers.y, last.share > 0.5);
     let last_at = vec3i(vec2i(last.texel * vec2f(fog.size.xy)), i32(last_layer));
     var around: array<vec4f, 2>;
@@ -77,7 +78,7 @@ fn fog_history(@builtin(global_invocation_id) id: vec3u) {
     var squares = 0.0;
     var light = 0.0;
     var found = 0.0;
-    // On the edges there are no neighbours on one side: those on the other side alone would tilt the mean.
+    // At the grid's border, one-sided neighbours would bias the mean, so they are left out.
     let reach = select(vec3i(1), vec3i(0), vec3i(froxel) == vec3i(0) | vec3i(froxel) == most);
     for (var i = 0; i < 27; i++) {
         let offset = reach * (vec3i(i % 3, i / 3 % 3, i / 9) - 1);
@@ -90,7 +91,7 @@ fn fog_history(@builtin(global_invocation_id) id: vec3u) {
         let counts = select(0.0, 1.0, lamps.a > 0.5);
         around[0] += counts * lamps;
         around[1] += counts * far;
-        // As if all of them had the light of this one.
+        // Compares the visibilities with the light of this froxel.
         let now = dot(lamps_weight, lamps.rgb) + dot(far_weight, far.xy);
         let before = dot(lamps_weight, last_lamps.rgb) + dot(far_weight, last_far.xy);
         let change = counts * (now - before);
@@ -99,13 +100,13 @@ fn fog_history(@builtin(global_invocation_id) id: vec3u) {
         light += counts * (now + before);
         found += counts;
     }
-    // The noise of the sum of the differences.
+    // Noise of the sum of the differences.
     let noise = sqrt(max(squares - difference * difference / max(found, 1.0), 0.0));
     let has_changed = abs(difference) > 3.0 * noise + 0.01 * light;
     let is_fresh = textureLoad(fresh_texture, froxel.xy, froxel.z, 0).a > 0.0;
     let counted = min(select(0.0, last_frames(last), last.is_known), f32(fog.remembered));
     let frames = select(counted, min(counted, FOG_CHANGED), has_changed);
-    // Of a froxel that is seen by its neighbours alone, little is known.
+    // A froxel that is only known from its neighbours counts for less.
     let gained = select(0.25, 1.0, is_fresh);
     var means: array<vec4f, 2>;
     for (var part = 0u; part < 2u; part++) {

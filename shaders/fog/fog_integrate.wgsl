@@ -1,10 +1,10 @@
-// fog_integrate: what lies between the eye and each slice of the froxels.
+// fog_integrate: integrates the fog from the eye to each slice of the froxels.
 //
 // in   the light of each froxel
-// out  air_out: for the near side of each slice, and for the far side of the last one, the mean radiance that the fog
-//      scatters in front of it, weighted by what passes from there to the eye, and by what factor noise changes the
-//      optical depth. Means change slowly from place to place, and are those of fog of any depth: what is seen through
-//      them is found for each pixel by the closed form (fog/fog_air.wgsl).
+// out  air_out: for the near side of each slice, and for the far side of the last one: the mean radiance that the fog
+//      in front scatters, weighted by its transmittance to the eye; and the factor that noise applies to the optical
+//      depth. Both vary slowly and are independent of the amount of fog. Each pixel gets its fog from them in closed
+//      form (fog/fog_air.wgsl).
 // One thread per column of froxels, front to back.
 #import "fog/fog_last.wgsl"
 
@@ -31,7 +31,7 @@ fn fog_integrate(@builtin(global_invocation_id) id: vec3u) {
     var near = ray.origin;
     for (var slice = 0u; slice < slices; slice++) {
         let known = textureLoad(light_texture, column, slice, 0);
-        // Behind what is seen the light goes on as in front of it.
+        // Behind the visible surfaces, the last known light is extended.
         light = select(light, known.rgb, known.a > 0.0);
         let far = ray.origin + fog_slice_depth(fog, f32(slice + 1u)) * ray.direction;
         let middle = 0.5 * (near + far);

@@ -1,10 +1,10 @@
-// Where the last frame's froxels were.
+// Reprojection of froxels to the last frame.
 #import "fog/fog.wgsl"
 
 struct FogLast {
-    // In the images of froxels, from 0 to 1.
+    // Texture coordinates in the froxel images, from 0 to 1.
     texel: vec2f,
-    // Layers before and behind, and the share of the latter.
+    // The two layers around the point, and the weight of the second.
     layers: vec2u,
     share: f32,
     is_known: bool,
@@ -26,12 +26,12 @@ fn fog_last(params: FogParams, position: vec3f) -> FogLast {
     );
 }
 
-// The froxel of a thread: `fog_light` and `fog_history` have rows of threads for all rows of all slices.
+// Froxel of a thread. `fog_light` and `fog_history` have a row of threads for each row of each slice.
 fn fog_froxel(params: FogParams, thread: vec2u) -> vec3u {
     return vec3u(thread.x, thread.y % params.size.y, thread.y / params.size.y);
 }
 
-// A place of it in the picture; `within` goes from 0 to 1 along each axis.
+// Image position of a point in a froxel. `within` goes from 0 to 1 along each axis.
 fn fog_place_of(params: FogParams, froxel: vec3u, within: vec2f) -> vec2f {
     let spaces = max(vec2f(params.size.xy) - 1.0, vec2f(1.0));
     return saturate((vec2f(froxel.xy) + within - 0.5) / spaces);

@@ -1,14 +1,15 @@
-// fog_light: how much of the lights and of the sky reaches a point of each froxel.
+// fog_light: visibility of the lights and of the sky at a point of each froxel.
 //
 // in   the trees (group 1), the merged scene (group 2), lights, shadow maps and environment (group 0), the G-buffer's
 //      position, the mean of the last few frames
-// out  fresh_out: what this frame has found: in the first layers the share of the light of lamps, for each channel, and
-//      whether anything was found; behind these that of distant lights, and of the sky
-//      recent_out: alike, the mean of the last few frames with this one, and how many frames that has
-// One thread per froxel: a point of it that the eye sees, and a ray to each light and to the sky (after Wronski 2014,
-// "Volumetric Fog", and Hillaire 2015, "Physically Based and Unified Volumetric Rendering in Frostbite"). The points
-// are those of the shared sequence. A point behind what its pixel shows counts for nothing, so that no light comes
-// through walls. Shares are kept, and not light, so that light that moves or is seen from elsewhere is that of its frame.
+// out  fresh_out: this frame's result. The first layers hold the visible share of the lamps' light per channel, and 1
+//      in alpha if the point is visible. The layers behind hold the visible shares of distant lights and of the sky.
+//      recent_out: in the same layout, the mean of the last few frames including this one, and its number of frames
+// One thread per froxel, which takes a visible point of it and traces a ray to each light and to the sky (after Wronski
+// 2014, "Volumetric Fog", and Hillaire 2015, "Physically Based and Unified Volumetric Rendering in Frostbite"). The
+// points come from the shared sequence. A point behind the surface of its pixel is discarded, so that no light leaks
+// through walls. The history holds visibilities rather than light, so that light from moving lights or a moving camera
+// belongs to its frame.
 #import "fog/fog_sources.wgsl"
 #import "frame/gbuffer_position.wgsl"
 #import "light/light_area.wgsl"
@@ -24,13 +25,13 @@
 @group(3) @binding(5) var fresh_out: texture_storage_2d_array<rgba16float, write>;
 @group(3) @binding(6) var recent_out: texture_storage_2d_array<rgba16float, write>;
 
-// Of the mean of the last few frames, the share that is this frame's: what has gone has left less than 2 % after eight.
+// Weight of this frame in the mean of the last few frames. After eight frames, less than 2 % of an old value is left.
 const FOG_RECENT = 0.4;
 
-// What of the sources reaches a froxel: of lamps by channel, of distant lights and of the sky by luminance.
+// Visible share of the sources at a froxel: lamps per channel, distant lights and the sky by luminance.
 struct FogVisible {
     lamps: vec3f,
-    // Of distant lights, and of the sky.
+    // Visible share of distant lights, and of the sky.
     far: vec2f,
 }
 
@@ -45,12 +46,12 @@ fn map_visibility(light: Light, sample: LightSample, position: vec3f) -> f32 {
     let view = shadow_views[layer];
     let texel = view.texel_size * mix(1.0, sample.distance, view.perspective);
     let at = shadow_map_point(view, position + texel * frame.depth_bias * sample.to_light);
-    // One tap: the points of a froxel are spread.
+    // One tap is enough, because the points of a froxel are spread.
     let lit = textureSampleCompareLevel(shadow_maps, shadow_sampler, at.uv, layer, at.depth);
     return select(1.0, lit, at.is_inside);
 }
 
-// By the phase function about a unit vector.
+// Samples a direction from the phase function about a unit vector.
 fn scattered_direction(direction: vec3f, u: vec2f) -> vec3f {
     let basis = basis_about(direction);
     let cosine = henyey_greenstein_cosine(fog.medium.anisotropy, u.x);
@@ -59,7 +60,7 @@ fn scattered_direction(direction: vec3f, u: vec2f) -> vec3f {
     return cosine * direction + across * (cos(turn) * basis.tangent + sin(turn) * basis.bitangent);
 }
 
-// What reaches `position`; `point` is the froxel's middle, and `pixel` its place in the sampling sequence.
+// Visibility at `position`. `point` is the froxel's centre, and `pixel` its index in the sampling sequence.
 fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
     let mode = frame.shadow_mode;
     let count = frame.light_count;
@@ -77,7 +78,7 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
     var lamps = vec3f(0.0);
     var far = 0.0;
     var sky = 1.0;
-    // The last one is the sky. One loop, so that the code of the traversal is inlined once.
+    // The last iteration is the sky. A single loop inlines the traversal code only once.
     for (var i = 0u; i <= count; i++) {
         var way = LightRay(vec3f(0.0), 0.0);
         var source = vec3f(0.0);
@@ -89,7 +90,7 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
             }
             let u = sampling_point(pixel, frame.sample_index, SAMPLE_FOG_SKY);
             way = LightRay(scattered_direction(point.direction, u), 1.0e30);
-            // Of all of the sky, as bright as it is there.
+            // Weights the direction with its radiance, relative to the whole sky.
             let there = fog_luminance(environment_prefiltered(way.direction, FOG_SKY_BLUR));
             share = there / max(fog_luminance(fog_sky(point.direction)), 1.0e-20);
         } else {
@@ -133,11 +134,11 @@ fn fog_light(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let froxel = fog_froxel(fog, thread);
-    // Slices take their numbers from places of the mask that are spread evenly.
+    // Offsets each slice in the sampling mask.
     let pixel = froxel.xy + vec2u(froxel.z * 37u, froxel.z * 29u);
     let across = sampling_point(pixel, frame.sample_index, SAMPLE_FOG);
     let along = sampling_point(pixel, frame.sample_index, SAMPLE_FOG_DEPTH).x;
-    // The middle of a pixel, where it is known what is seen.
+    // Moves the ray to a pixel's centre, where the visible depth is known.
     let at_pixel = min(vec2u(fog_place_of(fog, froxel, across) * vec2f(frame.size)), frame.size - 1u);
     let ray = view_ray(frame.rays, frame_place(at_pixel));
     let depth = fog_slice_depth(fog, f32(froxel.z) + along);
@@ -167,7 +168,7 @@ fn fog_light(@builtin(global_invocation_id) id: vec3u) {
         recent[0] = vec4f(mix(recent[0].rgb, fresh[0].rgb, share), min(frames + 1.0, 4.0));
         recent[1] = mix(recent[1], fresh[1], share);
     } else {
-        // What is hidden for a while has to be found anew.
+        // A froxel that stays hidden loses its history.
         recent[0].a = max(frames - 1.0, 0.0);
     }
     for (var part = 0u; part < 2u; part++) {

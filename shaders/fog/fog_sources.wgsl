@@ -1,4 +1,4 @@
-// What froxels scatter to the eye of lights and of the sky that nothing blocks. The importer binds `fog`.
+// Unshadowed inscattering of froxels from lights and from the sky. The importer binds `fog`.
 #import "environment/environment.wgsl"
 #import "fog/fog_last.wgsl"
 #import "math/henyey_greenstein.wgsl"
@@ -20,10 +20,10 @@ fn fog_point(froxel: vec3u, depth: f32) -> FogPoint {
     return FogPoint(position, normalize(ray.direction), 0.5 * max(width, length));
 }
 
-// Over the extinction and the albedo, as are all of these.
+// Inscattering from a light. Like all results of this file, it is divided by the extinction and the albedo.
 fn fog_source(point: FogPoint, light: Light) -> vec3f {
     let sample = light_sample(light, point.position);
-    // The mean over a ball about a lamp is that at its radius over √3.
+    // The mean over a ball around a lamp equals the value at the ball's radius over √3.
     let least = max(0.577 * point.half_width, light.radius);
     let nearness = min(sample.distance / least, 1.0);
     return sample.irradiance * henyey_greenstein(fog.medium.anisotropy, dot(sample.to_light, point.direction))

@@ -1,22 +1,22 @@
-// The part of the environment lighting that reaches a surface, its mean direction, and what comes from elsewhere.
+// Ambient visibility of a surface: the visible part of the environment, its mean direction, and the light that
+// occluders reflect.
 #import "math/octahedral.wgsl"
 #import "math/rgb9e5.wgsl"
 
 struct AmbientVisibility {
     // Bent normal: the mean unoccluded direction, a unit vector.
     bent_normal: vec3f,
-    // Share of the unoccluded, cosine-weighted hemisphere: 1 where nothing occludes.
+    // Visible share of the cosine-weighted hemisphere; 1 without occluders.
     visibility: f32,
-    // Radiance of lights that what occludes sends on: the mean over the cosine-weighted hemisphere, black where nothing
-    // occludes.
+    // Radiance that occluders reflect, averaged over the cosine-weighted hemisphere; black without occluders.
     bounced: vec3f,
-    // 1 where the visibility is that of two rays alone, 0 where it is a mean of many.
+    // 1 if the visibility comes from two rays alone, 0 if it is a mean of many.
     is_pair: f32,
-    // True if rays have found it.
+    // True if it was traced.
     is_traced: bool,
 }
 
-// The ambient visibility of a surface that nothing occludes.
+// Ambient visibility of an unoccluded surface.
 fn ambient_unoccluded(normal: vec3f) -> AmbientVisibility {
     return AmbientVisibility(normal, 1.0, vec3f(0.0), 0.0, false);
 }
@@ -32,12 +32,12 @@ fn ambient_visibility_unpack(words: vec2u) -> AmbientVisibility {
     return AmbientVisibility(octahedral_unpack_22(words.x), f32(words.x >> 22u) / 1023.0, rgb9e5_unpack(words.y), 0.0, true);
 }
 
-// The share of diffuse environment light that arrives in the end, straight or by way of the neighbours that occlude,
-// which are taken to have the same albedo and to be as occluded (Jimenez et al. 2016, "Practical Real-Time
-// Strategies for Accurate Indirect Occlusion", 6): a fit to path tracing, for each channel. 0 and 1 stay.
+// Share of diffuse environment light that arrives directly or after interreflections with the occluders. They are
+// assumed to have the same albedo and occlusion (Jimenez et al. 2016, "Practical Real-Time Strategies for Accurate
+// Indirect Occlusion", section 6). The polynomial is a fit to path tracing, per channel. It maps 0 to 0 and 1 to 1.
 //
-// The fit bends upwards, so its mean over pairs of rays would be too small. With f(v) ≈ v + q v (1 − v), one visible
-// ray of two has to count (1 + q) / 2 = 2 f(1/2) − 1/2.
+// The fit is convex, so its mean over pairs of rays would be too small. With f(v) ≈ v + q v (1 − v), one visible ray of
+// two has to count (1 + q) / 2 = 2 f(1/2) − 1/2.
 fn ambient_bounced(ambient: AmbientVisibility, albedo: vec3f) -> vec3f {
     let a = 2.0404 * albedo - 0.3324;
     let b = -4.7951 * albedo + 0.6417;
@@ -53,8 +53,8 @@ fn specular_visibility(visibility: f32, n_dot_v: f32, roughness: f32) -> f32 {
     return saturate(pow(n_dot_v + visibility, exp2(-16.0 * roughness * roughness - 1.0)) - 1.0 + visibility);
 }
 
-// What a specular lobe shows, of what is `mirrored` where nothing occludes: it sees as much of what occludes as it does
-// not see of the environment.
+// Radiance of a specular lobe whose unoccluded radiance is `mirrored`. Occluders fill the part of the lobe that does
+// not see the environment.
 fn ambient_specular(ambient: AmbientVisibility, mirrored: vec3f, n_dot_v: f32, roughness: f32) -> vec3f {
     let seen = specular_visibility(ambient.visibility, n_dot_v, roughness);
     return seen * mirrored + (1.0 - seen) / max(1.0 - ambient.visibility, 1.0e-3) * ambient.bounced;

@@ -1,10 +1,11 @@
-// A tile of 8 × 8 pixels with those around it that its pixels look at.
+// A tile of 8 × 8 pixels with an apron of neighbouring pixels.
 
-// Pixels around it, and pixels of both along an edge.
+// Width of the apron, and side length of the tile with its apron, in pixels.
 const APRON = 2u;
 const APRON_TILE = 12u;
 
-// Pixel `i` of them, in a picture of `size` pixels whose edges go on outside. `first` is the tile's first one.
+// Pixel `i` of the tile with its apron. `first` is the tile's first pixel, and `size` the image size. Pixels outside
+// the image are clamped to its border.
 fn apron_pixel(first: vec2u, i: u32, size: vec2u) -> vec2u {
     let around = vec2i(first) + vec2i(vec2u(i % APRON_TILE, i / APRON_TILE)) - i32(APRON);
     return vec2u(clamp(around, vec2i(0), vec2i(size) - 1));

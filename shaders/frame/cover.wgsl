@@ -1,4 +1,4 @@
-// A triangle that covers the target, with texture coordinates from its upper left corner.
+// Vertex shader of a full-screen triangle, with texture coordinates from the top-left corner of the target.
 
 struct Corner {
     @builtin(position) clip: vec4f,

@@ -1,19 +1,18 @@
-// deform: applies morph targets, then the skin or the node's matrix, and writes every vertex of the scene
-// into the merged buffers.
+// deform: applies morph targets, then the skin or the node's matrix, and writes every vertex of the scene into the
+// merged buffers.
 //
 // in   parts, part_of_vertex, sources (bind pose), influences, deltas, pose (matrices, then morph weights)
-// out  positions (3 floats a vertex), frames (normal 3, tangent 4). w of the tangent is the bitangent's sign
-//      times the length in world space of a metre along the normal, which scales thicknesses below the
-//      surface.
-// One thread per merged vertex. glTF 2.0, section 3.7.2: morph targets are added first; a skinned vertex then
-// uses its blended joint matrices instead of its node's matrix. Normals are transformed by the cofactor
-// matrix, which holds for any scale; a mirroring matrix flips the bitangent's sign.
+// out  positions (3 floats per vertex), frames (normal 3, tangent 4). The tangent's w is the bitangent's sign times the
+//      length in world space of a unit step along the normal. That length scales thicknesses below the surface.
+// One thread per merged vertex. By glTF 2.0, section 3.7.2, morph targets are added first. A skinned vertex then uses
+// its blended joint matrices instead of its node's matrix. Normals are transformed by the cofactor matrix, which is
+// correct for any scale. A mirroring matrix flips the bitangent's sign.
 #import "bvh/dispatch.wgsl"
 
 struct DeformPart {
     first_vertex: u32,
     first_source: u32,
-    // All ones where the part has no skin.
+    // All ones if the part has no skin.
     first_influence: u32,
     influences_per_vertex: u32,
     first_delta: u32,
@@ -25,11 +24,11 @@ struct DeformPart {
 
 @group(0) @binding(0) var<storage, read> parts: array<DeformPart>;
 @group(0) @binding(1) var<storage, read> part_of_vertex: array<u32>;
-// Ten floats a vertex: position 3, normal 3, tangent 4.
+// Ten floats per vertex: position 3, normal 3, tangent 4.
 @group(0) @binding(2) var<storage, read> sources: array<f32>;
 // Pairs of joint and weight (as bits).
 @group(0) @binding(3) var<storage, read> influences: array<vec2u>;
-// Nine floats a target and vertex: position 3, normal 3, tangent 3.
+// Nine floats per target and vertex: position 3, normal 3, tangent 3.
 @group(0) @binding(4) var<storage, read> deltas: array<f32>;
 @group(0) @binding(5) var<storage, read> pose: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> positions: array<f32>;

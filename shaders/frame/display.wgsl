@@ -77,8 +77,7 @@ fn agx(color: vec3f) -> vec3f {
     return srgb_from_rec2020 * pow(max(outset * curved, vec3f(0.0)), vec3f(2.2));
 }
 
-// The clamp is far past white: some curves would
-// divide infinity by infinity.
+// Applies a tone curve. The clamp is far past white. It prevents some curves from dividing infinity by infinity.
 fn display_tone(exposed: vec3f, curve: u32) -> vec3f {
     let color = min(exposed, vec3f(RADIANCE_MAX));
     switch curve {
@@ -90,13 +89,13 @@ fn display_tone(exposed: vec3f, curve: u32) -> vec3f {
     }
 }
 
-// Alpha of a pixel; 1 in pictures that are not transparent.
+// Alpha of a pixel; 1 in opaque images.
 fn display_coverage(alpha: f32, transparent: u32) -> f32 {
     return select(1.0, saturate(alpha), transparent != 0u);
 }
 
-// The tone curve on radiance that is premultiplied with coverage: the curve is that of the surface. Shadows on the
-// ground cover the background with black, so that curves which darken the darkest colours do not tint them.
+// Applies the tone curve to radiance that is premultiplied with coverage. The curve acts on the surface's own colour.
+// The ground's shadows cover the background with black, so curves that darken the darkest colours do not tint them.
 fn display_covered(exposed: vec3f, covered: f32, curve: u32) -> vec3f {
     if covered == 1.0 {
         return saturate(display_tone(exposed, curve));

@@ -1,21 +1,21 @@
-// Noise of one level of eight bits that is added before a picture is stored, so that the mean of neighbours keeps
-// what rounding takes away, and smooth colours show no bands.
+// Dithers an image by noise of one 8-bit level before it is stored. The mean over neighbours then keeps what rounding
+// removes, and gradients show no bands.
 //
-// The noise is triangular, which leaves an error that does not depend on the colour (Wannamaker et al. 2000). Where
-// it would leave the range it is uniform over one level. It stays with its pixel: a still picture is still. What
-// eight bits hold, as colours that a file states, is stored as it is.
+// The noise has a triangular distribution, so that the error does not depend on the colour (Wannamaker et al. 2000).
+// Near the ends of the range it is uniform over one level. The noise is fixed per pixel, so still images stay still.
+// Colours that 8 bits represent exactly, for example colours stated in a file, are stored unchanged.
 
-// How near a level a colour counts as that: what half a float has rounded away.
+// Distance in levels within which a colour counts as exact. It covers the rounding of half floats.
 const DITHER_EXACT = 0.0625;
 
-// A number in [0, 1) for each pixel, spread evenly over any few neighbours: multiples of the golden ratio along a
-// row, which nothing spreads more evenly, and of the plastic number from row to row.
+// A number in [0, 1) per pixel, evenly distributed over any few neighbours. It uses multiples of the golden ratio along
+// rows, which are the most even, and of the plastic number from row to row.
 fn dither_number(pixel: vec2u) -> f32 {
     // 2³² / φ of the golden ratio, and 2³² / ρ of the plastic number.
     return f32((pixel.x * 2654435769u + pixel.y * 3242174889u) >> 8u) / 16777216.0;
 }
 
-// `encoded` is sRGB-encoded, and what comes back is to be rounded.
+// Dithers an sRGB-encoded colour. The caller rounds the result.
 fn dither(encoded: vec3f, pixel: vec2u) -> vec3f {
     let levels = 255.0 * encoded;
     let side = 2.0 * dither_number(pixel) - 1.0;

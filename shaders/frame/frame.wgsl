@@ -19,59 +19,60 @@ struct Frame {
     depth_bias: f32,
     normal_bias: f32,
     orthographic: u32,
-    // Whether `occlusion_words` holds this frame's ambient visibility.
+    // Nonzero if `occlusion_words` holds this frame's ambient visibility.
     occlusion: u32,
     sun_horizon: f32,
-    // Slots of a pixel for the lights that it sends shadow rays to; fewer than lights where they are chosen.
+    // Slots per pixel for the lights that it sends shadow rays to. Fewer than lights if lights are chosen at random.
     light_slots: u32,
-    // Shadow rays to a light that has a size.
+    // Shadow rays per light that has a size.
     light_rays: u32,
-    // Which rays of the sampling sequence these are: the number of frames before.
+    // Index in the sampling sequence: the number of earlier frames.
     sample_index: u32,
-    // Width of a pixel in metres at the eye, and the width that each metre of depth adds.
+    // Width of a pixel in metres at the eye, and its growth per metre of depth.
     pixel_side: vec2f,
-    // Half the angular diameter of the sun's disc, in radians.
+    // Angular radius of the sun's disc, in radians.
     sun_radius: f32,
-    // Added to the levels of textures.
+    // Mip level bias of textures.
     texture_bias: f32,
-    // Of the ground below the sky.
+    // Albedo of the ground below the sky.
     ground_albedo: f32,
-    // Whether `shadow_words` hold what rays visit.
+    // Nonzero if `shadow_words` holds the traversal cost.
     counts_cost: u32,
-    // Perceptual roughness below which surfaces trace what they reflect; 0 where none does.
+    // Perceptual roughness below which surfaces trace reflections; 0 for none.
     reflect_below: f32,
-    // Added to the dimensions of the sampling sequence that lights are sampled in.
+    // Offset of the sampling dimensions of lights.
     first_dimension: u32,
-    // Radiance that is shown like a colour of 1, where no tone curve bends it.
+    // Radiance that is displayed as 1 with a linear tone curve.
     unlit_radiance: f32,
-    // What of materials is left out: MATERIALS_….
+    // Bit mask of disabled material features (MATERIALS_…).
     materials_without: u32,
-    // Extinction of the fog per metre up to `fog_base`; 0 where there is none.
+    // Extinction of the fog per metre up to `fog_base`; 0 without fog.
     fog_density: f32,
     // Height in metres, in the frame's coordinates.
     fog_base: f32,
-    // Per metre above it.
+    // Exponential height falloff above it, per metre.
     fog_falloff: f32,
-    // Most that noise adds to the density or takes from it, as a share.
+    // Amplitude of the density noise, as a fraction of the density.
     fog_noise: f32,
-    // Whether shadow maps are dimmed by volumes: then `shadow_words` hold the shares that these take.
+    // Nonzero if volumes attenuate shadow-mapped light. `shadow_words` then holds the blocked shares.
     volume_shadows: u32,
-    // Shadow rays to a light at edges of its shadow that have little history.
+    // Shadow rays per light at shadow edges with a short history.
     edge_light_rays: u32,
     shadow_mode: u32,
     pcf_width: u32,
     blended_cast: u32,
-    // Whether the surfaces are hits of reflection rays.
+    // Nonzero if the surfaces are hits of reflection rays.
     at_hits: u32,
-    // Index in the sampling sequence of the point that masks are looked up at; constant while pixels look at their middles.
+    // Index in the sampling sequence of the point at which masks are sampled. Constant while pixels are sampled at
+    // their centres.
     cut_out_index: u32,
-    // Factor on the plain background in the zenith.
+    // Factor on the plain background at the zenith.
     backdrop_top: f32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 
-// The place of a pixel's middle, from 0 to 1 along rows and columns.
+// Position of a pixel's centre in the image, from 0 to 1 along each axis.
 fn frame_place(pixel: vec2u) -> vec2f {
     return (vec2f(pixel) + 0.5) / vec2f(frame.size);
 }

@@ -1,15 +1,15 @@
-// The G-buffer's encoding: 24 bytes a pixel on GPUs, and 32 on software adapters, which every adapter can write in one
-// pass.
+// Encoding of the G-buffer. It takes 24 bytes per pixel on GPUs and 32 on software adapters. Every adapter can
+// write it in one pass.
 //
 // position  rg32float, or rgba32float
-//                        where the surface is (frame/gbuffer_position.wgsl), and w; w is 0 on the background, else
+//                        position of the surface (frame/gbuffer_position.wgsl), and w; w is 0 on the background, else
 //                        its bits are
-//                        31 unlit, 30 the ground or 29 a surface (one of them, so that every value is a
+//                        31 unlit, 30 the ground or 29 a surface (exactly one of them, so that every value is a
 //                        normal float),
 //                        28 layered, 27–15 roughness (square root), 14–7 metallic, 6–0 occlusion
 // normal    r32uint      shading normal in world space, octahedral
-// albedo    r32uint      base colour (square root; 11, 11 and 10 bits): the colour of an unlit surface
-// emissive  r32uint      radiance, shared exponent (rgb9e5); of the ground two shares (passes/ground.wgsl)
+// albedo    r32uint      base colour (square root; 11, 11 and 10 bits); the colour of an unlit surface
+// emissive  r32uint      radiance, shared exponent (rgb9e5); for the ground, two shares (passes/ground.wgsl)
 // ids       r32uint      the triangle, point or line (frame/gbuffer_ids.wgsl)
 #import "frame/gbuffer_ids.wgsl"
 #import "math/octahedral.wgsl"
@@ -24,19 +24,18 @@ struct Surface {
     roughness: f32,
     metallic: f32,
     unlit: bool,
-    // `layers` lights the surface instead of `lighting`.
+    // True if `layers` lights the surface instead of `lighting`.
     layered: bool,
-    // The interpolated normal without normal textures. The G-buffer does not hold it: after unpacking it is
-    // `normal`.
+    // Interpolated normal without normal textures. The G-buffer does not hold it, so unpacking sets it to `normal`.
     smooth_normal: vec3f,
 }
 
 const GBUFFER_UNLIT = 0x80000000u;
-// The plane below the scene, which `ground` draws; all else is a surface.
+// The plane below the scene, which `ground` draws. Everything else is a surface.
 const GBUFFER_GROUND = 0x40000000u;
 const GBUFFER_SURFACE = 0x20000000u;
 const GBUFFER_LAYERED = 0x10000000u;
-// Levels of the square roots of red, green and blue.
+// Quantisation levels of the square roots of red, green and blue.
 const GBUFFER_ALBEDO = vec3f(2047.0, 2047.0, 1023.0);
 
 struct GBufferTexel {
@@ -48,8 +47,8 @@ struct GBufferTexel {
 }
 
 fn gbuffer_pack(s: Surface, triangle: u32) -> GBufferTexel {
-    // A highlight depends on the fourth power of roughness: with square roots, quantisation changes a small
-    // roughness by half a percent at most.
+    // A highlight depends on the fourth power of roughness. Storing the square root limits the quantisation error of a
+    // small roughness to half a percent.
     let rough = u32(round(sqrt(saturate(s.roughness)) * 8191.0));
     let levels = vec2u(round(saturate(vec2f(s.metallic, s.occlusion)) * vec2f(255.0, 127.0)));
     let flags = select(0u, GBUFFER_UNLIT, s.unlit) | select(0u, GBUFFER_LAYERED, s.layered);
@@ -64,7 +63,7 @@ fn gbuffer_pack(s: Surface, triangle: u32) -> GBufferTexel {
     );
 }
 
-// Whether the ground is seen where this is the position's w.
+// True if the position's w marks the ground.
 fn gbuffer_is_ground(w: f32) -> bool {
     return (bitcast<u32>(w) & GBUFFER_GROUND) != 0u;
 }

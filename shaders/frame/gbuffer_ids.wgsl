@@ -1,18 +1,18 @@
-// The ids of the G-buffer: number of the triangle in the merged index buffer, plus 1. Points and lines are no
-// triangles: theirs is the number in triangle_info, plus 1, with the bit GBUFFER_NO_TRIANGLE. What a ray has hit has
-// the bit GBUFFER_HIT, and GBUFFER_BACK where the ray sees its back.
+// Ids of the G-buffer. A triangle has its number in the merged index buffer, plus 1. Points and lines have their number
+// in triangle_info, plus 1, with the bit GBUFFER_NO_TRIANGLE. Hits of rays have the bit GBUFFER_HIT, and GBUFFER_BACK
+// for a back face.
 
-// Set in ids where a point or a line is visible: no ray starts there.
+// Flag for a visible point or line. Rays cannot start there.
 const GBUFFER_NO_TRIANGLE = 0x80000000u;
 const GBUFFER_HIT = 0x40000000u;
 const GBUFFER_BACK = 0x20000000u;
 
-// Whether rays can start from the surface with this id: it is neither the background nor a point or a line.
+// True if rays can start from the surface with this id. It is neither the background nor a point or a line.
 fn gbuffer_is_triangle(id: u32) -> bool {
     return id != 0u && id < GBUFFER_NO_TRIANGLE;
 }
 
-// The triangle of such a surface.
+// Number of the triangle of such a surface.
 fn gbuffer_triangle(id: u32) -> u32 {
     return (id & ~(GBUFFER_HIT | GBUFFER_BACK)) - 1u;
 }

@@ -1,8 +1,8 @@
-// As frame/gbuffer_position.wgsl, with the rays of the frame.
+// Surface positions of the G-buffer (frame/gbuffer_position.wgsl), with the view rays of the frame.
 #import "frame/frame.wgsl"
 #import "frame/gbuffer_position.wgsl"
 
-// The position and w of a pixel's texel.
+// Position and w of a pixel's texel.
 fn gbuffer_seen(texel: vec4f, pixel: vec2u) -> vec4f {
     let point = gbuffer_point(texel, frame.rays, frame_place(pixel));
     return select(point, texel, frame.at_hits != 0u);

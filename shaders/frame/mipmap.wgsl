@@ -1,14 +1,12 @@
-// mipmap: a level of a texture from the finer one, with a box filter. sRGB formats are filtered in linear
-// light.
-//
-// A side of 2n texels is halved. A side of 2n + 1 texels is cut into n equal parts of three texels each, the
-// outer ones in shares (Guthe and Heckbert 2005, "Non-power-of-two mipmapping"). `mipmap_cut` weights colours
-// by alpha, so that transparent texels do not bleed into the others. `mipmap_normals` averages directions and
-// stores how far they differ: a minified normal map gets smoother, and its surface rougher (Toksvig 2005,
-// "Mipmapping Normal Maps").
+// mipmap: computes a mip level of a texture from the next finer one, with a box filter.
 //
 // in   the finer level
 // out  the coarser level
+// sRGB formats are filtered in linear light. A side of 2n texels is halved. A side of 2n + 1 texels is cut into n equal
+// parts, each over three texels with fractional outer weights (Guthe and Heckbert 2005, "Non-power-of-two mipmapping").
+// `mipmap_cut` weights colours by alpha, so that transparent texels do not bleed into the others. `mipmap_normals`
+// averages directions and stores their spread. A minified normal map thus gets smoother and its surface rougher
+// (Toksvig 2005, "Mipmapping Normal Maps").
 #import "frame/cover.wgsl"
 @group(0) @binding(0) var finer: texture_2d<f32>;
 
@@ -56,9 +54,9 @@ fn mipmap_cut(in: Corner) -> @location(0) vec4f {
     return vec4f(select(sums[0].rgb, sums[1].rgb / max(alpha, 1.0e-6), alpha > 0.0), alpha);
 }
 
-// Red, green and blue hold a unit vector. Alpha holds 1 − √(1 − L), where L is the length of the mean of all
-// normals below the texel; alpha is 1 in the finest level. Near 1, where most lengths are, eight bits resolve
-// differences of 10⁻⁵.
+// Red, green and blue hold a unit vector. Alpha holds 1 − √(1 − L), where L is the length of the mean of all normals
+// below the texel. At mip level 0, alpha is 1. This encoding resolves differences of 10⁻⁵ near L = 1, where most
+// lengths are, with eight bits.
 @fragment
 fn mipmap_normals(in: Corner) -> @location(0) vec4f {
     let size = textureDimensions(finer);

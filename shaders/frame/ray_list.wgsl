@@ -1,5 +1,6 @@
-// The list of shadow rays of one batch. An entry packs a pixel and a slot (shadow/chosen_lights.wgsl), counted from the
-// batch's first ones (24 bits and 7), and whether an edge gets more rays. Entry i is texel i of the list, row by row.
+// List of shadow rays of one batch. An entry packs a pixel in 24 bits and a slot in 7 bits (shadow/chosen_lights.wgsl),
+// both relative to the batch's first ones, and a flag for edges that get more rays. Entry i is texel i of the list, in
+// row order.
 
 struct RayBatch {
     first_row: u32,
@@ -11,7 +12,7 @@ fn ray_list_pack(pixel: u32, slot: u32, is_edge: bool) -> u32 {
     return pixel | (slot << 24u) | select(0u, 0x80000000u, is_edge);
 }
 
-// The pixel of an entry that has its column in the lower 16 bits.
+// Pixel of an entry that has its column in the lower 16 bits.
 fn ray_list_pixel(entry: u32) -> vec2u {
     return vec2u(entry & 0xffffu, entry >> 16u);
 }

@@ -1,14 +1,14 @@
 // The merged scene as the renderer's passes read it (group 2).
 
-// Three floats a vertex.
+// Three floats per vertex.
 #array read 2 0 positions: u32
-// Normal (3 floats) and tangent (4 floats, whose w deform.wgsl explains) of each vertex.
+// Normal (3 floats) and tangent (4 floats, see deform.wgsl for w) of each vertex.
 #array read 2 1 frames: u32
 #array read 2 2 indices: u32
-// Three pairs of words a vertex: UV set 0, UV set 1, colour as 4 × 16 bits.
+// Three pairs of words per vertex: UV set 0, UV set 1, colour as 4 × 16 bits.
 @group(2) @binding(3) var<storage, read> vertices: array<vec2u>;
-// Alpha of the materials, for any-hit tests, and their mean colours: a header per material, then texels of alpha, four
-// to a word.
+// Alpha of the materials for any-hit tests, and their mean colours. A header per material is followed by alpha texels,
+// four per word.
 @group(2) @binding(4) var<storage, read> alpha: array<u32>;
 
 fn scene_position(vertex: u32) -> vec3f {

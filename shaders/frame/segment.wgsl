@@ -1,13 +1,13 @@
-// Points and lines of the merged scene, which stand behind its triangles.
+// Points and lines of the merged scene, which follow its triangles.
 #import "frame/scene.wgsl"
 
-// A place on a point or line: its vertices, and the share of the second.
+// Position on a point or line: its vertices, and the weight of the second.
 struct SegmentPlace {
     vertices: vec2u,
     share: f32,
 }
 
-// The place nearest to `position`. `segment` is the number in triangle_info.
+// Nearest position to `position`. `segment` is the number in triangle_info.
 fn segment_place(segment: u32, triangle_count: u32, position: vec3f) -> SegmentPlace {
     let first = 3u * triangle_count + 2u * (segment - triangle_count);
     // The other bits are flags.

@@ -1,8 +1,8 @@
-// Rays through the picture.
+// View rays of the camera.
 
-// The ray through the picture's middle, and what half a picture adds to it to the right and up: to the direction in a
-// perspective, to the origin in a parallel projection. Where pixels are sampled off their middles, it goes a little
-// beside the picture's middle.
+// The ray through the image centre, and its derivatives over half the image to the right and up. They change the
+// direction in a perspective projection, and the origin in an orthographic one. With sample jitter, the central ray
+// goes slightly past the image centre.
 struct ViewRays {
     origin: vec3f,
     direction: vec3f,
@@ -12,13 +12,13 @@ struct ViewRays {
     direction_up: vec3f,
 }
 
-// `direction` advances the depth by a metre.
+// `direction` is scaled to advance the view depth by one metre.
 struct ViewRay {
     origin: vec3f,
     direction: vec3f,
 }
 
-// `at` goes from 0 to 1 along rows and columns.
+// View ray at an image position from 0 to 1 along each axis.
 fn view_ray(rays: ViewRays, at: vec2f) -> ViewRay {
     let ndc = at * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
     return ViewRay(

@@ -1,12 +1,12 @@
 // channel: one channel of the frame as floats, for AOVs and for the debug views.
 //
-// in   G-buffer, shadow rays' visibility and cost or shadow maps, ambient visibility, hdr, display,
-//      triangle_info, where surfaces were in the last frame, their deviation, which triangles pass through others,
-//      what rays of the laboratory have found, the air in front, all volumes in front
-// out  channel_out: up to three floats; alpha 1 on surfaces and 0 on the background, where position is NaN;
-//      motion is NaN where the last camera had the point behind it
-// One thread per pixel. With shadow maps, the shadow channel is biased along the shading normal, unlike
-// `lighting`, which uses the smooth normal. `render::Channel` numbers the channels.
+// in   G-buffer, visibility and cost of the shadow rays or the shadow maps, ambient visibility, hdr, display,
+//      triangle_info, displacement since the last frame, deviation, bits of the triangles that pass through others, ray
+//      results of the laboratory, fog in front of the surface, volumes in front of the surface
+// out  channel_out: up to three floats. Alpha is 1 on surfaces and 0 on the background. Position is NaN on the
+//      background. Motion is NaN where the point was behind the last frame's camera.
+// One thread per pixel. With shadow maps, the shadow channel applies its bias along the shading normal, while
+// `lighting` uses the smooth normal. `render::Channel` numbers the channels.
 #import "shadow/chosen_lights.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "fog/fog_air.wgsl"
@@ -37,7 +37,7 @@
 @group(1) @binding(14) var displacement_texture: texture_2d<f32>;
 @group(1) @binding(15) var<storage, read> reflected_words: array<vec2u>;
 @group(1) @binding(16) var deviation_texture: texture_2d<f32>;
-// A bit a triangle.
+// One bit per triangle.
 @group(1) @binding(17) var<storage, read> through_words: array<u32>;
 @group(1) @binding(18) var lab_texture: texture_2d<f32>;
 @group(1) @binding(19) var<uniform> fog: FogParams;
@@ -49,13 +49,13 @@ struct ChannelParams {
     // World position of the frame's origin.
     origin: vec3f,
     channel: u32,
-    // A NaN, which WGSL has no literal for.
+    // A NaN. WGSL has no literal for it.
     nan: f32,
-    // Whether there is anything in volume_texture.
+    // Nonzero if volume_texture holds volumes.
     volumes: u32,
 }
 
-// Visibility of the first light; where lights are chosen, of those.
+// Visibility of the first light. If lights are chosen at random, the mean visibility of the chosen lights.
 fn shadow(pixel: vec2u, s: Surface) -> f32 {
     if frame.light_count == 0u {
         return 1.0;
@@ -86,7 +86,7 @@ fn shadow(pixel: vec2u, s: Surface) -> f32 {
     return 1.0;
 }
 
-// Radiance and distance; zeros where nothing was traced.
+// Reflected radiance and hit distance. Zero where no ray was traced.
 fn reflected(pixel: vec2u) -> vec4f {
     if frame.reflect_below <= 0.0 {
         return vec4f(0.0);
@@ -94,7 +94,7 @@ fn reflected(pixel: vec2u) -> vec4f {
     return reflected_unpack(reflected_words[pixel.y * frame.size.x + pixel.x]);
 }
 
-// Of the pixels of a tile, the share that sends rays.
+// Fraction of the pixels of a tile that send reflection rays.
 fn sending_share(tile: vec2u) -> f32 {
     var sending = 0.0;
     for (var i = 0u; i < 64u; i++) {
@@ -106,7 +106,7 @@ fn sending_share(tile: vec2u) -> f32 {
     return sending / 64.0;
 }
 
-// 1 where the triangle with this id passes through another one.
+// Returns 1 if the triangle with this id passes through another triangle.
 fn through(id: u32) -> f32 {
     let triangle = gbuffer_triangle(id);
     let is_known = gbuffer_is_triangle(id) && triangle / 32u < arrayLength(&through_words);
@@ -124,7 +124,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
     }
     let channel = params.channel;
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
-    // The ground is there for what falls on it: to other channels it is the background.
+    // The ground only receives shadows, occlusion and fog. For all other channels it counts as background.
     let shows_ground = channel == CHANNEL_SHADOW || channel == CHANNEL_COST || channel == CHANNEL_AMBIENT
         || channel == CHANNEL_BOUNCED || channel == CHANNEL_MOTION || channel == CHANNEL_TRANSMITTANCE || channel == CHANNEL_SCATTERED;
     let covered = position.w != 0.0 && (shows_ground || !gbuffer_is_ground(position.w));
@@ -166,7 +166,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
                 value = vec3f(select(vec2f(params.nan), moved, motion_had_in_front(motion, last)), 0.0);
             }
             case CHANNEL_DEVIATION: {
-                // An image of another size was not measured.
+                // The deviation was measured for an image of another size.
                 if all(pixel < textureDimensions(deviation_texture)) {
                     value = vec3f(textureLoad(deviation_texture, pixel, 0).rg, 0.0);
                 } else {
@@ -198,7 +198,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             air = fog_air(pixel, position.xyz);
         }
         if params.volumes != 0u {
-            // Fog in front of a volume is in its radiance; the rest lies behind.
+            // The volume's radiance already includes the fog in front of it. Only the fog behind it is left to add.
             let seen = textureLoad(volume_texture, pixel, 0);
             air = Air(seen.rgb + seen.a * air.scattered, seen.a * air.transmittance);
         }
@@ -206,7 +206,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
         alpha = 1.0;
     }
     if channel == CHANNEL_LAB {
-        // An image of another size was not traced.
+        // The rays were traced for an image of another size.
         let is_traced = all(textureDimensions(lab_texture) == frame.size);
         let found = textureLoad(lab_texture, pixel, 0);
         value = found.rgb;

@@ -1,15 +1,15 @@
-// cost_range: how many nodes and triangles the brightest colour of the channel `cost` stands for.
+// cost_range: finds the cost that the brightest colour of the `cost` channel stands for.
 //
-// cost_histogram: a thread per pixel
-// in   the channel: nodes and triangles that the pixel's shadow rays have visited; alpha 0 where nothing is seen
-// out  bins: how many pixels have each count, the last bin all larger ones
+// cost_histogram: one thread per pixel
+// in   the channel: nodes and triangles visited by the pixel's shadow rays; alpha 0 on the background
+// out  bins: number of pixels with each cost; the last bin counts all larger costs
 // cost_range: one thread
-// out  range: the least count that at most a hundredth of the pixels exceed, but 1 at least; and the largest count, up to
-//      that of the last bin
-// Threads of different workgroups meet only in atomicAdd.
+// out  range: the smallest cost that at most 1 % of the pixels exceed, but at least 1; then the largest cost, clamped
+//      to that of the last bin
+// Workgroups share data only through atomicAdd.
 
 struct CostRangeParams {
-    // What nodes and triangles count.
+    // Weights of nodes and triangles in the cost.
     weights: vec2f,
 }
 

@@ -1,10 +1,11 @@
-// deviation: how far what each pixel sees is from the surface that it is compared with.
+// deviation: distance from each visible surface point to a reference surface.
 //
-// in   G-buffer; the tree over that surface (group 1), and its moments where it is closed (bvh/build/moments.wgsl)
-// out  deviation_out: signed distance in metres, negative inside, and the same over params.range; zeros where nothing
-//      is seen
-// One thread per pixel. The sign is that of the winding number; in deviation_open, for surfaces with open edges, that
-// of the pseudonormal at the nearest point.
+// in   G-buffer; the tree over the reference surface (group 1), and its moments if it is closed
+//      (bvh/build/moments.wgsl)
+// out  deviation_out: signed distance in metres, negative inside, and the same divided by params.range; zero on the
+//      background
+// One thread per pixel. The sign comes from the winding number. `deviation_open` is for surfaces with open edges and
+// takes the sign from the pseudonormal at the nearest point.
 #import "bvh/bvh_nearest.wgsl"
 #import "bvh/bvh_pseudonormal.wgsl"
 #import "bvh/bvh_winding.wgsl"
@@ -12,14 +13,14 @@
 #import "frame/gbuffer_position.wgsl"
 
 struct DeviationParams {
-    // The frame's origin, from that of the tree.
+    // Origin of the frame relative to the origin of the tree.
     offset: vec3f,
     leaf_cutoff: u32,
     size: vec2u,
     range: f32,
-    // Behind how many pairs of rows the moments of the tree's nodes lie.
+    // Row pair at which the moments of the tree's nodes begin.
     first_node: u32,
-    // Of the picture.
+    // View rays of the G-buffer.
     rays: ViewRays,
 }
 
@@ -29,17 +30,17 @@ struct DeviationParams {
 @group(0) @binding(3) var deviation_out: texture_storage_2d<rg32float, write>;
 @group(0) @binding(4) var<storage, read> moments: array<vec4f>;
 
-// Metres within which the surface is looked for.
+// Search radius in metres.
 const FARTHEST = 1.0e18;
 
-// Point that a pixel sees, and the nearest point of the surface.
+// Surface point of a pixel and the nearest point of the reference surface.
 struct Measured {
-    // Counted from the origin of the tree.
+    // Relative to the origin of the tree.
     point: vec3f,
-    // Metres to `nearest`; 0 where nothing is seen.
+    // Distance to `nearest` in metres; 0 on the background.
     distance: f32,
     nearest: vec3f,
-    // BVH_MISS where nothing is seen.
+    // BVH_MISS on the background.
     leaf: u32,
     barycentric: vec2f,
 }

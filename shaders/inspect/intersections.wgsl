@@ -1,12 +1,13 @@
-// intersections: the triangles of the frame that pass through triangles of other meshes.
+// intersections: finds the triangles of the frame that pass through triangles of other meshes.
 //
 // in   the tree (group 1), first_leaf
-// out  through_bits: a bit a triangle of the merged buffers; found: how many pairs of triangles there are, how many
-//      triangles, how many pairs whose meshes have no row, and rows of two meshes (plus 1) and how many pairs they
-//      have, in no order. Both are cleared before.
-// One thread per leaf, in leaf order. Threads of different workgroups meet in atomics: a row belongs to the meshes that
-// its two words name, each of which is written once. A thread that finds another name goes on to the next row, so no
-// two rows have the same names, whatever the order.
+// out  through_bits: one bit per triangle of the merged buffers
+//      found: the number of intersecting pairs of triangles, the number of such triangles, the number of pairs whose
+//      meshes have no row, then rows in no order. A row holds two mesh numbers, each plus 1, and their number of pairs.
+//      Both buffers are cleared before the dispatch.
+// One thread per leaf, in leaf order. Workgroups share data only through atomics. Each of the two words that name a
+// row's meshes is written once. A thread that finds another name in a row tries the next row, so no two rows have the
+// same names, whatever the order of execution.
 #import "bvh/bvh_pairs.wgsl"
 #import "bvh/dispatch.wgsl"
 
@@ -14,9 +15,9 @@
 @group(0) @binding(2) var<storage, read_write> through_bits: array<atomic<u32>>;
 @group(0) @binding(3) var<storage, read_write> found: array<atomic<u32>>;
 
-// Rows that a pair of meshes may have, one after another.
+// Rows that are tried for a pair of meshes, by linear probing.
 const ROWS_TRIED = 64u;
-// Where the count of pairs stops before it comes round to 0.
+// The pair count saturates here, before it can wrap to 0.
 const PAIRS_MOST = 0xf0000000u;
 
 fn mark(triangle: u32) {
@@ -27,10 +28,10 @@ fn mark(triangle: u32) {
     }
 }
 
-// Whether a word has this name, or had none and has it now.
+// Claims a word for a name. Returns true if the word already had this name or has it now.
 fn claim(word: u32, name: u32) -> bool {
     var known = atomicLoad(&found[word]);
-    // An exchange may fail without a reason.
+    // A weak exchange may fail spuriously.
     while known == 0u {
         let exchange = atomicCompareExchangeWeak(&found[word], 0u, name);
         known = select(exchange.old_value, name, exchange.exchanged);
@@ -44,7 +45,7 @@ fn add(number: u32, word: u32) {
     }
 }
 
-// So many pairs of triangles of two meshes.
+// Adds `number` pairs of triangles to the row of two meshes.
 fn count_pairs(one: u32, other: u32, number: u32) {
     if number == 0u {
         return;
@@ -77,7 +78,7 @@ fn intersections(
     let own = tree_triangle(i);
     var walk: BvhWalk;
     let search = pairs_begin(i, own, &walk);
-    // Triangles of one mesh come one after another.
+    // Triangles of one mesh are adjacent in leaf order.
     var mesh = BVH_MISS;
     var number = 0u;
     while pairs_advance(&walk, search) {

@@ -1,25 +1,25 @@
-// outline: lines around the selected meshes, over the finished picture.
+// outline: draws lines around the selected meshes, over the finished image.
 //
-// outline_mask: the pixels that a mesh covers, whatever is in front of it
+// outline_mask: rasterises the selected meshes without a depth test
 // in   the merged scene (group 2), mesh and material of each triangle
-// out  a channel for each selected mesh: 1 where it is
-// outline_edges: what is near the border of such an area
-// in   that mask, resolved from several samples
+// out  one channel per selected mesh: 1 where the mesh covers the sample
+// outline_edges: full-screen pass that draws the lines along the border of the mask
+// in   the mask, resolved from several samples
 // out  colours premultiplied with their coverage
-// outline_show: lays that over the picture
-// Masked and clear surfaces are left out by their alpha.
+// outline_show: blends the lines over the image
+// The alpha of masked and fully transparent surfaces is respected.
 #import "material/alpha.wgsl"
 #import "frame/cover.wgsl"
 
 struct OutlineParams {
     clip_from_offset: mat4x4f,
     eye: vec3f,
-    // Width of the line in pixels.
+    // Line width in pixels.
     width: f32,
     colors: array<vec4f, 2>,
-    // Upper left corner of the picture in the target.
+    // Top-left corner of the image in the target.
     origin: vec2u,
-    // Triangles of the merged buffers; lines and points follow.
+    // Number of triangles in the merged buffers. Lines and points follow them.
     triangle_count: u32,
 }
 
@@ -41,7 +41,7 @@ fn covering(vertex: u32, number: u32, selected: u32) -> Covering {
     return Covering(clip, uv, scene_color(vertex).a, triangle_info[number].y, selected);
 }
 
-// The instance is the number of the selected mesh, 0 or 1.
+// The instance index is the number of the selected mesh, 0 or 1.
 @vertex
 fn outline_triangle(
     @builtin(vertex_index) corner: u32,
@@ -80,7 +80,7 @@ fn outline_mask(in: Covering) -> @location(0) vec4f {
     return select(vec4f(0.0, 1.0, 0.0, 0.0), vec4f(1.0, 0.0, 0.0, 0.0), in.selected == 0u);
 }
 
-// Coverage of a line from the border of the area that lies `distance` pixels away.
+// Coverage of the line at a pixel `distance` pixels from the border of the mask.
 fn line_coverage(distance: f32, width: f32) -> f32 {
     return saturate(width - distance);
 }
@@ -91,7 +91,7 @@ fn outline_edges(in: Corner) -> @location(0) vec4f {
     let at = vec2i(in.clip.xy);
     let here = textureLoad(source_texture, at, 0).xy;
     let width = params.width;
-    // A dark rim, so that the line is seen on any picture.
+    // The dark rim keeps the line visible over any image.
     let rim = width + 1.0;
     let reach = i32(ceil(rim));
     var nearest = vec2f(1.0e4);

@@ -1,12 +1,12 @@
-// overlay: edges, vertices, normals and tangents of the meshes, as lines over the picture.
+// overlay: edges, vertices, normals and tangents of the meshes, as lines over the image.
 //
-// overlay_edge: four corners of a strip for each line or dot; the instance says which kind it is and of which element
+// overlay_edge: four corners of a strip for each line or dot; the instance index selects the kind and the element
 // in   the merged scene (group 2)
-// overlay_line
+// overlay_line: fragment shader of the lines
 // in   the G-buffer's position
-// out  colours premultiplied with their coverage, of which the largest of each channel is kept, so that their order
-//      does not matter
-// overlay_show: lays that over the picture
+// out  colours premultiplied with their coverage. Blending keeps the maximum of each channel, so their order does not
+//      matter.
+// overlay_show: blends the lines over the image
 // Hidden meshes have no lines.
 #import "frame/cover.wgsl"
 #import "frame/gbuffer_position.wgsl"
@@ -15,20 +15,20 @@
 struct OverlayParams {
     clip_from_offset: mat4x4f,
     eye: vec3f,
-    // Opacity of what lies behind surfaces.
+    // Opacity of lines behind surfaces.
     hidden: f32,
     forward: vec3f,
-    // Pixels from the middle of a line to its edge.
+    // Half the line width in pixels.
     half_width: f32,
-    // Pixels of the picture that is drawn over.
+    // Size in pixels of the image under the overlay.
     size: vec2f,
-    // Width of a pixel of the G-buffer in metres at the eye, and the width that each metre of depth adds.
+    // Width in metres of a G-buffer pixel at the eye, and its growth per metre of depth.
     pixel_side: vec2f,
-    // Of normals and tangents, in metres.
+    // Length of normals and tangents, in metres.
     length: f32,
     first_vertex: u32,
     first_triangle: u32,
-    // For each kind the number of the instance after its last one, and how many elements each step goes on by.
+    // For each kind: the end of its range of instances, and the stride between its elements.
     kinds: array<vec4u, OVERLAY_KINDS>,
 }
 
@@ -45,15 +45,15 @@ struct Segment {
 
 struct Line {
     @builtin(position) clip: vec4f,
-    // Pixels from the middle of the line, y up.
+    // Offset from the centre of the line in pixels, y up.
     @location(0) @interpolate(linear) offset: vec2f,
-    // Metres from the eye along the view.
+    // View depth in metres.
     @location(1) depth: f32,
-    // Half of the width in pixels behind the colour.
+    // Line colour; the alpha component is half the line width in pixels.
     @location(2) @interpolate(flat, either) color: vec4f,
 }
 
-// The deformation of a hidden mesh has no scale, which frame/scene.wgsl clamps.
+// Hidden meshes are deformed with scale 0, and frame/scene.wgsl clamps the scale of the tangent.
 fn is_hidden(vertex: u32) -> bool {
     return abs(scene_tangent(vertex).w) <= 1.0e-6;
 }
@@ -69,7 +69,7 @@ fn kind_color(kind: u32) -> vec3f {
     }
 }
 
-// What of a triangle or of a vertex is drawn.
+// Line to draw for a triangle or a vertex.
 fn segment(kind: u32, number: u32) -> Segment {
     let step = params.kinds[kind].y;
     if kind == OVERLAY_WIREFRAME {
@@ -108,7 +108,7 @@ fn overlay_edge(
     @builtin(vertex_index) corner: u32,
     @builtin(instance_index) instance: u32,
 ) -> Line {
-    // The kinds that end before this instance.
+    // Counts the kinds whose instances all come before this one.
     var kind = 0u;
     var first = 0u;
     for (var k = 0u; k < OVERLAY_KINDS - 1u; k++) {
@@ -121,7 +121,7 @@ fn overlay_edge(
     let b = drawn.b - params.eye;
     var clip_a = params.clip_from_offset * vec4f(a, 1.0);
     var clip_b = params.clip_from_offset * vec4f(b, 1.0);
-    // What lies in front of the near plane is cut off; depth is reversed.
+    // Clips the line at the near plane. Depth is reversed.
     let front = vec2f(clip_a.w - clip_a.z, clip_b.w - clip_b.z);
     var line: Line;
     if !drawn.is_shown || max(front.x, front.y) <= 0.0 {
@@ -143,7 +143,7 @@ fn overlay_edge(
     let direction = select(vec2f(1.0, 0.0), along_line / pixels, pixels > 1.0e-6);
     let is_dot = kind == OVERLAY_VERTICES;
     let half_width = select(params.half_width, params.half_width + OVERLAY_DOT, is_dot);
-    // Room for pixels that are covered in part.
+    // Margin for partly covered pixels.
     let reach = half_width + 1.0;
     let is_end = (corner & 1u) != 0u;
     let beside = select(-reach, reach, (corner & 2u) != 0u) * vec2f(-direction.y, direction.x);
@@ -159,8 +159,8 @@ fn overlay_edge(
 @fragment
 fn overlay_line(in: Line) -> @location(0) vec4f {
     let coverage = saturate(in.color.a + 0.5 - length(in.offset));
-    // The surface where the middle of the line is, and beside it: the farthest one counts, so that edges of what
-    // is seen at a flat angle and outlines are not taken for hidden.
+    // Takes the farthest surface in a 3×3 neighbourhood around the centre of the line. Edges at grazing angles and
+    // silhouettes would otherwise count as hidden.
     let seen = vec2f(textureDimensions(position_texture));
     let middle = vec2i((in.clip.xy - vec2f(in.offset.x, -in.offset.y)) / params.size * seen);
     let last = vec2i(seen) - 1;

@@ -1,12 +1,13 @@
-// pick: what a ray from the camera hits first, as the person sees it.
+// pick: finds the nearest visible hit of a ray from the camera.
 //
 // in   the trees (group 1), the merged scene (group 2), the G-buffer's position and ids
 // out  picked: the triangle that is hit, with its corners, or the point or line in front of it
-// One thread. Rays see what the picture shows: blended surfaces where they are not clear, no backs of single-sided
-// ones, and of masked ones what the G-buffer shows. It may look at another point of the pixel than the middle
-// (material/cut_out.wgsl), which rays look at; they decide only where the ray misses the triangle that the G-buffer shows, as
-// at edges.
-// Points and lines are in no tree: the G-buffer tells where they are.
+// One thread. The ray follows the visibility rules of the image. It hits blended surfaces unless they are fully
+// transparent, skips the back faces of single-sided surfaces, and hits masked surfaces where the G-buffer shows them.
+// The G-buffer may have sampled a masked surface away from the pixel centre (material/cut_out.wgsl), while rays go
+// through the centre. The ray's own alpha test therefore decides only where the ray misses the G-buffer's triangle, for
+// example at edges.
+// Points and lines are in no tree, so they are looked up in the G-buffer.
 #import "material/alpha.wgsl"
 #import "bvh/bvh.wgsl"
 #import "frame/gbuffer_ids.wgsl"
@@ -14,7 +15,7 @@
 #import "frame/segment.wgsl"
 
 struct PickParams {
-    // The ray, as a Ray.
+    // The ray, with the fields of Ray.
     origin: vec3f,
     t_min: f32,
     direction: vec3f,
@@ -22,33 +23,33 @@ struct PickParams {
     eye: vec3f,
     leaf_cutoff: u32,
     forward: vec3f,
-    // How many pixels around `pixel` points and lines are looked for; 0 where the scene has none.
+    // Radius in pixels around `pixel` in which points and lines are searched; 0 if the scene has none.
     reach: u32,
-    // The pixel of the G-buffer that the ray goes through.
+    // G-buffer pixel that the ray goes through.
     pixel: vec2u,
-    // Of the merged scene.
+    // Number of triangles in the merged scene.
     triangle_count: u32,
-    // Of the G-buffer.
+    // View rays of the G-buffer.
     rays: ViewRays,
 }
 
 struct PickHit {
     v0: vec3f,
-    // Distance in units of the ray's direction.
+    // Distance in units of the length of the ray's direction.
     t: f32,
     v1: vec3f,
-    // The mesh; BVH_MISS where no triangle is hit.
+    // Mesh number; BVH_MISS if no triangle is hit.
     mesh: u32,
     v2: vec3f,
-    // The triangle's number in the merged index buffer.
+    // Number of the triangle in the merged index buffer.
     triangle: u32,
     normal: vec3f,
     material: u32,
     uv: vec2f,
     barycentric: vec2f,
-    // Where the point or line is.
+    // Position of the point or line.
     segment_position: vec3f,
-    // Number of the point or line in triangle_info, plus 1; 0 where a triangle is nearer.
+    // Number of the point or line in triangle_info, plus 1; 0 if a triangle is nearer.
     segment: u32,
 }
 
@@ -57,9 +58,9 @@ struct PickHit {
 @group(0) @binding(2) var ids_texture: texture_2d<u32>;
 @group(0) @binding(3) var<storage, read_write> picked: PickHit;
 
-// The triangle that the G-buffer shows, plus 1, where the ray hits it; 0 where it shows the background.
+// Number of the G-buffer's triangle at this pixel, plus 1, if the ray hits it; 0 for the background.
 var<private> shown: u32;
-// Whether that tells which masked surfaces are seen.
+// True if `shown` decides which masked surfaces are visible.
 var<private> is_shown_known: bool;
 
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
@@ -72,7 +73,7 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > 0.0, blends);
 }
 
-// Reads what the G-buffer shows at the pixel.
+// Reads the G-buffer's triangle at the pixel and tests whether the ray hits it.
 fn read_shown(ray: Ray) {
     shown = textureLoad(ids_texture, params.pixel, 0).r;
     is_shown_known = shown == 0u;
@@ -100,7 +101,7 @@ fn nearest_seen() -> BvhLeafHit {
     var ray = Ray(params.origin, params.t_min, params.direction, params.t_max);
     read_shown(ray);
     var hit: BvhLeafHit;
-    // Backs that lie behind one another; a bound, so that nothing hangs.
+    // Passes through back faces that lie behind one another. The bound guarantees that the loop ends.
     for (var passed = 0u; passed < 256u; passed++) {
         hit = bvh_traverse(ray, params.leaf_cutoff, false);
         if hit.leaf == BVH_MISS || is_seen(tree_triangle(hit.leaf), ray.direction) {
@@ -114,11 +115,11 @@ fn nearest_seen() -> BvhLeafHit {
 
 struct Segment {
     position: vec3f,
-    // As PickHit's.
+    // Same encoding as PickHit.segment.
     segment: u32,
 }
 
-// The point or line that is the nearest to the pixel, of those that are not behind `depth`.
+// Finds the point or line nearest to the pixel that is not behind `depth`.
 fn find_segment(depth: f32) -> Segment {
     let size = vec2i(textureDimensions(ids_texture));
     let reach = i32(params.reach);
@@ -133,7 +134,7 @@ fn find_segment(depth: f32) -> Segment {
             }
             let id = textureLoad(ids_texture, at, 0).r;
             let texel = textureLoad(position_texture, at, 0);
-            // Lines may lie in a surface, whose depth is that of another pixel.
+            // Lines may lie in a surface, and the depth here belongs to another pixel.
             if id > GBUFFER_NO_TRIANGLE && gbuffer_depth(texel, params.eye, params.forward) <= depth * 1.01 {
                 nearest = distance;
                 let seen_at = (vec2f(at) + 0.5) / vec2f(size);
@@ -142,7 +143,7 @@ fn find_segment(depth: f32) -> Segment {
         }
     }
     if found.segment != 0u {
-        // A pixel's middle lies beside it.
+        // The pixel's centre lies beside the line, so the position is moved onto the line.
         let place = segment_place(found.segment - 1u, params.triangle_count, found.position);
         let ends = place.vertices;
         found.position = mix(scene_position(ends.x), scene_position(ends.y), place.share);

@@ -1,11 +1,11 @@
-// ray_path: every step of the rays of one pixel through the trees.
+// ray_path: records every step of one pixel's rays through the trees.
 //
 // in   the trees (group 1), the merged scene (group 2), the G-buffer's position, normal and ids, lights; path: the
 //      query
-// out  path: how many steps, nodes and triangles there were, and the first steps
-// One thread. It traces the camera's ray, whose hits the any-hit test of shadow rays accepts, or the shadow rays that
-// the last frame has sent for the pixel to all lights: where lights are not chosen, they visit what the channel `cost`
-// counts. The host puts ray_step_… in place of bvh/bvh_steps.wgsl.
+// out  path: the number of steps, nodes and triangles, and the first steps
+// One thread. It traces the camera ray with the any-hit test of shadow rays, or the shadow rays that the last frame
+// sent from the pixel to all lights. If lights are not chosen at random, these visit exactly the nodes and triangles
+// that the `cost` channel counts. The host replaces bvh/bvh_steps.wgsl with the ray_step_… functions.
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "shadow/light_visibility.wgsl"

@@ -1,35 +1,35 @@
-// The steps of a ray through the tree, as `ray_path` keeps them: each in its order, as many as there is room for. The
-// importer binds `path`.
+// Recorder of the steps of a ray through the tree, for `ray_path`. It stores the first RAY_PATH_STEPS steps in order.
+// The importer binds `path`.
 #import "bvh/ray.wgsl"
 #import "bvh/tree.wgsl"
 
 struct RayStep {
-    // Of a node where its children's boxes are entered, negative where they are missed. Of a ray its origin and, of a
-    // triangle, the hit: its distance, negative where it is missed.
+    // For a node: entry distances of its children's boxes, negative where the ray misses. For a ray: its origin and
+    // t_min. For a triangle: the hit distance, negative for a miss.
     values: vec4f,
     kind: u32,
-    // Number of the node; leaf of the triangle; 1 where a hit was accepted.
+    // Node number; leaf of a triangle; 1 for an accepted hit.
     number: u32,
-    // What is farther away is not looked at: the nearest hit so far.
+    // Nearest hit so far. Anything farther away is culled.
     t_max: f32,
-    // The node's rows, or the triangle's, or in the first of them the ray's direction.
+    // Rows of the node or of the triangle. For a ray, the first row holds its direction.
     rows: array<vec4u, 4>,
 }
 
 struct RayPathQuery {
-    // The camera's ray, as a Ray.
+    // The camera ray, with the fields of Ray.
     origin: vec3f,
     t_min: f32,
     direction: vec3f,
     t_max: f32,
-    // The pixel of the G-buffer that it goes through.
+    // G-buffer pixel that the ray goes through.
     pixel: vec2u,
-    // Whether the pixel's shadow rays are traced instead.
+    // Nonzero to trace the pixel's shadow rays instead of the camera ray.
     shadow: u32,
 }
 
 struct RayPathHead {
-    // Steps there were, of which the first are kept.
+    // Total number of steps, of which the first RAY_PATH_STEPS are stored.
     steps: u32,
     nodes: u32,
     triangles: u32,

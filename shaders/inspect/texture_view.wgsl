@@ -1,29 +1,29 @@
-// texture_view: a texture of a scene, for a viewer that looks at it.
+// texture_view: shows a texture of a scene in the texture viewer.
 //
-// texture_view: covers a part of the window
-// in   a texture, how it is placed and which of its channels are shown
-// out  the colour that is shown; nothing outside of the texture
+// texture_view: covers the viewer's part of the window
+// in   the texture, its placement, and a mask of the channels to show
+// out  the colour; transparent outside the texture
 // texture_view_texel: one thread
-// in   a texel's level and place
-// out  its value, colours linear
+// in   mip level and coordinates of a texel
+// out  its value, with linear colours
 #import "frame/cover.wgsl"
 #import "frame/display.wgsl"
 
 struct TextureViewParams {
-    // Upper left corner of the part of the window, in pixels.
+    // Top-left corner of the viewer in the window, in pixels.
     origin: vec2f,
-    // What is seen there, in texels of the finest level.
+    // Top-left corner of the view, in mip-0 texels.
     first: vec2f,
-    // Texels of the finest level along the sides.
+    // Size of the texture in mip-0 texels.
     size: vec2f,
     texels_per_pixel: f32,
     level: u32,
-    // A bit for each of red, green, blue and alpha.
+    // One bit each for red, green, blue and alpha.
     channels: u32,
-    // Whether values are shown as sRGB encodes them, or as they are.
+    // Nonzero to encode values as sRGB; 0 to show them unchanged.
     encodes: u32,
     is_smooth: u32,
-    // Stops that values are brightened by before they are shown.
+    // Exposure in stops, applied before encoding.
     exposure_ev: f32,
 }
 
@@ -39,7 +39,7 @@ struct TextureViewTexel {
 
 @group(0) @binding(1) var<storage, read_write> texel: TextureViewTexel;
 
-// Squares behind what lets light through.
+// Checkerboard behind transparent texels.
 fn checker(pixel: vec2f) -> vec3f {
     let square = vec2u(pixel) / TEXTURE_VIEW_CHECKER;
     return vec3f(select(0.35, 0.55, ((square.x + square.y) & 1u) == 0u));
@@ -60,7 +60,7 @@ fn texture_view(in: Corner) -> @location(0) vec4f {
     let kept = (vec4u(params.channels) >> vec4u(0u, 1u, 2u, 3u)) & vec4u(1u);
     let colors = kept.r + kept.g + kept.b;
     let masked = encoded * vec3f(kept.rgb);
-    // One channel alone is grey.
+    // A single channel is shown as grey.
     let grey = vec3f(select(masked.r + masked.g + masked.b, value.a, colors == 0u));
     let is_alone = colors + kept.a == 1u;
     let over = mix(checker(pixel), masked, saturate(value.a));

@@ -1,19 +1,19 @@
-// tree_boxes: boxes of the trees, as lines over the picture.
+// tree_boxes: boxes of the trees, as lines over the image.
 //
-// tree_boxes_count, tree_boxes_list: a thread per leaf goes down from the root to its leaf, and writes those boxes of
-// which its leaf is the first, so that each comes up once
-// in   the trees (group 1), a row per mesh
-// out  how many boxes there are, of each level of thinning and in all, and how deep they lie; then the boxes of the
-//      level that is kept, in any order
+// tree_boxes_count, tree_boxes_list: one thread per leaf descends from the root to its leaf and emits the boxes whose
+// first leaf this is, so that each box is emitted once
+// in   the trees (group 1), one row per mesh
+// out  number of boxes of each thinning level and in all, and the depth of the deepest box; then the boxes of the
+//      chosen level and above, in any order
 // tree_boxes_choose: one thread
 // in   the counts
-// out  the least level of which there is room for all boxes: the same ones in every frame of the same trees
+// out  the lowest thinning level whose boxes all fit. The result is the same in every frame of the same trees.
 // tree_boxes_line: four corners of a strip for each of the twelve edges of a box
 // in   the list, the G-buffer's position
-// out  colours premultiplied with their coverage, of which the largest of each channel is kept, so that their order
-//      does not matter
-// tree_boxes_show: lays that over the picture
-// Threads of different workgroups meet only in atomicAdd and atomicMax.
+// out  colours premultiplied with their coverage. Blending keeps the maximum of each channel, so their order does not
+//      matter.
+// tree_boxes_show: blends the lines over the image
+// Workgroups share data only through atomicAdd and atomicMax.
 #import "bvh/box.wgsl"
 #import "frame/cover.wgsl"
 #import "bvh/dispatch.wgsl"
@@ -24,26 +24,26 @@
 struct TreeBoxesParams {
     clip_from_offset: mat4x4f,
     eye: vec3f,
-    // Leaves from this one on are gone down to.
+    // First leaf to descend to.
     first_leaf: u32,
     forward: vec3f,
     leaf_count: u32,
-    // Pixels of the picture that is drawn over.
+    // Size in pixels of the image under the boxes.
     size: vec2f,
-    // Whether they are leaves of the TLAS.
+    // Nonzero if the leaves are those of the TLAS.
     over_meshes: u32,
     leaf_cutoff: u32,
-    // Boxes from this depth to that one are shown, or those of leaves alone.
+    // Range of depths to show, unless leaves_alone shows only leaf boxes.
     first_depth: u32,
     last_depth: u32,
     leaves_alone: u32,
-    // Pixels from the middle of a line to its edge.
+    // Half the line width in pixels.
     half_width: f32,
-    // Opacity of what lies behind surfaces.
+    // Opacity of lines behind surfaces.
     hidden: f32,
-    // Width of a pixel of the G-buffer in metres at the eye, and the width that each metre of depth adds.
+    // Width in metres of a G-buffer pixel at the eye, and its growth per metre of depth.
     pixel_side: vec2f,
-    // Upper left corner of the picture in the target.
+    // Top-left corner of the image in the target.
     origin: vec2u,
 }
 
@@ -52,7 +52,7 @@ struct TreeBox {
     // Levels below the root.
     depth: u32,
     upper: vec3f,
-    // How it is drawn: a box by its depth, the current one, or a line from one corner to the other.
+    // Style: a box coloured by depth, the current box, or a line from one corner to the other.
     kind: u32,
 }
 
@@ -68,10 +68,10 @@ struct TreeBox {
 
 @group(0) @binding(1) var lines_texture: texture_2d<f32>;
 
-// Whether boxes are listed, or counted.
+// True to list the boxes; false to count them.
 var<private> lists: bool;
 
-// The level up to which a box is kept: half of all boxes have level 0, a quarter 1, and so on.
+// Highest thinning level at which a box is still shown. Half of all boxes have level 0, a quarter level 1, and so on.
 fn thinning_level(leaf: u32, depth: u32) -> u32 {
     var hash = (leaf + 1u) * 0x9e3779b9u ^ depth * 0x85ebca6bu;
     hash = (hash ^ (hash >> 16u)) * 0x7feb352du;
@@ -94,7 +94,7 @@ fn found(bounds: Box, leaf: u32, depth: u32) {
     }
 }
 
-// The box of a node's child.
+// Box of a child of a node.
 fn child_box(node: Node, child: u32) -> Box {
     let step = bvh_grid_step(node);
     let shift = vec3u(8u * child);
@@ -103,7 +103,7 @@ fn child_box(node: Node, child: u32) -> Box {
     return Box(node.origin + lower * step, node.origin + upper * step);
 }
 
-// The box around all of a node's children.
+// Union of the boxes of a node's children.
 fn node_box(node: Node) -> Box {
     var around = box_empty();
     for (var child = 0u; child < 4u; child++) {
@@ -115,7 +115,7 @@ fn node_box(node: Node) -> Box {
     return around;
 }
 
-// Hidden meshes are points.
+// Hidden meshes are collapsed to a point.
 fn is_hidden(mesh: Box) -> bool {
     return all(mesh.lower == mesh.upper);
 }
@@ -211,9 +211,9 @@ fn tree_boxes_choose() {
 
 struct Line {
     @builtin(position) clip: vec4f,
-    // Pixels from the line's middle.
+    // Offset from the centre of the line in pixels.
     @location(0) @interpolate(linear) beside: f32,
-    // Metres from the eye along the view.
+    // View depth in metres.
     @location(1) depth: f32,
     @location(2) @interpolate(flat, either) color: vec3f,
 }
@@ -221,7 +221,7 @@ struct Line {
 fn box_color(shown: TreeBox) -> vec3f {
     let first = f32(params.first_depth);
     let range = max(f32(counted[TREE_BOXES_DEEPEST]) - first, 1.0);
-    // Colours below are too dark for lines.
+    // The lower end of the colour map is too dark for lines.
     let by_depth = magma(mix(TREE_BOX_DARKEST, 1.0, saturate((f32(shown.depth) - first) / range)));
     switch shown.kind {
         case TREE_BOX_CURRENT: { return TREE_BOX_CURRENT_COLOR.rgb; }
@@ -230,7 +230,7 @@ fn box_color(shown: TreeBox) -> vec3f {
     }
 }
 
-// One end of an edge: the corner of the box whose bits say for each axis which side it is on.
+// Corner of a box relative to the eye. Each bit selects the upper side on its axis.
 fn box_corner(shown: TreeBox, bits: vec3u) -> vec3f {
     return select(shown.lower, shown.upper, bits != vec3u(0u)) - params.eye;
 }
@@ -244,7 +244,7 @@ fn tree_boxes_edge(
     let edge = instance % 12u;
     let axis = edge / 4u;
     let along = select(vec3u(0u), vec3u(1u), vec3u(axis) == vec3u(0u, 1u, 2u));
-    // The sides that the edge is on along the two other axes.
+    // Sides of the box on the two other axes.
     let side = vec2u(edge & 1u, (edge >> 1u) & 1u);
     var start = vec3u(0u, side.x, side.y);
     if axis == 1u {
@@ -260,7 +260,7 @@ fn tree_boxes_edge(
     }
     var clip_a = params.clip_from_offset * vec4f(a, 1.0);
     var clip_b = params.clip_from_offset * vec4f(b, 1.0);
-    // What lies in front of the near plane is cut off; depth is reversed.
+    // Clips the line at the near plane. Depth is reversed.
     let front = vec2f(clip_a.w - clip_a.z, clip_b.w - clip_b.z);
     var line: Line;
     if max(front.x, front.y) <= 0.0 || (shown.kind == TREE_BOX_LINE && edge > 0u) {
@@ -281,7 +281,7 @@ fn tree_boxes_edge(
     let direction = select(vec2f(1.0, 0.0), along_line / pixels, pixels > 1.0e-6);
     let normal = vec2f(-direction.y, direction.x);
     let is_end = (corner & 1u) != 0u;
-    // Room for pixels that the line covers in part.
+    // Margin for partly covered pixels.
     let beside = select(-1.0, 1.0, (corner & 2u) != 0u) * (params.half_width + 1.0);
     let at = select(clip_a, clip_b, is_end);
     line.clip = vec4f(at.xy + beside * normal / to_pixels * at.w, at.z, at.w);
@@ -298,7 +298,7 @@ fn tree_boxes_line(in: Line) -> @location(0) vec4f {
     let texel = min(vec2u(in.clip.xy / params.size * seen), vec2u(seen) - 1u);
     let seen_there = textureLoad(position_texture, texel, 0);
     let surface = gbuffer_depth(seen_there, params.eye, params.forward);
-    // The surface beside a line may be a pixel nearer.
+    // The surface in the pixel beside a line may be a pixel's width nearer.
     let pixel = params.pixel_side.x + params.pixel_side.y * surface;
     let is_behind = gbuffer_w(seen_there) != 0.0 && in.depth > surface + 2.0 * pixel + 1.0e-4 * abs(surface);
     let opacity = coverage * select(1.0, params.hidden, is_behind);

@@ -1,45 +1,45 @@
-// walk: a person who walks through the scene: a capsule that gravity pulls down and triangles stop.
+// walk: moves a walking user through the scene, as a capsule under gravity that collides with triangles.
 //
 // in   params; the trees (group 1); the merged positions and indices
 // out  state
-// One thread, which sweeps the capsule through the trees (bvh/bvh_sweep.wgsl). Every triangle is solid
-// from both sides, whatever its material. Between the capsule and what it touches stays a gap, the skin, so
-// that rounding never holds it fast. Motions are cut by the planes that they meet (Fauerby 2003, "Improved
-// Collision detection and Response"); steps are climbed by going up, ahead and down again.
+// One thread, which sweeps the capsule through the trees (bvh/bvh_sweep.wgsl). Every triangle is solid from both sides,
+// whatever its material. A gap, the skin, remains between the capsule and whatever it touches, so that rounding cannot
+// trap it. Motions are clipped against the planes they hit (Fauerby 2003, "Improved Collision detection and Response").
+// To climb a step, the capsule moves up, ahead and down again.
 #import "bvh/bvh_region.wgsl"
 #import "bvh/bvh_sweep.wgsl"
 
 struct WalkParams {
-    // Where the capsule's lowest point is.
+    // Lowest point of the capsule.
     position: vec3f,
     radius: f32,
     velocity: vec3f,
-    // Of the capsule.
+    // Height of the capsule.
     height: f32,
-    // The velocity that the person wants, along the ground.
+    // Requested velocity along the ground.
     wish: vec3f,
-    // Height of the steps that are climbed.
+    // Greatest height of a step that is climbed.
     rise: f32,
-    // For walk_start: from the camera along the view, beyond the scene.
+    // For walk_start: vector from the camera along the view to beyond the scene.
     ahead: vec3f,
     skin: f32,
-    // For walk_start: above the middle of the scene.
+    // For walk_start: a point above the centre of the scene.
     top: vec3f,
-    // Height of the ground below the scene; very low where there is none.
+    // Height of the ground below the scene; very low if there is none.
     floor: f32,
-    // The point that the person stands on, where it was, and in which triangle.
+    // The point under the capsule in the last frame, with its triangle and weights.
     ground_point: vec3f,
     gravity: f32,
     ground_weights: vec2f,
-    // BVH_MISS where it belongs to none.
+    // BVH_MISS if the point is on no triangle.
     ground_triangle: u32,
     is_grounded: u32,
-    // Cosine of the steepest slope that carries.
+    // Cosine of the steepest walkable slope.
     walkable: f32,
-    // Speed of a jump; 0 for none.
+    // Jump speed; 0 for no jump.
     jump: f32,
     acceleration: f32,
-    // Seconds of a step.
+    // Time step in seconds.
     step_secs: f32,
     steps: u32,
     leaf_cutoff: u32,
@@ -60,17 +60,17 @@ struct WalkState {
 @group(0) @binding(3) var<storage, read_write> state: WalkState;
 
 const UP = vec3f(0.0, 1.0, 0.0);
-// Planes that a motion is cut by.
+// Greatest number of planes that clip a motion.
 const WALK_PLANES = 4u;
-// Nothing falls faster, in heights a second.
+// Terminal velocity, in capsule heights per second.
 const WALK_FASTEST_FALL = 20.0;
 
-// What a motion meets first.
+// First contact of a motion.
 struct WalkTouch {
-    // The share of the motion; 1 where it meets nothing.
+    // Fraction of the motion before the contact; 1 if there is none.
     t: f32,
     normal: vec3f,
-    // Whether one can stand on it, and then its height and its leaf, BVH_MISS for the ground below the scene.
+    // True if the contact is walkable. Then its height and leaf follow; BVH_MISS is the ground below the scene.
     carries: bool,
     height: f32,
     leaf: u32,
@@ -78,9 +78,9 @@ struct WalkTouch {
 
 struct WalkMove {
     position: vec3f,
-    // Whether something was in the way.
+    // True if something blocked the motion.
     is_blocked: bool,
-    // Whether it has ended on something that carries, and then as in WalkTouch.
+    // True if the motion ended on a walkable surface. Then `height` and `leaf` are those of WalkTouch.
     has_landed: bool,
     height: f32,
     leaf: u32,
@@ -94,8 +94,7 @@ fn walk_high(feet: vec3f) -> vec3f {
     return feet + (params.height - params.radius) * UP;
 }
 
-// Whether one can stand on what is touched: by the slope where the capsule touches it, or, on edges, by its
-// face.
+// True if a contact is walkable, by its slope or, at edges, by the slope of the triangle.
 fn walk_carries(contact: BvhContact) -> bool {
     let object = tree_triangle(contact.leaf);
     let face = cross(object.v1 - object.v0, object.v2 - object.v0);
@@ -106,7 +105,7 @@ fn walk_carries(contact: BvhContact) -> bool {
 fn walk_sweep(feet: vec3f, motion: vec3f) -> WalkTouch {
     let sweep = Sweep(walk_low(feet), params.radius, walk_high(feet), motion);
     let inverse = bvh_inverse(motion);
-    // Where an edge belongs to a wall and to a floor, the floor carries.
+    // If an edge is shared by a wall and a floor, the floor wins.
     let tie = 0.1 * params.skin / max(length(motion), 1.0e-30);
     var touch = WalkTouch(1.0, UP, false, 0.0, BVH_MISS);
     var carried = WalkTouch(2.0, UP, true, 0.0, BVH_MISS);
@@ -139,15 +138,14 @@ fn walk_sweep(feet: vec3f, motion: vec3f) -> WalkTouch {
     return touch;
 }
 
-// What is left of a motion where `planes`, of which `count` are given, are in its way. The last is the
-// newest.
+// Clips a motion against the first `count` planes. The last plane is the newest.
 fn walk_cut(motion: vec3f, planes: array<vec3f, WALK_PLANES>, count: u32) -> vec3f {
     var faces = planes;
     let normal = faces[count - 1u];
     var left = motion - normal * min(dot(motion, normal), 0.0);
     for (var i = 0u; i + 1u < count; i++) {
         if dot(left, faces[i]) < 0.0 {
-            // Along the corner of both.
+            // Slides along the line where both planes meet.
             let corner = cross(normal, faces[i]);
             let squared = dot(corner, corner);
             left = corner * select(0.0, dot(left, corner) / squared, squared > 1.0e-6);
@@ -161,8 +159,8 @@ fn walk_cut(motion: vec3f, planes: array<vec3f, WALK_PLANES>, count: u32) -> vec
     return left;
 }
 
-// Moves along what is in the way. For a level motion, what is too steep to stand on is upright; any other
-// ends on what carries.
+// Slides along obstacles. A level motion treats slopes too steep to walk on as vertical walls. Any other motion ends on
+// a walkable surface.
 fn walk_slide(start: vec3f, motion: vec3f, is_level: bool) -> WalkMove {
     var moved = WalkMove(start, false, false, 0.0, BVH_MISS);
     var left = motion;
@@ -172,7 +170,7 @@ fn walk_slide(start: vec3f, motion: vec3f, is_level: bool) -> WalkMove {
         if !(way > 1.0e-3 * params.skin) {
             break;
         }
-        // What lies just behind the end counts too, so that the skin stays free.
+        // Includes obstacles just behind the end of the motion, so that the skin stays free.
         let reach = way + 2.0 * params.skin;
         let touch = walk_sweep(moved.position, left * (reach / way));
         let approach = max(-dot(touch.normal, left) / way, 1.0e-3);
@@ -206,7 +204,7 @@ fn walk_slide(start: vec3f, motion: vec3f, is_level: bool) -> WalkMove {
     return moved;
 }
 
-// Pushes the capsule out of what has moved into it, or what it was put into: out of the nearest first.
+// Pushes the capsule out of triangles that it overlaps, the nearest first.
 fn walk_free(start: vec3f) -> vec3f {
     var feet = start;
     if feet.y < params.floor && feet.y > params.floor - params.height {
@@ -237,7 +235,7 @@ fn walk_free(start: vec3f) -> vec3f {
                 nearest = distance;
                 push = gap.offset * ((params.radius + params.skin - distance) / max(distance, 1.0e-30));
                 if distance < 1.0e-3 * params.radius {
-                    // The axis passes through it: to the side that most of the axis is on.
+                    // The axis passes through the triangle. Pushes towards the side that holds most of the axis.
                     let face = cross(object.v1 - object.v0, object.v2 - object.v0);
                     let middle = dot(face, 0.5 * (low + high) - object.v0);
                     let normal = face * (select(-1.0, 1.0, middle >= 0.0) / max(length(face), 1.0e-30));
@@ -259,13 +257,13 @@ fn walk_corner(triangle: u32, corner: u32) -> vec3f {
     return vec3f(positions[3u * vertex], positions[3u * vertex + 1u], positions[3u * vertex + 2u]);
 }
 
-// The point of a triangle that has these weights of its second and third corner.
+// Point of a triangle, from the weights of its second and third corner.
 fn walk_point(triangle: u32, weights: vec2f) -> vec3f {
     let a = walk_corner(triangle, 0u);
     return a + weights.x * (walk_corner(triangle, 1u) - a) + weights.y * (walk_corner(triangle, 2u) - a);
 }
 
-// Stands on a leaf: keeps the point below the feet, so that the person goes where it goes.
+// Stores the point of the leaf below the feet, so that moving triangles carry the capsule along.
 fn walk_stand(body: ptr<function, WalkState>, leaf: u32) {
     (*body).is_grounded = 1u;
     (*body).ground_triangle = BVH_MISS;
@@ -286,7 +284,7 @@ fn walk_stand(body: ptr<function, WalkState>, leaf: u32) {
     (*body).ground_point = walk_point(object.triangle, (*body).ground_weights);
 }
 
-// A step in time.
+// Advances one time step.
 fn walk_step(body: ptr<function, WalkState>) {
     let start = (*body).position;
     let dt = params.step_secs;
@@ -302,7 +300,8 @@ fn walk_step(body: ptr<function, WalkState>) {
     }
     fall = max(fall, -WALK_FASTEST_FALL * params.height);
     let ahead = level * dt;
-    // Ahead; where a wall is in the way of one who stands, up, over it and down; then down, or as it falls.
+    // Part 0 moves ahead. If a wall stops a grounded capsule, parts 1 to 3 move up, ahead and down. Part 4 moves down
+    // to the ground or falls.
     var ahead_move: WalkMove;
     var place = start;
     var risen = start;
@@ -383,7 +382,7 @@ fn walk() {
     var body = walk_begin();
     if body.is_grounded != 0u && body.ground_triangle != BVH_MISS {
         let carried = walk_point(body.ground_triangle, body.ground_weights) - body.ground_point;
-        // A clip that begins anew does not take the person along.
+        // An animation clip that restarts does not carry the capsule along.
         if dot(carried, carried) < params.height * params.height {
             body.position += carried;
             body.ground_point += carried;
@@ -396,8 +395,8 @@ fn walk() {
     state = body;
 }
 
-// Puts the person on what is below the camera; or, where nothing is, below what it looks at; or on top of the
-// scene. Nowhere, where `is_grounded` is 0.
+// Places the capsule below the camera, else below the point that the camera looks at, else on top of the scene. If none
+// of these holds ground, `is_grounded` stays 0.
 @compute @workgroup_size(1)
 fn walk_start() {
     var body = walk_begin();

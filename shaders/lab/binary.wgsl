@@ -1,12 +1,12 @@
-// Nodes of two children, four rows each: the boxes' lower corners in the first and third, their upper corners
-// in the others; in the last components of the first two the children's references.
+// Nodes with two children, four rows each. The first and third row hold the lower corners of the children's boxes, the
+// others the upper corners. The w components of the first two rows hold the children's references.
 #import "lab/data.wgsl"
 #import "lab/reference.wgsl"
 
 struct LabChildren {
-    // The one that is entered first, then the other.
+    // References, the nearer child first.
     references: vec2u,
-    // BOX_FAR where one is missed.
+    // Entry distances; BOX_FAR for a miss.
     enter: vec2f,
 }
 

@@ -1,17 +1,17 @@
-// A ray's way through the cells of a grid (Amanatides and Woo 1987). Distances are made from the cell's
-// number each time, so that no error adds up.
+// Traversal of the cells of a grid by a ray (Amanatides and Woo 1987). Distances are computed from the cell's index
+// each time, so that no error accumulates.
 #import "lab/data.wgsl"
 
 struct LabCells {
     lower: vec3f,
-    // Of a cell.
+    // Size of a cell.
     size: vec3f,
     count: vec3i,
-    // Where the ray is.
+    // Current cell of the ray.
     cell: vec3i,
 }
 
-// The cells within a box, and the one that the ray is in at `t`.
+// Grid of cells in a box, and the ray's cell at distance `t`.
 fn lab_cells(lower: vec3f, upper: vec3f, count: vec3i, ray: Ray, t: f32) -> LabCells {
     let size = (upper - lower) / vec3f(count);
     let at = (ray.origin + t * ray.direction - lower) / size;
@@ -19,13 +19,13 @@ fn lab_cells(lower: vec3f, upper: vec3f, count: vec3i, ray: Ray, t: f32) -> LabC
     return LabCells(lower, size, count, cell);
 }
 
-// Where the ray leaves its cell, along each axis.
+// Distances at which the ray leaves its cell, along each axis.
 fn lab_leave(cells: LabCells, ray: Ray, inverse: vec3f) -> vec3f {
     let ahead = vec3f(cells.cell) + select(vec3f(0.0), vec3f(1.0), inverse > vec3f(0.0));
     return (cells.lower + ahead * cells.size - ray.origin) * inverse;
 }
 
-// The next cell; false where the ray leaves the grid.
+// Advances to the next cell. Returns false if the ray leaves the grid.
 fn lab_advance(cells: ptr<function, LabCells>, leave: vec3f, inverse: vec3f) -> bool {
     let first = min(leave.x, min(leave.y, leave.z));
     let step = select(vec3i(-1), vec3i(1), inverse > vec3f(0.0));

@@ -1,17 +1,17 @@
-// What every part of the laboratory reads and writes: group 0 of lab/trace.wgsl. What `nodes` and `links`
-// hold is the walk's; `triangles` holds three rows for each triangle, as the test wants them.
+// Bindings shared by all parts of the laboratory: group 0 of lab/trace.wgsl. The walk defines the content of `nodes`
+// and `links`. `triangles` holds three rows per triangle in the layout of the triangle test.
 #import "bvh/ray.wgsl"
 #import "lab/hit.wgsl"
 
 struct LabQuery {
-    // The box of all triangles.
+    // Bounds of all triangles.
     lower: vec3f,
-    // The ray behind the last one.
+    // Number after the last ray.
     ray_count: u32,
     upper: vec3f,
-    // Where walks begin: a reference (see lab/binary.wgsl).
+    // Reference at which walks begin (see lab/reference.wgsl).
     root: u32,
-    // Cells of a grid along each axis.
+    // Number of cells of a grid along each axis.
     cells: vec3u,
     first_ray: u32,
 }
@@ -25,7 +25,7 @@ struct LabQuery {
 @group(0) @binding(6) var<storage, read_write> visits: array<Visits>;
 @group(0) @binding(7) var<storage, read_write> next_ray: atomic<u32>;
 
-// The thread within its workgroup, and what it has visited: nodes or cells, and triangles.
+// Index of the thread in its workgroup, and its counts of visited nodes or cells and of triangles.
 var<private> lab_thread: u32;
 var<private> lab_nodes_visited: u32;
 var<private> lab_triangles_visited: u32;
@@ -34,14 +34,14 @@ fn lab_miss(ray: Ray) -> LabHit {
     return LabHit(ray.t_max, 0.0, 0.0, BVH_MISS);
 }
 
-// Finite, so that no product is NaN.
+// Inverse of the direction, kept finite so that no product is NaN.
 fn lab_inverse(direction: vec3f) -> vec3f {
     let tiny = vec3f(1.0e-20);
     let least = select(tiny, -tiny, direction < vec3f(0.0));
     return 1.0 / select(direction, least, abs(direction) < tiny);
 }
 
-// Where the ray enters a box before `t_max`; BOX_FAR where it does not.
+// Distance at which the ray enters a box before `t_max`; BOX_FAR for a miss.
 fn lab_enter(lower: vec3f, upper: vec3f, ray: Ray, inverse: vec3f, t_max: f32) -> f32 {
     let a = (lower - ray.origin) * inverse;
     let b = (upper - ray.origin) * inverse;

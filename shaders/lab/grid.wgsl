@@ -1,24 +1,25 @@
-// grid: the triangles of each cell of a uniform grid, or of a grid of grids (Kalojanov, Billeter and Slusallek 2011):
-// counted, then filled in.
+// grid: builds the triangle lists of a uniform grid, or of a two-level grid (Kalojanov, Billeter and Slusallek 2011),
+// by counting and filling.
 //
-// grid_count        in   triangles; out begins: how many touch each cell, to be summed (bvh/build/scan.wgsl)
+// grid_count        in   triangles; out begins: number of triangles that touch each cell, to be summed
+//                        (bvh/build/scan.wgsl)
 // grid_fill         in   the sums; cursors: zeros; out links: the triangles of each cell, from its sum on
-// grid_inner        in   begins: those sums, of the upper level; out firsts: how many cells each cell has within, to be
+// grid_inner        in   begins: those sums, of the upper level; out firsts: number of inner cells of each cell, to be
 //                        summed; cursors: their number along each axis, in ten bits each, x lowest
-// grid_inner_count  in   the upper level's sums and links, and firsts; out begins of the cells within, to be summed
+// grid_inner_count  in   the upper level's sums and links, and firsts; out begins of the inner cells, to be summed
 // grid_inner_fill   in   the same, and those sums; cursors: zeros; out links
-// grid_order        out  links: those of each cell in rising order, since threads came in any, but for cells of more
-//                        than GRID_ORDERED
-// One thread per triangle; per cell in grid_inner and grid_order; per link of the upper level in the two others.
-// Triangles touch the cells that their boxes do.
+// grid_order        out  links: sorted within each cell, since threads ran in any order. Cells with more than
+//                        GRID_ORDERED triangles are not sorted.
+// One thread per triangle; per cell in grid_inner and grid_order; per link of the upper level in the two others. A
+// triangle touches the cells that its box touches.
 #import "bvh/dispatch.wgsl"
 
 struct LabGrid {
     lower: vec3f,
-    // Threads that there is work for.
+    // Number of threads with work.
     count: u32,
     upper: vec3f,
-    // Cells of the (upper) grid.
+    // Number of cells of the upper or only level.
     cells: u32,
     side: vec3u,
 }
@@ -67,7 +68,7 @@ fn grid_whole() -> GridBox {
     return GridBox(grid.lower, grid.upper, grid.side);
 }
 
-// The cells within a cell of the upper level, of which so many triangles are.
+// Inner grid of a cell of the upper level, for its number of triangles.
 fn grid_within(number: u32, triangles: u32) -> GridBox {
     let size = (grid.upper - grid.lower) / vec3f(grid.side);
     let at = vec3u(number, number / grid.side.x, number / (grid.side.x * grid.side.y)) % grid.side;
@@ -80,7 +81,7 @@ fn grid_within(number: u32, triangles: u32) -> GridBox {
     return GridBox(lower, upper, vec3u(clamp(round(extent * scale), vec3f(1.0), vec3f(GRID_LOWER_SIDE))));
 }
 
-// Counts a triangle in each cell that it touches, or with `fills` puts it there.
+// Counts a triangle in each cell that it touches. With `fills`, stores it there instead.
 fn grid_place(cells: GridBox, first: u32, triangle: u32, fills: bool) {
     let touched = grid_touched(cells, triangle);
     let span = touched.last - touched.first + 1u;
@@ -140,9 +141,9 @@ fn grid_inner(
     atomicStore(&cursors[cell], side.x | (side.y << 10u) | (side.z << 20u));
 }
 
-// Counts or puts the triangle of a link of the upper level among the cells within its cell.
+// Counts or stores the triangle of a link of the upper level in the inner cells of its cell.
 fn grid_place_within(link: u32, fills: bool) {
-    // The last cell that begins at the link or before it: cells without triangles begin where the next one does.
+    // Finds the last cell that begins at the link or before it. Empty cells begin where the next cell does.
     var low = 0u;
     var high = low + grid.cells;
     while high - low > 1u {

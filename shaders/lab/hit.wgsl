@@ -1,12 +1,12 @@
-// What a ray of the laboratory has hit, and what it has visited.
+// Hit of a ray in the laboratory, and its visit counts.
 
 struct LabHit {
-    // Distance in units of the direction's length; the ray's t_max where nothing was hit.
+    // Distance in units of the direction's length; the ray's t_max for a miss.
     t: f32,
-    // Weights of the second and third corner.
+    // Barycentric weights of the second and third corner.
     u: f32,
     v: f32,
-    // Number of the triangle among those that are bound; BVH_MISS where nothing was hit.
+    // Number of the triangle in the bound buffer; BVH_MISS for a miss.
     leaf: u32,
 }
 

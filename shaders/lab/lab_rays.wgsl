@@ -1,9 +1,9 @@
-// lab_rays: the rays of the channel `lab`, in tiles of 8 × 8 pixels, as `canopy lab` lists them.
+// lab_rays: generates the rays of the `lab` channel, in tiles of 8 × 8 pixels, in the order of `canopy lab`.
 //
-// in   the frame; of shadow rays the G-buffer's positions and ids, and the merged triangles
-// out  rays, one for each pixel of whole tiles; a gap, whose t_max is not above its t_min, where there is none
-// One thread per pixel. lab_rays_primary: from the eye through the middle of the pixel. lab_rays_shadow: from what it
-// sees to the first light that reaches that; upwards where none does.
+// in   the frame; for shadow rays, also the G-buffer's positions and ids, and the merged triangles
+// out  rays: one per pixel of whole tiles. A pixel without a ray has a gap, whose t_max is not above its t_min.
+// One thread per pixel. lab_rays_primary: from the eye through the pixel's centre. lab_rays_shadow: from the visible
+// surface to the first light that reaches it, or upwards if none does.
 #import "frame/frame.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
@@ -11,15 +11,15 @@
 #import "bvh/ray.wgsl"
 
 struct LabRayParams {
-    // From the eye to where the rays of the pixels at the right edge start; zero but for orthographic views.
+    // Offset of the ray origins at the right edge from the eye; zero except in orthographic views.
     right: vec3f,
-    // How far rays go.
+    // Length of the rays in metres.
     far: f32,
-    // From the eye to where the rays of the pixels at the upper edge start.
+    // Offset of the ray origins at the upper edge from the eye.
     up: vec3f,
-    // How far from surfaces shadow rays start.
+    // Distance of shadow ray origins from their surface.
     step: f32,
-    // Triangles of the scene.
+    // Number of triangles in the scene.
     triangle_count: u32,
 }
 

@@ -1,13 +1,14 @@
-// lab_show: what the rays of the laboratory found, as pixels and as sums.
+// lab_show: converts the laboratory's ray results to pixels and sums.
 //
-// in   rays, hits and visits in tiles of 8 × 8 pixels; the normal of each triangle in the order of the hits; the
-//      hits of canopy's own trees
-// out  shown: a grey of what was hit, or that with red where canopy's own trees hit something else; or the nodes and
-//      triangles that the ray has visited and the steps of the slowest of its 32; or the share of steps, in percent,
-//      that threads wait for the slowest, its steps and their mean. Alpha is 0 where nothing is shown.
-//      sums: pairs of words, the lower first, which begin as 0: rays, hits, nodes, triangles, steps of the slowest of
+// in   rays, hits and visits in tiles of 8 × 8 pixels; the normal of each triangle in the order of the hits; the hits
+//      of canopy's own trees
+// out  shown: a grey value of the hit, with red where canopy's own trees disagree; or the nodes and triangles that the
+//      ray visited, and the steps of the slowest of its 32 neighbours; or the percentage of steps that threads wait for
+//      the slowest one, its steps, and the mean steps. Alpha is 0 if nothing is shown.
+//      sums: pairs of words, low word first, which start at 0: rays, hits, nodes, triangles, steps of the slowest of
 //      each 32, hits that differ
-// One thread per ray, a workgroup for a tile. Whoever makes a lower word pass over adds to the upper one.
+// One thread per ray, one workgroup per tile. The thread whose addition overflows a low word carries into the high
+// word.
 #import "bvh/dispatch.wgsl"
 #import "math/octahedral.wgsl"
 #import "bvh/ray.wgsl"
@@ -15,13 +16,13 @@
 
 struct LabShowParams {
     size: vec2u,
-    // A LAB_SHOW_….
+    // One of the LAB_SHOW_… constants.
     show: u32,
-    // Whether rays go to a light, and ask for any hit.
+    // Nonzero if the rays go to a light and ask for any hit.
     is_shadow: u32,
-    // Whether they were traced through canopy's own trees, too.
+    // Nonzero if the rays were also traced through canopy's own trees.
     is_checked: u32,
-    // How far apart two hits are that are not the same, beside a ten-thousandth of their distance.
+    // Absolute tolerance for equal hits, in addition to a ten-thousandth of their distance.
     slack: f32,
 }
 
@@ -85,7 +86,7 @@ fn lab_show(
     visited[thread] = own;
     marks[thread] = mark;
     workgroupBarrier();
-    // Half a tile is 32 neighbours in the list of rays.
+    // Half a tile has 32 neighbours in the list of rays.
     let first = thread & 32u;
     var slowest = 0u;
     var all_visited = vec2u(0u);

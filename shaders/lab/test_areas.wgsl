@@ -1,6 +1,6 @@
-// Plane and areas, as lectures begin: where the ray meets the plane, the three triangles from there to the
-// edges together are as large as the whole one, within LAB_AREAS_SLACK. Rows: the corners, with the unit
-// normal in their last components.
+// Textbook test by plane and areas. The three triangles between the intersection with the plane and the edges must
+// together be as large as the whole triangle, within LAB_AREAS_SLACK. Rows: the corners, with the unit normal in their
+// w components.
 #import "lab/data.wgsl"
 
 struct LabRay {

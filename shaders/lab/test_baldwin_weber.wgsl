@@ -1,7 +1,7 @@
-// Baldwin and Weber 2016, "Fast Ray-Triangle Intersections by Coordinate Transformation": as the
-// unit-triangle transform, but the third axis is that of space along which the normal is longest, so that one
-// column of the map is (0, 0, 1) and need not be stored. Rows: the other two columns and the offset of u, of
-// v and of the distance from the plane; in the first row's last component that axis.
+// Baldwin and Weber 2016, "Fast Ray-Triangle Intersections by Coordinate Transformation". It is the unit-triangle
+// transform with a world axis as third axis, the one along which the normal is longest. One column of the map is then
+// (0, 0, 1) and need not be stored. Rows: the other two columns and the offset, for u, for v and for the distance from
+// the plane. The first row's w component is that axis.
 #import "lab/data.wgsl"
 
 struct LabRay {
@@ -12,7 +12,7 @@ fn lab_ray(ray: Ray) -> LabRay {
     return LabRay(ray);
 }
 
-// The components after `axis`, then that one.
+// Rotates the components so that `axis` comes last.
 fn lab_turned(v: vec3f, axis: f32) -> vec3f {
     return select(select(v.yzx, v.zxy, axis == 1.0), v, axis == 2.0);
 }

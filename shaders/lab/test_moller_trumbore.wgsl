@@ -1,5 +1,5 @@
-// Möller and Trumbore 1997, "Fast, Minimum Storage Ray/Triangle Intersection": Cramer's rule on edges from
-// the first corner. Rows: the three corners. Neighbours round a shared edge differently: rays slip through.
+// Möller and Trumbore 1997, "Fast, Minimum Storage Ray/Triangle Intersection": Cramer's rule on edges from the first
+// corner. Rows: the three corners. Neighbours round a shared edge differently, so rays can slip through.
 #import "lab/data.wgsl"
 
 struct LabRay {

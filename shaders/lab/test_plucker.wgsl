@@ -1,5 +1,5 @@
-// Edge functions by Plücker coordinates: the two triangles of an edge compute exactly opposite values for it, unless a
-// GPU fuses products with sums. Rows: the three corners.
+// Edge functions by Plücker coordinates. The two triangles of an edge compute exactly opposite values for it, unless a
+// GPU fuses multiplications and additions. Rows: the three corners.
 #import "lab/data.wgsl"
 
 struct LabRay {

@@ -1,5 +1,5 @@
-// The unit-triangle transform (Woop 2004; Aila and Laine 2009): an affine map takes the corners to (0, 0, 0),
-// (1, 0, 0) and (0, 1, 0), and the ray with them. Rows: that map.
+// Unit-triangle transform (Woop 2004; Aila and Laine 2009). An affine map takes the corners to (0, 0, 0), (1, 0, 0) and
+// (0, 1, 0), and is applied to the ray. Rows: that map.
 #import "lab/data.wgsl"
 
 struct LabRay {

@@ -1,11 +1,11 @@
-// Woop, Benthin and Wald 2013, "Watertight Ray/Triangle Intersection": corners are projected along the ray,
-// each by itself, and edges are judged across it. Where a product difference is 0, what its products lost by
-// rounding decides (Dekker 1971), instead of the doubles that WGSL does not have. Rows: the three corners.
+// Woop, Benthin and Wald 2013, "Watertight Ray/Triangle Intersection". Corners are projected along the ray,
+// independently of each other, and edge functions are evaluated in the projection. If a difference of products is 0,
+// the rounding errors of the products decide (Dekker 1971), because WGSL has no doubles. Rows: the three corners.
 #import "lab/data.wgsl"
 
 struct LabRay {
     ray: Ray,
-    // The axes across the ray, then the one that it goes along most.
+    // The two axes across the ray, then its dominant axis.
     axes: vec3u,
     shear: vec3f,
 }
@@ -28,7 +28,7 @@ fn lab_ray(ray: Ray) -> LabRay {
     return LabRay(ray, axes, shear);
 }
 
-// A corner across the ray, and how far along it.
+// Projects a corner: two coordinates across the ray, and the distance along it.
 fn lab_project(corner: vec3f, ray: LabRay) -> vec3f {
     let v = corner - ray.ray.origin;
     let along = v[ray.axes.z];
@@ -36,7 +36,7 @@ fn lab_project(corner: vec3f, ray: LabRay) -> vec3f {
     return vec3f(across, ray.shear.z * along);
 }
 
-// What a product of two floats loses by rounding.
+// Rounding error of a product of two floats.
 fn lab_lost(a: f32, b: f32, product: f32) -> f32 {
     let a_split = 4097.0 * a;
     let a_high = a_split - (a_split - a);
@@ -47,7 +47,7 @@ fn lab_lost(a: f32, b: f32, product: f32) -> f32 {
     return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
 }
 
-// Twice the area across the ray of the triangle from the ray to an edge.
+// Edge function: twice the signed area, in the projection, of the triangle between the ray and an edge.
 fn lab_edge(a: vec3f, b: vec3f) -> f32 {
     let p = a.x * b.y;
     let q = a.y * b.x;

@@ -1,10 +1,10 @@
-// trace (laboratory): rays from a list through one structure, by one walk and one triangle test
+// trace (laboratory): traces a list of rays through an acceleration structure, with one walk and one triangle test
 // (lab/parts.wgsl).
 //
 // in   rays, nodes, links, triangles
 // out  hits, one per ray; lab_count_…: visits, one per ray, and no hits
-// One thread per ray; lab_persistent_…: threads that take rays one by one from a counter, which is 0 at
-// first, and wait for nobody. A ray whose t_max is not above its t_min is the gap of a pixel that sends none.
+// One thread per ray. lab_persistent_…: persistent threads that take rays one by one from a counter, which starts at 0,
+// without waiting for each other. A ray whose t_max is not above its t_min is the gap of a pixel without a ray.
 #import "bvh/dispatch.wgsl"
 #import "lab/data.wgsl"
 #import "lab/parts.wgsl"
@@ -18,7 +18,7 @@ fn lab_trace(i: u32, any: bool) -> LabHit {
     return hit;
 }
 
-// The next ray that no thread has taken.
+// Takes the next ray from the counter.
 fn lab_next() -> u32 {
     return query.first_ray + atomicAdd(&next_ray, 1u);
 }

@@ -1,12 +1,11 @@
-// volume_orders (laboratory): rays from a list through a volume in even light of 1, which nothing shadows; their steps are
-// summed in one order or in the other.
+// volume_orders (laboratory): marches a list of rays through a volume under uniform light of 1 without shadows, front
+// to back or back to front.
 //
 // in   rays; the volume
-// out  seen, one per ray: radiance that the volume scatters and emits, the share of light that comes through, and the
-//      samples that were taken
-// One thread per ray, with a sample in the middle of each step. From front to back, a ray ends where next to nothing comes
-// through; from back to front, every step counts. Both pass empty bricks, and sample where the other does. A ray whose
-// t_max is not above its t_min is the gap of a pixel that sends none.
+// out  seen, one per ray: radiance that the volume scatters and emits, the transmittance, and the number of samples
+// One thread per ray, with a sample in the middle of each step. From front to back, a ray ends when its transmittance
+// is negligible. From back to front, every step counts. Both skip empty bricks and sample at the same points. A ray
+// whose t_max is not above its t_min is the gap of a pixel without a ray.
 #import "bvh/dispatch.wgsl"
 #import "bvh/ray.wgsl"
 #import "volume/volume_look.wgsl"
@@ -32,7 +31,7 @@ struct Step {
     kept: f32,
 }
 
-// What a step adds to the light from behind it, and what it keeps of that. A surface keeps nothing.
+// Radiance that a step adds, and its transmittance. An isosurface has a transmittance of 0.
 fn step_at(ray: VolumeRay, t: f32, width: f32) -> Step {
     let at = ray.origin + t * ray.direction;
     let texel = volume_texel(at);
@@ -51,8 +50,8 @@ fn step_at(ray: VolumeRay, t: f32, width: f32) -> Step {
     return Step(emitted + taken * volume_color(texel, look), 1.0 - taken);
 }
 
-// The number of the last step whose sample is not behind the beginning of the empty brick around `at`, which step `k`
-// has met; `k` where there is something.
+// Last step whose sample lies in front of the empty brick around `at`. Step `k` is the current one. Returns `k` if the
+// brick is not empty.
 fn volume_skip_back(ray: VolumeRay, at: vec3f, k: f32, t: f32) -> f32 {
     let brick = floor(clamp(at, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
     if volume_most(vec3u(brick)) > 0.0 {

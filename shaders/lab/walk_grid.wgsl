@@ -1,6 +1,5 @@
-// From cell to cell of a uniform grid. `links` holds, for each cell and one more, where its triangles begin
-// in `links`, and then their numbers. Cells count as nodes; a triangle that lies in several is tested in
-// each.
+// Walk from cell to cell of a uniform grid. For each cell and one more, `links` holds where its triangles begin in
+// `links`; the triangle numbers follow. Cells count as nodes. A triangle in several cells is tested in each.
 #import "lab/cells.wgsl"
 
 fn lab_walk(ray: Ray, any: bool) -> LabHit {

@@ -1,7 +1,7 @@
-// Down a kd-tree, with four entries of a stack in registers; where they have run dry, from the root again,
-// behind what was visited (Foley and Sugerman 2005; Horn et al. 2007). A row of `nodes` each: the axis, the
-// plane, the children below and above it; of a leaf 3, where its triangles begin in `links`, and behind the
-// last.
+// Walk down a kd-tree with a short stack of four entries in registers. If it runs empty, the walk restarts from the
+// root, behind the visited part (Foley and Sugerman 2005; Horn et al. 2007). Each node has a row of `nodes`: the axis,
+// the plane, and the children below and above it. A leaf has 3, where its triangles begin in `links`, and where they
+// end.
 #import "lab/data.wgsl"
 
 fn lab_walk(ray: Ray, any: bool) -> LabHit {

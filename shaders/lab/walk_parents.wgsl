@@ -1,6 +1,6 @@
-// No stack: back up by links to parents, with a bit for each level whose other child is still to be visited
-// (Barringer and Akenine-Möller 2013; Áfra and Szirmay-Kalos 2014). `links` holds the parent of each node.
-// The way down is judged by the whole ray, as in lab/walk_restart.wgsl; steps up are not counted as nodes.
+// Stackless walk that goes back up by parent links, with a bit for each level whose other child is still to be visited
+// (Barringer and Akenine-Möller 2013; Áfra and Szirmay-Kalos 2014). `links` holds the parent of each node. The way down
+// is tested with the whole ray, like in lab/walk_restart.wgsl. Steps up do not count as nodes.
 #import "lab/binary.wgsl"
 #import "lab/trail.wgsl"
 
@@ -11,7 +11,7 @@ fn lab_walk(ray: Ray, any: bool) -> LabHit {
     var leaf = vec2u(0u);
     var level = 0u;
     var waiting = vec2u(0u);
-    // The node that is visited, or whose leaf is.
+    // Current node, or the node of the current leaf.
     var node = query.root;
     var is_second = false;
     if lab_is_leaf(node) {

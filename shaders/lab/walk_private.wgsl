@@ -1,4 +1,4 @@
-// The stack in the thread's private memory (Aila and Laine 2009).
+// Traversal stack in the thread's private memory (Aila and Laine 2009).
 #import "lab/walk_stack.wgsl"
 
 var<private> lab_stack: array<u32, LAB_STACK>;

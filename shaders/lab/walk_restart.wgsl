@@ -1,8 +1,7 @@
-// A short stack of four entries in registers; where it has run dry, the walk starts at the root again and
-// follows a trail (Laine 2010, "Restart Trail for Stackless BVH Traversal"). A bit of the trail is 0 while
-// the nearer of two children is being visited, and 1 from then on, or where only one is hit. Which children
-// are hit is judged by the whole ray, so that the way down is the same each time; what lies behind the hit is
-// left at once.
+// Walk with a short stack of four entries in registers. If it runs empty, the walk restarts at the root and follows a
+// trail (Laine 2010, "Restart Trail for Stackless BVH Traversal"). A bit of the trail is 0 while the nearer of two
+// children is being visited. It is 1 from then on, or if only one child is hit. Children are tested with the whole ray,
+// so that the way down is the same each time. Nodes behind the hit are skipped at once.
 #import "lab/binary.wgsl"
 #import "lab/trail.wgsl"
 
@@ -19,7 +18,7 @@ fn lab_walk(ray: Ray, any: bool) -> LabHit {
         if leaf.x == leaf.y && lab_is_leaf(next) {
             leaf = lab_leaf(next);
         }
-        // Whether all below `next` has been visited.
+        // True once everything below `next` has been visited.
         var is_done = false;
         if leaf.x != leaf.y {
             lab_triangles_visited++;

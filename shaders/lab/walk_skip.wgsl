@@ -1,5 +1,5 @@
-// No stack: nodes lie in the order of a walk from left to right, and each knows where that goes on behind it
-// (Smits 1998; Torres et al. 2009). Two rows each: the lower corner and that number; the upper corner and the
+// Stackless walk with skip pointers. Nodes are stored in depth-first order, and each knows the next node after its
+// subtree (Smits 1998; Torres et al. 2009). Two rows each: the lower corner and that node; the upper corner and the
 // reference of a leaf, or BVH_MISS. The order is the same for all rays.
 #import "lab/data.wgsl"
 #import "lab/reference.wgsl"

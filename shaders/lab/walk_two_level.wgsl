@@ -1,7 +1,6 @@
-// From cell to cell of a grid whose cells are grids themselves (Kalojanov, Billeter and Slusallek 2011). A
-// row of `nodes` for each cell above: where its own cells begin in `links`, and their number along each axis
-// in ten bits each, x lowest; 0 where it is empty. `links` is as in lab/walk_grid.wgsl. Cells of both levels
-// count as nodes.
+// Walk from cell to cell of a two-level grid (Kalojanov, Billeter and Slusallek 2011). `nodes` has a row per upper
+// cell: where its inner cells begin in `links`, and their number along each axis in ten bits each, x lowest; 0 if it is
+// empty. `links` has the layout of lab/walk_grid.wgsl. Cells of both levels count as nodes.
 #import "lab/cells.wgsl"
 
 fn lab_walk(ray: Ray, any: bool) -> LabHit {

@@ -1,6 +1,6 @@
-// Nodes of four children, the nearest first, the others on a stack in private memory, the farthest lowest
-// (Wald, Benthin and Boulos 2008; Ylitie, Karras and Laine 2017). Seven rows each: lower x, y and z, upper x,
-// y and z of the four boxes, and their references; a missing one has an empty box.
+// Walk over nodes with four children. The nearest child comes first, the others go on a stack in private memory, the
+// farthest lowest (Wald, Benthin and Boulos 2008; Ylitie, Karras and Laine 2017). Seven rows each: lower x, y and z,
+// upper x, y and z of the four boxes, and their references. A missing child has an empty box.
 #import "lab/data.wgsl"
 #import "lab/reference.wgsl"
 
@@ -45,8 +45,8 @@ fn lab_walk(ray: Ray, any: bool) -> LabHit {
             let leave = min(min(max(ax, bx), max(ay, by)), min(max(az, bz), vec4f(hit.t))) * BVH_MARGIN;
             let references = nodes[row + 6u];
             let is_entered = (enter <= leave) & (references != vec4u(BVH_MISS));
-            // By distance, which are integers in the order of floats; their lowest bits are the child's
-            // number.
+            // Sorts by distance. The bits of non-negative floats sort like integers, and the lowest two bits hold the
+            // child's number.
             let distances = bitcast<vec4u>(max(enter, vec4f(0.0))) & vec4u(0x7ffffffcu);
             let keys = select(vec4u(BVH_MISS), distances | vec4u(0u, 1u, 2u, 3u), is_entered);
             let low = min(keys.xz, keys.yw);

@@ -1,4 +1,4 @@
-// The stack in workgroup memory: entries of one depth side by side, so that threads use banks of their own.
+// Traversal stack in workgroup memory. Entries of one depth are contiguous, so that threads use different banks.
 #import "lab/walk_stack.wgsl"
 
 var<workgroup> lab_stack: array<u32, LAB_WORKGROUP_WORDS>;

@@ -1,7 +1,7 @@
-// The medium that fog is: uniform up to a height, and thinner above it by an exponential.
+// Density of the fog: uniform up to a height, with exponential falloff above it.
 //
-// The light of the sun and of the sky is what arrives in the scene: fog takes nothing from it on the way there, since
-// uniform fog without an end would take it all. Light of lamps, and what is seen through the fog, is weakened.
+// The light of the sun and of the sky is taken as it arrives in the scene. Fog does not attenuate it on the way there,
+// since endless uniform fog would absorb all of it. Light of lamps, and the view through the fog, is attenuated.
 #import "frame/frame.wgsl"
 
 // False in kernels for scenes without fog.
@@ -11,7 +11,7 @@ fn fog_is_there() -> bool {
     return HAS_FOG && frame.fog_density > 0.0;
 }
 
-// Share of the density at a height.
+// Density at a height, relative to the density at the base.
 fn fog_share(height: f32) -> f32 {
     return exp(-frame.fog_falloff * max(height - frame.fog_base, 0.0));
 }
@@ -33,7 +33,7 @@ fn fog_optical_depth(a: vec3f, b: vec3f) -> f32 {
     return frame.fog_density * distance(a, b) * mean;
 }
 
-// Optical depth from a point along a unit vector to where there is no more fog; very large without such an end.
+// Optical depth from a point along a unit vector to infinity; very large if it does not converge.
 fn fog_optical_depth_beyond(a: vec3f, direction: vec3f) -> f32 {
     let climb = direction.y * frame.fog_falloff;
     let below = frame.fog_falloff * max(frame.fog_base - a.y, 0.0);
@@ -41,7 +41,8 @@ fn fog_optical_depth_beyond(a: vec3f, direction: vec3f) -> f32 {
     return min(select(1.0e30, depth, climb > 1.0e-20), 1.0e30);
 }
 
-// The inverse of fog_optical_depth: metres along a unit vector; very large where there is not so much fog.
+// Inverse of fog_optical_depth: distance in metres along a unit vector; very large if the optical depth is never
+// reached.
 fn fog_distance_of(a: vec3f, direction: vec3f, depth: f32) -> f32 {
     let level = depth / max(frame.fog_density * fog_share(a.y), 1.0e-30);
     let is_level = abs(direction.y) * frame.fog_falloff * level < 1.0e-3;
@@ -53,12 +54,12 @@ fn fog_distance_of(a: vec3f, direction: vec3f, depth: f32) -> f32 {
     return select(select(max(along, 0.0), 1.0e30, x >= 1.0), level, is_level);
 }
 
-// What of light passes an optical depth.
+// Transmittance of an optical depth.
 fn fog_passes(depth: f32) -> f32 {
     return exp(-min(depth, 80.0));
 }
 
-// One minus that, to full precision where it is small.
+// One minus the transmittance, precise for small depths.
 fn fog_stops(depth: f32) -> f32 {
     return select(1.0 - fog_passes(depth), depth * (1.0 - 0.5 * depth), depth < 1.0e-3);
 }

@@ -7,15 +7,15 @@ struct Light {
     kind: u32,
     // Direction in which the light travels.
     direction: vec3f,
-    // Metres; 0 where the light has no range.
+    // Range in metres; 0 for no limit.
     range: f32,
     // Linear colour × lux or candela.
     intensity: vec3f,
-    // First layer of its shadow maps; all ones where it has none.
+    // First layer of its shadow maps; all ones if it has none.
     shadow_view: u32,
     spot_scale: f32,
     spot_offset: f32,
-    // In metres; of a directional light the sine of half its angular diameter. 0 for a point.
+    // Radius in metres; for a directional light, the sine of its angular radius. 0 for a point.
     radius: f32,
 }
 
@@ -24,7 +24,7 @@ struct Light {
 struct LightSample {
     // Unit vector to the light.
     to_light: vec3f,
-    // Metres; very large for directional lights.
+    // Distance in metres; very large for directional lights.
     distance: f32,
     // Irradiance in lux of a surface that faces the light; zero out of range and outside the cone.
     irradiance: vec3f,
@@ -52,7 +52,7 @@ fn light_sample(light: Light, position: vec3f) -> LightSample {
     return LightSample(to_light, distance, light.intensity * falloff);
 }
 
-// Whether the light reaches the surface where nothing occludes it.
+// True if the light reaches the surface when unoccluded.
 fn light_reaches(sample: LightSample) -> bool {
     return any(sample.irradiance > vec3f(0.0));
 }

@@ -1,6 +1,6 @@
-// Rays to points of a light that has a size: a sphere, or a disc in the sky. They are spread evenly over the
-// solid angle that the light covers, as far as it lies above the surface's horizon: light that comes from
-// below is already missing from the cosine of the light's middle, and a surface does not shadow itself.
+// Rays to points of a light with a size: a sphere, or a disc in the sky. They are uniform over the part of the light's
+// solid angle above the surface's horizon. Light from below the horizon is already missing from the cosine of the
+// light's centre, and a surface does not shadow itself.
 #import "math/basis.wgsl"
 #import "light/light.wgsl"
 #import "math/sampling.wgsl"
@@ -8,16 +8,16 @@
 struct LightRay {
     // Unit vector.
     direction: vec3f,
-    // Metres to the near side of the light; 0 where the surface lies within the light.
+    // Distance in metres to the near side of the light; 0 if the surface lies within the light.
     distance: f32,
 }
 
-// Numbers that are tried before a direction below the horizon is mirrored at it. The middle of the light is
-// above the horizon, so each try succeeds with a chance of a half at the least.
+// Number of tries before a direction below the horizon is mirrored at it. The centre of the light is above the horizon,
+// so each try succeeds with a probability of at least one half.
 const LIGHT_AREA_TRIES = 8u;
 
-// From the unit square to the unit disc: squares about the middle become circles, which keeps areas and,
-// unlike polar coordinates, neighbours (Shirley and Chiu 1997).
+// Maps the unit square to the unit disc. Concentric squares become circles, which keeps areas and, unlike polar
+// coordinates, neighbours (Shirley and Chiu 1997).
 fn disc_point(u: vec2f) -> vec2f {
     let at = 2.0 * u - 1.0;
     let is_wide = abs(at.x) > abs(at.y);
@@ -33,7 +33,7 @@ fn light_area_ray(light: Light, sample: LightSample, u: vec2f) -> LightRay {
     let sine = min(light.radius / select(sample.distance, 1.0, is_distant), 1.0);
     let sine2 = sine * sine;
     let at = disc_point(u);
-    // One minus the cosine of the angle to the middle, which f32 could not hold as a cosine for the sun.
+    // One minus the cosine of the angle to the centre. For the sun, f32 could not hold the cosine itself.
     let part = dot(at, at) * sine2 / (1.0 + sqrt(1.0 - sine2));
     let away2 = part * (2.0 - part);
     let basis = basis_about(sample.to_light);
@@ -45,7 +45,7 @@ fn light_area_ray(light: Light, sample: LightSample, u: vec2f) -> LightRay {
     );
 }
 
-// Ray `k` of a pixel to a light, whose middle is above the horizon.
+// Ray `k` of a pixel to a light whose centre is above the horizon.
 fn light_area_ray_above(
     light: Light,
     sample: LightSample,

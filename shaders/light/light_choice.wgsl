@@ -1,19 +1,19 @@
-// Choosing lights at random, each as often in the mean as its share of what all would give unshadowed
-// (resampled importance sampling, Bitterli et al. 2020, section 2.4, with all lights as candidates).
+// Random selection of lights, in proportion to their unshadowed contributions (resampled importance sampling, Bitterli
+// et al. 2020, section 2.4, with all lights as candidates).
 //
-// One number u chooses for all slots: slot k holds the light at (u + k) / slots of the running sum. That is
-// weighted reservoir sampling whose reservoirs share a stratified number. A light with a share of n / slots
-// is chosen n times whatever u is, so lights that matter are not left to chance.
+// A single number u selects for all slots. Slot k holds the light at (u + k) / slots of the running sum. This is
+// weighted reservoir sampling whose reservoirs share a stratified number. A light with a share of n / slots is chosen n
+// times for any u, so important lights are not left to chance.
 #import "material/brdf.wgsl"
 #import "frame/frame.wgsl"
 #import "light/light.wgsl"
 
 struct LightChoice {
-    // Of the running sum, between the points at which lights are chosen.
+    // Distance in the running sum between two selected points.
     step: f32,
     u: f32,
     sum: f32,
-    // Slots that are filled.
+    // Number of filled slots.
     chosen: u32,
 }
 
@@ -22,7 +22,7 @@ fn light_choice_begin(total: f32, u: f32) -> LightChoice {
     return LightChoice(total / f32(frame.light_slots), u, 0.0, 0u);
 }
 
-// How often the next light is chosen.
+// Number of times that the next light is chosen.
 fn light_choice_take(choice: ptr<function, LightChoice>, weight: f32) -> u32 {
     (*choice).sum += weight;
     let before = (*choice).chosen;
@@ -32,8 +32,8 @@ fn light_choice_take(choice: ptr<function, LightChoice>, weight: f32) -> u32 {
     return (*choice).chosen - before;
 }
 
-// The weight by which a light is chosen: what it gives to the surface unshadowed. Layers may reflect what the
-// BRDF below them does not, so every light that reaches the surface has some.
+// Sampling weight of a light: its unshadowed contribution. Layers may reflect light that the BRDF below them does not,
+// so every light that reaches the surface has a minimum weight.
 fn light_weight(s: Surface, e: BrdfEye, to_eye: vec3f, sample: LightSample) -> f32 {
     let reflected =
         brdf_evaluate(s, e, to_eye, sample.to_light) + 0.05 * max(dot(s.normal, sample.to_light), 0.0);

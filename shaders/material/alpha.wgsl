@@ -1,4 +1,4 @@
-// The alpha of a material at a point of a triangle, for any-hit tests: `alpha` of the merged scene.
+// Alpha of a material at a point of a triangle, for any-hit tests. It is read from `alpha` of the merged scene.
 #import "frame/scene.wgsl"
 
 fn alpha_wrap(x: i32, size: i32, mode: u32) -> i32 {
@@ -21,7 +21,7 @@ fn alpha_texel(header: u32, x: i32, y: i32) -> f32 {
     return unpack4x8unorm(alpha[alpha[header + ALPHA_FIRST_WORD] + at / 4u])[at % 4u];
 }
 
-// The texture's alpha at the finest level.
+// Alpha of the texture at mip level 0.
 fn alpha_sample(header: u32, uv: vec2f) -> f32 {
     let at = header + ALPHA_FROM_UV;
     let u =
@@ -29,7 +29,7 @@ fn alpha_sample(header: u32, uv: vec2f) -> f32 {
     let v = bitcast<f32>(alpha[at + 3u]) * uv.x + bitcast<f32>(alpha[at + 4u]) * uv.y
         + bitcast<f32>(alpha[at + 5u]);
     let size = vec2f(f32(alpha[header + ALPHA_WIDTH]), f32(alpha[header + ALPHA_HEIGHT]));
-    // Clamped to where i32 is exact: a texture repeated 2^20 times has no texels left to tell apart.
+    // Clamped to a range that is exact in i32. A texture that repeats 2^20 times has no distinguishable texels left.
     let texel = clamp(vec2f(u, v) * size, vec2f(-1.0e9), vec2f(1.0e9));
     if (alpha[header + ALPHA_SAMPLER] & ALPHA_LINEAR) == 0u {
         let nearest = vec2i(floor(texel));
@@ -43,7 +43,7 @@ fn alpha_sample(header: u32, uv: vec2f) -> f32 {
     return mix(top, bottom, weight.y);
 }
 
-// That of the material whose header begins at this word.
+// Alpha of the material whose header begins at word `header`, at a point of a triangle.
 fn alpha_value(header: u32, triangle: u32, barycentric: vec2f) -> f32 {
     let i = vec3u(
         indices(3u * triangle),

@@ -1,4 +1,4 @@
-// Outputs of blended surfaces: radiance, and colours that are shown without exposure or tone mapping.
+// Outputs of blended surfaces: radiance, and colours that are displayed without exposure or tone mapping.
 
 struct Blended {
     @location(0) hdr: vec4f,

@@ -1,14 +1,14 @@
-// glTF 2.0's metallic-roughness BRDF (appendix B): GGX, height-correlated Smith visibility, Schlick's
-// Fresnel, Lambert. Its microfacets scatter light once. The light that they scatter again comes back by
-// scaling the lobe, and the layer below gets what the lobe leaves (Turquin 2019, "Practical multiple
-// scattering compensation for microfacet models"), unless `materials.multiple_scattering` is off.
+// glTF 2.0's metallic-roughness BRDF (appendix B): GGX, height-correlated Smith visibility, Schlick's Fresnel and
+// Lambert. The model is single-scattering. Scaling the lobe restores the multiply scattered light, and the layer below
+// gets the light that the lobe leaves (Turquin 2019, "Practical multiple scattering compensation for microfacet
+// models"). `materials.multiple_scattering` turns this off.
 #import "environment/environment.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "material/glint.wgsl"
 #import "frame/ambient_visibility.wgsl"
 #import "material/reflection.wgsl"
 
-// The distribution uses |n × h|² instead of 1 − (n · h)², which loses all its digits near a highlight's peak.
+// The distribution uses |n × h|² instead of 1 − (n · h)², which loses all precision near a highlight's peak.
 fn brdf_ggx(normal: vec3f, half_vector: vec3f, alpha: f32) -> f32 {
     let sine = cross(normal, half_vector);
     let cosine = alpha * dot(normal, half_vector);
@@ -23,10 +23,10 @@ fn brdf_smith(n_dot_l: f32, n_dot_v: f32, alpha: f32) -> f32 {
     return 0.5 / max(l + v, 1.0e-7);
 }
 
-// Attenuates a light where a normal map turns the surface towards it: the nearer the light is to the horizon
-// of the smooth surface, the more, down to 0 below it (Chiang, Li and Burley 2019, "Taming the Shadow
-// Terminator", section 3). The factor is 1 where both normals are the same, and everywhere with
-// `materials.normal_terminator` off. It holds for lights alone, not for the environment.
+// Attenuates a light where a normal map turns the surface towards it. The factor falls with the light's elevation above
+// the horizon of the smooth surface, down to 0 below it (Chiang, Li and Burley 2019, "Taming the Shadow Terminator",
+// section 3). It is 1 where both normals are the same, and everywhere if `materials.normal_terminator` is off. It
+// applies to lights, not to the environment.
 fn brdf_terminator(smooth_normal: vec3f, normal: vec3f, to_light: vec3f) -> f32 {
     let turned = dot(normal, to_light) * dot(smooth_normal, normal);
     let g = saturate(dot(smooth_normal, to_light) / max(turned, 1.0e-6));
@@ -39,24 +39,23 @@ fn brdf_is_single() -> bool {
     return (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
 }
 
-// Ratio of multiple to single scattering of a lobe with a Fresnel reflectance of 1. `split` is the scale and bias of the
-// split-sum table; their sum is the albedo of a single scattering.
+// Ratio of multiple to single scattering of a lobe with a Fresnel reflectance of 1. `split` is the scale and bias of
+// the split-sum table. Their sum is the albedo of single scattering.
 fn brdf_multiple_ratio(split: vec2f) -> f32 {
     return select(1.0 / max(split.x + split.y, 0.05) - 1.0, 0.0, brdf_is_single());
 }
 
-// Directional albedo of a specular lobe; `f0` and `f90` are the reflectances at normal and at grazing
-// incidence.
+// Directional albedo of a specular lobe. `f0` and `f90` are the reflectances at normal and at grazing incidence.
 fn brdf_albedo(f0: vec3f, f90: vec3f, split: vec2f) -> vec3f {
     return (f0 * split.x + f90 * split.y) * (1.0 + f0 * brdf_multiple_ratio(split));
 }
 
-// The BRDF towards the eye, but for its dependence on the light.
+// Terms of the BRDF that depend on the eye but not on the light.
 struct BrdfEye {
-    // Fresnel's term at normal incidence, and its rise to grazing incidence, with multiple scattering.
+    // Fresnel term at normal incidence, and its rise to grazing incidence, with multiple scattering.
     facing: vec3f,
     rise: vec3f,
-    // Diffuse BRDF at normal incidence on the facets, and the share of it that grazing incidence takes away.
+    // Diffuse BRDF at normal incidence on the microfacets, and the fraction of it that is lost at grazing incidence.
     diffuse: vec3f,
     taken: f32,
     // Growth of α² for highlights (material/glint.wgsl).
@@ -86,7 +85,7 @@ fn brdf_evaluate(s: Surface, e: BrdfEye, to_eye: vec3f, to_light: vec3f) -> vec3
         return vec3f(0.0);
     }
     let sum = to_eye + to_light;
-    // Opposite directions have no half vector: the normal replaces it.
+    // Opposite directions have no half vector, so the normal replaces it.
     let half_vector = select(s.normal, normalize(sum), dot(sum, sum) > 1.0e-12);
     let n_dot_v = abs(dot(s.normal, to_eye)) + 1.0e-5;
     let v_dot_h = saturate(dot(to_eye, half_vector));
@@ -105,15 +104,15 @@ fn brdf_reflected(s: Surface, split: vec2f) -> vec3f {
     return mix(dielectric, metal, s.metallic);
 }
 
-// Share of the environment that the material's occlusion texture leaves. Rays that trace occlusion find what the texture
-// was baked from, and counting both would darken twice.
+// Share of the environment that the material's occlusion texture lets arrive. If occlusion is traced, the factor is 1,
+// because rays find the geometry that the texture was baked from. Using both would darken twice.
 fn brdf_cavity(s: Surface, ambient: AmbientVisibility) -> f32 {
     return select(s.occlusion, 1.0, ambient.is_traced);
 }
 
-// Environment lighting, attenuated by the ambient visibility, and what bounces off what occludes it. The specular lobe
-// reads the prefiltered radiance along the mirror direction, but for the share that rays have found; diffuse light
-// reads the irradiance about the bent normal.
+// Environment lighting, attenuated by the ambient visibility, and the light that occluders reflect. The specular lobe
+// reads the prefiltered radiance along the mirror direction, except for the share that was traced. Diffuse light reads
+// the irradiance about the bent normal.
 fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected: Reflected) -> vec3f {
     let n_dot_v = saturate(abs(dot(s.normal, to_eye)));
     let split = brdf_table_at(s.roughness, n_dot_v);

@@ -1,9 +1,9 @@
-// Masks: which fragments of a masked surface are cut out.
+// Alpha masks: the test that cuts out fragments of a masked surface.
 //
-// Coarse levels of a texture hold means of alpha. A mean does not tell how much of a texel reaches the cutoff: by
-// it, thin things would vanish with distance. The finest level decides instead, as it does for rays. It is read at
-// a random point of the pixel where texels are smaller than pixels, and at the pixel's middle where they are
-// larger: the share of pixels that are covered is that of the surface at every distance.
+// Coarse mip levels hold means of alpha. A mean does not tell which fraction of a texel reaches the cutoff, so thin
+// geometry would vanish with distance. Mip level 0 decides instead, as it does for rays. It is read at a random point
+// of the pixel where texels are smaller than pixels, and at the pixel centre where they are larger. The fraction of
+// covered pixels is then correct at every distance.
 #import "material/alpha.wgsl"
 #import "material/material.wgsl"
 #import "math/sampling.wgsl"
@@ -14,7 +14,7 @@ fn cut_out_texel(modes: u32, x: i32, y: i32) -> f32 {
     return textureLoad(base_color_texture, texel, 0).a;
 }
 
-// Alpha at the finest level; `u`, from 0 to 1, is the point of the pixel.
+// Alpha at mip level 0. `u`, from 0 to 1, is the point in the pixel.
 fn cut_out_alpha(uv: vec4f, color: vec4f, u: vec2f) -> f32 {
     let middle = material_uv(0u, uv);
     let right = dpdx(middle);
@@ -22,7 +22,7 @@ fn cut_out_alpha(uv: vec4f, color: vec4f, u: vec2f) -> f32 {
     let size = vec2f(textureDimensions(base_color_texture));
     let texels = max(length(right * size), length(down * size));
     let offset = saturate(texels - 1.0) * (u - 0.5);
-    // Clamped as in material/alpha.wgsl.
+    // The same clamp as in material/alpha.wgsl.
     let at = clamp((middle + offset.x * right + offset.y * down) * size, vec2f(-1.0e9), vec2f(1.0e9));
     let is_linear = (material.flags & (MATERIAL_SAMPLER * ALPHA_LINEAR)) != 0u;
     let corner = floor(select(at, at - 0.5, is_linear));

@@ -1,18 +1,17 @@
-// Sampling what a GGX surface reflects: bounded visible normals (Eto and Tokuyoshi 2023, "Bounded VNDF
-// Sampling for Smith–GGX Reflections", listing 1), which send fewer directions below the surface than all
-// visible normals do.
+// Importance sampling of GGX reflections with bounded visible normals (Eto and Tokuyoshi 2023, "Bounded VNDF Sampling
+// for Smith–GGX Reflections", listing 1). Fewer directions end below the surface than with all visible normals.
 
 struct GgxSample {
     // In the basis whose third axis is the normal.
     direction: vec3f,
-    // Half way between it and the eye.
+    // Half vector between the direction and the eye.
     half_vector: vec3f,
-    // Over the normal distribution, one over its density, times four cosines of the masking that are left:
-    // `brdf_smith` × the direction's cosine × this is BRDF × cosine over density, but for Fresnel's term.
+    // One over the density, times the normal distribution and four cosines that remain of the masking. `brdf_smith` ×
+    // the direction's cosine × this value is BRDF × cosine over density, without the Fresnel term.
     inverse_density: f32,
 }
 
-// Half vector of a visible normal; `k` bounds them, and is 1 for all of them.
+// Samples the half vector of a visible normal. `k` bounds the normals; 1 samples all of them.
 fn ggx_half_vector(to_eye: vec3f, alpha: vec2f, k: f32, u: vec2f) -> vec3f {
     let stretched = normalize(vec3f(alpha * to_eye.xy, to_eye.z));
     let bound = k * stretched.z;
@@ -23,7 +22,8 @@ fn ggx_half_vector(to_eye: vec3f, alpha: vec2f, k: f32, u: vec2f) -> vec3f {
     return normalize(vec3f(alpha * facet.xy, facet.z));
 }
 
-// `to_eye` is above the surface. An `alpha`, along the first two axes, of 0 is a mirror.
+// Samples a reflected direction. `to_eye` is above the surface. `alpha` is given along the first two axes, and 0 is a
+// mirror.
 fn ggx_sample(to_eye: vec3f, alpha: vec2f, u: vec2f) -> GgxSample {
     let a = min(alpha.x, alpha.y);
     let a2 = a * a;
@@ -36,7 +36,7 @@ fn ggx_sample(to_eye: vec3f, alpha: vec2f, u: vec2f) -> GgxSample {
     return GgxSample(direction, half_vector, 2.0 * (k * to_eye.z + reach));
 }
 
-// The share of facets that are seen from this angle to the normal.
+// Smith masking: the visible share of the microfacets at this cosine to the normal.
 fn ggx_masking(cosine: f32, alpha: f32) -> f32 {
     let a2 = alpha * alpha;
     return 2.0 * cosine / (cosine + sqrt(a2 + (1.0 - a2) * cosine * cosine));

@@ -1,16 +1,16 @@
-// Filtering of highlights that are smaller than a pixel (Tokuyoshi and Kaplanyan 2019, "Improved Geometric Specular
-// Antialiasing", section 4): the α² of a lobe grows by the variance of the normals that a pixel covers.
+// Specular antialiasing (Tokuyoshi and Kaplanyan 2019, "Improved Geometric Specular Antialiasing", section 4). The α²
+// of a lobe grows by the variance of the normals in a pixel.
 #import "math/basis.wgsl"
 #import "frame/frame.wgsl"
 #import "frame/gbuffer_ids.wgsl"
 #import "frame/scene.wgsl"
 
-// Twice the variance of the pixel filter, 1 / (2π) square pixels, and the most that α² grows by.
+// Twice the variance of the pixel filter, 1 / (2π) square pixels, and the greatest growth of α².
 const GLINT_FILTER = 0.3183099;
 const GLINT_MOST = 0.18;
 
-// Growth of α² where the eye sees a point of a triangle; `id` is that of the G-buffer. Vertex normals give how fast the
-// normal turns along the triangle.
+// Growth of α² at a point of a triangle, seen from the eye. `id` is the one in the G-buffer. The vertex normals give
+// the derivative of the normal along the triangle.
 fn glint_growth(id: u32, position: vec3f) -> f32 {
     if !gbuffer_is_triangle(id) {
         return 0.0;
@@ -32,17 +32,17 @@ fn glint_growth(id: u32, position: vec3f) -> f32 {
     var sum = 0.0;
     for (var axis = 0u; axis < 2u; axis++) {
         let side = select(basis.bitangent, basis.tangent, axis == 0u);
-        // The step on the triangle's plane that is seen as a pixel.
+        // Step on the triangle's plane that projects to one pixel.
         let step = width * (side - direction * (dot(across, side) / facing));
         let turn = (nu * dot(cross(step, v), across) + nv * dot(cross(u, step), across)) / area2;
         sum += dot(turn, turn);
     }
     let is_off = (frame.materials_without & MATERIALS_GLINT_FILTER) != 0u;
-    // Slivers and triangles seen from the side have no bound; NaN counts as none.
+    // Slivers and triangles seen edge-on have no bound. NaN counts as 0.
     return select(0.0, min(GLINT_FILTER * sum, GLINT_MOST), sum > 0.0 && !is_off);
 }
 
-// The α of a lobe whose α² grows.
+// α of a lobe after the growth of α².
 fn glint_alpha(alpha: f32, growth: f32) -> f32 {
     return sqrt(min(alpha * alpha + growth, 1.0));
 }

@@ -1,8 +1,9 @@
-// The layers of a material at a point of a triangle, wherever their numbers and texels come from.
+// Evaluates the layers of a material at a point of a triangle, independently of the source of its parameters and
+// texels.
 //
-// The importer defines `layered: MaterialLayers`, `layer_slot(layer: u32) -> u32`, 0 where the layer has no
-// texture, and `layer_sample(layer: u32, uv: vec4f) -> vec4f`, white there; material/material_layers.wgsl does
-// for bound materials.
+// The importer defines `layered: MaterialLayers`, `layer_slot(layer: u32) -> u32`, which is 0 if the layer has no
+// texture, and `layer_sample(layer: u32, uv: vec4f) -> vec4f`, which is white in that case.
+// material/material_layers.wgsl defines them for bound materials.
 #import "material/layers.wgsl"
 #import "material/material_surface.wgsl"
 
@@ -23,13 +24,13 @@ struct MaterialLayers {
     iridescence: f32,
     iridescence_ior: f32,
     iridescence_thickness: vec2f,
-    // Index of refraction where the material encloses a volume; else 0.
+    // Index of refraction if the material encloses a volume; else 0.
     volume_ior: f32,
     layer_slots: array<vec4u, 3>,
     layer_from_uv: array<vec4f, 24>,
 }
 
-// The layers over a surface of this material.
+// Layers of this material over a surface.
 fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Layers {
     let side = select(-1.0, 1.0, front);
     let n_dot_v = abs(dot(s.normal, to_eye));
@@ -87,7 +88,7 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
     }
 
     l.transmission = layer_sample(LAYER_TRANSMISSION, in.uv).r * select(layered.transmission, 0.0, clay);
-    // Thickness is given in the space of the mesh, absorption in world space.
+    // Thickness is in the space of the mesh, absorption in world space.
     let depth = layer_sample(LAYER_THICKNESS, in.uv).g * layered.thickness * abs(in.tangent.w);
     l.attenuation = exp(-layered.absorption * depth);
     l.absorption = layered.absorption;
@@ -95,8 +96,8 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
     return layers_with_albedos(s, l, to_eye);
 }
 
-// The lobes by which a surface of the picture sends rays on. What lies behind blended surfaces is seen there
-// already: they send none through.
+// Lobes for the rays of a visible surface. Blended surfaces have no transmission lobe, because blending already shows
+// what is behind them.
 fn material_lobes(s: Surface, l: Layers) -> Lobes {
     var lobes = layer_lobes(s, l);
     lobes.transmission = select(lobes.transmission, 0.0, (material.flags & MATERIAL_BLENDED) != 0u);

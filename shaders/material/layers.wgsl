@@ -1,5 +1,5 @@
-// Layers over the metallic-roughness BRDF: KHR_materials_ior, _specular, _clearcoat, _sheen, _anisotropy,
-// _iridescence, _transmission and _volume. Comments give the names that the specifications use.
+// Layers over the metallic-roughness BRDF: KHR_materials_ior, _specular, _clearcoat, _sheen, _anisotropy, _iridescence,
+// _transmission and _volume. Comments give the names that the specifications use.
 //
 // The importer defines `sheen_table_at(row: u32, column: u32) -> f32`.
 #import "material/brdf.wgsl"
@@ -16,9 +16,9 @@ struct Layers {
     clearcoat_roughness: f32,
     sheen_color: vec3f,
     sheen_roughness: f32,
-    // E of the sheen towards the eye: the share of light that the sheen scatters.
+    // E of the sheen towards the eye: its directional albedo.
     sheen_albedo: f32,
-    // Multiple scattering over single scattering of the base and of the coat, for a reflectance of 1.
+    // Ratio of multiple to single scattering of the base and of the coat, for a reflectance of 1.
     ratio: f32,
     coat_ratio: f32,
     // Directional albedo of the dielectric's reflection.
@@ -34,7 +34,7 @@ struct Layers {
     transmission: f32,
     // Transmittance of the volume.
     attenuation: vec3f,
-    // Of the volume: what it absorbs per metre, and its index of refraction, which is 0 without one.
+    // Absorption of the volume per metre, and its index of refraction, which is 0 without a volume.
     absorption: vec3f,
     volume_ior: f32,
 }
@@ -49,7 +49,7 @@ fn layers_grazing(cosine: f32) -> f32 {
     return x2 * x2 * x;
 }
 
-// E: the share of light from a direction that the sheen scatters in all directions.
+// E: directional albedo of the sheen.
 fn sheen_albedo(cosine: f32, roughness: f32) -> f32 {
     let last = f32(SHEEN_TABLE - 1u);
     let coords = last * saturate(vec2f(
@@ -81,8 +81,8 @@ fn sheen_lambda(cosine: f32, alpha: f32) -> f32 {
     return exp(2.0 * sheen_l(0.5, rest) - sheen_l(1.0 - cosine, rest));
 }
 
-// sheen_brdf: Charlie's distribution and visibility (Conty and Kulla 2017) times the cosine, which cancels
-// the cosine in the visibility's denominator.
+// sheen_brdf: Charlie's distribution and visibility (Conty and Kulla 2017) times the cosine, which cancels the cosine
+// in the visibility's denominator.
 fn sheen_brdf(normal: vec3f, half_vector: vec3f, n_dot_l: f32, n_dot_v: f32, roughness: f32) -> f32 {
     let alpha = roughness * roughness;
     let sine = cross(normal, half_vector);
@@ -176,7 +176,7 @@ fn layers_fresnel(s: Surface, l: Layers, cosine: f32) -> LayersFresnel {
     );
 }
 
-// Completes the layers with their albedos towards the eye, which the other members give.
+// Completes the layers with their albedos towards the eye, computed from the other members.
 fn layers_with_albedos(s: Surface, layers: Layers, to_eye: vec3f) -> Layers {
     var l = layers;
     let split = layers_split(s, l, to_eye);
@@ -187,12 +187,12 @@ fn layers_with_albedos(s: Surface, layers: Layers, to_eye: vec3f) -> Layers {
     return l;
 }
 
-// The split sum of the base's lobe.
+// Split sum of the base's lobe.
 fn layers_split(s: Surface, l: Layers, to_eye: vec3f) -> vec2f {
     return brdf_table_at(lobe_mean_roughness(s.roughness, l.anisotropy), abs(dot(s.normal, to_eye)));
 }
 
-// Light that the base's reflection leaves to what lies below it.
+// Share of light that the base's reflection leaves to the layer below.
 fn layers_below(l: Layers) -> f32 {
     // A film's Fresnel term can exceed 1.
     return max(1.0 - layers_max(l.reflected), 0.0);
@@ -203,7 +203,7 @@ fn layers_coat(l: Layers, to_eye: vec3f) -> f32 {
     return l.clearcoat * (0.04 + 0.96 * layers_grazing(abs(dot(l.clearcoat_normal, to_eye))));
 }
 
-// The lobes by which it sends rays on.
+// Lobes by which the surface sends rays.
 fn layer_lobes(s: Surface, l: Layers) -> Lobes {
     let ahead = layers_fresnel(s, l, 1.0);
     let grazing = layers_fresnel(s, l, 0.0);
@@ -224,19 +224,19 @@ fn layer_lobes(s: Surface, l: Layers) -> Lobes {
     );
 }
 
-// As those who read the packed lobes know them.
+// Packs and unpacks the lobes, to get the values that readers of the packed lobes see.
 fn lobes_packed(lobes: Lobes, s: Surface) -> Lobes {
     return lobes_unpack(lobes_pack(lobes, s.normal), s.normal);
 }
 
-// The BRDF times each layer's own cosine.
+// BRDF times the cosine of each layer.
 struct LayersReflected {
     // Base and sheen, below the coat.
     below: vec3f,
     coat: f32,
 }
 
-// `growth` is that of α² for highlights (material/glint.wgsl).
+// `growth` is the growth of α² for highlights (material/glint.wgsl).
 fn layers_reflected(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growth: f32) -> LayersReflected {
     let sum = to_eye + to_light;
     let half_vector = select(s.normal, normalize(sum), dot(sum, sum) > 1.0e-12);
@@ -276,13 +276,13 @@ fn layers_reflected(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growt
     return LayersReflected(below, coat);
 }
 
-// The BRDF times each layer's own cosine, for unit vectors to the eye and to where light comes from.
+// BRDF times the cosine of each layer, for unit vectors to the eye and to the light.
 fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec3f {
     let reflected = layers_reflected(s, l, to_eye, to_light, 0.0);
     return mix(reflected.below, vec3f(reflected.coat), layers_coat(l, to_eye));
 }
 
-// The BRDF for a light, with the fade where normal textures turn away from it.
+// The same for a light, with the fade of normal textures at the terminator.
 fn layers_evaluate_light(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growth: f32) -> vec3f {
     let reflected = layers_reflected(s, l, to_eye, to_light, growth);
     let below = reflected.below * brdf_terminator(s.smooth_normal, s.normal, to_light);
@@ -290,12 +290,12 @@ fn layers_evaluate_light(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, 
     return mix(below, vec3f(coat), layers_coat(l, to_eye));
 }
 
-// Radiance of the environment that the base reflects. With anisotropy, the microfacet normals spread along
-// the direction of greatest roughness. The loop samples the centres of equal shares of GGX's slopes along it.
-// Each sample reads the environment at the roughness across that direction, widened until neighbouring
-// samples overlap. Samples are weighted by the cosine, as in the prefiltered cube. The single reflection
-// about a bent normal, which KHR_materials_anisotropy suggests in an implementation note, is as far from the
-// integral of the BRDF as the reflection about the normal itself.
+// Radiance of the environment that the base reflects. With anisotropy, the microfacet normals spread along the
+// direction of greatest roughness. The loop samples the centres of equal shares of GGX's slopes along it. Each sample
+// reads the environment at the roughness across that direction, widened until neighbouring samples overlap. Samples are
+// weighted by the cosine, like in the prefiltered cube. An implementation note of KHR_materials_anisotropy suggests a
+// single reflection about a bent normal. It is as far from the integral of the BRDF as the reflection about the normal
+// itself.
 fn layers_prefiltered(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     let alpha = s.roughness * s.roughness;
     let stretched = mix(alpha, 1.0, l.anisotropy * l.anisotropy);
@@ -316,8 +316,8 @@ fn layers_prefiltered(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     return sum / weights;
 }
 
-// Emission and environment lighting, attenuated by the ambient visibility, with what rays have found by
-// `lobes`, which are those that they were sent by.
+// Emission and environment lighting, attenuated by the ambient visibility, and the traced reflections. `lobes` are the
+// lobes that the rays were sent by.
 fn layers_ambient(
     s: Surface,
     l: Layers,
@@ -351,7 +351,7 @@ fn layers_ambient(
         + reflected.share * lobe_weights_sum(weights) * reflected.radiance;
 }
 
-// Transmittance of the surface for what lies straight behind it: no refraction, no blur.
+// Transmittance of the surface for the background straight behind it, without refraction or blur.
 fn layers_transmittance(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     let entering = layers_below(l) * (1.0 - s.metallic) * l.transmission;
     let sheen = saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo);

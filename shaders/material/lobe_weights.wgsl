@@ -1,8 +1,8 @@
-// How much of what rays find a surface shows, for each of its lobes.
+// Weights of a surface's lobes for the radiance that their rays find.
 #import "material/brdf.wgsl"
 #import "material/lobes.wgsl"
 
-// Shares of uniform light that come by each lobe, of those that rays trace.
+// Share of uniform light that each traced lobe reflects or transmits.
 struct LobeWeights {
     coat: f32,
     base: vec3f,
@@ -20,38 +20,38 @@ fn lobe_fresnel(l: Lobes, cosine: f32) -> vec3f {
     return l.f0 + (l.f90 - l.f0) * lobe_grazing(cosine);
 }
 
-// The share that the coat reflects: that of `layers_coat`.
+// Reflectance of the coat, the same as `layers_coat`.
 fn lobe_coat(l: Lobes, to_eye: vec3f) -> f32 {
     return l.coat * (0.04 + 0.96 * lobe_grazing(abs(dot(l.coat_normal, to_eye))));
 }
 
-// What reaches the base and comes back.
+// Share of light that reaches the base and returns.
 fn lobe_under(l: Lobes, to_eye: vec3f) -> f32 {
     return l.under_sheen * (1.0 - lobe_coat(l, to_eye));
 }
 
-// What enters, of a unit of light that meets facets at this angle.
+// Share of light that enters through microfacets at this angle.
 fn lobe_entering(l: Lobes, s: Surface, cosine: f32) -> vec3f {
     let fresnel = lobe_fresnel(l, cosine);
     return s.albedo * (l.transmission * max(1.0 - max(fresnel.r, max(fresnel.g, fresnel.b)), 0.0));
 }
 
-// Roughness of the isotropic lobe that reflects about as much as one that is stretched: the mean of both α². Of the
-// integrals of lobes with α from 0.02 to 1 it is within 3 %.
+// Roughness of the isotropic lobe that reflects about as much as an anisotropic one: the mean of both α². It matches
+// the integrals of lobes with α from 0.02 to 1 within 3 %.
 fn lobe_mean_roughness(roughness: f32, anisotropy: f32) -> f32 {
     let alpha = roughness * roughness;
     let stretched = mix(alpha, 1.0, anisotropy * anisotropy);
     return select(roughness, sqrt(sqrt(0.5 * (alpha * alpha + stretched * stretched))), anisotropy > 0.0);
 }
 
-// Mean of the squared reflectance at normal incidence of dielectric and metal, of which `f0` is the mean. Multiple
-// scattering is in proportion to it.
+// Mean of the squared reflectance at normal incidence of dielectric and metal. `f0` is the mean of the reflectance
+// itself. Multiple scattering is proportional to the square.
 fn lobe_squared(l: Lobes, s: Surface) -> vec3f {
     let dielectric = max(l.f0 - s.metallic * s.albedo, vec3f(0.0));
     return dielectric * dielectric / max(1.0 - s.metallic, 1.0e-3) + s.metallic * s.albedo * s.albedo;
 }
 
-// Factor of multiple scattering on the base's reflection at a cosine to the facet.
+// Factor of multiple scattering on the base's reflection at a cosine to the microfacet.
 fn lobe_gain(l: Lobes, s: Surface, ratio: f32, cosine: f32) -> vec3f {
     let squared = lobe_squared(l, s);
     let multiple = mix(squared, l.f0 * l.f90, lobe_grazing(cosine));

@@ -1,5 +1,5 @@
-// The lobes by which a surface sends rays on: those of its base, of a clear coat over it, and of what it transmits.
-// Surfaces without layers have the base alone. Of surfaces with layers, two textures hold the rest:
+// Lobes by which a surface sends rays: its base, a clear coat over it, and transmission. Surfaces without layers have
+// the base alone. For surfaces with layers, two textures hold the other parameters:
 //
 // layers  rgba32uint  the coat's normal, octahedral; the base's reflectance at normal incidence (square root; 11, 11
 //                     and 10 bits); that at grazing incidence (square root, 8 bits each) and the share that the
@@ -11,22 +11,22 @@
 #import "material/reflection.wgsl"
 
 struct Lobes {
-    // Schlick's Fresnel term of the base: at normal and at grazing incidence.
+    // Schlick's Fresnel term of the base, at normal and at grazing incidence.
     f0: vec3f,
     f90: vec3f,
-    // The share of light that the sheen lets through to the base and back.
+    // Share of light that passes the sheen to the base and back.
     under_sheen: f32,
     coat: f32,
     coat_roughness: f32,
     coat_normal: vec3f,
-    // Along which the base is rougher, and how much: KHR_materials_anisotropy.
+    // Direction of greatest roughness of the base, and the anisotropy (KHR_materials_anisotropy).
     along: vec3f,
     anisotropy: f32,
-    // The share of light that enters through the base, of a dielectric.
+    // Share of light that enters through a dielectric base.
     transmission: f32,
-    // Index of refraction of a volume; 0 where the surface is thin.
+    // Index of refraction of a volume; 0 for a thin surface.
     ior: f32,
-    // Of the volume, per metre.
+    // Absorption of the volume, per metre.
     absorption: vec3f,
 }
 
@@ -35,7 +35,7 @@ struct PackedLobes {
     @location(1) glass: vec2u,
 }
 
-// Those of a surface without layers.
+// Lobes of a surface without layers.
 fn lobes_plain(s: Surface) -> Lobes {
     let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
     let none = vec3f(0.0);
@@ -55,14 +55,14 @@ fn lobes_coat_roughness(packed: PackedLobes) -> f32 {
     return root * root;
 }
 
-// Whether any of them finds by rays what it shows.
+// True if any of the lobes traces rays.
 fn lobes_send(packed: PackedLobes, s: Surface) -> bool {
     let coat = lobes_have_coat(packed) && reflection_share_of(lobes_coat_roughness(packed)) > 0.0;
     let through = lobes_transmit(packed) && frame.reflect_below > 0.0;
     return reflection_share(s) > 0.0 || coat || through;
 }
 
-// Roughness of the sharpest of them.
+// Roughness of the sharpest lobe.
 fn lobes_roughness(packed: PackedLobes, s: Surface) -> f32 {
     return select(s.roughness, min(s.roughness, lobes_coat_roughness(packed)), lobes_have_coat(packed));
 }
@@ -71,7 +71,7 @@ fn lobes_pack(l: Lobes, normal: vec3f) -> PackedLobes {
     let f0 = vec3u(round(sqrt(saturate(l.f0)) * GBUFFER_ALBEDO));
     let f90 = pack4x8unorm(vec4f(sqrt(saturate(l.f90)), l.under_sheen));
     let basis = basis_about(normal);
-    // A direction and its opposite are the same.
+    // Opposite directions are equivalent.
     let angle = angle_of(dot(l.along, basis.bitangent), dot(l.along, basis.tangent));
     let turn = u32(round(fract(angle / PI + 1.0) * 256.0)) & 255u;
     let levels = pack4x8unorm(vec4f(l.coat, sqrt(l.coat_roughness), l.anisotropy, 0.0));
@@ -87,7 +87,7 @@ fn lobes_pack(l: Lobes, normal: vec3f) -> PackedLobes {
     );
 }
 
-// `normal` is that of the surface.
+// `normal` is the surface's shading normal.
 fn lobes_unpack(packed: PackedLobes, normal: vec3f) -> Lobes {
     let color = packed.layers.y;
     let f0 = vec3f(vec3u(color, color >> 11u, color >> 22u) & vec3u(2047u, 2047u, 1023u)) / GBUFFER_ALBEDO;

@@ -1,7 +1,7 @@
-// Lobes of the surface that a pixel sees: from `layers_texture` and `glass_texture`, which the importer binds.
+// Lobes of a pixel's surface, read from `layers_texture` and `glass_texture`. The importer binds them.
 #import "material/lobes.wgsl"
 
-// Only of a surface with layers.
+// Only valid for a surface with layers.
 fn packed_lobes_at(pixel: vec2u) -> PackedLobes {
     let layers = textureLoad(layers_texture, pixel, 0);
     return PackedLobes(layers, textureLoad(glass_texture, pixel, 0).xy);
@@ -14,7 +14,7 @@ fn lobes_at(pixel: vec2u, s: Surface) -> Lobes {
     return lobes_plain(s);
 }
 
-// Whether the surface finds by a ray what it shows; `seen` is its id in the G-buffer.
+// True if the surface traces a reflection or transmission ray. `seen` is its id in the G-buffer.
 fn sends_ray(pixel: vec2u, seen: u32, s: Surface) -> bool {
     if !gbuffer_is_triangle(seen) {
         return false;

@@ -1,12 +1,11 @@
-// Materials that are bound (group 3), and the vertex shader that the G-buffer, the layered and the blended
-// surfaces share.
+// Bound materials (group 3), and the vertex shader that the G-buffer, the layered and the blended surfaces share.
 //
-// Vertices are pulled from the merged buffers, three per triangle: each fragment knows its triangle on every
-// adapter. passes/gbuffer_indexed.wgsl draws indexed where primitives have numbers.
+// Vertices are pulled from the merged buffers, three per triangle, so that each fragment knows its triangle on every
+// adapter. passes/gbuffer_indexed.wgsl draws indexed where the primitive index is available.
 //
-// The importer defines `material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) ->
-// vec4f`, where `number` is that of the texture's transform, and of those of layers MATERIAL_TEXTURES more;
-// material/material_sample.wgsl does for fragments.
+// The importer defines `material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) -> vec4f`.
+// `number` is that of the texture's transform; for textures of layers, MATERIAL_TEXTURES is added.
+// material/material_sample.wgsl defines it for fragments.
 #import "material/material_surface.wgsl"
 
 @group(3) @binding(0) var<uniform> material: Material;
@@ -34,7 +33,7 @@ fn material_uv(texture: u32, uv: vec4f) -> vec2f {
     );
 }
 
-// Every texture is bound, a white one where the material has none: sampling stays in uniform control flow.
+// Every texture is bound, with a white one as placeholder. Sampling thus stays in uniform control flow.
 fn base_color_texel(uv: vec4f) -> vec4f {
     return material_sample(0u, base_color_texture, base_color_sampler, material_uv(0u, uv));
 }

@@ -1,7 +1,7 @@
 // Layers of a bound material (group 3, after its base): their uniform and textures.
 //
-// A material binds each texture once, whichever of its layers use it: at most eight textures, which is what
-// the base leaves of the portable sixteen.
+// A material binds each texture once, even if several layers use it. The limit is eight textures, since the base takes
+// the other eight of the portable sixteen.
 #import "material/layered_surface.wgsl"
 #import "material/material.wgsl"
 
@@ -29,8 +29,8 @@ fn sheen_table_at(row: u32, column: u32) -> f32 {
     return sheen_table[at / 4u][at % 4u];
 }
 
-// Number of the layer's texture among those, from 1; 0 where it has none. Branches depend on it alone, as
-// textures are sampled in uniform control flow.
+// Number of the layer's texture among these, from 1; 0 if it has none. Branches depend on it alone, because textures
+// are sampled in uniform control flow.
 fn layer_slot(layer: u32) -> u32 {
     return layered.layer_slots[layer / 4u][layer % 4u] & 255u;
 }
@@ -39,7 +39,7 @@ fn layer_uv_set(layer: u32) -> u32 {
     return layered.layer_slots[layer / 4u][layer % 4u] >> 8u;
 }
 
-// The layer's texel; white where it has no texture.
+// Texel of the layer; white if it has no texture.
 fn layer_sample(layer: u32, uv: vec4f) -> vec4f {
     let number = MATERIAL_TEXTURES + layer;
     let raw = vec3f(select(uv.xy, uv.zw, layer_uv_set(layer) == 1u), 1.0);

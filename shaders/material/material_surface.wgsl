@@ -1,8 +1,8 @@
-// A material and its surface at a point of a triangle, wherever its numbers and texels come from.
+// Evaluates a material's surface at a point of a triangle, independently of the source of its parameters and texels.
 //
-// The importer defines `material: Material` and the texels at a pair of UV coordinates, white where the
-// material has no such texture: `base_color_texel(uv: vec4f) -> vec4f`, `metallic_roughness_texel`,
-// `normal_texel`, `occlusion_texel` and `emissive_texel`; material/material.wgsl does for bound materials.
+// The importer defines `material: Material` and the texels at a pair of UV coordinates, white if the material has no
+// such texture: `base_color_texel(uv: vec4f) -> vec4f`, `metallic_roughness_texel`, `normal_texel`, `occlusion_texel`
+// and `emissive_texel`. material/material.wgsl defines them for bound materials.
 #import "frame/frame.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/scene.wgsl"
@@ -20,11 +20,11 @@ struct Material {
     texture_from_uv: array<vec4f, 10>,
 }
 
-// A texel of a normal texture that changes nothing.
+// Neutral texel of a normal texture.
 const MATERIAL_FLAT = vec4f(0.5, 0.5, 1.0, 1.0);
 
 struct Fragment {
-    // Invariant: `layers` draws with an equal-depth test over the G-buffer's depth.
+    // Invariant, because `layers` draws with an equal-depth test over the G-buffer's depth.
     @invariant @builtin(position) clip: vec4f,
     @location(0) position: vec3f,
     @location(1) normal: vec3f,
@@ -50,7 +50,7 @@ fn merged_fragment(vertex: u32, triangle: u32) -> Fragment {
     );
 }
 
-// UV set of a texture, counted from 1; 0 where the material has no such texture.
+// UV set of a texture, counted from 1; 0 if the material has no such texture.
 fn material_uv_set(texture: u32) -> u32 {
     return (material.uv_sets >> (2u * texture)) & 3u;
 }
@@ -61,13 +61,12 @@ fn material_base_color(uv: vec4f, color: vec4f) -> vec4f {
     return material_tinted(material.base_color, color, shown);
 }
 
-// Whether the settings leave this out of all materials.
+// True if the settings disable this feature of all materials.
 fn material_is_without(part: u32) -> bool {
     return (frame.materials_without & part) != 0u;
 }
 
-// The base colour from the factor, the vertex colour and the texel. Whatever the settings leave out, alpha
-// stays.
+// Base colour from the factor, the vertex colour and the texel. Alpha is kept whatever the settings disable.
 fn material_tinted(factor: vec4f, color: vec4f, texel: vec4f) -> vec4f {
     let own = select(color, vec4f(1.0, 1.0, 1.0, color.a), material_is_without(MATERIALS_VERTEX_COLORS));
     let tinted = factor * own * texel;
@@ -75,17 +74,18 @@ fn material_tinted(factor: vec4f, color: vec4f, texel: vec4f) -> vec4f {
     return select(tinted, clay, material_is_without(MATERIALS_OWN_LOOK));
 }
 
-// Alpha alone, for passes that know no frame.
+// Alpha alone, for passes without frame uniforms.
 fn material_alpha(uv: vec4f, color: vec4f) -> f32 {
     return material.base_color.a * color.a * base_color_texel(uv).a;
 }
 
-// The fragment's normal without normal textures. Opposite vertex normals can cancel each other out.
+// Fragment normal without normal textures. Opposite vertex normals can cancel out; the direction to the eye then
+// replaces them.
 fn material_normal(in: Fragment) -> vec3f {
     return select(frame_to_eye(in.position), normalize(in.normal), dot(in.normal, in.normal) > 1.0e-20);
 }
 
-// That normal, perturbed by a normal texture.
+// Fragment normal, perturbed by a normal texture.
 fn material_mapped_normal(in: Fragment, texel: vec3f, scale: f32) -> vec3f {
     let bump = (texel * 2.0 - 1.0) * vec3f(scale, scale, 1.0);
     let bitangent = cross(in.normal, in.tangent.xyz) * sign(in.tangent.w);
@@ -93,12 +93,12 @@ fn material_mapped_normal(in: Fragment, texel: vec3f, scale: f32) -> vec3f {
     return select(material_normal(in), normalize(mapped), dot(mapped, mapped) > 1.0e-20);
 }
 
-// Perceptual roughness of a surface whose normals differ within the texel: α² grows by twice the variance of
-// their slopes (Toksvig 2005; Olano and Baker 2010, "LEAN Mapping"). `alpha` is the alpha that mipmap_normals
-// wrote, valid where the material has the flag `spread`; `scale` is the scale of the normal texture.
+// Perceptual roughness of a surface whose normals vary within the texel. α² grows by twice the variance of their slopes
+// (Toksvig 2005; Olano and Baker 2010, "LEAN Mapping"). `alpha` is written by mipmap_normals and valid if the material
+// has the flag `spread`. `scale` is the scale of the normal texture.
 fn material_roughened(roughness: f32, alpha: f32, scale: f32, spread: u32) -> f32 {
     let missing = min((1.0 - alpha) * (1.0 - alpha), 0.5);
-    // The variance of normally distributed slopes, to the second order.
+    // Variance of normally distributed slopes, to second order.
     let ratio = missing / (1.0 - missing);
     let variance = ratio * (1.0 + 3.0 * ratio) * scale * scale;
     let squared = roughness * roughness;
@@ -106,15 +106,15 @@ fn material_roughened(roughness: f32, alpha: f32, scale: f32, spread: u32) -> f3
     return select(roughness, roughened, variance > 0.0 && (material.flags & spread) != 0u);
 }
 
-// Factor on the environment lighting of a material that stands in for a missing one. It grows where the
-// surface faces the eye and where it faces a fixed direction, which tells all faces of a box apart. Under
-// uniform lighting a matte surface would have the same brightness at every angle and show no shape.
+// Factor on the environment lighting of a placeholder material. It grows where the surface faces the eye and where it
+// faces a fixed direction, so that all faces of a box differ. Under uniform lighting, a matte surface would have the
+// same brightness at every angle and show no shape.
 fn material_relief(normal: vec3f, to_eye: vec3f) -> f32 {
     let key = vec3f(0.35, 0.8, 0.49);
     return 0.35 + 0.3 * saturate(dot(normal, to_eye)) + 0.35 * (0.5 + 0.5 * dot(normal, key));
 }
 
-// The surface at a fragment. `front` is false on back faces, whose normals are flipped.
+// Surface at a fragment. `front` is false on back faces, whose normals are flipped.
 fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let rough_texel = metallic_roughness_texel(in.uv);
     let bump_texel = normal_texel(in.uv);

@@ -1,8 +1,8 @@
-// Points and lines in the raster passes: the vertex shaders, and the surface of a fragment (glTF 2.0, 3.9.7).
+// Points and lines in the raster passes: vertex shaders, and the surface of a fragment (glTF 2.0, section 3.9.7).
 //
-// Behind the triangles, `indices` holds two words for each point or line: the vertices at a line's ends, or a
-// point's vertex twice. Their top bits are flags of the lighting. The instance index is the number of
-// triangles. `Fragment::triangle` holds the number in `triangle_info`, behind the triangles, with the flags.
+// After the triangles, `indices` holds two words for each point or line: the vertices at a line's ends, or a point's
+// vertex twice. Their top bits are flags of the lighting. The instance index is the number of triangles.
+// `Fragment::triangle` holds the number in `triangle_info`, which continues after the triangles, with the flags.
 #import "material/material.wgsl"
 #import "material/material_sample.wgsl"
 
@@ -21,7 +21,7 @@ fn point_vertex(@builtin(vertex_index) point: u32, @builtin(instance_index) tria
     return segment_vertex(triangles, point, 0u);
 }
 
-// The surface without layers, with the file's normal whichever way it faces.
+// Surface without layers. Plain segments keep the file's normal, whichever way it faces.
 fn segment_surface(in: Fragment, base_color: vec4f) -> Surface {
     var s = material_surface(in, base_color, true);
     s.normal = select(s.normal, material_normal(in), (in.triangle & SEGMENT_PLAIN) != 0u);

@@ -1,13 +1,13 @@
-// Luminance, and colours of filters.
+// Luminance, and compression of colours in filters.
 
-// Linear Rec. 709 colours.
+// Luminance of a linear Rec. 709 colour.
 fn luminance(color: vec3f) -> f32 {
     return dot(color, vec3f(0.2126, 0.7152, 0.0722));
 }
 
-// Radiance among neighbours: what is bright counts less, as it does in the picture, so that a single bright sample is
-// not smeared over its neighbours. What that takes away comes back as frames come together. `compression` is over the
-// radiance that is shown like a colour of 1.
+// Compresses radiance for averaging over neighbours, so that a single bright sample is not smeared over its neighbours.
+// `expanded` is the inverse. The energy that this loses comes back as frames accumulate. `compression` is one over the
+// radiance that is displayed as 1, times a strength.
 fn compressed(radiance: vec3f, compression: f32) -> vec3f {
     return radiance / (1.0 + luminance(radiance) * compression);
 }

@@ -1,5 +1,5 @@
-// Weights of four neighbours, `f` behind the second: the cubics of Keys (1981), whose slope of 0.5 is Catmull and
-// Rom's. Steeper ones keep more contrast.
+// Weights of four neighbours at `f` past the second: the cubic of Keys (1981). A slope of 0.5 is Catmull-Rom. Steeper
+// ones keep more contrast.
 fn cubic_weights(f: f32, slope: f32) -> vec4f {
     let g = 1.0 - f;
     return vec4f(
@@ -10,8 +10,9 @@ fn cubic_weights(f: f32, slope: f32) -> vec4f {
     );
 }
 
-// Places, as shares of a picture of `size` pixels, and weights of five bilinear taps that stand for the nine of the cubic at
-// `at`, in pixels: without the corners, whose weights are small. The weights do not add up to 1.
+// Positions and weights of five bilinear taps that replace the nine of the cubic at `at`, in pixels. Positions are
+// fractions of an image of `size` pixels. The corners are left out, since their weights are small. The weights do not
+// add up to 1.
 fn cubic_taps(at: vec2f, size: vec2f, slope: f32) -> array<vec3f, 5> {
     let middle = floor(at - 0.5) + 0.5;
     let f = at - middle;

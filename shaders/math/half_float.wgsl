@@ -1,5 +1,5 @@
-// Rounding to values that rgba16float holds exactly, down to 2^-14. Drivers may truncate instead, which over
-// the levels of a cube would lose a thousandth of the light.
+// Rounding to values that rgba16float holds exactly, down to 2^-14. Drivers may truncate instead, which would lose a
+// thousandth of the light over the levels of a cube.
 
 // Rounds to the nearest value of 11 significant bits, ties to even.
 fn half_float_round(value: vec4f) -> vec4f {

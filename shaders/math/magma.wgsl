@@ -1,5 +1,5 @@
-// Colours of magnitudes, ever brighter, which all kinds of colour vision tell apart, as in output::magma (van der
-// Walt and Smith 2015), sRGB-encoded.
+// Colour map magma, sRGB-encoded, the same as in output::magma (van der Walt and Smith 2015). Its lightness rises
+// monotonically, and it is readable with all kinds of colour vision.
 
 const MAGMA = array<vec3f, 17>(
     vec3f(0.0, 0.0, 4.0),
@@ -21,7 +21,7 @@ const MAGMA = array<vec3f, 17>(
     vec3f(252.0, 253.0, 191.0),
 );
 
-// The colour of a share of the range from 0 to 1; what lies outside has that of its end.
+// Colour of a value from 0 to 1, clamped to this range.
 fn magma(share: f32) -> vec3f {
     let colors = MAGMA;
     let at = 16.0 * saturate(share);

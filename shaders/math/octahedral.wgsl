@@ -1,5 +1,5 @@
-// Unit vectors on an octahedron, in 2 × 16 bits (Cigolle et al. 2014, "Survey of Efficient Representations
-// for Independent Unit Vectors").
+// Octahedral encoding of unit vectors in 2 × 16 bits (Cigolle et al. 2014, "Survey of Efficient Representations for
+// Independent Unit Vectors").
 
 fn octahedral_signs(v: vec2f) -> vec2f {
     return select(vec2f(-1.0), vec2f(1.0), v >= vec2f(0.0));

@@ -1,5 +1,4 @@
-// Colours of any brightness in 54 bits: three mantissas of 16 bits and an exponent of six that they share. Ten bits are
-// left for something else.
+// HDR colours in 54 bits: three mantissas of 16 bits and a shared exponent of six. Ten bits are free for other data.
 
 fn rgb16_pack(color: vec3f, rest: u32) -> vec2u {
     let c = max(color, vec3f(0.0));

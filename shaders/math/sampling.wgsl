@@ -1,17 +1,16 @@
-// The numbers of all sampling passes: one low-discrepancy sequence, in which every pass has dimensions of its
-// own (SAMPLE_…), so that no two passes see the same numbers.
+// Random numbers of all sampling passes. They share one low-discrepancy sequence, in which every pass has its own
+// dimensions (SAMPLE_…), so that passes are uncorrelated.
 //
-// Ray k of a pixel gets point k of the (0, 2)-sequence (Kollig and Keller 2002), offset by two numbers of a
-// mask of blue noise, so that the errors of neighbours differ as much as they can (Georgiev and Fajardo
-// 2016). A dimension takes the points in an order of its own, by a nested uniform shuffle (Burley 2020,
-// section 3), and has the mask moved to places of its own. All is integer until the last step: the same on
-// every adapter.
+// Ray k of a pixel gets point k of the (0, 2)-sequence (Kollig and Keller 2002). It is offset by two values of a
+// blue-noise mask, so that the errors of neighbours differ as much as possible (Georgiev and Fajardo 2016). Each
+// dimension takes the points in its own order, by a nested uniform shuffle (Burley 2020, section 3), and shifts the
+// mask by its own offsets. All arithmetic is in integers until the last step, which gives the same numbers on every
+// adapter.
 
-// The mask row by row, two numbers a word.
+// The mask in row order, two values per word.
 @group(0) @binding(9) var<uniform> blue_noise: array<vec4u, BLUE_NOISE_ROWS>;
 
-// A number of the mask, over all 32 bits. Number `place` of the R₂ sequence (Roberts 2018) is where the mask
-// begins.
+// A value of the mask, scaled to 32 bits. The mask is shifted by number `place` of the R₂ sequence (Roberts 2018).
 fn sampling_offset(pixel: vec2u, place: u32) -> u32 {
     let begin = (vec2u(place) * vec2u(3242174889u, 2447445414u)) >> vec2u(16u);
     let at = (pixel + begin) % BLUE_NOISE_SIDE;
@@ -27,8 +26,7 @@ fn sampling_hash(dimension: u32) -> u32 {
     return h ^ (h >> 16u);
 }
 
-// Each bit is flipped by what the bits above it, and the seed, decide: aligned blocks of 2ⁿ numbers stay
-// blocks.
+// Flips each bit depending on the bits above it and the seed. Aligned blocks of 2ⁿ numbers stay together.
 fn sampling_shuffle(k: u32, seed: u32) -> u32 {
     var v = reverseBits(k);
     v += seed;
@@ -39,7 +37,7 @@ fn sampling_shuffle(k: u32, seed: u32) -> u32 {
     return reverseBits(v);
 }
 
-// The second coordinate of the sequence: the bits of k times Pascal's triangle modulo 2.
+// Second coordinate of the sequence: the bits of k times Pascal's triangle modulo 2.
 fn sampling_second(k: u32) -> u32 {
     var v = k;
     v ^= v >> 16u;

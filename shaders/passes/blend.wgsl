@@ -1,12 +1,12 @@
-// blend: surfaces with alpha blending or transmission, drawn over the lit image from back to front. The
-// lights and the shadow mode are the same; in ray mode each fragment traces its own shadow rays. Surfaces
-// with layers are drawn twice: `blend_behind` attenuates the background, `blend_layers` adds the light that
-// the surface itself scatters.
+// blend: draws surfaces with alpha blending or transmission over the lit image, from back to front.
 //
-// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees, the
-//      front-most surface of each pixel, what that reflects, and fog and volumes in front (group 1)
-// out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`; display:
-//      alpha-blended with the colour of unlit surfaces, multiplied, nothing added
+// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees, the front-most
+//      blended surface of each pixel, its reflection, and fog and volumes in front (group 1)
+// out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`
+//      display: alpha-blended with the colour of unlit surfaces, multiplied, nothing added
+// Lights and shadow mode are those of `lighting`. In ray mode each fragment traces its own shadow rays. Surfaces with
+// layers are drawn twice. `blend_behind` attenuates the background, and `blend_layers` adds the light that the surface
+// itself scatters.
 #import "material/blended.wgsl"
 #import "material/cut_out.wgsl"
 #import "light/light_choice.wgsl"
@@ -26,7 +26,7 @@
 @group(1) @binding(8) var volume_layers: texture_storage_2d_array<rgba16float, read>;
 @group(1) @binding(9) var volume_spans: texture_storage_2d_array<r32float, read>;
 
-// What rays have found for the fragment, where nothing blended lies before it.
+// Traced reflection of the fragment, if it is the front-most blended surface.
 fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> Reflected {
     if any(pixel >= textureDimensions(front_ids)) || textureLoad(front_ids, pixel).r != triangle + 1u {
         return reflected_nothing();
@@ -34,7 +34,7 @@ fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> Reflected {
     return reflected_at(pixel, s);
 }
 
-// The visibility of light `i` from a fragment.
+// Visibility of light `i` from a fragment.
 fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
     let shadow_mode = frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {
@@ -50,7 +50,7 @@ fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: Ligh
     return 1.0;
 }
 
-// Chooses lights where rays to all of them would be too many. All have a weight of 1 otherwise.
+// Random selection of lights, if rays to all of them would exceed the budget. Otherwise all have a weight of 1.
 struct BlendedLights {
     choice: LightChoice,
     chooses: bool,
@@ -72,7 +72,7 @@ fn blended_lights(pixel: vec2u, s: Surface, e: BrdfEye, to_eye: vec3f) -> Blende
     return BlendedLights(light_choice_begin(total, u), chooses);
 }
 
-// What the next light is multiplied with; 0 where it is not chosen.
+// Factor on the next light; 0 if it is not chosen.
 fn blended_take(
     all: ptr<function, BlendedLights>,
     s: Surface,
@@ -119,7 +119,7 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     return Blended(vec4f(seen, alpha), vec4f(shown, alpha));
 }
 
-// Coverage from alpha: masked surfaces are cut out, and only blended ones are partly transparent.
+// Coverage from alpha. Masked surfaces are cut out, and only blended ones are partly transparent.
 fn coverage(in: Fragment, alpha: f32) -> f32 {
     if is_cut_out(in) {
         discard;
@@ -138,7 +138,8 @@ fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     return Blended(through, through);
 }
 
-// What fog and volumes in front scatter is dimmed with what lies behind, and added again.
+// Inscattering of fog and volumes in front. `blend_behind` attenuates it together with the background, so this restores
+// it.
 fn air_again(air: Air, covered: f32, transmittance: vec3f) -> vec3f {
     return covered * (1.0 - transmittance) * air.scattered;
 }

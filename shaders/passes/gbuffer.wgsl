@@ -1,7 +1,7 @@
 // gbuffer: draws opaque and masked surfaces into the G-buffer (frame/gbuffer.wgsl defines the encoding).
 //
-// gbuffer: opaque surfaces, without a discard, so that the depth test runs first; gbuffer_masked: surfaces
-// that their alpha cuts out
+// gbuffer: opaque surfaces, without a discard, which allows early depth testing
+// gbuffer_masked: surfaces with an alpha mask
 // in   the merged scene (group 2), one material (group 3)
 // out  position, normal, albedo, emissive, ids, depth (reversed: 1 near, 0 far)
 #import "passes/gbuffer_surface.wgsl"

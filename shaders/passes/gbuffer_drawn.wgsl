@@ -1,8 +1,8 @@
-// What a fragment of the G-buffer stores.
+// Final encoding of a fragment of the G-buffer.
 #import "frame/frame.wgsl"
 #import "frame/gbuffer.wgsl"
 
-// With the position as frame/gbuffer_position.wgsl reads it.
+// Converts the position to the encoding of frame/gbuffer_position.wgsl.
 fn gbuffer_drawn(texel: GBufferTexel) -> GBufferTexel {
     var drawn = texel;
     if !ARRAYS_ARE_TEXTURES {

@@ -1,9 +1,9 @@
 enable primitive_index;
-// gbuffer_indexed: as gbuffer.wgsl, where the adapter numbers primitives: draws are indexed, so that a vertex is
-// shaded once for the triangles that share it.
+// gbuffer_indexed: gbuffer for adapters with a primitive index.
 //
-// in   the merged scene as vertex buffers, one material (group 3); the instance's number: the draw's first triangle
-// out  as gbuffer.wgsl
+// in   the merged scene as vertex buffers, one material (group 3); the instance index is the draw's first triangle
+// out  the same as gbuffer.wgsl
+// Draws are indexed, so a vertex is shaded once for all triangles that share it.
 #import "passes/gbuffer_surface.wgsl"
 
 struct MergedVertex {

@@ -1,4 +1,4 @@
-// What a fragment of the G-buffer stores, whoever numbers the triangles.
+// Fragments of the G-buffer, independent of the source of the triangle number.
 #import "material/cut_out.wgsl"
 #import "passes/gbuffer_drawn.wgsl"
 #import "material/material.wgsl"
@@ -9,7 +9,7 @@ fn opaque_texel(in: Fragment, front: bool, triangle: u32) -> GBufferTexel {
     return gbuffer_drawn(gbuffer_pack(material_surface(in, base_color, front), triangle));
 }
 
-// Discards what is cut out.
+// Discards fragments that the alpha mask cuts out.
 fn masked_texel(in: Fragment, front: bool, triangle: u32) -> GBufferTexel {
     let base_color = material_base_color(in.uv, in.color);
     let surface = material_surface(in, base_color, front);

@@ -1,17 +1,18 @@
-// ground: draws the plane below the scene into the G-buffer. Shadows fall on it; else `lighting` shows the
-// background there.
+// ground: draws the ground plane below the scene into the G-buffer.
 //
-// in   the four vertices and two triangles behind all others of the merged scene (group 2). UV set 0: the place,
-//      from the middle, in units of the reach; UV set 1: in lines of the grid, from the world's origin; an
-//      alpha of 0 where there is no grid
-// out  the same as `gbuffer`, where nothing nearer is seen; GROUND in the position's w, the colour of the grid's
-//      lines as albedo, and instead of emission how much of the shadows is seen and how much of a pixel lines cover
+// in   the four vertices and two triangles after all others of the merged scene (group 2). UV set 0: position relative
+//      to the centre, in units of the plane's reach. UV set 1: position in grid lines, from the world's origin. Alpha
+//      is 0 without a grid.
+// out  the same as `gbuffer`, behind nearer surfaces. The position's w has the flag GROUND, and albedo holds the colour
+//      of the grid lines. In place of emission there are two shares: the visibility of the shadows, and the pixel's
+//      coverage by lines.
+// The ground only receives shadows. Elsewhere `lighting` shows the background there.
 #import "passes/gbuffer_drawn.wgsl"
 #import "material/material.wgsl"
 #import "material/material_sample.wgsl"
 
-// Share of a pixel that lines at all whole numbers cover, each a pixel wide; `width` is that of a pixel. Lines that
-// lie too close to be told apart fade out.
+// Coverage of a pixel by one-pixel-wide lines at all integers. `width` is the width of a pixel. Lines that are too
+// dense fade out.
 fn lines(at: vec2f, width: vec2f) -> f32 {
     let off = abs(fract(at + 0.5) - 0.5) / width;
     let covered = saturate(1.0 - off) * (1.0 - smoothstep(vec2f(0.08), vec2f(0.2), width));
@@ -33,7 +34,7 @@ fn ground(in: Fragment) -> GBufferTexel {
     let axis = max(axes.x, axes.y);
     let covered = in.color.a * seen * max(max(fine, usual), max(strong, axis));
     let axis_color = select(vec3f(0.03, 0.09, 0.5), vec3f(0.5, 0.03, 0.03), axes.x >= axes.y);
-    // Dark enough for bright backgrounds, bright enough for dark ones.
+    // Visible on both bright and dark backgrounds.
     let color = mix(vec3f(0.05), axis_color, step(max(strong, usual), axis) * step(1.0e-3, axis));
     let surface = Surface(
         in.position, in.normal, color, 1.0, vec3f(0.0), 1.0, 0.0, false, false, in.normal,

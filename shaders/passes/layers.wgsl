@@ -1,9 +1,9 @@
-// layers: lights surfaces with layered materials where the G-buffer shows them. `lighting` leaves these
-// pixels black.
+// layers: shades surfaces with layered materials where the G-buffer shows them.
 //
-// in   the merged scene (group 2), one material with its layers (group 3), the G-buffer's ids and the results
-//      of shadow, occlusion and reflection rays and the air in front (group 1), lights and shadow maps (group 0)
+// in   the merged scene (group 2), one material with its layers (group 3), the G-buffer's ids and the results of
+//      shadow, occlusion and reflection rays and the fog in front (group 1), lights and shadow maps (group 0)
 // out  hdr: linear radiance
+// `lighting` leaves these pixels black.
 #import "fog/fog_air.wgsl"
 #import "material/material_layers.wgsl"
 #import "material/material_sample.wgsl"

@@ -1,12 +1,13 @@
-// lighting: the G-buffer to radiance, one thread per pixel.
+// lighting: shades the G-buffer to radiance.
 //
-// in   G-buffer, the merged scene (group 2), lights and environment lighting, shadow rays' visibility of
-//      chosen lights or shadow maps, ambient visibility, reflected radiance, the air in front
-// out  hdr: linear radiance, black where `layers` follows; alpha 1 on surfaces, on the background, which shows
-//      the environment, the share that fog stops, and on the ground also what its shadows take away
-//      display: colours that are shown without exposure or tone mapping: those of unlit surfaces, where hdr
-//      holds emission alone, of the ground's grid, and that of a plain background; black elsewhere. Its alpha is
-//      the share of the background that the ground's shadows leave, which the tone curve does not see; 1 elsewhere
+// in   G-buffer, the merged scene (group 2), lights and environment lighting, shadow ray visibility of the chosen
+//      lights or shadow maps, ambient visibility, reflected radiance, the fog in front
+// out  hdr: linear radiance, black where `layers` follows. Alpha is 1 on surfaces. On the background, which shows the
+//      environment, it is the opacity of the fog. On the ground it also includes the light lost to shadows.
+//      display: colours shown without exposure or tone mapping: those of unlit surfaces, for which hdr holds emission
+//      alone, of the ground's grid, and of a plain background; black elsewhere. Alpha is the share of the background
+//      that the ground's shadows leave, which the tone curve ignores; 1 elsewhere.
+// One thread per pixel.
 #import "environment/backdrop.wgsl"
 #import "environment/background.wgsl"
 #import "material/brdf.wgsl"
@@ -40,7 +41,7 @@ fn write_display(pixel: vec2u, color: vec3f, kept: f32) {
     textureStore(display_out, pixel, half_float_round(vec4f(color, kept)));
 }
 
-// The background where nothing takes its light away.
+// Unattenuated background.
 struct Backdrop {
     radiance: vec3f,
     // Shown without exposure or tone mapping.
@@ -54,7 +55,7 @@ fn backdrop(pixel: vec2u) -> Backdrop {
     );
 }
 
-// Of the light that would fall on the ground below nothing, the share that does.
+// Illumination of the ground, relative to its illumination without occluders.
 fn ground_lit(pixel: vec2u, s: Surface) -> vec3f {
     let ambient = ambient_visibility_at(pixel, s.normal);
     let open = PI * environment_diffuse(s.normal);
@@ -83,7 +84,7 @@ fn write_ground(pixel: vec2u, s: Surface, shares: vec2f) {
     let air = fog_air(pixel, s.position);
     let air_behind = fog_air_beyond(pixel);
     let kept = (1.0 - line) * dot(lit, vec3f(0.2126, 0.7152, 0.0722));
-    // Of what comes from the background the ground takes its share, and nothing of what the air before it scatters.
+    // The ground attenuates the background, but not the inscattering in front of it.
     let from_behind = max(fog_seen(air_behind, behind.radiance) - air.scattered, vec3f(0.0));
     let radiance = air.scattered + (1.0 - line) * lit * from_behind;
     let shown = (1.0 - line) * lit * air_behind.transmittance * behind.display;

@@ -1,7 +1,7 @@
-// lobes: the lobes of surfaces with layers where the G-buffer shows them.
+// lobes: packs the lobes of surfaces with layers where the G-buffer shows them.
 //
 // in   the merged scene (group 2), one material with its layers (group 3), the G-buffer's ids (group 1)
-// out  layers, glass: as material/lobes.wgsl packs them
+// out  layers, glass: packed as in material/lobes.wgsl
 #import "material/material_layers.wgsl"
 #import "material/material_sample.wgsl"
 

@@ -1,10 +1,10 @@
-// motion: how far the point that a pixel shows has moved since the last frame, one thread per pixel.
+// motion: computes the displacement of each pixel's surface point since the last frame.
 //
 // in   G-buffer (position, ids), the merged scene (group 2), last_positions: its vertices in the last frame
-// out  displacement: in metres along the axes of the world; zeros on the background
-// A point keeps its place in its triangle or on its line, so it has moved by the mean of what the corners have
-// moved by, weighted by its barycentric coordinates. Differences are what is weighted: where all corners move
-// alike, the coordinates of a sliver, which rounding has spoilt, do not matter.
+// out  displacement: in metres along the world's axes; zeros on the background
+// One thread per pixel. A point keeps its position in its triangle or on its line. Its displacement is therefore the
+// mean of the vertices' displacements, weighted by its barycentric coordinates. Weighting differences makes rounding
+// errors in the coordinates of slivers irrelevant where all vertices move alike.
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "frame/motion.wgsl"
@@ -18,7 +18,7 @@
 #array read 1 4 last_positions: u32
 @group(1) @binding(5) var displacement_out: texture_storage_2d<rgba32float, write>;
 
-// How far a vertex has moved since the last frame.
+// Displacement of a vertex since the last frame.
 fn path(vertex: u32) -> vec3f {
     let first = 3u * vertex;
     let last = bitcast<vec3f>(vec3u(last_positions(first), last_positions(first + 1u), last_positions(first + 2u)));

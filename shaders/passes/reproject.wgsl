@@ -1,10 +1,11 @@
 // reproject: finds each pixel's surface in the last frame, for all signals that are averaged over frames.
 //
-// in   G-buffer (position, ids), the merged scene (group 2), how far surfaces have moved, the
-//      surfaces that the last frame saw
-// out  taps_out: the four pixels of the last frame around it, and which of them show it: either plane holds
-//      the other's point to within a pixel's width, the normals agree, and the mesh is the same
-//      surfaces_out: this frame's surfaces, with the frames since each became visible, and whether it has moved
+// in   G-buffer (position, ids), the merged scene (group 2), displacement of the surfaces, the last frame's surfaces
+// out  taps_out: the four pixels of the last frame around the reprojected position, and which of them show the surface.
+//      A pixel shows it if the mesh is the same, the normals agree, and either plane contains the other's point to
+//      within a pixel's width.
+//      surfaces_out: this frame's surfaces, with the number of frames since each became visible, and whether it has
+//      moved
 // One thread per pixel.
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
@@ -21,7 +22,7 @@
 @group(1) @binding(6) var taps_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(7) var surfaces_out: texture_storage_2d<rgba32uint, write>;
 @group(1) @binding(8) var<uniform> motion: MotionParams;
-// Most earlier frames that are counted; 0 where the history begins.
+// Longest history in frames; 0 to restart it.
 @group(1) @binding(9) var<uniform> remembered: u32;
 
 @compute @workgroup_size(8, 8)

@@ -1,10 +1,9 @@
-// shadow_map: draws the depth of the merged scene as seen from a light, one layer a draw (reversed: 1 near, 0
-// far).
+// shadow_map: draws the depth of the merged scene as seen from a light, one layer per draw.
 //
-// in   positions and, for masked surfaces, UVs and colours as vertex buffers; the layer's matrix (group 1);
-//      the material (group 3)
-// out  depth
-// Opaque surfaces have no fragment shader. Blended ones are drawn to the share of texels that their alpha says.
+// in   positions and, for masked surfaces, UVs and colours as vertex buffers; the layer's matrix (group 1); the
+//      material (group 3)
+// out  depth (reversed: 1 near, 0 far)
+// Opaque surfaces have no fragment shader. Blended ones are stippled: alpha is the fraction of texels drawn.
 #import "material/cut_out.wgsl"
 #import "frame/frame.wgsl"
 #import "frame/gbuffer.wgsl"
@@ -13,7 +12,7 @@
 
 @group(1) @binding(0) var<uniform> clip_from_world: mat4x4f;
 
-// Without the bias of the frame, which has pixels of another size.
+// Without the frame's mip bias, because shadow map texels differ in size from the frame's pixels.
 fn material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) -> vec4f {
     return textureSample(texels, how, at);
 }
@@ -39,8 +38,8 @@ fn masked(
     return Cut(clip_from_world * vec4f(position, 1.0), vec4f(uv0, uv1), color);
 }
 
-// A number from 0 to 1 for a texel of the map, far from those of its neighbours (Jimenez 2014, "Next Generation Post
-// Processing in Call of Duty: Advanced Warfare").
+// Interleaved gradient noise in [0, 1) for a texel of the map (Jimenez 2014, "Next Generation Post Processing in Call
+// of Duty: Advanced Warfare").
 fn gradient_noise(at: vec2f) -> f32 {
     return fract(52.9829189 * fract(dot(at, vec2f(0.06711056, 0.00583715))));
 }
@@ -50,7 +49,7 @@ fn cut_out(in: Cut) {
     let at = in.clip.xy;
     let u = vec2f(gradient_noise(at), gradient_noise(at.yx + 47.0));
     let is_cut = cut_out_alpha(in.uv, in.color, u) < material.alpha_cutoff;
-    // Surfaces behind each other are drawn to other texels.
+    // Decorrelates the stipple patterns of surfaces behind each other.
     let moved = at + 64.0 * fract(in.clip.z * vec2f(1021.0, 1373.0));
     let is_clear = material_alpha(in.uv, in.color) <= gradient_noise(moved);
     let is_blended = (material.flags & MATERIAL_BLENDED) != 0u;

@@ -1,17 +1,17 @@
-// path: a path of light a pixel, from the eye on (Kajiya 1986, "The Rendering Equation"; Veach 1997, chapters
-// 9 and 10), by one kernel. path_shade.wgsl and its neighbours do the same by several.
+// path: unidirectional path tracer in a single kernel, one path per pixel (Kajiya 1986, "The Rendering Equation"; Veach
+// 1997, chapters 9 and 10).
 //
-// in   the merged scene (group 2), the trees (group 1), lights and the environment's cube (group 0), the
-//      table of path/path_table.wgsl
-// out  sample_out: radiance of one path; alpha 1 where it meets a surface
-// One thread per pixel of a band. At each surface the path asks for direct light: of one of the lights, which
-// are chosen by what they would give without shadows; of one point of a triangle that glows; of one direction
-// of the environment. Then it goes on along a direction that is chosen by the lobes of the material, and what
-// it meets there of the last two is weighed with what asking for it has found (balance heuristic). After
-// three surfaces paths end by chance (Russian roulette). Surfaces are those of the fast frame: the same
-// functions, of texels at the finest level.
+// in   the merged scene (group 2), the trees (group 1), lights and the environment cube (group 0), the table of
+//      path/path_table.wgsl
+// out  sample_out: radiance of one path; alpha 1 if it hits a surface
+// One thread per pixel of a slice of rows. At each surface the path samples direct light from one light, chosen by its
+// unshadowed contribution, from one point of an emissive triangle, and from one direction of the environment. It then
+// continues in a direction sampled from the material's lobes. Emission and environment that this direction hits are
+// combined with the direct samples by multiple importance sampling with the balance heuristic. Russian roulette starts
+// after three surfaces. Surfaces are evaluated by the same functions as in the real-time frame, with texels of mip
+// level 0. path_shade.wgsl and its neighbours are the same path tracer as several kernels.
 //
-// All rays of a surface are traced in turn by one loop: software adapters inline the traversal at each place.
+// One loop traces all rays of a surface in turn, because llvmpipe inlines the traversal at every call.
 #import "path/path_meet.wgsl"
 #import "path/path_rays.wgsl"
 

@@ -1,10 +1,10 @@
-// path_accumulate: adds a sample of each pixel to its sums; path_resolve: their mean.
+// path_accumulate: adds a sample of each pixel to its sums; path_resolve: computes the mean.
 //
-// in   a sample of `path`, which is not negative
-// out  sums: PATH_SUM_WORDS a pixel, words of numbers with PATH_FRACTION binary digits behind the point, the
-//      lowest first. Integers lose nothing, and their sum is the same in any order: parts of the
-//      samples may be summed on other machines. What is too large for them is the largest
-//      hdr_out: the mean without the plain background; alpha is the share of samples that meet a surface;
+// in   a non-negative sample of `path`
+// out  sums: PATH_SUM_WORDS per pixel, the words of fixed-point numbers with PATH_FRACTION fractional bits, lowest word
+//      first. Integer sums are exact and independent of order, so parts of the samples may be summed on other machines.
+//      Samples that are too large saturate.
+//      hdr_out: the mean without the plain background; alpha is the share of samples that hit a surface
 //      display_out: the plain background behind them
 // One thread per pixel.
 #import "environment/backdrop.wgsl"
@@ -31,7 +31,7 @@ fn path_accumulate(@builtin(global_invocation_id) id: vec3u) {
     let exponent = min(stored, vec4u(PATH_MOST_EXPONENT));
     let mantissa = (bits & vec4u(0x7fffffu)) | vec4u(0x800000u);
     let digits = select(mantissa, vec4u(0xffffffu), stored > exponent);
-    // The exponent of a number whose mantissa stands at the last digit of sums. Below it, digits are rounded.
+    // Exponent of a float whose last mantissa bit aligns with the last bit of the sums. Smaller numbers are rounded.
     let last = vec4u(150u - PATH_FRACTION);
     let right = min(max(last, exponent) - exponent, vec4u(31u));
     let rounded = (digits + ((vec4u(1u) << right) >> vec4u(1u))) >> right;
@@ -64,7 +64,7 @@ fn path_resolve(@builtin(global_invocation_id) id: vec3u) {
     let mean = sum * PATH_SUM_UNIT / f32(params.count);
     let alpha = saturate(mean.a);
     let behind = (1.0 - alpha) * backdrop_light(frame_ray(pixel));
-    // Rounding may leave nothing of the background where it is all that is seen: dither would show it.
+    // Rounding may lose a pure background entirely, and dither would make that visible.
     let is_plain = alpha == 0.0 && frame.shows_environment == 0u;
     let lit = select(max(mean.rgb - behind * frame.unlit_radiance, vec3f(0.0)), vec3f(0.0), is_plain);
     textureStore(hdr_out, pixel, half_float_round(vec4f(min(lit, vec3f(RADIANCE_MAX)), alpha)));

@@ -1,18 +1,19 @@
-// What fog does to paths: where they are scattered by it, by delta tracking (Woodcock et al. 1965), and what of light that
-// they have asked for passes it, by residual ratio tracking (Novák, Selle and Jarosz 2014): both without bias. What noise
-// adds is tracked; the rest has a closed form. The importer binds `params`.
+// Fog for paths. Scattering uses delta tracking (Woodcock et al. 1965). Transmittance to the light uses residual ratio
+// tracking (Novák, Selle and Jarosz 2014). Both are unbiased. Only the part that noise adds is tracked, since the rest
+// has a closed form. The importer binds `params`.
 //
-// As in the fast frame, the light of the sky and of the sun is what arrives in the scene: on rays that meet nothing there
-// is no fog, but for those from the eye, through glass, and by which a surface shows an image.
+// Like in the real-time frame, the light of the sky and of the sun is what arrives in the scene. Rays that leave the
+// scene therefore cross no fog. The exceptions are rays from the eye, rays through glass, and rays by which a surface
+// shows a mirror image.
 #import "fog/fog_scatter.wgsl"
 #import "path/path_random.wgsl"
 
-// Density per steradian with which a surface sends rays that show an image.
+// Sampling density per steradian above which a surface counts as showing a mirror image.
 const FOG_IMAGE = 10.0;
-// Ends nearly no path: each step passes as much fog as a collision takes on average.
+// Almost no path reaches this bound. The mean free path is one step.
 const FOG_STEPS = 256u;
 
-// Metres to where the path is scattered; −1 where it passes all of `distance`.
+// Distance in metres to the scattering event; −1 if the path crosses all of `distance`.
 fn fog_flight(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     let most = 1.0 + frame.fog_noise;
     var depth = 0.0;
@@ -29,7 +30,7 @@ fn fog_flight(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     return -1.0;
 }
 
-// What noise multiplies the transmittance with, on average.
+// Estimates the factor that noise applies to the transmittance.
 fn fog_noise_passes(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     var share = 1.0;
     var depth = 0.0;

@@ -1,11 +1,11 @@
-// The first and the last of the kernels that follow paths together, a band of pixels at a time, all of them from
-// surface to surface: path_generate, then for each surface path_trace, path_sort, path_shade and path_shadow, then
-// path_finish (Laine, Karras and Aila 2013, "Megakernels Considered Harmful: Wavefront Path Tracing on GPUs"). The
+// First and last kernel of the wavefront path tracer (Laine, Karras and Aila 2013, "Megakernels Considered Harmful:
+// Wavefront Path Tracing on GPUs"). It advances all paths of a slice of pixel rows from surface to surface. The order
+// is path_generate, then for each surface path_trace, path_sort, path_shade and path_shadow, then path_finish. The
 // estimator is that of path.wgsl: the same functions, in the same order for each path.
 //
-// path_generate  out  paths at the eye; the list of all of them, and its range
-// path_finish    in   paths that have ended
-//                out  sample_out: radiance of one path; alpha 1 where it meets a surface
+// path_generate  out  paths at the eye; the list of all paths, and its range
+// path_finish    in   finished paths
+//                out  sample_out: radiance of one path; alpha 1 if it hits a surface
 // One thread per path.
 #import "bvh/dispatch.wgsl"
 #import "reflections/hit_range.wgsl"

@@ -1,41 +1,41 @@
-// The lobes of a surface by which a path goes on, their directions and densities.
+// Sampling of a surface's lobes: directions and densities for the continuation of a path.
 #import "math/basis.wgsl"
 #import "math/henyey_greenstein.wgsl"
 #import "material/ggx_sample.wgsl"
 #import "material/layered_surface.wgsl"
 #import "math/sampling.wgsl"
 
-// A surface with what a path needs to go on from it.
+// A surface, with everything needed to continue a path from it.
 struct PathSurface {
     s: Surface,
     l: Layers,
     to_eye: vec3f,
-    // Of the base's lobe, and of the coat's.
+    // Basis of the base lobe. The next bases belong to the coat.
     basis: Basis,
     alpha: vec2f,
     coat_basis: Basis,
     coat_alpha: f32,
-    // Chances of the coat, the base, the diffuse and the transmitting lobe.
+    // Selection probabilities of the coat, base, diffuse and transmission lobes.
     chances: vec4f,
-    // PATH_…: it may be something else than a surface of a material.
+    // PATH_LAYERED for a surface of a material, or one of the other kinds.
     kind: u32,
-    // Growth of α² for highlights, where the eye sees the surface (material/glint.wgsl).
+    // Growth of α² for highlights on surfaces that the eye sees (material/glint.wgsl).
     growth: f32,
-    // Of a point in a medium, of which otherwise `s.position` and `to_eye` alone are known.
+    // Anisotropy of the phase function of a medium. In a medium only this, `s.position` and `to_eye` are known.
     anisotropy: f32,
 }
 
 const PATH_LAYERED = 0u;
-// A point in fog or in a volume.
+// A scattering point in fog or in a volume.
 const PATH_MEDIUM = 1u;
-// The surface of a volume, which scatters light evenly.
+// The isosurface of a volume, which is Lambertian.
 const PATH_MATTE = 2u;
 
 fn path_in_basis(basis: Basis, normal: vec3f, v: vec3f) -> vec3f {
     return vec3f(dot(v, basis.tangent), dot(v, basis.bitangent), dot(v, normal));
 }
 
-// To the eye in a basis, above it: normal textures may turn a surface away.
+// Direction to the eye in a basis. It is kept above the horizon, because normal textures may tilt the normal away.
 fn path_local_eye(basis: Basis, normal: vec3f, to_eye: vec3f) -> vec3f {
     let v = path_in_basis(basis, normal, to_eye);
     return normalize(vec3f(v.xy, max(abs(v.z), 1.0e-4)));
@@ -51,7 +51,7 @@ fn path_surface(s: Surface, l: Layers, to_eye: vec3f) -> PathSurface {
     let stretches = l.anisotropy > 0.0;
     var basis = basis_about(s.normal);
     if stretches {
-        // In the plane of the shading normal.
+        // Projects the tangent into the plane of the shading normal.
         let tangent = normalize(l.along - dot(l.along, s.normal) * s.normal);
         basis = Basis(tangent, cross(s.normal, tangent));
     }
@@ -61,8 +61,7 @@ fn path_surface(s: Surface, l: Layers, to_eye: vec3f) -> PathSurface {
     let coat = layers_coat(l, to_eye);
     let dielectric = saturate(layers_max(fresnel.dielectric));
     let below = (1.0 - s.metallic) * (1.0 - dielectric) * layers_max(s.albedo);
-    // The chance of a lobe does not depend on where it may send the path, so that its density is the mean of
-    // all.
+    // The probabilities do not depend on the sampled direction, so the density is the mean of the lobes' densities.
     let weights = vec4f(
         coat,
         (1.0 - coat) * max(mix(dielectric, layers_max(fresnel.metal), s.metallic), 0.02),
@@ -98,7 +97,7 @@ fn path_matte(position: vec3f, normal: vec3f, albedo: vec3f, to_eye: vec3f) -> P
     return p;
 }
 
-// The density of ggx_sample.
+// Density of ggx_sample.
 fn path_ggx_density(to_eye: vec3f, direction: vec3f, alpha: vec2f) -> f32 {
     if direction.z <= 0.0 {
         return 0.0;
@@ -116,7 +115,7 @@ fn path_ggx_density(to_eye: vec3f, direction: vec3f, alpha: vec2f) -> f32 {
     return distribution / (2.0 * (k * to_eye.z + reach));
 }
 
-// The density of the directions in which a path goes on by reflection.
+// Density of the reflected directions that path_reflect samples.
 fn path_density(p: PathSurface, direction: vec3f) -> f32 {
     if p.kind == PATH_MEDIUM {
         return henyey_greenstein(p.anisotropy, dot(-p.to_eye, direction));
@@ -132,7 +131,7 @@ fn path_density(p: PathSurface, direction: vec3f) -> f32 {
     return density;
 }
 
-// What it scatters to the eye of a unit of irradiance.
+// BRDF or phase function times the cosine.
 fn path_scatters(p: PathSurface, direction: vec3f) -> vec3f {
     if p.kind == PATH_MEDIUM {
         return vec3f(path_density(p, direction));
@@ -143,7 +142,7 @@ fn path_scatters(p: PathSurface, direction: vec3f) -> vec3f {
     return layers_evaluate(p.s, p.l, p.to_eye, direction);
 }
 
-// Light of a lamp that the surface scatters to the eye, with the fade at normal textures.
+// The same for a light, with the fade of normal textures at the terminator.
 fn path_scatters_light(p: PathSurface, direction: vec3f) -> vec3f {
     if p.kind != PATH_LAYERED {
         return path_scatters(p, direction);
@@ -151,7 +150,7 @@ fn path_scatters_light(p: PathSurface, direction: vec3f) -> vec3f {
     return layers_evaluate_light(p.s, p.l, p.to_eye, direction, p.growth);
 }
 
-// A direction by one of the lobes of reflection; `choice` below the sum of their chances.
+// Samples a direction from a reflection lobe. `choice` is less than the sum of the reflection lobes' probabilities.
 fn path_reflect(p: PathSurface, u: vec2f, choice: f32) -> vec3f {
     let by_coat = choice < p.chances.x;
     let by_base = !by_coat && choice < p.chances.x + p.chances.y;
@@ -172,13 +171,13 @@ fn path_reflect(p: PathSurface, u: vec2f, choice: f32) -> vec3f {
 
 struct PathThrough {
     direction: vec3f,
-    // What comes from there, of a unit of radiance, over the chance of going there.
+    // BSDF weight of the sample: its value times the cosine, over density and selection probability.
     weight: vec3f,
     enters: bool,
 }
 
-// Where light comes from that a surface lets through. Volumes refract it, thin surfaces let it straight on,
-// as wide as they would reflect it. From within a volume (`is_inside`) all goes this way, back too.
+// Samples the transmitted direction. Volumes refract; thin surfaces transmit straight on, as rough as they would
+// reflect. From within a volume (`is_inside`), this also samples internal reflection.
 fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathThrough {
     let s = p.s;
     let l = p.l;
@@ -193,7 +192,7 @@ fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathT
     let across = sqrt(max(squared, 0.0));
     let refracts = l.volume_ior > 0.0;
     let is_total = refracts && squared <= 0.0;
-    // Schlick's term wants the angle outside.
+    // Schlick's approximation takes the angle on the outer side.
     let outside = select(v_dot_h, across, is_inside);
     let fresnel = select(saturate(layers_max(layers_fresnel(s, l, outside).dielectric)), 1.0, is_total);
     let reflects = is_inside && choice < fresnel;
@@ -204,7 +203,7 @@ fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathT
         refracts,
     );
     local = select(local, reflected, reflects);
-    // With multiple scattering, all light that meets the facets leaves them, on the side that was chosen.
+    // With multiple scattering, all light that hits the microfacets leaves them, on the chosen side.
     local.z = select(select(-abs(local.z), abs(local.z), reflects), local.z, brdf_is_single());
     let above = select(-local.z, local.z, reflects);
     let masking = select(1.0, ggx_masking(above, alpha), brdf_is_single() && !is_mirror);

@@ -1,19 +1,19 @@
-// Materials of the path tracer, from its table (path/path_table.wgsl), which the importer binds as `table`, with
-// its `params`: the texture functions of material/material_surface.wgsl and material/layers.wgsl, of texels at the finest
-// level.
+// Materials of the path tracer, read from its table (path/path_table.wgsl). This defines the texture functions of
+// material/material_surface.wgsl and material/layers.wgsl with texels of mip level 0. The importer binds `table` and
+// `params`.
 #import "material/alpha.wgsl"
 #import "frame/display.wgsl"
 #import "material/layered_surface.wgsl"
 #import "path/path_table.wgsl"
 
-// Of the material that a path has met.
+// Material that the path has hit.
 var<private> material: Material;
 var<private> layered: MaterialLayers;
 var<private> texels: array<vec4f, PATH_TEXTURES>;
 var<private> texture_bits: u32;
 
 const NO_LAYERS = 0xffffffffu;
-// False in kernels for scenes whose materials have none.
+// False in kernels for scenes whose materials have no layers.
 override HAS_LAYERS: bool = true;
 
 fn table_float(word: u32) -> f32 {
@@ -75,7 +75,7 @@ fn path_texel(t: PathTexture, at: vec2i) -> vec4f {
     return select(stored, vec4f(srgb_decode(stored.rgb), stored.a), (t.flags & PATH_TEXEL_SRGB) != 0u);
 }
 
-// A texture of a material at the finest level. `rows` is the word of the transform of its UV coordinates.
+// Samples a texture of a material at mip level 0. `rows` is the word of the transform of its UV coordinates.
 fn path_sample(record: u32, rows: u32, uv: vec4f) -> vec4f {
     let t = PathTexture(
         table[record],
@@ -84,7 +84,7 @@ fn path_sample(record: u32, rows: u32, uv: vec4f) -> vec4f {
     );
     let raw = vec3f(select(uv.xy, uv.zw, (t.flags & PATH_TEXEL_SECOND) != 0u), 1.0);
     let at = vec2f(dot(table_vec3(rows), raw), dot(table_vec3(rows + 4u), raw));
-    // Clamped as in material/alpha.wgsl.
+    // The same clamp as in material/alpha.wgsl.
     let texel = clamp(at * vec2f(t.size), vec2f(-1.0e9), vec2f(1.0e9));
     let is_linear = (t.flags & ALPHA_LINEAR) != 0u;
     let corner = floor(select(texel, texel - 0.5, is_linear));
@@ -110,7 +110,7 @@ fn path_rows(index: u32, slot: u32) -> u32 {
     return select(of_layer, base, slot < MATERIAL_TEXTURES);
 }
 
-// Takes over a material, and its texels at a point.
+// Loads a material and its texels at a point.
 fn path_load(index: u32, uv: vec4f) {
     let at = params.material_word + params.material_stride * index;
     material.base_color = vec4f(table_vec3(at), table_float(at + 3u));
@@ -173,8 +173,7 @@ fn path_load(index: u32, uv: vec4f) {
     }
 }
 
-// What a point of a triangle of a material glows with. Emission that a coat lies over is found by paths
-// alone.
+// Emission of a point on a triangle with this material, without the attenuation by a coat.
 fn path_emission(index: u32, uv: vec4f) -> vec3f {
     let at = params.material_word + params.material_stride * index;
     let header = params.header_word + PATH_HEADER * index;

@@ -1,4 +1,5 @@
-// What a path does at a surface: it asks for direct light, and goes on. The importer binds `table` and `params`.
+// Interaction of a path with a surface or a medium: direct lighting and continuation. The importer binds `table` and
+// `params`.
 #import "environment/backdrop.wgsl"
 #import "environment/background.wgsl"
 #import "reflections/hit_fragment.wgsl"
@@ -13,10 +14,10 @@
 #import "path/path_volume.wgsl"
 #import "shadow/shadow_start.wgsl"
 
-// Surfaces after which paths end by chance.
+// Number of surfaces before Russian roulette starts.
 const SURE_BOUNCES = 3u;
 
-// One of the lights, and a point of it.
+// Samples one of the lights and a point of it.
 fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> Asked {
     var choice = path_point(pixel, bounce, PATH_LIGHT).x;
     var total = 0.0;
@@ -48,7 +49,7 @@ fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32)
     if light.radius > 0.0 {
         ray = light_area_ray(light, sample, path_point(pixel, bounce, PATH_LIGHT_POINT));
         let sine = min(light.radius / select(sample.distance, 1.0, light.kind == LIGHT_DIRECTIONAL), 1.0);
-        // A light of even radiance: its solid angle, over that seen along its middle.
+        // A light of uniform radiance: its solid angle, over the projected solid angle along its axis.
         spread = 2.0 / (1.0 + sqrt(1.0 - sine * sine));
     }
     asked.direction = ray.direction;
@@ -63,7 +64,7 @@ fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32)
 fn path_ask_environment(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> Asked {
     let side = params.environment_face;
     var asked: Asked;
-    // Black all around.
+    // The environment is black.
     if table_float(params.environment_word + 6u * side * side - 1u) <= 0.0 {
         return asked;
     }
@@ -109,7 +110,7 @@ fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u3
     let direction = offset * inverseSqrt(max(distance2, 1.0e-30));
     let facing = dot(across, -direction) / max(twice_area, 1.0e-30);
     asked.direction = direction;
-    // The light itself is not in the way.
+    // Stops short of the emitter, which would occlude itself.
     asked.distance = 0.9999 * sqrt(distance2);
     let index = table[params.emitter_word + 2u * count + chosen.index];
     let glows_behind = alpha[ALPHA_HEADER * index + ALPHA_DOUBLE_SIDED] != 0u;
@@ -129,10 +130,10 @@ fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u3
     return asked;
 }
 
-// What a path meets on its way before a surface of the scene: metres to it, or −1, and what it is.
+// Scattering event before a surface of the scene: the distance in metres, or −1, and the medium.
 struct MediumMet {
     t: f32,
-    // A volume's number, or PATH_IN_FOG.
+    // Number of a volume, or PATH_IN_FOG.
     index: u32,
 }
 
@@ -145,13 +146,13 @@ fn path_volume_count() -> u32 {
     return params.volume_count;
 }
 
-// Looks for what scatters the path within `distance`, and adds what volumes send out until there.
+// Finds the event that scatters the path within `distance`, and adds the emission of volumes up to it.
 fn path_medium_met(pixel: vec2u, bounce: u32, distance: f32, has_fog: bool) -> MediumMet {
     let volumes = path_volume_count();
     var met = MediumMet(-1.0, PATH_IN_FOG);
     var reach = distance;
     path_random_begin(pixel, bounce, RAY_ON);
-    // Media are independent of each other: the nearest collision of all is that of their sum.
+    // Media are independent, so the nearest of their collisions is the collision with their sum.
     if has_fog && fog_is_there() {
         met.t = fog_flight(state.origin, state.direction, reach);
         reach = select(met.t, reach, met.t < 0.0);
@@ -174,7 +175,7 @@ fn path_medium_met(pixel: vec2u, bounce: u32, distance: f32, has_fog: bool) -> M
     return met;
 }
 
-// What the path has met, as a surface; `start` is where its rays begin.
+// Turns a scattering event into a surface. `start` is the start of its rays.
 fn path_medium(met: MediumMet, start: ptr<function, ShadowStart>) -> PathSurface {
     let to_eye = -state.direction;
     let position = state.origin + met.t * state.direction;
@@ -198,7 +199,7 @@ fn path_medium(met: MediumMet, start: ptr<function, ShadowStart>) -> PathSurface
         return p;
     }
     let normal = volume_normal(at, to_eye);
-    // Half a voxel in front, where steps do not meet it again.
+    // Starts half a voxel in front of the isosurface, so that the march does not hit it again.
     let voxel = 1.0 / max(length((volume.voxel_from_world * vec4f(normal, 0.0)).xyz), 1.0e-20);
     (*start).origin = position + 0.5 * voxel * normal;
     (*start).geometric_normal = normal;
@@ -207,7 +208,7 @@ fn path_medium(met: MediumMet, start: ptr<function, ShadowStart>) -> PathSurface
     return path_matte(position, normal, albedo, to_eye);
 }
 
-// Asks for direct light.
+// Samples direct light.
 fn path_ask(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) {
     asked[0] = path_ask_light(p, start, pixel, bounce);
     asked[1] = path_ask_environment(p, start, pixel, bounce);
@@ -232,7 +233,7 @@ fn path_ask(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) {
     }
 }
 
-// Ends paths by chance, as often as they carry little.
+// Russian roulette, with the throughput as survival probability.
 fn path_survive(pixel: vec2u, bounce: u32) {
     if bounce >= SURE_BOUNCES {
         let goes_on = min(layers_max(state.throughput), 1.0);
@@ -241,7 +242,7 @@ fn path_survive(pixel: vec2u, bounce: u32) {
     }
 }
 
-// What a path finds where it meets nothing.
+// Adds the background or the environment for a path that leaves the scene.
 fn path_escape(bounce: u32) {
     if bounce == 0u {
         let plain = backdrop_light(state.direction) * frame.unlit_radiance;
@@ -256,14 +257,14 @@ fn path_escape(bounce: u32) {
     state.radiance += path_added(light, bounce - 1u);
 }
 
-// A triangle that a path has met.
+// Triangle that a path has hit.
 struct TriangleMet {
     s: Surface,
     l: Layers,
     index: u32,
     area: f32,
     is_back: bool,
-    // Whether the path comes from within a volume of glass.
+    // True if the path comes from within a glass volume.
     is_inside: bool,
 }
 
@@ -283,7 +284,7 @@ fn path_triangle(hit: PathHit) -> TriangleMet {
     return met;
 }
 
-// Adds what a triangle glows with, as much as asking for it leaves to paths.
+// Adds the triangle's emission, with its MIS weight against emitter sampling.
 fn path_glow(met: TriangleMet, material_index: u32, bounce: u32) {
     let has_back = alpha[ALPHA_HEADER * material_index + ALPHA_DOUBLE_SIDED] != 0u;
     if !any(met.s.emissive > vec3f(0.0)) || (met.is_back && !has_back) {
@@ -299,8 +300,8 @@ fn path_glow(met: TriangleMet, material_index: u32, bounce: u32) {
     state.radiance += path_added(state.throughput * met.s.emissive * (under * weight), max(bounce, 1u) - 1u);
 }
 
-// Takes the path to what its ray has hit, or to what scatters it before, as its surface number `bounce`; false where it
-// ends there.
+// Advances the path to its hit, or to an earlier scattering event, as surface number `bounce`. Returns false if the
+// path ends there.
 fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
     let is_hit = hit.seen != 0u;
     var triangle: TriangleMet;

@@ -1,4 +1,4 @@
-// Random numbers for tracking a medium along a ray, which takes as many as it takes.
+// Random numbers for tracking a medium along a ray. The number of draws is not known in advance.
 #import "path/path_state.wgsl"
 
 var<private> random_seed: u32;
@@ -8,7 +8,7 @@ fn path_random() -> f32 {
     return (f32(random_seed >> 8u) + 0.5) / 16777216.0;
 }
 
-// Begins those of a ray of a surface: RAY_….
+// Seeds the generator for one ray of a surface. `ray` is one of the RAY_… constants.
 fn path_random_begin(pixel: vec2u, bounce: u32, ray: u32) {
     random_seed = path_hash(pixel.y + path_hash(pixel.x + path_hash(params.index * 512u + bounce * 8u + ray)));
 }

@@ -1,17 +1,17 @@
-// The rays of a path (path/path_state.wgsl) through the trees.
+// Rays of a path (path/path_state.wgsl) through the trees.
 #import "material/alpha.wgsl"
 #import "bvh/bvh.wgsl"
 #import "frame/gbuffer_ids.wgsl"
 #import "path/path_state.wgsl"
 
-// Backs of single-sided surfaces that a ray from the eye passes.
+// Most back faces of single-sided surfaces that a ray from the eye passes through.
 const MOST_BACKS = 16u;
 
-// What any-hit tests know of the ray: a number of its own, and whether clear surfaces let it pass.
+// Ray state for the any-hit test: a seed, and whether the ray passes through clear surfaces.
 var<private> ray_seed: u32;
 var<private> passes_clear: bool;
 
-// Blended surfaces are there for the share of rays that their alpha says, each surface for others.
+// Stochastic alpha: a blended surface accepts a ray with a probability of alpha, independently for each surface.
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
     if alpha[header + ALPHA_MODE] == ALPHA_CLEAR && passes_clear {
@@ -23,11 +23,11 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > least, blends);
 }
 
-// A ray that asks for light, from a surface that the path has left.
+// Shadow ray for direct light, from the last surface of the path.
 fn path_asking_ray(which: u32, is_lifted: bool) -> Ray {
     let wanted = asked[max(which, RAY_LIGHT) - RAY_LIGHT];
     var ray = Ray(state.asked_from, 0.0, wanted.direction, wanted.distance);
-    // As shadow/shadow_ray.wgsl starts grazing rays.
+    // Grazing rays start like in shadow/shadow_ray.wgsl.
     if which == RAY_LIFT {
         ray.direction = state.lift;
         ray.t_max = 1.0;
@@ -39,13 +39,14 @@ fn path_asking_ray(which: u32, is_lifted: bool) -> Ray {
 }
 
 fn path_trace_ray(ray: Ray, which: u32, pixel: vec2u, bounce: u32) -> BvhLeafHit {
-    // Light of lamps passes glass as it does in the fast frame; all other light is found by paths.
+    // Light from lamps passes straight through glass, like in the real-time frame. All other light through glass is
+    // found by paths.
     passes_clear = which <= RAY_LIGHT;
     ray_seed = path_hash(pixel.x + path_hash(pixel.y + path_hash(params.index * 512u + bounce * 8u + which)));
     return bvh_traverse(ray, frame.leaf_cutoff, which != RAY_ON);
 }
 
-// Whether the ray to a light starts at the smooth surface, by what the way there has hit.
+// True if the ray to a light may start at the smooth surface, given the hit on the way there.
 fn path_lifts(is_hit: bool) -> bool {
     if is_hit && state.is_below {
         asked[0].light = vec3f(0.0);
@@ -53,7 +54,7 @@ fn path_lifts(is_hit: bool) -> bool {
     return !is_hit;
 }
 
-// Whether the eye's ray goes on behind what it hit, the back of a single-sided surface.
+// True if the ray from the eye continues behind its hit, the back of a single-sided surface.
 fn path_passes_back(hit: PathHit) -> bool {
     return (hit.seen & GBUFFER_BACK) != 0u && alpha[ALPHA_HEADER * hit.material + ALPHA_DOUBLE_SIDED] == 0u;
 }

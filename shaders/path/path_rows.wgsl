@@ -1,37 +1,38 @@
-// Paths between the kernels that follow them (path/path_generate.wgsl and its neighbours): rows of four words, each
-// kind of row for all paths side by side. The importer binds `stage`.
+// State of paths between the kernels of the wavefront path tracer (path/path_generate.wgsl and its neighbours). A path
+// has rows of four words, and the same row of all paths is contiguous. The importer binds `stage`.
 
 struct PathStage {
-    // Number of the surface that paths go to.
+    // Index of the surface that the paths go to.
     bounce: u32,
-    // Which rays are traced that ask for light: RAY_LIGHT, RAY_ENVIRONMENT or RAY_EMITTER.
+    // Kind of shadow ray to trace: RAY_LIGHT, RAY_ENVIRONMENT or RAY_EMITTER.
     ray: u32,
-    // Paths that there is room for.
+    // Capacity in paths.
     capacity: u32,
-    // Bins that hits are sorted by; with one they are not sorted.
+    // Number of bins that hits are sorted by. With one bin they are not sorted.
     bins: u32,
 }
 
-// The ray on which a path goes on: origin, and how far the hit is; direction, and the density of having been sent. Of a
-// path that has ended, the number of surfaces, and PATH_ENDED.
+// Continuation ray: origin and hit distance; direction and sampling density. A path that has ended holds its number of
+// surfaces and PATH_ENDED in the direction row.
 const ROW_ORIGIN = 0u;
 const ROW_DIRECTION = 1u;
-// And whether the eye sees a surface.
+// Throughput, and 1 if the eye sees a surface.
 const ROW_THROUGHPUT = 2u;
-// And a bit for each ray of a surface that is wanted, by its number.
+// Radiance, and a bit mask of the surface's wanted rays, by ray number.
 const ROW_RADIANCE = 3u;
-// And 1 where the ray on which the path goes on shows an image.
+// Start of the shadow rays, and 1 if the continuation ray shows a mirror image.
 const ROW_ASKED_FROM = 4u;
 // PathHit without its distance.
 const ROW_HIT = 5u;
 const ROW_LIFT = 6u;
-// From PATH_ASKED_ROW on two rows for each ray that asks for light: direction and distance; light.
+// From PATH_ASKED_ROW on follow two rows per shadow ray: direction and distance; light.
 
-// Instead of a density: the path has ended.
+// In place of a density: the path has ended.
 const PATH_ENDED = -2.0;
-// Instead of what a ray has hit: there was none.
+// In place of a hit: no ray was traced.
 const PATH_NO_RAY = 0xffffffffu;
-// Beside the bits of rays: a ray to a light that starts at the smooth surface could not start from the triangle.
+// Flag beside the ray bits: the ray to a light points below the triangle, so it cannot start there instead of at the
+// smooth surface.
 const PATH_BELOW = 32u;
 
 fn path_row(kind: u32, number: u32) -> u32 {

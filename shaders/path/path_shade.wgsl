@@ -1,9 +1,9 @@
-// path_shade: what paths do at the surfaces that their rays have hit, one of the kernels of path_generate.wgsl.
+// path_shade: shades the hits of the paths. A kernel of the wavefront path tracer (path_generate.wgsl).
 //
-// in   the list of paths; what each has hit; the merged scene (group 2), lights and the environment's cube (group 0),
-//      the table of path/path_table.wgsl
-// out  what each asks for, and the ray on which it goes on, or that it has ended
-// One thread per path of the list. It reads no tree, which leaves it the storage buffers that it needs.
+// in   the list of paths and their hits; the merged scene (group 2), lights and the environment cube (group 0), the
+//      table of path/path_table.wgsl
+// out  the shadow rays of each path, and its continuation ray or its end
+// One thread per path of the list. The kernel reads no tree, which keeps it within the limit on storage buffers.
 #import "bvh/dispatch.wgsl"
 #import "reflections/hit_range.wgsl"
 #import "path/path_meet.wgsl"

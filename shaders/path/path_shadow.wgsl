@@ -1,7 +1,7 @@
-// path_shadow: rays of one kind that ask for light, one of the kernels of path_generate.wgsl.
+// path_shadow: traces one kind of shadow ray. A kernel of the wavefront path tracer (path_generate.wgsl).
 //
-// in   the list of paths; what each has asked for; the trees (group 1)
-// out  radiance, with what nothing was in the way of
+// in   the list of paths and their direct light samples; the trees (group 1)
+// out  radiance, with the unoccluded light added
 // One thread per path of the list.
 #import "bvh/dispatch.wgsl"
 #import "reflections/hit_range.wgsl"

@@ -1,8 +1,9 @@
-// path_sort: paths whose ray was traced, compacted and sorted by the bin of the material that it has hit, those that
-// have hit nothing among the first bin (reflections/hit_sort.wgsl): one of the kernels of path_generate.wgsl.
+// path_sort: compacts the paths whose ray was traced and sorts them by the bin of the material they hit. A kernel of
+// the wavefront path tracer (path_generate.wgsl).
 //
-// in   the list of paths, and what each has hit; bins: the bin of each material
+// in   the list of paths and their hits; bins: the bin of each material
 // out  counts, ranges; list_out: the paths whose ray was traced
+// Misses go to the first bin. The sort is that of reflections/hit_sort.wgsl.
 #import "reflections/hit_sort.wgsl"
 #import "path/path_rows.wgsl"
 #import "frame/ray_list.wgsl"

@@ -1,17 +1,17 @@
-// Where a path may ask for light: choices among triangles that glow, and among directions of the environment, with
-// their densities. Both are running sums in the table of path/path_material.wgsl.
+// Importance sampling of emissive triangles and of directions of the environment, with their densities. Both use
+// cumulative sums in the table of path/path_material.wgsl.
 #import "environment/cube_map.wgsl"
 #import "path/path_material.wgsl"
 
 struct Chosen {
     index: u32,
-    // The chance of that choice.
+    // Probability of the choice.
     chance: f32,
-    // A number from 0 to 1 that the choice leaves.
+    // Random number in [0, 1) left over from the choice.
     left: f32,
 }
 
-// The share of all in front of entry `index`.
+// Cumulative probability before entry `index`.
 fn path_before(word: u32, index: u32) -> f32 {
     if index == 0u {
         return 0.0;
@@ -19,7 +19,7 @@ fn path_before(word: u32, index: u32) -> f32 {
     return table_float(word + index - 1u);
 }
 
-// The first entry whose sum is above `u`.
+// Binary search for the first entry whose cumulative sum is above `u`.
 fn path_choose(word: u32, count: u32, u: f32) -> Chosen {
     var low = 0u;
     var high = count - 1u;
@@ -36,7 +36,7 @@ fn path_choose(word: u32, count: u32, u: f32) -> Chosen {
     return Chosen(low, chance, saturate((u - before) / max(chance, 1.0e-20)));
 }
 
-// The chance that a triangle is chosen of those that glow; 0 for one that is none of them.
+// Probability of choosing this triangle among the emissive ones; 0 if it is not emissive.
 fn path_emitter_chance(triangle: u32) -> f32 {
     var low = 0u;
     var high = params.emitter_count;
@@ -56,15 +56,15 @@ fn path_emitter_chance(triangle: u32) -> f32 {
     return select(0.0, chance, table[params.emitter_word + low] == triangle);
 }
 
-// Solid angle's density of directions of the environment, of which a texel has this chance, at a point of its
-// face.
+// Density per solid angle of an environment direction, from the probability of its texel and its coordinates on the
+// cube face.
 fn path_texel_density(chance: f32, coords: vec2f) -> f32 {
     let length2 = 1.0 + dot(coords, coords);
     let face = f32(params.environment_face);
     return chance * 0.25 * face * face * length2 * sqrt(length2);
 }
 
-// The density of a direction in the world.
+// Sampling density of a world-space direction.
 fn path_environment_density(world: vec3f) -> f32 {
     let at = cube_map_place(environment_direction(world));
     let side = params.environment_face;
@@ -79,7 +79,7 @@ struct PathDirection {
     density: f32,
 }
 
-// A direction in the world, by how bright the environment is.
+// Samples a world-space direction in proportion to the environment's luminance.
 fn path_environment(u: vec2f) -> PathDirection {
     let side = params.environment_face;
     let chosen = path_choose(params.environment_word, 6u * side * side, u.x);

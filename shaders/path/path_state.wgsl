@@ -1,42 +1,43 @@
-// A path between two surfaces. The importer binds `params` (path/path_table.wgsl).
+// State of a path between two surfaces. The importer binds `params` (path/path_table.wgsl).
 #import "frame/frame.wgsl"
 #import "path/path_table.wgsl"
 #import "bvh/ray.wgsl"
 #import "math/sampling.wgsl"
 
-// Direct light that a path has asked for: a ray, and what it adds if nothing is in its way.
+// Direct light sample: a shadow ray, and the light that it adds if nothing occludes it.
 struct Asked {
     direction: vec3f,
     distance: f32,
     light: vec3f,
-    // Metres of fog on its way, where its noise matters.
+    // Metres of fog on its way, if the fog's noise affects it.
     in_fog: f32,
 }
 
 struct PathState {
-    // The ray on which the path goes on; it starts at t_min, and has no end.
+    // Continuation ray. It starts at t_min and has no end.
     origin: vec3f,
     t_min: f32,
     direction: vec3f,
-    // Density with which the path was sent on; −1 where nobody asks for the light that it finds there.
+    // Density with which the direction was sampled; −1 if its light is not also sampled directly, so that no MIS weight
+    // applies.
     sent_density: f32,
-    // Whether what the ray meets is seen as an image: path/path_fog.wgsl.
+    // True if the continuation ray shows a mirror image (path/path_fog.wgsl).
     shows_image: bool,
-    // What the eye sees of a unit of radiance at the path's end; zero where the path has ended.
+    // Throughput; zero once the path has ended.
     throughput: vec3f,
     radiance: vec3f,
-    // 1 where the eye sees a surface.
+    // 1 if the eye sees a surface.
     cover: f32,
-    // Where the rays start that ask for light: shadow/shadow_start.wgsl.
+    // Start of the shadow rays (shadow/shadow_start.wgsl).
     asked_from: vec3f,
-    // As ShadowStart's, for the ray to a light: whether it starts at the smooth surface, and whether it could not from
-    // the triangle.
+    // Lift of the ray to a light, like in ShadowStart. `is_lifted` if the ray starts at the smooth surface, `is_below`
+    // if it points below the triangle.
     lift: vec3f,
     is_lifted: bool,
     is_below: bool,
 }
 
-// What the ray has hit: frame/gbuffer_ids.wgsl; 0 where nothing.
+// Hit of a ray. `seen` is an id of frame/gbuffer_ids.wgsl, 0 for a miss.
 struct PathHit {
     seen: u32,
     material: u32,
@@ -45,7 +46,7 @@ struct PathHit {
 }
 
 var<private> state: PathState;
-// By RAY_LIGHT, RAY_ENVIRONMENT and RAY_EMITTER, less RAY_LIGHT.
+// Indexed by RAY_LIGHT, RAY_ENVIRONMENT and RAY_EMITTER, minus RAY_LIGHT.
 var<private> asked: array<Asked, PATH_ASKED>;
 
 // Rays of one surface, in the order in which they are traced.
@@ -62,12 +63,12 @@ fn path_hash(x: u32) -> u32 {
     return (word >> 22u) ^ word;
 }
 
-// Two numbers of the path's own, of a dimension of a surface.
+// Two sample numbers for a dimension of a surface of the path.
 fn path_point(pixel: vec2u, bounce: u32, which: u32) -> vec2f {
     return sampling_point(pixel, params.index, SAMPLE_PATHS + PATH_DIMENSIONS * bounce + which);
 }
 
-// The ray through a point of a pixel.
+// Camera ray through a random point of a pixel.
 fn path_view_ray(pixel: vec2u) -> Ray {
     let u = path_point(pixel, 0u, PATH_EYE);
     let ray = view_ray(frame.rays, (vec2f(pixel) + u) / vec2f(frame.size));
@@ -76,7 +77,7 @@ fn path_view_ray(pixel: vec2u) -> Ray {
     return Ray(ray.origin + start, 0.0, direction, 1.0e30);
 }
 
-// A path at the eye.
+// Starts a path at the eye.
 fn path_begin(pixel: vec2u) {
     let ray = path_view_ray(pixel);
     state.origin = ray.origin;
@@ -91,23 +92,23 @@ fn path_begin(pixel: vec2u) {
     asked = array<Asked, PATH_ASKED>();
 }
 
-// What a path adds, but for the first surface clamped where the settings say so.
+// Contribution of a path. After the first surface it is clamped if the settings say so.
 fn path_added(light: vec3f, bounce: u32) -> vec3f {
     let most = select(1.0e30, params.clamp, params.clamp > 0.0 && bounce > 0u);
     return light * min(1.0, most / max(max(light.x, max(light.y, light.z)), 1.0e-20));
 }
 
-// Adds what was asked for.
+// Adds a direct light sample.
 fn path_take(ray: u32, bounce: u32) {
     state.radiance += path_added(asked[ray - RAY_LIGHT].light, bounce);
 }
 
-// Whether the path asks for anything by this ray.
+// True if the path has a direct light sample for this ray.
 fn path_wants(ray: u32) -> bool {
     return any(asked[max(ray, RAY_LIGHT) - RAY_LIGHT].light > vec3f(0.0));
 }
 
-// The path's sample of a pixel. A number that is none would stay for good.
+// Sample of a pixel. NaN and infinity are replaced by 0, because they would never leave the sums.
 fn path_sampled() -> vec4f {
     let is_number = all(state.radiance >= vec3f(0.0)) && all(state.radiance < vec3f(1.0e30));
     return vec4f(select(vec3f(0.0), state.radiance, is_number), state.cover);

@@ -1,5 +1,5 @@
-// Reading and writing the rows of paths (path/path_rows.wgsl), which have numbers in the order of the tiles of
-// 8 × 8 pixels of a band. The importer binds `paths` and `first_row`.
+// Access to the rows of paths (path/path_rows.wgsl). Paths are numbered in the order of the 8 × 8 pixel tiles of a
+// slice of rows. The importer binds `paths` and `first_row`.
 #import "frame/frame.wgsl"
 #import "path/path_rows.wgsl"
 
@@ -11,7 +11,7 @@ fn path_vec3(kind: u32, number: u32) -> vec3f {
     return bitcast<vec3f>(paths[path_row(kind, number)].xyz);
 }
 
-// The pixel of a path; those of tiles that the picture cuts off are outside of it.
+// Pixel of a path. In tiles cut off by the image border, it may lie outside the image.
 fn path_pixel(number: u32) -> vec2u {
     let tiles = (frame.size.x + 7u) / 8u;
     let tile = number / 64u;
@@ -19,7 +19,7 @@ fn path_pixel(number: u32) -> vec2u {
     return 8u * vec2u(tile % tiles, tile / tiles) + vec2u(within % 8u, within / 8u) + vec2u(0u, first_row);
 }
 
-// Those of the band that begins at `first_row`.
+// Number of paths in the slice that begins at `first_row`.
 fn path_count_of_band() -> u32 {
     let tiles = (frame.size + 7u) / 8u;
     return min(64u * tiles.x * (tiles.y - first_row / 8u), stage.capacity);

@@ -1,26 +1,25 @@
-// The table of the path tracer: all that a path may meet, in one buffer, because adapters without binding
-// arrays cannot choose a texture by its number. The uniform says where its parts begin, in words:
+// The table of the path tracer holds everything that a path may hit, in one buffer, because adapters without binding
+// arrays cannot index textures. The uniform gives the first word of each part:
 //
-// materials     uniforms of materials, `material_stride` words each, as Material; layers alike, as
+// materials     material uniforms, laid out like Material, `material_stride` words each; layers likewise, like
 //               MaterialLayers
-// headers       PATH_HEADER words a material: which of the layers it has (all ones for none), a bit for each
-//               texture that it has, then four words a texture: first word of its texels, width, height,
-//               flags PATH_TEXEL_…
-// emitters      triangles that glow, in rising order; then, for each, the share of light of it and those
-//               before; then their materials
-// environment   for each texel of a cube of `environment_face`, alike
+// headers       PATH_HEADER words per material: the number of its layers (all ones for none), a bit mask of its
+//               textures, then four words per texture: first word of its texels, width, height, flags PATH_TEXEL_…
+// emitters      emissive triangles in ascending order; then the cumulative share of light up to each of them; then
+//               their materials
+// environment   the same sums for each texel of a cube of `environment_face`
 // sheen         the table of material/material_layers.wgsl
-// volumes       PATH_VOLUME words a volume: see path/path_volume.wgsl
+// volumes       PATH_VOLUME words per volume: see path/path_volume.wgsl
 
 #import "fog/fog_scatter.wgsl"
 
 struct PathParams {
-    // Number of the sample, and most times that light is scattered.
+    // Number of the sample, and greatest number of bounces.
     index: u32,
     bounces: u32,
-    // Most that a path adds after the first surface; 0 for any.
+    // Greatest contribution of a path after the first surface; 0 for no limit.
     clamp: f32,
-    // Distance along the view from which on things are seen.
+    // Near distance along the view.
     near: f32,
     material_word: u32,
     material_stride: u32,
@@ -32,10 +31,10 @@ struct PathParams {
     environment_word: u32,
     environment_face: u32,
     sheen_word: u32,
-    // Of what `path_scan` sums: first word, and how many.
+    // Range of `path_scan`: first word, and number of words.
     scan_word: u32,
     scan_count: u32,
-    // Samples of the mean that is shown.
+    // Number of samples in the displayed mean.
     count: u32,
     width: u32,
     volume_word: u32,

@@ -1,7 +1,7 @@
-// path_texels: a level of a texture into the table of the path tracer, four bytes a texel.
+// path_texels: copies a mip level of a texture into the table of the path tracer, four bytes per texel.
 //
-// in   a texture, and where it goes
-// out  table: colours sRGB-encoded, numbers as they are
+// in   a texture, and the destination
+// out  table: colours are sRGB-encoded, other data is copied unchanged
 // One thread per texel.
 #import "frame/display.wgsl"
 

@@ -1,7 +1,7 @@
-// path_trace: the rays on which paths go on, one of the kernels of path_generate.wgsl.
+// path_trace: traces the continuation rays. A kernel of the wavefront path tracer (path_generate.wgsl).
 //
-// in   the list of paths; their rays; the trees (group 1)
-// out  what each has hit; PATH_NO_RAY for paths that have ended
+// in   the list of paths and their rays; the trees (group 1)
+// out  the hit of each path; PATH_NO_RAY for paths that have ended
 // One thread per path of the list.
 #import "bvh/dispatch.wgsl"
 #import "reflections/hit_range.wgsl"

@@ -1,25 +1,24 @@
-// Volumes on the way of a path, from its table (path/path_table.wgsl), which the importer binds as `table` with its
-// `params`: where they scatter it, by delta tracking (Woodcock et al. 1965), and what of light that it has asked for passes
-// them, by ratio tracking (Novák, Selle and Jarosz 2014): both without bias. Each brick has an extinction of its own that
-// is never exceeded in it, so that empty space costs a step a brick.
+// Volumes on the way of a path, read from its table (path/path_table.wgsl). Scattering uses delta tracking (Woodcock et
+// al. 1965). Transmittance to the light uses ratio tracking (Novák, Selle and Jarosz 2014). Both are unbiased. Each
+// brick has its own majorant, so empty space costs one step per brick. The importer binds `table` and `params`.
 //
-// A volume in the table: first words of its densities, its colours and its bricks, the level of its voxels, and the
-// largest component of a colour; then its VolumeParams. A voxel of level n is the mean of 2ⁿ × 2ⁿ × 2ⁿ. Numbers are shares
-// of the largest, two a word; densities begin a word with each row.
+// A volume in the table starts with the first words of its densities, colours and bricks, the level of its voxels, and
+// the largest component of a colour. Its VolumeParams follow. A voxel of level n is the mean of 2ⁿ × 2ⁿ × 2ⁿ voxels.
+// Values are fractions of the largest one, two per word. Each row of densities begins at a word.
 #import "path/path_material.wgsl"
 #import "path/path_random.wgsl"
 #import "volume/volume_ray.wgsl"
 
 // False in kernels for scenes without volumes.
 override HAS_VOLUMES: bool = true;
-// Ends nearly no ray: of steps from brick to brick, and of places that are looked at.
+// Almost no ray reaches this bound on steps between bricks and on lookups.
 const PATH_VOLUME_STEPS = 65536u;
-// A ray of which less is left goes on by chance.
+// Transmittance below which Russian roulette applies.
 const PATH_VOLUME_LEAST = 0.1;
 
 struct PathVolume {
     voxel_from_world: mat4x4f,
-    // Voxels along each axis.
+    // Size in voxels.
     size: vec3f,
     scale: f32,
     albedo: vec3f,
@@ -31,12 +30,12 @@ struct PathVolume {
     transfer_scale: f32,
     transfer_base: f32,
     flags: u32,
-    // First words.
+    // First words of the parts in the table.
     densities: u32,
     colors: u32,
     bricks: u32,
     tables: u32,
-    // Voxels that are stored along each axis, and how many are one of them.
+    // Size in stored voxels, and the width of a stored voxel in voxels.
     stored: vec3u,
     width: f32,
     brightest: f32,
@@ -80,7 +79,7 @@ fn volume_most(brick: vec3u) -> f32 {
     return table_float(volume.bricks + (brick.z * counts.y + brick.y) * counts.x + brick.x);
 }
 
-// Eight voxels around a place, as filters of textures mix them.
+// The eight voxels around a point, with trilinear weights.
 struct VoxelsAround {
     low: vec3u,
     high: vec3u,
@@ -100,7 +99,7 @@ fn path_voxel_share(around: VoxelsAround, corner: u32) -> f32 {
     return shares.x * shares.y * shares.z;
 }
 
-// The row of a corner, and its place in it.
+// Row of a corner voxel, and its index in the row.
 fn path_voxel_place(around: VoxelsAround, corner: u32) -> vec2u {
     let is_high = (vec3u(corner) & vec3u(1u, 2u, 4u)) != vec3u(0u);
     let voxel = select(around.low, around.high, is_high);
@@ -119,7 +118,7 @@ fn volume_texel(at: vec3f) -> f32 {
     return sum;
 }
 
-// Colour and temperature.
+// Colour, and temperature in w.
 fn path_volume_color(at: vec3f) -> vec4f {
     if volume.colors == PATH_NO_VOXELS {
         return vec4f(1.0, 1.0, 1.0, 0.0);
@@ -135,7 +134,7 @@ fn path_volume_color(at: vec3f) -> vec4f {
     return vec4f(volume.brightest * sum.rgb, sum.a);
 }
 
-// An entry of a table of VOLUME_TABLE entries, at a place from 0 to 1.
+// Samples a table of VOLUME_TABLE entries at t in [0, 1].
 fn path_volume_entry(word: u32, share: f32) -> vec4f {
     let place = saturate(share) * f32(VOLUME_TABLE - 1u);
     let low = word + 4u * u32(place);
@@ -150,13 +149,14 @@ fn volume_transfer(texel: f32) -> vec4f {
     return path_volume_entry(transfer, texel * volume.transfer_scale + volume.transfer_base);
 }
 
-// What a ray finds in a volume: metres to where it is stopped, or −1; and the share of light that passes.
+// Result of tracking a ray through a volume: distance in metres to the event that stops it, or −1, and the
+// transmittance.
 struct PathVolumeWay {
     t: f32,
     share: f32,
 }
 
-// Follows a ray until the volume stops it (`is_path`), or as light, of which a share passes.
+// Tracks a ray. With `is_path`, it finds the scattering event; otherwise it estimates the transmittance.
 fn path_volume_way(ray: VolumeRay, is_path: bool) -> PathVolumeWay {
     if ray.first >= ray.end {
         return PathVolumeWay(-1.0, 1.0);
@@ -177,7 +177,7 @@ fn path_volume_way(ray: VolumeRay, is_path: bool) -> PathVolumeWay {
         let most = volume_most(vec3u(brick));
         let next = t - log(path_random()) / max(most, 1.0e-30);
         if next >= min(leaves, ray.end) {
-            // The way to the next collision begins anew in each brick, as it has no memory.
+            // Free flights have no memory, so the distance to the next collision is drawn anew in each brick.
             if leaves >= ray.end {
                 return PathVolumeWay(-1.0, share);
             }
@@ -207,7 +207,7 @@ fn path_volume_way(ray: VolumeRay, is_path: bool) -> PathVolumeWay {
     return PathVolumeWay(-1.0, share);
 }
 
-// Metres to where a ray meets the surface of a volume, or −1: by steps, and by halving the one in which it does.
+// Distance in metres to the isosurface, or −1. Marches in steps and bisects the step that crosses the surface.
 fn path_volume_surface(ray: VolumeRay) -> f32 {
     let jitter = path_random();
     var k = 0.0;
@@ -231,8 +231,8 @@ fn path_volume_surface(ray: VolumeRay) -> f32 {
     return -1.0;
 }
 
-// Radiance that a volume sends out towards the start of a ray, of which nothing is taken on the way: of a path that
-// comes so far. A sample a step, at a place that all steps share.
+// Emission of a volume towards the start of a ray. It is not attenuated, because the path is known to reach this far.
+// Takes one sample per step, with the same jitter for all steps.
 fn path_volume_emitted(ray: VolumeRay) -> vec3f {
     let jitter = path_random();
     var sum = vec3f(0.0);

@@ -1,16 +1,17 @@
-// path_voxels: voxels of a volume into the table of the path tracer, as shares of the largest, 16 bits each.
+// path_voxels: copies voxels of a volume into the table of the path tracer, as fractions of the largest value with 16
+// bits each.
 //
-// in   densities or colours of a volume, and where they go
-// out  table: each voxel of a level is the mean of those that it stands for (path/path_volume.wgsl)
-// One thread per word: two densities of a row, or half a colour.
+// in   densities or colours of a volume, and the destination
+// out  table: each voxel of a level is the mean of the voxels it covers (path/path_volume.wgsl)
+// One thread per word, which holds two densities of a row or half a colour.
 
 struct PathVoxels {
-    // Voxels along each axis of the volume.
+    // Size in voxels of the volume.
     size: vec3u,
     // First word of its voxels in the table.
     word: u32,
     level: u32,
-    // Whether they are colours, and the largest component of one.
+    // Nonzero for colours, and the largest component of a colour.
     colored: u32,
     brightest: f32,
     first_row: u32,

@@ -1,11 +1,11 @@
-// path_emitters, path_environment, path_scan: by what the path tracer chooses light.
+// path_emitters, path_environment, path_scan: build the distributions by which the path tracer samples light.
 //
-// path_emitters     one thread per triangle that glows: its area times the luminance of its material
-// path_environment  one thread per texel of a level of the environment's cube: its luminance times its solid
-//                   angle. Paths look it up with a linear filter, so it is the mean of the filtered luminance
-//                   over the texel: a lamp of one texel sheds nearly half its light from the texels around it
-// path_scan         one workgroup: turns these weights into sums of the weights so far over the sum of all;
-//                   zeros if that is 0
+// path_emitters     one thread per emissive triangle: its area times the luminance of its material
+// path_environment  one thread per texel of a level of the environment cube: its luminance times its solid angle.
+//                   Paths sample the cube with a linear filter, so this is the mean filtered luminance over the
+//                   texel. A lamp of one texel spreads nearly half of its light to the texels around it.
+// path_scan         one workgroup: replaces these weights by their inclusive prefix sums over the total; zeros if
+//                   the total is 0
 #import "environment/cube_map.wgsl"
 #import "bvh/dispatch.wgsl"
 #import "path/path_table.wgsl"
@@ -40,7 +40,7 @@ fn path_emitters(
     table[params.emitter_word + count + number] = bitcast<u32>(select(0.0, weight, is_finite));
 }
 
-// Luminance of a texel of a face, or of one beyond an edge of it.
+// Luminance of a texel of a face. The texel may lie beyond an edge, on the neighbouring face.
 fn luminance_at(face: u32, texel: vec2i, side: u32) -> f32 {
     var at = CubeMapPlace(face, 2.0 * (vec2f(texel) + 0.5) / f32(side) - 1.0);
     if any(texel < vec2i(0)) || any(texel >= vec2i(i32(side))) {
@@ -65,7 +65,7 @@ fn path_environment(
     var luminance = 0.0;
     for (var i = 0u; i < 9u; i++) {
         let step = vec2i(vec2u(i % 3u, i / 3u)) - 1;
-        // The mean of a linear filter over a texel has 6/8 of it, and 1/8 of either neighbour.
+        // The mean of a linear filter over a texel weights it with 6/8, and either neighbour with 1/8.
         let shares = select(vec2f(0.125), vec2f(0.75), step == vec2i(0));
         luminance += shares.x * shares.y * luminance_at(number / (side * side), vec2i(texel) + step, side);
     }
@@ -99,7 +99,7 @@ fn path_scan(@builtin(local_invocation_index) thread: u32) {
     let most = min(before + own, all);
     var sum = before;
     for (var i = first; i < end; i++) {
-        // Rounding may not bring a sum past that of the next run.
+        // Rounding must not lift a sum above the first sum of the next run.
         sum = min(sum + bitcast<f32>(table[i]), most);
         table[i] = bitcast<u32>(select(0.0, sum / all, all > 0.0));
     }

@@ -1,11 +1,11 @@
-// accumulate: sums the frames of a supersampled picture; resolve: writes their mean.
+// accumulate: sums the frames of a supersampled image; resolve: writes their mean.
 //
-// in   hdr and display of one frame, and the picture's exposure
-// out  shown: sums of the linear light that a display emits, so that a bright edge is as smooth as a dark
-//      one, premultiplied with coverage where the picture is transparent; radiance: sums of hdr plus the
-//      radiance that is shown as display. Both are exact to f32. resolve writes the mean of shown,
-//      sRGB-encoded and dithered.
-// accumulate: one thread per pixel. resolve: a triangle that covers the target.
+// in   hdr and display of one frame, and the image's exposure
+// out  shown: sums of the linear light that a display emits, so that bright and dark edges are equally smooth;
+//      premultiplied with coverage if the image is transparent
+//      radiance: sums of hdr plus the radiance equivalent of display
+//      resolve writes the mean of shown, sRGB-encoded and dithered.
+// Both sums are in f32. accumulate: one thread per pixel. resolve: a full-screen triangle.
 #import "frame/cover.wgsl"
 #import "frame/display.wgsl"
 #import "frame/dither.wgsl"
@@ -14,7 +14,7 @@
 struct AccumulateParams {
     // Same as TonemapParams.curve.
     curve: u32,
-    // Number of the frame; the first overwrites the sums.
+    // Number of the frame. Frame 0 overwrites the sums.
     index: u32,
     width: u32,
     // Same as TonemapParams.transparent.

@@ -1,15 +1,13 @@
-// antialias: morphological antialiasing of the finished picture.
+// antialias: morphological antialiasing of the finished image.
 //
-// in   picture: encoded for the display, 8 bits a channel; where it is transparent, premultiplied before that
-// out  edges: whether each pixel differs from its left and from its upper neighbour; weights: how much of
-//      each of the two pixels at an edge the other covers; then the smoothed picture, and that picture scaled
-//      to a larger target
-// Four draws of a triangle that covers the target. Jimenez et al. 2012, "SMAA: Enhanced Subpixel
-// Morphological Antialiasing": edges and their local contrast (section 3.1); ends, turns and corners of
-// edges, and diagonals (3.2, 3.3). Between two turns an edge stands for a line from the middle of one turn to
-// the middle of the edge and on to the middle of the other turn. The paper looks the areas between line and
-// edge up; here they are integrated. Diagonals are treated alike: they are stairs with steps of one pixel,
-// between longer steps instead of turns.
+// in   picture: encoded for the display, 8 bits per channel; a transparent image is premultiplied before the encoding
+// out  edges: flags for an edge to the left and to the upper neighbour; weights: coverage of each of the two pixels at
+//      an edge by the other; then the smoothed image, and that image scaled to a larger target
+// Four full-screen draws. The method is Jimenez et al. 2012, "SMAA: Enhanced Subpixel Morphological Antialiasing":
+// edges and their local contrast (section 3.1); ends, turns and corners of edges, and diagonals (3.2, 3.3). Between two
+// turns, an edge stands for a line from the middle of one turn to the middle of the edge and on to the middle of the
+// other turn. The paper looks up the areas between line and edge; here they are integrated. Diagonals are treated
+// alike. They are stairs with steps of one pixel, between longer steps instead of turns.
 #import "frame/cover.wgsl"
 #import "math/cubic.wgsl"
 #import "frame/display.wgsl"
@@ -43,7 +41,7 @@ fn edges(in: Corner) -> @location(0) u32 {
     let least = i32(ANTIALIAS_CONTRAST);
     var bits = 0u;
     if any(found >= vec2i(least)) {
-        // An edge beside one of more than twice its contrast is not visible.
+        // An edge next to one of more than twice its contrast is not visible.
         let right = contrast(here, levels(at + vec2i(1, 0)));
         let below = contrast(here, levels(at + vec2i(0, 1)));
         let farther_left = contrast(left, levels(at - vec2i(2, 0)));
@@ -56,11 +54,11 @@ fn edges(in: Corner) -> @location(0) u32 {
     return bits;
 }
 
-// Edges along an axis lie between a pixel and the one before it across the axis.
+// Direction of an edge. It lies between a pixel and the previous one across the axis.
 struct Axis {
     along: vec2i,
     across: vec2i,
-    // Bits of such edges, and of the edges that cross them.
+    // Bits of edges along the axis, and of the edges that cross it.
     run: u32,
     cross: u32,
 }
@@ -70,7 +68,7 @@ fn has_edge(at: vec2i, bit: u32) -> bool {
     return all(at >= vec2i(0)) && all(at < size) && (textureLoad(edge_bits, at, 0).r & bit) != 0u;
 }
 
-// How an edge turns: towards the pixel before it, towards the one after it, neither or both.
+// Turn of an edge, as a bit mask: towards the previous pixel, towards the next one, neither or both.
 const BEFORE = 1u;
 const AFTER = 2u;
 
@@ -87,7 +85,7 @@ fn kept_at(at: vec2i, crossing: vec2i, axis: Axis, step: i32, turns: u32) -> f32
     if turns == (BEFORE | AFTER) {
         return 1.0;
     }
-    // One pixel across, the outline continues ahead; else it may continue farther across, or back.
+    // One pixel across, the outline may continue ahead. Otherwise it may continue farther across, or back.
     let side = select(-axis.across, axis.across, turns == AFTER);
     let goes_on = has_edge(at + step * axis.along + side, axis.run);
     let second = select(2 * side, side, turns == AFTER);
@@ -98,12 +96,12 @@ fn kept_at(at: vec2i, crossing: vec2i, axis: Axis, step: i32, turns: u32) -> f32
 fn find_end(first: vec2i, axis: Axis, step: i32) -> End {
     let forward = step > 0;
     let last = vec2i(textureDimensions(edge_bits)) - 1;
-    // A pixel holds the crossing edges at its start; the next pixel holds those at its end.
+    // A pixel stores the crossing edges at its start; the next pixel stores those at its end.
     let ahead = select(vec2i(0), axis.along, forward);
     let available = select(dot(first, axis.along) + 1, dot(last - first, axis.along), forward);
     let count = min(available, i32(ANTIALIAS_REACH));
     for (var distance = 0; distance < count; distance++) {
-        // Both reads are within the picture: an edge lies between two rows.
+        // Both reads are inside the image, because an edge lies between two rows.
         let at = first + distance * step * axis.along;
         let after = textureLoad(edge_bits, at + ahead, 0).r;
         let before = textureLoad(edge_bits, at + ahead - axis.across, 0).r;
@@ -123,24 +121,23 @@ fn find_end(first: vec2i, axis: Axis, step: i32) -> End {
     return End(f32(select(count - 1, count, runs_on)), 0u, 1.0);
 }
 
-// Area under the line in a pixel at this distance from the end of an edge of this length. The line runs from
-// half a pixel beside the end to the middle of the edge.
+// Area under the line in a pixel, at this distance from the end of an edge of this length. The line runs from half a
+// pixel beside the end to the middle of the edge.
 fn ramp(distance: f32, length: f32) -> f32 {
     let first = min(distance, 0.5 * length);
     let last = min(distance + 1.0, 0.5 * length);
     return 0.5 * ((last - last * last / length) - (first - first * first / length));
 }
 
-// Whether there is an edge between a corner of pixels and the next corner in a direction.
+// True if there is an edge between a pixel corner and the next corner in a direction.
 fn has_segment(corner: vec2i, direction: vec2i) -> bool {
     return has_edge(min(corner, corner + direction), select(LEFT, ABOVE, direction.x != 0));
 }
 
 struct Longer {
-    // Distance in segments of one pixel, of which every other one crosses the axis.
+    // Distance in segments of one pixel. Every other segment crosses the axis.
     distance: f32,
-    // 1 where the longer segment crosses the axis, −1 where it runs along it, 0 where the stairs end without
-    // one.
+    // 1 if the longer segment crosses the axis, −1 if it runs along it, 0 if the stairs end without one.
     crosses: f32,
 }
 
@@ -161,28 +158,28 @@ fn find_longer(corner: vec2i, across: vec2i, along: vec2i) -> Longer {
     return Longer(f32(2u * ANTIALIAS_REACH), 0.0);
 }
 
-// Same as `areas`, for a segment of one pixel that turns to one side at its start and to the other at its
-// end: a step of stairs. The line goes through the middles of the segments and drifts by half a pixel towards
-// a longer one. It cuts a triangle off each of the two pixels.
+// Same as `areas`, for a step of stairs: a segment of one pixel that turns to one side at its start and to the other at
+// its end. The line goes through the middles of the segments and drifts by half a pixel towards a longer one. It cuts a
+// triangle off each of the two pixels.
 fn diagonal_areas(at: vec2i, axis: Axis, turns_after: bool) -> vec2f {
     let down = select(-axis.across, axis.across, turns_after);
     let start = find_longer(at, -down, -axis.along);
     let end = find_longer(at + axis.along, down, axis.along);
     let length = start.distance + end.distance;
-    // Drift towards `down`, half a segment from the middle: towards the end and towards the start.
+    // Drift towards `down`, half a segment from the middle, at the end and at the start.
     let drift = vec2f(
         end.crosses * max(0.0, 1.0 - 2.0 * (end.distance - 0.5) / length)
             - start.crosses * max(0.0, 1.0 - 2.0 * (start.distance + 0.5) / length),
         end.crosses * max(0.0, 1.0 - 2.0 * (end.distance + 0.5) / length)
             - start.crosses * max(0.0, 1.0 - 2.0 * (start.distance - 0.5) / length),
     );
-    // The line cuts the pixel towards `down` at the end and the other pixel at the start.
+    // The line cuts the pixel towards `down` at the end, and the other pixel at the start.
     let legs = 0.5 + 0.5 * vec2f(drift.x, -drift.y);
     let cut = 0.5 * legs * legs;
     return select(cut.yx, cut, turns_after);
 }
 
-// Shares of the pixel after the edge that the one before it covers, and the other way round.
+// Coverage of the pixel after the edge by the one before it, and the other way round.
 fn areas(at: vec2i, axis: Axis) -> vec2f {
     let start = find_end(at, axis, -1);
     let end = find_end(at, axis, 1);
@@ -191,7 +188,7 @@ fn areas(at: vec2i, axis: Axis) -> vec2f {
     if is_step && start.turns != 0u && end.turns != 0u {
         return diagonal_areas(at, axis, end.turns == AFTER);
     }
-    // Where one end turns to both sides, the turn at the other end decides which way the line continues.
+    // If one end turns to both sides, the turn at the other end decides the direction of the line.
     let start_turns = select(start.turns, end.turns ^ both, start.turns == both && end.turns != 0u);
     let end_turns = select(end.turns, start.turns ^ both, end.turns == both && start.turns != 0u);
     let length = start.distance + end.distance + 1.0;
@@ -208,7 +205,7 @@ fn weights(in: Corner) -> @location(0) vec4f {
     let at = vec2i(in.clip.xy);
     let bits = textureLoad(edge_bits, at, 0).r;
     var found = vec4f(0.0);
-    // Pixels with one edge run one iteration, side by side, whichever edge that is.
+    // All pixels with one edge run a single iteration, whichever edge it is, which avoids divergence.
     for (var rest = bits; rest != 0u; rest &= rest - 1u) {
         let is_above = (rest & LEFT) == 0u;
         let x = vec2i(1, 0);
@@ -225,7 +222,7 @@ fn weights(in: Corner) -> @location(0) vec4f {
     return found;
 }
 
-// Linear light, premultiplied with alpha as the picture is.
+// Linear light, premultiplied with alpha like the image.
 fn linear(encoded: vec4f) -> vec4f {
     return vec4f(srgb_decode(encoded.rgb), encoded.a);
 }
@@ -238,7 +235,7 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     let own = textureLoad(weights_texture, at, 0);
     let below = textureLoad(weights_texture, min(at + vec2i(0, 1), last), 0).y * f32(at.y < last.y);
     let right = textureLoad(weights_texture, min(at + vec2i(1, 0), last), 0).w * f32(at.x < last.x);
-    // Blends along one axis, the one with more coverage: both would count a slanted edge twice.
+    // Blends along the axis with more coverage only. Both axes would count a slanted edge twice.
     let along_y = max(own.x, below) >= max(own.z, right);
     let shares = select(vec2f(own.z, right), vec2f(own.x, below), along_y);
     var blended = here;
@@ -246,7 +243,7 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
         let axis = select(vec2i(1, 0), vec2i(0, 1), along_y);
         let before = linear(textureLoad(picture, max(at - axis, vec2i(0)), 0));
         let after = linear(textureLoad(picture, min(at + axis, last), 0));
-        // The weights do not count area that both neighbours cover twice: neither gets more than it would alone.
+        // Area that both neighbours cover must not count twice. Neither neighbour gets more than it would alone.
         let taken = shares * shares / (shares.x + shares.y);
         let mixed = (1.0 - taken.x - taken.y) * linear(here) + taken.x * before + taken.y * after;
         blended = vec4f(srgb_encode(mixed.rgb), mixed.a);
@@ -254,7 +251,7 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     return blended;
 }
 
-// By cubics: bilinear filtering shows the pixels of the smaller picture as diamonds.
+// Bicubic, because bilinear filtering shows the pixels of the smaller image as diamonds.
 @fragment
 fn stretch(in: Corner) -> @location(0) vec4f {
     let size = vec2f(textureDimensions(picture));

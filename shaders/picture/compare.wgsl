@@ -1,39 +1,38 @@
-// compare: what the viewer shows of two pictures, A and B: one on each side of a line, or their error as a
-//          colour.
-// compare_errors: the sum, the largest and the number of these errors.
+// compare: compares two images, A and B, in the viewer: split at a line, or as a false-colour error.
+// compare_errors: computes the sum, the maximum and the number of these errors.
 //
-// in   a_texture, b_texture: sRGB-encoded; B linear where b_exposure is not 0, and then shown
-//      as `tonemap` shows radiance. Pictures of other sizes than
-//      the target's part are scaled about its middle and filtered; where they are as large, texels are taken
-//      as they are
-// out  compare: the composed picture, sRGB-encoded. compare_errors: totals, which are 0 before: the low 16
-//      bits of sums, what is above them, the largest error and the number of pixels, errors in 1/65535
-// compare: a triangle that covers the target. compare_errors: one thread per pixel; threads of a workgroup
-// add up in its memory, workgroups by relaxed atomics, which nothing reads before the dispatch has ended.
+// in   a_texture, b_texture: sRGB-encoded images. If b_exposure is not 0, B is linear and displayed like radiance in
+//      `tonemap`. Images whose size differs from the target's part are scaled about its centre and filtered; others are
+//      read texel by texel.
+// out  compare: the composed image, sRGB-encoded
+//      compare_errors: totals, which start at 0: the low 16 bits of the sums, the bits above them, the largest error
+//      and the number of pixels, with errors in 1/65535
+// compare: a full-screen triangle. compare_errors: one thread per pixel. A workgroup adds up in its memory and then
+// with relaxed atomics; nothing reads the totals before the dispatch has ended.
 #import "frame/cover.wgsl"
 #import "frame/display.wgsl"
 #import "math/magma.wgsl"
 
 struct CompareParams {
-    // Upper left corner and size in pixels of the part of the target.
+    // Top-left corner and size in pixels of the part of the target.
     origin: vec2u,
     size: vec2u,
-    // From a pixel's middle in that part to a place in each picture, in texels: a factor and an offset.
+    // Mapping from a pixel centre in that part to texels of each image: a factor and an offset.
     offset_a: vec2f,
     offset_b: vec2f,
     scale_a: f32,
     scale_b: f32,
-    // Pixels from the left, or from the top, from which B is shown.
+    // Position of the split line in pixels from the left or the top. B is shown beyond it.
     line: f32,
     is_horizontal: u32,
     is_difference: u32,
-    // What errors are multiplied by before they get a colour.
+    // Factor on errors before the colour map.
     gain: f32,
-    // Whether errors are those of linear light.
+    // Nonzero to compute errors in linear light.
     is_linear: u32,
-    // What B's linear radiance is multiplied by; 0 where B is sRGB-encoded.
+    // Exposure factor on B's linear radiance; 0 if B is sRGB-encoded.
     b_exposure: f32,
-    // The tone curve of B's linear radiance, as in tonemap.wgsl; 0 for none.
+    // Tone curve for B's linear radiance, numbered like in tonemap.wgsl; 0 for none.
     b_curve: u32,
 }
 
@@ -46,10 +45,10 @@ var<workgroup> sum: atomic<u32>;
 var<workgroup> largest: atomic<u32>;
 var<workgroup> count: atomic<u32>;
 
-// Behind pictures that do not reach this far.
+// Shown outside an image.
 const BACKDROP = vec3f(0.1);
 
-// The picture at `at` texels, and 1 where it has any.
+// Samples an image at `at` in texels. Alpha is 1 inside the image.
 fn filtered(picture: texture_2d<f32>, at: vec2f) -> vec4f {
     let size = vec2i(textureDimensions(picture));
     if any(at < vec2f(0.0)) || any(at >= vec2f(size)) {
@@ -84,7 +83,7 @@ fn picture_b(pixel: vec2u) -> vec4f {
     return vec4f(select(found.rgb, encoded, is_radiance), found.a);
 }
 
-// The largest difference of a channel.
+// Largest difference of a channel.
 fn error_of(a: vec3f, b: vec3f) -> f32 {
     let encoded = abs(a - b);
     let linear = abs(srgb_decode(a) - srgb_decode(b));

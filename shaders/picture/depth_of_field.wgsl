@@ -1,16 +1,16 @@
-// depth_of_field: the picture as a lens with an aperture sees it, in radiance, before exposure.
+// depth_of_field: blurs radiance like a thin lens, before exposure.
 //
-// depth_of_field_circles: a thread per pixel
+// depth_of_field_circles: one thread per pixel
 // in   the G-buffer's position
-// out  the radius in pixels of the circle that a point at its depth is blurred to (thin lens; Potmesil and Chakravarty
-//      1982, "Synthetic Image Generation with a Lens and Aperture Camera Model"): negative in front of the focus, at
-//      most DEPTH_OF_FIELD_LIMIT; the largest one of each tile
-// depth_of_field: a thread per pixel
+// out  the radius in pixels of the circle of confusion (Potmesil and Chakravarty 1982, "Synthetic Image Generation with
+//      a Lens and Aperture Camera Model"). It is negative in front of the focus, and at most DEPTH_OF_FIELD_LIMIT. Also
+//      the largest radius of each tile.
+// depth_of_field: one thread per pixel
 // in   hdr, display, those circles
-// out  both blurred: each pixel gathers from those around it whose circles reach it. What is in front spreads over what
-//      is behind; what is behind spreads no farther than the pixel's own circle, so that it does not bleed into what is
-//      sharp. The same values where no circle around is larger than half a pixel.
-// Threads of different workgroups meet only in atomicMax.
+// out  both blurred. Each pixel gathers from the neighbours whose circles reach it. The foreground spreads over the
+//      background. The background spreads no farther than the pixel's own circle, so that it does not bleed into sharp
+//      surfaces. Values stay unchanged where no circle nearby is larger than half a pixel.
+// Workgroups share data only through atomicMax.
 #import "frame/frame.wgsl"
 #import "frame/gbuffer_position.wgsl"
 #import "math/half_float.wgsl"
@@ -19,9 +19,9 @@ struct DepthOfFieldParams {
     // Diameter of the aperture, and focal length, in metres.
     aperture: f32,
     focal_length: f32,
-    // Distance along the view that is sharp, in metres; 0 for what the middle of the picture shows.
+    // Focus distance along the view in metres; 0 to focus on the centre of the image.
     focus: f32,
-    // Pixels in a metre of the sensor.
+    // Pixels per metre of the sensor.
     pixels_per_metre: f32,
 }
 
@@ -42,7 +42,7 @@ fn tiles_in_row() -> u32 {
     return (frame.size.x + DEPTH_OF_FIELD_TILE - 1u) / DEPTH_OF_FIELD_TILE;
 }
 
-// Metres along the view; the background is far away.
+// View depth in metres; very large for the background.
 fn depth_at(pixel: vec2u) -> f32 {
     let seen = textureLoad(position_texture, pixel, 0);
     let depth = gbuffer_depth(seen, frame.eye, frame.forward);
@@ -58,17 +58,17 @@ fn depth_of_field_circles(@builtin(global_invocation_id) thread: vec3u) {
     let depth = max(depth_at(pixel), 1.0e-6);
     let middle = depth_at(frame.size / 2u);
     let chosen = select(params.focus, middle, params.focus == 0.0);
-    // Nothing nearer than the focal length can be sharp.
+    // Nothing nearer than the focal length can be in focus.
     let focus = max(chosen, 1.01 * params.focal_length);
     let scale = 0.5 * params.aperture * params.focal_length / (focus - params.focal_length) * params.pixels_per_metre;
     let radius = clamp(scale * (depth - focus) / depth, -DEPTH_OF_FIELD_LIMIT, DEPTH_OF_FIELD_LIMIT);
     textureStore(circles_out, pixel, vec4f(radius, 0.0, 0.0, 0.0));
     let tile = pixel / DEPTH_OF_FIELD_TILE;
-    // Floats that are not negative are in the order of their bits.
+    // Non-negative floats sort like their bits.
     atomicMax(&tiles[tile.y * tiles_in_row() + tile.x], bitcast<u32>(abs(radius)));
 }
 
-// The largest circle that may reach a pixel. A tile is as wide as the largest circle there can be.
+// Largest circle that may reach a pixel. A tile is as wide as the largest possible circle.
 fn reach_of(pixel: vec2u) -> f32 {
     let tile = vec2i(pixel / DEPTH_OF_FIELD_TILE);
     let last = vec2i((frame.size - 1u) / DEPTH_OF_FIELD_TILE);
@@ -82,7 +82,7 @@ fn reach_of(pixel: vec2u) -> f32 {
     return reach;
 }
 
-// An angle that differs between neighbours and from frame to frame.
+// Random rotation that differs between neighbours and from frame to frame.
 fn turn_of(pixel: vec2u) -> f32 {
     var hash = ((pixel.x + 1u) * 0x9e3779b9u) ^ ((pixel.y + 1u) * 0x85ebca6bu) ^ (frame.sample_index * 0xc2b2ae35u);
     hash = (hash ^ (hash >> 16u)) * 0x7feb352du;
@@ -90,7 +90,7 @@ fn turn_of(pixel: vec2u) -> f32 {
     return f32(hash >> 16u) / 65536.0 * 2.0 * PI;
 }
 
-// The share of what a pixel sends over a circle that reaches one this far away.
+// Share of a pixel's light that its circle spreads to a pixel at this distance.
 fn spread(radius: f32, away: f32) -> f32 {
     return saturate(radius + 0.5 - away) / max(PI * radius * radius, 1.0);
 }
@@ -111,7 +111,7 @@ fn depth_of_field(@builtin(global_invocation_id) thread: vec3u) {
     }
     let own = textureLoad(circles_texture, pixel, 0).x;
     let turn = turn_of(pixel);
-    // Pixels that each sample stands for.
+    // Number of pixels per sample.
     let area = PI * reach * reach / f32(DEPTH_OF_FIELD_SAMPLES);
     var weight = spread(abs(own), 0.0);
     var seen = weight * hdr;

@@ -1,27 +1,27 @@
-// exposure: meters the picture's luminance and adapts the exposure towards it.
+// exposure: meters the image's luminance and adapts the exposure to it.
 //
-// exposure_histogram, a thread per 16 pixels
-// in   hdr: all of it, the background too; bins all zero
-// out  bins: pixels by the logarithm of their luminance, eight bins a stop; each bin also sums the positions
-//      of its pixels within the bin. Black and NaN pixels are left out; infinite ones count as the brightest.
-// Bins are cut out of the bits of floats whose arithmetic is exact, and all sums are integers: they are the
-// same on every adapter, in any order. Threads of different workgroups meet only in atomicAdd.
+// exposure_histogram: one thread per 16 pixels
+// in   hdr: all pixels, including the background; bins all zero
+// out  bins: pixels by the logarithm of their luminance, eight bins per stop. Each bin also sums the positions of its
+//      pixels within the bin. Black and NaN pixels are left out; infinite ones count as the brightest.
+// Bins are derived from the bits of floats whose arithmetic is exact, and all sums are integers. They are the same on
+// every adapter, in any order. Workgroups share data only through atomicAdd.
 //
-// exposure, one workgroup of a thread per bin
+// exposure: one workgroup with one thread per bin
 // in   bins
-// out  used: an exposure that maps the mean log luminance between two percentiles to middle grey (Reinhard et
-//      al. 2002, "Photographic Tone Reproduction for Digital Images", with a trimmed mean); always finite
+// out  used: an exposure that maps the mean log luminance between two percentiles to middle grey (Reinhard et al. 2002,
+//      "Photographic Tone Reproduction for Digital Images", with a trimmed mean); always finite
 #import "picture/exposure_params.wgsl"
 
 struct ExposureBin {
     count: atomic<u32>,
-    // Sum of the positions within the bin, in units of 2^-EXPOSURE_BIN_SHIFT of it: low word and high word.
+    // Sum of the positions within the bin, in units of 2^-EXPOSURE_BIN_SHIFT of the bin: low word and high word.
     sum_low: atomic<u32>,
     sum_high: atomic<u32>,
 }
 
 struct ExposureParams {
-    // The percentiles, as shares of the pixels, between which pixels count.
+    // Lower and upper percentile of the metered pixels, as fractions.
     low: f32,
     high: f32,
     // Exposure compensation in stops.
@@ -29,9 +29,9 @@ struct ExposureParams {
     // Least and greatest exposure in stops.
     least: f32,
     most: f32,
-    // Exposure of a black picture in stops.
+    // Exposure of a black image in stops.
     fallback: f32,
-    // Share of the remaining difference that this frame adapts by; 1 adapts at once.
+    // Fraction of the remaining difference that this frame adapts; 1 adapts at once.
     share: f32,
 }
 
@@ -40,20 +40,20 @@ struct ExposureParams {
 @group(0) @binding(2) var<storage, read_write> bins: array<ExposureBin>;
 @group(0) @binding(3) var<storage, read_write> used: Exposure;
 
-// A difference in stops that nobody sees: adaptation ends here.
+// Adaptation ends at this difference in stops, which is invisible.
 const ADAPTED = 0.01;
 
 var<workgroup> counts: array<atomic<u32>, EXPOSURE_BINS>;
 var<workgroup> sums: array<atomic<u32>, EXPOSURE_BINS>;
 
-// Bits of the luminance, minus the bits of the least luminance that counts; at least EXPOSURE_BINS <<
-// EXPOSURE_BIN_SHIFT for black and NaN. The weights are Rec. 709's in 4096ths: their products with half
-// floats are exact in f32, so a fused multiply-add gives the same sum.
+// Bits of the luminance, minus the bits of the least luminance that counts. At least EXPOSURE_BINS <<
+// EXPOSURE_BIN_SHIFT for black and NaN. The weights are Rec. 709's in 4096ths. Their products with half floats are
+// exact in f32, so a fused multiply-add gives the same sum.
 fn luminance_bits(color: vec3f) -> u32 {
     let weighted = color * vec3f(871.0, 2929.0, 296.0) / 4096.0;
     let bits = bitcast<u32>((weighted.r + weighted.g) + weighted.b);
     let last = EXPOSURE_LEAST_BITS + (EXPOSURE_BINS << EXPOSURE_BIN_SHIFT) - 1u;
-    // Infinity is still a number here; NaN is not.
+    // Infinity still counts as a number here; NaN does not.
     return select(bits, min(bits, last), bits <= 0x7f800000u) - EXPOSURE_LEAST_BITS;
 }
 
@@ -73,7 +73,7 @@ fn exposure_histogram(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_in
         let bin = bits >> EXPOSURE_BIN_SHIFT;
         if bin < EXPOSURE_BINS {
             atomicAdd(&counts[bin], 1u);
-            // 64 · 64 pixels of 20 bits fit 32 bits.
+            // 64 · 64 pixels of 20 bits fit in 32 bits.
             atomicAdd(&sums[bin], bits & ((1u << EXPOSURE_BIN_SHIFT) - 1u));
         }
     }
@@ -111,7 +111,7 @@ fn exposure(@builtin(local_invocation_index) bin: u32) {
     let weight = max(min(f32(past), params.high * total) - max(f32(past - count), params.low * total), 0.0);
     let sum = f32(atomicLoad(&bins[bin].sum_high)) * 4294967296.0 + f32(atomicLoad(&bins[bin].sum_low));
     let mean_fraction = sum / (f32(max(count, 1u)) * f32(1u << EXPOSURE_BIN_SHIFT));
-    // Eight linear bins from 1 to 2, as in the mantissas of floats.
+    // Eight linear bins from 1 to 2, like the mantissas of floats.
     let stops = f32(bin / 8u) - 16.0 + log2(1.0 + (f32(bin % 8u) + mean_fraction) / 8.0);
     weighed[bin] = weight * vec2f(stops, 1.0);
     workgroupBarrier();
@@ -128,7 +128,7 @@ fn exposure(@builtin(local_invocation_index) bin: u32) {
         let goal = clamp(select(metered, params.fallback, is_black), params.least, params.most);
         let way = goal - used.ev;
         let nearer = used.ev + params.share * way;
-        // A step that rounding swallows would never arrive.
+        // A step that rounds to zero would never arrive.
         let stands = nearer == used.ev && params.share > 0.0;
         let ev = select(nearer, goal, params.share >= 1.0 || abs(way) < ADAPTED || stands);
         used = Exposure(exp2(ev), ev, goal);

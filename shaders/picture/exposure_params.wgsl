@@ -1,9 +1,9 @@
-// The exposure of a picture.
+// Exposure of an image.
 
 struct Exposure {
-    // Multiplies radiance.
+    // Factor on radiance.
     scale: f32,
     ev: f32,
-    // EV that the picture's luminance calls for; `ev` adapts towards it.
+    // Metered exposure value, which `ev` adapts to.
     target_ev: f32,
 }

@@ -1,15 +1,16 @@
-// noise: how far the mean of many samples still changes.
+// noise: estimates the remaining noise of the mean of many samples.
 //
-// in   shown: sums over params.summed frames of the light that a display emits, in a picture of params.frames; before: the
-//      same after params.frames_before, fewer frames
-// out  bins: pixels by the standard error of their mean, in the channel where that is largest: NOISE_EVEN_BINS bins, of
-//      which each level of 255 has NOISE_BINS_PER_LEVEL, then NOISE_BINS_PER_OCTAVE for each factor of 2, the last bin all
-//      larger ones; before: shown. Without frames before, only that.
-// One thread per pixel. Threads of different workgroups meet only in atomicAdd.
+// in   shown: sums over params.summed frames of the light that a display emits, in an image of params.frames frames;
+//      before: the same after params.frames_before, fewer frames
+// out  bins: pixels by the standard error of their mean, in the channel with the largest error. There are
+//      NOISE_EVEN_BINS linear bins, NOISE_BINS_PER_LEVEL for each level of 255. Then follow NOISE_BINS_PER_OCTAVE bins
+//      per factor of 2; the last bin holds all larger errors.
+//      before: a copy of shown. Without earlier frames, this is the only output.
+// One thread per pixel. Workgroups share data only through atomicAdd.
 //
-// A mean of n frames that grew out of one of m differs from it by a variance of s² (1/m − 1/n), where a frame has s²; its
-// own is s²/n. (The estimate from two halves of Dammertz et al. 2010, "A Hierarchical Automatic Stopping Condition for
-// Monte Carlo Global Illumination", for any two means.)
+// A mean of n frames that extends a mean of m frames differs from it with a variance of s² (1/m − 1/n), where s² is the
+// variance of a frame. The variance of the mean itself is s²/n. This generalises the two-halves estimate of Dammertz et
+// al. 2010, "A Hierarchical Automatic Stopping Condition for Monte Carlo Global Illumination", to any two means.
 #import "frame/display.wgsl"
 
 struct NoiseParams {
@@ -17,7 +18,7 @@ struct NoiseParams {
     height: u32,
     frames: u32,
     frames_before: u32,
-    // frames, or 1 where shown holds their mean.
+    // Number of frames in the sums, or 1 if shown holds their mean.
     summed: u32,
     summed_before: u32,
 }

@@ -1,18 +1,17 @@
-// temporal: averages the frames of a moving picture, each of which looks at other points of its pixels. shown: writes
-// the mean.
+// temporal: averages the jittered frames of a moving image; shown: writes the mean.
 //
-// in   picture: the frame, tone-mapped and sRGB-encoded; position and displacement of what its pixels show;
-//      last_mean, last_samples and last_box: the mean of the frames before, how many samples that has, and the colours
-//      that it was allowed
-// out  mean_out, linear; samples_out; box_out; shown encodes and dithers the mean. All have the size that is shown,
-//      which may be larger than the frame's.
+// in   picture: the frame, tone-mapped and sRGB-encoded; position and displacement of its pixels' surfaces; last_mean,
+//      last_samples and last_box: the mean of the earlier frames, its number of samples, and the colours that it was
+//      clamped to
+// out  mean_out, linear; samples_out; box_out; shown encodes and dithers the mean. All have the output size, which may
+//      be larger than the frame's.
 //
-// The mean follows the motion of what is nearest among the four pixels of the frame around, and is confined to the
-// colours of 3 × 3 (after Karis 2014, "High-Quality Temporal Supersampling"). Some frames miss what is thinner than a
-// pixel, so the colours of earlier frames are allowed too, the older the less. A sample counts by how near it is to
-// the middle of the shown pixel, so that a larger picture fills in over some frames (after Herrera et al. 2020, "A
-// Survey of Temporal Antialiasing Techniques", section 5).
-// temporal: one thread per shown pixel. shown: a triangle that covers the target.
+// The mean is reprojected with the motion of the nearest surface among the four surrounding pixels, and clamped to the
+// colours of 3 × 3 pixels (after Karis 2014, "High-Quality Temporal Supersampling"). Some frames miss geometry thinner
+// than a pixel, so the colours of earlier frames extend the clamp, with a weight that decays. A sample is weighted by
+// its distance from the centre of the output pixel, so that a larger image fills in over some frames (after Herrera et
+// al. 2020, "A Survey of Temporal Antialiasing Techniques", section 5).
+// temporal: one thread per output pixel. shown: a full-screen triangle.
 #import "math/cubic.wgsl"
 #import "frame/cover.wgsl"
 #import "frame/display.wgsl"
@@ -21,9 +20,9 @@
 #import "frame/motion.wgsl"
 
 struct TemporalParams {
-    // Where the frame looks at in its pixels, from their middles, in pixels, y down.
+    // Sample jitter of the frame, relative to the pixel centres, in pixels, y down.
     jitter: vec2f,
-    // Whether last_mean is that of the frames before.
+    // Nonzero if last_mean belongs to the previous frame.
     continues: u32,
     // Same as TonemapParams.dither.
     dither: u32,
@@ -46,9 +45,9 @@ struct TemporalParams {
 @group(0) @binding(0) var<uniform> shown_params: TemporalParams;
 @group(0) @binding(1) var mean_texture: texture_2d<f32>;
 
-// Where there is no mean yet: a Gaussian of half a pixel of the frame.
+// Inverse variance scale of the filter where there is no mean yet: a Gaussian of half a frame pixel.
 const SMOOTHNESS = 2.0;
-// The least and the most luma, differences of colour and coverage that the mean may have.
+// Bounds on the luma, the chroma and the coverage of the mean.
 struct ColorBox {
     least: vec4f,
     most: vec4f,
@@ -64,7 +63,7 @@ fn box_unpack(words: vec2u) -> ColorBox {
     return ColorBox(unpack4x8unorm(words.x) - BOX_OFFSET, unpack4x8unorm(words.y) - BOX_OFFSET);
 }
 
-// Luma and two differences of colour, of encoded colours: steps of them look alike everywhere.
+// YCoCg of encoded colours: luma and two chroma differences, perceptually about uniform.
 fn ycocg(c: vec3f) -> vec3f {
     return vec3f(0.25 * c.r + 0.5 * c.g + 0.25 * c.b, 0.5 * (c.r - c.b), 0.5 * c.g - 0.25 * (c.r + c.b));
 }
@@ -74,7 +73,7 @@ fn from_ycocg(c: vec3f) -> vec3f {
     return vec3f(middle + c.y, c.x + c.z, middle - c.y);
 }
 
-// The mean of the frames before at a point of the picture. At the middle of a pixel it is that pixel's.
+// Mean of the earlier frames at a point of the image. At a pixel centre it is the pixel's value.
 fn last_mean(at: vec2f) -> vec4f {
     let places = cubic_taps(at, vec2f(textureDimensions(last_mean_texture)), TEMPORAL_SLOPE);
     var sum = vec4f(0.0);
@@ -94,13 +93,13 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= shown_size) {
         return;
     }
-    // In pixels of the frame.
+    // In frame pixels.
     let scale = vec2f(frame.size) / vec2f(shown_size);
     let at = (vec2f(pixel) + 0.5) * scale;
     let sampled_at = at - params.jitter;
-    // Found by measurement at full and at half scale (BENCHMARKS.md), as are the constants of this pass.
-    // How a sample counts by its distance from the middle of the shown pixel, a Gaussian of 0.35 to 0.39 pixels; how
-    // much fewer samples the mean counts as where it is resampled.
+    // `sharpness` weights a sample by its distance from the centre of the output pixel, as a Gaussian of 0.35 to 0.39
+    // pixels. `blurring` reduces the sample count of the mean where it is resampled. Like the other constants of this
+    // pass, they were found by measurement at full and at half scale (BENCHMARKS.md).
     let fineness = min(scale.x, scale.y);
     let sharpness = 2.4 + 1.8 * fineness;
     let blurring = 14.0 - 8.0 * fineness;
@@ -145,8 +144,8 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let last_samples = textureLoad(last_samples_texture, vec2u(history_at), 0).r;
     let last = last_mean(history_at);
     let last_box = box_unpack(textureLoad(last_box_texture, vec2u(history_at), 0).xy);
-    // Where the frame shows nothing of what the earlier ones did around here, that is gone.
-    // Eight bits round by less than a tenth of what tells them apart.
+    // If the frame shows none of the earlier frames' colours around here, their surface is gone. Eight-bit rounding is
+    // less than a tenth of the threshold.
     let apart = max(last_box.least - box.most, box.least - last_box.most);
     let most_apart = max(max(apart.x, apart.y), max(apart.z, apart.w));
     let other = smoothstep(0.1 * TEMPORAL_OTHER_COLORS, TEMPORAL_OTHER_COLORS, most_apart);
@@ -160,16 +159,16 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let farthest = max(max(off.x, off.y), max(off.z, off.w));
     let confined = middle + (compared - middle) / max(farthest, 1.0);
     let kept = vec4f(srgb_decode(saturate(from_ycocg(confined.xyz))), saturate(confined.w));
-    // A mean that is resampled from frame to frame blurs: where it lies between pixels it counts for fewer.
+    // Repeated resampling blurs the mean. Between pixels it counts for fewer samples.
     let between = fract(history_at - 0.5);
     let blur = 2.0 * sqrt(max(between.x * (1.0 - between.x), between.y * (1.0 - between.y)));
     let counted = min(last_samples, TEMPORAL_SAMPLES / (1.0 + blurring * blur));
     let samples = same * counted / (1.0 + TEMPORAL_FORGETTING * max(farthest - 1.0, 0.0));
-    // Where there is no mean, the nearest of few samples would show their pattern.
+    // Without a mean, weighting few samples by distance would show the sample pattern.
     let sharp = encoded / max(weights, 1.0e-20);
     let now_encoded = mix(smoothed / smooth_weights, sharp, saturate(samples));
     let now = vec4f(srgb_decode(now_encoded.rgb), now_encoded.a);
-    // Of the first frame everything counts, however far from the pixel's middle.
+    // The first frame counts fully, however far its sample is from the pixel centre.
     let weight = max(min(weights, 1.0), 1.0e-3);
     let result = mix(kept, now, weight / (weight + samples));
     textureStore(mean_out, pixel, result);

@@ -1,11 +1,10 @@
-// tonemap: radiance, or a channel of the frame, to the display.
+// tonemap: converts radiance, or a channel of the frame, to display values.
 //
-// in   hdr, the exposure, and display (colours shown without exposure or tone mapping; in alpha the share of what is
-//      behind that shadows on the ground leave); or the channel's floats
-// out  target, sRGB-encoded by this shader (the target's format is not sRGB); of a transparent picture
-//      premultiplied before that, with the coverage as alpha; the lit image dithered,
-//      but for what `temporal` reads
-// A triangle that covers the target. hdr is filtered where the target is larger; channels are not.
+// in   hdr, the exposure, and display (colours shown without exposure or tone mapping; alpha is the share of the
+//      background that the ground's shadows leave); or the channel's floats
+// out  target, sRGB-encoded by this shader (the target's format is not sRGB). A transparent image is premultiplied
+//      before the encoding, with the coverage as alpha. The lit image is dithered, unless `temporal` reads it.
+// A full-screen triangle. hdr is filtered if the target is larger; channels are not.
 #import "frame/cover.wgsl"
 #import "frame/display.wgsl"
 #import "frame/dither.wgsl"
@@ -19,12 +18,12 @@ struct TonemapParams {
     channel: u32,
     // Factor on the channel, after the offset.
     scale: f32,
-    // Whether the lit image keeps its coverage as alpha.
+    // Nonzero if the lit image keeps its coverage as alpha.
     transparent: u32,
     offset: vec4f,
-    // Whether the lit image is dithered.
+    // Nonzero if the lit image is dithered.
     dither: u32,
-    // What nodes and triangles count in the channel `cost`.
+    // Weights of nodes and triangles in the `cost` channel.
     cost_weights: vec2f,
 }
 
@@ -34,17 +33,17 @@ struct TonemapParams {
 @group(0) @binding(3) var channel_texture: texture_2d<f32>;
 @group(0) @binding(4) var<uniform> exposure: Exposure;
 @group(0) @binding(5) var display_texture: texture_2d<f32>;
-// In x what the brightest colour of the channel `cost` stands for.
+// x: the cost that the brightest colour of the `cost` channel stands for.
 @group(0) @binding(6) var<uniform> cost_range: vec4f;
 
-// A colour for a number, different from those of neighbouring numbers.
+// A colour for a number, different from those of adjacent numbers.
 fn hashed(id: f32) -> vec3f {
     let h = (u32(id) + 1u) * 2654435761u;
     let hue = vec3f(vec3u(h, h >> 8u, h >> 16u) & vec3u(255u)) / 255.0;
     return 0.25 + 0.75 * hue;
 }
 
-// Colours of signed distances, as in output::deviation_colors (Moreland 2009).
+// Colours of signed distances, the same as output::deviation_colors (Moreland 2009).
 const DIVERGING = array<vec3f, 9>(
     vec3f(0.2314, 0.2980, 0.7529),
     vec3f(0.3843, 0.5098, 0.9176),
@@ -67,7 +66,7 @@ fn diverging(share: f32) -> vec3f {
     return select(select(within, ABOVE, share > 1.0), BELOW, share < -1.0);
 }
 
-// Colours of triangles that pass through others, as in output::intersection_colors.
+// Colours of triangles that pass through others, the same as output::intersection_colors.
 fn intersection(is_through: bool, facing: f32) -> vec3f {
     let grey = vec3f(mix(0.14, 0.50, facing));
     return select(grey, mix(0.75, 1.0, facing) * vec3f(1.0, 0.6, 0.0), is_through);
@@ -83,7 +82,7 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
         let toned = display_covered(radiance.rgb * exposure.scale, covered * shown.a, params.curve);
         let encoded = srgb_encode(toned + shown.rgb);
         let dithered = dither(encoded, vec2u(in.clip.xy));
-        // Colours that are shown as they are given have no radiance, and get no noise.
+        // Colours that are shown unchanged have no radiance and are not dithered.
         let is_dithered = params.dither != 0u && any(radiance.rgb != vec3f(0.0));
         return vec4f(select(encoded, dithered, is_dithered), covered);
     }
@@ -94,7 +93,7 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
     }
     let value = (texel.rgb + params.offset.xyz) * params.scale;
     switch channel {
-        // Offset and scale have mapped them to 0..1.
+        // Offset and scale have mapped them to [0, 1].
         case CHANNEL_POSITION, CHANNEL_NORMAL: { return vec4f(saturate(value), 1.0); }
         case CHANNEL_DEPTH: { return vec4f(vec3f(1.0 - saturate(value.x)), 1.0); }
         case CHANNEL_MESH, CHANNEL_MATERIAL: { return vec4f(hashed(texel.r), 1.0); }

@@ -1,13 +1,12 @@
-// A hit of a reflection ray as a fragment of its triangle.
+// Reconstructs the hit of a reflection ray as a fragment of its triangle.
 #import "frame/gbuffer_ids.wgsl"
 #import "material/material_surface.wgsl"
 
 struct HitFragment {
     fragment: Fragment,
     front: bool,
-    // For each UV set, half the binary logarithm of the texels that its width covers, in a texture of one
-    // texel (Akenine-Möller et al. 2021, "Improved Shader and Texture Level of Detail Using Ray Cones",
-    // section 2).
+    // Per UV set, half the binary logarithm of the texels that the ray's width covers in a texture of one texel
+    // (Akenine-Möller et al. 2021, "Improved Shader and Texture Level of Detail Using Ray Cones", section 2).
     levels: vec2f,
 }
 
@@ -37,8 +36,8 @@ fn hit_fragment(seen: u32, barycentric: vec2f, direction: vec3f, width: f32) -> 
     let b = uv2 - uv0;
     let area = max(length(across), 1.0e-30);
     let uv_areas = abs(a.xz * b.yw - a.yw * b.xz);
-    // A ray at a flat angle covers more along its way than across. Anisotropic filtering would keep what lies
-    // across sharp: the mean of both is between.
+    // At grazing angles, the ray's footprint is longer along the ray than across it. Anisotropic filtering would stay
+    // sharp across it, so the mean of both is used.
     let cosine = max(abs(dot(across, direction)) / area, 0.01);
     let covered = log2(max(width, 1.0e-30)) - 0.5 * log2(cosine);
     let levels = 0.5 * log2(max(uv_areas / area, vec2f(1.0e-30))) + covered;

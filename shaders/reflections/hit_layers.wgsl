@@ -1,4 +1,4 @@
-// A hit whose material has layers.
+// Evaluation of a hit whose material has layers.
 #import "reflections/hit_sample.wgsl"
 #import "material/material_layers.wgsl"
 

@@ -1,15 +1,15 @@
-// Hits of reflection rays that are shaded by one dispatch, side by side in the sorted list. Range 0 is that of all
-// hits, and range 1 + i that of bin i of materials. Entries of the list are pixels, x in the lower 16 bits.
+// Range of hits that one dispatch shades, contiguous in the sorted list. Range 0 holds all hits, and range 1 + i the
+// hits of material bin i. Entries of the list are pixels, with x in the lower 16 bits.
 
-// The entry of a ray that has hit nothing, where hits are not compacted.
+// Entry of a ray that missed, if hits are not compacted.
 const HIT_NONE = 0xffffffffu;
 
 struct HitRange {
-    // Workgroups of that dispatch.
+    // Workgroup counts of the dispatch.
     groups: vec3u,
     count: u32,
-    // Number of the first one in the list.
+    // Index of the first entry in the list.
     first: u32,
-    // Bins that have hits; of all hits only.
+    // Number of bins that have hits. Only set for range 0.
     bins: u32,
 }

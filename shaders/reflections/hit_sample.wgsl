@@ -1,12 +1,12 @@
-// Sampling textures of a material at hits: the level comes from the ray's width, where
-// material/material_sample.wgsl asks the neighbouring fragments.
+// Samples textures of a material at hits. The mip level comes from the ray's width, while material/material_sample.wgsl
+// uses screen-space derivatives.
 #import "reflections/listed_hit.wgsl"
 #import "material/material.wgsl"
 
-// As HitFragment.levels.
+// HitFragment.levels of the current hit.
 var<private> hit_levels: vec2f;
 
-// `u` and `v` are the rows of the texture's transform, and `second` says whether it has the second UV set.
+// `u` and `v` are the rows of the texture's UV transform. `second` selects the second UV set.
 fn hit_sample(texels: texture_2d<f32>, how: sampler, at: vec2f, u: vec2f, v: vec2f, second: bool) -> vec4f {
     let texel = vec2f(textureDimensions(texels));
     let stretch = max(abs(u.x * v.y - u.y * v.x) * texel.x * texel.y, 1.0e-30);

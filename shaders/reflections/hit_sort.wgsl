@@ -1,12 +1,13 @@
-// Hits of rays, compacted and sorted by the bin of their material: a stable counting sort (reduce, then scan: no
-// workgroup waits for another). Blocks are those of the radix sort (bvh/build/sort_block.wgsl). Rays that hit nothing
-// that is listed have no place, so that sorting compacts too.
+// Compacts hits of rays and sorts them by the bin of their material. This is a stable counting sort in the form reduce,
+// then scan, so no workgroup waits for another. Blocks are those of the radix sort (bvh/build/sort_block.wgsl). Rays
+// without a listed hit get no entry, so the sort also compacts.
 //
 // The importer binds
-//     counts   one for each bin and block: how many of the block's rays hit the bin; then their sums along the bin's row
-//     ranges   where each bin lies, and the workgroups of its dispatch; first those of all hits
-// and says what is sorted:
-//     fn hit_sort_listed(number: u32, is_sorted: bool) -> ListedHit    of a ray by its number; bin 0 unless sorted
+//     counts   one per bin and block: the block's hits of the bin, then their exclusive prefix sums along the bin's row
+//     ranges   first the range of all hits, then the range of each bin, with the workgroup counts of its dispatch
+// and defines the input and the output:
+//     fn hit_sort_listed(number: u32, is_sorted: bool) -> ListedHit    hit of ray `number`; bin 0 unless sorted
+//     fn hit_sort_store(at: u32, entry: u32)
 //     fn hit_sort_store(at: u32, entry: u32)
 #import "bvh/dispatch.wgsl"
 #import "reflections/hit_range.wgsl"
@@ -16,7 +17,7 @@ const NO_BIN = 0xffffffffu;
 
 struct ListedHit {
     entry: u32,
-    // NO_BIN where nothing is hit that is listed.
+    // NO_BIN if there is no listed hit.
     bin: u32,
 }
 
@@ -37,7 +38,7 @@ fn hit_sort_tally(block: u32, thread: u32, is_sorted: bool) {
     workgroupBarrier();
 }
 
-// A thread a bin.
+// Stores the counts of a block, one thread per bin.
 fn hit_sort_count(block: u32, block_count: u32, thread: u32, is_sorted: bool) {
     hit_sort_tally(block, thread, is_sorted);
     if block < block_count {
@@ -45,7 +46,7 @@ fn hit_sort_count(block: u32, block_count: u32, thread: u32, is_sorted: bool) {
     }
 }
 
-// Makes a bin's counts exclusive sums. A workgroup a bin.
+// Replaces a bin's counts by their exclusive prefix sums. One workgroup per bin.
 fn hit_sort_scan(bin: u32, block_count: u32, thread: u32) {
     let row = bin * block_count;
     var carry = 0u;
@@ -72,7 +73,7 @@ fn hit_range(first: u32, count: u32) -> HitRange {
     return HitRange(dispatch_folded((count + RAY_BLOCK - 1u) / RAY_BLOCK), count, first, 0u);
 }
 
-// Where each bin lies. One workgroup, a thread a bin.
+// Computes the range of each bin. One workgroup with one thread per bin.
 fn hit_sort_ranges(bins: u32, thread: u32) {
     let count = select(0u, ranges[1u + thread].count, thread < bins);
     sums[thread] = vec2u(count, min(count, 1u));
@@ -84,7 +85,7 @@ fn hit_sort_ranges(bins: u32, thread: u32) {
     }
 }
 
-// Each hit goes behind `base` of its bin.
+// Scatters each hit to the next free place after `base` of its bin.
 fn hit_sort_scatter_behind(block: u32, thread: u32, is_sorted: bool) {
     clear_masks(thread);
     workgroupBarrier();

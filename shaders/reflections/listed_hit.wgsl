@@ -1,4 +1,4 @@
-// The hits that one dispatch shades, by their number: bindings 0 to 3 of group 1, and the hit as a fragment.
+// The hits that one dispatch shades, by number: bindings 0 to 3 of group 1, and each hit as a fragment.
 #import "reflections/hit_fragment.wgsl"
 #import "reflections/hit_range.wgsl"
 #import "frame/ray_list.wgsl"
@@ -6,7 +6,7 @@
 
 struct HitMaterial {
     range: u32,
-    // The material; without textures, the vectors of one material in `materials`.
+    // Number of the material. In the kernel for materials without textures, the stride of `materials` in vectors.
     material: u32,
 }
 
@@ -18,7 +18,7 @@ struct HitMaterial {
 struct ListedHit {
     pixel: vec2u,
     hit: ReflectionHit,
-    // Whether the range goes as far.
+    // True if the number is within the range.
     exists: bool,
 }
 
@@ -34,7 +34,7 @@ fn listed_hit(number: u32) -> ListedHit {
     return ListedHit(pixel, reflection_hit_unpack(textureLoad(hits_texture, pixel, HITS_TRIANGLE, 0)), true);
 }
 
-// Whether the dispatch shades it: materials may share a range.
+// True if this dispatch shades the hit. Materials may share a range.
 fn listed_hit_is_shaded(listed: ListedHit) -> bool {
     return listed.exists && listed.hit.material == shaded.material;
 }

@@ -1,4 +1,4 @@
-// What a pixel's surface reflects: from `reflected_words`, which the importer binds.
+// Reflection of a pixel's surface, read from `reflected_words`. The importer binds it.
 #import "reflections/reflected.wgsl"
 #import "material/reflection.wgsl"
 

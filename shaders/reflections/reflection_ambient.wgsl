@@ -1,10 +1,10 @@
-// reflection_ambient: ambient occlusion and bounced light of what reflection rays have hit.
+// reflection_ambient: ambient occlusion and bounced light at the hits of reflection rays.
 //
-// in   G-buffer of the hits (position, normal, ids), lights, the merged scene (group 2), the trees (group 1), a band
+// in   G-buffer of the hits (position, normal, ids), lights, the merged scene (group 2), the trees (group 1), a slice
 //      of rows
 // out  hits_out: the layer HITS_AMBIENT (reflections/hit_ambient.wgsl)
-// One thread per pixel. Two rays go into the hemisphere of each hit, as `occlusion_rays` sends them from the picture.
-// One of them ends at its nearest hit, where lights bounce as in `bounced_light`.
+// One thread per pixel. Each hit sends two rays into its hemisphere, like `occlusion_rays` does for the pixels of the
+// image. One of the rays is a closest-hit ray, and its hit is lit like in `bounced_light`.
 #import "ambient/bounced.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "ambient/hemisphere.wgsl"

@@ -1,15 +1,17 @@
-// reflection_classify: lists the pixels whose surfaces trace what they reflect, densely.
+// reflection_classify: compacts the pixels whose surfaces send reflection rays into a list.
 //
-// in   G-buffer (position, ids) and lobes, of the picture or of the hits before; `arguments` all zero
-// out  list: the pixels, x in the lower 16 bits. Tiles come in any order; within a tile of 8 × 8 pixels they are
-//      in order, row by row. To compare costs, pixels that send no ray are listed too (reflections/reflection_params.wgsl).
-//      arguments: workgroups of reflection_sort, the number of rays and that of tiles that send any; SortParams;
-//      then for each batch of rays its workgroups, the number of its rays, and its first one
+// in   G-buffer (position, ids) and lobes, of the image or of the previous bounce's hits; `arguments` all zero
+// out  list: the pixels, with x in the lower 16 bits. Tiles come in any order. Within a tile of 8 × 8 pixels, entries
+//      are in row order. For cost comparisons, pixels that send no ray can be listed too
+//      (reflections/reflection_params.wgsl).
+//      arguments: workgroup counts of reflection_sort, the number of rays and of tiles that send rays; SortParams; then
+//      per batch of rays its workgroup counts, number of rays and first ray
 //      hit_ids_out: zeros where no ray is sent
-//      at the first bounce: reflected_words and mean_out, zeros where no ray is sent; sending: the workgroups of
-//      reflection_filter and, as entries of the list are packed, the tiles that send rays
-// A thread per row of a tile, eight tiles a workgroup. Threads of different workgroups meet only in atomicAdd;
-// `reflection_arguments` is a dispatch of its own, of one thread.
+//      reflected_words, mean_out: at the first bounce, zeros where no ray is sent
+//      sending: at the first bounce, the workgroup counts of reflection_filter and the tiles that send rays, packed
+//      like entries of the list
+// One thread per row of a tile, eight tiles per workgroup. Workgroups share data only through atomicAdd.
+// `reflection_arguments` is a separate dispatch of one thread.
 #import "bvh/dispatch.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "material/lobes_at.wgsl"
@@ -30,9 +32,9 @@
 @group(1) @binding(9) var layers_texture: texture_2d<u32>;
 @group(1) @binding(10) var glass_texture: texture_2d<u32>;
 
-// A bit for each pixel of a row that sends a ray, and above them one for each that the picture has.
+// Bits 0 to 7 mark the pixels of a row that send a ray, bits 8 to 15 those inside the image.
 var<workgroup> row_masks: array<u32, 64>;
-// First entry of each tile that has rays.
+// First list entry of each tile that has rays.
 var<workgroup> tile_first: array<u32, 8>;
 
 fn sends(pixel: vec2u) -> bool {
@@ -40,7 +42,7 @@ fn sends(pixel: vec2u) -> bool {
     return sends_ray(pixel, textureLoad(ids_texture, pixel, 0).r, s);
 }
 
-// Bits of the pixels of a row that are listed.
+// Bit mask of the pixels of a row that are listed.
 fn listed_mask(row: u32, listing: u32, tile_sends: bool) -> u32 {
     let whole = listing == LIST_ALL || (listing == LIST_TILES && tile_sends);
     return select(row_masks[row], row_masks[row] >> 8u, whole) & 0xffu;
@@ -67,7 +69,7 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
             textureStore(hit_ids_out, pixel, vec4u(0u));
             if is_first {
                 reflected_words[pixel.y * frame.size.x + pixel.x] = vec2u(0u);
-                // The image has one texel where nothing is averaged.
+                // The image is a single texel if nothing is averaged.
                 if all(pixel < textureDimensions(mean_out)) {
                     textureStore(mean_out, pixel, vec4u(0u));
                 }
@@ -108,7 +110,7 @@ fn reflection_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_i
     }
 }
 
-// Words from one of the arguments to the next: uniform bindings begin at multiples of 256 bytes.
+// Words between two of the arguments. Uniform bindings begin at multiples of 256 bytes.
 const STRIDE = 64u;
 
 fn store_groups(word: u32, groups: u32) {
@@ -129,7 +131,7 @@ fn reflection_arguments() {
         sending.groups = dispatch_folded(tiles);
         sending.count = tiles;
     }
-    // The SortParams of bvh/build/sort_digit.wgsl.
+    // SortParams of bvh/build/sort_digit.wgsl.
     atomicStore(&arguments[STRIDE], rays);
     atomicStore(&arguments[STRIDE + 1u], blocks);
     var first = 0u;

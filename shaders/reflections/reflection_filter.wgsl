@@ -1,21 +1,22 @@
-// reflection_filter: averages what pixels reflect over frames and over neighbouring pixels.
+// reflection_filter: averages reflections over frames and over neighbouring pixels.
 //
-// reflection_accumulate
-// in   reflected_words: what this frame's rays have found, and sent_texture: where to; taps of the last
-//      frame, its means and its surfaces; the G-buffer (position, normal), lobes, surfaces
+// reflection_accumulate: temporal accumulation
+// in   reflected_words: this frame's noisy result, and sent_texture with its ray directions; reprojection taps; the
+//      last frame's means and surfaces; the G-buffer (position, normal), lobes, surfaces
 // out  signal_out: means over frames
 //
-// reflection_smooth
+// reflection_smooth: one round of spatial filtering
 // in   signal_texture, surfaces, the G-buffer
-// out  signal_out: a round of the filter (denoise/signal_smooth.wgsl)
+// out  signal_out: the filtered signal (denoise/signal_smooth.wgsl)
 //
-// reflection_filter
-// out  reflected_words: the last round
+// reflection_filter: the last round of spatial filtering
+// out  reflected_words: the filtered signal
 //
-// A workgroup per tile that sends rays, in any order, and a thread per pixel. Pixels that send none hold zeros in
-// reflected_words and in the means, and anything in what rounds exchange. The sharpest lobe of a surface decides
-// how wide the filter is. Mirrors with one lobe are neither averaged nor filtered: they have no noise. Those with a
-// choice of lobes are averaged over frames. The words are those of reflections/reflected.wgsl.
+// One workgroup per tile that sends rays, in any order, and one thread per pixel. Pixels that send no ray hold zeros in
+// reflected_words and in the means, and undefined values in the images that the rounds exchange. The sharpest lobe of a
+// surface decides the filter width. Mirrors with a single lobe have no noise, so they are neither averaged nor
+// filtered. Mirrors that choose between lobes are averaged over frames only. The words are those of
+// reflections/reflected.wgsl.
 #import "material/brdf.wgsl"
 #import "math/color.wgsl"
 #import "bvh/dispatch.wgsl"
@@ -30,16 +31,16 @@
 #import "denoise/signal_smooth.wgsl"
 
 struct ReflectionFilterParams {
-    // Most earlier frames that the mean counts; 0 where it begins.
+    // Longest history in frames; 0 to restart it.
     remembered: u32,
     rays: u32,
-    // Pixels between the taps of the filter; 0 leaves the signal unfiltered.
+    // Distance between filter taps in pixels; 0 disables the filter.
     step: u32,
-    // Whether the camera, lights or anything in the scene has changed since the last frame.
+    // Nonzero if the camera, lights or anything in the scene has changed since the last frame.
     moves: u32,
-    // How much less bright radiance counts among neighbours: over the radiance that is shown like a colour of 1.
+    // Strength of the compression of bright radiance among neighbours, relative to the radiance that is displayed as 1.
     compression: f32,
-    // Whether rays of neighbours are reused.
+    // Nonzero if neighbours' rays are reused.
     reuses: u32,
 }
 
@@ -62,9 +63,9 @@ struct ReflectionFilterParams {
 
 struct Mirroring {
     surface: Surface,
-    // Of the sharpest lobe.
+    // Roughness of the sharpest lobe.
     roughness: f32,
-    // Whether all frames find the same.
+    // True if all frames give the same result.
     is_mirror: bool,
     traces: bool,
 }
@@ -87,7 +88,7 @@ fn mirroring_at(pixel: vec2u) -> Mirroring {
     return Mirroring(s, s.roughness, is_mirror, reflection_share(s) > 0.0);
 }
 
-// The pixel of a thread; outside of the picture where there is none.
+// Pixel of a thread; outside the image if it has none.
 fn pixel_of(workgroup: vec3u, workgroups: vec3u, local: vec3u) -> vec2u {
     let number = dispatch_workgroup(workgroup, workgroups);
     if number >= sending.count {
@@ -101,8 +102,8 @@ fn word_of(pixel: vec2u) -> u32 {
     return pixel.y * frame.size.x + pixel.x;
 }
 
-// What the neighbours' rays of this frame have found, compressed: their mean and the deviation from it; and the
-// harmonic mean of the distances.
+// Statistics of this frame's rays over 3 × 3 pixels: mean and standard deviation of the compressed radiance, and the
+// harmonic mean of the hit distances.
 struct Around {
     mean: vec3f,
     deviation: vec3f,
@@ -130,7 +131,7 @@ fn around(pixel: vec2u) -> Around {
     return Around(mean, deviation, count / max(distance, 1.0e-9));
 }
 
-// Means of the last frame at four pixels that count `weights`; the alpha is the share of those that have one.
+// Weighted mean of the last frame over four pixels. Alpha is the total weight of the pixels that have a mean.
 fn last_mean(corner: vec2i, weights: vec4f) -> vec4f {
     var mean = vec4f(0.0);
     for (var i = 0u; i < 4u; i++) {
@@ -142,7 +143,8 @@ fn last_mean(corner: vec2i, weights: vec4f) -> vec4f {
     return vec4f(mean.rgb / max(mean.a, 0.01), mean.a);
 }
 
-// Where the last frame saw what a flat mirror shows: as far behind it as the hit is in front.
+// Mean of the last frame at the mirror image that a flat mirror shows. The image lies as far behind the mirror as the
+// hit is in front of it.
 fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32) -> vec4f {
     let image = s.position - distance * frame_to_eye(s.position);
     let at = vec2f(pixel) - motion_of_point(motion, image, image) + motion.jitter;
@@ -153,18 +155,17 @@ fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32
     return last_mean(taps.corner, taps.weights);
 }
 
-// Points of a plane mirror as far from each other as two directions of the lobe are over the ray's length
-// show about the same: a part of that, in pixels.
+// Filter radius in pixels, a fraction of the lobe's footprint at the hit distance. Points of a plane mirror closer than
+// this footprint reflect about the same.
 fn lobe_width(s: Surface, alpha: f32, distance: f32) -> f32 {
     return 0.65 * alpha * min(distance, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
 }
 
-// What the rays of a pixel and of its eight neighbours say of its own lobe: each counts by this pixel's BRDF
-// over the density that its direction was drawn by (Stachowiak 2015, "Stochastic Screen-Space Reflections").
-// The sum of these weights stands below, so that little noise of theirs is left; the share of light that the
-// lobe reflects is known. The more frames the mean holds, the less this counts beside the pixel's `own` ray;
-// and not at all where the lobe is narrower than a pixel is wide, because what it shows changes faster than a
-// ratio of so few rays can tell.
+// Ratio estimator over the rays of a pixel and its eight neighbours. Each ray counts with this pixel's BRDF over the
+// density that its direction was sampled with (Stachowiak 2015, "Stochastic Screen-Space Reflections"). Dividing by the
+// sum of the weights removes most of their noise, and the albedo of the lobe is known. The longer the history, the less
+// this estimate counts beside the pixel's `own` ray. It is not used where the lobe is narrower than a pixel, because
+// the reflection then changes faster than a ratio of so few rays can resolve.
 fn resolved(
     pixel: vec2u,
     s: Surface,
@@ -179,8 +180,8 @@ fn resolved(
     let alpha = max(s.roughness * s.roughness, 1.0e-4);
     let is_wide = saturate(lobe_width(s, alpha, distance) - 1.0);
     let trust = is_wide * REUSED_FRAMES / max(f32(frames), REUSED_FRAMES);
-    // A ray that was drawn below the surface has found nothing and weighs nothing. Others that neighbours
-    // cannot use have no weight to go by.
+    // A ray that was sampled below the surface has found nothing and has weight 0. Other rays that neighbours cannot
+    // use have no known weight.
     let has_weight = sent.lobe > 0.0 || all(own == vec3f(0.0));
     if trust == 0.0 || !has_weight {
         return own;
@@ -197,7 +198,7 @@ fn resolved(
             continue;
         }
         let found = reflected_unpack(fresh_words[word_of(tap)]);
-        // Between what is far off this surface and what it sees, something else may stand.
+        // A neighbour far off this surface's plane may see past something that blocks this surface's view.
         let there = signal_surface_unpack(textureLoad(surfaces, tap, 0));
         let off = there.position - surface.position;
         let away = max(abs(dot(off, surface.normal)), abs(dot(off, there.normal)));
@@ -205,7 +206,7 @@ fn resolved(
             continue;
         }
         let other = sent_ray_unpack(words);
-        // What is hit is the same point for both; what is not hit is the same direction.
+        // The hit point is the same for both pixels. For a miss, the direction is the same.
         let hit = there.position + found.a * other.direction;
         let to_hit = normalize(hit - s.position);
         let n_dot_l = dot(s.normal, to_hit);
@@ -223,11 +224,11 @@ fn resolved(
     return mix(own, ratio, select(0.0, trust, weights > 1.0e-6));
 }
 
-// Frames up to which the rays of neighbours count in full.
+// History length up to which neighbours' rays count in full.
 const REUSED_FRAMES = 8.0;
-// How far off the plane of this surface a neighbour may be, over the length of its ray.
+// Greatest distance of a neighbour from this surface's plane, relative to the length of its ray.
 const REUSED_AWAY = 0.05;
-// Most that a ray of a neighbour counts: no ray by chance outweighs all others.
+// Greatest weight of a neighbour's ray, so that no single ray dominates by chance.
 const REUSED_MOST = 1.0;
 
 @compute @workgroup_size(8, 8)
@@ -264,7 +265,7 @@ fn reflection_accumulate(
         }
     }
     if moves {
-        // Surfaces move; what they reflect may not, or otherwise: the history has to look like the neighbourhood.
+        // Surfaces and their reflections may move differently. Clamps the history to the range of the neighbourhood.
         let color = clamp(
             compressed(last.rgb, params.compression),
             found.mean - found.deviation,
@@ -284,11 +285,11 @@ fn reflection_accumulate(
     textureStore(signal_out, pixel, vec4u(reflected_pack(mean, found.distance), 0u, 0u));
 }
 
-// Of the pixel in the middle: its shading normal, and how far normals may differ before lobes do.
+// Shading normal of the central pixel, and the difference of normals from which on lobes differ.
 var<private> own_normal: vec3f;
 var<private> own_lobe: f32;
 
-// Compressed radiance, and 1 for what was traced, both less the more the lobe there differs.
+// Compressed radiance, and 1 if traced. Both are weighted by the similarity of the lobes.
 fn signal_at(pixel: vec2u) -> vec4f {
     let found = reflected_unpack(textureLoad(signal_texture, pixel, 0).xy);
     let other = mirroring_at(pixel);

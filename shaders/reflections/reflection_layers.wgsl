@@ -1,11 +1,11 @@
-// reflection_layers: radiance of hits of reflection rays whose material has layers, into what their pixels reflect.
+// reflection_layers: shades the hits of reflection rays whose material has layers, and adds them to the reflections.
 //
-// in   the list of hits, sorted by bins of materials, and the range of one of them; the hits, their ambient
-//      visibility and the visibility of lights from them; the merged scene (group 2), a material with its layers (group 3), lights and environment
-//      (group 0)
+// in   the list of hits, sorted by material bins, and the range of one bin; the hits, their ambient visibility and the
+//      visibility of lights from them; the merged scene (group 2), a material with its layers (group 3), lights and
+//      environment (group 0)
 // out  reflected_words: the radiance is added
-// One thread per hit of the range, as `layers` does it for a pixel. Where another bounce follows, the share that it
-// finds is left out here; where none follows, the environment is seen through what transmits.
+// One thread per hit of the range. Shading matches `layers`. If another bounce follows, the part that it will trace is
+// left out. If none follows, transmission shows the environment.
 #import "bvh/dispatch.wgsl"
 #import "reflections/hit_ambient.wgsl"
 #import "reflections/hit_layers.wgsl"

@@ -1,10 +1,10 @@
-// reflection_light: radiance of what reflection rays have hit, but for layers, into what their pixels reflect.
+// reflection_light: shades the hits of reflection rays whose material has no layers, and adds them to the reflections.
 //
 // in   the list of hits; their G-buffer, rays, ambient visibility and the visibility of lights from them; the merged
 //      scene (group 2), lights and environment (group 0)
 // out  reflected_words: the radiance is added
-// One thread per hit, as `lighting` does it for a pixel. Where another bounce follows, the share that it finds is
-// left out here. Those with layers are left to reflection_layers.
+// One thread per hit. Shading matches `lighting`. If another bounce follows, the part that it will trace is left out.
+// Hits with layers are left to reflection_layers.
 #import "material/brdf.wgsl"
 #import "bvh/dispatch.wgsl"
 #import "reflections/hit_ambient.wgsl"

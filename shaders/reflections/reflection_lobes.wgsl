@@ -1,8 +1,8 @@
-// reflection_lobes: the lobes of hits of reflection rays whose material has layers.
+// reflection_lobes: packs the lobes of hits whose material has layers.
 //
-// in   the list of hits, sorted by bins of materials, and the range of one of them; the hits; the merged scene
-//      (group 2), a material with its layers (group 3)
-// out  layers, glass: as material/lobes.wgsl packs them
+// in   the list of hits, sorted by material bins, and the range of one bin; the hits; the merged scene (group 2), a
+//      material with its layers (group 3)
+// out  layers, glass: packed as in material/lobes.wgsl
 // One thread per hit of the range.
 #import "bvh/dispatch.wgsl"
 #import "reflections/hit_layers.wgsl"

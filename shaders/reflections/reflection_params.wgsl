@@ -1,32 +1,32 @@
-// What all passes of a bounce of reflections know.
+// Parameters shared by all passes of a reflection bounce.
 
 struct ReflectionParams {
-    // Number of the bounce, from 0 on.
+    // Number of the bounce, from 0.
     bounce: u32,
     // Added to SAMPLE_REFLECTIONS and SAMPLE_LOBES.
     dimension: u32,
-    // Most rays of a batch.
+    // Greatest number of rays in a batch.
     batch: u32,
-    // The part of a lobe's width that what a ray finds is blurred by.
+    // Blur of a ray's hit, as a fraction of the lobe's width.
     blur: f32,
-    // Whether no bounce follows.
+    // Nonzero for the last bounce.
     is_last: u32,
-    // Which pixels are listed: those that send a ray, all of tiles where any does, or all.
+    // Pixels to list: those that send a ray, all pixels of tiles that send any, or all pixels.
     listing: u32,
-    // How hits are listed: one of the constants below.
+    // Order of the hits: one of the ORDER_… constants below.
     order: u32,
-    // Bins of materials.
+    // Number of material bins.
     bins: u32,
 }
 
 const LIST_TILES = 1u;
 const LIST_ALL = 2u;
 
-// By the bin of the material.
+// Sorted by the bin of the material.
 const ORDER_MATERIAL = 0u;
-// The same, of each workgroup's hits.
+// Sorted by the bin of the material, within each workgroup.
 const ORDER_WORKGROUP = 1u;
-// As their rays are listed.
+// In the order of the ray list.
 const ORDER_RAY = 2u;
-// As their rays are listed, with the entries of those that hit nothing.
+// In the order of the ray list, including entries of misses.
 const ORDER_OFF = 3u;

@@ -1,5 +1,5 @@
-// A ray of reflection_rays and its hit, as later passes read them: layers of one texture, because passes that shade
-// materials with layers have no room for more.
+// Packing of a reflection ray and its hit for later passes. They are layers of one texture, because the passes that
+// shade layered materials have no binding left for more.
 #import "math/octahedral.wgsl"
 #import "math/rgb16.wgsl"
 
@@ -8,19 +8,19 @@ const HITS_RAY = 1u;
 const HITS_AMBIENT = 2u;
 
 struct ReflectionHit {
-    // Of the G-buffer.
+    // Id in the encoding of the G-buffer.
     id: u32,
     material: u32,
-    // Weights of the triangle's second and third vertex.
+    // Barycentric weights of the triangle's second and third vertex.
     barycentric: vec2f,
 }
 
 struct ReflectionRay {
     // Unit vector.
     direction: vec3f,
-    // What the picture gains, over `brdf_reflected` of its surface, from a unit of radiance against the ray.
+    // Throughput of the ray, divided by `brdf_reflected` of the pixel's surface.
     carried: vec3f,
-    // Metres that a pixel covers at the hit, across the ray.
+    // Width of a pixel's footprint at the hit, across the ray, in metres.
     width: f32,
 }
 

@@ -1,21 +1,20 @@
-// reflection_rays: traces what surfaces reflect, through the trees.
+// reflection_rays: traces reflection and transmission rays through the trees.
 //
-// in   G-buffer (position, normal, albedo, ids) and lobes, of the picture or of the hits before, and the rays
-//      that came there; the list that reflection_classify writes; the merged scene (group 2), the trees
-//      (group 1); the light of the fog
-// out  hit_ids_out: the triangle that is hit, plus 1, with GBUFFER_HIT, and GBUFFER_BACK where its back is
-//      seen; 0 where nothing is hit
+// in   G-buffer (position, normal, albedo, ids) and lobes, of the image or of the previous bounce's hits, and the rays
+//      that led there; the list from reflection_classify; the merged scene (group 2), the trees (group 1); the light of
+//      the fog
+// out  hit_ids_out: number of the triangle hit, plus 1, with GBUFFER_HIT, and GBUFFER_BACK for a back face; 0 for a
+//      miss
 //      hits_out: the hit and its ray (reflections/reflection_ray.wgsl)
-//      reflected_words: at the first bounce, the distance; of rays that hit nothing the environment is added, and
-//      what fog scatters on the way
-//      sent_out: at the first bounce, the direction and its density (reflections/sent_ray.wgsl); not used where
-//      nobody asks
-// One thread per entry of a batch of the list. A surface with several lobes sends its ray by one of them: by
-// a coat for its share of what they show of uniform light, else mirrored or transmitted by Fresnel's term.
-// Directions are those of the GGX lobe (material/ggx_sample.wgsl), with one point of the shared sequence
-// (math/sampling.wgsl) a frame, whose dimension is the bounce's. A direction on the wrong side of the
-// triangle is mirrored at it. What is transmitted is refracted by volumes; thin surfaces let it straight on.
-// Rays of the last bounce pass what is clear, so that they show what is behind.
+//      reflected_words: at the first bounce, the hit distance; at any bounce, the environment is added for a miss, and
+//      the light that fog scatters along the ray
+//      sent_out: at the first bounce, the direction and its density (reflections/sent_ray.wgsl), if they are needed
+// One thread per list entry of a batch. A surface with several lobes selects one of them for its ray. The coat is
+// selected with its share of the lobes' response to uniform light, and reflection or transmission by the Fresnel term.
+// Directions are sampled from the GGX lobe (material/ggx_sample.wgsl), with one point of the shared sequence
+// (math/sampling.wgsl) per frame. Each bounce has its own dimension of the sequence. A direction on the wrong side of
+// the triangle is mirrored at it. Volumes refract transmitted rays; thin surfaces transmit them straight on. Rays of
+// the last bounce pass through clear surfaces, so that they show what is behind.
 #import "material/alpha.wgsl"
 #import "math/basis.wgsl"
 #import "material/brdf.wgsl"
@@ -35,7 +34,7 @@
 #import "shadow/shadow_start.wgsl"
 
 @group(3) @binding(0) var<uniform> params: ReflectionParams;
-// A uniform, because eight storage buffers are bound already.
+// A uniform, because the limit of eight storage buffers is reached.
 @group(3) @binding(1) var<uniform> batch: ReflectionBatch;
 @group(3) @binding(2) var list_texture: texture_2d<u32>;
 @group(3) @binding(3) var position_texture: texture_2d<f32>;
@@ -59,9 +58,9 @@ struct ReflectionBatch {
     first: u32,
 }
 
-// A number from 0 to 1: surfaces whose alpha is below it let this ray pass.
+// Random number in [0, 1]. The ray passes through blended surfaces whose alpha is below it.
 var<private> least_alpha: f32;
-// Whether the ray passes clear surfaces as if nothing were there.
+// True if the ray ignores clear surfaces.
 var<private> passes_clear: bool;
 
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
@@ -85,17 +84,17 @@ fn shows_back(triangle: LeafTriangle, direction: vec3f) -> bool {
 
 struct SeenHit {
     hit: BvhLeafHit,
-    // Metres from the start to where the ray leaves the volume that it is in.
+    // Distance in metres from the start to where the ray leaves the volume that it is in.
     inside: f32,
 }
 
-// The nearest surface that is seen from where the ray comes from: single-sided materials have no back. Rays
-// that are `inside` of a volume see where they leave it, even if they pass it.
+// Nearest surface that is visible from the ray's origin. Back faces of single-sided materials are skipped. Rays inside
+// a volume (`inside`) record where they leave it, even if they pass through that surface.
 fn nearest_seen(ray_in: Ray, passes: bool, inside: bool) -> SeenHit {
     var ray = ray_in;
     var found: SeenHit;
     passes_clear = passes && !inside;
-    // Enough for what lies behind one another in closed rooms; a bound, so that nothing hangs.
+    // Enough for the back faces behind one another in closed rooms. The bound guarantees that the loop ends.
     for (var pass_through = 0u; pass_through < 16u; pass_through++) {
         found.hit = bvh_traverse(ray, frame.leaf_cutoff, false);
         if found.hit.leaf == BVH_MISS {
@@ -116,21 +115,21 @@ fn nearest_seen(ray_in: Ray, passes: bool, inside: bool) -> SeenHit {
     return found;
 }
 
-// A direction that a ray is sent to.
+// Sampled direction of a ray.
 struct Sent {
     direction: vec3f,
-    // What the surface shows of a unit of radiance from there.
+    // BRDF weight of the sample.
     weight: vec3f,
     roughness: f32,
-    // Whether the ray goes on behind the surface, and whether within its volume.
+    // True if the ray continues behind the surface; true if it continues within the surface's volume.
     enters: bool,
     inside: bool,
-    // As those of SentRay; 0 of surfaces with layers, which choose among lobes, and of mirrors.
+    // The fields of SentRay. `lobe` is 0 for mirrors and for layered surfaces, which choose among lobes.
     lobe: f32,
     density: f32,
 }
 
-// Cosine of the refracted direction to the facet's normal, by Snell's law; 0 where all is reflected.
+// Cosine between the refracted direction and the microfacet normal, by Snell's law; 0 for total internal reflection.
 fn cosine_across(cosine: f32, eta: f32) -> f32 {
     return sqrt(max(1.0 - eta * eta * (1.0 - cosine * cosine), 0.0));
 }
@@ -139,20 +138,20 @@ fn lobe_max(v: vec3f) -> f32 {
     return max(v.r, max(v.g, v.b));
 }
 
-// `w` weighs the lobes and `choice`, from 0 to 1, chooses among them. `is_back` on the side of the triangle
-// that a volume is on. The coat is chosen by what it shows of uniform light. The base reflects or transmits by
-// Fresnel's term at the facet that the ray meets: no ray then carries more than comes, and what cannot leave
-// a volume is reflected for certain.
+// Samples a lobe and a direction. `w` weights the lobes, and `choice` in [0, 1] selects one. `is_back` is set on the
+// volume's side of the triangle. The coat is selected by its response to uniform light. The base reflects or transmits
+// by the Fresnel term at the sampled microfacet. No ray then carries more than 1, and light that cannot leave a volume
+// is always reflected.
 fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: vec2f, choice: f32) -> Sent {
     let under = lobe_under(l, to_eye);
     let is_inside = is_back && l.ior > 0.0;
-    // Glass may mirror any part of the light that passes its coat.
+    // Glass may reflect any part of the light that passes its coat.
     let below = select(lobe_max(w.base) + lobe_max(w.through), under, l.transmission > 0.0);
     let all = w.coat + below;
     let by_coat = choice * all < w.coat;
     let normal = select(s.normal, l.coat_normal, by_coat);
     let roughness = select(s.roughness, l.coat_roughness, by_coat);
-    // Below this the lobe is narrower than the steps of f32 in what follows.
+    // Below this roughness, the lobe is narrower than the precision of the f32 arithmetic that follows.
     let is_mirror = roughness < REFLECTION_MIRROR;
     let alpha2 = select(roughness * roughness, 0.0, is_mirror);
     let stretches = !by_coat && l.anisotropy > 0.0 && !is_mirror;
@@ -161,7 +160,7 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     if stretches {
         basis = Basis(l.along, cross(normal, l.along));
     }
-    // A normal texture may turn the surface away from the eye.
+    // A normal texture may tilt the normal away from the eye.
     let cosine = dot(to_eye, normal);
     let local_eye =
         normalize(vec3f(dot(to_eye, basis.tangent), dot(to_eye, basis.bitangent), max(abs(cosine), 1.0e-4)));
@@ -171,13 +170,13 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     var facet = sampled.half_vector;
     let refracts = l.ior > 0.0 && l.transmission > 0.0 && !by_coat;
     if refracts {
-        // Any facet that is seen may refract. What is transmitted is not stretched.
+        // Any visible microfacet may refract. Transmission ignores anisotropy.
         facet = ggx_half_vector(local_eye, vec2f(alpha2), 1.0, u);
         let half_vector = ggx_half_vector(local_eye, vec2f(stretched, alpha2), 1.0, u);
         let mirrored = 2.0 * dot(local_eye, half_vector) * half_vector - local_eye;
         sampled = GgxSample(mirrored, half_vector, 2.0 * (local_eye.z + v));
     }
-    // Seen from within a volume, Schlick's term wants the angle outside.
+    // Within a volume, Schlick's approximation takes the angle on the outer side.
     let eta = select(1.0 / max(l.ior, 1.0e-3), l.ior, is_back);
     let reflecting = saturate(dot(local_eye, sampled.half_vector));
     let reflecting_across = cosine_across(reflecting, eta);
@@ -195,7 +194,7 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
 
     let refracted = (eta * entering - entering_across) * facet - eta * local_eye;
     var local = select(sampled.direction, refracted, bends);
-    // With multiple scattering, all light that meets the facets of glass leaves them, on the side that was chosen.
+    // With multiple scattering, all light that hits the microfacets of glass leaves them, on the selected side.
     let keeps_all = refracts && !brdf_is_single();
     local.z = select(local.z, select(abs(local.z), -abs(local.z), bends), keeps_all);
     let above = select(local.z, -local.z, bends);
@@ -210,13 +209,13 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     if !by_coat {
         let chosen = select(mirrored, passes, through);
         var gain = lobe_gain(l, s, w.base_ratio, select(reflecting, reflecting_across, is_inside));
-        // Thin surfaces let the same share through at all facets.
+        // Thin surfaces transmit the same share at all microfacets.
         gain = select(gain, vec3f(1.0 + w.base_ratio), through);
         gain = select(gain, vec3f(1.0), refracts);
         weight = chosen * gain * (sum * under * all / max(lobe_max(chosen) * below, 1.0e-20));
     }
     weight *= select(0.0, lobe, above > 0.0);
-    // Thin surfaces let light straight on, as wide as they would reflect it.
+    // Thin surfaces transmit straight on, with the roughness of their reflection.
     local.z = select(local.z, -local.z, through && !refracts);
     let direction = local.x * basis.tangent + local.y * basis.bitangent + local.z * normal;
     let inside = l.ior > 0.0 && (through != is_back);
@@ -245,7 +244,7 @@ fn reflection_rays(
         textureLoad(albedo_texture, pixel, 0).r,
         0u,
     );
-    // Lists of whole tiles are for comparison.
+    // Lists of whole tiles, for cost comparisons, include pixels that send no ray.
     if !sends_ray(pixel, seen, s) {
         return;
     }
@@ -257,19 +256,19 @@ fn reflection_rays(
     let to_eye = -arriving.direction;
     let l = lobes_at(pixel, s);
     let w = lobe_weights(l, s, to_eye);
-    // What a point is chosen by decides which lobe sends the ray.
+    // The sample that selects the alpha threshold and the lobe has its own dimension.
     let dimension = params.dimension;
     let u = sampling_point(pixel, frame.sample_index, SAMPLE_REFLECTIONS + dimension);
     let choice = sampling_point(pixel, frame.sample_index, SAMPLE_LOBES + dimension);
     let start = shadow_ray_start(seen, s.position);
     let ray_sent = sent(l, s, w, to_eye, start.is_back, u, choice.x);
-    // Of the side to which the ray goes on.
+    // Triangle normal on the side of the new ray.
     let outward = select(start.geometric_normal, -start.geometric_normal, ray_sent.enters);
     let origin = select(start.origin, 2.0 * start.position - start.origin, ray_sent.enters);
     let below = dot(ray_sent.direction, outward);
     let direction = normalize(ray_sent.direction - min(2.0 * below, 0.0) * outward);
     if is_first && all(pixel < textureDimensions(sent_out)) {
-        // Less is lost in the steps that it is stored in.
+        // Below this, the quantisation of the stored weight would lose too much.
         let is_shared = ray_sent.lobe > 0.01 && below > 0.0;
         let words = sent_ray_pack(SentRay(direction, ray_sent.lobe, ray_sent.density));
         textureStore(sent_out, pixel, vec4u(select(vec2u(0u), words, is_shared), 0u, 0u));

@@ -1,14 +1,14 @@
-// reflection_sort: the hits of reflection rays, compacted, and sorted by the bin of their material
+// reflection_sort: compacts the hits of reflection rays and sorts them by the bin of their material
 // (reflections/hit_sort.wgsl).
 //
 // reflection_count    in   the list of rays, hit_ids, triangle_info, bins: the bin of each material
 //                     out  counts
-// reflection_scan     out  counts: exclusive sums along each bin's row; ranges[1 + bin].count. A workgroup per bin
+// reflection_scan     out  counts: exclusive prefix sums along each bin's row; ranges[1 + bin].count. One workgroup per bin
 // reflection_ranges   out  ranges
-// reflection_scatter  out  sorted: the pixels, by bin, and those of a bin in the order of the list
+// reflection_scatter  out  sorted: the pixels, by bin, and within a bin in the order of the list
 //
-// For comparison, other orders (reflections/reflection_params.wgsl) leave all hits in one bin, and
-// reflection_scatter_workgroup sorts those of each block by themselves.
+// For cost comparisons, the other orders (reflections/reflection_params.wgsl) put all hits in one bin, and
+// reflection_scatter_workgroup sorts the hits within each block.
 #import "frame/gbuffer_ids.wgsl"
 #import "reflections/hit_sort.wgsl"
 #import "frame/ray_list.wgsl"
@@ -86,7 +86,7 @@ fn reflection_scatter_workgroup(
     sums[thread] = vec2u(count, 0u);
     scan_sums(thread);
     if block < params.block_count {
-        // All hits are of bin 0 for the other kernels.
+        // The other kernels put all hits in bin 0.
         atomicStore(&base[thread], counts[block] + sums[thread].x - count);
     }
     hit_sort_scatter_behind(block, thread, true);

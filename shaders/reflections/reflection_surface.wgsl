@@ -1,16 +1,16 @@
-// reflection_surface: what hits of reflection rays are made of, into a G-buffer of their own.
+// reflection_surface: evaluates the materials of hits of reflection rays and stores them in their own G-buffer.
 //
-// reflection_surface
-// in   the list of hits, sorted by bins of materials, and the range of one of them; the hits of reflection_rays; the
-//      merged scene (group 2); a material with its textures and samplers (group 3)
-// out  position, normal, albedo, emissive, as `gbuffer` writes them (frame/gbuffer.wgsl)
+// reflection_surface: materials with textures
+// in   the list of hits, sorted by material bins, and the range of one bin; the hits of reflection_rays; the merged
+//      scene (group 2); a material with its textures and samplers (group 3)
+// out  position, normal, albedo, emissive, encoded like those of `gbuffer` (frame/gbuffer.wgsl)
 //
-// reflection_surface_plain
-// in   the same, of materials without textures, with the uniforms of all materials
+// reflection_surface_plain: materials without textures
+// in   the same, with the uniforms of all these materials
 // out  the same
 //
-// One thread per hit of the range. Those of other materials, with which the material may share its range, are left
-// out. Levels of textures come from the ray's width.
+// One thread per hit of the range. Hits of other materials that share the range are skipped. Mip levels come from the
+// ray's width.
 #import "bvh/dispatch.wgsl"
 #import "reflections/hit_sample.wgsl"
 

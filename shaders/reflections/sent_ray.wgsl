@@ -1,12 +1,12 @@
-// The first ray of a pixel, for its neighbours: two words. All zeros where neighbours cannot use it.
+// The first ray of a pixel, packed in two words for reuse by its neighbours. All zeros if neighbours cannot use it.
 #import "math/octahedral.wgsl"
 
 struct SentRay {
     // Unit vector.
     direction: vec3f,
-    // BRDF × cosine over density, but for Fresnel's term: up to 4.
+    // BRDF × cosine over density, without the Fresnel term. At most 4.
     lobe: f32,
-    // Of the direction, per steradian: from 2^-32 to 2^32.
+    // Density of the direction per steradian, from 2^-32 to 2^32.
     density: f32,
 }
 

@@ -1,11 +1,10 @@
-// What the filter for shadows reads of a light: the share of it that is blocked, and how wide the penumbra
-// is.
+// Input of the shadow filter for one light: the blocked share of the light and the width of its penumbra.
 #import "frame/frame.wgsl"
 #import "shadow/light_visibility.wgsl"
 
-// Packs the blocked share, and that times the width of the penumbra: their ratio is the mean over whatever
-// pixels are summed. The penumbra is what the surface sees of the light's size past the edge of what blocks
-// it.
+// Packs the blocked share, and the blocked share times the penumbra width. The ratio of their sums over any set of
+// pixels is the mean width. The penumbra is the projection of the light's size past the edge of the blocker onto the
+// surface.
 fn blocked_light_pack(light: Light, sample: LightSample, seen: VisibleShare, position: vec3f) -> u32 {
     let blocked = 1.0 - seen.share;
     let is_distant = light.kind == LIGHT_DIRECTIONAL;

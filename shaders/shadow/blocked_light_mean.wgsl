@@ -1,20 +1,20 @@
-// What the history and the filter keep of a light, in a word: the mean share that is blocked, that times the width of
-// the penumbra, and the frames whose rays the mean has.
+// State of the shadow history and filter for one light, packed in a word: the mean blocked share, that share times the
+// penumbra width, and the number of frames in the mean.
 //
-// 14 bits of the share: an average of a thousand frames still moves it. 12 bits of the square root of the width, so
-// that narrow penumbras are told apart.
+// The share has 14 bits, so that an average over a thousand frames still changes. The width is stored as its square
+// root in 12 bits, which keeps narrow penumbras distinct.
 
 struct BlockedLightMean {
     // From 0 to 1.
     share: f32,
-    // That times the width in pixels.
+    // The share times the penumbra width in pixels.
     width: f32,
-    // BLOCKED_FRAMES_ALL stands for as many as the surface has been visible.
+    // BLOCKED_FRAMES_ALL means all frames in which the surface has been visible.
     frames: f32,
 }
 
 const BLOCKED_FRAMES_ALL = 63.0;
-// The bits of the share.
+// Bits of the share.
 const BLOCKED_SHARE_MASK = 0x3fffu;
 
 fn blocked_light_mean_pack(mean: BlockedLightMean) -> u32 {

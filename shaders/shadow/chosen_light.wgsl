@@ -1,9 +1,9 @@
-// A light that was chosen among many, in a word.
+// A light chosen at random among many, packed in a word.
 
 struct ChosenLight {
     light: u32,
-    // What its light is multiplied with to stand for the lights that were not chosen; 0 for an empty slot.
-    // Its last eight bits are not kept.
+    // Factor on the light's radiance that also accounts for the lights that were not chosen; 0 for an empty slot. The
+    // last eight bits are lost in packing.
     weight: f32,
 }
 

@@ -1,10 +1,9 @@
-// light_choice: chooses the lights that each pixel sends shadow rays to, where rays to all of them would be
-// more than the budget (light/light_choice.wgsl).
+// light_choice: chooses the lights that each pixel sends shadow rays to, if rays to all lights would exceed the budget.
 //
 // in   G-buffer, the merged scene (group 2), lights
-// out  shadow_words: a ChosenLight for each slot of each pixel (shadow/chosen_lights.wgsl)
-// One thread per pixel. A light that is chosen several times gets as many slots, or one slot with all their
-// weight if its rays would be the same.
+// out  shadow_words: a ChosenLight per slot and pixel (shadow/chosen_lights.wgsl)
+// One thread per pixel; the method is in light/light_choice.wgsl. A light that is chosen several times gets as many
+// slots. If its rays would all be the same, it gets one slot with the whole weight.
 #import "shadow/chosen_lights.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
@@ -19,7 +18,7 @@
 #texels 1 4 ids_texture: r32uint
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
-// The weight of a light, 0 where the surface sends no ray to it.
+// Sampling weight of a light; 0 if the surface sends no ray to it.
 fn weight_of(s: Surface, e: BrdfEye, start: ShadowStart, to_eye: vec3f, light: Light) -> f32 {
     let sample = light_sample(light, s.position);
     let reaches = light_reaches(sample) && dot(start.horizon_normal, sample.to_light) > 0.0;

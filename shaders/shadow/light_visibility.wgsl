@@ -1,19 +1,19 @@
-// The share of a light that a surface sees, by shadow rays.
+// Visible share of a light, found by shadow rays.
 #import "light/light_area.wgsl"
 #import "shadow/shadow_ray.wgsl"
 
 struct VisibleShare {
     // From 0 to 1.
     share: f32,
-    // Metres from the surface to what blocks the light, the mean by how much of it each thing takes; 0 without
-    // one.
+    // Mean distance in metres from the surface to the blockers, weighted by the light that each blocks; 0 without a
+    // blocker.
     to_blocker: f32,
-    // Leaf of what blocks one of those rays; BVH_MISS without one.
+    // Leaf of a triangle that blocks one of the rays; BVH_MISS without a blocker.
     blocker: u32,
 }
 
-// By as many `rays`; `dimension` is that of the sampling sequence. The light's middle is above the
-// surface's horizon.
+// Traces `rays` shadow rays. `dimension` is the first dimension of the sampling sequence. The centre of the light is
+// above the surface's horizon.
 fn light_visible_share(
     start: ShadowStart,
     light: Light,

@@ -1,17 +1,16 @@
-// shadow_classify: lists the shadow rays of a batch that have to be traced, densely.
+// shadow_classify: compacts the shadow rays of a batch that have to be traced into a list.
 //
-// in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the
-//      batch: its rows and slots; edges of shadows in the last frame, and tiles where something has changed;
-//      `arguments` all zero
-// out  list: an entry for every pixel and slot that sends rays. Tiles come in any order; within a tile of 8 ×
-//      8 pixels rays are ordered by slot, edges first, then row by row, so that rays traced side by side are coherent
-//      and as many a thread.
-//      arguments: the number of entries and of rays, and the workgroups of `shadow_rays` that trace them
+// in   G-buffer (position, normal, ids), lights, the chosen lights, the merged scene (group 2), rows and slots of the
+//      batch, the last frame's shadow edges, tiles where something has changed; `arguments` all zero
+// out  list: an entry for each pixel and slot that sends rays. Tiles come in any order. Within a tile of 8 × 8 pixels,
+//      entries are ordered by slot, then edges first, then by row. Neighbouring threads thus trace coherent rays, and
+//      equally many.
+//      arguments: the number of entries and of rays, and the workgroup counts of `shadow_rays`
 //      shadow_words: the words of pixels that show points and lines, and the counts
-//      blocked_out: what is known where no ray is sent
-// A thread per row of a tile, eight tiles a workgroup: two barriers are enough for 512 pixels. A tile without
-// rays takes no space in the list. Threads of different workgroups meet only in atomicAdd; `shadow_arguments`
-// is a dispatch of its own, of one thread.
+//      blocked_out: the known result where no ray is sent
+// One thread per row of a tile, eight tiles per workgroup, so two barriers are enough for 512 pixels. A tile without
+// rays takes no space in the list. Workgroups share data only through atomicAdd. `shadow_arguments` is a separate
+// dispatch of one thread.
 #import "shadow/blocked_light_store.wgsl"
 #import "shadow/chosen_lights.wgsl"
 #import "bvh/dispatch.wgsl"
@@ -27,9 +26,9 @@ struct RayArguments {
     groups: vec3u,
     // Entries of the list.
     rays: atomic<u32>,
-    // Tiles that have rays.
+    // Tiles that send rays.
     tiles: atomic<u32>,
-    // Rays: as many an entry as its light's size asks for.
+    // Number of rays. An entry sends several rays to a light with a size.
     sent: atomic<u32>,
 }
 
@@ -45,12 +44,12 @@ struct RayArguments {
 #texels 1 9 edges_texture: r32uint array
 #texels 1 10 tiles_texture: rg32uint
 
-// For each slot of the batch and each row, a bit for each pixel that has a ray, and 8 bits further one where an edge
-// gets more.
+// Per slot of the batch and per row: bits 0 to 7 mark the pixels that send rays, bits 8 to 15 those at shadow edges,
+// which send more.
 var<workgroup> row_masks: array<u32, 64 * RAY_BATCH_SLOTS>;
-// First entry of each tile that has rays.
+// First list entry of each tile that sends rays.
 var<workgroup> tile_first: array<u32, 8>;
-// Rays of each row.
+// Number of rays of each row.
 var<workgroup> row_sent: array<u32, 64>;
 
 @compute @workgroup_size(64)

@@ -1,10 +1,12 @@
-// The rays that a pixel sends to the light of a slot, by what the last frame found near where it saw the pixel's
-// surface. More to one whose shadow had an edge with little history, because it moved or came into sight: a filter
-// would blur it (adaptive sampling after Boksansky et al. 2019, "Ray Traced Shadows: Maintaining Real-Time Frame
-// Rates", Ray Tracing Gems, chapter 13). So that a pixel stays within its budget, one slot gets more. None to one whose
-// neighbours have long found the same, if nothing has changed between the surface and the light.
-// `taps_texture`, `edges_texture` and `tiles_texture`, which the importer binds: taps of the pixel's surface; what
-// shadow_accumulate found in the last frame, a layer for two slots; what shadow_shafts found. One that is not used without them.
+// Number of rays that a pixel sends to the light of a slot, from the last frame's results around the reprojected
+// surface. A slot whose shadow had an edge with a short history gets more rays, because a filter would blur that edge.
+// The edge has moved or was disoccluded. This is the adaptive sampling of Boksansky et al. 2019, "Ray Traced Shadows:
+// Maintaining Real-Time Frame Rates", Ray Tracing Gems, chapter 13. Only one slot of a pixel gets more rays, which
+// keeps the pixel within its budget. A slot gets no rays if its neighbourhood has agreed for several frames and nothing
+// has changed between the surface and the light.
+// The importer binds `taps_texture`, `edges_texture` and `tiles_texture`: the reprojection taps of the pixel's surface,
+// the last frame's results of shadow_accumulate with a layer per two slots, and the output of shadow_shafts. If they
+// are not in use, placeholders are bound.
 #import "frame/frame.wgsl"
 #import "light/light.wgsl"
 #import "shadow/shadow_edges_word.wgsl"
@@ -15,11 +17,11 @@
 const NO_SLOT = 0xffffffffu;
 
 struct ShadowEdges {
-    // The slot that gets more rays; NO_SLOT for none.
+    // Slot that gets more rays; NO_SLOT for none.
     slot: u32,
-    // A bit for each slot that gets none.
+    // Bit mask of the slots that get no rays.
     settled: u32,
-    // Of those a bit for each whose light is blocked.
+    // Bit mask of the settled slots whose light is blocked.
     blocked: u32,
 }
 
@@ -48,7 +50,7 @@ fn shadow_edges_has_settled(edges: ShadowEdges, slot: u32) -> bool {
     return slot < 31u && ((edges.settled >> slot) & 1u) != 0u;
 }
 
-// What is kept of a slot that has settled, in the place of what rays find.
+// Stored value of a settled slot, in place of a traced result.
 fn shadow_edges_kept(edges: ShadowEdges, slot: u32) -> u32 {
     return select(SIGNAL_KEPT, SIGNAL_KEPT | SIGNAL_KEPT_BLOCKED, ((edges.blocked >> (slot & 31u)) & 1u) != 0u);
 }

@@ -1,11 +1,12 @@
-// What a frame finds, at a pixel, of the shadows of two lights, in a word: bit k, whether there is an edge with little
-// history of light k; from bit 4 (k + 1) on, frames in which 5 × 5 pixels found the same, and whether that was shadow.
+// Per-pixel state of the shadows of two lights, packed in a word. Bit k is set if light k has an edge with a short
+// history. From bit 4 (k + 1) on follow the number of frames in which 5 × 5 pixels agreed, and a bit that is set if
+// they agreed on shadow.
 
-// The bit of a tile in which no slot has settled.
+// Tile bit that forces all rays to be traced.
 const SHAFT_ALL = 0x80000000u;
-// Most frames that are counted.
+// Greatest number of frames that is counted.
 const SETTLED_MOST = 7u;
-// Frames after which the light has settled, 25 rays each.
+// Frames after which a light has settled. Each frame has traced 25 rays.
 const SETTLED_FRAMES = 4u;
 
 fn shadow_edges_pack(edges: vec2<bool>, frames: vec2u, blocked: vec2<bool>) -> u32 {
@@ -17,7 +18,7 @@ fn shadow_edges_frames(word: u32) -> vec2u {
     return (vec2u(word) >> vec2u(4u, 8u)) & vec2u(SETTLED_MOST);
 }
 
-// A bit for each of the two lights.
+// Bit mask of the settled lights of the pair.
 fn shadow_edges_settled(word: u32) -> u32 {
     return dot(select(vec2u(0u), vec2u(1u, 2u), shadow_edges_frames(word) >= vec2u(SETTLED_FRAMES)), vec2u(1u));
 }

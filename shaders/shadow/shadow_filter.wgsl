@@ -1,25 +1,26 @@
 // shadow_filter: averages the visibility of two lights over frames and over neighbouring pixels.
 //
-// shadow_accumulate
-// in   fresh: what this frame's rays found, a layer a light; taps of the last frame, of each light; last_means;
-//      surfaces; last_edges
+// shadow_accumulate: temporal accumulation
+// in   fresh: this frame's noisy result, a layer per light; reprojection taps of each light; last_means; surfaces;
+//      last_edges
 // out  means_out: means over the frames since the pixel's surface became visible
-//      edges_out: of each light with a size, whether it stands still, 5 × 5 pixels find different shares and few earlier
-//      frames count, and for how many frames they have found the same (shadow/shadow_edges_word.wgsl)
-// Where 3 × 3 pixels find more or less than their history by several standard deviations, it is of other light
-// and counts less, down to nothing (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
-// Temporal Filtering"). It is never beyond what 5 × 5 pixels find. What one pixel finds says little; its
-// neighbours' rays are spread evenly with it.
+//      edges_out: for each light with a size, a bit and a frame count (shadow/shadow_edges_word.wgsl). The bit is set
+//      if 5 × 5 pixels find different shares and the history is short. The count is the number of frames in which they
+//      have agreed.
+// The history loses weight, down to nothing, where the mean of 3 × 3 pixels differs from it by several standard
+// deviations, since the lighting has then changed (after Schied et al. 2018, "Gradient Estimation for Real-Time
+// Adaptive Temporal Filtering"). The history is also clamped to the range of 5 × 5 pixels. A neighbourhood is needed
+// because one pixel says little, and its neighbours' rays are stratified with its own.
 //
-// shadow_smooth
+// shadow_smooth: one round of spatial filtering
 // in   means, surfaces
-// out  means_out: a round of the filter (denoise/signal_smooth.wgsl)
+// out  means_out: the filtered means (denoise/signal_smooth.wgsl)
 //
-// shadow_filter
-// in   means, surfaces; the slots of the two lights, and what this frame's rays found
-// out  shadow_words: the visible share of each that has a size, after the last round
+// shadow_filter: the last round of spatial filtering
+// in   means, surfaces; the slots of the two lights, and this frame's noisy result
+// out  shadow_words: the visible share of each light with a size
 //
-// One thread per pixel in all of them, which alone writes the words of its pixel.
+// All entry points use one thread per pixel, which alone writes the words of its pixel.
 #import "frame/apron.wgsl"
 #import "shadow/blocked_light_mean.wgsl"
 #import "math/cubic.wgsl"
@@ -46,20 +47,20 @@
 #texels 1 4 found_texture: r32uint array
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
-// Lights that this filters: 1 where the second of the pair has no size, or is none; nothing is read or kept of it then.
-// Separate kernels, because a branch on a uniform costs registers even where it is not taken.
+// Number of lights to filter. It is 1 if the second light of the pair has no size or does not exist, and then nothing
+// of that light is read or stored. These are separate kernels because a branch on a uniform costs registers even where
+// it is not taken.
 override SHADOW_LIGHTS: u32 = 2u;
 
-// Changes of the mean of 3 × 3 pixels that mean nothing, and that end the history, in standard deviations of
-// what one ray a pixel finds.
+// Range of changes of the 3 × 3 mean over which the history fades out, in standard deviations of one ray per pixel.
 const CHANGE_LEAST = 2.5;
 const CHANGE_MOST = 5.0;
 
-// The share that this frame found blocked in and around the tile, of each light: half a word each.
+// Blocked share in and around the tile this frame, half a word per light.
 var<workgroup> found: array<u32, 144>;
-// What it found less what the history holds, and the variance that rays have there, packed as a signal is.
+// Difference to the history, and the variance of a ray there, packed like a signal.
 var<workgroup> changes: array<vec2u, 64>;
-// Whether it differs what was found in and around the tile, and what was found from what the history holds.
+// Flags: the results in and around the tile differ from each other; the results differ from the history.
 var<workgroup> found_differs: atomic<u32>;
 var<workgroup> history_differs: atomic<u32>;
 
@@ -71,13 +72,13 @@ fn fresh_words(pixel: vec2u) -> vec2u {
     return signal_sent(words);
 }
 
-// What is kept has no width.
+// Settled results carry no penumbra width.
 fn fresh_means(words: vec2u) -> vec4f {
     let found = select(words & vec2u(~SIGNAL_EDGE), words & vec2u(SIGNAL_SHARE), signal_is_kept(words));
     return signal_unpack(found) * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
 }
 
-// The shares of two lights in a word, and apart: bits that are in the order of the shares.
+// Packs the shares of two lights in a word. The bits sort in the order of the shares.
 fn fresh_shares(words: vec2u) -> u32 {
     return (words.x & SIGNAL_SHARE) | ((words.y & SIGNAL_SHARE) << 16u);
 }
@@ -91,8 +92,8 @@ fn last_mean(tap: vec2i, k: u32) -> BlockedLightMean {
     return blocked_light_mean_unpack(textureLoad(last_means, inside, 0)[k]);
 }
 
-// The last frame's mean of light `k`. Cubics over 4 × 4 pixels blur a shadow that moves less than the four nearest do;
-// it stays within what those hold.
+// Reprojected mean of light `k`. If the shadow moves, a bicubic filter over 4 × 4 pixels blurs it less than a bilinear
+// one. The result is clamped to the range of the four nearest pixels.
 fn history_at(taps: SignalTaps, k: u32) -> BlockedLightMean {
     var history = BlockedLightMean(0.0, 0.0, 0.0);
     var least = vec2f(1.0e9);
@@ -120,7 +121,7 @@ fn history_at(taps: SignalTaps, k: u32) -> BlockedLightMean {
     return history;
 }
 
-// Of a second light without a size nothing is kept: not even a frame, in which all of it arrived.
+// A second light without a size stores nothing, not even its frame count.
 fn means_pack(first: BlockedLightMean, second: BlockedLightMean) -> vec2u {
     var words = vec2u(blocked_light_mean_pack(first), 0u);
     if SHADOW_LIGHTS == 2u {
@@ -136,12 +137,12 @@ fn second_mean_unpack(word: u32) -> BlockedLightMean {
     return BlockedLightMean(0.0, 0.0, 0.0);
 }
 
-// The width of a penumbra in pixels.
+// Penumbra width in pixels.
 fn penumbra_width(share: f32, width: f32) -> f32 {
     return width / max(share, 1.0e-6);
 }
 
-// How many frames one counts as that sent more rays to an edge.
+// Weight, in frames, of a frame that sent more rays to an edge.
 fn edge_frames() -> f32 {
     return f32(frame.edge_light_rays) / f32(frame.light_rays);
 }
@@ -150,22 +151,22 @@ fn fresh_frames(words: vec2u) -> vec2f {
     return select(vec2f(1.0), vec2f(edge_frames()), signal_is_edge(words));
 }
 
-// Frames that a mean counts as, of a surface that `all` frames have seen: those are the most, and each counts as one of
-// an edge does at the most.
+// Number of frames that a mean counts for, on a surface that has been visible for `all` frames. It is at most `all`
+// frames, each with at most the weight of an edge frame.
 fn frames_of(mean: BlockedLightMean, all: f32) -> f32 {
     return select(min(mean.frames, all * edge_frames()), all, mean.frames > BLOCKED_FRAMES_ALL - 0.5);
 }
 
-// Most earlier frames that count where a light's shadow moves. Its motion is not known to less than a pixel: the
-// wider the penumbra is, the less that matters. A surface that moves itself turns to other light. The numbers were
-// measured (BENCHMARKS.md).
+// Longest history where the light's shadow moves. The shadow's motion is only known to about a pixel, which matters
+// less for a wider penumbra. A surface that itself moves gets no constant part, because it turns relative to the light.
+// The numbers were measured (BENCHMARKS.md).
 const MOVING_EARLIER = 1.0;
 const MOVING_EARLIER_PER_SQUARE = 3.0;
 
-// Where fewer earlier frames count, the next frame sends more rays, at edges.
+// An edge with a history shorter than this gets more rays in the next frame.
 const EDGE_FRAMES = 12.0;
 
-// Frames in which all pixels around have found the same, of both lights, where the last frame saw the pixel.
+// Number of frames in which the reprojected pixel's neighbourhood agreed, for both lights.
 fn frames_settled(taps: SignalTaps) -> vec2u {
     let at = clamp(signal_taps_nearest(taps), vec2i(0), vec2i(textureDimensions(last_edges)) - 1);
     return shadow_edges_frames(textureLoad(last_edges, at, params.layer / 2u, 0).r);
@@ -228,13 +229,13 @@ fn shadow_accumulate(
     workgroupBarrier();
     var sum = vec4f(0.0);
     let corner = clamp(thread.xy, vec2u(1u), vec2u(6u)) - 1u;
-    // Loops of no round, where the whole tile agrees with its history, and finds the same around it.
+    // The loops run zero times if the whole tile agrees with its history and with its surroundings.
     let sums = select(0u, 9u, atomicLoad(&history_differs) != 0u);
     for (var i = 0u; i < sums; i++) {
         sum += signal_unpack(changes[8u * (corner.y + i / 3u) + corner.x + i % 3u]);
     }
     let changed = smoothstep(vec2f(CHANGE_LEAST), vec2f(CHANGE_MOST), abs(sum.xy) / sqrt(sum.zw + 0.25));
-    // Where all neighbours find the same, the history has to agree.
+    // If all neighbours agree, the history is clamped to their value.
     var least = shares_apart(fresh_shares(words));
     var most = least;
     let others = select(0u, 25u, atomicLoad(&found_differs) != 0u);
@@ -244,7 +245,7 @@ fn shadow_accumulate(
         most = max(most, other);
     }
     let limited = clamp(shares, signal_unpack(least).xz, signal_unpack(most).xz);
-    // What is left of the penumbra's width is in the same proportion.
+    // Scales the penumbra width with the share.
     let scale = min(limited / max(shares, vec2f(1.0e-6)), vec2f(1.0));
     a = BlockedLightMean(limited.x, a.width * scale.x, a.frames);
     b = BlockedLightMean(limited.y, b.width * scale.y, b.frames);
@@ -256,14 +257,14 @@ fn shadow_accumulate(
     if inside {
         let is_surface = surface.frames > 0u;
         let mean = select(vec4f(0.0), mix(vec4f(a.share, a.width, b.share, b.width), fresh, shown.xxyy), is_surface);
-        // A mean as old as the surface goes on to be so.
+        // A mean as old as the surface stays that way.
         let together = added / gain;
         let counted = select(together, vec2f(BLOCKED_FRAMES_ALL), together > vec2f(BLOCKED_FRAMES_ALL - 1.0));
         let frames = select(counted, vec2f(a.frames, b.frames), kept & known);
         let first_mean = BlockedLightMean(mean.x, mean.y, frames.x);
         let second_mean = BlockedLightMean(mean.z, mean.w, frames.y);
         textureStore(means_out, pixel, vec4u(means_pack(first_mean, second_mean), 0u, 0u));
-        // The image has one texel where no edges are sharpened.
+        // The image is a single texel if no edges are sharpened.
         let edge_layer = params.layer / 2u;
         if edge_layer < textureNumLayers(edges_out) && all(pixel < textureDimensions(edges_out)) {
             let soft = (params.soft > vec2f(0.0)) & vec2<bool>(is_surface);
@@ -287,12 +288,12 @@ fn signal_at(pixel: vec2u) -> vec4f {
     return vec4f(a.share, a.width, b.share, b.width);
 }
 
-// Share of the width of a penumbra that is the standard deviation of its filter where there is one ray.
+// Standard deviation of the filter for one ray, as a fraction of the penumbra width.
 const PENUMBRA_SHARE = 0.25;
 
-// The variance over s² that this round adds to a filter as wide as the penumbra allows, and the narrower the
-// more rays there are: near neighbours come first, so rounds of far ones add what those of near ones, up to
-// (s² − 1) / 6 together, leave open.
+// Variance that this round adds, divided by s², where s is the step of the round. The whole filter may be as wide as
+// the penumbra allows, and narrower the more rays there are. Near neighbours come first, so a round adds only what the
+// earlier rounds, which add up to (s² − 1) / 6 together, leave open.
 fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
     let rays = frames * f32(params.rays);
     let deviation = PENUMBRA_SHARE * penumbra_width(blocked.x, blocked.y);
@@ -301,8 +302,8 @@ fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
     return min(signal_spread(rays), wanted);
 }
 
-// The means of a pixel after a round, no wider than their penumbras, so that contacts stay sharp. Where all nine taps
-// hold the same share of a light, as in most of a picture, there is nothing to smooth, and none of them is weighed.
+// Means of a pixel after a round. The filter is no wider than the penumbra, so contact shadows stay sharp. Where all
+// nine taps hold the same share of a light, as in most of an image, the weights are not evaluated.
 fn smoothed(pixel: vec2u) -> array<BlockedLightMean, 2> {
     let words = textureLoad(means, pixel, 0).xy;
     var first = blocked_light_mean_unpack(words.x);
@@ -347,8 +348,7 @@ fn shadow_filter(@builtin(global_invocation_id) id: vec3u) {
     }
     let blocked = smoothed(pixel);
     let word = shadow_word(params.layer, pixel);
-    // Lights whose shadows are hard are no signal, and surfaces that face away are dark: what they have
-    // stays.
+    // Hard shadows are not filtered, and surfaces that face away from the light are dark. Both keep their value.
     var fresh = vec2u(textureLoad(found_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
     if SHADOW_LIGHTS == 2u {
         fresh.y = textureLoad(found_texture, pixel, params.layer + 1u, 0).r;

@@ -1,15 +1,15 @@
-// Lookups of shadow maps. Both biases move the receiver in world space by texels of the map, so they scale
-// with the scene.
+// Lookups of shadow maps. Both biases offset the receiver in world space by texels of the map, so they scale with the
+// scene.
 #import "math/basis.wgsl"
 #import "light/light.wgsl"
 #import "math/sampling.wgsl"
 
 struct ShadowView {
     clip_from_world: mat4x4f,
-    // Metres; for a perspective projection at distance 1.
+    // Texel size in metres; for a perspective projection, at distance 1.
     texel_size: f32,
     perspective: f32,
-    // Metres.
+    // Distances of the near and far plane in metres.
     near: f32,
     far: f32,
 }
@@ -18,7 +18,7 @@ struct ShadowView {
 @group(0) @binding(3) var shadow_maps: texture_depth_2d_array;
 @group(0) @binding(4) var shadow_sampler: sampler_comparison;
 
-// The face of a point light's cube (+X, −X, +Y, −Y, +Z, −Z) for a direction.
+// Cube face of a point light (+X, −X, +Y, −Y, +Z, −Z) for a direction.
 fn shadow_map_face(direction: vec3f) -> u32 {
     let size = abs(direction);
     if size.x >= size.y && size.x >= size.z {
@@ -30,20 +30,20 @@ fn shadow_map_face(direction: vec3f) -> u32 {
     return select(4u, 5u, direction.z < 0.0);
 }
 
-// Taps that look for what blocks a light, and taps that compare.
+// Number of taps of the blocker search and of the comparison.
 const SHADOW_MAP_SEARCH = 16u;
 const SHADOW_MAP_TAPS = 32u;
-// The farthest that either reaches, as a share of the map.
+// Greatest search and filter radius, as a fraction of the map.
 const SHADOW_MAP_REACH = 0.125;
 
-// Distance from the light's plane, or from the light, of what a map holds.
+// Distance in metres from the light, or from its plane, for a depth in a map.
 fn shadow_map_distance(view: ShadowView, depth: f32) -> f32 {
     let span = view.far - view.near;
     let in_perspective = view.near * view.far / (view.near + depth * span);
     return select(view.far - depth * span, in_perspective, view.perspective != 0.0);
 }
 
-// Tap i of n on a disc of radius 1, spread evenly (Vogel 1979).
+// Tap i of n on the unit disc, on a Vogel spiral (Vogel 1979).
 fn shadow_map_tap(i: u32, n: u32, turn: f32) -> vec2f {
     let angle = 2.3999632 * f32(i) + turn;
     return sqrt((f32(i) + 0.5) / f32(n)) * vec2f(cos(angle), sin(angle));
@@ -55,7 +55,7 @@ struct ShadowMapPoint {
     is_inside: bool,
 }
 
-// A world position, as a layer sees it.
+// Projects a world position into a layer.
 fn shadow_map_point(view: ShadowView, position: vec3f) -> ShadowMapPoint {
     let clip = view.clip_from_world * vec4f(position, 1.0);
     let ndc = clip.xyz / clip.w;
@@ -63,8 +63,8 @@ fn shadow_map_point(view: ShadowView, position: vec3f) -> ShadowMapPoint {
     return ShadowMapPoint(vec2f(0.5, -0.5) * ndc.xy + 0.5, ndc.z, is_inside);
 }
 
-// How depth changes along the map over the receiver's plane, on which it is linear in either projection: so
-// that taps beside the receiver are compared with its plane and it does not shadow itself.
+// Gradient of depth over the receiver's plane. Depth is linear on a plane in both projections. Comparing offset taps
+// with the plane avoids self-shadowing.
 fn shadow_map_gradient(view: ShadowView, at: ShadowMapPoint, position: vec3f, normal: vec3f, texel: f32) -> vec2f {
     let basis = basis_about(normal);
     let a = shadow_map_point(view, position + 8.0 * texel * basis.tangent);
@@ -77,9 +77,8 @@ fn shadow_map_gradient(view: ShadowView, at: ShadowMapPoint, position: vec3f, no
     return select(vec2f(0.0), gradient / area, abs(area) > 1.0e-20);
 }
 
-// Visibility of a light that has a size: percentage-closer soft shadows (Fernando 2005). The disc that is
-// compared is what the surface sees of the light past the edge of what blocks it, whose mean distance taps
-// look for.
+// Visibility of a light that has a size, by percentage-closer soft shadows (Fernando 2005). A blocker search finds the
+// mean distance of the blockers. The filter radius is the size of the penumbra that this distance gives.
 fn shadow_map_soft(
     light: Light,
     layer: u32,
@@ -90,9 +89,9 @@ fn shadow_map_soft(
     let view = shadow_views[layer];
     let size = vec2f(textureDimensions(shadow_maps));
     let receiver = shadow_map_distance(view, at.depth);
-    // A texel there, in metres.
+    // Size in metres of a texel at the receiver.
     let texel = view.texel_size * mix(1.0, receiver, view.perspective);
-    // What lies nearer to a lamp than a third of the way is found by chance only.
+    // The search radius covers blockers down to a third of the distance to a lamp. It finds nearer ones only by chance.
     let widest = light.radius * select(receiver - view.near, 2.0, view.perspective != 0.0);
     let most = SHADOW_MAP_REACH * size.x;
     let search = min(widest / texel, most);
@@ -121,7 +120,7 @@ fn shadow_map_soft(
     return sum / f32(SHADOW_MAP_TAPS);
 }
 
-// Visibility of the light: 1 where the map holds no occluder, and outside the map.
+// Visibility of the light. It is 1 where the map holds no occluder, and outside the map.
 fn shadow_map_visibility(
     light: Light,
     sample: LightSample,

@@ -1,15 +1,15 @@
-// shadow_motion: finds where the last frame saw the shadow that a pixel sees now, for two lights, where
-// anything moves (Zeng et al. 2021, "Temporally Reliable Motion Vectors for Real-time Ray Tracing",
-// section 4).
+// shadow_motion: reprojects the shadows of two lights to the last frame, where anything moves.
 //
-// in   G-buffer (position, ids), `motion`, the merged scene (group 2) and last_positions, its vertices in the last
-//      frame, and which meshes have moved; blocked_texture: the triangles that this frame's rays hit; the surfaces
-//      that the last frame saw; taps of the pixel's surface; tiles where something has changed
-// out  first_out, second_out: taps of the pixel's shadow, of each light that is filtered, and whether it may have changed
-// The point of the triangle that blocks the light casts its shadow where the line from the light through it meets
-// the plane of the surface. Where the same point cast it in the last frame, that frame saw the same shadow.
-// A pixel whose ray hit nothing takes the nearest triangle that its neighbours' rays hit and that has moved. Which of
-// its triangles a thing is hit at makes little difference to its motion.
+// in   G-buffer (position, ids), `motion`, the merged scene (group 2), last_positions with its vertices in the last
+//      frame, bits of the meshes that have moved; blocked_texture: the triangles that this frame's rays hit; the
+//      surfaces of the last frame; reprojection taps of the pixel's surface; tiles where something has changed
+// out  first_out, second_out: reprojection taps of the pixel's shadow, for each light that is filtered, and a flag that
+//      is set if the shadow may have changed
+// The method follows Zeng et al. 2021, "Temporally Reliable Motion Vectors for Real-time Ray Tracing", section 4. A
+// point of the blocking triangle casts its shadow where the line from the light through it meets the plane of the
+// surface. The last frame saw the same shadow where the same point cast it.
+// If a pixel's ray hit nothing, the nearest moved triangle that its neighbours' rays hit is taken. Which triangle of an
+// object is hit makes little difference to the motion.
 // One thread per pixel.
 #import "frame/apron.wgsl"
 #import "frame/gbuffer.wgsl"
@@ -20,13 +20,14 @@
 #import "shadow/shadow_edges_word.wgsl"
 #import "denoise/signal_find.wgsl"
 
-// Lights whose shadows it follows: 1 where the second of the pair has no size, or is none; nothing is read or kept of it then.
-// Separate kernels, because a branch on a uniform costs registers even where it is not taken.
+// Number of lights whose shadows are followed. It is 1 if the second light of the pair has no size or does not exist,
+// and then nothing of that light is read or stored. These are separate kernels because a branch on a uniform costs
+// registers even where it is not taken.
 override SHADOW_LIGHTS: u32 = 2u;
 
 @group(1) @binding(0) var<uniform> first_row: u32;
 @group(1) @binding(1) var<uniform> motion: MotionParams;
-// The first of the two lights.
+// Slot of the first of the two lights.
 @group(1) @binding(2) var<uniform> first_light: u32;
 #texels 1 3 position_texture: rgba32float
 #texels 1 4 ids_texture: r32uint
@@ -40,20 +41,21 @@ override SHADOW_LIGHTS: u32 = 2u;
 @group(1) @binding(12) var second_out: texture_storage_2d<rg32uint, write>;
 #texels 1 13 tiles_texture: rg32uint
 @group(1) @binding(14) var<storage, read> triangle_info: array<vec2u>;
-// A bit for each mesh that has moved.
+// One bit per mesh, set if the mesh has moved.
 @group(1) @binding(15) var<storage, read> moved_meshes: array<u32>;
 
-// Cosine of the light to the surface below which a small motion of what blocks it is a large one of its shadow.
+// Smallest cosine between the light and the surface. Below it, a small motion of the blocker becomes a large motion of
+// its shadow.
 const GRAZING = 0.02;
-// Set in the number of a triangle that has moved.
+// Flag in a triangle number: the triangle has moved.
 const MOVED = 0x80000000u;
 
-// What blocks the two lights in and around the tile: triangles plus 1, or 0.
+// Blockers of the two lights in and around the tile: triangle number plus 1, or 0.
 var<workgroup> blockers: array<vec2u, 144>;
-// Of each row of them, for each light: from bit 0 on, a bit for each pixel whose blocker has moved; from bit
-// APRON_TILE on, for each that has one.
+// Bit masks per row and light: from bit 0 on, the pixels whose blocker has moved; from bit APRON_TILE on, the pixels
+// that have a blocker.
 var<workgroup> blocked_rows: array<atomic<u32>, 24>;
-// Whether any of that has moved, or a surface of the tile.
+// Nonzero if any of these blockers, or a surface of the tile, has moved.
 var<workgroup> any_moves: atomic<u32>;
 
 fn last_vertex(vertex: u32) -> vec3f {
@@ -65,18 +67,18 @@ fn corners_of(triangle: u32) -> vec3u {
     return vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
 }
 
-// What blocks light `k` at a pixel, with MOVED where it has moved.
+// Blocker of light `k` at a pixel, with MOVED if it has moved.
 fn blocker_at(pixel: vec2u, k: u32) -> u32 {
     let slots = (frame.light_slots + 1u) & ~1u;
     let light = first_light + k;
-    // The share that is blocked: where there is none, and where no ray was sent, the triangle is an older frame's.
+    // Without a blocked share or a ray, the stored triangle is from an older frame.
     let blocked = textureLoad(blocked_texture, pixel, light, 0).r;
     var found = 0u;
     if (blocked & SIGNAL_SHARE) != 0u && blocked < SIGNAL_UNSENT {
         let blocker = textureLoad(blocked_texture, pixel, slots + light, 0).r;
         let mesh = triangle_info[blocker - 1u].x & ~ANY_HIT_TEST;
         var moved = 0u;
-        // Of most triangles that have moved the first corner has.
+        // Most triangles that move also move their first corner.
         let mesh_moved = ((moved_meshes[mesh / 32u] >> (mesh % 32u)) & 1u) != 0u;
         for (var corner = select(3u, 0u, mesh_moved); corner < 3u && moved == 0u; corner++) {
             let i = indices(3u * (blocker - 1u) + corner);
@@ -87,8 +89,7 @@ fn blocker_at(pixel: vec2u, k: u32) -> u32 {
     return found;
 }
 
-// Where the light's middle casts the shadow of `point`, on the plane through `position`; `position` itself where that
-// is nowhere near.
+// Projects `point` from the light's centre onto the plane through `position`. Returns `position` at grazing angles.
 fn shadow_on_plane(light: Light, point: vec3f, position: vec3f, normal: vec3f) -> vec3f {
     let is_distant = light.kind == LIGHT_DIRECTIONAL;
     let along = select(point - light.position, light.direction, is_distant);
@@ -104,7 +105,8 @@ struct Caster {
     last_point: vec3f,
 }
 
-// The point of a triangle on the line to the light's middle, or one of its edges: the middle may lie past it.
+// Point of a triangle on the line to the light's centre, clamped to the triangle because the centre may be visible past
+// it.
 fn caster_on_line(light: Light, position: vec3f, triangle: u32) -> Caster {
     let i = corners_of(triangle);
     let corners = mat3x3f(scene_position(i.x), scene_position(i.y), scene_position(i.z));
@@ -123,18 +125,18 @@ fn caster_on_line(light: Light, position: vec3f, triangle: u32) -> Caster {
 }
 
 struct NearBlocker {
-    // Triangle plus 1, with MOVED; 0 without one.
+    // Triangle number plus 1, with MOVED; 0 without a blocker.
     triangle: u32,
-    // Whether any in 5 × 5 pixels has moved.
+    // True if any blocker in 5 × 5 pixels has moved.
     any_moved: bool,
 }
 
-// Of 5 × 5 pixels, row by row from bit 0 on, those whose middles lie 1, √2, 2, √5 and √8 pixels away from the one in
-// the middle.
+// Masks over 5 × 5 pixels, row by row from bit 0 on. Each selects the pixels whose centres are 1, √2, 2, √5 or √8
+// pixels from the central one.
 const RINGS = array(0x22880u, 0x50140u, 0x404404u, 0xa8822au, 0x1100011u);
 const MIDDLE = 0x1000u;
 
-// The nearest of the 5 × 5 pixels that are set; the first row's, and its first, of several. At least one is.
+// Index of the set pixel nearest to the centre; among equals, the first in row order. At least one must be set.
 fn nearest_of(pixels: u32) -> u32 {
     var found = pixels & MIDDLE;
     for (var i = 0u; i < 5u; i++) {
@@ -143,8 +145,9 @@ fn nearest_of(pixels: u32) -> u32 {
     return firstTrailingBit(found);
 }
 
-// What blocks light `k` of a pixel: what its own ray hit, or the nearest that rays around it hit, of all that do or of
-// those that have moved. `corner` is the first of the 5 × 5 pixels.
+// Blocker of light `k` at a pixel: the hit of the pixel's own ray, or else the nearest hit of its neighbours' rays. The
+// neighbours count only if their blockers have moved, unless `all_count` is set. `corner` is the first of the 5 × 5
+// pixels.
 fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
     var moved = 0u;
     var blocked = 0u;
@@ -163,13 +166,13 @@ fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
     return NearBlocker(triangle, moved != 0u);
 }
 
-// The taps of light `k` where the last frame saw the shadow that `triangle` casts, that of a NearBlocker, or light if it
-// is 0; `unchanged` where it is not found.
+// Reprojection taps of light `k` for the shadow of `triangle`, which is encoded as in NearBlocker, or for lit surface
+// if it is 0. Returns `unchanged` if reprojection fails.
 fn followed_taps(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: SignalSurface, unchanged: vec2u) -> vec2u {
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
     let last_position = position - motion_displacement(motion, textureLoad(displacement_texture, pixel, 0));
     let light = lights[first_light + k];
-    // Without a blocker, light that stands still.
+    // Without a blocker, the lighting is taken to stand still.
     var caster = Caster(position, position);
     if triangle != 0u {
         caster = caster_on_line(light, position, (triangle & ~MOVED) - 1u);
@@ -188,10 +191,10 @@ fn followed_taps(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: Sign
     return select(unchanged, taps, found.weight > 0.01);
 }
 
-// The taps of light `k`; `own` are those of the surface.
+// Reprojection taps of light `k`. `own` are the taps of the surface.
 fn shadow_taps(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalSurface) -> vec2u {
     let moved = surface.moved;
-    // On a surface that moves, what stands still casts moving shadows.
+    // Static blockers cast moving shadows on a surface that moves.
     let near = blocker_near(corner, k, moved);
     let moves = moved || near.any_moved;
     var taps = vec2u(own.x | select(0u, SIGNAL_TAPS_MOVE, moves), own.y);
@@ -201,7 +204,7 @@ fn shadow_taps(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalS
     return taps;
 }
 
-// Whether anything has moved between one of the lights that are filtered and the tile or one around it.
+// True if anything has moved between one of the filtered lights and this tile or its neighbours.
 fn light_changes(tile: vec2u) -> bool {
     var changes = 0u;
     for (var i = 0u; i < 9u; i++) {

@@ -1,5 +1,5 @@
-// Shadow rays: what lies between a surface and a light. The any-hit test reads alpha at the hit. Masked
-// triangles block there or do not; blended ones take the share of the light that their alpha says.
+// Shadow rays between a surface and a light. The any-hit test evaluates alpha at the hit. Masked triangles block or do
+// not, and blended ones attenuate the light by their alpha.
 #import "material/alpha.wgsl"
 #import "bvh/bvh.wgsl"
 #import "frame/frame.wgsl"
@@ -9,9 +9,9 @@
 // Alpha from which a blended surface blocks like an opaque one.
 const SHADOW_OPAQUE = 0.998;
 
-// The share of the light that the blended surfaces leave which the ray has met, of those that do not block it.
+// Fraction of the light left after the blended surfaces that the ray has met so far.
 var<private> ray_left: f32;
-// The mean distance in metres from `ray_from` to them, times the share that they take.
+// Mean distance in metres from `ray_from` to these surfaces, weighted by the light that each takes.
 var<private> ray_taken_at: f32;
 var<private> ray_from: vec3f;
 
@@ -32,11 +32,11 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let taken = ray_left * saturate(value);
     ray_taken_at += taken * distance(triangle.v0 + along, ray_from);
     ray_left -= taken;
-    // Many layers together block like an opaque one, which ends the ray.
+    // Many layers together block like an opaque surface and end the ray.
     return ray_left <= 1.0 - SHADOW_OPAQUE;
 }
 
-// The share of the light that arrives along a ray.
+// Fraction of the light that arrives along a ray.
 fn shadow_ray_share(ray: Ray) -> f32 {
     ray_left = 1.0;
     let is_blocked = bvh_traverse(ray, frame.leaf_cutoff, true).leaf != BVH_MISS;
@@ -44,22 +44,23 @@ fn shadow_ray_share(ray: Ray) -> f32 {
 }
 
 struct ShadowRayHit {
-    // Metres to what blocks the ray; −1 where nothing does.
+    // Distance to the blocker in metres; −1 without one.
     t: f32,
-    // The share of the light that something takes, blended surfaces too, and the mean distance to it in metres.
+    // Fraction of the light that is blocked, blended surfaces included, and the mean distance of the blockers in
+    // metres.
     taken: f32,
     taken_at: f32,
-    // Its leaf; BVH_MISS where there is none.
+    // Leaf of the blocker; BVH_MISS without one.
     leaf: u32,
-    // Where on its triangle.
+    // Barycentric coordinates of the hit.
     barycentric: vec2f,
 }
 
-// How far away something lies within `distance` metres of a surface along a direction above its horizon: the nearest,
-// or `any` of what does. A grazing ray starts at the smooth surface, so that neighbouring triangles do not occlude it;
-// the steeper the ray, the nearer it starts to the triangle. A first ray checks that nothing occludes the way from the
-// triangle to that start, so that no ray gets past a wall. If something does, the shadow ray starts at the triangle, or
-// counts as occluded if it points below the triangle.
+// Finds an occluder within `distance` metres of a surface, along a direction above its horizon: the nearest one, or
+// `any`. A grazing ray starts at the smooth surface, so that neighbouring triangles do not occlude it. The steeper the
+// ray, the nearer it starts to the triangle. A first ray checks the way from the triangle to that start, so that no ray
+// gets past a wall. If that way is occluded, the shadow ray starts at the triangle, or counts as occluded if it points
+// below the triangle.
 fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32, any: bool) -> ShadowRayHit {
     let cosine = dot(start.geometric_normal, direction);
     let lift = start.lift * saturate(1.0 - cosine / max(start.grazing, 1.0e-6));
@@ -73,7 +74,7 @@ fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32, any: bool
     ray_from = start.origin;
     ray_left = 1.0;
     ray_taken_at = 0.0;
-    // A loop, so that the code of the traversal, which is large, is inlined only once.
+    // A loop inlines the large traversal code only once.
     loop {
         let found = bvh_traverse(ray, frame.leaf_cutoff, any);
         hit.t = select(found.t, -1.0, found.leaf == BVH_MISS);
@@ -91,7 +92,7 @@ fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32, any: bool
         if hit.t < 0.0 {
             ray = Ray(start.origin + lift, 0.0, direction - lift / distance, distance);
         } else {
-            // The ray does not go that way.
+            // Discards the attenuation of the first ray.
             ray_left = 1.0;
             ray_taken_at = 0.0;
         }

@@ -1,16 +1,15 @@
 // shadow_rays: traces shadow rays through the trees.
 //
-// in   G-buffer (position, normal, ids), lights, which of them are chosen, the merged scene (group 2), the
-//      trees (group 1); for `shadow_rays` the list of a batch, which shadow_classify writes; for
-//      `shadow_rays_by_pixel` edges of shadows in the last frame, and tiles where something has changed
-// out  shadow_words: the share of each light that is visible, the cost of finding out, and the number of rays
-//      (shadow/shadow_words.wgsl); the cost only where it is counted
-//      blocked_out: of lights that have a size the same, with the distance of what blocks them and whether
-//      more rays were sent, for the filter; once anything moves, the triangles that block them
-// shadow_rays: a thread per entry of the list. It adds shares and cost to words that are zero before the
-// first batch, because several threads may trace rays of one pixel. shadow_rays_by_pixel: a thread per pixel,
-// in tiles of 8 × 8, writes all words of the pixel. Threads of different workgroups meet only in atomicOr and
-// atomicAdd.
+// in   G-buffer (position, normal, ids), lights, the chosen lights, the merged scene (group 2), the trees (group 1);
+//      for `shadow_rays`, the batch's list from shadow_classify; for `shadow_rays_by_pixel`, the last frame's shadow
+//      edges, and tiles where something has changed
+// out  shadow_words: the visible share of each light, the traversal cost if it is counted, and the number of rays
+//      (shadow/shadow_words.wgsl)
+//      blocked_out: for lights with a size, the filter's input, with the penumbra width and a bit set if more rays were
+//      sent; once anything moves, also the blocking triangles
+// `shadow_rays` uses one thread per list entry. It adds shares and cost to words that are zero before the first batch,
+// because several threads may trace rays of one pixel. `shadow_rays_by_pixel` uses one thread per pixel, in tiles of 8
+// × 8, which writes all words of the pixel. Workgroups share data only through atomicOr and atomicAdd.
 #import "shadow/blocked_light.wgsl"
 #import "shadow/blocked_light_store.wgsl"
 #import "shadow/chosen_lights.wgsl"
@@ -30,7 +29,7 @@
 @group(3) @binding(4) var<storage, read_write> shadow_words: array<atomic<u32>>;
 @group(3) @binding(5) var blocked_out: texture_storage_2d_array<r32uint, write>;
 #texels 3 6 list_texture: r32uint
-// Workgroups, and in w the number of entries. A uniform, because eight storage buffers are bound already.
+// Workgroup counts, and the number of entries in w. A uniform, because the limit of eight storage buffers is reached.
 @group(3) @binding(7) var<uniform> arguments: vec4u;
 #texels 3 6 taps_texture: rg32uint
 #texels 3 7 edges_texture: r32uint array
@@ -40,7 +39,7 @@ fn light_of(slot: u32, pixel: vec2u) -> ChosenLight {
     return chosen_light(slot, atomicLoad(&shadow_words[chosen_light_word(slot, pixel)]));
 }
 
-// Keeps the triangle that blocks a slot's light, plus 1, behind the layers of what is blocked.
+// Stores the number of the triangle that blocks a slot's light, plus 1. Its layers follow those of the blocked shares.
 fn blocker_store(pixel: vec2u, slot: u32, leaf: u32) {
     let layer = ((frame.light_slots + 1u) & ~1u) + slot;
     if leaf != BVH_MISS && layer < textureNumLayers(blocked_out) && all(pixel < textureDimensions(blocked_out)) {
@@ -49,7 +48,7 @@ fn blocker_store(pixel: vec2u, slot: u32, leaf: u32) {
     }
 }
 
-// The visible share of a slot's light, as its byte in a word.
+// Traces the rays of a slot and returns the visible share in the slot's byte of a word.
 fn traced(start: ShadowStart, pixel: vec2u, slot: u32, light: Light, sample: LightSample, rays: u32) -> u32 {
     let is_edge = rays > light_rays(light);
     let dimension = frame.first_dimension + SAMPLE_LIGHTS + slot;

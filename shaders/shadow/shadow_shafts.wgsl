@@ -1,27 +1,27 @@
-// shadow_shafts: finds the tiles of 8 × 8 pixels between which and a light something has changed since the last frame
-// (shaft culling, Haines and Wallace 1991, "Shaft Culling for Efficient Ray-Traced Radiosity").
+// shadow_shafts: finds the tiles of 8 × 8 pixels between which and a light something has changed since the last frame.
 //
-// in   this frame's surfaces; boxes around what has moved, where it was and where it is; lights, and which of them have
+// in   this frame's surfaces; old and new boxes of everything that has moved; lights, and bits of the lights that have
 //      changed
-// out  tiles_out, a texel a tile: x, a bit for each of the first 31 lights between which and the tile something has
-//      moved; y, the same and the lights that have changed, and SHAFT_ALL where all rays are to be traced: in every
-//      tile where materials or the number of lights have changed, and else in each by turns
+// out  tiles_out: one texel per tile. x has a bit for each of the first 31 lights that something has moved in front of.
+//      y has the same bits and those of the changed lights. SHAFT_ALL in y asks for all rays. It is set in every tile
+//      if materials or the number of lights have changed, and otherwise in each tile by turns.
 // A tile in which a surface has moved has all bits set.
-// A workgroup a tile. A shaft is the box around the tile's surfaces, swept to the light; instead of it, a line is swept
-// to the light from the middle, and the boxes grow by the tile's and the light's size.
+// One workgroup per tile. This is shaft culling (Haines and Wallace 1991, "Shaft Culling for Efficient Ray-Traced
+// Radiosity"). A shaft is the box around the tile's surfaces, swept to the light. Equivalently, a line from the box's
+// centre to the light is tested against boxes grown by the tile's and the light's size.
 #import "frame/frame.wgsl"
 #import "light/light.wgsl"
 #import "shadow/shadow_edges_word.wgsl"
 #import "denoise/signal.wgsl"
 
 struct ShaftParams {
-    // Boxes.
+    // Number of boxes.
     count: u32,
-    // Bits that are set in all tiles, of x and y: all, where it is not known what has moved.
+    // Bits set in x and y of all tiles: all bits if it is not known what has moved.
     moved: u32,
-    // The same, of y: lights that have changed, or all.
+    // Bits set in y of all tiles: lights that have changed, or all.
     changed: u32,
-    // Frames of which one traces a tile's rays.
+    // Each tile traces its rays again once in this many frames.
     retrace: u32,
     lows: array<vec4f, SHAFT_BOXES>,
     highs: array<vec4f, SHAFT_BOXES>,
@@ -32,21 +32,21 @@ struct ShaftParams {
 #texels 1 2 surfaces: rgba32uint
 @group(1) @binding(3) var tiles_out: texture_storage_2d<rg32uint, write>;
 
-// More than any coordinate.
+// Larger than any coordinate.
 const FAR = 3.0e38;
-// Relative slack for what rounding does.
+// Relative tolerance for rounding.
 const SLACK = 1.0e-5;
 
-// Threads of a workgroup. The first eight take a row of the tile each.
+// Threads of a workgroup. The first eight each process a row of the tile.
 const SHAFT_THREADS = 32u;
 
-// Around the surfaces of each row of the tile, then of all in the first.
+// Bounds of the surfaces of each row of the tile, then of the whole tile in the first element.
 var<workgroup> lows: array<vec3f, 8>;
 var<workgroup> highs: array<vec3f, 8>;
-// A bit for each light.
+// One bit per light.
 var<workgroup> moved: atomic<u32>;
 
-// Whether the line from `start` along `along`, which ends at `end` times that, meets a box.
+// True if the line from `start` along `along` intersects a box within `end` times `along`.
 fn line_meets(start: vec3f, along: vec3f, end: f32, low: vec3f, high: vec3f) -> bool {
     let inverse = 1.0 / select(along, vec3f(1.0e-20), abs(along) < vec3f(1.0e-20));
     let a = (low - start) * inverse;
@@ -56,12 +56,12 @@ fn line_meets(start: vec3f, along: vec3f, end: f32, low: vec3f, high: vec3f) -> 
     return max(max(enter.x, enter.y), max(enter.z, 0.0)) <= min(min(leave.x, leave.y), min(leave.z, end));
 }
 
-// Whether a line from the box `middle` ± `half` to the light may meet another one.
+// True if a line from the box `middle` ± `half` to the light may intersect another box. Conservative.
 fn shaft_meets(middle: vec3f, half: vec3f, light: Light, low: vec3f, high: vec3f) -> bool {
     let rounding = SLACK * (abs(middle) + abs(low) + abs(high) + half);
     if light.kind == LIGHT_DIRECTIONAL {
         let farthest = length(max(abs(low - middle), abs(high - middle)) + half);
-        // The tangent of the disc's angle is less than twice its sine, of up to 60°.
+        // The tangent of the disc's angle is less than twice its sine, up to 60°.
         let grown = half + rounding + 2.0 * light.radius * farthest;
         return line_meets(middle, -light.direction, FAR, low - grown, high + grown);
     }
@@ -114,7 +114,7 @@ fn shadow_shafts(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocat
     high = highs[0];
     let tests = select(0u, boxes * min(frame.light_slots, 31u), low.x <= high.x);
     let middle = 0.5 * low + 0.5 * high;
-    // The middle is rounded.
+    // Covers the rounding of the centre.
     let half = max(high - middle, middle - low);
     for (var i = thread; i < tests; i += SHAFT_THREADS) {
         let slot = i / boxes;

@@ -1,44 +1,42 @@
-// The start of rays on a surface, and which shadow rays are needed.
+// Start of rays on a surface, and the test for needed shadow rays.
 #import "frame/frame.wgsl"
 #import "frame/gbuffer_ids.wgsl"
 #import "light/light.wgsl"
 #import "frame/scene.wgsl"
 
 struct ShadowStart {
-    // The point on the surface.
+    // Point on the surface.
     position: vec3f,
-    // The start of rays, a small step away from the surface.
+    // Origin of rays, a small step away from the surface.
     origin: vec3f,
-    // Normal of the triangle, on the side of the eye, or of the origin of the ray that hit it.
+    // Normal of the triangle, towards the eye or towards the origin of the ray that hit it.
     geometric_normal: vec3f,
     // Normal interpolated between the vertices, without normal textures, on the same side.
     smooth_normal: vec3f,
-    // Normal of the horizon, above which rays start: the smooth normal where the smooth surface lies above
-    // the triangle, else the geometric one.
+    // Normal of the horizon above which rays start. This is the smooth normal where the smooth surface lies above the
+    // triangle, else the geometric one.
     horizon_normal: vec3f,
-    // Offset from the origin to the smooth surface; zero where the smooth surface does not lie above the
-    // triangle.
+    // Offset from the origin to the smooth surface; zero where the smooth surface does not lie above the triangle.
     lift: vec3f,
-    // Rays whose cosine with the geometric normal is less than this start at the smooth surface; −2 where
-    // none does.
+    // Rays whose cosine with the geometric normal is less than this start at the smooth surface; −2 for no rays.
     grazing: f32,
-    // Whether the triangle shows its back.
+    // True if the back of the triangle is visible.
     is_back: bool,
 }
 
-// The start of rays from a point of the triangle with this id. Interpolation has rounded the point, so it is first
-// projected onto the triangle's plane. A pixel's middle may lie outside of the triangle, by a five-hundredth of a pixel:
-// GPUs round corners before they draw. Such a point is moved to the triangle's edge and four steps inside, so that no
-// ray starts behind another wall that meets this one there. From there the step follows the plane's normal, far enough
-// that rounding cannot bring a ray back through the surface, and no further: every rounding on the way is in proportion
-// to the coordinates of the point and of the triangle's corners, and the step is 8 ulp of the largest of them.
+// Start of rays from a point of the triangle with this id. Interpolation has rounded the point, so it is first
+// projected onto the triangle's plane. A pixel's centre may lie outside the triangle by a five-hundredth of a pixel,
+// because GPUs round vertices before they rasterise. Such a point is moved to the triangle's edge and four steps
+// inside, so that no ray starts behind another wall that meets this one there. The step then follows the plane's
+// normal, just far enough that rounding cannot bring a ray back through the surface. All rounding on the way is
+// proportional to the coordinates of the point and of the triangle's corners. The step is 8 ulp of the largest of them.
 //
-// The smooth surface is the surface that the vertex normals describe (Hanika 2021, "Hacking the Shadow
-// Terminator", Ray Tracing Gems II, chapter 4): the mean of the point and its projections onto the vertices'
-// tangent planes, of which only those above the point count, weighted as normals are. It lies outside of a
-// convex surface, so its tangents do not hit the triangles again. For a saddle the section along the tilt of
-// the normal decides; hollow surfaces have no smooth surface. A lift of less than a step is rounding: where
-// the vertex normals equal the triangle's, the surface is flat. `materials.smooth_terminator` off leaves it out.
+// The smooth surface is the surface that the vertex normals describe (Hanika 2021, "Hacking the Shadow Terminator", Ray
+// Tracing Gems II, chapter 4). It is the mean of the point and its projections onto the vertices' tangent planes,
+// weighted like the normals. Only projections above the point count. The smooth surface lies outside a convex surface,
+// so its tangents do not hit the triangles again. For a saddle, the section along the tilt of the normal decides.
+// Concave surfaces have no smooth surface. A lift of less than a step is rounding, since the surface is flat where the
+// vertex normals equal the triangle's. Turning `materials.smooth_terminator` off disables the smooth surface.
 fn shadow_ray_start(id: u32, position: vec3f) -> ShadowStart {
     let triangle = gbuffer_triangle(id);
     let i = vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
@@ -85,8 +83,7 @@ fn shadow_ray_start(id: u32, position: vec3f) -> ShadowStart {
     let leans = along * normals;
     let offsets = vec3f(dot(a, along), dot(b, along), dot(c, along));
     let spread = offsets - (offsets.x + offsets.y + offsets.z) / 3.0;
-    // The tolerance exceeds rounding: vertex normals that all agree describe a flat surface, however they
-    // lean.
+    // The tolerance exceeds rounding. Vertex normals that all agree describe a flat surface, however they lean.
     let convex = dot(leans, spread) > 1.0e-3 * dot(abs(leans), abs(spread));
     let heights = weights * max(max(planes, leans * offsets), vec3f(0.0));
     let cosines = normal * normals;
@@ -108,15 +105,15 @@ fn shadow_ray_start(id: u32, position: vec3f) -> ShadowStart {
     );
 }
 
-// Whether a shadow ray is needed: the light reaches the surface and lies above its horizon, and the shading
-// normal faces the light.
+// True if a shadow ray is needed: the light reaches the surface, lies above its horizon, and is on the front of the
+// shading normal.
 fn shadow_ray_needed(start: ShadowStart, normal: vec3f, sample: LightSample) -> bool {
     return light_reaches(sample)
         && dot(normal, sample.to_light) > 0.0
         && dot(start.horizon_normal, sample.to_light) > 0.0;
 }
 
-// Rays to a light, but for edges of its shadow with little history (shadow/shadow_edges.wgsl).
+// Number of rays to a light. Shadow edges with a short history send more (shadow/shadow_edges.wgsl).
 fn light_rays(light: Light) -> u32 {
     return select(frame.light_rays, 1u, light.radius == 0.0);
 }

@@ -1,5 +1,5 @@
-// Visibility of lights from a pixel's surface: traced by shadow rays (`shadow_words`, which the importer
-// binds) or looked up in shadow maps, and dimmed by volumes.
+// Visibility of lights from a pixel's surface. It comes from shadow rays (`shadow_words`, which the importer binds) or
+// from shadow maps, attenuated by volumes.
 #import "shadow/chosen_lights.wgsl"
 #import "frame/frame.wgsl"
 #import "frame/gbuffer.wgsl"
@@ -10,7 +10,7 @@
 // False in kernels for frames that draw no shadow maps.
 override HAS_SHADOW_MAPS: bool = true;
 
-// Of the light in a slot, times its weight.
+// Visibility of the light in a slot, times the light's weight.
 fn visibility(slot: u32, chosen: ChosenLight, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
     let shadow_mode = frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {

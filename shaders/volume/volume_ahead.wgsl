@@ -1,19 +1,19 @@
-// What lies in front of things that are drawn over the picture, which knows nothing of them: fog and volumes. The
-// importer binds what fog_air.wgsl asks for; `volume_layers`, what volume_march makes of each volume, the farthest
-// first; and `volume_spans`, two layers for each: the distances between which the volume is seen, zeros for none.
+// Fog and volumes in front of surfaces that are drawn over the image later. The importer binds the inputs of
+// fog_air.wgsl; `volume_layers`, the result of volume_march for each volume, farthest first; and `volume_spans`, two
+// layers per volume, with the distances between which the volume is visible, or zeros.
 #import "fog/fog_air.wgsl"
 
-// The share of light that comes through, and of the volume's radiance what is in front, up to a share `s` of the
-// way through what is seen of it, as if that were even.
+// Transmittance of the first fraction `s` of a volume's visible span, and the share of the volume's radiance from
+// there. The span is taken as homogeneous.
 fn volume_part(through: f32, s: f32) -> vec2f {
     let kept = exp(s * log(max(through, 6.0e-8)));
     let taken = 1.0 - through;
     return vec2f(kept, select(s, (1.0 - kept) / taken, taken > 1.0e-4));
 }
 
-// What is laid over a picture P with volumes in front, and covers the share a of it, has to give V + T((1 − a)B + aF),
-// where B is P without the volumes in front of the thing: P = V + TB. That is (1 − a)P + a(V + TF): the thing is
-// seen through them, and they are added once more where it covers them.
+// Fog and volumes to apply to a surface with coverage a and radiance F that is blended over the image P. P already
+// contains the volumes in front, so P = V + TB. The result must be V + T((1 − a)B + aF) = (1 − a)P + a(V + TF). The
+// surface is therefore seen through the volumes, and they are added again where it covers them.
 fn air_ahead(pixel: vec2u, position: vec3f) -> Air {
     var air = fog_air(pixel, position);
     if any(pixel >= textureDimensions(volume_spans)) {

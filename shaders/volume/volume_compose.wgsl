@@ -1,8 +1,8 @@
-// volume_compose: what the eye sees of a volume, over the picture.
+// volume_compose: blends the result of volume_march over the image.
 //
-// in   volume_march's radiance, and the share that comes through
-// out  hdr, display: each keeps that share of what was there, by blending; radiance is added to hdr
-//      volume_total: likewise, of volumes alone: what all of them scatter and emit, and let through together
+// in   radiance and transmittance from volume_march
+// out  hdr, display: attenuated by the transmittance through blending; the radiance is added to hdr
+//      volume_total: the same for the volumes alone: radiance and transmittance of all of them together
 #import "frame/cover.wgsl"
 
 @group(0) @binding(0) var volume_texture: texture_2d<f32>;

@@ -1,11 +1,10 @@
-// volume_light: how much of the light that shines on a volume arrives at each cell of a coarse grid in it.
+// volume_light: visibility of each light, and of the surroundings, at the cells of a coarse grid in a volume.
 //
 // in   the volume, the trees (group 1), the merged scene (group 2), lights
-// out  light_out: four channels a texel; slab after slab of `cells.z` texels along z. Channel 0 is the mean
-//      over eight directions, for light from all around; channel i + 1 is light i.
-//      Cells that nobody reads hold ones.
-// One thread per cell and slab. A ray from the cell's middle through the trees finds whether a surface is in
-// between; what the volume itself takes away is marched along the same ray.
+// out  light_out: four channels per texel, in slabs of `cells.z` texels along z. Channel 0 is the mean over eight
+//      directions, for ambient light; channel i + 1 is light i. Cells that are never read hold ones.
+// One thread per cell and slab. A ray from the cell's centre through the trees finds occluding surfaces. The volume's
+// own transmittance is marched along the same ray.
 #import "shadow/shadow_ray.wgsl"
 #import "volume/volume.wgsl"
 
@@ -18,8 +17,8 @@
 
 const AROUND = 8u;
 
-// Whether light is looked up near a cell: not where all bricks around are empty. A surface is lit by cells up
-// to three away.
+// True if the light near a cell is read, which is not the case where all bricks around are empty. An isosurface reads
+// cells up to three away.
 fn is_needed(at: vec3f) -> bool {
     let reach = select(1.0, 3.0, volume.isovalue >= 0.0) * volume.size / vec3f(volume.cells);
     let low = vec3u(clamp(at - reach, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
@@ -51,7 +50,7 @@ fn volume_light(@builtin(global_invocation_id) thread: vec3u) {
     }
     let position = (volume.world_from_voxel * vec4f(at, 1.0)).xyz;
     var channels = vec4f(0.0);
-    // A loop over all rays, so that the traversal stands in the text once.
+    // A single loop over all rays, so that the traversal appears once in the source.
     let around = select(0u, AROUND, slab == 0u);
     let channel_end = min(4u * slab + 4u, volume.lights + 1u);
     let rays = around + channel_end - max(4u * slab, 1u);

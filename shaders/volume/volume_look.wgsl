@@ -1,8 +1,8 @@
-// What a volume scatters and emits at a place of its lattice. The importer binds `look_texture` beside what
-// volume/volume.wgsl asks for.
+// Scattering colour and emission of a volume at a point of its lattice. The importer binds `look_texture` in addition
+// to the inputs of volume/volume.wgsl.
 #import "volume/volume.wgsl"
 
-// Colour and temperature of the voxels.
+// Colour, and temperature in w.
 fn volume_look(at: vec3f) -> vec4f {
     if (volume.flags & VOLUME_LOOK) == 0u {
         return vec4f(1.0, 1.0, 1.0, 0.0);
@@ -10,7 +10,7 @@ fn volume_look(at: vec3f) -> vec4f {
     return textureSampleLevel(look_texture, volume_sampler, at / volume.size, 0.0);
 }
 
-// Colours of a temperature over that of the hottest voxel.
+// Black-body colour of a temperature relative to that of the hottest voxel.
 fn volume_glow(temperature: f32) -> vec3f {
     let place = saturate(temperature) * f32(VOLUME_TABLE - 1u);
     let low = u32(place);
@@ -18,12 +18,12 @@ fn volume_glow(temperature: f32) -> vec3f {
     return mix(volume.blackbody[low], volume.blackbody[high], fract(place)).rgb;
 }
 
-// The share of light that a step of this optical depth takes: 1 − exp(−x), without what rounding takes from small ones.
+// Absorbed fraction of light for an optical depth, 1 − exp(−x), precise for small depths.
 fn volume_taken(depth: f32) -> f32 {
     return select(1.0 - exp(-depth), depth * (1.0 - depth * (0.5 - depth / 6.0)), depth < 0.01);
 }
 
-// Radiance that a step emits to its end, which takes the share `taken` of light.
+// Radiance that a step emits at its end. The step absorbs the fraction `taken` of light.
 fn volume_emitted(look: vec4f, extinction: f32, width: f32, taken: f32) -> vec3f {
     return volume.emission * volume_glow(look.a)
         * select(width, taken / extinction, extinction * width > 1.0e-6);

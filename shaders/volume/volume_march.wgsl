@@ -1,19 +1,18 @@
-// volume_march: what the eye sees of a volume in front of the surfaces, one thread per pixel.
+// volume_march: ray-marches a volume in front of the surfaces, one thread per pixel.
 //
-// in   the volume, its light grid (volume/volume_light.wgsl), position of the G-buffer, lights and the
-//      environment's harmonics
-// out  volume_out: radiance that the volume scatters and emits towards the eye, and the share of the light
-//      from behind that comes through
-//      span_out, where things are drawn over the picture later: the distances between which anything is seen of
-//      the volume, in two layers; zeros where nothing is
-// Front to back, in steps that begin at the lattice's box, with a sample in each; where in its steps a pixel
-// samples is decided by the shared sequence (math/sampling.wgsl). Within a step the medium is that of its
-// sample, of which absorption and scattering are integrated in closed form: of an even medium the result is
-// exact, however long steps are. Empty bricks are passed at once, and leave the samples where they are. A ray
-// ends where the volume lets next to nothing through.
+// in   the volume, its light grid (volume/volume_light.wgsl), position of the G-buffer, lights and the environment's
+//      spherical harmonics
+// out  volume_out: radiance that the volume scatters and emits towards the eye, and its transmittance
+//      span_out, if surfaces are blended over the image later: the distances between which the volume is visible, in
+//      two layers, or zeros
+// Marches front to back in steps from the lattice's box, with one sample per step. The shared sequence
+// (math/sampling.wgsl) jitters the sample of a pixel in its steps. Within a step the medium is that of the sample, and
+// its absorption and scattering are integrated in closed form. For a homogeneous medium the result is exact, however
+// long steps are. Empty bricks are skipped without shifting the samples. A ray ends when its transmittance is
+// negligible.
 //
-// Light from all around is scattered by the harmonics of the environment. Fog lies in front as far as the middle of what
-// is seen of the volume.
+// Ambient light is scattered with the spherical harmonics of the environment. Fog is applied up to the mean distance of
+// the visible part of the volume.
 #import "environment/environment.wgsl"
 #import "fog/fog_air.wgsl"
 #import "frame/gbuffer_seen.wgsl"
@@ -37,7 +36,7 @@
 @group(1) @binding(11) var fog_texture: texture_2d_array<f32>;
 @group(1) @binding(12) var fog_sampler: sampler;
 
-// The eye's ray through the middle of a pixel; its direction is a unit vector.
+// View ray through a pixel's centre, with a unit direction.
 fn eye_ray(pixel: vec2u) -> ViewRay {
     let ray = view_ray(frame.rays, frame_place(pixel));
     return ViewRay(ray.origin, normalize(ray.direction));
@@ -70,15 +69,15 @@ fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f 
     return sum;
 }
 
-// Radiance of the surface at whose value the texels are `isovalue`, between two distances of a ray.
+// Radiance of the isosurface between two distances on a ray.
 fn surface(ray: VolumeRay, eye: ViewRay, span: vec2f) -> vec3f {
     let high = volume_surface(ray, span);
     let at = ray.origin + high * ray.direction;
     let to_eye = -eye.direction;
     let normal = volume_normal(at, to_eye);
     let position = eye.origin + high * eye.direction;
-    // Cells behind the surface are dark: light is looked up in front of it. In front of a face of the lattice,
-    // which may cut through what is solid, there are none, and nothing of the volume either.
+    // Cells behind the surface are dark, so light is looked up in front of it. A face of the lattice may cut through
+    // solid material. In front of it there are no cells, and nothing of the volume either.
     let out = (volume.voxel_from_world * vec4f(normal, 0.0)).xyz;
     let cell = volume.size / vec3f(volume.cells);
     let lit_at = at + 1.75 * max(cell.x, max(cell.y, cell.z)) * normalize(out);
@@ -111,7 +110,7 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
     let sky = sh_scattered(environment_direction(eye.direction), volume.anisotropy) * frame.environment_scale;
     var radiance = vec3f(0.0);
     var through = 1.0;
-    // Of what is seen: the sum of distances, each as often as it takes from the light behind.
+    // Sum of distances, weighted by the light that the volume takes there.
     var middle = 0.0;
     var span = vec2f(0.0);
     var k = 0.0;
@@ -153,7 +152,7 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
         through *= 1.0 - taken;
     }
     if fog_is_there() {
-        // What the air in front scatters is dimmed with what lies behind, and added again.
+        // Blending attenuates the inscattering in front together with the background, so this restores it.
         let taken = 1.0 - through;
         let distance = select(ray.first, middle / taken, taken > 1.0e-6);
         let air = fog_air(pixel, eye.origin + distance * eye.direction);

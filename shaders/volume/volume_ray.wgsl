@@ -1,24 +1,24 @@
-// Rays in the lattice of a volume, and what they meet there. The importer has a `volume` with the fields of VolumeParams
-// (volume/volume.wgsl) that are named here, its `volume_texel` and `volume_transfer`, and `volume_most`, which tells empty
-// bricks.
+// Rays in the lattice of a volume, and their intersections. The importer defines `volume` with the fields of
+// VolumeParams (volume/volume.wgsl) that are used here, `volume_texel`, `volume_transfer`, and `volume_most`, which
+// identifies empty bricks.
 
-// A ray in the lattice: positions are those of the distance in metres.
+// A ray in lattice coordinates, parametrised by the distance in metres.
 struct VolumeRay {
     origin: vec3f,
     direction: vec3f,
-    // Distances between which the ray is in the lattice; it is not where they fall.
+    // Distances at which the ray enters and leaves the lattice. If first ≥ end, it misses.
     first: f32,
     end: f32,
-    // Metres of a step.
+    // Step length in metres.
     step: f32,
-    // Steps, of which the last may be shorter.
+    // Number of steps. The last step may be shorter.
     steps: f32,
 }
 
 fn volume_ray(origin: vec3f, direction: vec3f, far: f32) -> VolumeRay {
     let start = (volume.voxel_from_world * vec4f(origin, 1.0)).xyz;
     let along = (volume.voxel_from_world * vec4f(direction, 0.0)).xyz;
-    // Rays along a face are in the lattice or not; no division by 0.
+    // Avoids division by 0 for rays parallel to a face.
     let safe = select(along, vec3f(1.0e-20), abs(along) < vec3f(1.0e-20));
     let to_low = -start / safe;
     let to_high = (volume.size - start) / safe;
@@ -31,14 +31,14 @@ fn volume_ray(origin: vec3f, direction: vec3f, far: f32) -> VolumeRay {
     return VolumeRay(start, safe, first, end, step, min(steps, VOLUME_STEPS_MAX));
 }
 
-// The step `k` of a ray: where it begins and how long it is.
+// Start and length of step `k` of a ray.
 fn volume_step(ray: VolumeRay, k: f32) -> vec2f {
     let first = ray.first + k * ray.step;
     return vec2f(first, min(ray.step, ray.end - first));
 }
 
-// The number of the first step whose sample, `share` of a step behind its beginning, is not before the end of
-// the empty brick around `at`, which step `k` has met; `k` where there is something.
+// First step whose sample lies behind the empty brick around `at`. The sample is at the fraction `share` of its step,
+// and step `k` is the current one. Returns `k` if the brick is not empty.
 fn volume_skip(ray: VolumeRay, at: vec3f, k: f32, t: f32, share: f32) -> f32 {
     let brick = floor(clamp(at, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
     if volume_most(vec3u(brick)) > 0.0 {
@@ -58,7 +58,7 @@ fn volume_extinction(texel: f32) -> f32 {
     return max(volume.base + volume.scale * texel, 0.0);
 }
 
-// Share of the extinction that scatters.
+// Single-scattering albedo.
 fn volume_color(texel: f32, look: vec4f) -> vec3f {
     var color = volume.albedo * look.rgb;
     if (volume.flags & VOLUME_TRANSFER) != 0u {
@@ -67,7 +67,7 @@ fn volume_color(texel: f32, look: vec4f) -> vec3f {
     return color;
 }
 
-// The distance between two at which texels reach `isovalue`.
+// Bisects the isosurface between two distances.
 fn volume_surface(ray: VolumeRay, span: vec2f) -> f32 {
     var low = span.x;
     var high = span.y;
@@ -84,12 +84,12 @@ fn volume_is_within(at: vec3f) -> bool {
     return all(at >= vec3f(0.0)) && all(at <= volume.size);
 }
 
-// The texel where there is a volume, else 0: where it ends it has a surface.
+// Texel inside the lattice, else 0, so that the volume has a surface at the lattice's border.
 fn volume_texel_within(at: vec3f) -> f32 {
     return select(0.0, volume_texel(at), volume_is_within(at));
 }
 
-// The normal of a surface at a place of the lattice, on the side of the eye.
+// Normal of the isosurface at a point of the lattice, towards the eye.
 fn volume_normal(at: vec3f, to_eye: vec3f) -> vec3f {
     var gradient: vec3f;
     for (var axis = 0u; axis < 3u; axis++) {

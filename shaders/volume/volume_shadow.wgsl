@@ -1,9 +1,9 @@
-// volume_shadow: dims the light that surfaces see by the volume in between, one thread per pixel.
+// volume_shadow: attenuates the lights that surfaces see by the volume in between, one thread per pixel.
 //
 // in   the volume, position of the G-buffer, lights
-// both shadow_words: the visible share in each slot, times the share of light that comes through the volume;
-//      with shadow maps the share that volumes take, which is zero before the first volume
-// Rays that miss the volume's box cost no more than that test.
+// both shadow_words: the visible share in each slot, times the transmittance of the volume; with shadow maps, the share
+// that volumes block, which is zero before the first volume
+// Rays that miss the volume's box cost only that test.
 #import "shadow/chosen_lights.wgsl"
 #import "frame/frame.wgsl"
 #import "frame/gbuffer_seen.wgsl"

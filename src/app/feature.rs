@@ -1,32 +1,32 @@
-//! Features of the viewer, as its loop and its recovery see them.
+//! Interface between features and the viewer's loop.
 
 use crate::{Result, app::viewer::Viewer};
 
-/// A feature that works beside the frame: on threads, or on the GPU without a wait.
+/// A feature that works beside the frame: on threads, or on the GPU without blocking.
 pub(super) trait Feature {
-    /// Follows what has changed, once the panel has been drawn and before the scene is recorded: starts work, and takes
-    /// outcomes of threads.
+    /// Reacts to changes once per frame, after the panel is laid out and before the scene is recorded. It
+    /// starts work and takes results from threads.
     ///
     /// # Errors
     ///
-    /// Errors to show to the person.
+    /// Errors to show to the user.
     fn follow(&self, _viewer: &mut Viewer) -> Result<()> {
         Ok(())
     }
 
-    /// Takes what has come back from the GPU.
+    /// Takes results that the GPU has returned.
     fn poll(&self, _viewer: &mut Viewer) {}
 
-    /// True while something is on its way back from the GPU.
+    /// True while a GPU readback is pending.
     fn is_awaited(&self, _viewer: &Viewer) -> bool {
         false
     }
 
-    /// Forgets what lay on a device that is lost, and makes on the new one what the next frame needs.
+    /// Drops resources of the lost device, and creates on the new device what the next frame needs.
     ///
     /// # Errors
     ///
-    /// Errors to show to the person.
+    /// Errors to show to the user.
     fn device_lost(&self, _viewer: &mut Viewer) -> Result<()> {
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! All features of the viewer.
+//! Registry of the viewer's features.
 
 use super::feature::Feature;
 
-/// All features, in the order in which they follow what has changed.
+/// All features, in the order of their [`Feature::follow`] calls.
 pub(super) const FEATURES: [&dyn Feature; 13] = [
     &super::files::scene::LoadFeature,
     &super::environment::task::EnvironmentFeature,

@@ -1,4 +1,4 @@
-//! One frame of the window: the panel, the scene where its picture changes, and what is presented.
+//! A frame of the window: lays out the panel, draws the scene if its picture changes, and presents both.
 
 use crate::{
     Error, Result,
@@ -51,7 +51,7 @@ impl Viewer {
         outcome
     }
 
-    /// Goes on with another device: the scene, the settings and the view are still there.
+    /// Continues on another device with the same scene, settings and view.
     fn recover(&mut self) -> Result<()> {
         let scene = self.state.stage.as_ref().map(|stage| &stage.scene);
         let environment = self.environment.image();
@@ -66,12 +66,11 @@ impl Viewer {
                 self.report(error)?;
             }
         }
-        self.state
-            .notify("the GPU was lost; everything has been made anew");
+        self.state.notify("the GPU device was lost and has been replaced");
         Ok(())
     }
 
-    /// Goes on with the scene's frame on the GPU. Returns when to come back, or `None` where there is none.
+    /// Polls the scene's frame on the GPU. Returns when to poll again, or `None` if there is no frame.
     pub(super) fn poll_frame(&mut self) -> Option<Instant> {
         let has_side = app::compare::task::draws_side(self);
         let Graphics {
@@ -87,7 +86,7 @@ impl Viewer {
         let timed_frames = renderer.stats().timed_frames;
         let Some(wall_ms) = in_flight.poll(gpu, renderer, part_times) else {
             if gpu.lost().is_some() {
-                // Its end may never be told; drawing opens another device.
+                // The end of the frame may never be reported. The next redraw opens another device.
                 self.draw_within(Duration::ZERO);
                 return None;
             }
@@ -115,7 +114,7 @@ impl Viewer {
         self.comparing.is_stale |= frame.is_shown;
         self.has_drawn = true;
         self.in_flight = None;
-        // Where frames follow one another in time, the time between them is what was recorded.
+        // While frames follow each other, the time between them was recorded instead.
         if self.schedule.since_last_frame(Instant::now()).is_none() {
             self.state.record_frame(wall_ms);
         }
@@ -124,7 +123,7 @@ impl Viewer {
                 0.0 => self.graphics.gpu.capabilities.frame_ms,
                 budget_ms => budget_ms,
             };
-            // Both sides share the time of a frame.
+            // Both sides share the frame budget.
             let side = self.comparing.side.as_ref();
             let of_b = side.and_then(|side| {
                 let gpu_ms = side.renderer.stats().frame_ms();
@@ -171,8 +170,8 @@ impl Viewer {
         self.finish_frame()
     }
 
-    /// The settings that the scene is drawn with. The first picture has no rays: their kernels take the most time to
-    /// compile, in software by the driver while they first run.
+    /// Returns the settings that the scene is drawn with. The first picture has no ray tracing, because its
+    /// kernels take longest to compile. Software drivers even compile them while they first run.
     fn drawn_config(&self) -> Config {
         let (config, side) = self.state.compare.drawn(&self.state.config);
         let is_plain = side.is_none() && !frame::is_of_paths(&config, self.state.picture.channel);
@@ -186,9 +185,9 @@ impl Viewer {
         config
     }
 
-    /// What the scene's picture would show now; `None` while there is nothing to show.
+    /// Returns the key of the current picture, or `None` while there is nothing to show.
     fn picture(&mut self, pose: &Pose) -> Option<PictureKey> {
-        // Frames that are counted show both sides of a comparison.
+        // With a fixed number of frames, every frame shows both sides of a comparison.
         if app::compare::task::awaits_side(self) {
             return None;
         }
@@ -199,12 +198,12 @@ impl Viewer {
         let config = &self.drawn_config();
         let ground = stage.ground(config.scene.ground);
         let stage = self.state.stage.as_mut()?;
-        // The first picture shows its environment.
+        // The first picture must show its environment.
         let is_read = self.environments > 0 || self.environment.loading().is_none();
         if self.area.size.contains(&0) || (config.environment.is_file() && !is_read) {
             return None;
         }
-        // Nor does it lack the deviation.
+        // The first picture must show the deviation too.
         if self.comparisons == 0 && self.deviation.is_loading() {
             return None;
         }
@@ -228,8 +227,8 @@ impl Viewer {
         })
     }
 
-    /// Records the scene if its picture would differ from the one that is shown, and none is being drawn.
-    /// Returns the frame, whose last part the encoder holds.
+    /// Records the scene if its picture differs from the one that is shown and no frame is in flight. Returns
+    /// the frame and the encoder of its last part.
     fn record_scene(&mut self) -> Result<Option<(InFlight, wgpu::CommandEncoder)>> {
         let began = Instant::now();
         let Some(pose) = self.state.stage.as_mut().map(|stage| stage.shared_pose()) else {
@@ -262,7 +261,8 @@ impl Viewer {
             },
             fixed => Scales {
                 moving: fixed,
-                // Frames that fill in the window's pixels would be sharper than samples that do not.
+                // Temporal anti-aliasing reconstructs the window's full resolution. Still samples at a lower
+                // resolution would be less sharp.
                 still: if is_temporal { 1.0 } else { fixed },
             },
         };
@@ -295,7 +295,7 @@ impl Viewer {
         }
         let picture = picture.clone();
         let counts = self.schedule.counts_frames();
-        // Both sides of a comparison are drawn once both are compiled.
+        // Both sides of a comparison are drawn once the pipelines of both are compiled.
         let mut needs = match &side_plan {
             Some(plan) if !counts => app::compare::task::side_needs(self, plan, now)?,
             _ => Needs::default(),
@@ -312,7 +312,7 @@ impl Viewer {
                 now,
             )?);
         }
-        // Passes of another picture are compiled to the end first.
+        // A compilation for another picture is completed first.
         let is_free = compiling.is_none_or(|of| of.is_done);
         if !needs.is_empty() && is_free {
             let gpu = &self.graphics.gpu;
@@ -321,8 +321,8 @@ impl Viewer {
         Ok(recorded)
     }
 
-    /// Records the frame of `plan`, or adds what has to be compiled before to `needs`. Frames that are counted compile it
-    /// at once.
+    /// Records the frame of `plan`, or adds its missing pipelines to `needs`. With a fixed number of frames
+    /// it compiles them at once.
     fn record_plan(
         &mut self,
         plan: Plan,
@@ -347,7 +347,8 @@ impl Viewer {
         let counted = |of: &PictureKey| of.counts_intersections || of.channel == Channel::Intersections;
         let begins_to_count = counted(picture) && !self.schedule.last().is_some_and(counted);
         if begins_to_count || pixels(input.size) > pixels(self.schedule.size()) {
-            // Nobody knows yet that it is short.
+            // A larger frame, or one that starts to count intersections, may be long. It is drawn in parts at
+            // first.
             renderer.budget.in_parts = true;
         }
         let target = screen.next_picture(gpu, picture.area.size)?;
@@ -377,7 +378,7 @@ impl Viewer {
                 if let Some(interval) = interval {
                     self.state.record_frame(interval.as_secs_f32() * 1e3);
                 }
-                // Frames that are counted are shown with the panel that belongs to them.
+                // With a fixed number of frames, each is presented together with its own panel.
                 let is_parted = renderer.budget.in_parts && !self.schedule.counts_frames();
                 let frame = *frame;
                 let in_flight = InFlight::new(plan.picture, frame, is_parted, now);
@@ -391,8 +392,9 @@ impl Viewer {
         }
     }
 
-    /// Whether the next frame may be recorded: no other one is being drawn. A frame at rest that is no longer
-    /// wanted is abandoned. One of what moves is not, or none would ever be finished.
+    /// Returns true if no other frame is in flight, so that the next one may be recorded. A frame at rest
+    /// that is no longer wanted is aborted. A frame in motion is not, because then none would ever be
+    /// finished.
     fn abandon_outdated(&mut self, picture: &PictureKey) -> Result<bool> {
         let Some(in_flight) = &self.in_flight else {
             return Ok(true);
@@ -414,8 +416,8 @@ impl Viewer {
         Ok(true)
     }
 
-    /// Composes the window and shows it. A short frame of the scene is part of it. The parts of a long one
-    /// are submitted behind it: until they are done, the window shows the picture before.
+    /// Composes the window and presents it. A short frame of the scene is part of it. The parts of a long
+    /// frame are submitted behind it, and the window shows the previous picture until they are done.
     fn present(
         &mut self,
         mut encoder: wgpu::CommandEncoder,
@@ -425,7 +427,7 @@ impl Viewer {
         let began = Instant::now();
         let is_side_parted = self.comparing.recorded.as_ref().map(|(frame, _)| frame.is_parted);
         if let (Some(frame), Some(is_parted)) = (&mut recorded, is_side_parted) {
-            // Both are shown at the same moment.
+            // Both sides are shown at the same moment.
             frame.is_parted |= is_parted;
         }
         let is_parted = recorded.as_ref().map(|frame| frame.is_parted).or(is_side_parted);
@@ -508,7 +510,8 @@ impl Viewer {
         self.state.profile.history.span("submit", began);
         let mut presented = None;
         if let Some(image) = image {
-            // Once: an unmapped window keeps nothing of what is presented to it.
+            // The window is shown after the first present, then drawn again, because an unmapped window keeps
+            // nothing that is presented to it.
             if !std::mem::replace(&mut self.is_visible, true) {
                 self.window.set_visible(true);
                 self.schedule.draw_by(Instant::now());
@@ -531,7 +534,7 @@ impl Viewer {
         Ok(presented)
     }
 
-    /// Saves the window if requested, and decides when to draw again.
+    /// Saves the window if requested, and schedules the next redraw.
     fn finish_frame(&mut self) -> Result<()> {
         let is_last = self.schedule.is_over();
         let last = (is_last && self.options.screenshot.is_some()).then_some(Picture::Window);
@@ -586,7 +589,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Writes a picture to a file. Returns its path, and what it does not keep of how it was made.
+    /// Writes a picture to a file. Returns its path and the parts of its provenance that the file lacks.
     fn save_picture(&self, picture: Picture) -> Result<(PathBuf, Option<LeftOut>)> {
         let path = self.options.screenshot.clone();
         let path = path.unwrap_or_else(|| pictures::new_path(&self.picture_name(), "png"));
@@ -594,7 +597,7 @@ impl Viewer {
         let (width, height, pixels) = match picture {
             Picture::Window => screen.read(gpu)?,
             Picture::Scene => screen.read_picture(gpu)?.ok_or_else(|| {
-                let what = "no scene is shown yet, so there is no picture of it";
+                let what = "no scene is shown yet";
                 Error::NotFound(what.into())
             })?,
         };
@@ -613,7 +616,7 @@ impl Viewer {
         Ok((path, left))
     }
 
-    /// The name of the scene without its extension.
+    /// Name of the scene without its extension.
     pub(super) fn picture_name(&self) -> String {
         let stage = self.state.stage.as_ref();
         let first = stage.and_then(|stage| stage.files.first());

@@ -1,22 +1,23 @@
 //! The viewer: a window with the scene and a panel of settings. Only this module knows winit and egui.
 //!
 //! ```text
-//! winit: keys, pointer ─► input::events, keymap ─► Action ─► State::perform    needs neither window nor GPU
-//!                                                   └──────► Viewer::perform   what is left: files, GPU, window
+//! winit: keys, pointer ─► input::events, keymap ─► Action ─► State::perform    needs no window and no GPU
+//!                                                   └──────► Viewer::perform   all others: files, GPU, window
 //! egui: panel, cards ──────────────────────────────────────► fields of State   undo compares settings and edits
 //!
 //! State: settings, scene, camera and the features' own state
-//!   └─► PictureKey      everything that a picture depends on, compared by ==
-//!         └─► Schedule::choose    a moving frame, a sample of the still picture, or none
-//!               └─► Viewer::record_scene    record, or compile what the frame lacks on threads
-//!                     └─► Viewer::present   the scene as far as it is drawn, and the panel over it
+//!   └─► PictureKey      all inputs of a picture, compared by ==
+//!         └─► Schedule::choose    a frame in motion, a still sample, or none
+//!               └─► Viewer::record_scene    records, or compiles missing pipelines on threads
+//!                     └─► Viewer::present   composes the last finished picture and the panel
 //! ```
 //!
-//! A folder is a feature: `model` is its state, `view` what egui shows of it, `actions` what keys and buttons do
-//! with it, and `task` its work on threads and on the GPU. The loop knows what runs beside the frame by one trait
-//! (`feature.rs`): it follows what has changed once a frame, takes what has come back from the GPU, and forgets what
-//! lay on a device that is lost. `features.rs` lists it. `viewer.rs` has what features share, `run.rs` the loop,
-//! `frame.rs` a frame of the window.
+//! Each folder is a feature. Its `model` holds the state, `view` the egui code, `actions` the effects of keys
+//! and buttons, and `task` the work on threads and on the GPU.
+//!
+//! The loop drives features that work beside the frame through one trait in `feature.rs`. Once per frame they
+//! react to changes and take GPU results. They drop the resources of a lost device. `features.rs` lists them.
+//! `viewer.rs` holds shared state, `run.rs` the loop, and `frame.rs` a frame of the window.
 
 mod bookmarks;
 mod camera;
@@ -68,28 +69,30 @@ use winit::{
     window::WindowId,
 };
 
-/// The files that the viewer has opened last: scenes, then environments.
+/// Returns recently opened files: scenes, then environments.
 pub fn recent_files() -> Vec<std::path::PathBuf> {
     let recent = files::recent::file().map(|file| files::recent::Recent::read(&file));
     recent.unwrap_or_default().into_files().collect()
 }
 
-/// Fails for an action or a key in `[keys]` that does not exist, and for a key that two actions have.
+/// Checks the key bindings in `[keys]`.
 ///
 /// # Errors
 ///
-/// [`Error::Config`](crate::Error::Config) or, for `--set`, [`Error::Usage`](crate::Error::Usage).
+/// [`Error::Config`](crate::Error::Config) or, for `--set`, [`Error::Usage`](crate::Error::Usage) for an
+/// action or a key that does not exist, and for a key that two actions share.
 pub fn check_keys(keys: &crate::config::Keys) -> Result<()> {
     Keymap::new(keys).map(drop)
 }
 
-/// Opens the window and stays until it is closed.
+/// Opens the window and runs until it is closed.
 ///
 /// # Errors
 ///
-/// [`Error::Window`](crate::Error::Window) when there is no display, [`Error::Gpu`](crate::Error::Gpu) when
-/// no adapter can draw to it, [`Error::Config`](crate::Error::Config) for a key or an action in `[keys]` that
-/// does not exist, and any error under [`Options::exit_after`].
+/// - [`Error::Window`](crate::Error::Window) if there is no display.
+/// - [`Error::Gpu`](crate::Error::Gpu) if no adapter can draw to it.
+/// - [`Error::Config`](crate::Error::Config) for a key or an action in `[keys]` that does not exist.
+/// - Any error if [`Options::exit_after`] is set.
 pub fn run(options: Options) -> Result<()> {
     if let Some(path) = &options.screenshot {
         crate::output::extension(path, &["png"])?;
@@ -101,7 +104,7 @@ pub fn run(options: Options) -> Result<()> {
     if let Some(path) = &options.profile {
         crate::profile::check(path)?;
     }
-    // A mistyped key is an error without a display too.
+    // A mistyped key must be reported even without a display.
     check_keys(&options.config.keys)?;
     let event_loop = EventLoop::<Wake>::with_user_event()
         .build()
@@ -121,13 +124,13 @@ pub fn run(options: Options) -> Result<()> {
 struct App {
     options: Options,
     waker: Waker,
-    /// Made once winit allows windows.
+    /// Created once winit allows windows.
     viewer: Option<Viewer>,
     outcome: Result<()>,
 }
 
 impl App {
-    /// Runs `work`, and ends everything when it fails.
+    /// Runs `work`, and ends the program if it fails.
     fn with_viewer(&mut self, event_loop: &ActiveEventLoop, work: impl FnOnce(&mut Viewer) -> Result<()>) {
         let Some(viewer) = &mut self.viewer else {
             return;
@@ -186,7 +189,7 @@ impl ApplicationHandler<Wake> for App {
         {
             self.outcome = Err(error);
         }
-        // The surface must go before the event loop's connection to the display does.
+        // The surface must be dropped before the event loop's connection to the display.
         self.viewer = None;
     }
 }

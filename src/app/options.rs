@@ -1,4 +1,4 @@
-//! What the viewer starts with.
+//! Start options of the viewer.
 
 use crate::{
     config::Config,
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::path::PathBuf;
 
-/// What the scene is compared with from the start: a file, or itself, with other settings.
+/// Initial comparison: a file, or the same scene with other settings.
 #[derive(Debug, Clone)]
 pub struct CompareOptions {
     /// A scene or a picture.
@@ -16,28 +16,28 @@ pub struct CompareOptions {
     pub with: Vec<String>,
 }
 
-/// What the viewer starts with.
+/// Start options of the viewer.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Scene files; several make one scene, none is the built-in one.
+    /// Scene files. Several files make one scene, and an empty list means the built-in scene.
     pub files: Vec<PathBuf>,
-    /// The picture whose scene this is, to be shown as it was made.
+    /// Provenance of the picture whose scene this is. The scene is shown as in that picture.
     pub reopens: Option<Provenance>,
     /// Edits of the scene that is opened first.
     pub edits: Option<SavedEdits>,
     /// Settings, which the panel then changes.
     pub config: Config,
-    /// Eye and target of the first view, as far as the command line gives them.
+    /// Eye and target of the first view, if the command line gives them.
     pub look: Look,
-    /// What the scene is compared with from the start.
+    /// Comparison from the start.
     pub compare: Option<CompareOptions>,
     /// Number of frames of the loaded scene after which the viewer ends. An error then ends the viewer
     /// instead of being shown.
     pub exit_after: Option<u64>,
     /// File that pictures of the window are written to.
     pub screenshot: Option<PathBuf>,
-    /// File that the figures are written to when [`Options::exit_after`] ends the viewer.
+    /// File for statistics, written when [`Options::exit_after`] ends the viewer.
     pub stats: Option<PathBuf>,
-    /// File that the profile of all frames is written to when the viewer ends.
+    /// File for the profile of all frames, written when the viewer ends.
     pub profile: Option<PathBuf>,
 }

@@ -1,16 +1,16 @@
-//! State of the picture: which channel it shows, and what is left out of it.
+//! Display state of the picture: its channel, and what is left out of it.
 
 use crate::render::Channel;
 
-/// The picture as it is shown.
+/// Display state of the picture.
 #[derive(Debug, Default)]
 pub(in crate::app) struct PictureState {
     /// The channel that is shown.
     pub(in crate::app) channel: Channel,
-    /// Whether what passes through other meshes is counted while another channel is shown.
+    /// True if intersections between meshes are counted in other channels too.
     pub(in crate::app) counts_intersections: bool,
-    /// Density of the fog before it was cleared away by a key.
+    /// Density of the fog before a key removed it.
     pub(in crate::app) cleared_fog: Option<f32>,
-    /// Whether the picture is shown alone.
+    /// True if the picture is shown without panels.
     pub(in crate::app) presents: bool,
 }

@@ -1,4 +1,4 @@
-//! The viewer at work: it begins, waits, performs actions, and lays out the panel.
+//! Event loop side of the viewer: start, waiting, actions, and the panel's layout.
 
 use crate::{
     Result,
@@ -53,7 +53,8 @@ use std::{
 };
 use winit::event_loop::{ActiveEventLoop, ControlFlow};
 
-/// Most frames of a profile that is written when the viewer ends: of a long run the last ones.
+/// Maximum number of frames in a profile that is written when the viewer ends. Of a longer run, the last ones
+/// are written.
 const MOST_PROFILED: usize = 20_000;
 
 impl Viewer {
@@ -126,11 +127,11 @@ impl Viewer {
             viewer.window.set_visible(true);
         }
         app::files::shaders::watch(&mut viewer);
-        // Frames that are counted are those of the clip.
+        // With a fixed number of frames, the frames are those of the clip.
         let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
         viewer.state.playback.clips_play = has_gpu || viewer.schedule.counts_frames();
         viewer.state.ui.keymap = Keymap::new(&viewer.options.config.keys)?.into();
-        // A drawer would hide half of the first picture.
+        // A drawer would cover half of the first picture.
         let settings = &viewer.options.config.window;
         let points = settings.size[0] as f32 / ui::zoom(settings);
         let is_narrow = points < ui::NARROW;
@@ -153,14 +154,14 @@ impl Viewer {
         Ok(viewer)
     }
 
-    /// When the event loop has to come back by itself.
+    /// Returns when the event loop has to come back without an event.
     pub(super) fn control_flow(&mut self) -> ControlFlow {
         let wait = |time: Option<Instant>| match time {
             Some(time) => ControlFlow::WaitUntil(time),
             None => ControlFlow::Wait,
         };
-        // A part that is submitted now would go before what is drawn next. Between two redraws there is
-        // always room for one.
+        // A part that is submitted now would run before the next redraw. Between two redraws there is always
+        // time for one part.
         let is_due = self.schedule.is_due(Instant::now());
         let poll = if is_due && std::mem::take(&mut self.has_polled) {
             Some(Instant::now() + GPU_POLL)
@@ -182,13 +183,13 @@ impl Viewer {
         }
     }
 
-    /// Takes what has come back from the GPU for the features. Returns when to come back, or `None` where nothing is awaited.
+    /// Polls all features for GPU results. Returns when to poll again, or `None` if nothing is pending.
     fn poll_features(&mut self) -> Option<Instant> {
         let is_awaited = |viewer: &Self| FEATURES.iter().any(|feature| feature.is_awaited(viewer));
         if is_awaited(self) {
             self.graphics.gpu.device.poll(wgpu::PollType::Poll).ok();
             if self.graphics.gpu.lost().is_some() {
-                // Drawing opens another device.
+                // The next redraw opens another device.
                 self.draw_within(Duration::ZERO);
                 return None;
             }
@@ -199,7 +200,7 @@ impl Viewer {
         is_awaited(self).then(|| Instant::now() + GPU_POLL)
     }
 
-    /// Tells whoever drives the window that the event loop waits for `wakeup`, or polls the GPU.
+    /// Reports to the program that drives the window that the event loop waits for `wakeup` or polls the GPU.
     fn send_status(&mut self, wakeup: Wakeup, polls: bool) {
         let Some(stream) = &mut self.status else {
             return;
@@ -219,7 +220,7 @@ impl Viewer {
         }
     }
 
-    /// A thread has woken the event loop.
+    /// Handles a wake-up from a thread.
     pub(super) fn wake(&mut self, wake: Wake) {
         match wake {
             Wake::Redraw => {}
@@ -249,7 +250,7 @@ impl Viewer {
         app::files::task::follow_load(self, &loaded_with);
         match left.and_then(|action| app::files::task::perform_on_files(self, action)) {
             Some(Action::Reload) => {
-                self.state.notify("reading the files again");
+                self.state.notify("reloading the files");
                 self.environment.reload();
                 self.deviation.reload();
                 app::files::task::reload_scene(self);
@@ -267,7 +268,7 @@ impl Viewer {
                 native::toggle_fullscreen(&self.window);
                 self.state.notify("full screen on or off");
             }
-            // A name for the window's picture is for F12 too.
+            // An explicit file name applies to the whole window, also for F12.
             Some(Action::Screenshot) if self.options.screenshot.is_none() => {
                 self.save = Some(Picture::Scene);
             }
@@ -287,7 +288,7 @@ impl Viewer {
             Some(Action::ComparePicture) => {
                 if let Err(error) = app::compare::task::with_picture(self) {
                     self.state
-                        .fail("There is no picture to compare with", error.to_string());
+                        .fail("The picture cannot be compared with", error.to_string());
                 }
             }
             Some(Action::StartExport) => app::export::task::toggle(self),
@@ -303,7 +304,7 @@ impl Viewer {
         }
     }
 
-    /// Lets time pass.
+    /// Advances time.
     pub(super) fn tick(&mut self) {
         let elapsed = self.schedule.begin(Instant::now());
         if let Some(wait) = self.state.compare.turn(Instant::now()) {
@@ -332,7 +333,7 @@ impl Viewer {
         let stats = self.graphics.renderer.stats();
         self.sample_pace.follow(stats.path_samples, Instant::now());
         let capabilities = &self.graphics.gpu.capabilities;
-        // The counts of a scene that was replaced stay until another one is drawn.
+        // The counts of a replaced scene remain until another scene is drawn.
         let drawn = self.schedule.last().map(|picture| picture.scene);
         let counts = stats.intersections.as_deref();
         let facts = ui::Facts {
@@ -367,7 +368,7 @@ impl Viewer {
             browses: self.browser.is_some(),
         };
         self.state.find_sun();
-        // What is told, the panel knows as soon as it is laid out.
+        // The panel sets these flags again as it is laid out.
         self.state.deviation.tells_figures = false;
         self.state.motion.path.is_told = false;
         self.state.trees.view.tells_figures = false;
@@ -392,7 +393,7 @@ impl Viewer {
         }
         let actions = std::mem::take(&mut self.state.ui.actions);
         if !actions.is_empty() {
-            // What they changed is not in this picture of the panel.
+            // The current layout of the panel does not show the effect of the actions.
             self.draw_within(Duration::ZERO);
         }
         for action in actions {
@@ -411,7 +412,7 @@ impl Viewer {
     }
 }
 
-/// The scene's part of the window, in whole pixels.
+/// Viewport of the scene in whole pixels.
 fn area(room: egui::Rect, pixels_per_point: f32, window: [u32; 2]) -> Area {
     let pixel = |point: f32, most: u32| {
         let pixel = (point * pixels_per_point).round();

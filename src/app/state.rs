@@ -1,5 +1,5 @@
-//! What the panel shows and changes: settings, the scene and its time, the camera. Nothing here is on the
-//! GPU.
+//! State that the panel shows and changes: settings, the scene and its time, the camera. Nothing here is on
+//! the GPU.
 
 use crate::{
     app::{
@@ -43,82 +43,82 @@ use std::{
     sync::Arc,
 };
 
-/// Headline of settings that do not fit the scene.
+/// Headline of the error for settings that do not fit the scene.
 const MISFIT: &str = "A setting does not fit the scene";
 
-/// Number of frame times that the history holds.
+/// Number of frame times in the history.
 pub(super) const HISTORY: usize = 240;
 
-/// The part of the viewer that is neither window nor GPU.
+/// Viewer state that involves neither the window nor the GPU.
 #[derive(Debug)]
 pub(super) struct State {
     /// Settings, edited in place.
     pub(super) config: Config,
-    /// The scene that is shown.
+    /// The scene that is shown, with its time.
     pub(super) stage: Option<Stage>,
     /// The camera that the scene is seen from.
     pub(super) camera: Camera,
-    /// What the scene is compared with, side by side.
+    /// Comparison of the scene side by side with something else.
     pub(super) compare: Compare,
-    /// Whatever moves the camera, beside the person.
+    /// Everything besides user input that moves the camera.
     pub(super) motion: CameraMotion,
-    /// The clip as it plays.
+    /// Playback of clips.
     pub(super) playback: Playback,
-    /// The picture as it is shown.
+    /// Display state of the picture.
     pub(super) picture: PictureState,
-    /// The environment that is shown, and the sun that shines.
+    /// The environment that is shown, and the sun.
     pub(super) environment: EnvironmentState,
-    /// The surface that the scene is compared with, and the distances from it.
+    /// The surface that the scene is compared with, and the distances to it.
     pub(super) deviation: DeviationState,
-    /// Settings and edits that have changed.
+    /// Changed settings and edits, for undo.
     pub(super) edits: UndoState,
-    /// Things of the scene that are looked at.
+    /// State of selection, measurement and other inspection.
     pub(super) inspect: InspectState,
-    /// Trees, and what is drawn of them.
+    /// State of the BVHs and of their visualisation.
     pub(super) trees: TreeState,
-    /// Times of frames.
+    /// Frame times.
     pub(super) profile: ProfileState,
-    /// Files that are opened and written.
+    /// State of opening and saving files.
     pub(super) files: FileState,
-    /// Panels and cards over the picture.
+    /// State of panels and cards over the picture.
     pub(super) ui: UiState,
 }
 
 /// A scene and the time at which it is shown.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// Its files; none for the built-in scene.
+    /// Files of the scene. Empty for the built-in scene.
     pub(super) files: Vec<PathBuf>,
     /// The scene.
     pub(super) scene: Scene,
-    /// Bounds of the scene at any time.
+    /// Bounds of the scene over time.
     pub(super) bounds: Bounds,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
-    /// The clips that are blended in its place, and morph weights that are set by hand.
+    /// Clips that are blended instead of playing `clip`, and morph weights that are set by hand.
     pub(super) blend: Arc<Blend>,
-    /// The variant of its materials.
+    /// The material variant.
     pub(super) variant: Option<usize>,
     /// Time in the clip, in seconds.
     pub(super) time: f32,
-    /// The file's camera that was last looked through.
+    /// Camera of the file that was last looked through.
     pub(super) camera: Option<usize>,
-    /// Nodes whose meshes the person has hidden.
+    /// Nodes whose meshes the user has hidden.
     pub(super) hidden: Arc<BTreeSet<usize>>,
-    /// What the person has changed of the scene.
+    /// Edits of the scene by the user.
     pub(super) applied: AppliedEdits,
-    /// Number of times that this was changed.
+    /// Number of changes to `applied`.
     pub(super) edition: u64,
-    /// Materials whose change the GPU does not know of.
+    /// Edited materials that have not been uploaded to the GPU.
     pub(super) changed_materials: BTreeSet<usize>,
     first: FirstMoment,
-    /// The last exposure and what it was computed from.
+    /// The last exposure and the inputs that it was computed from.
     exposure: Option<(ExposureKey, f32)>,
-    /// The last pose of now, and what it was computed from.
+    /// The last pose and the inputs that it was computed from.
     posed: Option<(PoseKey, Arc<Pose>)>,
 }
 
-/// What the pose of a scene depends on.
+/// Everything that the pose of a scene depends on.
 #[derive(Debug, Clone, PartialEq)]
 struct PoseKey {
     clip: Option<usize>,
@@ -129,13 +129,13 @@ struct PoseKey {
     world_from_file: glam::Mat4,
 }
 
-/// What the exposure of a scene depends on.
+/// Everything that the exposure of a scene depends on.
 #[derive(Debug, Clone, PartialEq)]
 struct ExposureKey {
     sun: Sun,
     environment: Environment,
     mode: ExposureMode,
-    /// Mean luminance of the environment's file.
+    /// Mean luminance of the environment file.
     file_luminance: f32,
 }
 
@@ -160,7 +160,7 @@ impl Stage {
         }
     }
 
-    /// The name of the scene.
+    /// Display name of the scene.
     pub(super) fn name(&self) -> String {
         let name = |path: &PathBuf| path.file_name().map(|n| n.to_string_lossy().into_owned());
         match (self.files.first().and_then(name), self.files.len()) {
@@ -170,12 +170,12 @@ impl Stage {
         }
     }
 
-    /// The pose of the scene now.
+    /// Computes the current pose of the scene.
     pub(super) fn pose(&self) -> Pose {
         self.pose_at(self.clip, &self.blend, self.time, &self.hidden)
     }
 
-    /// As [`Self::pose`], computed once for all that looks at it.
+    /// Returns the current pose, computed once and shared by all its users.
     pub(super) fn shared_pose(&mut self) -> Arc<Pose> {
         let key = PoseKey {
             clip: self.clip,
@@ -195,7 +195,7 @@ impl Stage {
         pose
     }
 
-    /// Its pose at `time` of a clip, where these nodes are hidden.
+    /// Computes the pose at `time` of a clip with the given nodes hidden.
     pub(super) fn pose_at(
         &self,
         clip: Option<usize>,
@@ -208,12 +208,12 @@ impl Stage {
         pose
     }
 
-    /// The ground below the scene, where `mode` asks for one.
+    /// Returns the ground below the scene if `mode` asks for it.
     pub(super) fn ground(&self, mode: GroundMode) -> Option<Ground> {
         self.first.ground(mode)
     }
 
-    /// A mode with what it comes to below this scene.
+    /// Name of a ground mode together with its effect below this scene.
     pub(super) fn ground_name(&self, mode: GroundMode) -> String {
         let ground = self.ground(mode);
         let spacing = ground.and_then(|ground| ground.spacing_text());
@@ -225,17 +225,17 @@ impl Stage {
         }
     }
 
-    /// Positions that a view of the whole scene holds, counted from `origin`.
+    /// Points that a view of the whole scene has to contain, relative to `origin`.
     fn points(&self, origin: glam::Vec3) -> Vec<glam::Vec3> {
         clip_points(&self.scene, (self.clip, &self.blend), self.time, origin)
     }
 
-    /// The axis of the files that points up if the settings say `wanted`.
+    /// Axis of the files that points up, given the setting `wanted`.
     pub(super) fn up_axis(&self, wanted: UpAxis) -> UpAxis {
         self.scene.up_axis(wanted)
     }
 
-    /// Turns the scene as `wanted` says. Returns whether it stood otherwise.
+    /// Rotates the scene to the up axis `wanted`. Returns true if its orientation changed.
     pub(super) fn turn_up(&mut self, wanted: UpAxis) -> bool {
         let before = self.scene.world_from_file;
         self.scene.turn_up(wanted);
@@ -251,13 +251,13 @@ impl Stage {
         true
     }
 
-    /// A camera at `viewpoint`, with the pivot at the scene's middle.
+    /// Creates a camera at `viewpoint` whose pivot is at the scene's centre.
     fn camera_at(&self, viewpoint: &Viewpoint) -> Camera {
         let bounds = self.first.bounds;
         Camera::new(viewpoint, bounds.center(), framing::extent(bounds))
     }
 
-    /// The name of a clip, or of the rest pose.
+    /// Display name of a clip, or of the rest pose.
     pub(super) fn clip_name(&self, clip: Option<usize>) -> String {
         let Some(clip) = clip else {
             return "rest pose".into();
@@ -266,19 +266,19 @@ impl Stage {
         named(name.unwrap_or_default(), "clip", clip)
     }
 
-    /// The name of a camera of the file.
+    /// Display name of a camera of the file.
     pub(super) fn camera_name(&self, camera: usize) -> String {
         let found = self.scene.cameras.get(camera);
         named(found.map_or("", |camera| &camera.name), "camera", camera)
     }
 
-    /// Length of the clip that plays, or of the longest that is blended, in seconds; 0 without one.
+    /// Length in seconds of the clip that plays, or of the longest blended clip. 0 without a clip.
     pub(super) fn duration(&self) -> f32 {
         self.blend.duration_secs(&self.scene, self.clip)
     }
 
-    /// The exposure in stops that `config` sets or that suits the lights. `file_luminance` is the mean
-    /// luminance of the environment's file.
+    /// Returns the exposure in stops that `config` sets or that suits the lights. `file_luminance` is the
+    /// mean luminance of the environment file.
     pub(super) fn exposure_ev(&mut self, config: &Config, file_luminance: f32) -> f32 {
         let key = ExposureKey {
             sun: config.sun.clone(),
@@ -292,7 +292,7 @@ impl Stage {
             return *ev;
         }
         let limit = LIGHT_LIMIT as usize;
-        // A light that is edited or added changes the picture, and not its exposure.
+        // An edited or added light must change the picture but not its exposure.
         let edits = self.applied.edits().clone();
         self.applied.apply(&mut self.scene, &SceneEdits::default());
         let ev = first_exposure_ev(&self.scene, &self.first, config, file_luminance, limit);
@@ -301,13 +301,13 @@ impl Stage {
         ev
     }
 
-    /// The exposure in stops of the last picture that was not metered; 0 before the first.
+    /// Exposure in stops of the last picture that was not metered, 0 before the first.
     pub(super) fn last_exposure(&self) -> f32 {
         self.exposure.as_ref().map_or(0.0, |(_, ev)| *ev)
     }
 }
 
-/// A name, or a number where a file gives none.
+/// Returns the name, or `noun` with a number if the file has no name.
 fn named(name: &str, noun: &str, index: usize) -> String {
     match name {
         "" => format!("{noun} {index}"),
@@ -359,13 +359,13 @@ impl State {
     }
 
     /// Shows another scene from its first view, or the same files again from the current view. A setting that
-    /// does not fit the scene becomes the error that is shown.
+    /// does not fit the scene is shown as an error.
     pub(super) fn show(&mut self, files: Vec<PathBuf>, mut opened: OpenedScene, look: &Look, aspect: f32) {
         if let Some(misfit) = &opened.misfit {
             self.fail(MISFIT, misfit.to_string());
         }
         self.environment.sun_of_scene = SunOfScene::default();
-        // What has just been changed is a step of the scene before.
+        // Pending changes become an undo step of the previous scene.
         self.follow_changes(false);
         self.forget_clicks();
         self.files.bookmarks.show(&files);
@@ -411,8 +411,8 @@ impl State {
         self.tell_dropped(dropped, steps);
     }
 
-    /// Whether the card for the first time is shown: where it is kept that it was dismissed, and nothing else has to be
-    /// read first.
+    /// True if the welcome card is shown. That needs a layout file that records its dismissal, and nothing
+    /// else that has to be read first.
     pub(super) fn welcomes(&self) -> bool {
         let is_covered =
             self.ui.help || self.ui.error.is_some() || self.ui.palette.is_some() || self.files.export.is_open;
@@ -420,7 +420,7 @@ impl State {
         is_new && self.stage.is_some() && self.files.offers.is_empty() && !is_covered
     }
 
-    /// Whether a clip that is opened plays.
+    /// True if a clip of an opened scene plays at once.
     pub(super) fn plays_by_itself(&self) -> bool {
         match self.config.animation.play {
             Switch::Auto => self.playback.clips_play,
@@ -428,22 +428,22 @@ impl State {
         }
     }
 
-    /// Says which axis was taken as up if that is not the usual one, and offers what is likely meant.
+    /// Shows which axis was taken as up if it is not the usual one, and offers the likely corrections.
     fn offer(&mut self) {
         let Some(stage) = &self.stage else { return };
         self.files.offers = Offer::of(&stage.scene, &self.config);
         let axis = stage.up_axis(self.config.scene.up);
         if self.config.scene.up == UpAxis::Auto && axis != UpAxis::Y {
             let why = match stage.scene.up {
-                UpHint::Stands(_) => "it stands upright if",
+                UpHint::Stands(_) => "the scene is upright if",
                 _ => "the file states that",
             };
             let axis = axis.name().to_uppercase();
-            self.notify(format!("{why} {axis} points up; U changes it"));
+            self.notify(format!("{why} {axis} points up; U selects the next axis"));
         }
     }
 
-    /// Turns the scene as the settings say, and frames it anew if it stood otherwise.
+    /// Rotates the scene to the up axis of the settings. Frames it again if its orientation changed.
     pub(super) fn follow_up_axis(&mut self, look: &Look, aspect: f32) {
         let wanted = self.config.scene.up;
         if self.stage.as_mut().is_some_and(|s| s.turn_up(wanted)) {
@@ -454,7 +454,7 @@ impl State {
         }
     }
 
-    /// The axis that U chooses: the one that is offered, else the next one.
+    /// Axis that the key U chooses: the offered one, or else the next one.
     fn next_up_axis(&self) -> UpAxis {
         let offered = self.files.offers.iter().find_map(|offer| match offer {
             Offer::Up(axis) => Some(*axis),
@@ -465,14 +465,14 @@ impl State {
         offered.unwrap_or_else(|| now.unwrap_or(UpAxis::Y).next())
     }
 
-    /// Extinction per metre by which the far side of the scene is seen through fog.
+    /// Extinction coefficient per metre at which the far side of the scene is still visible through the fog.
     pub(super) fn usual_fog_density(&self) -> f32 {
         let (_, most) = Fog::DENSITY.into_inner();
         (0.5 / self.camera.extent().max(1e-6)).min(most)
     }
 
-    /// The view for the renderer, and the distance in metres at which nothing must be clipped. A camera of
-    /// the file stands where the file has it.
+    /// Returns the viewpoint for the renderer, and the distance in metres at which nothing must be clipped. A
+    /// camera of the file keeps its position in the file.
     pub(super) fn viewpoint(&self, bounds: Aabb) -> (Viewpoint, f32) {
         if self.motion.followed == Some(self.camera) {
             (self.camera.viewpoint(), self.camera.distance())
@@ -481,13 +481,13 @@ impl State {
         }
     }
 
-    /// Turns the camera around its pivot; `drag` is in shares of the picture's height.
+    /// Orbits the camera around its pivot. `drag` is a fraction of the picture's height.
     pub(super) fn orbit(&mut self, drag: glam::Vec2) {
         self.motion.arm.hold();
         self.camera.orbit(drag);
     }
 
-    /// Whether a person walks.
+    /// True in walk mode.
     pub(super) fn walks(&self) -> bool {
         self.config.camera.mode == CameraMode::Walk
     }
@@ -500,12 +500,12 @@ impl State {
             false => CameraMode::Orbit,
         };
         self.notify(match walks {
-            true => "walking: W A S D and a drag; E jumps",
+            true => "walking: W A S D to move, drag to look, E to jump",
             false => "orbiting and flying",
         });
     }
 
-    /// Goes back to the first view.
+    /// Returns to the first view.
     pub(super) fn first_view(&mut self, look: &Look, aspect: f32) {
         if let Some(stage) = &self.stage {
             let points = stage.points(stage.first.origin);
@@ -537,7 +537,7 @@ impl State {
         }
     }
 
-    /// Moves on with the file's camera at `pose`, unless the person has left it.
+    /// Moves with the file's camera at `pose` until the user moves the view away from it.
     pub(super) fn follow(&mut self, pose: &Pose) {
         let (Some(stage), Some(followed)) = (&self.stage, self.motion.followed) else {
             return;
@@ -555,18 +555,18 @@ impl State {
         }
     }
 
-    /// The camera of the file that is looked through, until the person moves away from it.
+    /// Camera of the file that is looked through, until the user moves away from it.
     pub(super) fn camera_of_file(&self) -> Option<usize> {
         let is_followed = self.motion.followed == Some(self.camera);
         self.stage.as_ref()?.camera.filter(|_| is_followed)
     }
 
-    /// Frames the whole scene, in the direction of the current view.
+    /// Frames the whole scene from the current view direction.
     pub(super) fn frame(&mut self, aspect: f32) {
         let Some(stage) = &self.stage else { return };
         let points = stage.points(glam::Vec3::ZERO);
         let (projection, forward) = (self.camera.projection, self.camera.forward());
-        // Straight from above the picture stays as it is turned; elsewhere the horizon becomes level.
+        // The view straight from above keeps its rotation. In all others the horizon becomes level.
         let up = if forward.y.abs() > 0.99 {
             self.camera.up()
         } else {
@@ -577,7 +577,7 @@ impl State {
         self.camera = Camera::new(&view, now.center(), framing::extent(now));
     }
 
-    /// Sees the scene from `view`, and orbits what is `distance` metres ahead.
+    /// Looks at the scene from `view`, with the pivot `distance` metres ahead.
     pub(super) fn see(&mut self, view: &Viewpoint, distance: f32) {
         let Some(stage) = &self.stage else { return };
         let center = view.eye() + view.forward() * distance;
@@ -605,8 +605,8 @@ impl State {
         }
     }
 
-    /// Holds the clip that plays in view: by the first view, or where the person has left that, by the current one if
-    /// the clip's middle lies outside of the picture.
+    /// Keeps the playing clip in view. If the camera is still at the first view, it returns to the first
+    /// view. Otherwise the current view is framed again if the clip's centre lies outside of it.
     fn frame_clip(&mut self, look: &Look, aspect: f32) {
         if self.motion.framed == Some(self.camera) {
             return self.first_view(look, aspect);
@@ -619,7 +619,7 @@ impl State {
         }
     }
 
-    /// Performs an action that needs neither window nor GPU; returns any other.
+    /// Performs an action that needs neither window nor GPU. Returns any other action.
     pub(super) fn perform(&mut self, action: Action, aspect: f32, look: &Look) -> Option<Action> {
         match action {
             Action::Help => self.ui.help = !self.ui.help,
@@ -634,8 +634,8 @@ impl State {
             Action::FreezeProfiler => {
                 self.profile.profiler.toggle_freeze(&self.profile.history);
                 self.notify(match self.profile.profiler.is_frozen() {
-                    true => "the profiler is frozen",
-                    false => "the profiler goes on",
+                    true => "profiler frozen",
+                    false => "profiler running",
                 });
             }
             Action::Outline => self.toggle_outline(),
@@ -732,11 +732,11 @@ impl State {
             Action::Paths => {
                 let mode = &mut self.config.image.mode;
                 let (next, name) = match mode {
-                    ImageMode::Fast => (ImageMode::Path, "paths of light"),
-                    ImageMode::Path => (ImageMode::Fast, "the fast frame"),
+                    ImageMode::Fast => (ImageMode::Path, "path tracer"),
+                    ImageMode::Path => (ImageMode::Fast, "real-time"),
                 };
                 *mode = next;
-                self.notify(format!("picture: {name}"));
+                self.notify(format!("render mode: {name}"));
             }
             Action::NextReflections => {
                 let modes = ReflectionMode::ALL;
@@ -780,7 +780,7 @@ impl State {
             }
             Action::CompareUnedited => {
                 self.compare.begin_without_edits();
-                self.notify("comparing with materials and lights as the file has them");
+                self.notify("comparing with the scene without edits");
             }
             Action::CompareMode => {
                 let name = self.compare.next_mode();
@@ -798,7 +798,7 @@ impl State {
                 self.picture.channel = Channel::Lit;
                 self.trees.view.of_selection = false;
                 self.trees.overlay_of_selection = false;
-                self.notify("settings are back to those at the start");
+                self.notify("all settings are reset");
             }
             Action::TreeBoxes | Action::NextTreeBoxes | Action::TraceRay | Action::RayStep(_) => {
                 return self.perform_on_trees(action);
@@ -842,7 +842,7 @@ impl State {
         None
     }
 
-    /// What a side B that keeps it is made of.
+    /// Settings, edits and variant that a frozen side B keeps.
     pub(super) fn shown(&self) -> Shown {
         let stage = self.stage.as_ref();
         let edits = stage.map(|stage| stage.applied.edits().clone());
@@ -919,12 +919,12 @@ impl State {
         of_scene.chain(&self.environment.warnings)
     }
 
-    /// Shows a line for a moment.
+    /// Shows a short notice for a moment.
     pub(super) fn notify(&mut self, text: impl Into<String>) {
         self.ui.notice = Some((text.into(), std::time::Instant::now()));
     }
 
-    /// Shows an error until the person closes it.
+    /// Shows an error until the user closes it.
     pub(super) fn fail(&mut self, headline: impl Into<String>, text: impl Into<String>) {
         self.ui.error = Some(Failure {
             headline: headline.into(),
@@ -932,12 +932,12 @@ impl State {
         });
     }
 
-    /// The scene has other lights.
+    /// Clears the cached sun after the scene's lights have changed.
     pub(super) fn forget_sun(&mut self) {
         self.environment.sun_of_scene = SunOfScene::default();
     }
 
-    /// Finds the sun that shines.
+    /// Determines the sun in force.
     pub(super) fn find_sun(&mut self) {
         self.environment.sun = match &self.stage {
             Some(stage) => {
@@ -951,7 +951,7 @@ impl State {
         };
     }
 
-    /// Turns the sun that shines; `drag` is in shares of the window's height.
+    /// Rotates the sun. `drag` is a fraction of the window's height.
     pub(super) fn drag_sun(&mut self, drag: glam::Vec2) {
         self.find_sun();
         let turn = drag * 180.0;
@@ -962,7 +962,7 @@ impl State {
         }
     }
 
-    /// Sets a key back to its value at the start.
+    /// Resets a key to its value at the start.
     pub(super) fn reset(&mut self, key: &str) {
         let Some(value) = self.edits.initial.value(key) else {
             return;
@@ -975,7 +975,7 @@ impl State {
         }
     }
 
-    /// Adds a frame time to the history, in milliseconds.
+    /// Adds a frame time in milliseconds to the history.
     pub(super) fn record_frame(&mut self, ms: f32) {
         if self.profile.frame_ms.len() == HISTORY {
             self.profile.frame_ms.pop_front();
@@ -988,7 +988,7 @@ fn on_off(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
 
-/// A number with its noun, such as `1 warning` and `2 warnings`.
+/// Formats a number with its noun, such as `1 warning` and `2 warnings`.
 pub(super) fn counted(count: u64, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
@@ -1002,7 +1002,7 @@ mod tests {
         scene::{self, Clip, Interpolation, Node, Property, Transform, opened::Span},
     };
 
-    /// Every action of a key that changes something says so.
+    /// Every action of a key that changes something shows a notice.
     #[test]
     fn actions_of_keys_are_told() {
         let mut state = State::new(Config::default());
@@ -1073,7 +1073,7 @@ mod tests {
         assert_eq!(counted(2, "extension"), "2 extensions");
     }
 
-    /// The view follows a camera of the file that a clip moves, until the person moves it.
+    /// The view follows an animated camera of the file until the user moves it.
     #[test]
     fn the_file_s_camera_is_followed_until_it_is_left() {
         let channel = scene::Channel {
@@ -1121,7 +1121,7 @@ mod tests {
         assert_eq!(state.camera, left);
     }
 
-    /// The other clip carries the scene away, ten metres or a hundred.
+    /// The other clips carry the scene away by ten or a hundred metres.
     #[test]
     fn another_clip_is_framed() {
         let clip = |metres: f32| Clip {
@@ -1174,7 +1174,7 @@ mod tests {
         assert!(sees(&state, 100.0));
         state.perform(Action::NextClip, 1.0, &look);
         assert_eq!(state.camera, first);
-        // The person has moved the camera, which shows another clip too.
+        // The user has moved the camera to a view that also shows another clip.
         state.camera.zoom(-20.0);
         let far = state.camera;
         state.perform(Action::Clip(Some(1)), 1.0, &look);
@@ -1200,7 +1200,7 @@ mod tests {
         assert_eq!(state.config.tree.leaf_cutoff, 32);
         assert_eq!(state.config.shadows.mode, ShadowMode::Off);
         assert_eq!(state.picture.channel, Channel::Scattered);
-        // The key takes the fog away and brings it back.
+        // The key removes the fog and restores it.
         state.config.fog.density = 0.25;
         for density in [0.0, 0.25, 0.0] {
             state.perform(Action::Fog, 1.0, &Look::default());
@@ -1274,7 +1274,7 @@ mod tests {
         state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
         assert_eq!((state.camera, state.stage.as_ref().unwrap().time), (camera, 0.7));
         assert_eq!(state.files.offers, [], "it was answered");
-        // Framed from above, the picture stays as it is turned.
+        // A framed view from above keeps its rotation.
         state.perform(Action::Orbit([2, 0]), 1.0, &look);
         let up = state.camera.up();
         state.perform(Action::Frame, 1.0, &look);

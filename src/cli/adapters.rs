@@ -1,4 +1,4 @@
-//! `canopy adapters`: the graphics adapters that wgpu finds.
+//! `canopy adapters`: lists the graphics adapters that wgpu finds.
 
 use super::console::{json_text, print};
 use crate::{
@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::json;
 use std::fmt::Write;
 
-/// `canopy adapters`.
+/// Arguments of `canopy adapters`.
 #[derive(Debug, Args)]
 pub struct AdaptersArgs {
     /// Print JSON
@@ -22,7 +22,7 @@ pub struct AdaptersArgs {
 ///
 /// # Errors
 ///
-/// [`crate::Error::NotFound`] for a backend that does not exist.
+/// [`crate::Error::NotFound`] for an unknown backend.
 pub fn run(args: &AdaptersArgs, config: &Config) -> Result<()> {
     let adapters = gpu::adapters(&gpu::instance(crate::device::options(&config.gpu), None)?);
     if args.json {
@@ -77,7 +77,7 @@ fn has_timings(adapter: &AdapterReport) -> bool {
     adapter.features.contains(wgpu::Features::TIMESTAMP_QUERY)
 }
 
-/// An adapter in JSON.
+/// Describes an adapter in JSON.
 pub(super) fn adapter_json(info: &wgpu::AdapterInfo) -> serde_json::Value {
     json!({
         "name": info.name,
@@ -87,7 +87,7 @@ pub(super) fn adapter_json(info: &wgpu::AdapterInfo) -> serde_json::Value {
     })
 }
 
-/// The kind of an adapter, in words.
+/// Returns the kind of an adapter as text.
 pub(super) fn kind(info: &wgpu::AdapterInfo) -> &'static str {
     match info.device_type {
         wgpu::DeviceType::DiscreteGpu => "discrete GPU",
@@ -98,7 +98,7 @@ pub(super) fn kind(info: &wgpu::AdapterInfo) -> &'static str {
     }
 }
 
-/// Name and version of an adapter's driver, as far as it tells them.
+/// Returns the name and version of an adapter's driver, as far as they are known.
 pub(super) fn driver(info: &wgpu::AdapterInfo) -> String {
     let text = format!("{} {}", info.driver, info.driver_info);
     match text.trim() {

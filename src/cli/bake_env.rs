@@ -1,4 +1,5 @@
-//! `canopy bake-env`: writes an environment as spherical harmonics and prefiltered cubes, for use elsewhere.
+//! `canopy bake-env`: bakes an environment to spherical harmonics and prefiltered cubes, for use in other
+//! programs.
 
 use super::report::Report;
 use crate::{
@@ -18,35 +19,34 @@ use glam::{DVec3, Vec3};
 use half::f16;
 use std::path::PathBuf;
 
-/// Largest number of texels along an edge of the prefiltered cube.
+/// Largest face size of the prefiltered cube, in texels.
 const LARGEST_FACE: u32 = 1024;
 
-/// Texels along an edge of the irradiance cube, which has little detail.
+/// Face size of the irradiance cube in texels. Irradiance has little detail.
 const IRRADIANCE_FACE: u32 = 32;
 
-/// `canopy bake-env`.
+/// Arguments of `canopy bake-env`.
 #[derive(Debug, Args)]
 pub struct BakeArgs {
-    /// The environment: .hdr or .exr (equirectangular), or a cube map as .ktx2 or .dds
+    /// Environment file: .hdr or .exr (equirectangular), or a cube map as .ktx2 or .dds
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The output: .json (harmonics), .ktx2 (the prefiltered cube, and OUT-irradiance.ktx2), or a folder of
-    /// .exr faces
+    /// Output: .json (harmonics), .ktx2 (also writes OUT-irradiance.ktx2), or a folder of .exr faces
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Bands of the spherical harmonics: 3 (9 coefficients) or 5 (25); environment.order if not given
+    /// Bands of the spherical harmonics, 3 or 5; default: environment.order
     #[arg(long, value_name = "3|5", value_parser = order)]
     pub order: Option<u32>,
-    /// Texels along an edge of the prefiltered cube, a power of two; half the file's width if not given
+    /// Face size of the prefiltered cube, a power of two; default: half the width
     #[arg(long, value_name = "N", value_parser = face)]
     pub face: Option<u32>,
 }
 
-/// Bakes the file.
+/// Bakes the environment file.
 ///
 /// # Errors
 ///
-/// [`crate::Error::Usage`] for an output of no known format, before a GPU is opened; those of reading, baking
+/// [`crate::Error::Usage`] for an unknown output format, before a GPU is opened. Any error of reading, baking
 /// and writing.
 pub fn run(args: &BakeArgs, mut config: Config, quiet: bool) -> Result<()> {
     baked::check(&args.output)?;
@@ -80,7 +80,8 @@ pub fn run(args: &BakeArgs, mut config: Config, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// Half as many texels as the file has in its width, and enough for five bands.
+/// Chooses the face size: half the width of an equirectangular file or the face of a cube, but enough texels
+/// for five bands.
 fn fitting_face(image: &EnvironmentImage) -> u32 {
     let face = match image.shape {
         Shape::Equirectangular => image.width.div_ceil(2),
@@ -89,7 +90,7 @@ fn fitting_face(image: &EnvironmentImage) -> u32 {
     face.next_power_of_two().clamp(256, LARGEST_FACE)
 }
 
-/// Runs the environment passes of a frame on `image` and reads their results back.
+/// Runs the environment passes of a frame on `image` and reads back the results.
 fn bake(gpu: &Gpu, image: &EnvironmentImage, config: &Config) -> Result<Baked> {
     let mut environment = Environment::new(gpu)?;
     environment.set_file(gpu, Some(image))?;
@@ -120,7 +121,7 @@ fn bake(gpu: &Gpu, image: &EnvironmentImage, config: &Config) -> Result<Baked> {
     })
 }
 
-/// All levels of a cube, its texels multiplied by `scale` and clamped to what f16 holds.
+/// Reads back all levels of a cube. Multiplies the texels by `scale` and clamps them to the range of f16.
 fn read(gpu: &Gpu, cube: &Cube, scale: f32) -> Result<CubeTexels> {
     let scaled = |texel: [f16; 4]| {
         let [r, g, b, _] = texel.map(|channel| half(channel.to_f32() * scale));
@@ -137,8 +138,8 @@ fn read(gpu: &Gpu, cube: &Cube, scale: f32) -> Result<CubeTexels> {
     })
 }
 
-/// Irradiance by direction, from its coefficients; negative values, which are ringing of few bands, become
-/// zero.
+/// Evaluates irradiance coefficients in every direction. Negative values, which come from ringing, are
+/// clamped to zero.
 fn irradiance_cube(coefficients: &[Vec3]) -> CubeTexels {
     let mut known = [DVec3::ZERO; COEFFICIENTS];
     for (known, coefficient) in known.iter_mut().zip(coefficients) {

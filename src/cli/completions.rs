@@ -1,4 +1,4 @@
-//! `canopy completions`: scripts that complete command lines.
+//! `canopy completions`: prints shell completion scripts.
 
 use super::console::print_bytes;
 use crate::{
@@ -11,21 +11,21 @@ use clap::{
 };
 use clap_complete::Shell;
 
-/// `canopy completions`.
+/// Arguments of `canopy completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// The shell
+    /// Shell to complete for
     #[arg(value_name = "SHELL")]
     pub shell: Shell,
 }
 
-/// Prints the script for a shell.
+/// Prints the completion script of a shell.
 ///
 /// # Errors
 ///
-/// [`crate::Error::Io`] where standard output cannot be written.
+/// [`crate::Error::Io`] if standard output cannot be written.
 pub fn run(args: &CompletionsArgs, command: Command) -> Result<()> {
-    // Without a command the words are files.
+    // Without a command, positional arguments are files of `view`.
     let files = Arg::new("files")
         .value_name("FILE")
         .num_args(0..)
@@ -36,13 +36,13 @@ pub fn run(args: &CompletionsArgs, command: Command) -> Result<()> {
     print_bytes(&script)
 }
 
-/// The command whose `--set` and `config` know every setting, for scripts alone: errors of unknown keys stay those of
-/// [`crate::config::Config::set`].
+/// Adds every setting as a possible value of `--set` and `config`. Only the scripts use this definition, so
+/// that [`crate::config::Config::set`] still reports unknown keys.
 fn with_settings(command: Command) -> Command {
     let keys = |ending: &str| {
         let settings = groups().flat_map(Group::all).filter(|setting| setting.is_key());
         let value = |setting: &Setting| {
-            // Kept until the program ends, which is once the script is written.
+            // Leaked on purpose: clap needs static strings, and the program ends once the script is written.
             let text: &'static str = format!("{}{ending}", setting.key).leak();
             PossibleValue::new(text).help(setting.label)
         };

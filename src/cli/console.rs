@@ -1,14 +1,14 @@
-//! What commands print.
+//! Standard output of commands.
 
 use crate::{Error, Result};
 use std::io::Write;
 
-/// Writes to standard output. A reader that goes away, as `head` does, is no failure.
+/// Writes text to standard output. A closed pipe, as with `head`, is not an error.
 pub(super) fn print(text: &str) -> Result<()> {
     print_bytes(text.as_bytes())
 }
 
-/// As [`print`], for what is no text.
+/// Writes bytes to standard output. A closed pipe is not an error.
 pub(super) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
@@ -17,7 +17,7 @@ pub(super) fn print_bytes(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes JSON to standard output without holding its text. A reader that goes away is no failure.
+/// Streams JSON to standard output without building its text in memory. A closed pipe is not an error.
 pub(super) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     let mut stdout = std::io::BufWriter::new(std::io::stdout().lock());
     let written = serde_json::to_writer_pretty(&mut stdout, value).map_err(std::io::Error::from);
@@ -30,7 +30,7 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     }
 }
 
-/// JSON as text that ends in a newline.
+/// Formats JSON with a final newline.
 pub(super) fn json_text(value: &serde_json::Value) -> String {
     format!("{value:#}\n")
 }

@@ -1,4 +1,4 @@
-//! What pictures without a window have in common, whatever the adapter.
+//! Offscreen device whose environments have the same resolution on every adapter.
 
 use super::{offscreen, report::Report};
 use crate::{
@@ -7,12 +7,12 @@ use crate::{
     gpu::{Capabilities, Gpu},
 };
 
-/// Texels along an edge of the largest cube map of an environment's file, on every adapter.
+/// Largest face size of the cube map of an environment file in texels, on every adapter.
 const CUBE_FACE: u32 = 1024;
-/// The same for the sky.
+/// Largest face size of the sky's cube map in texels.
 const SKY_FACE: u32 = 256;
 
-/// The adapter of the settings, with environments of full resolution.
+/// Opens the adapter that the settings choose, with environments at full resolution.
 pub(super) fn open(report: &Report, config: &Config) -> Result<Gpu> {
     let mut gpu = offscreen::adapter(report, config)?;
     log::info!("{} ({})", gpu.info.name, gpu.info.backend.to_str());

@@ -1,4 +1,4 @@
-//! `canopy export`: the merged world-space triangles, read back from the GPU.
+//! `canopy export`: writes the merged world-space triangles, read back from the GPU.
 
 use super::{offscreen, options::TimeArgs, report::Report};
 use crate::{
@@ -12,25 +12,25 @@ use clap::Args;
 use glam::Vec3;
 use std::{collections::HashSet, fmt::Write, ops::Range, path::PathBuf};
 
-/// `canopy export`.
+/// Arguments of `canopy export`.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// Scene files, or - for standard input; several make one scene, none is the built-in one
+    /// Scene files, merged into one scene, or - for standard input; default: the built-in scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The .obj file to write
+    /// Output file (.obj)
     #[arg(short, long, value_name = "OUT.obj")]
     pub output: PathBuf,
-    /// Time and variant.
+    /// Time and material variant.
     #[command(flatten)]
     pub time: TimeArgs,
 }
 
-/// Deforms the scene on the GPU and writes the merged buffers.
+/// Deforms the scene on the GPU and writes the merged buffers as OBJ.
 ///
 /// # Errors
 ///
-/// [`crate::Error::Usage`] for a name that is not an .obj file's; those of loading and drawing.
+/// [`crate::Error::Usage`] if the output is not an .obj file. Any error of loading and drawing.
 pub fn run(args: &ExportArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.time.apply(&mut config)?;
     output::extension(&args.output, &["obj"])?;
@@ -51,13 +51,14 @@ pub fn run(args: &ExportArgs, mut config: Config, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// The Wavefront OBJ text: an object for each visible mesh instance, positions and normals with enough digits
-/// for every f32. Positions are counted from `origin`; where that is not the world's, their sums have the digits of f64.
+/// Formats the Wavefront OBJ text, with an object for each visible mesh instance. Positions and normals have
+/// enough digits to reproduce every f32. Positions are relative to `origin`. If that is not the world origin,
+/// the sums are printed with the digits of an f64.
 fn obj(scene: &Scene, pose: &Pose, merged: &Merged, origin: Vec3) -> String {
     let shows = |((node, _), _): &((usize, usize), _)| pose.visible[*node];
     let shown = || scene.instances().zip(&merged.meshes).filter(shows);
     let triangles = |range: &Range<u32>| &merged.indices[range.start as usize..range.end as usize];
-    // Numbers of the vertices in the file, from 1; 0 for those that no visible triangle uses.
+    // Vertex numbers in the file, from 1; 0 for vertices that no visible triangle uses.
     let mut numbers = vec![0; merged.positions.len()];
     for vertex in shown().flat_map(|(_, range)| triangles(range).as_flattened()) {
         numbers[*vertex as usize] = 1;
@@ -102,7 +103,8 @@ fn obj(scene: &Scene, pose: &Pose, merged: &Merged, origin: Vec3) -> String {
     text
 }
 
-/// The first of `names` that is not empty, made unique and without the characters that OBJ readers reject.
+/// Returns the first of `names` that is not empty. Makes it unique and replaces characters that OBJ readers
+/// reject.
 fn object_name(names: [&String; 2], node: usize, taken: &mut HashSet<String>) -> String {
     let clean = |name: &&String| -> String {
         let plain = |c: char| {

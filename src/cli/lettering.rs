@@ -1,19 +1,19 @@
-//! Text and bars in pictures.
+//! Text and filled rectangles in pictures.
 
 use image::{Rgb, RgbImage};
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 
-/// The colour of text.
+/// Text colour.
 pub(super) const INK: [u8; 3] = [32, 32, 32];
 
-/// Letters of one size.
+/// Bitmap font of one size.
 #[derive(Debug)]
 pub(super) struct Lettering {
     font: RasterHeight,
 }
 
 impl Lettering {
-    /// Letters that fit a picture of `height` pixels.
+    /// Chooses a size for a picture of `height` pixels.
     pub(super) fn for_height(height: u32) -> Self {
         let font = match height {
             0..800 => RasterHeight::Size16,
@@ -24,17 +24,17 @@ impl Lettering {
         Self { font }
     }
 
-    /// Width of a character in pixels.
+    /// Returns the width of a character in pixels.
     pub(super) fn character(&self) -> u32 {
         get_raster_width(FontWeight::Regular, self.font) as u32
     }
 
-    /// Pixels from a line to the next.
+    /// Returns the line height in pixels.
     pub(super) fn line(&self) -> u32 {
         self.font.val() as u32 + 4
     }
 
-    /// Writes on the light background; characters that the font lacks are question marks.
+    /// Draws text on the light background. Characters that the font lacks become question marks.
     pub(super) fn text(&self, picture: &mut RgbImage, x: u32, y: u32, text: &str) {
         let raster = |c| get_raster(c, FontWeight::Regular, self.font);
         for (character, column) in text.chars().zip(0..) {
@@ -57,8 +57,8 @@ impl Lettering {
     }
 }
 
-/// Fills a rectangle, its corner, its width and its height, as far as it lies in the picture. The colour is that
-/// of a column and a row of the picture.
+/// Fills a rectangle given by its corner, width and height, clipped to the picture. `color` receives the
+/// column and row in the picture.
 pub(super) fn fill(
     picture: &mut RgbImage,
     [x, y, width, height]: [u32; 4],
@@ -71,7 +71,7 @@ pub(super) fn fill(
     }
 }
 
-/// A text of at most `most` characters, at least 13: where it is longer, its middle is left out.
+/// Shortens a text to at most `most` characters, which must be at least 13, by leaving out its middle.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     let characters: Vec<char> = text.chars().collect();
     if characters.len() <= most {

@@ -1,11 +1,11 @@
-//! The log on standard error.
+//! Logging to standard error.
 
 use super::progress::erase;
 use log::{Level, LevelFilter};
 use std::io::Write;
 
-/// Starts it: canopy's warnings, more with `verbose`, nothing if `quiet`, or what `RUST_LOG` says. Other
-/// crates only log what `RUST_LOG` says: what matters of it comes back as errors.
+/// Starts the log. It shows warnings of canopy, more with `verbose`, nothing if `quiet`. `RUST_LOG` overrides
+/// both. Other crates log only what `RUST_LOG` enables, because their failures are reported as errors.
 pub(super) fn start(quiet: bool, verbose: u8) {
     let level = match (quiet, verbose) {
         (true, _) => LevelFilter::Off,
@@ -14,7 +14,7 @@ pub(super) fn start(quiet: bool, verbose: u8) {
         (_, 2) => LevelFilter::Debug,
         _ => LevelFilter::Trace,
     };
-    // The name begins those of all packages of canopy.
+    // All packages of canopy start with this name.
     let filter = format!("off,canopy={level}");
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(filter))
         .format(|out, record| {

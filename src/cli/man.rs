@@ -1,23 +1,23 @@
-//! `canopy man`: the manual, as pages of roff.
+//! `canopy man`: the manual pages in roff.
 
 use super::console::print_bytes;
 use crate::{Error, Result, output};
 use clap::{Args, Command};
 use std::path::{Path, PathBuf};
 
-/// `canopy man`.
+/// Arguments of `canopy man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Write a page for canopy and one for each command into this folder
+    /// Write the page of canopy and of each command into this folder
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
 }
 
-/// Prints the manual page, or writes all pages into a folder.
+/// Prints the main manual page, or writes all pages into a folder.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] where a page cannot be written.
+/// [`Error::Io`] if a page cannot be written.
 pub fn run(args: &ManArgs, command: Command) -> Result<()> {
     match &args.output {
         None => print_bytes(&page("canopy", command)?),
@@ -28,9 +28,9 @@ pub fn run(args: &ManArgs, command: Command) -> Result<()> {
     }
 }
 
-/// Writes the page `NAME.1` of `command`, and those of its commands.
+/// Writes the page `NAME.1` of `command`, and the pages of its subcommands.
 fn write(folder: &Path, name: &str, mut command: Command) -> Result<()> {
-    // Its pages would be those that there are already.
+    // The help subcommand would repeat the existing pages.
     command = command.disable_help_subcommand(true);
     command.build();
     for nested in command.get_subcommands() {
@@ -40,7 +40,7 @@ fn write(folder: &Path, name: &str, mut command: Command) -> Result<()> {
 }
 
 fn write_one(folder: &Path, name: &str, command: &Command) -> Result<()> {
-    // The name of a page has no spaces; its synopsis is that of the command line.
+    // The name of a page has no spaces. Its synopsis still shows the real command line.
     let page = page(name, command.clone().display_name(name.to_owned()))?;
     output::write(&folder.join(format!("{name}.1")), &page)
 }

@@ -1,4 +1,4 @@
-//! `canopy merge`: parts of a picture of paths become the picture.
+//! `canopy merge`: merges the parts of a path-traced picture.
 
 use super::report::Report;
 use crate::{
@@ -18,26 +18,26 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// `canopy merge`.
+/// Arguments of `canopy merge`.
 #[derive(Debug, Args)]
 pub struct MergeArgs {
     /// Parts of one picture (.exr) in any order, as `canopy render --part` writes them
     #[arg(value_name = "PART", required = true)]
     pub parts: Vec<PathBuf>,
-    /// The picture: an .exr
+    /// Output picture (.exr)
     #[arg(short, long, value_name = "OUT.exr")]
     pub output: PathBuf,
-    /// Take the mean of the samples that are there, where some are missing
+    /// Accept missing samples and average those that are present
     #[arg(long)]
     pub partial: bool,
 }
 
-/// Joins the parts and writes the picture.
+/// Merges the parts and writes the picture.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for a name that cannot be written to, [`Error::Scene`] for a file that is no part, is of
-/// another picture, or has samples that another one has, [`Error::NotFound`] for samples that no file has.
+/// [`Error::Usage`] if the output cannot be written. [`Error::Scene`] if a file is not a part, belongs to
+/// another picture, or repeats samples of another part. [`Error::NotFound`] if samples are missing.
 pub fn run(args: &MergeArgs, config: &Config, quiet: bool) -> Result<()> {
     output::extension(&args.output, &["exr"])?;
     output::check_writable(&args.output)?;
@@ -82,22 +82,22 @@ pub fn run(args: &MergeArgs, config: &Config, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// The parts so far.
+/// Parts merged so far.
 struct Joined<'a> {
     sums: PathSums,
-    /// How the picture was made.
+    /// Provenance of the picture.
     made: Option<String>,
     parts: Vec<(&'a Path, About)>,
 }
 
-/// Samples that are missing, and the part that should have them.
+/// Missing samples, and the part that stopped before them if there is one.
 struct Gap<'a> {
     samples: Range<u32>,
     ended_early: Option<&'a Path>,
 }
 
 impl Joined<'_> {
-    /// Fails for a part that does not go with those before it.
+    /// Fails if a part does not match the previous ones.
     fn check(&self, path: &Path, about: &About) -> Result<()> {
         for (known, other) in &self.parts {
             let difference = other.of.difference(&about.of);
@@ -122,7 +122,7 @@ impl Joined<'_> {
         Ok(())
     }
 
-    /// What no part has, in order. The parts are in order too.
+    /// Returns the missing samples in order. Expects the parts to be sorted.
     fn missing(&self) -> Vec<Gap<'_>> {
         let mut gaps = Vec::new();
         let (mut end, mut last) = (0, None);
@@ -147,10 +147,10 @@ impl Joined<'_> {
     fn lacks(&self, gap: &Gap<'_>) -> Error {
         let what = named(&gap.samples);
         if let Some(path) = gap.ended_early {
-            let what = format!("ended before {what}; --partial takes the mean of those that are there");
+            let what = format!("ended before {what}; --partial averages the samples that exist");
             return Error::scene(path, what);
         }
-        // Parts of equal count tell which are missing.
+        // All parts state the same number of parts, which shows which ones are missing.
         let [_, count] = self.parts.first().map_or([1, 1], |(_, about)| about.part);
         let there = |number: &u32| self.parts.iter().any(|(_, about)| about.part == [*number, count]);
         let missing: Vec<_> = (1..=count).filter(|number| !there(number)).take(10).collect();
@@ -160,12 +160,12 @@ impl Joined<'_> {
             false => format!(" (part {})", parts.collect::<Vec<_>>().join(", ")),
         };
         Error::NotFound(format!(
-            "no file has {what}{parts}; --partial takes the mean of those that are there"
+            "no file has {what}{parts}; --partial averages the samples that exist"
         ))
     }
 }
 
-/// Samples as people count them.
+/// Names a range of samples, counted from 1.
 fn named(samples: &Range<u32>) -> String {
     match samples.len() {
         1 => format!("sample {}", samples.end),

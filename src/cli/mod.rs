@@ -39,11 +39,12 @@ use clap::{
 };
 use std::{ffi::OsString, path::Path};
 
-/// Real-time deferred renderer and scene viewer: shadow rays through trees that are rebuilt every frame.
+/// Real-time deferred renderer and scene viewer that rebuilds its BVHs on the GPU every frame for ray-traced
+/// shadows.
 #[derive(Debug, Parser)]
 #[command(version, after_help = AFTER_HELP, max_term_width = 110)]
 pub struct Cli {
-    /// Options of every command.
+    /// Options common to all commands.
     #[command(flatten)]
     pub common: Common,
     /// The command.
@@ -52,11 +53,11 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-`canopy FILE…` is short for `canopy view FILE…`. Several files make one scene; without any the built-in \
-scene is shown.
+`canopy FILE…` is short for `canopy view FILE…`. Several files are merged into one scene. Without \
+files, the built-in scene is shown.
 
-Environment: RUST_LOG (log filter, overrides -v and -q), WGPU_BACKEND, WGPU_ADAPTER_NAME and CANOPY_SHADERS \
-(unless --backend, --adapter and --shaders are given).
+Environment variables: RUST_LOG (log filter, overrides -v and -q), WGPU_BACKEND, WGPU_ADAPTER_NAME \
+and CANOPY_SHADERS (used unless --backend, --adapter or --shaders is given).
 
 Examples:
   canopy model.glb
@@ -64,59 +65,60 @@ Examples:
   canopy render model.glb -o model.png --env beach.hdr
   canopy bake-env beach.hdr -o beach.json
   canopy render fox.glb -o fox-{frame:4}.png --frames 60 --fps 30 --clip Run
-  canopy render model.glb -o model.exr --aov normal=normal.exr --aov cost=cost.png --stats stats.json
+  canopy render model.glb -o model.exr --aov normal=normal.exr --aov cost=cost.png --stats s.json
   canopy render model.glb -o - --transparent | display
   canopy config shadows.mode";
 
-/// The commands.
+/// Commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Open the viewer (the default); with no FILE, the built-in scene
+    /// Open the viewer (default); shows the built-in scene without a FILE
     View(ViewArgs),
-    /// Draw without a window
+    /// Render pictures or videos without a window
     Render(render::RenderArgs),
-    /// List what files hold, and what of it canopy ignores
+    /// List the contents of files, and what canopy ignores in them
     Info(info::InfoArgs),
     /// Write the merged world-space triangles, read back from the GPU, as OBJ
     Export(export::ExportArgs),
-    /// Ask a scene's trees for nearest points, for what boxes touch, or for what rays hit
+    /// Query a scene's BVHs: nearest points, box overlaps, ray hits or intersecting triangles
     Query(query::QueryArgs),
-    /// Measure how far one scene's surface is from another's: statistics, a picture, every vertex
+    /// Measure the distance between two surfaces: statistics, a picture, every vertex
     Deviation(deviation::DeviationArgs),
-    /// Compare two pictures, two scenes, or two settings of one: figures, a map of the errors, times
+    /// Compare two pictures, two scenes, or two settings of one scene: error metrics, error map, times
     Compare(compare::CompareArgs),
-    /// Join the parts of a picture of paths that several machines have traced
+    /// Merge the parts of a path-traced picture that several machines have rendered
     Merge(merge::MergeArgs),
-    /// Write an environment as spherical harmonics and prefiltered cubes, for use elsewhere
+    /// Bake an environment to spherical harmonics and prefiltered cubes, for use in other programs
     BakeEnv(bake_env::BakeArgs),
-    /// Measure on this adapter: sorting, trees, rays, whole frames, environments, shaders
+    /// Run benchmarks on this adapter: sorting, BVH builds, rays, frames, environments, shaders
     Bench(bench::BenchArgs),
-    /// Compare triangle tests, walks and structures on the same rays, with their wrong hits
+    /// Compare ray-triangle tests, traversals and acceleration structures on the same rays
     Lab(lab::LabArgs),
-    /// List the graphics adapters, and why one is or is not usable
+    /// List the graphics adapters, and why each is usable or not
     Adapters(adapters::AdaptersArgs),
-    /// Check every stage on this adapter against its twin on the CPU; without files, in under a minute
+    /// Check every stage on this adapter against a CPU reference; needs no files, under a minute
     Selftest(selftest::SelftestArgs),
-    /// List the shaders and their imports, write, check or compile them for GPUs
+    /// List, write, check or compile the shaders
     Shaders(shaders::ShadersArgs),
-    /// List the settings and where they come from, or explain one
+    /// List the settings and their origins, or explain one
     Config(settings::ConfigArgs),
-    /// Print a script that completes command lines in a shell
+    /// Print a shell completion script
     Completions(completions::CompletionsArgs),
     /// Print the manual page
     Man(man::ManArgs),
 }
 
 impl Cli {
-    /// Parses a command line. Without a command it is that of `view`, so that a file named like a command
-    /// needs a path such as `./info`.
+    /// Parses a command line. Without a command, it is parsed as `view`. A file named like a command
+    /// therefore needs a path such as `./info`.
     ///
     /// # Errors
     ///
-    /// clap's, which is also how `--help` and `--version` come back.
+    /// Any error of clap, which also includes `--help` and `--version`.
     pub fn parse_from_os(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut args: Vec<OsString> = args.into_iter().collect();
-        // Parsing stops at the first argument that is neither an option of every command nor a command.
+        // With ignored errors, parsing stops at the first argument that is neither a global option nor a
+        // command.
         let lenient = Self::command().ignore_errors(true);
         let names_command = match lenient.try_get_matches_from(&args) {
             Ok(matches) => matches.subcommand().is_some(),
@@ -130,7 +132,8 @@ impl Cli {
         Self::try_parse_from(args)
     }
 
-    /// Fails where the first word is no file and nearly a command, and for help on what is no command.
+    /// Fails if the first word is not a file but resembles a command, or if `help` is followed by an unknown
+    /// command.
     fn check_first_word(args: &[OsString]) -> Result<(), clap::Error> {
         let Err(mut error) = Self::command().try_get_matches_from(args) else {
             return Ok(());
@@ -158,7 +161,7 @@ impl Cli {
         Ok(())
     }
 
-    /// The definition of the command line, for manuals and completions.
+    /// Returns the definition of the command line, for manuals and completions.
     pub fn definition() -> clap::Command {
         Self::command()
     }
@@ -187,7 +190,7 @@ mod tests {
             ("--shadows map a.glb", 1),
             ("-v a.glb", 1),
             ("view a.glb -v", 1),
-            // Files that are named like a command.
+            // Files with the names of commands.
             ("./info", 1),
             ("a.glb info", 2),
             ("-- info", 1),
@@ -237,7 +240,7 @@ mod tests {
             assert!(error.to_string().contains(&hint), "{line}: {error}");
             assert_eq!(error.exit_code(), 2, "{line}");
         }
-        // Files, and words that are like no command.
+        // Files, and words that resemble no command.
         for line in ["rendr.glb", "./rendr", "teapot", "-- rendr", "a.glb rendr"] {
             assert!(parse(line).is_ok(), "{line}");
         }
@@ -254,7 +257,7 @@ mod tests {
         assert_eq!(wrong.exit_code(), 2);
     }
 
-    /// Lines that the help of an option takes.
+    /// Counts the lines that each option takes in the help.
     fn option_lines(help: &str) -> Vec<(String, usize)> {
         let mut options: Vec<(String, usize)> = Vec::new();
         let mut open = false;
@@ -273,7 +276,7 @@ mod tests {
         options
     }
 
-    /// clap takes the value of one for that of the other.
+    /// clap would take the value of one option for that of the other.
     #[test]
     fn no_option_of_a_command_is_named_like_one_of_all() {
         let command = Cli::command();

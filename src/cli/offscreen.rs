@@ -1,4 +1,4 @@
-//! A scene that is drawn without a window, by `render`, `compare`, `export`, `query`, `deviation` and the
+//! Offscreen rendering of a scene, for `render`, `compare`, `export`, `query`, `deviation` and the
 //! benchmarks.
 
 use super::report::Report;
@@ -43,46 +43,46 @@ use std::{
     time::Instant,
 };
 
-/// An uploaded scene, with the view and the exposure that are settled once.
+/// An uploaded scene, with a view and an exposure that are chosen once.
 #[derive(Debug)]
 pub(super) struct Offscreen {
     pub(super) gpu: Arc<Gpu>,
     pub(super) config: Config,
-    /// The scene with its edits, without the texels of its images.
+    /// Scene with its edits applied. The texels of its images are dropped after the upload.
     pub(super) scene: Scene,
     pub(super) edits: AppliedEdits,
     /// Nodes whose meshes are hidden.
     pub(super) hidden: BTreeSet<usize>,
-    /// The clip that plays.
+    /// Clip that plays.
     pub(super) clip: Option<usize>,
-    /// The clips that are blended, and morph weights.
+    /// Blend of clips and morph weights.
     pub(super) blend: Blend,
     bounds: Bounds,
-    /// The ground below the scene.
+    /// Ground plane below the scene.
     pub(super) ground: Option<Ground>,
     first: FirstView,
     exposure_ev: f32,
     renderer: Renderer,
     uploaded: UploadedScene,
     target: wgpu::Texture,
-    /// The pose of the structure that the channel `lab` traces through.
+    /// Pose of the acceleration structure that the channel `lab` traces.
     lab_pose: Option<Pose>,
-    /// Channels that are going to be read.
+    /// Channels that will be read back.
     pub(super) reads: Vec<Channel>,
-    /// What the frames take, where that is asked for.
+    /// Profile of the frames, if one was requested.
     pub(super) profile: Option<History>,
 }
 
-/// What a draw took.
+/// Times of a draw.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Drawn {
-    /// Milliseconds from its submission until it was done.
+    /// Milliseconds from submission to completion.
     pub(super) wall_ms: f64,
-    /// Milliseconds that compiling took.
+    /// Milliseconds spent compiling pipelines.
     pub(super) compile_ms: f64,
 }
 
-/// Runs `open` on `files` and shows how far it has come.
+/// Calls `open` on `files` and shows its progress.
 pub(super) fn load(
     report: &Report,
     files: &[PathBuf],
@@ -98,13 +98,13 @@ pub(super) fn load(
     report.stage("load", &what, || open(files, &progress))
 }
 
-/// The adapter of the settings.
+/// Opens the adapter that the settings choose.
 pub(super) fn adapter(report: &Report, config: &Config) -> Result<Gpu> {
     report.line.stage("opening the adapter");
     report.stage("open", "the adapter", || crate::device::open(&config.gpu))
 }
 
-/// Settings of a frame that shows the scene's geometry and nothing else.
+/// Returns settings for a frame that shows only the scene's geometry.
 pub(super) fn geometry_alone(mut config: Config) -> Config {
     config.shadows.mode = ShadowMode::Off;
     config.occlusion.mode = OcclusionMode::Off;
@@ -113,11 +113,11 @@ pub(super) fn geometry_alone(mut config: Config) -> Config {
     config
 }
 
-/// The scene of `files`, deformed on the adapter at the time of the settings.
+/// Loads the scene of `files` and deforms it on the adapter at the time of the settings.
 ///
 /// # Errors
 ///
-/// Those of loading and drawing.
+/// Any error of loading and drawing.
 pub(super) fn deformed(report: &Report, files: &[PathBuf], config: Config) -> Result<(Offscreen, Moment)> {
     let config = unseen(config);
     let gpu = adapter(report, &config)?;
@@ -134,7 +134,7 @@ pub(super) fn deformed(report: &Report, files: &[PathBuf], config: Config) -> Re
     deform(report, gpu, opened.checked()?, &Look::default(), config)
 }
 
-/// Settings of a frame that fills the buffers and is not looked at.
+/// Returns settings for a frame that only fills the buffers and is not displayed.
 pub(super) fn unseen(config: Config) -> Config {
     let mut config = geometry_alone(config);
     config.output.size = [16, 16];
@@ -146,7 +146,7 @@ pub(super) fn unseen(config: Config) -> Config {
 ///
 /// # Errors
 ///
-/// Those of [`Offscreen::new`] and of drawing.
+/// Any error of [`Offscreen::new`] and of drawing.
 pub(super) fn deform(
     report: &Report,
     gpu: impl Into<Arc<Gpu>>,
@@ -163,14 +163,14 @@ pub(super) fn deform(
     })
 }
 
-/// A scene at a time.
+/// A scene at a point in time.
 #[derive(Debug)]
 pub(super) struct Moment {
     /// Time in the clip, in seconds.
     pub(super) time: f32,
     pub(super) pose: Pose,
     pub(super) view: View,
-    /// As [`FrameInput::eye_rest`].
+    /// See [`FrameInput::eye_rest`].
     pub(super) eye_rest: Vec3,
     /// Bounds of the scene in this pose.
     pub(super) bounds: Aabb,
@@ -183,8 +183,8 @@ impl Offscreen {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for a camera that the scene lacks, [`Error::Limit`] for pictures or scenes that
-    /// the adapter does not hold, and those of the environment's file.
+    /// [`Error::NotFound`] for an unknown camera. [`Error::Limit`] for a picture or scene that exceeds the
+    /// adapter's limits. Any error of the environment file.
     pub(super) fn new(
         gpu: impl Into<Arc<Gpu>>,
         opened: OpenedScene,
@@ -205,11 +205,12 @@ impl Offscreen {
         let limit = LIGHT_LIMIT as usize;
         let exposure_ev = first_exposure_ev(&scene, &opened.first, &config, file_luminance, limit);
         let mut uploaded = renderer.uploader().upload(&gpu, &scene, &config)?;
-        // As the viewer does: textures keep what they are in the file.
+        // Edits are applied after the upload, as in the viewer, so textures are uploaded as the file
+        // describes them.
         let mut edits = AppliedEdits::default();
         let changed = edits.apply(&mut scene, &opened.edits.edits);
         renderer.write_materials(&gpu, &scene, &changed, &mut uploaded)?;
-        // The GPU has them now.
+        // The levels are on the GPU now.
         scene.images.iter_mut().for_each(|i| i.levels.clear());
         Ok(Self {
             exposure_ev,
@@ -232,17 +233,18 @@ impl Offscreen {
         })
     }
 
-    /// Length in seconds of the clip, or of the longest that is blended; 0 without one.
+    /// Returns the duration of the clip in seconds, or of the longest blended clip. Returns 0 if there is
+    /// none.
     pub(super) fn duration_secs(&self) -> f32 {
         self.blend.duration_secs(&self.scene, self.clip)
     }
 
-    /// The scene at `time` in its clip, in seconds, as its camera sees it then.
+    /// Returns the scene at `time` in its clip, in seconds, seen by its camera at that time.
     pub(super) fn moment(&mut self, time: f32) -> Moment {
         self.moment_from(time, None)
     }
 
-    /// As [`Self::moment`], seen from `viewpoint` where there is one.
+    /// Returns the scene at `time` like [`Self::moment`], seen from `viewpoint` if given.
     pub(super) fn moment_from(&mut self, time: f32, viewpoint: Option<Viewpoint>) -> Moment {
         let began = Instant::now();
         let mut pose = Pose::blended(&self.scene, self.clip, &self.blend, time);
@@ -264,32 +266,33 @@ impl Offscreen {
         }
     }
 
-    /// Whether its pictures are made of paths.
+    /// True if its pictures are path traced.
     pub(super) fn traces_paths(&self) -> bool {
         frame::is_of_paths(&self.config, Channel::Lit)
     }
 
-    /// As [`Renderer::read_path_lengths`].
+    /// See [`Renderer::read_path_lengths`].
     pub(super) fn path_lengths(&self) -> Result<Vec<u32>> {
         Ok(self.renderer.read_path_lengths(&self.gpu)?)
     }
 
-    /// The next draws add so many samples of each pixel, if there are no more in one.
+    /// Sets how many samples per pixel each of the next draws adds, up to the maximum per draw.
     pub(super) fn set_path_samples(&mut self, samples: u32) {
         self.renderer.path_samples = samples.min(paths::MOST_ADDED);
     }
 
-    /// The next draws are of these samples of the picture's paths, and begin anew where others were drawn.
+    /// Restricts the next draws to these samples of the path-traced picture. Accumulation restarts if other
+    /// samples were drawn before.
     pub(super) fn set_path_part(&mut self, samples: Range<u32>) {
         self.renderer.path_part = Some(samples);
     }
 
-    /// The next draw goes on from these sums of the first `samples` of a picture's paths.
+    /// Continues the next draw from these sums of the first `samples` samples of a path-traced picture.
     pub(super) fn restore_paths(&mut self, sums: &PathSums, samples: u32) -> Result<()> {
         Ok(self.renderer.restore_paths(&self.gpu, sums, samples)?)
     }
 
-    /// The sums of the paths that have been drawn.
+    /// Reads back the sums of the paths drawn so far.
     pub(super) fn path_sums(&self) -> Result<PathSums> {
         Ok(self.renderer.read_path_sums(&self.gpu)?)
     }
@@ -337,27 +340,27 @@ impl Offscreen {
         Ok(Drawn { wall_ms, compile_ms })
     }
 
-    /// As [`Renderer::read_noise`].
+    /// See [`Renderer::read_noise`].
     pub(super) fn noise(&mut self) -> Result<Option<Noise>> {
         Ok(self.renderer.read_noise(&self.gpu)?)
     }
 
-    /// Work on the CPU that began at `began` is part of the profile.
+    /// Adds a span of CPU work since `began` to the profile.
     fn profiled(&mut self, name: &'static str, began: Instant) {
         if let Some(profile) = &mut self.profile {
             profile.span(name, began);
         }
     }
 
-    /// Measures the channel `deviation` from this surface.
+    /// Sets the surface that the channel `deviation` measures the distance to.
     pub(super) fn set_compared(&mut self, compared: Compared) -> Result<()> {
         let tree = ComparedTree::new(&self.gpu, Arc::new(compared))?;
         self.renderer.set_compared(Some(Arc::new(tree)));
         Ok(())
     }
 
-    /// Traces the channel `lab` through a structure over the triangles of `moment`. They are drawn by a frame
-    /// of their own, unless the structure is of the same pose.
+    /// Builds the acceleration structure that the channel `lab` traces over the triangles of `moment`. Draws
+    /// a frame to get the triangles, unless the structure already has this pose.
     pub(super) fn build_lab(&mut self, moment: &Moment) -> Result<()> {
         view::check_size(&self.gpu, self.config.output.size)?;
         if self.lab_pose.as_ref() == Some(&moment.pose) {
@@ -380,17 +383,18 @@ impl Offscreen {
         Ok(())
     }
 
-    /// The channel `lab`, where it has been asked for.
+    /// Returns the channel `lab`, if it was requested.
     pub(super) fn lab(&self) -> Option<&LabView> {
         LabView::of(&self.renderer)
     }
 
-    /// Figures of the last frame.
+    /// Returns statistics of the last frame.
     pub(super) fn stats(&self) -> &FrameStats {
         self.renderer.stats()
     }
 
-    /// The picture of the last frame: RGBA of eight bits a channel, sRGB-encoded, not premultiplied.
+    /// Reads back the picture of the last frame as sRGB-encoded RGBA, eight bits per channel, with straight
+    /// alpha.
     pub(super) fn picture(&self) -> Result<Vec<u8>> {
         let mut pixels = self.gpu.read_texture(&self.target)?;
         if self.config.environment.background == Background::Transparent {
@@ -399,38 +403,38 @@ impl Offscreen {
         Ok(pixels)
     }
 
-    /// A channel of the last frame.
+    /// Reads back a channel of the last frame.
     pub(super) fn channel(&mut self, channel: Channel) -> Result<FloatImage> {
         Ok(self
             .renderer
             .read_channel(&self.gpu, channel, &self.uploaded.buffers)?)
     }
 
-    /// The words of ambient visibility of the last frame: see [`Renderer::read_ambient_visibility`].
+    /// Reads back the packed ambient visibility of the last frame. See [`Renderer::read_ambient_visibility`].
     pub(super) fn ambient_visibility(&self) -> Result<Vec<u32>> {
         Ok(self.renderer.read_ambient_visibility(&self.gpu)?)
     }
 
-    /// The part of the merged triangles that each mesh fills.
+    /// Returns the range of merged triangles of each mesh.
     pub(super) fn meshes(&self) -> &[MeshRange] {
         &self.uploaded.buffers.meshes
     }
 
-    /// The triangles that the last frame shows, which is of `pose`.
+    /// Reads back the triangles that are visible in the last frame, which must show `pose`.
     pub(super) fn shown(&self, pose: &Pose) -> Result<Shown> {
         let merged = self.merged()?;
         let ranges = shown::visible(&self.scene, pose, merged.meshes);
         Ok(Shown::new(merged.positions, &merged.indices, ranges))
     }
 
-    /// The merged triangles of the last frame, with positions counted from the point that is returned with them.
+    /// Reads back the merged triangles of the last frame, with positions relative to the returned origin.
     pub(super) fn merged_from_origin(&self) -> Result<(Merged, Vec3)> {
         let buffers = &self.uploaded.buffers;
         let merged = self.renderer.read_merged_from_origin(&self.gpu, buffers)?;
         Ok((merged, buffers.origin))
     }
 
-    /// The merged triangles of the last frame.
+    /// Reads back the merged triangles of the last frame.
     pub(super) fn merged(&self) -> Result<Merged> {
         Ok(self.renderer.read_merged(&self.gpu, &self.uploaded.buffers)?)
     }
@@ -458,8 +462,8 @@ fn input<'a>(
     }
 }
 
-/// Gives the renderer the environment's file that the settings name. Returns the mean luminance
-/// that lights the scene, 0 without one.
+/// Loads the environment file that the settings name into the renderer. Returns the mean luminance of the
+/// environment, 0 without a file.
 fn read_environment(gpu: &Gpu, renderer: &mut Renderer, config: &Config) -> Result<f32> {
     if !config.environment.is_file() {
         return Ok(0.0);
@@ -471,7 +475,7 @@ fn read_environment(gpu: &Gpu, renderer: &mut Renderer, config: &Config) -> Resu
     Ok(image.lighting_luminance(image.mean_luminance(), config.sun.enabled == config::Switch::On))
 }
 
-/// Fails if the adapter has no pictures of this size.
+/// Fails if pictures of this size exceed the adapter's limits.
 fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     let most = gpu.limits.max_texture_dimension_2d;
     if size.into_iter().all(|side| side <= most) {
@@ -485,7 +489,7 @@ fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     })
 }
 
-/// A texture that can be drawn to and read back.
+/// Creates a texture that can be rendered to and read back.
 fn target(gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::Texture> {
     Ok(gpu.catch(|| {
         gpu.device.create_texture(&wgpu::TextureDescriptor {

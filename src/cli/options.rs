@@ -1,4 +1,4 @@
-//! Options that several commands share, and how their values are parsed.
+//! Options shared by several commands, and the parsers of their values.
 
 use super::{logger, shaders};
 use crate::{
@@ -23,43 +23,43 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Options of every command.
+/// Options common to all commands.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Every command")]
 pub struct Common {
-    /// Settings file, over the usual ones (see `canopy config`)
+    /// Additional settings file, over the usual ones (see `canopy config`)
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
     /// Set any key of config.toml; VALUE is TOML, a bare word is a string
     #[arg(long, value_name = "KEY=VALUE", global = true)]
     pub set: Vec<String>,
-    /// Part of the name of the graphics adapter
+    /// Part of the graphics adapter's name
     #[arg(long, value_name = "NAME", global = true)]
     pub adapter: Option<String>,
     /// Graphics API: vulkan, metal, dx12 or gl
     #[arg(long, value_name = "NAME", global = true)]
     pub backend: Option<String>,
-    /// A folder of shaders in place of those compiled in
+    /// Read the shaders from this folder, not the built-in ones
     #[arg(long, value_name = "DIR", global = true)]
     pub shaders: Option<PathBuf>,
-    /// Log the stages of the work with their times; repeat for more
+    /// Log the stages of the work with times; repeat for more detail
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
-    /// Print errors only: no warnings, no progress, no last line
+    /// Print errors only: no warnings, progress or summary
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
 }
 
-/// What `view` and `render` show.
+/// Appearance options of `view` and `render`.
 #[derive(Debug, Args)]
 pub struct LookArgs {
-    /// Size of the picture or of the window, in pixels
+    /// Size of the picture or window in pixels
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Picture")]
     pub size: Option<[u32; 2]>,
-    /// A look by its name (Studio, Outdoors, Quality, …), or a file
+    /// Look: a name (Studio, Outdoors, Quality, …) or a file
     #[arg(long = "look", value_name = "NAME|FILE", help_heading = "Picture")]
     pub named: Option<String>,
-    /// Stops (EV), auto (by the lights) or histogram (by the picture)
+    /// Exposure in stops (EV), auto (by lights) or histogram (by picture)
     #[arg(
         long,
         value_name = "EV|auto|histogram",
@@ -68,10 +68,10 @@ pub struct LookArgs {
         help_heading = "Picture"
     )]
     pub exposure: Option<ExposureMode>,
-    /// Backdrop: environment, R,G,B (linear) or RRGGBB (sRGB)
+    /// Background: environment, R,G,B (linear) or RRGGBB (sRGB)
     #[arg(long, value_name = "COLOR", value_parser = backdrop, help_heading = "Picture")]
     pub background: Option<Backdrop>,
-    /// Below the scene, for its shadows; auto: unless it has a floor
+    /// Ground plane for shadows; auto: unless the scene has a floor
     #[arg(
         long,
         value_name = "off|shadow|grid|auto",
@@ -80,10 +80,10 @@ pub struct LookArgs {
         help_heading = "Picture"
     )]
     pub ground: Option<String>,
-    /// Environment as light: .hdr or .exr; .ktx2 or .dds (cube maps)
+    /// Environment light: .hdr or .exr; .ktx2 or .dds (cube maps)
     #[arg(long, value_name = "FILE|sky|studio", help_heading = "Light")]
     pub env: Option<PathBuf>,
-    /// Direction in which the sun's light travels; turns the sun on
+    /// Direction in which sunlight travels; enables the sun
     #[arg(
         long,
         value_name = "X,Y,Z",
@@ -101,7 +101,7 @@ pub struct LookArgs {
         help_heading = "Light"
     )]
     pub shadows: Option<ShadowMode>,
-    /// Ambient occlusion by rays; auto: not in software in `view`
+    /// Ray-traced ambient occlusion; auto: off in `view` on software adapters
     #[arg(
         long,
         value_name = "off|rays|auto",
@@ -110,7 +110,7 @@ pub struct LookArgs {
         help_heading = "Light"
     )]
     pub occlusion: Option<OcclusionMode>,
-    /// What glossy surfaces reflect, by rays; auto: not in software in `view`
+    /// Ray-traced reflections; auto: off in `view` on software adapters
     #[arg(
         long,
         value_name = "off|rays|auto",
@@ -119,7 +119,7 @@ pub struct LookArgs {
         help_heading = "Light"
     )]
     pub reflections: Option<ReflectionMode>,
-    /// Rays treat a node of the tree with at most N triangles as a leaf
+    /// Treat BVH nodes with at most N triangles as leaves in traversal
     #[arg(
         long,
         value_name = "N",
@@ -127,7 +127,7 @@ pub struct LookArgs {
         help_heading = "Light"
     )]
     pub leaf_cutoff: Option<u32>,
-    /// Boxes of the trees over the picture: of depths, or of leaves
+    /// Draw BVH node boxes: a depth, a range of depths, or the leaves
     #[arg(
         long,
         value_name = "N|A-B|leaves|off",
@@ -135,18 +135,18 @@ pub struct LookArgs {
         help_heading = "Picture"
     )]
     pub tree_boxes: Option<BoxDepths>,
-    /// Scene file whose surface the channel deviation measures from
+    /// Scene file to which the channel deviation measures the distance
     #[arg(long, value_name = "FILE", help_heading = "Picture")]
     pub deviation: Option<PathBuf>,
-    /// From where.
+    /// Camera options.
     #[command(flatten)]
     pub camera: CameraArgs,
 }
 
-/// From where a scene is seen.
+/// Camera options.
 #[derive(Debug, Args)]
 pub struct CameraArgs {
-    /// Axis of the files that points up; auto: as they state it, else y
+    /// Up axis of the files; auto: as they state it, otherwise y
     #[arg(
         long,
         value_name = "y|z|x|-y|-z|-x|auto",
@@ -156,7 +156,7 @@ pub struct CameraArgs {
         help_heading = "Camera"
     )]
     pub up: Option<String>,
-    /// A camera of the file, by name or number
+    /// Camera of the file, by name or number
     #[arg(
         long,
         value_name = "NAME|N",
@@ -164,7 +164,7 @@ pub struct CameraArgs {
         help_heading = "Camera"
     )]
     pub camera: Option<String>,
-    /// Position of the camera
+    /// Camera position
     #[arg(
         long,
         value_name = "X,Y,Z",
@@ -173,7 +173,7 @@ pub struct CameraArgs {
         help_heading = "Camera"
     )]
     pub eye: Option<Vec3>,
-    /// Point that the camera looks at; without, the scene's middle
+    /// Camera target; default: centre of the scene
     #[arg(
         long,
         value_name = "X,Y,Z",
@@ -182,15 +182,15 @@ pub struct CameraArgs {
         help_heading = "Camera"
     )]
     pub target: Option<Vec3>,
-    /// Vertical field of view, unless a camera of the file is looked through
+    /// Vertical field of view in degrees, unless a file camera is used
     #[arg(long, value_name = "DEG", value_parser = fov, help_heading = "Camera")]
     pub fov: Option<f64>,
-    /// That of a picture, where neither of these is given.
+    /// View of the reopened picture, used unless one of these options is given.
     #[arg(skip)]
     pub view: Option<Viewpoint>,
 }
 
-/// The time and the variant in which a scene is shown.
+/// Time and material variant.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Animation")]
 pub struct TimeArgs {
@@ -205,16 +205,16 @@ pub struct TimeArgs {
     pub variant: Option<String>,
 }
 
-/// `--background`.
+/// Value of `--background`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Backdrop {
     /// The environment.
     Environment,
-    /// A linear colour.
+    /// A linear RGB colour.
     Color([f32; 3]),
 }
 
-/// Parses the word of one of `all`.
+/// Parses the name of one of `all`.
 fn words<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
@@ -227,11 +227,11 @@ fn words<T: Copy + Send + Sync + 'static>(
 }
 
 impl Common {
-    /// Has shaders read from the folder that is named, if one is.
+    /// Makes canopy read its shaders from the folder given by `--shaders` or `CANOPY_SHADERS`.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] and [`Error::NotFound`] for a folder that has none.
+    /// [`Error::Io`] and [`Error::NotFound`] if the folder has no shaders.
     pub fn read_shaders(&self) -> Result<()> {
         let named = std::env::var_os("CANOPY_SHADERS").map(PathBuf::from);
         if let Some(folder) = self.shaders.clone().or(named) {
@@ -240,11 +240,12 @@ impl Common {
         Ok(())
     }
 
-    /// The settings: the usual files, then `--config`, then `--set`, then the options that stand for keys.
+    /// Merges the settings in this order: the usual files, `--config`, `--set`, and the options that set
+    /// keys.
     ///
     /// # Errors
     ///
-    /// Those of [`Layered::read`] and [`Layered::set`].
+    /// Any error of [`Layered::read`] and [`Layered::set`].
     pub fn settings(&self) -> Result<Layered> {
         let mut settings = Layered::read(self.config.as_deref(), &self.set)?;
         if let Some(adapter) = &self.adapter {
@@ -256,13 +257,13 @@ impl Common {
         Ok(settings)
     }
 
-    /// As [`Self::settings`], with what a picture tells and a look below `--config` and `--set`, and a
-    /// warning for each key of the picture that is not taken. Files of the picture that `options`, `--set` or
-    /// `--config` replace need not be there.
+    /// Merges the settings like [`Self::settings`], and applies a picture's settings and a look below
+    /// `--config` and `--set`. Logs a warning for each key of the picture that is skipped. Files of the
+    /// picture that `options`, `--set` or `--config` replace need not exist.
     ///
     /// # Errors
     ///
-    /// Those of [`Self::settings`], [`Provenance::apply`] and [`looks::Look::find`].
+    /// Any error of [`Self::settings`], [`Provenance::apply`] and [`looks::Look::find`].
     pub fn settings_over(
         &self,
         made: Option<(&Provenance, &Search<'_>)>,
@@ -305,35 +306,35 @@ impl Common {
         Ok(config)
     }
 
-    /// Starts the log: warnings by default, more with `-v`, nothing with `-q`, or what `RUST_LOG` says.
+    /// Starts the log: warnings by default, more with `-v`, nothing with `-q`. `RUST_LOG` overrides both.
     pub fn start_log(&self) {
         logger::start(self.quiet, self.verbose);
     }
 }
 
-/// Whether a settings file sets `key`, which is in a section.
+/// True if a settings file sets `key`, which must include its section.
 fn names(text: &str, key: &str) -> bool {
     let Some((section, name)) = key.split_once('.') else {
         return false;
     };
-    // What is wrong with the file is told where it is merged.
+    // A syntax error is reported later, when the file is merged.
     let table: toml::Table = text.parse().unwrap_or_default();
     let section = table.get(section).and_then(toml::Value::as_table);
     section.is_some_and(|section| section.contains_key(name))
 }
 
-/// True where `--env` names an environment that canopy makes itself.
+/// True if `--env` names a built-in environment.
 fn is_made(env: &Path) -> bool {
     ["sky", "studio"].iter().any(|made| env == Path::new(made))
 }
 
 impl LookArgs {
-    /// The environment, where `--env` names a file.
+    /// Returns the environment file that `--env` names.
     pub(crate) fn env_file(&self) -> Option<&Path> {
         self.env.as_deref().filter(|env| !is_made(env))
     }
 
-    /// Whether one of these options stands for `key`, whose value is a file.
+    /// True if one of these options sets `key`, whose value is a file.
     fn gives(&self, key: &str) -> bool {
         match key {
             "environment.file" => self.env_file().is_some(),
@@ -342,11 +343,11 @@ impl LookArgs {
         }
     }
 
-    /// Sets the keys of `config` that these options stand for; `size` is that of `--size`.
+    /// Sets the keys of `config` that these options correspond to. `size` is the key that `--size` sets.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for a value out of its range, [`Error::Scene`] for a file name that is not Unicode.
+    /// [`Error::Config`] for a value outside its range, [`Error::Scene`] for a file name that is not Unicode.
     pub fn apply(&self, config: &mut Config, size: &str) -> Result<()> {
         if let Some([width, height]) = self.size {
             let pixels = vec![i64::from(width), i64::from(height)];
@@ -371,7 +372,7 @@ impl LookArgs {
         }
         if let Some(env) = &self.env {
             let Some(name) = env.to_str() else {
-                let what = "the name of an environment has to be Unicode";
+                let what = "the name of the environment is not valid Unicode";
                 return Err(Error::scene(env, what));
             };
             let is_made = is_made(env);
@@ -383,7 +384,7 @@ impl LookArgs {
         }
         if let Some(file) = &self.deviation {
             let Some(name) = file.to_str() else {
-                let what = "the name of a file to compare with has to be Unicode";
+                let what = "the name of the file to measure from is not valid Unicode";
                 return Err(Error::scene(file, what));
             };
             config.set("--deviation", "deviation.file", name)?;
@@ -412,12 +413,12 @@ impl LookArgs {
         Ok(())
     }
 
-    /// Eye and target of the first view.
+    /// Returns the eye and target of the first view.
     pub fn look(&self) -> Look {
         self.camera.look()
     }
 
-    /// Takes over the size and the view of a picture, as far as no option says otherwise.
+    /// Takes over the size and view of a picture, unless options override them.
     pub fn follow(&mut self, made: &Provenance) {
         self.size.get_or_insert(made.size);
         let camera = &mut self.camera;
@@ -429,11 +430,11 @@ impl LookArgs {
 }
 
 impl CameraArgs {
-    /// Sets the keys of `config` that these options stand for.
+    /// Sets the keys of `config` that these options correspond to.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for a value out of its range.
+    /// [`Error::Config`] for a value outside its range.
     pub fn apply(&self, config: &mut Config) -> Result<()> {
         if let Some(up) = &self.up {
             config.set("--up", "scene.up", up.as_str())?;
@@ -447,7 +448,7 @@ impl CameraArgs {
         Ok(())
     }
 
-    /// Eye and target of the first view.
+    /// Returns the eye and target of the first view.
     pub fn look(&self) -> Look {
         Look {
             eye: self.eye,
@@ -458,11 +459,11 @@ impl CameraArgs {
 }
 
 impl TimeArgs {
-    /// Sets the keys of `config` that these options stand for.
+    /// Sets the keys of `config` that these options correspond to.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for a value out of its range.
+    /// [`Error::Config`] for a value outside its range.
     pub fn apply(&self, config: &mut Config) -> Result<()> {
         if let Some(clip) = &self.clip {
             config.set("--clip", "animation.clip", clip.as_str())?;
@@ -513,7 +514,7 @@ fn backdrop(text: &str) -> Result<Backdrop, String> {
     if text == "environment" {
         return Ok(Backdrop::Environment);
     }
-    // A shell takes a word that begins with # for a comment.
+    // The # is optional, because a shell treats a word that starts with it as a comment.
     let color = linear(text.strip_prefix('#').unwrap_or(text))
         .or_else(|| vector(text).ok().map(|color| color.to_array()));
     let is_allowed = |color: &[f32; 3]| color.iter().all(|c| Image::BACKGROUND.contains(c));
@@ -522,7 +523,7 @@ fn backdrop(text: &str) -> Result<Backdrop, String> {
     })
 }
 
-/// The linear colour of six hexadecimal digits, sRGB.
+/// Converts six hexadecimal digits, sRGB, to a linear colour.
 fn linear(digits: &str) -> Option<[f32; 3]> {
     let is_hex = digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit());
     let number = is_hex.then(|| u32::from_str_radix(digits, 16).ok())??;
@@ -556,13 +557,13 @@ fn fov(text: &str) -> Result<f64, String> {
     degrees.ok_or_else(|| format!("expected degrees from {least} to {most}"))
 }
 
-/// Frames per second.
+/// Parses a frame rate.
 pub(super) fn fps(text: &str) -> Result<f64, String> {
     let fps = text.parse().ok().filter(|n| (0.001..=1e6).contains(n));
     fps.ok_or_else(|| "expected frames per second, such as 30".into())
 }
 
-/// Seconds after which no more paths are traced.
+/// Parses the time limit of path tracing, in seconds.
 pub(super) fn time_limit(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|n| (0.001..=1e9).contains(n));
     seconds.ok_or_else(|| "expected seconds, such as 60".into())

@@ -1,14 +1,14 @@
-//! The draws that trace the paths of one picture, whose sizes follow from what they take.
+//! The draws that trace the paths of one picture. Each draw's sample count adapts to the measured time.
 
 use super::offscreen::{Drawn, Moment, Offscreen};
 use crate::{Result, gpu::profiler::Stopwatch, render::FrameSample};
 
-/// How far a picture of paths is.
+/// Progress of a path-traced picture.
 #[derive(Debug)]
 pub(super) struct PathDraws {
-    /// Paths of a pixel so far.
+    /// Paths per pixel traced so far.
     pub(super) done: u32,
-    /// As many as are asked for.
+    /// Paths per pixel requested.
     pub(super) wanted: u32,
     has_drawn: bool,
     limit_secs: Option<f64>,
@@ -16,7 +16,7 @@ pub(super) struct PathDraws {
 }
 
 impl PathDraws {
-    /// Goes on from `done` paths of a pixel to as many as are `wanted`. The time of the limit begins.
+    /// Continues from `done` paths per pixel to `wanted`. The time limit starts now.
     pub(super) fn new(offscreen: &mut Offscreen, [done, wanted]: [u32; 2], limit_secs: Option<f64>) -> Self {
         offscreen.set_path_samples(1);
         Self {
@@ -28,8 +28,8 @@ impl PathDraws {
         }
     }
 
-    /// Whether paths are left, and time. The first draw is made in any case: it makes the picture of the paths
-    /// that are done.
+    /// True if paths and time are left. The first draw always happens, because it also creates the picture of
+    /// paths restored from a checkpoint.
     pub(super) fn goes_on(&self) -> bool {
         let is_late = |limit| self.begun.ms() >= 1e3 * limit;
         !self.has_drawn || self.done < self.wanted && !self.limit_secs.is_some_and(is_late)
@@ -39,7 +39,7 @@ impl PathDraws {
     ///
     /// # Errors
     ///
-    /// Those of [`Offscreen::draw`].
+    /// Any error of [`Offscreen::draw`].
     pub(super) fn draw(&mut self, offscreen: &mut Offscreen, moment: &Moment) -> Result<Drawn> {
         let drawn = offscreen.draw(moment, FrameSample::SINGLE)?;
         let done = offscreen.stats().path_samples.unwrap_or(self.wanted);
@@ -48,14 +48,14 @@ impl PathDraws {
         offscreen.set_path_samples(added(done - before, drawn.wall_ms));
         if !self.goes_on() && done < self.wanted {
             let wanted = self.wanted;
-            log::info!("{done} of {wanted} paths a pixel were traced within the time limit");
+            log::info!("{done} of {wanted} paths per pixel were traced within the time limit");
         }
         Ok(drawn)
     }
 }
 
-/// How many samples the next draw adds, where the last one added so many within this time: a draw that ends
-/// soon leaves the adapter idle in between, and one that is long tells nothing of how far it is.
+/// Returns how many samples the next draw adds, from the count and the time of the last one. Draws that are
+/// too short leave the adapter idle in between, and draws that are too long report no progress.
 fn added(last: u32, wall_ms: f64) -> u32 {
     const DRAW_MS: f64 = 250.0;
     let fitting = f64::from(last.max(1)) * DRAW_MS / wall_ms.max(1e-3);

@@ -1,4 +1,4 @@
-//! One line on standard error that shows how far long work has come, on a terminal only.
+//! Progress line on standard error, shown only on a terminal.
 
 use crate::{output::numbers::duration_left, scene};
 use std::{
@@ -11,21 +11,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time before anything is shown.
+/// Delay before the line is first shown.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Time between two drawings of the line.
+/// Time between updates of the line.
 const PERIOD: Duration = Duration::from_millis(150);
-/// Characters of the bar.
+/// Width of the bar in characters.
 const BAR: usize = 24;
-/// Columns of a terminal that does not say how many it has.
+/// Assumed width of a terminal that does not report its own.
 const COLUMNS: usize = 80;
-/// Back to the start of the line, and the rest of it erased.
+/// Returns to the start of the line and erases it.
 const ERASE: &str = "\r\x1b[K";
 
-/// Whether a line is on the terminal, which other output has to erase.
+/// True while a line is on the terminal, which other output has to erase first.
 static IS_DRAWN: AtomicBool = AtomicBool::new(false);
 
-/// What there is to write before other output to standard error.
+/// Returns the escape sequence to write before other output to standard error.
 pub(super) fn erase() -> &'static str {
     if IS_DRAWN.swap(false, Ordering::Relaxed) {
         ERASE
@@ -34,7 +34,7 @@ pub(super) fn erase() -> &'static str {
     }
 }
 
-/// The line. A thread draws it until it is dropped; where nobody would see it there is no thread.
+/// The progress line. A thread draws it until it is dropped. Without a terminal there is no thread.
 #[derive(Debug)]
 pub(super) struct StatusLine {
     drawing: Option<(Arc<Shared>, JoinHandle<()>)>,
@@ -43,12 +43,12 @@ pub(super) struct StatusLine {
 #[derive(Debug)]
 struct Shared {
     activity: Mutex<Activity>,
-    /// The line is dropped.
+    /// True once the line is dropped.
     ended: Mutex<bool>,
     end: Condvar,
 }
 
-/// What is being done.
+/// Current activity.
 #[derive(Debug)]
 enum Activity {
     Stage(String),
@@ -57,14 +57,14 @@ enum Activity {
         what: String,
         done: u64,
         total: u64,
-        /// The end of the first step and the steps that were done then: it may have compiled shaders, so it
-        /// says nothing about the others.
+        /// Time and step count at the end of the first step. The first step may compile shaders, so it is
+        /// excluded from the estimate.
         measured: Option<(Instant, u64)>,
     },
 }
 
 impl StatusLine {
-    /// A line that shows nothing yet.
+    /// Creates a line without an activity.
     pub(super) fn new(quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
             return Self { drawing: None };
@@ -81,17 +81,17 @@ impl StatusLine {
         }
     }
 
-    /// Begins work that nobody counts.
+    /// Starts work without a known number of steps.
     pub(super) fn stage(&self, what: &str) {
         self.change(|activity| *activity = Activity::Stage(what.into()));
     }
 
-    /// Begins to load a scene.
+    /// Starts loading a scene.
     pub(super) fn loading(&self, progress: &Arc<scene::Progress>) {
         self.change(|activity| *activity = Activity::Loading(progress.clone()));
     }
 
-    /// Begins a step: `done` of `total` have ended.
+    /// Starts a step, with `done` of `total` steps finished.
     pub(super) fn step(&self, done: u64, total: u64, what: impl Into<String>) {
         self.change(|activity| {
             let before = match activity {
@@ -120,7 +120,7 @@ impl Drop for StatusLine {
         if let Some((shared, thread)) = self.drawing.take() {
             *lock(&shared.ended) = true;
             shared.end.notify_all();
-            // It has no result, and a line that was not drawn is no failure.
+            // The thread has no result, and failing to draw the line is not an error.
             thread.join().ok();
         }
     }
@@ -136,9 +136,9 @@ impl Shared {
             if begun.elapsed() > PATIENCE && !*ended {
                 let line = lock(&self.activity).line(Instant::now(), longest());
                 let mut stderr = std::io::stderr().lock();
-                // First: others may write as soon as the lock is free.
+                // Set before writing, because other threads may write as soon as the lock is released.
                 IS_DRAWN.store(true, Ordering::Relaxed);
-                // That nobody sees it is no failure.
+                // Failing to show progress is not an error.
                 write!(stderr, "{ERASE}{line}").ok();
             }
         }
@@ -146,11 +146,11 @@ impl Shared {
     }
 }
 
-/// Characters that a line may have: one that is as wide as the terminal would go on in the next row.
+/// Returns the maximum length of the line. A line as wide as the terminal would wrap.
 fn longest() -> usize {
     let size = terminal_size::terminal_size_of(std::io::stderr());
     let columns = size.map_or(0, |(width, _)| usize::from(width.0));
-    // Some terminals say that they have none.
+    // Some terminals report a width of 0.
     let columns = if columns == 0 { COLUMNS } else { columns };
     columns - 1
 }
@@ -218,7 +218,7 @@ mod tests {
         );
         let soon = steps(7, Some((later - Duration::from_secs(3), 1))).line(later, 79);
         assert!(soon.ends_with(", 1 s left"), "{soon}");
-        // The first step is no measure of the others.
+        // There is no estimate after the first step.
         assert!(!steps(1, Some((begun, 1))).line(later, 79).contains("left"));
         let long = Activity::Stage("ü".repeat(200)).line(later, 39);
         assert_eq!(long.chars().count(), 39);

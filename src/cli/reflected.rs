@@ -1,4 +1,4 @@
-//! A shader as naga parses it: what its entry points bind, read and write.
+//! Reflection of a shader through naga: the resources that its entry points bind, read and write.
 
 use crate::{
     Error, Result,
@@ -16,10 +16,10 @@ use wgpu::naga::{
     valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
 };
 
-/// Globals by group and binding.
+/// Global variables by group and binding.
 pub(super) type Bound<'a> = BTreeMap<u32, BTreeMap<u32, &'a GlobalVariable>>;
 
-/// A shader that is compiled by itself.
+/// A shader file that is compiled on its own.
 pub(super) struct Reflected {
     pub(super) path: &'static str,
     pub(super) composed: Composed,
@@ -37,7 +37,7 @@ impl Reflected {
         Self::of(path, shader::compose(library, path, arrays)?)
     }
 
-    /// Parses and validates a file that is composed.
+    /// Parses and validates a composed file.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Reflected {
         })
     }
 
-    /// Globals that the entry points at `indices` use.
+    /// Returns the globals that the entry points at `indices` use.
     pub(super) fn bound(&self, indices: &[usize]) -> Bound<'_> {
         let mut groups = Bound::new();
         for (handle, global) in self.module.global_variables.iter() {
@@ -86,14 +86,14 @@ impl Reflected {
         groups
     }
 
-    /// True if all entry points are vertex ones. In other files they are compiled with their fragments, and compute entry points
-    /// do not use those that an import brings.
+    /// True if all entry points are vertex shaders. In other files, vertex shaders are compiled together with
+    /// a fragment shader, and compute entry points ignore imported vertex shaders.
     pub(super) fn only_has_vertices(&self) -> bool {
         let mut entries = self.module.entry_points.iter();
         entries.all(|entry| entry.stage == ShaderStage::Vertex)
     }
 
-    /// A vertex entry point that writes all that `fragment` reads.
+    /// Finds a vertex entry point that writes all inputs of `fragment`.
     pub(super) fn vertex_for(&self, fragment: &EntryPoint) -> Result<usize> {
         let feeds = |vertex: &EntryPoint| vertex.stage == ShaderStage::Vertex && self.feeds(vertex, fragment);
         let mut entries = self.module.entry_points.iter();
@@ -113,7 +113,7 @@ impl Reflected {
         read.all(|read| made.contains(&read))
     }
 
-    /// Locations and types of a value between stages, or of its members.
+    /// Returns the locations and types of an inter-stage value, or of its members.
     fn locations(&self, ty: Handle<Type>, binding: Option<&Binding>) -> Vec<(u32, Handle<Type>)> {
         match (&self.module.types[ty].inner, binding) {
             (TypeInner::Struct { members, .. }, None) => members
@@ -125,7 +125,7 @@ impl Reflected {
         }
     }
 
-    /// True if the file or one of `entries` has one of the names in its own.
+    /// True if the path or the name of one of `entries` contains one of the names.
     pub(super) fn has_named<'a>(
         &self,
         entries: impl Iterator<Item = &'a EntryPoint>,
@@ -135,7 +135,7 @@ impl Reflected {
         names.is_empty() || own.any(|own| names.iter().any(|name| own.contains(name.as_str())))
     }
 
-    /// Formats of the targets that a fragment entry point writes.
+    /// Returns formats for the colour targets that a fragment entry point writes.
     pub(super) fn outputs(&self, entry: &EntryPoint) -> Vec<wgpu::TextureFormat> {
         let Some(result) = &entry.function.result else {
             return Vec::new();
@@ -151,7 +151,7 @@ impl Reflected {
         types.into_iter().map(format).collect()
     }
 
-    /// Attributes that a vertex entry point reads, each from a buffer of its own.
+    /// Returns the attributes that a vertex entry point reads, each from its own buffer.
     pub(super) fn inputs(&self, entry: &EntryPoint) -> Vec<wgpu::VertexAttribute> {
         let attribute = |argument: &FunctionArgument| {
             let Some(Binding::Location { location, .. }) = argument.binding else {
@@ -176,7 +176,7 @@ impl Reflected {
     }
 }
 
-/// Name of a stage in WGSL.
+/// Returns the WGSL name of a stage.
 pub(super) fn stage_name(stage: ShaderStage) -> &'static str {
     match stage {
         ShaderStage::Vertex => "vertex",
@@ -185,7 +185,7 @@ pub(super) fn stage_name(stage: ShaderStage) -> &'static str {
     }
 }
 
-/// The scalar of a scalar or vector, and the number of components.
+/// Returns the scalar type and the number of components of a scalar or vector.
 fn scalar(inner: &TypeInner) -> Option<(Scalar, usize)> {
     match *inner {
         TypeInner::Scalar(scalar) => Some((scalar, 1)),

@@ -1,20 +1,20 @@
-//! What a command tells of its own work on standard error: a line while it lasts, and one at its end.
+//! Status of a command on standard error: a progress line, and a summary at the end.
 
 use super::progress::{StatusLine, erase};
 use crate::{gpu::profiler::Stopwatch, output::numbers::duration};
 use std::io::Write;
 
-/// The work of one command.
+/// Report of one command.
 #[derive(Debug)]
 pub(super) struct Report {
     quiet: bool,
     begun: Stopwatch,
-    /// How far the work has come.
+    /// Progress line.
     pub(super) line: StatusLine,
 }
 
 impl Report {
-    /// The work begins.
+    /// Starts the clock.
     pub(super) fn new(quiet: bool) -> Self {
         Self {
             quiet,
@@ -23,7 +23,7 @@ impl Report {
         }
     }
 
-    /// Runs a stage of the work, and logs how long it took.
+    /// Runs a stage of the work and logs its duration.
     pub(super) fn stage<T>(&self, stage: &str, what: &str, work: impl FnOnce() -> T) -> T {
         let stopwatch = Stopwatch::new();
         let result = work();
@@ -31,18 +31,18 @@ impl Report {
         result
     }
 
-    /// The work is done: says what was written.
+    /// Ends the report and prints what was written.
     pub(super) fn wrote(self, what: &str) {
         let took = duration(self.begun.ms() / 1e3);
         drop(self.line);
         if !self.quiet {
-            // That nobody reads it is no failure.
+            // Failing to print the summary is not an error.
             writeln!(std::io::stderr(), "{}wrote {what} in {took}", erase()).ok();
         }
     }
 }
 
-/// Logs a stage of the work for `-v`.
+/// Logs the duration of a stage, for `-v`.
 pub(super) fn log_stage(stage: &str, ms: f64, what: &str) {
     log::info!("{stage:<8} {:>9}  {what}", duration(ms / 1e3));
 }

@@ -1,4 +1,4 @@
-//! Where the camera of a sequence goes.
+//! Camera motion in a sequence.
 
 use crate::scene::{
     camera_path::{CameraPath, turned},
@@ -7,24 +7,24 @@ use crate::scene::{
 use glam::Vec3;
 use std::f32::consts::TAU;
 
-/// Where the camera goes.
+/// Camera motion.
 #[derive(Debug)]
 pub(super) enum Route {
-    /// It stays in the first view, or where the file's camera is.
+    /// The first view, or the animated camera of the scene file.
     Scene,
-    /// Along a file's keys.
+    /// Interpolation of the keys of a file.
     Keys(CameraPath),
-    /// Around a point, from the first view.
+    /// Orbit around a point, starting at the first view.
     Turn {
         first: Viewpoint,
         center: Vec3,
-        /// Seconds of a whole turn; negative for clockwise, from above.
+        /// Duration of an orbit in seconds; negative for clockwise, seen from above.
         seconds: f32,
     },
 }
 
 impl Route {
-    /// The camera so many seconds after the first frame; `None` for the scene's own.
+    /// Returns the camera `seconds` after the first frame; `None` for the scene's own camera.
     pub(super) fn view(&self, seconds: f32) -> Option<Viewpoint> {
         match self {
             Self::Scene => None,

@@ -1,4 +1,4 @@
-//! `canopy config`: the settings in force, where each comes from, and what each means.
+//! `canopy config`: lists the current settings with their origins, and explains them.
 
 use super::console::{json_text, print};
 use crate::{
@@ -13,31 +13,31 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// `canopy config`.
+/// Arguments of `canopy config`.
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
-    /// A setting to explain, such as shadows.mode, or a section to list
+    /// Setting to explain, such as shadows.mode, or section to list
     #[arg(value_name = "KEY")]
     pub key: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Print every setting in the order of the panel, as docs/settings.md
+    /// Print every setting in the order of the panel, as in docs/settings.md
     #[arg(long, conflicts_with_all = ["key", "json"])]
     pub markdown: bool,
 }
 
-/// For `[keys]` without any.
+/// Text for `[keys]` without bindings.
 const NO_KEYS: &str = "\
 [keys]
 # None are set: every action has its default keys. `canopy config keys.ACTION` explains one.
 ";
 
-/// Prints the settings files with all settings, or those of a section, or explains one.
+/// Prints the settings files with all settings or those of a section, or explains one setting.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for an unknown key; it names the closest one.
+/// [`Error::Usage`] for an unknown key. The message names the closest known key.
 pub fn run(args: &ConfigArgs, settings: &Layered) -> Result<()> {
     if args.markdown {
         return print(&markdown());
@@ -79,7 +79,7 @@ fn files_text(settings: &Layered) -> String {
     text
 }
 
-/// A setting with the origin of its value, on a line each, by sections.
+/// Lists settings by section, each on a line with the origin of its value.
 fn list_text(settings: &Layered, keys: &[String]) -> String {
     let line = |key: &String| format!("{} = {}", name_of(key), value_text(settings, key));
     let width = keys.iter().map(|key| line(key).chars().count());
@@ -142,7 +142,7 @@ fn explanation(settings: &Layered, key: &str) -> Result<String> {
     }
     writeln!(text, "value    {}", explained.expected).ok();
     let default = explained.default.map(|value| value.to_string());
-    let default = default.unwrap_or_else(|| "the keys that the viewer gives the action".into());
+    let default = default.unwrap_or_else(|| "the viewer's default keys for the action".into());
     writeln!(text, "default  {default}").ok();
     writeln!(text, "from     {}", origin(settings, key)).ok();
     if let Some((group, setting)) = declared(key) {
@@ -154,21 +154,20 @@ fn explanation(settings: &Layered, key: &str) -> Result<String> {
     Ok(text)
 }
 
-/// The place of a group in the panel.
+/// Returns the place of a group in the panel.
 fn place(group: &Group) -> String {
     match group.tab {
         Some(tab) => format!("{}: {}", tab.title(), group.title),
-        None => "Always in sight".into(),
+        None => "Always visible".into(),
     }
 }
 
-/// Every setting in the order of the panel.
+/// Formats every setting as Markdown, in the order of the panel.
 fn markdown() -> String {
     let mut text = String::from(
-        "# Settings\n\n\
-        Every setting of canopy, in the order of the panel. `canopy config --markdown` prints this page. \
-        [config.toml](../config.toml) has the same settings by sections, and [usage.md](usage.md#settings) says \
-        where your own values go.\n",
+        "# Settings\n\nEvery setting of canopy, in the order of the panel. `canopy config --markdown` prints \
+         this page. [config.toml](../config.toml) lists the same settings by section, and \
+         [usage.md](usage.md#settings) says where to write your own values.\n",
     );
     for group in groups().filter(|group| group.all().any(Setting::is_key)) {
         write!(text, "\n## {}\n\n{}.\n\n", place(group), group.help).ok();
@@ -198,7 +197,7 @@ fn markdown() -> String {
     text
 }
 
-/// Lines of at most `width` characters, broken between words.
+/// Wraps text between words into lines of at most `width` characters.
 fn wrapped(text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut column = 0;
@@ -247,7 +246,7 @@ mod tests {
         assert_eq!(json["from"], "default");
     }
 
-    /// docs/settings.md is what `canopy config --markdown` prints.
+    /// docs/settings.md equals the output of `canopy config --markdown`.
     #[test]
     fn the_page_of_settings_is_up_to_date() {
         let page = include_str!("../../docs/settings.md");
@@ -260,10 +259,7 @@ mod tests {
     #[test]
     fn what_has_no_effect_says_why() {
         let text = explanation(&Layered::default(), "shadows.map_pcf_width").unwrap();
-        assert!(
-            text.contains("no effect while shadows are not made by maps"),
-            "{text}"
-        );
+        assert!(text.contains("no effect while shadows.mode is not map"), "{text}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `canopy view`: the arguments of the viewer.
+//! `canopy view`: arguments of the viewer.
 
 use super::options::{LookArgs, TimeArgs};
 use crate::{
@@ -9,35 +9,35 @@ use crate::{
 use clap::Args;
 use std::path::PathBuf;
 
-/// `canopy view`.
+/// Arguments of `canopy view`.
 #[derive(Debug, Args)]
 pub struct ViewArgs {
     /// Scene files (.gltf, .glb, .obj), volumes (.vdb, .nvdb, .nrrd, .nhdr, .nii), folders, or - for standard
-    /// input; or a picture of canopy, to show its scene
+    /// input; or a picture written by canopy, to reopen its scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// A volume beside the files; may be repeated
+    /// Additional volume file; may be repeated
     #[arg(long = "volume", value_name = "FILE", help_heading = "Picture")]
     pub volumes: Vec<PathBuf>,
-    /// Settings of the picture.
+    /// Appearance options.
     #[command(flatten)]
     pub look: LookArgs,
-    /// Time and variant.
+    /// Time and material variant.
     #[command(flatten)]
     pub time: TimeArgs,
-    /// Edits of materials and lights, and hidden meshes, as JSON
+    /// Edits of materials and lights, and hidden meshes (JSON)
     #[arg(long, value_name = "FILE.json")]
     pub edits: Option<PathBuf>,
-    /// Reload when the files of the scene or of the environment change
+    /// Reload when files of the scene or environment change
     #[arg(long)]
     pub watch: bool,
-    /// Show a scene or a picture (.png, .jpg, .exr) beside it, as side B
+    /// Show a scene or picture (.png, .jpg, .exr) beside it, as side B
     #[arg(long, value_name = "FILE", help_heading = "Side by side")]
     pub compare: Option<PathBuf>,
-    /// A setting of side B alone; may be repeated
+    /// Setting for side B only; may be repeated
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Side by side")]
     pub compare_with: Vec<String>,
-    /// End after this many frames of the loaded scene
+    /// Exit after this many frames of the loaded scene
     #[arg(
         long,
         value_name = "FRAMES",
@@ -45,13 +45,13 @@ pub struct ViewArgs {
         help_heading = "Without a person"
     )]
     pub exit_after: Option<u64>,
-    /// Save the window as this .png when --exit-after ends, and with F12
+    /// Save the window as .png when --exit-after ends, and with F12
     #[arg(long, value_name = "FILE", help_heading = "Without a person")]
     pub screenshot: Option<PathBuf>,
-    /// When the viewer ends, write what every frame took: .json (for Perfetto) or .csv
+    /// Write a profile on exit: .json (for Perfetto) or .csv
     #[arg(long, value_name = "FILE", help_heading = "Without a person")]
     pub profile: Option<PathBuf>,
-    /// When --exit-after ends, write frames and memory over time as JSON
+    /// Write frames and memory over time as JSON when --exit-after ends
     #[arg(
         long,
         value_name = "FILE.json",
@@ -62,38 +62,38 @@ pub struct ViewArgs {
 }
 
 impl ViewArgs {
-    /// The picture whose scene is to be shown as it was made.
+    /// Returns the picture whose scene is to be reopened.
     pub fn picture(&self) -> Option<PathBuf> {
         let [only] = &self.files[..] else { return None };
         is_picture(only).then(|| only.clone())
     }
 
-    /// All files that make the scene.
+    /// Returns all files of the scene.
     pub fn all_files(&self) -> Vec<PathBuf> {
         [&self.files[..], &self.volumes[..]].concat()
     }
 
-    /// Shows the files of the picture [`Self::picture`], from its view, unless options say otherwise.
+    /// Opens the files of the picture [`Self::picture`] in its view, unless options override them.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for one that is missing.
+    /// [`Error::NotFound`] if a file is missing.
     pub fn follow(&mut self, made: &Provenance, search: &Search<'_>) -> Result<()> {
         self.files = made.files(search)?;
         self.look.follow(made);
         Ok(())
     }
 
-    /// The edits that the scene begins with.
+    /// Reads the initial edits of the scene.
     ///
     /// # Errors
     ///
-    /// Those of [`SavedEdits::read`].
+    /// Any error of [`SavedEdits::read`].
     pub fn saved_edits(&self) -> Result<Option<SavedEdits>> {
         Ok(self.edits.as_deref().map(SavedEdits::read).transpose()?)
     }
 
-    /// Fails for files that are not there, so that a mistyped name is an error without a display too.
+    /// Fails if a file does not exist. This reports a mistyped name even without a display.
     ///
     /// # Errors
     ///

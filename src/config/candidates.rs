@@ -1,21 +1,21 @@
-//! Values that a person may want to choose from, for a setting.
+//! Suggested values for a setting.
 
 use super::{Config, explain::comment};
 use canopy_scene::settings::describe::Describe;
 
-/// A setting as a list of all of them tells it.
+/// A setting in the list of all settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
     /// `SECTION.KEY`.
     pub key: String,
-    /// What `config.toml` says of it, on one line; empty where the name says it all.
+    /// Its comment in `config.toml`, on one line. Empty where the name is enough.
     pub comment: String,
-    /// What its value has to be.
+    /// The values that it accepts.
     pub expected: String,
 }
 
 impl Config {
-    /// Every setting in the order of `config.toml`.
+    /// Returns every setting, in the order of `config.toml`.
     pub fn told() -> Vec<Told> {
         let all = Self::expected().iter();
         all.map(|(section, name, expected)| Told {
@@ -26,8 +26,8 @@ impl Config {
         .collect()
     }
 
-    /// Values of `key` that its expectation names, such as all words of a choice, or the ends of a range, in that
-    /// order. None for text, and for a key that does not exist.
+    /// Returns the values that the expectation of `key` names, in that order, such as all words of a choice
+    /// or the ends of a range. Empty for text and for unknown keys.
     pub fn candidates(&self, key: &str) -> Vec<String> {
         let all = Self::expected().iter();
         let mut found = all.filter(|(section, name, _)| key.split_once('.') == Some((section, name)));

@@ -1,4 +1,4 @@
-//! Settings as keys and values, and how they are kept in the user's file.
+//! Settings as keys and values, and saving them to the user's `config.toml`.
 
 use super::{
     Config,
@@ -10,7 +10,8 @@ use crate::{Error, Result, atomic_file};
 use std::{collections::BTreeMap, path::PathBuf};
 use toml::Value;
 
-/// Keys that belong to a scene or a run: as defaults they would be wrong for the next one.
+/// Keys that are specific to a scene or a run. They are not saved, because they would be wrong defaults for
+/// the next one.
 const OF_A_RUN: [&str; 11] = [
     "animation.clip",
     "animation.loop_from",
@@ -26,7 +27,7 @@ const OF_A_RUN: [&str; 11] = [
 ];
 
 impl Config {
-    /// Every key, such as `shadows.mode`, with its value.
+    /// Returns every key, such as `shadows.mode`, with its value.
     pub fn values(&self) -> BTreeMap<String, Value> {
         let mut values = BTreeMap::new();
         for (section, keys) in self.table() {
@@ -39,8 +40,8 @@ impl Config {
         values
     }
 
-    /// The keys whose values are not those that canopy would start with, or not those of `config.toml`: with
-    /// them, it shows the same anywhere.
+    /// Returns the keys whose values differ from the built-in defaults or from the user's `config.toml`.
+    /// Setting them reproduces the same result on any machine.
     pub fn overrides(&self) -> BTreeMap<String, Value> {
         let defaults = Self::default();
         let usual = Layered::read(None, &[]);
@@ -51,16 +52,17 @@ impl Config {
         values
     }
 
-    /// Writes the keys that differ from the user's `config.toml`, or from the defaults where it does not name
-    /// them, into that file, and keeps all else in it. Returns the file and the number of keys.
+    /// Writes the keys that differ from the user's `config.toml` into that file. Keys that the file does not
+    /// name are compared with the defaults. Keeps everything else in it. Returns the file and the number of
+    /// keys written.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] for a file that cannot be read or written, [`Error::Config`] for one that is broken.
+    /// [`Error::Io`] if the file cannot be read or written, [`Error::Config`] if it is not valid.
     pub fn save_as_defaults(&self) -> Result<(PathBuf, usize)> {
         let path = user_file().ok_or_else(|| Error::Config {
             origin: "config.toml".into(),
-            what: "this system has no folder for it".into(),
+            what: "this system has no folder for configuration".into(),
         })?;
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -76,7 +78,8 @@ impl Config {
         Ok((path, count))
     }
 
-    /// The TOML document `text` with the keys in which these settings differ from it, and their number.
+    /// Returns the TOML document `text` with every key updated in which these settings differ from it, and
+    /// the number of those keys.
     fn merged_into(&self, origin: &str, text: &str) -> Result<(String, usize)> {
         let mut usual = Self::default();
         usual.merge(origin, text)?;
@@ -108,7 +111,7 @@ impl Config {
     }
 }
 
-/// Sets a key of a document; a comment behind it stays.
+/// Sets a key of a document and keeps the comment behind it.
 fn put(document: &mut toml_edit::DocumentMut, section: &str, name: &str, value: toml_edit::Value) {
     let table = document
         .entry(section)
@@ -171,7 +174,7 @@ mod tests {
         read.merge("f", &merged).unwrap();
         config.animation.time = 0.0;
         assert_eq!(read, config);
-        // Nothing is left to be saved.
+        // A second save has nothing to write.
         assert_eq!(config.merged_into("f", &merged).unwrap(), (merged, 0));
     }
 

@@ -1,6 +1,6 @@
-//! Words that were mistyped.
+//! Suggestions for mistyped words.
 
-/// The one of `known` that `word` was meant to be, where one is close enough to say so. Case does not count.
+/// Returns the entry of `known` that is most similar to `word`, ignoring case, if it is similar enough.
 pub(crate) fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let is_close = |known: &str, distance: usize| {
@@ -17,8 +17,8 @@ pub(crate) fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, known)| known)
 }
 
-/// The one of `keys`, `SECTION.KEY`, that `key` was meant to be, where one is close enough: a name that only
-/// one section has may stand in a wrong section, or in none.
+/// Returns the entry of `keys`, `SECTION.KEY`, that is most similar to `key`, if it is similar enough. A name
+/// that only one section has matches even with a wrong section or with none.
 pub(super) fn closest_key(key: &str, keys: &[String]) -> Option<String> {
     let name_of = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
     let mut same_name = keys.iter().filter(|known| name_of(known) == name_of(key));

@@ -1,30 +1,30 @@
-//! What `config.toml` says of a setting, for people who ask.
+//! Explanations of settings, taken from the comments of `config.toml`.
 
 use super::{Config, DEFAULTS, Value, closest::closest_key};
 use crate::{Error, Result};
 
-/// A setting in words.
+/// Explanation of a setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// The comment in `config.toml`, on one line; empty where the name says it all.
+    /// Its comment in `config.toml`, on one line. Empty where the name is enough.
     pub comment: String,
-    /// What its value has to be.
+    /// The values that it accepts.
     pub expected: String,
-    /// The default; `None` for the keys of an action, which the viewer knows.
+    /// Default value; `None` for key bindings, whose defaults only the viewer has.
     pub default: Option<Value>,
 }
 
 impl Config {
-    /// What there is to say of `key`.
+    /// Explains `key`.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] for an unknown key; it names the closest one.
+    /// [`Error::Usage`] for an unknown key. The message names the closest known key.
     pub fn explain(key: &str) -> Result<Explanation> {
         if let Some(action) = key.strip_prefix("keys.").filter(|name| !name.is_empty()) {
             return Ok(Explanation {
                 comment: format!(
-                    "keys of the viewer's action `{action}`. Every command of a canopy with a viewer checks \
+                    "Keys of the viewer's action `{action}`. Every command of a build with the viewer checks \
                      the names of actions and keys. docs/usage.md lists them."
                 ),
                 expected: "a key such as \"F5\", a list such as [\"F5\", \"Ctrl+R\"], or \"\" for none"
@@ -50,7 +50,7 @@ impl Config {
     }
 }
 
-/// The comment behind a key of `config.toml`, with the lines that go on with it.
+/// Returns the comment behind a key of `config.toml`, including its continuation lines.
 pub(super) fn comment(section: &str, key: &str) -> String {
     let header = format!("[{section}]");
     let mut lines = DEFAULTS
@@ -80,7 +80,7 @@ mod tests {
     fn comments_of_several_lines_are_joined() {
         assert_eq!(comment("window", "no_such_key"), "");
         let rebuild = comment("tree", "rebuild");
-        assert!(rebuild.starts_with("when trees are built:"), "{rebuild}");
+        assert!(rebuild.starts_with("BVH update:"), "{rebuild}");
         assert!(rebuild.ends_with("by refit_growth"), "{rebuild}");
         let last = comment("exposure", "adaptation");
         assert!(last.ends_with("`canopy render`"), "{last}");
@@ -91,7 +91,7 @@ mod tests {
         let explained = Config::explain("shadows.map_resolution").unwrap();
         assert_eq!(explained.expected, "a whole number from 64 to 8192");
         assert_eq!(explained.default, Some(Value::Integer(2048)));
-        assert!(explained.comment.starts_with("texels along an edge"));
+        assert!(explained.comment.starts_with("Texels along an edge"));
         for (wrong, meant) in [
             ("shadows.modes", "shadows.mode"),
             ("shadow.mode", "shadows.mode"),
@@ -113,7 +113,7 @@ mod tests {
         for key in Config::keys() {
             let explained = Config::explain(&key).unwrap();
             assert!(!explained.expected.is_empty(), "{key}");
-            // A word that is broken at its hyphen would be joined with a space.
+            // Lines are joined with spaces, which would split a word hyphenated at a line break.
             assert!(!explained.comment.contains("- "), "{key}");
             assert_eq!(config.value(&key), explained.default, "{key}");
         }

@@ -1,21 +1,21 @@
-//! `[keys]`: the keys that a user has given to actions, as text. Which actions and keys there are is known to
-//! the viewer alone, which checks them before its window opens.
+//! `[keys]`: key bindings of the user, as text. Only the viewer knows the actions and keys, and checks them
+//! before it opens its window.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Keys by the names of actions.
+/// Key bindings by action name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Keys(BTreeMap<String, BoundKeys>);
 
-/// The keys of one action, in place of those that it has by default.
+/// Keys of one action, which replace its default keys.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Text", into = "Text")]
 pub struct BoundKeys {
-    /// The keys as they are written; none takes the action its keys.
+    /// Keys as written. An empty list removes all keys of the action.
     pub keys: Vec<String>,
-    /// For messages: the file that sets them, or `--set`.
+    /// File that sets them, or `--set`, for messages.
     pub origin: String,
 }
 
@@ -53,7 +53,7 @@ impl From<BoundKeys> for Text {
     }
 }
 
-/// Where keys come from makes no difference.
+/// Ignores the origin.
 impl PartialEq for BoundKeys {
     fn eq(&self, other: &Self) -> bool {
         self.keys == other.keys
@@ -61,17 +61,17 @@ impl PartialEq for BoundKeys {
 }
 
 impl Keys {
-    /// Every action that the user has given keys to, in alphabetical order.
+    /// Returns every action that the user has bound, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &BoundKeys)> {
         self.0.iter().map(|(name, bound)| (name.as_str(), bound))
     }
 
-    /// The keys of an action, where the user has given it any.
+    /// Returns the keys of an action if the user has bound it.
     pub fn get(&self, action: &str) -> Option<&BoundKeys> {
         self.0.get(action)
     }
 
-    /// Takes over the origins of `before`, which TOML has no place for.
+    /// Copies the origins of `before`, because they do not survive the conversion to TOML.
     pub(super) fn keep_origins(&mut self, before: &Self) {
         for (name, bound) in &before.0 {
             self.set_origin(name, &bound.origin);

@@ -1,4 +1,4 @@
-//! The places that settings come from, laid over each other.
+//! Layered settings: defaults, files and command-line options.
 
 use super::{Config, Value, document};
 use crate::{Error, Result};
@@ -7,35 +7,35 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Settings, and where each of them comes from.
+/// Settings with the origin of each value.
 #[derive(Debug, Default)]
 pub struct Layered {
-    /// The settings.
+    /// Merged settings.
     pub config: Config,
-    /// The files that are looked for, in the order in which they are laid over each other.
+    /// Files that are read if they exist, in the order in which they are applied.
     pub files: Vec<SettingsFile>,
-    /// The place of each key that is not left at its default.
+    /// Origin of each key that is not left at its default.
     origins: BTreeMap<String, String>,
 }
 
-/// A settings file that is looked for.
+/// A settings file that may exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsFile {
     /// Its path.
     pub path: PathBuf,
-    /// Whether it was there.
+    /// True if it exists.
     pub exists: bool,
 }
 
 impl Layered {
-    /// Lays these over the defaults, one after the other: the platform's `config.toml`, `canopy.toml` in the
-    /// current folder, `explicit`, and `sets` (`KEY=VALUE`, the value in TOML, where a bare word is a
-    /// string).
+    /// Applies these layers to the defaults, in this order: the platform's `config.toml`, `canopy.toml` in
+    /// the current folder, `explicit`, and `sets`. Each entry of `sets` is `KEY=VALUE`, where the value is
+    /// TOML, or a bare word for a string.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] for a file that cannot be read; [`Error::Config`], which names the file and the key, for
-    /// a wrong value.
+    /// [`Error::Io`] if a file cannot be read. [`Error::Config`] for a wrong value; the message names the
+    /// file and the key.
     pub fn read(explicit: Option<&Path>, sets: &[String]) -> Result<Self> {
         let mut layered = Self::default();
         let implied = [user_file(), Some("canopy.toml".into())];
@@ -68,30 +68,30 @@ impl Layered {
         Ok(())
     }
 
-    /// As [`Config::set`]; `origin` is the key's place from now on.
+    /// Sets one key and records `origin` as its origin.
     ///
     /// # Errors
     ///
-    /// Those of [`Config::set`].
+    /// Any error of [`Config::set`].
     pub fn set(&mut self, origin: &str, key: &str, value: impl Into<Value>) -> Result<()> {
         self.config.set(origin, key, value)?;
         self.origins.insert(key.into(), origin.into());
         Ok(())
     }
 
-    /// Where the value of `key` comes from: a file's path, an option, or nowhere: it is the default.
+    /// Returns the origin of the value of `key`, a file's path or an option. `None` if it is the default.
     pub fn origin(&self, key: &str) -> Option<&str> {
         self.origins.get(key).map(String::as_str)
     }
 }
 
-/// The user's `config.toml` in the platform's folder for configuration.
+/// Returns the path of the user's `config.toml`, in the platform's folder for configuration.
 pub(super) fn user_file() -> Option<PathBuf> {
     let folders = directories::ProjectDirs::from("", "", "canopy")?;
     Some(folders.config_dir().join("config.toml"))
 }
 
-/// Whether there is no such file, or no folder that it could be in, as below `/dev/null`.
+/// True if the file does not exist, or if its parent cannot be a folder, as below `/dev/null`.
 pub(super) fn is_missing(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory)

@@ -1,4 +1,4 @@
-//! Looks: sets of settings of light and picture, under names, as files that can be read and sent.
+//! Looks: named presets of lighting and image settings, stored as TOML files.
 
 use super::{Config, Value, document, fault, layered::user_file, one_line, with_short_numbers};
 use crate::{Error, Result, atomic_file};
@@ -22,16 +22,16 @@ const SECTIONS: [&str; 10] = [
     "scene",
 ];
 
-/// The one key of `[scene]` that is of a look: the others are of a file.
+/// The only key of `[scene]` that belongs to a look. The others depend on the scene file.
 const OF_SCENE: &str = "scene.ground";
 
-/// Keys of a look that are of a file after all.
+/// Key of a section in [`SECTIONS`] that depends on the scene file and is therefore not part of a look.
 const OF_A_FILE: &str = "lights.radii";
 
-/// Bytes of a file, at most.
+/// Maximum size of a file in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Looks that come with canopy: names and files.
+/// Built-in looks: names and file contents.
 const BUILT_IN: [(&str, &str); 5] = [
     ("Fast", include_str!("../../assets/looks/fast.toml")),
     (
@@ -43,29 +43,32 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("Studio", include_str!("../../assets/looks/studio.toml")),
 ];
 
-/// A set of settings under a name.
+/// A preset of settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Look {
-    /// Its keys with their values.
+    /// Keys with their values.
     keys: Vec<(String, Value)>,
-    /// For messages: its file, or its name.
+    /// File or name of the look, for messages.
     origin: String,
 }
 
 impl Look {
-    /// The look of the TOML document `text`. What it does not name stays as it is when it is applied.
+    /// Parses the TOML document `text`. Keys that it does not name are left unchanged by [`Self::apply`].
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for what is no TOML, for keys and values that do not exist, and for keys that are of
-    /// no look.
+    /// [`Error::Config`] if `text` is not valid TOML, or names a key or value that does not exist or a key
+    /// that a look must not set.
     pub fn parse(origin: &str, text: &str) -> Result<Self> {
         let mut config = Config::default();
         let keys = document(&config, origin, text)?;
         for (key, value) in &keys {
             if !is_of_looks(key) {
                 let sections = SECTIONS[..SECTIONS.len() - 1].join(", ");
-                let what = format!("{key}: is of no look; a look may set {OF_SCENE} and keys of {sections}");
+                let what = format!(
+                    "{key}: cannot be in a look; a look may set {OF_SCENE} and keys of \
+                                    {sections}"
+                );
                 return Err(fault(origin, what));
             }
             config.set(origin, key, value.clone())?;
@@ -76,11 +79,11 @@ impl Look {
         })
     }
 
-    /// The look in the file at `path`.
+    /// Reads the look in the file at `path`.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], [`Error::Argument`] for a file that is too large, and those of [`Self::parse`].
+    /// [`Error::Io`], [`Error::Argument`] if the file is too large, and any error of [`Self::parse`].
     pub fn read(path: &Path) -> Result<Self> {
         let mut text = String::new();
         let file = std::fs::File::open(path).map_err(|e| Error::io(path, e))?;
@@ -94,12 +97,13 @@ impl Look {
         Self::parse(&path.display().to_string(), &text)
     }
 
-    /// The look of this name, of the user or built in; or the file of this name, where it ends in `.toml` or
-    /// has a folder.
+    /// Finds the user's or the built-in look called `name`. If `name` ends in `.toml` or contains a folder,
+    /// it is the path of a file.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for a name that no look has; it lists those there are. Those of [`Self::read`].
+    /// [`Error::NotFound`] for an unknown name; the message lists the known ones. Any error of
+    /// [`Self::read`].
     pub fn find(name: &str, folder: Option<&Path>) -> Result<Self> {
         let is_file = name.ends_with(".toml") || Path::new(name).components().count() > 1;
         if is_file {
@@ -116,16 +120,16 @@ impl Look {
                 let mut names = folder.map(of_user_in).unwrap_or_default();
                 names.extend(built_in().map(str::to_owned));
                 let names = names.join(", ");
-                Err(Error::NotFound(format!("no look \"{name}\"; there are {names}")))
+                Err(Error::NotFound(format!("no look \"{name}\"; looks are {names}")))
             }
         }
     }
 
-    /// Sets its keys in `config`.
+    /// Sets the keys of the look in `config`.
     ///
     /// # Errors
     ///
-    /// Those of [`Config::set`]; then nothing has changed.
+    /// Any error of [`Config::set`]. `config` is then unchanged.
     pub fn apply(&self, config: &mut Config) -> Result<()> {
         let mut set = config.clone();
         for (key, value) in &self.keys {
@@ -144,17 +148,17 @@ fn is_of_looks(key: &str) -> bool {
     }
 }
 
-/// Names of the looks that come with canopy.
+/// Returns the names of the built-in looks.
 pub fn built_in() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
-/// The folder of the user's looks, which need not exist.
+/// Returns the folder of the user's looks, which may not exist.
 pub fn user_folder() -> Option<PathBuf> {
     Some(user_file()?.parent()?.join("looks"))
 }
 
-/// Names of the looks in a folder, in alphabetical order.
+/// Returns the names of the looks in a folder, in alphabetical order.
 pub fn of_user_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let name = |entry: std::fs::DirEntry| {
@@ -167,7 +171,7 @@ pub fn of_user_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The file of a look of this name; `None` for a name that no file can have everywhere.
+/// Returns the path of the look `name`; `None` if the name is not a valid file name on every platform.
 fn path_of(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_plain = |c: char| !c.is_control() && !"\\/:*?\"<>|".contains(c);
     let is_name = !name.trim().is_empty() && name == name.trim() && name.chars().all(is_plain);
@@ -177,15 +181,19 @@ fn path_of(folder: &Path, name: &str) -> Option<PathBuf> {
 fn named(folder: &Path, name: &str) -> Result<PathBuf> {
     path_of(folder, name).ok_or_else(|| {
         let name = one_line(name);
-        Error::Argument(format!("\"{name}\" can be no name of a file, which a look is"))
+        Error::Argument(format!(
+            "\"{name}\" cannot be the name of a look, because it is not a valid file \
+                                 name"
+        ))
     })
 }
 
-/// Saves what a look may set of `config` as the look `name` in `folder`, in place of one of that name.
+/// Saves the settings of `config` that belong to a look as `name` in `folder`. Replaces an existing look of
+/// that name.
 ///
 /// # Errors
 ///
-/// [`Error::Argument`] for a name that no file can have, [`Error::Io`].
+/// [`Error::Argument`] if the name is not a valid file name, [`Error::Io`].
 pub fn save(folder: &Path, name: &str, config: &Config) -> Result<PathBuf> {
     let path = named(folder, name)?;
     let text = text(config);
@@ -194,7 +202,7 @@ pub fn save(folder: &Path, name: &str, config: &Config) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// What a look may set of `config`, as the text of its file.
+/// Returns the file contents of a look with the settings of `config`.
 pub fn text(config: &Config) -> String {
     let mut text =
         String::from("# A look of canopy: `canopy view --look NAME`, or Picture: Looks in the panel.\n");
@@ -215,17 +223,17 @@ pub fn text(config: &Config) -> String {
     text
 }
 
-/// The name of the file of a look; `None` for a name that no file can have everywhere.
+/// Returns the file name of the look `name`; `None` if the name is not a valid file name on every platform.
 pub fn file_name(name: &str) -> Option<PathBuf> {
     path_of(Path::new(""), name)
 }
 
-/// Keeps the look in the file at `path` in `folder`, under the name of its file. Returns that name.
+/// Copies the look in the file at `path` into `folder`, named after the file. Returns that name.
 ///
 /// # Errors
 ///
-/// Those of [`Look::read`]; [`Error::Argument`] for a name that no file can have everywhere or another look
-/// has; [`Error::Io`].
+/// Any error of [`Look::read`]. [`Error::Argument`] if the name is not a valid file name on every platform,
+/// or is taken. [`Error::Io`].
 pub fn import(folder: &Path, path: &Path) -> Result<String> {
     Look::read(path)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -239,12 +247,13 @@ pub fn import(folder: &Path, path: &Path) -> Result<String> {
     Ok(name.into_owned())
 }
 
-/// The error for a name that another look has.
+/// Returns the error for a name that another look has.
 fn taken(name: &str) -> Error {
-    Error::Argument(format!("there is a look \"{name}\" already"))
+    Error::Argument(format!("a look \"{name}\" exists already"))
 }
 
-/// The value of a key as it means the same in any folder.
+/// Makes the value of a key that names a file absolute, so that it means the same in every folder. Returns
+/// other values unchanged.
 pub(super) fn absolute(key: &str, value: Value) -> Value {
     match value.as_str() {
         Some(file) if key.ends_with(".file") && !file.is_empty() => {
@@ -260,7 +269,7 @@ pub(super) fn absolute(key: &str, value: Value) -> Value {
 ///
 /// # Errors
 ///
-/// [`Error::Argument`] for a name that no file can have or another look has, [`Error::Io`].
+/// [`Error::Argument`] if the new name is not a valid file name or is taken, [`Error::Io`].
 pub fn rename(folder: &Path, name: &str, wanted: &str) -> Result<()> {
     let (path, wanted_path) = (named(folder, name)?, named(folder, wanted)?);
     if wanted_path.exists() {
@@ -273,7 +282,7 @@ pub fn rename(folder: &Path, name: &str, wanted: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Error::Argument`] for a name that no file can have, [`Error::Io`].
+/// [`Error::Argument`] if the name is not a valid file name, [`Error::Io`].
 pub fn delete(folder: &Path, name: &str) -> Result<()> {
     let path = named(folder, name)?;
     std::fs::remove_file(&path).map_err(|e| Error::io(path, e))
@@ -301,12 +310,12 @@ mod tests {
             .unwrap()
             .apply(&mut other)
             .unwrap();
-        // All of a look is set; what is of a person or a file is not.
+        // The look sets all of its keys, and none that belong to the window or to a scene file.
         let mut expected = config.clone();
         expected.window.theme = Theme::Dark;
         expected.lights.radii = Vec::new();
         assert_eq!(other, expected);
-        // The file is one for `--config` too.
+        // The file is also valid for `--config`.
         let text = std::fs::read_to_string(folder.join("at night.toml")).unwrap();
         Config::default().merge("f", &text).unwrap();
 
@@ -346,9 +355,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (text, what) in [
             ("[sun]\nstrength = \"much\"", "sun.strength: expected a number"),
-            ("[window]\nvsync = false", "window.vsync: is of no look"),
-            ("[gpu]\nadapter = \"x\"", "gpu.adapter: is of no look"),
-            ("[scene]\nup = \"z\"", "scene.up: is of no look"),
+            ("[window]\nvsync = false", "window.vsync: cannot be in a look"),
+            ("[gpu]\nadapter = \"x\"", "gpu.adapter: cannot be in a look"),
+            ("[scene]\nup = \"z\"", "scene.up: cannot be in a look"),
             ("[sun\n", "line 1"),
             ("[teapot]\nx = 1", "unknown section"),
             (&"# much\n".repeat(1 << 18), "a look has at most 1048576 bytes"),

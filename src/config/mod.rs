@@ -1,4 +1,5 @@
-//! `config.toml` as a [`Config`]: every default in one file, compiled in, with a user's values laid over it.
+//! `config.toml` as a [`Config`]. The file with all defaults is compiled in, and the user's values are
+//! applied on top.
 
 #[cfg(feature = "viewer")]
 mod candidates;
@@ -38,7 +39,7 @@ use std::{collections::HashMap, sync::LazyLock};
 use toml::{Table, Value};
 
 settings! {
-    /// Every setting, section by section as in `config.toml`, which documents each.
+    /// Every setting. The sections are those of `config.toml`, which documents each key.
     Config {
         gpu: Gpu,
         window: Window,
@@ -49,29 +50,29 @@ settings! {
     with keys: Keys;
 }
 
-/// Section whose keys are free: the viewer knows which there are.
+/// Section whose keys are not fixed. Only the viewer knows the actions that they name.
 const FREE: &str = "keys";
 
 impl Config {
-    /// These settings with those of the frame [resolved](FrameSettings::resolved).
+    /// Returns these settings with those of the frame [resolved](FrameSettings::resolved).
     pub fn resolved(&self, adapter: AdapterTraits) -> Self {
         let mut config = self.clone();
         config.frame = self.frame.resolved(adapter);
         config
     }
 
-    /// These settings with those of the frame [settled](FrameSettings::settled).
+    /// Returns these settings with those of the frame [settled](FrameSettings::settled).
     pub fn settled(&self) -> Self {
         let mut config = self.clone();
         config.frame = self.frame.settled();
         config
     }
 
-    /// Lays the keys of the TOML document `text` over these settings. `origin` is for messages.
+    /// Applies the keys of the TOML document `text`. `origin` names its source in messages.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for text that is no TOML, and as [`Self::set`] for each key.
+    /// [`Error::Config`] if `text` is not valid TOML, and any error of [`Self::set`].
     pub fn merge(&mut self, origin: &str, text: &str) -> Result<()> {
         for (key, value) in document(self, origin, text)? {
             self.set(origin, &key, value)?;
@@ -79,11 +80,12 @@ impl Config {
         Ok(())
     }
 
-    /// Sets one key from `KEY=VALUE`, as `--set` gives it, and returns the key. `origin` is for messages.
+    /// Sets one key from `KEY=VALUE`, the form of `--set`, and returns the key. `origin` names its source in
+    /// messages.
     ///
     /// # Errors
     ///
-    /// Those of [`Config::set`], and [`Error::Config`] for a text without `=`.
+    /// [`Error::Config`] if there is no `=`, and any error of [`Config::set`].
     pub fn set_text(&mut self, origin: &str, set: &str) -> Result<String> {
         let Some((key, text)) = set.split_once('=') else {
             return Err(fault(origin, format!("\"{set}\" is not KEY=VALUE")));
@@ -93,7 +95,7 @@ impl Config {
             .ok()
             .filter(|table| table.len() == 1)
             .and_then(|mut table| table.remove("value"));
-        // `camera.name=007` names a camera: no number's spelling may get between.
+        // `camera.name=007` names a camera, so text that looks like a number keeps its spelling.
         let value = match value {
             Some(value) if !(self.is_text(key) && is_number(&value)) => value,
             _ => Value::String(text.into()),
@@ -102,12 +104,12 @@ impl Config {
         Ok(key.into())
     }
 
-    /// Sets one key, such as `shadows.mode`. `origin` is for messages.
+    /// Sets one key, such as `shadows.mode`. `origin` names its source in messages.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for an unknown key, or for a value of the wrong type or out of its range; then
-    /// nothing has changed.
+    /// [`Error::Config`] for an unknown key, or for a value of the wrong type or outside its range. The
+    /// settings are then unchanged.
     pub fn set(&mut self, origin: &str, key: &str, value: impl Into<Value>) -> Result<()> {
         let mut value = value.into();
         let Some((section, name)) = key.split_once('.') else {
@@ -155,7 +157,7 @@ impl Config {
         Ok(())
     }
 
-    /// The least and the greatest number that `key` may be, 0 aside where that is automatic.
+    /// Returns the smallest and largest number that `key` accepts, not counting a 0 that means automatic.
     pub fn range(key: &str) -> Option<[f64; 2]> {
         static ALL: LazyLock<HashMap<String, [f64; 2]>> = LazyLock::new(|| {
             let all = Config::ends().into_iter();
@@ -165,7 +167,7 @@ impl Config {
         ALL.get(key).copied()
     }
 
-    /// Every key and what its value has to be, in the order of `config.toml`.
+    /// Every key with the values that it accepts, in the order of `config.toml`.
     fn expected() -> &'static [Expectation] {
         static ALL: LazyLock<Vec<Expectation>> = LazyLock::new(|| {
             let mut all = Config::expectations();
@@ -175,26 +177,26 @@ impl Config {
         &ALL
     }
 
-    /// Every key, `SECTION.KEY`, in the order of `config.toml`.
+    /// Returns every key, `SECTION.KEY`, in the order of `config.toml`.
     pub fn keys() -> Vec<String> {
         let keys = Self::expected().iter();
         keys.map(|(section, key, _)| format!("{section}.{key}")).collect()
     }
 
-    /// Every key as [`Self::keys`], then those of `[keys]` that the user has set.
+    /// Returns every key like [`Self::keys`], followed by the keys of `[keys]` that the user has set.
     pub fn set_keys(&self) -> Vec<String> {
         let bound = self.keys.iter().map(|(name, _)| format!("keys.{name}"));
         Self::keys().into_iter().chain(bound).collect()
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub fn value(&self, key: &str) -> Option<Value> {
         let (section, name) = key.split_once('.')?;
         let value = self.table().get(section)?.get(name)?.clone();
         Some(with_short_numbers(value))
     }
 
-    /// The keys whose values are not the defaults, with their values.
+    /// Returns the keys whose values differ from the defaults, with their values.
     pub fn not_default(&self) -> Vec<(String, Value)> {
         let defaults = Self::default();
         let keys = self.set_keys().into_iter();
@@ -203,13 +205,13 @@ impl Config {
         valued.filter(differs).collect()
     }
 
-    /// These settings as TOML.
+    /// Converts the settings to TOML.
     fn table(&self) -> Table {
         // Every field has a TOML form, so this cannot fail; an empty table would be reported as unknown keys.
         Table::try_from(self).unwrap_or_default()
     }
 
-    /// The keys of a section. `key` is what was written.
+    /// Returns the keys of a section. `key` is what the user wrote, for the error message.
     fn section(&self, origin: &str, section: &str, key: &str) -> Result<Table> {
         let table = self.table();
         match table.get(section) {
@@ -230,13 +232,13 @@ impl Config {
         }
     }
 
-    /// Whether `key` holds text, which may look like a number.
+    /// True if `key` holds text, which may look like a number.
     fn is_text(&self, key: &str) -> bool {
         key.starts_with("keys.") || self.value(key).is_some_and(|value| value.is_str())
     }
 }
 
-/// The keys of the TOML document `text`, as `SECTION.KEY`, with their values.
+/// Returns the keys of the TOML document `text`, as `SECTION.KEY`, with their values.
 fn document(config: &Config, origin: &str, text: &str) -> Result<Vec<(String, Value)>> {
     let document: Table = toml::from_str(text).map_err(|e| {
         let line = e.span().map(|span| 1 + text[..span.start].matches('\n').count());
@@ -259,7 +261,7 @@ fn document(config: &Config, origin: &str, text: &str) -> Result<Vec<(String, Va
     Ok(all)
 }
 
-/// A value as it was written, on one line that fits a message.
+/// Shortens a value to one line that fits a message.
 fn shortened(value: &str) -> String {
     const LONGEST: usize = 60;
     let line = one_line(value);
@@ -284,7 +286,7 @@ fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Settings are `f32`. Written as `f64`, 0.35 would have sixteen digits.
+/// Rounds numbers to `f32`, the precision of settings. As an `f64`, 0.35 would print sixteen digits.
 fn with_short_numbers(value: Value) -> Value {
     match value {
         Value::Float(number) => {
@@ -309,7 +311,7 @@ mod tests {
         assert_eq!(Config::default().value_fault(), None);
     }
 
-    /// Every key stands in config.toml with a comment or under a name that says it all, and can be set.
+    /// Every key is in config.toml and can be set to its own value.
     #[test]
     fn every_key_is_in_the_file_and_can_be_set() {
         let default = Config::default();
@@ -330,7 +332,7 @@ mod tests {
         }
     }
 
-    /// A comment in config.toml that gives a range gives the declared one.
+    /// A range in a comment of config.toml equals the declared range.
     #[test]
     fn the_file_documents_the_declared_ranges() {
         let mut documented = 0;
@@ -349,7 +351,7 @@ mod tests {
         assert!(documented > 8, "only {documented} ranges were found");
     }
 
-    /// What config.toml says behind a key.
+    /// Returns the comment behind a key in config.toml.
     fn documentation(section: &str, key: &str) -> &'static str {
         let of_section = DEFAULTS.split(&format!("\n[{section}]")).nth(1).unwrap();
         let of_section = of_section.split("\n[").next().unwrap();
@@ -398,7 +400,7 @@ mod tests {
         assert_eq!(config.camera.fov, 30.0);
     }
 
-    /// Keys are text, also where TOML would read a number, and know where they come from.
+    /// Key bindings are text, even where TOML would read a number, and know their origin.
     #[test]
     fn keys_are_text_with_an_origin() {
         let mut config = Config::default();
@@ -420,7 +422,7 @@ mod tests {
         assert_eq!(config.keys.iter().count(), 5);
     }
 
-    /// Words and numbers of stops, as TOML has them, come back as they were given.
+    /// Words and numbers in stops round-trip through TOML.
     #[test]
     fn exposures_are_words_or_stops() {
         let mut config = Config::default();
@@ -518,11 +520,11 @@ mod tests {
             ),
             (
                 "[environment]\norder = 4",
-                "f: environment.order: 4 is none of 3 and 5",
+                "f: environment.order: 4 is not one of 3 and 5",
             ),
             (
                 "[tree]\ncode_bits = 31",
-                "f: tree.code_bits: 31 is none of 0 (automatic), 30 and 63",
+                "f: tree.code_bits: 31 is not one of 0 (automatic), 30 and 63",
             ),
             (
                 "[window]\nrender_scale = 0.1",

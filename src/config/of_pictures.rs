@@ -1,23 +1,23 @@
-//! The settings that a picture depends on.
+//! Settings that affect the rendered picture.
 
 use super::{Config, with_short_numbers};
 use std::collections::BTreeMap;
 use toml::Value;
 
-/// Sections of a machine, a window or a person, which a picture does not depend on.
+/// Sections of the machine, the window and the user, which do not affect pictures.
 const OF_NO_PICTURE: [&str; 5] = ["gpu", "window", "output", "load", "keys"];
 
-/// The one key of those sections that changes a picture.
+/// The only key of those sections that affects pictures.
 const OF_A_PICTURE: &str = "load.obj_texture";
 
-/// Whether a picture depends on `key`.
+/// True if `key` affects pictures.
 pub fn is_of_pictures(key: &str) -> bool {
     let section = key.split('.').next().unwrap_or_default();
     key == OF_A_PICTURE || !OF_NO_PICTURE.contains(&section)
 }
 
 impl Config {
-    /// The settings that a picture depends on, as far as they are not the defaults.
+    /// Returns the settings that affect pictures and differ from the defaults.
     pub fn of_pictures(&self) -> BTreeMap<String, Value> {
         let defaults = Self::default().table();
         let mut found = BTreeMap::new();
@@ -34,8 +34,7 @@ impl Config {
         found
     }
 
-    /// These settings of the machine, the window and the person, with the defaults of all that a picture depends
-    /// on.
+    /// Returns these settings with everything that affects pictures reset to the defaults.
     pub fn without_picture(&self) -> Self {
         let defaults = Self::default();
         let mut without = Self {

@@ -1,22 +1,22 @@
-//! Sections of the program alone: its device, its window, and the pictures that it writes.
+//! Sections that only the program uses: GPU, window and output.
 
 use canopy_scene::{choice, section, settings::ZeroOr};
 use std::ops::RangeInclusive;
 
 choice! {
-    /// How large arrays are read on the GPU.
+    /// Storage of large arrays on the GPU.
     ArrayMode {
-        /// As is fastest on the kind of adapter.
+        /// The faster option for the kind of adapter.
         Auto = "auto",
-        /// From storage buffers.
+        /// Storage buffers.
         Buffers = "buffers",
-        /// From textures.
+        /// Textures.
         Textures = "textures",
     }
 }
 
 section! {
-    /// `[gpu]`: which adapter.
+    /// `[gpu]`: choice of the adapter and its options.
     Gpu {
         adapter: String,
         backend: String,
@@ -27,13 +27,13 @@ section! {
 }
 
 choice! {
-    /// Colours of the panel.
+    /// Colour theme of the panel.
     Theme {
         /// Light on dark.
         Dark = "dark",
         /// Dark on light.
         Light = "light",
-        /// As the system is set.
+        /// The system's theme.
         System = "system",
     }
 }
@@ -57,7 +57,7 @@ section! {
 }
 
 section! {
-    /// `[output]`: images made without a window.
+    /// `[output]`: images rendered without a window.
     Output {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = Window::SIZE,
         fps: f32 => FPS: RangeInclusive<f32> = 0.001..=1e6,

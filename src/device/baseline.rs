@@ -1,20 +1,20 @@
-//! Structs and constants of the textbook tree that `canopy bench trace` measures by.
+//! Structs and constants of the textbook BVH that `canopy bench trace` compares with.
 
 use crate::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
-    /// Entries of the stack of the traversal that `canopy bench trace` measures by.
+    /// Stack size of the textbook traversal that `canopy bench trace` compares with.
     pub const BASELINE_STACK: u32 = 96;
 }
 
 gpu_structs! {
-    /// A node of the textbook tree that `canopy bench trace` measures by.
+    /// Node of the textbook BVH that `canopy bench trace` compares with.
     BaselineNode {
         lower: [f32; 3],
-        /// A leaf's triangle, or the left child.
+        /// Triangle of a leaf, or left child of an inner node.
         left: u32,
         upper: [f32; 3],
-        /// The right child; 0 for a leaf.
+        /// Right child of an inner node; 0 for a leaf.
         right: u32,
     }
 }

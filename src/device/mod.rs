@@ -1,4 +1,4 @@
-//! Devices as the program opens them: with all of its shaders, and as the settings choose them.
+//! Opens GPU devices with the program's shaders, as the settings choose.
 
 pub(crate) mod baseline;
 
@@ -8,8 +8,8 @@ use crate::{
     lab, render,
 };
 
-/// Every shader file: those of the benchmarks, over those of the laboratory, the renderer and the tree. A test holds that
-/// none is missing.
+/// Every shader file: the benchmarks' own, on top of those of canopy-lab, canopy-render and canopy-bvh. A
+/// test checks that none is missing.
 pub static SHADERS: Library = Library {
     files: wgsl_files!["bench/baseline.wgsl", "bench/copy.wgsl"],
     constants: &[baseline::CONSTANTS],
@@ -17,7 +17,7 @@ pub static SHADERS: Library = Library {
     base: Some(&lab::SHADERS),
 };
 
-/// Every struct that shaders share with Rust.
+/// Returns the layout of every struct that shaders share with Rust.
 pub fn structs() -> impl Iterator<Item = &'static StructLayout> {
     let packages = [
         accel::layout::STRUCTS,
@@ -28,7 +28,7 @@ pub fn structs() -> impl Iterator<Item = &'static StructLayout> {
     packages.into_iter().flatten()
 }
 
-/// Options of the device that the settings choose.
+/// Returns the device options that the settings choose.
 pub fn options(config: &config::Gpu) -> Options {
     let cache_folder = || {
         let folders = directories::ProjectDirs::from("", "", "canopy")?;
@@ -47,20 +47,20 @@ pub fn options(config: &config::Gpu) -> Options {
     }
 }
 
-/// The device that the settings choose, for drawing without a window.
+/// Opens the device that the settings choose, for rendering without a window.
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`](crate::Error::NotFound) where no adapter matches, and [`Error::Gpu`](crate::Error::Gpu).
+/// [`Error::NotFound`](crate::Error::NotFound) if no adapter matches, and [`Error::Gpu`](crate::Error::Gpu).
 pub fn open(config: &config::Gpu) -> Result<Gpu> {
     Ok(as_set(Gpu::new(options(config))?, config))
 }
 
-/// `gpu` without checks in proven shaders, where it is a GPU and the settings allow it.
+/// Disables runtime checks in proven shaders if `gpu` is a GPU and the settings allow it.
 pub(crate) fn as_set(mut gpu: Gpu, config: &config::Gpu) -> Gpu {
     if gpu.capabilities.has_gpu && !config.shader_checks {
-        // SAFETY: the program makes trees over scenes that its loader has checked, and over triangles that it
-        // generates itself. It writes to no buffer of a tree.
+        // SAFETY: the program only builds trees over scenes that its loader has checked and over triangles
+        // that it generates itself. It writes to no buffer of a tree.
         unsafe { gpu.set_unchecked() };
     }
     gpu

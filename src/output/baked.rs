@@ -1,4 +1,4 @@
-//! A baked environment as files: spherical harmonics as JSON, cube maps as KTX2 or as OpenEXR faces.
+//! Files of a baked environment: spherical harmonics as JSON, cube maps as KTX2 or as OpenEXR faces.
 
 use super::{check_writable, extension, picture, write as write_whole};
 use crate::{
@@ -10,50 +10,49 @@ use ktx2::{Format, Header, Index, LevelIndex, dfd};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// A baked environment. Coefficients are those of the orthonormal real basis in ascending (l, m), m from −l
-/// to l.
+/// A baked environment. Coefficients use the orthonormal real basis in ascending (l, m), with m from −l to l.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Baked {
-    /// Bands of the spherical harmonics; each list holds `order`² coefficients.
+    /// Number of bands of the spherical harmonics. Each list holds `order`² coefficients.
     pub order: u32,
-    /// Coefficients of radiance.
+    /// Radiance coefficients.
     pub radiance_sh: Vec<[f32; 3]>,
-    /// Coefficients of irradiance: radiance convolved with the cosine lobe.
+    /// Irradiance coefficients: radiance convolved with the cosine lobe.
     pub irradiance_sh: Vec<[f32; 3]>,
-    /// Prefiltered radiance; each level is for rougher surfaces than the one before.
+    /// Prefiltered radiance. Roughness increases with the mip level.
     pub prefiltered: CubeTexels,
-    /// Irradiance by direction; one level.
+    /// Irradiance by direction, with a single level.
     pub irradiance: CubeTexels,
 }
 
-/// A cube map's texels.
+/// Texels of a cube map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CubeTexels {
-    /// Texels along an edge of the finest level.
+    /// Edge length of the finest level in texels.
     pub face: u32,
-    /// Levels, the finest first. Each holds the faces +X, −X, +Y, −Y, +Z, −Z one after another, oriented as
+    /// Mip levels, the finest first. Each holds the faces +X, −X, +Y, −Y, +Z, −Z in that order, oriented as
     /// in Vulkan, D3D and KTX2.
     pub levels: Vec<Vec<[f16; 4]>>,
 }
 
 impl CubeTexels {
-    /// Texels along an edge of a level.
+    /// Edge length of a level in texels.
     fn side(&self, level: usize) -> usize {
         (self.face as usize).checked_shr(level as u32).unwrap_or(0).max(1)
     }
 }
 
-/// Names of a cube's faces, in their order.
+/// Names of the cube faces, in order.
 const FACES: [&str; 6] = ["px", "nx", "py", "ny", "pz", "nz"];
 
-/// The kind of files that are written. The name of the output selects it.
+/// Output format, selected by the name of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// A file of spherical harmonics.
+    /// A file with the spherical harmonics.
     Json,
-    /// The prefiltered cube, and the irradiance in a file beside it.
+    /// A file with the prefiltered cube, and one with the irradiance beside it.
     Ktx2,
-    /// A folder of faces and spherical harmonics.
+    /// A folder with the cube faces and the spherical harmonics.
     Folder,
 }
 
@@ -74,18 +73,18 @@ impl Form {
     }
 }
 
-/// The file for the irradiance that belongs to a prefiltered cube.
+/// Returns the path of the irradiance file that belongs to a prefiltered cube.
 fn irradiance_path(out: &Path) -> PathBuf {
     let mut name = out.file_stem().unwrap_or_default().to_owned();
     name.push("-irradiance.ktx2");
     out.with_file_name(name)
 }
 
-/// Fails if [`write()`] would; for use before any work is done.
+/// Fails if [`write()`] would fail. Call it before any expensive work.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for a name of no known format, [`Error::Io`] for one that cannot be written.
+/// [`Error::Usage`] if the name has an unknown extension, [`Error::Io`] if it cannot be written.
 pub fn check(out: &Path) -> Result<()> {
     match Form::of(out)? {
         Form::Json => check_writable(out),
@@ -96,14 +95,19 @@ pub fn check(out: &Path) -> Result<()> {
     }
 }
 
-/// Writes the environment in the format that `out` names: `.json` for the harmonics; `.ktx2` for the
-/// prefiltered cube, with the irradiance beside it as `OUT-irradiance.ktx2`, both with the harmonics in their
-/// key/value data; anything else for a folder of `.exr` faces (`prefiltered-m0-px.exr`, …,
-/// `irradiance-px.exr`, …) with `sh.json`. Each file appears whole or not at all.
+/// Writes the environment. The extension of `out` selects the format:
+///
+/// - `.json`: the spherical harmonics.
+/// - `.ktx2`: the prefiltered cube, with the irradiance beside it as `OUT-irradiance.ktx2`. Both contain the
+///   harmonics in their key/value data.
+/// - no extension: a folder of `.exr` faces (`prefiltered-m0-px.exr`, …, `irradiance-px.exr`, …) with
+///   `sh.json`.
+///
+/// Each file appears complete or not at all.
 ///
 /// # Errors
 ///
-/// Those of [`check`], and [`Error::Encode`].
+/// Any error of [`check`], and [`Error::Encode`].
 pub fn write(baked: &Baked, out: &Path) -> Result<()> {
     match Form::of(out)? {
         Form::Json => write_whole(out, sh_json(baked)?.as_bytes()),
@@ -127,7 +131,7 @@ pub fn write(baked: &Baked, out: &Path) -> Result<()> {
     }
 }
 
-/// Removes the levels that an earlier, larger cube has left in the folder.
+/// Deletes the coarser levels of an earlier, larger cube in the folder.
 fn remove_coarser(out: &Path, levels: usize) -> Result<()> {
     for level in levels..levels + 16 {
         for face in FACES {
@@ -143,8 +147,8 @@ fn remove_coarser(out: &Path, levels: usize) -> Result<()> {
     Ok(())
 }
 
-/// The harmonics as `{"order", "radiance_sh": [[r, g, b], …], "irradiance_sh": […]}`, with enough digits for
-/// every f32.
+/// Encodes the harmonics as `{"order", "radiance_sh": [[r, g, b], …], "irradiance_sh": […]}`, with enough
+/// digits to reproduce every f32.
 ///
 /// # Errors
 ///
@@ -172,14 +176,14 @@ fn unencodable(why: &dyn std::fmt::Display) -> Error {
     Error::Encode(format!("the environment cannot be encoded: {why}"))
 }
 
-/// The perceptual roughness of each level.
+/// Returns the perceptual roughness of each level.
 fn roughness(prefiltered: &CubeTexels) -> Vec<f64> {
     let levels = prefiltered.levels.len() as u32;
     let of_level = |level| Prefilter::roughness(level, levels);
     (0..levels).map(of_level).collect()
 }
 
-/// Keys and values of a KTX2 file.
+/// Returns the key/value data of a KTX2 file.
 fn pairs(baked: &Baked) -> Result<Vec<(&'static str, String)>> {
     Ok(vec![
         ("canopy.irradiance_sh", json(&baked.irradiance_sh)?),
@@ -189,12 +193,12 @@ fn pairs(baked: &Baked) -> Result<Vec<(&'static str, String)>> {
     ])
 }
 
-/// A cube map as KTX 2.0 in VK_FORMAT_R16G16B16A16_SFLOAT, with the keys and values `pairs` besides those of
-/// the standard.
+/// Encodes a cube map as KTX 2.0 with the format VK_FORMAT_R16G16B16A16_SFLOAT. `pairs` are key/value data in
+/// addition to the standard ones.
 ///
 /// # Errors
 ///
-/// [`Error::Encode`] for levels that are not those of a cube.
+/// [`Error::Encode`] if the levels are not those of a cube.
 pub fn cube_ktx2(cube: &CubeTexels, pairs: &[(&str, String)]) -> Result<Vec<u8>> {
     let levels = &cube.levels;
     let is_whole = |(level, texels): (usize, &Vec<_>)| texels.len() == 6 * cube.side(level).pow(2);
@@ -227,8 +231,8 @@ pub fn cube_ktx2(cube: &CubeTexels, pairs: &[(&str, String)]) -> Result<Vec<u8>>
             sgd_byte_length: 0,
         },
     };
-    // The finest level is the first in the index and the last in the file; each begins at a multiple of a
-    // texel's size.
+    // The finest level is first in the index and last in the file. Each level is aligned to the size of a
+    // texel.
     let mut index = vec![[0; LevelIndex::LENGTH]; levels.len()];
     let mut at = dfd_at + dfd_bytes + keys.len();
     for (entry, level) in index.iter_mut().zip(levels).rev() {
@@ -257,7 +261,8 @@ pub fn cube_ktx2(cube: &CubeTexels, pairs: &[(&str, String)]) -> Result<Vec<u8>>
 
 const TEXEL_BYTES: usize = 8;
 
-/// Keys in ascending order with their values, each pair padded to four bytes (KTX 2.0, 3.11).
+/// Encodes key/value pairs in ascending order of the keys, each pair padded to four bytes (KTX 2.0, section
+/// 3.11).
 fn key_value_data(pairs: &[(&str, String)]) -> Vec<u8> {
     let writer = concat!("canopy ", env!("CARGO_PKG_VERSION"));
     let own = [("KTXorientation", "rd"), ("KTXwriter", writer)];

@@ -1,9 +1,10 @@
-//! Colours of signed distances.
+//! Colour map of signed distances.
 
 use glam::Vec3;
 
-/// Blue, grey and red of equal brightness steps, which all kinds of colour vision tell apart (Moreland 2009,
-/// "Diverging Color Maps for Scientific Visualization"), sRGB-encoded and evenly spaced.
+/// Diverging map from blue over grey to red in equal steps of lightness, readable with all kinds of colour
+/// vision (Moreland 2009, "Diverging Color Maps for Scientific Visualization"). sRGB-encoded and evenly
+/// spaced.
 pub const DIVERGING: [[u8; 3]; 9] = [
     [59, 76, 192],
     [98, 130, 234],
@@ -15,12 +16,13 @@ pub const DIVERGING: [[u8; 3]; 9] = [
     [222, 96, 77],
     [180, 4, 38],
 ];
-/// Of what lies below the range: darker than all of the map.
+/// Colour of values below the range, darker than the whole map.
 pub const BELOW: [u8; 3] = [38, 0, 66];
-/// Of what lies above the range: of a hue that the map lacks.
+/// Colour of values above the range, with a hue that is not in the map.
 pub const ABOVE: [u8; 3] = [255, 214, 0];
 
-/// The colour of `share` of the range, from −1 to 1, sRGB-encoded from 0 to 1. What lies outside has its own.
+/// Returns the colour at `share` of the range, from −1 to 1, as sRGB-encoded values from 0 to 1. Values
+/// outside the range have colours of their own.
 pub fn color(share: f32) -> Vec3 {
     if share < -1.0 {
         return encoded(BELOW);
@@ -31,7 +33,8 @@ pub fn color(share: f32) -> Vec3 {
     between(&DIVERGING, 0.5 * share + 0.5)
 }
 
-/// The colour at a share from 0 to 1 of evenly spaced ones, of which there are at least two; from 0 to 1.
+/// Interpolates between evenly spaced colours, of which there must be at least two. `share` is from 0 to 1,
+/// and so is the result.
 pub(super) fn between(colors: &[[u8; 3]], share: f32) -> Vec3 {
     let last = colors.len() - 1;
     let at = share * last as f32;

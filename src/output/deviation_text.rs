@@ -1,9 +1,9 @@
-//! Figures of deviations in words, for the command line and for the panel.
+//! Statistics of deviations as text, for the command line and the panel.
 
 use super::numbers::{percent, significant};
 use crate::scene::deviation::{Extreme, Statistics};
 
-/// The figures as lines, each with its line break.
+/// Formats the statistics as lines, each terminated by a line break.
 pub fn lines(statistics: &Statistics) -> String {
     let at = |extreme: &Extreme| {
         let [x, y, z] = extreme.position.to_array().map(significant);

@@ -1,5 +1,4 @@
-//! A text in a picture file, beside its pixels: an `iTXt` chunk of PNG, a comment of JPEG, an attribute of
-//! OpenEXR.
+//! Text embedded in a picture file: an `iTXt` chunk of PNG, a comment of JPEG, or an attribute of OpenEXR.
 
 use crate::{Error, Result};
 use std::{
@@ -8,33 +7,33 @@ use std::{
     path::Path,
 };
 
-/// Under which the text is kept in each format.
+/// Keyword of the text in each format.
 pub const KEYWORD: &str = "canopy";
 
-/// Most bytes of a text, written or read.
+/// Maximum size of a text in bytes, for writing and reading.
 pub const MOST_BYTES: usize = 1 << 20;
 
-/// Most bytes of a text in a JPEG file, whose comments are short.
+/// Maximum size of a text in a JPEG file in bytes. JPEG limits the length of comments.
 pub const MOST_BYTES_OF_JPEG: usize = u16::MAX as usize - 3 - KEYWORD.len();
 
-/// Most chunks, segments or attributes that are looked through.
+/// Maximum number of chunks, segments or attributes to search.
 const MOST_PARTS: usize = 10_000;
 
-/// What a PNG file begins with, and its first chunk, which has a fixed size.
+/// Signature of a PNG file. The IHDR chunk that follows it has a fixed size.
 const PNG_MAGIC: &[u8; 8] = b"\x89PNG\r\n\x1a\n";
 const PNG_HEADER: usize = 8 + 25;
 
-/// What a JPEG file begins with.
+/// Signature of a JPEG file.
 const JPEG_MAGIC: &[u8; 2] = b"\xff\xd8";
 
-/// What an OpenEXR file begins with.
+/// Signature of an OpenEXR file.
 const EXR_MAGIC: &[u8; 4] = b"\x76\x2f\x31\x01";
 
-/// `picture`, a PNG file, with `text` in a chunk `iTXt`, and `software` as what made it (PNG, section
-/// 11.3.3).
+/// Inserts `text` into the PNG file `picture` as an `iTXt` chunk, and `software` as its `Software` (PNG,
+/// section 11.3.3).
 pub fn into_png(picture: &[u8], text: &str, software: &str) -> Vec<u8> {
     let mut made = KEYWORD.as_bytes().to_vec();
-    // No compression, no language, no translated keyword.
+    // Not compressed, without a language and a translated keyword.
     made.extend(b"\0\0\0\0\0");
     made.extend(text.as_bytes());
     let mut by = b"Software\0".to_vec();
@@ -52,14 +51,14 @@ fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// `picture`, a JPEG file, with `text` in a comment; without it where the text is too long for one.
+/// Inserts `text` into the JPEG file `picture` as a comment. Leaves the text out if it is too long.
 pub fn into_jpeg(picture: &[u8], text: &str) -> Vec<u8> {
     let data = [KEYWORD.as_bytes(), b"\0", text.as_bytes()].concat();
     let Ok(length) = u16::try_from(data.len() + 2) else {
-        log::warn!("the settings are too long for a comment of JPEG: they are left out");
+        log::warn!("the settings are too long for a JPEG comment and are not stored");
         return picture.to_owned();
     };
-    // Readers want the segment of JFIF first.
+    // Readers expect the JFIF segment first.
     let is_jfif = picture.get(2..4) == Some(&[0xff, 0xe0]);
     let jfif = picture.get(4..6).filter(|_| is_jfif);
     let jfif = jfif.map_or(0, |length| {
@@ -69,12 +68,12 @@ pub fn into_jpeg(picture: &[u8], text: &str) -> Vec<u8> {
     [head, &[0xff, 0xfe], &length.to_be_bytes(), &data, rest].concat()
 }
 
-/// The text in the picture at `path`; `None` where it has none, and in a file of another kind.
+/// Reads the text of the picture at `path`; `None` if it has none or is another kind of file.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for a text that is longer than
-/// [`MOST_BYTES`], compressed, or not UTF-8.
+/// [`Error::Io`] if the file cannot be read. [`Error::Scene`] if the text is longer than [`MOST_BYTES`],
+/// compressed, or not UTF-8.
 pub fn find(path: &Path) -> Result<Option<String>> {
     let mut file = BufReader::new(File::open(path).map_err(|e| Error::io(path, e))?);
     let found = find_in(&mut file).map_err(|e| Error::io(path, e))?;
@@ -87,7 +86,7 @@ pub fn find(path: &Path) -> Result<Option<String>> {
 
 type Found = std::result::Result<Option<Vec<u8>>, String>;
 
-/// A file that ends early has no text.
+/// Finds the text in a file. A truncated file counts as one without text.
 fn find_in(file: &mut (impl Read + Seek)) -> io::Result<Found> {
     let mut magic = [0; 8];
     let found = file.read_exact(&mut magic).and_then(|()| {
@@ -141,7 +140,7 @@ fn in_png(file: &mut (impl Read + Seek)) -> io::Result<Found> {
     Ok(Ok(None))
 }
 
-/// What stands behind the keyword of a chunk `iTXt`.
+/// Returns the text of an `iTXt` chunk, from the data behind its keyword.
 fn text_of_chunk(data: &[u8]) -> Found {
     let [compressed, _, rest @ ..] = data else {
         return Ok(None);
@@ -149,7 +148,7 @@ fn text_of_chunk(data: &[u8]) -> Found {
     if *compressed != 0 {
         return Err("its settings are compressed, which canopy does not read".into());
     }
-    // The language and the translated keyword each end in a zero.
+    // The language and the translated keyword are both terminated by a zero.
     let mut parts = rest.splitn(3, |byte| *byte == 0);
     Ok(parts.nth(2).map(<[u8]>::to_vec))
 }
@@ -164,7 +163,7 @@ fn in_jpeg(file: &mut (impl Read + Seek)) -> io::Result<Found> {
         };
         let length = u16::from_be_bytes([high, low]).saturating_sub(2);
         match marker {
-            // From here on there are pixels.
+            // Start of scan: only pixel data follows.
             0xda => break,
             0xfe => {
                 let mut data = vec![0; usize::from(length)];
@@ -203,7 +202,7 @@ fn in_exr(file: &mut impl Read) -> io::Result<Found> {
     Ok(Ok(None))
 }
 
-/// Bytes up to a zero: names have 255 at most.
+/// Reads bytes up to a zero. Names have at most 255 bytes.
 fn text_to_zero(file: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for _ in 0..256 {
@@ -217,7 +216,7 @@ fn text_to_zero(file: &mut impl Read) -> io::Result<Vec<u8>> {
     Err(io::ErrorKind::UnexpectedEof.into())
 }
 
-/// Going on by more bytes than a signed number holds.
+/// Seeks forward by an unsigned number of bytes.
 trait SeekBy: Seek {
     fn seek_relative_by(&mut self, bytes: u64) -> io::Result<()> {
         let bytes = i64::try_from(bytes).map_err(|_| io::ErrorKind::UnexpectedEof)?;
@@ -264,7 +263,7 @@ mod tests {
             assert_eq!(found(&without), Ok(None));
             let decoded = |bytes: &[u8]| image::load_from_memory(bytes).unwrap();
             assert_eq!(decoded(&with), decoded(&without));
-            // Cut off anywhere, a file has no text or the whole one.
+            // A file truncated at any point has either the complete text or none.
             for end in (0..with.len()).step_by(7) {
                 let part = found(&with[..end]);
                 assert!(part == Ok(None) || part == found(&with), "{end}");
@@ -273,7 +272,7 @@ mod tests {
         assert_eq!(found(b"glTF\x02\0\0\0 and so on"), Ok(None));
     }
 
-    /// Lengths that files state are never allocated or followed beyond what is allowed.
+    /// Lengths stated in a file are never allocated or followed beyond the limits.
     #[test]
     fn hostile_texts_are_one_line() {
         let png = picture::png(1, 1, vec![1; 4]).unwrap();
@@ -295,7 +294,7 @@ mod tests {
         }
         let compressed = found(&with(b"canopy\0\x01\0\0\0text")).unwrap_err();
         assert!(compressed.contains("compressed"), "{compressed}");
-        // A length that is larger than the file, and one that is larger than any text.
+        // A length larger than the file, and one larger than the limit.
         let mut huge = with(b"canopy\0\0\0\0\0text");
         huge[PNG_HEADER..PNG_HEADER + 4].copy_from_slice(&(1_u32 << 19).to_be_bytes());
         assert_eq!(found(&huge), Ok(None));
@@ -312,7 +311,7 @@ mod tests {
             message.ends_with("a.png: its settings are not text (UTF-8)"),
             "{message}"
         );
-        // A picture of nothing but chunks without data.
+        // A file that consists of empty chunks only.
         let many = [&PNG_MAGIC[..], &chunk(b"tEXt", b"").repeat(2 * MOST_PARTS)].concat();
         assert_eq!(found(&many), Ok(None));
         let long = "x".repeat(70_000);

@@ -1,4 +1,4 @@
-//! LDR-FLIP: how much two pictures differ for a person who looks at them in turn (Andersson, Nilsson,
+//! LDR-FLIP: perceived difference between two images that alternate in place (Andersson, Nilsson,
 //! Akenine-Möller, Oskarsson, Åström and Fairchild 2020, "FLIP: A Difference Evaluator for Alternating
 //! Images"). The filters are separable.
 
@@ -6,33 +6,34 @@ use crate::scene::srgb;
 use glam::{Mat3, Vec3};
 use std::f32::consts::PI;
 
-/// Pixels per degree of vision in the paper: 0.7 m from a screen of 3840 pixels on 0.7 m.
+/// Pixels per degree of visual angle in the paper, for a screen 0.7 m wide with 3840 pixels, seen from 0.7 m.
 pub const PIXELS_PER_DEGREE: f32 = 67.020_645;
 
-/// Contrast sensitivity of a channel (table 1): a sum of Gaussians `a · √(π / b) · exp(−π² x² / b)`, x in
-/// degrees.
+/// Contrast sensitivity function of a channel (table 1): a sum of Gaussians `a · √(π / b) · exp(−π² x² / b)`,
+/// with x in degrees.
 type Sensitivity = &'static [[f32; 2]];
 const ACHROMATIC: Sensitivity = &[[1.0, 0.0047]];
 const RED_GREEN: Sensitivity = &[[1.0, 0.0053]];
 const BLUE_YELLOW: Sensitivity = &[[34.1, 0.04], [13.5, 0.025]];
-/// The widest of them, which all are cut off with.
+/// Largest `b` of these Gaussians. It sets the radius at which all of them are truncated.
 const WIDEST: f32 = 0.04;
-/// Exponents of differences of colours and of features.
+/// Exponents of the colour difference and the feature difference.
 const COLOR_EXPONENT: f32 = 0.7;
 const FEATURE_EXPONENT: f32 = 0.5;
-/// The share of the largest difference of colours up to which differences get `MOST_OF_SCALE` of the scale.
+/// Fraction of the maximum colour difference that is mapped to `MOST_OF_SCALE` of the output range.
 const COMMON: f32 = 0.4;
 const MOST_OF_SCALE: f32 = 0.95;
-/// Width of the features that are detected, in degrees.
+/// Width of detected features in degrees.
 const FEATURE_WIDTH: f32 = 0.082;
 
-/// The error of each pixel, from 0 to 1, between pictures of `size`: sRGB-encoded, 0 to 1 a channel.
+/// Computes the error of each pixel, from 0 to 1, between two images of `size`. Channels are sRGB-encoded,
+/// from 0 to 1.
 pub fn flip(size: [u32; 2], a: &[[f32; 3]], b: &[[f32; 3]], pixels_per_degree: f32) -> Vec<f32> {
     let (filters, to) = (Filters::new(pixels_per_degree), Colors::new());
     let [a, b] = std::thread::scope(|scope| {
         let other = scope.spawn(|| Seen::new(size, a, &filters, &to));
         let b = Seen::new(size, b, &filters, &to);
-        // A thread that panics does so for all.
+        // Propagates a panic of the other thread.
         let a = other
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -52,11 +53,11 @@ pub fn flip(size: [u32; 2], a: &[[f32; 3]], b: &[[f32; 3]], pixels_per_degree: f
         .collect()
 }
 
-/// A picture as it is seen.
+/// Image after the contrast-sensitivity filter.
 struct Seen {
-    /// CIELAB with the Hunt effect, of what the eye resolves.
+    /// CIELAB colours with the Hunt adjustment.
     colors: Vec<Vec3>,
-    /// How much of an edge and of a point is at each pixel.
+    /// Edge and point magnitude at each pixel.
     features: Vec<[f32; 2]>,
 }
 
@@ -87,7 +88,8 @@ impl Seen {
     }
 }
 
-/// Magnitudes of first and second derivatives of the lightness `y`, which is scaled to 0 to 1.
+/// Computes the gradient magnitudes of the first and second derivatives of the lightness `y`, after scaling
+/// it to 0 to 1.
 fn features(mut y: Plane, filters: &Filters) -> Vec<[f32; 2]> {
     y.values.iter_mut().for_each(|y| *y = (*y + 16.0) / 116.0);
     let along = |derivative: &[f32]| {
@@ -104,15 +106,16 @@ fn features(mut y: Plane, filters: &Filters) -> Vec<[f32; 2]> {
         .collect()
 }
 
-/// A Gaussian in one direction, with its weight among those of a channel.
+/// Kernel of a one-dimensional Gaussian, and its weight in the sum of its channel.
 type Weighted = (Vec<f32>, f32);
 
-/// Kernels along a row or a column.
+/// One-dimensional kernels, for rows or columns.
 struct Filters {
     achromatic: Vec<Weighted>,
     red_green: Vec<Weighted>,
     blue_yellow: Vec<Weighted>,
-    /// A Gaussian, and its first and second derivatives, whose parts of each sign have a sum of ±1.
+    /// A Gaussian, and its first and second derivatives. The positive parts of a derivative sum to 1 and the
+    /// negative parts to −1.
     smooth: Vec<f32>,
     edge: Vec<f32>,
     point: Vec<f32>,
@@ -161,20 +164,20 @@ impl Filters {
     }
 }
 
-/// A function at whole pixels from −`reach` to `reach`.
+/// Samples a function at the integers from −`reach` to `reach`.
 fn sampled(reach: f32, function: impl Fn(f32) -> f32) -> Vec<f32> {
     let reach = reach as i32;
     (-reach..=reach).map(|x| function(x as f32)).collect()
 }
 
-/// One channel of a picture.
+/// One channel of an image.
 struct Plane {
     size: [u32; 2],
     values: Vec<f32>,
 }
 
 impl Plane {
-    /// What the eye resolves of a channel with this sensitivity.
+    /// Applies the contrast-sensitivity filter of a channel.
     fn resolved(&self, sensitivity: &[Weighted]) -> Vec<f32> {
         let mut sum = vec![0.0; self.values.len()];
         for (kernel, weight) in sensitivity {
@@ -186,7 +189,7 @@ impl Plane {
         sum
     }
 
-    /// Filtered along rows. Outside of the picture is what is at its border.
+    /// Convolves rows with a kernel. Pixels outside the image repeat its border.
     fn along_rows(&self, kernel: &[f32]) -> Self {
         let width = self.size[0] as usize;
         let reach = kernel.len() / 2;
@@ -206,7 +209,7 @@ impl Plane {
         }
     }
 
-    /// The same along columns.
+    /// Convolves columns with a kernel, with the same border.
     fn along_columns(&self, kernel: &[f32]) -> Self {
         let [width, height] = self.size.map(|side| side as usize);
         let reach = kernel.len() / 2;
@@ -230,7 +233,8 @@ fn add_scaled(sum: &mut [f32], values: &[f32], factor: f32) {
     }
 }
 
-/// Maps differences of colours, of which `largest` is the largest, to 0 to 1: common ones to most of it.
+/// Maps a colour difference from 0 to `largest` to the range 0 to 1. The most common differences, the small
+/// ones, take most of the range.
 fn spread(difference: f32, largest: f32) -> f32 {
     let common = COMMON * largest;
     if difference < common {
@@ -239,22 +243,23 @@ fn spread(difference: f32, largest: f32) -> f32 {
     MOST_OF_SCALE + (1.0 - MOST_OF_SCALE) * (difference - common) / (largest - common)
 }
 
-/// A distance in CIELAB for large differences: of lightness, plus that of chroma (Abasi, Amani Tehran and
-/// Fairchild 2020).
+/// HyAB distance in CIELAB, for large differences: the difference in lightness plus the distance in chroma
+/// (Abasi, Amani Tehran and Fairchild 2020).
 fn hyab(a: Vec3, b: Vec3) -> f32 {
     let difference = a - b;
     difference.x.abs() + difference.y.hypot(difference.z)
 }
 
-/// Dark colours look less colourful (Hunt).
+/// Hunt adjustment: dark colours look less colourful.
 fn hunt(lab: Vec3) -> Vec3 {
     let factor = 0.01 * lab.x;
     lab * Vec3::new(1.0, factor, factor)
 }
 
-/// Conversions of colours.
+/// Colour space conversions.
 struct Colors {
-    /// CIE XYZ, divided by the white point D65, which is that of (1, 1, 1), of linear sRGB.
+    /// Matrix from linear sRGB to CIE XYZ relative to the white point D65, so that (1, 1, 1) maps to (1, 1,
+    /// 1).
     xyz_from_linear: Mat3,
     linear_from_xyz: Mat3,
 }
@@ -273,25 +278,25 @@ impl Colors {
         }
     }
 
-    /// The difference of green and blue.
+    /// Returns the difference of pure green and pure blue, which is the maximum.
     fn largest_difference(&self) -> f32 {
         let [green, blue] = [Vec3::Y, Vec3::Z].map(|color| hunt(self.lab(color)));
         hyab(green, blue).powf(COLOR_EXPONENT)
     }
 
-    /// The opponent colours YCxCz of linear sRGB: CIELAB without its cube root.
+    /// Converts linear sRGB to the opponent space YCxCz, which is CIELAB without the cube root.
     fn opponent(&self, linear: Vec3) -> Vec3 {
         let [x, y, z] = (self.xyz_from_linear * linear).to_array();
         Vec3::new(116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z))
     }
 
-    /// The inverse of [`Colors::opponent`].
+    /// Converts YCxCz to linear sRGB, the inverse of [`Colors::opponent`].
     fn linear(&self, opponent: Vec3) -> Vec3 {
         let y = (opponent.x + 16.0) / 116.0;
         self.linear_from_xyz * Vec3::new(y + opponent.y / 500.0, y, y - opponent.z / 200.0)
     }
 
-    /// CIELAB of linear sRGB.
+    /// Converts linear sRGB to CIELAB.
     fn lab(&self, linear: Vec3) -> Vec3 {
         const DELTA: f32 = 6.0 / 29.0;
         let root = (self.xyz_from_linear * linear).map(|t| {

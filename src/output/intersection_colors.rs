@@ -1,16 +1,17 @@
-//! Colours of triangles that pass through others, and of those that do not.
+//! Colours of triangles that intersect others, and of all other triangles.
 
 use glam::Vec3;
 
-/// Of a triangle that passes through another one and faces the camera: orange, brighter than all that is grey, so that
-/// all kinds of colour vision tell them apart. sRGB-encoded.
+/// Colour of an intersecting triangle that faces the camera, sRGB-encoded. This orange is brighter than all
+/// of the greys, so that it can be told apart with all kinds of colour vision.
 pub const THROUGH: [u8; 3] = [255, 153, 0];
-/// The share of it that is left at a surface's edge, as it is seen.
+/// Fraction of that brightness at grazing angles.
 const THROUGH_AT_EDGES: f32 = 0.75;
-/// The grey of all others, at edges and in the middle.
+/// Grey of all other triangles, at grazing and at normal incidence.
 const GREY: [f32; 2] = [0.14, 0.50];
 
-/// The colour of a surface that faces the camera as far as `facing` says, from 0 to 1; sRGB-encoded from 0 to 1.
+/// Returns the colour of a surface, as sRGB-encoded values from 0 to 1. `facing` is 0 at grazing angles and 1
+/// for a surface that faces the camera.
 pub fn color(is_through: bool, facing: f32) -> Vec3 {
     let facing = facing.clamp(0.0, 1.0);
     if is_through {
@@ -24,19 +25,19 @@ pub fn color(is_through: bool, facing: f32) -> Vec3 {
 mod tests {
     use super::*;
 
-    /// Relative luminance of sRGB (WCAG 2.2).
+    /// Computes the relative luminance of an sRGB colour (WCAG 2.2).
     fn luminance(color: Vec3) -> f32 {
         let linear = color.map(|c| ((c + 0.055) / 1.055).powf(2.4));
         linear.dot(Vec3::new(0.2126, 0.7152, 0.0722))
     }
 
-    /// Those who see no colours at all need a contrast.
+    /// Without colour vision, the two only differ in brightness.
     #[test]
     fn what_passes_through_is_brighter_than_all_grey() {
         let darkest = luminance(color(true, 0.0));
         let brightest = luminance(color(false, 1.0));
         assert!(darkest > brightest, "{darkest} {brightest}");
-        // Side by side both face the camera alike.
+        // Adjacent triangles have about the same angle to the camera.
         for step in 0..=4_u8 {
             let facing = f32::from(step) / 4.0;
             let [through, other] = [true, false].map(|is| luminance(color(is, facing)) + 0.05);

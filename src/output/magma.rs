@@ -1,10 +1,11 @@
-//! Colours of errors.
+//! Colour map of errors.
 
 use super::deviation_colors::between;
 use glam::Vec3;
 
-/// From black over violet and orange to a light yellow, ever brighter (van der Walt and Smith 2015, magma of
-/// matplotlib), sRGB-encoded and evenly spaced: within 3 of 255 of the map of 256 colours.
+/// The map magma of matplotlib, from black over violet and orange to light yellow with increasing lightness
+/// (van der Walt and Smith 2015). sRGB-encoded and evenly spaced, within 3 of 255 of the map with 256
+/// colours.
 pub const MAGMA: [[u8; 3]; 17] = [
     [0, 0, 4],
     [10, 8, 34],
@@ -25,8 +26,8 @@ pub const MAGMA: [[u8; 3]; 17] = [
     [252, 253, 191],
 ];
 
-/// The colour of a share of the range from 0 to 1, sRGB-encoded from 0 to 1. What lies outside has that of its
-/// end, and what is no number that of the upper one.
+/// Returns the colour at `share` of the range, from 0 to 1, as sRGB-encoded values from 0 to 1. Values
+/// outside the range are clamped, and NaN has the upper colour.
 pub fn color(share: f32) -> Vec3 {
     let share = if share.is_nan() { 1.0 } else { share };
     between(&MAGMA, share.clamp(0.0, 1.0))
@@ -36,7 +37,7 @@ pub fn color(share: f32) -> Vec3 {
 mod tests {
     use super::*;
 
-    /// matplotlib 3.11's own colours, at places that are no samples of ours.
+    /// Colours of matplotlib 3.11, at positions between our samples.
     #[test]
     fn colours_are_those_of_matplotlib() {
         let bytes = |share| color(share).to_array().map(|c| (c * 255.0).round() as u8);

@@ -1,4 +1,4 @@
-//! Output files. They appear whole or not at all, and their names may hold a frame's number.
+//! Output files. They are written atomically, and their names may contain a frame number.
 
 pub mod baked;
 pub mod deviation_colors;
@@ -17,11 +17,11 @@ pub use crate::atomic_file::{check_writable, write};
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// The extension of `path` in lower case, if it is one of `known`.
+/// Returns the extension of `path` in lower case if it is one of `known`.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for any other extension; it lists `known`.
+/// [`Error::Usage`] for any other extension. The message lists `known`.
 pub fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
     known
@@ -44,7 +44,7 @@ pub fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
         })
 }
 
-/// A file name in which `{frame}` or `{frame:4}` stands for the number of a frame.
+/// File name with a placeholder for the frame number, `{frame}` or `{frame:4}`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Template {
     path: PathBuf,
@@ -53,11 +53,11 @@ pub struct Template {
 }
 
 impl Template {
-    /// Parses a name. Only a name that is Unicode can hold a number.
+    /// Parses a name. Only a name that is valid Unicode can contain a placeholder.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] for a number that is written otherwise.
+    /// [`Error::Usage`] for a malformed placeholder.
     pub fn new(path: &Path) -> Result<Self> {
         let path = path.to_owned();
         let Some((before, rest)) = path.to_str().and_then(|text| text.split_once("{frame")) else {
@@ -83,12 +83,12 @@ impl Template {
         }
     }
 
-    /// Whether each frame has its own name.
+    /// True if the name contains the frame number.
     pub fn is_numbered(&self) -> bool {
         self.number.is_some()
     }
 
-    /// The name of a frame's file.
+    /// Returns the file name of a frame.
     pub fn frame(&self, frame: u32) -> PathBuf {
         match &self.number {
             Some((before, after, width)) => format!("{before}{frame:0width$}{after}").into(),

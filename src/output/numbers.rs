@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Number formatting for people.
 
-/// A whole number in groups of three digits: "1,234,567".
+/// Formats a whole number in groups of three digits: "1,234,567".
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// A number of bytes: "12.3 MiB".
+/// Formats a number of bytes: "12.3 MiB".
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if count < 1024 {
@@ -21,7 +21,7 @@ pub fn bytes(count: u64) -> String {
     }
     let mut value = count as f64 / 1024.0;
     let mut unit = 0;
-    // What would be rounded to 1024 of a unit is one of the next.
+    // A value that would round to 1024 of a unit uses the next unit.
     while value >= 1023.95 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
@@ -29,7 +29,7 @@ pub fn bytes(count: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// A duration as people read it: "0.42 s", "12 s", "3 min 5 s".
+/// Formats a duration: "0.42 s", "12 s", "3 min 5 s".
 pub fn duration(secs: f64) -> String {
     let whole = secs.round() as u64;
     match whole {
@@ -40,7 +40,7 @@ pub fn duration(secs: f64) -> String {
     }
 }
 
-/// As [`duration`], in whole seconds, of what is left.
+/// Formats a remaining time like [`duration`], but in whole seconds.
 pub fn duration_left(secs: f64) -> String {
     if secs < 10.0 {
         return format!("{:.0} s", secs.ceil());
@@ -48,7 +48,7 @@ pub fn duration_left(secs: f64) -> String {
     duration(secs)
 }
 
-/// A length with four significant digits and no needless zeros: "12.35", "0.001234", "1235000".
+/// Formats a length with four significant digits and no trailing zeros: "12.35", "0.001234", "1235000".
 pub fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
@@ -65,7 +65,8 @@ pub fn significant(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A share with one decimal, but never 0 % of something or 100 % of less than all.
+/// Formats a share as a percentage with one decimal. A share above 0 never prints as 0 %, and one below 1
+/// never as 100 %.
 pub fn percent(share: f64) -> String {
     match 100.0 * share {
         less if less > 0.0 && less < 0.05 => "< 0.1 %".into(),

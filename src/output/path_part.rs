@@ -1,5 +1,5 @@
-//! Parts of a picture of paths: OpenEXR files that hold, beside the mean, the exact sums of some of the
-//! picture's samples, and say which.
+//! Parts of a path-traced picture: OpenEXR files that hold the mean and the exact sums of a range of the
+//! picture's samples.
 
 use crate::{
     Error, Result,
@@ -20,61 +20,61 @@ use exr::{
 use serde::{Deserialize, Serialize};
 use std::{io::Cursor, ops::Range, path::Path};
 
-/// The attribute that says which samples the sums are of.
+/// Name of the attribute that describes the part.
 const KEYWORD: &str = "canopyPart";
 
-/// The version of what it says. A reader takes no other one.
+/// Version of the description. Other versions are rejected.
 const FORMAT: u32 = 1;
 
-/// Most bytes of it.
+/// Maximum size of the description in bytes.
 const MOST_BYTES: usize = 4096;
 
-/// Most samples of a pixel.
+/// Maximum number of samples per pixel.
 const MOST_SAMPLES: u32 = 1_000_000_000;
 
-/// The names of the channels of colours, in the order of a pixel.
+/// Names of the colour channels, in the order of a pixel.
 const COLORS: [&str; 4] = ["R", "G", "B", "A"];
 
-/// How parts are compressed.
+/// Compression of the files.
 const ENCODING: Encoding = Encoding::SMALL_LOSSLESS;
 
-/// What a part says of itself.
+/// Description of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
     format: u32,
-    /// Which of how many parts it is, from 1 on.
+    /// Number of the part, from 1, and the number of parts.
     pub part: [u32; 2],
-    /// Its first sample, and the one behind its last, when it is whole.
+    /// Range of samples of the complete part: the first sample, and one past the last.
     pub samples: [u32; 2],
-    /// Samples that its sums hold, from the first on.
+    /// Number of samples in the sums, counted from the first one.
     pub held: u32,
-    /// Samples of the whole picture.
+    /// Samples per pixel of the whole picture.
     pub total: u32,
-    /// The picture's number in its sequence.
+    /// Frame number in the sequence.
     pub frame: u32,
-    /// What it is a picture of.
+    /// Identity of the picture.
     pub of: Identity,
 }
 
-/// What parts of one picture have in common: numbers that differ where what they stand for does.
+/// Hashes and properties that parts of the same picture have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
-    /// What it was made with.
+    /// Version of canopy.
     pub version: String,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// The bytes of its files, edits, and what is hidden.
+    /// Hash of the scene's files, edits and hidden nodes.
     pub scene: u32,
-    /// The settings.
+    /// Hash of the settings.
     pub settings: u32,
-    /// The camera.
+    /// Hash of the camera.
     pub view: u32,
 }
 
 impl Identity {
-    /// What differs, in words; `None` where nothing does.
+    /// Describes the first difference; `None` if there is none.
     pub fn difference(&self, other: &Self) -> Option<String> {
         let [a, b] = [self, other];
         let sides = |size: [u32; 2]| format!("{} × {} pixels", size[0], size[1]);
@@ -95,7 +95,8 @@ impl Identity {
 }
 
 impl About {
-    /// Of samples `range` of the `total` of a picture, of which the first `held` are there.
+    /// Describes a part that covers the samples `range` of the `total` of a picture, and holds the first
+    /// `held` of them.
     pub fn new(
         part: [u32; 2],
         (range, held, total): (&Range<u32>, u32, u32),
@@ -112,12 +113,12 @@ impl About {
         }
     }
 
-    /// The samples that are there.
+    /// Returns the range of the samples that are held.
     pub fn range(&self) -> Range<u32> {
         self.samples[0]..self.samples[0] + self.held
     }
 
-    /// Whether this can be.
+    /// True if the fields are consistent.
     fn is_sound(&self) -> bool {
         let [first, end] = self.samples;
         let [number, parts] = self.part;
@@ -129,23 +130,23 @@ impl About {
     }
 }
 
-/// A part.
+/// A part of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathPart {
-    /// What it is.
+    /// Description of the part.
     pub about: About,
-    /// The sums of its samples.
+    /// Sums of its samples.
     pub sums: PathSums,
-    /// How the picture was made, as pictures keep it.
+    /// Provenance of the picture, if it is known.
     pub made: Option<String>,
 }
 
-/// The name of a channel of sums.
+/// Returns the name of a channel that stores one word of the sums.
 fn name_of(word: usize, color: &str) -> String {
     format!("sum{word}.{color}")
 }
 
-/// Encodes a part.
+/// Encodes a part as OpenEXR.
 ///
 /// # Errors
 ///
@@ -189,22 +190,22 @@ pub fn exr(part: &PathPart) -> Result<Vec<u8>> {
     Ok(bytes.into_inner())
 }
 
-/// Decodes the part that `bytes`, read from `path`, are. Their headers have been checked against the limits of
-/// what is loaded.
+/// Decodes the part in `bytes`, which were read from `path`. The caller has checked their headers against the
+/// load limits.
 ///
 /// # Errors
 ///
-/// [`Error::Scene`] for a file that canopy has not written so, or that is broken.
+/// [`Error::Scene`] if the file is invalid or was not written by canopy as a part.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<PathPart> {
     let read = guarded(|| decoded(bytes));
-    let broken = || Err("is broken in a way that its decoder did not expect".into());
+    let broken = || Err("is broken: its decoder failed unexpectedly".into());
     read.unwrap_or_else(broken)
         .map_err(|what| Error::scene(path, what))
 }
 
 fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
-    const NO_PART: &str = "is no part of a picture of paths: `canopy render --paths N --part I/N` and \
-        --checkpoint write such";
+    const NO_PART: &str = "is not a part of a path-traced picture: `canopy render --paths N --part I/N` and \
+                           --checkpoint write such";
     let meta =
         MetaData::read_from_buffered(Cursor::new(bytes), false).map_err(|e| format!("is broken: {e}"))?;
     let [header] = &meta.headers[..] else {
@@ -220,7 +221,7 @@ fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
     };
     let about = text_of(KEYWORD).filter(|text| text.len() <= MOST_BYTES);
     let about: About = serde_json::from_str(&about.ok_or(NO_PART)?)
-        .map_err(|e| format!("says what part it is in a way that is broken: {e}"))?;
+        .map_err(|e| format!("has a broken description of its part: {e}"))?;
     if about.format != FORMAT {
         let format = about.format;
         return Err(format!(
@@ -228,9 +229,10 @@ fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
         ));
     }
     if !about.is_sound() {
-        return Err("says that it holds samples that it cannot have".into());
+        return Err("declares samples that it cannot have".into());
     }
-    // What canopy writes and nothing else, so that no header asks for more memory than its size says.
+    // Accepts exactly the layout that canopy writes, so that no header can request more memory than its size
+    // implies.
     let size = header.layer_size;
     let is_of_size = about.of.size.map(|side| side as usize) == [size.0, size.1];
     let is_plain = header.compression == ENCODING.compression
@@ -248,7 +250,7 @@ fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
         names.all(|name| is_named(&name, SampleType::U32))
     });
     if !(is_of_size && is_plain && channels.len() == 20 && has_colors && has_words) {
-        return Err("says that it is a part, but its channels or sizes are not those of one".into());
+        return Err("declares itself a part, but its channels or sizes do not match".into());
     }
     let made = text_of(embedded::KEYWORD);
     let image = exr::prelude::read()
@@ -274,7 +276,7 @@ fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
     Ok(PathPart { about, sums, made })
 }
 
-/// The picture of `samples` samples whose sums these are, as `canopy render` writes it.
+/// Encodes the final picture from the sums of all `samples` samples, in the same form as `canopy render`.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Picture files: `.exr` keeps floats as they are, `.png` maps them to colours.
+//! Picture files: `.exr` stores the floats unchanged, `.png` maps them to colours.
 
 use super::{deviation_colors, embedded, intersection_colors, magma};
 use crate::{
@@ -15,18 +15,18 @@ use glam::Vec3;
 use image::ImageFormat;
 use std::io::Cursor;
 
-/// Encodes RGBA of eight bits a channel, which is already sRGB-encoded, as PNG.
+/// Encodes sRGB-encoded RGBA with eight bits per channel as PNG.
 ///
 /// # Errors
 ///
-/// [`Error::Encode`] for another number of bytes than the size needs.
+/// [`Error::Encode`] if the number of bytes does not match the size.
 pub fn png(width: u32, height: u32, rgba8: Vec<u8>) -> Result<Vec<u8>> {
     let picture = image::RgbaImage::from_raw(width, height, rgba8);
     encode(picture.map(Into::into), ImageFormat::Png)
 }
 
-/// Divides the colours of RGBA pixels by their alpha. They are sRGB-encoded, and were premultiplied before
-/// that; PNG wants colours that are not.
+/// Divides the colours of RGBA pixels by their alpha. They are sRGB-encoded and were premultiplied in linear
+/// space. PNG stores straight alpha.
 pub fn unmultiply(rgba8: &mut [u8]) {
     for pixel in rgba8.as_chunks_mut::<4>().0 {
         let [.., alpha] = *pixel;
@@ -41,12 +41,12 @@ pub fn unmultiply(rgba8: &mut [u8]) {
     }
 }
 
-/// Encodes RGBA of eight bits a channel, which is already sRGB-encoded, as JPEG, without its alpha. `quality`
-/// is from 1 to 100.
+/// Encodes sRGB-encoded RGBA with eight bits per channel as JPEG, without the alpha channel. `quality` is
+/// from 1 to 100.
 ///
 /// # Errors
 ///
-/// [`Error::Encode`] for another number of bytes than the size needs, and for sides that JPEG does not hold.
+/// [`Error::Encode`] if the number of bytes does not match the size, or if the size is too large for JPEG.
 pub fn jpeg(width: u32, height: u32, rgba8: Vec<u8>, quality: u32) -> Result<Vec<u8>> {
     let picture = image::RgbaImage::from_raw(width, height, rgba8).ok_or_else(too_few)?;
     let rgb = image::DynamicImage::from(picture).into_rgb8();
@@ -57,20 +57,20 @@ pub fn jpeg(width: u32, height: u32, rgba8: Vec<u8>, quality: u32) -> Result<Vec
     Ok(bytes)
 }
 
-/// Encodes floats as OpenEXR without changing them: R, G, B and A.
+/// Encodes floats as OpenEXR with the channels R, G, B and A, unchanged.
 ///
 /// # Errors
 ///
-/// [`Error::Encode`] for another number of texels than the size needs.
+/// [`Error::Encode`] if the number of texels does not match the size.
 pub fn exr(image: &FloatImage) -> Result<Vec<u8>> {
     exr_with(image, None)
 }
 
-/// As [`exr()`], with a text as an attribute: see [`embedded`].
+/// Encodes floats like [`exr()`], with a text as an attribute. See [`embedded`].
 ///
 /// # Errors
 ///
-/// Those of [`exr()`].
+/// Any error of [`exr()`].
 pub fn exr_with(image: &FloatImage, text: Option<&str>) -> Result<Vec<u8>> {
     let (width, height) = (image.width as usize, image.height as usize);
     if width * height != image.texels.len() {
@@ -81,7 +81,7 @@ pub fn exr_with(image: &FloatImage, text: Option<&str>) -> Result<Vec<u8>> {
         (r, g, b, a)
     };
     let mut picture = exr::image::Image::from_channels((width, height), SpecificChannels::rgba(texel));
-    // Others than those of its character set have been escaped.
+    // The text is already ASCII, because its other characters have been escaped.
     if let Some(text) = text.and_then(Text::new_or_none) {
         let attributes = &mut picture.layer_data.attributes.other;
         let keyword = Text::new_or_none(embedded::KEYWORD).unwrap_or_default();
@@ -112,12 +112,12 @@ fn unencodable(why: &dyn std::fmt::Display) -> Error {
     Error::Encode(format!("the picture cannot be encoded: {why}"))
 }
 
-/// The pixels of a channel as RGBA of eight bits, transparent where nothing is seen.
+/// Converts a channel to RGBA with eight bits per channel. Pixels without a surface are transparent.
 ///
-/// Positions are relative to their bounds, depths run from white (near) to black (far), normals are (n + 1) /
-/// 2, colours are sRGB-encoded, each index has its own colour, and costs are those of [`cost`], of nodes and
-/// triangles together up to 256. Deviations and intersections have their own colours. All other channels are
-/// grey.
+/// Positions are relative to their bounds, depths run from white (near) to black (far), and normals are (n +
+/// 1) / 2. Colours are sRGB-encoded, and each index has its own colour. Costs use the map of [`cost`], for
+/// nodes and triangles together up to 256. Deviations and intersections have their own colours. All other
+/// channels are grey.
 pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     let covered = || image.texels.iter().filter(|t| t[3] != 0.0);
     let vector = |t: &[f32; 4]| Vec3::new(t[0], t[1], t[2]);
@@ -153,7 +153,7 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
             | Channel::Lab
             | Channel::Transmittance
             | Channel::ReflectionTiles => value,
-            // What is near is dark; half as bright as what is infinitely far at a metre.
+            // Near hits are dark. A distance of 1 m is half as bright as infinity.
             Channel::ReflectionDistance => value / (1.0 + value),
         }
     };
@@ -167,10 +167,10 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     image.texels.iter().flat_map(pixel).collect()
 }
 
-/// The pixels of the channel `cost` as RGBA of eight bits a channel, by [`magma`], transparent where nothing
-/// is seen: the brightest colour stands for `range`, or where that is 0 for the least number that at most a
-/// hundredth of the pixels exceed, 1 at least. `weights` are what a node and a triangle count. Returns that
-/// number too.
+/// Converts the channel `cost` to RGBA with eight bits per channel, using the map [`magma`]. Pixels without a
+/// surface are transparent. The brightest colour represents `range`. If `range` is 0, it represents the 99th
+/// percentile of the pixels, but at least 1. `weights` are the weights of nodes and triangles. Also returns
+/// the value of the brightest colour.
 pub fn cost(image: &FloatImage, weights: [f32; 2], range: f32) -> (Vec<u8>, f32) {
     let count = |texel: &[f32; 4]| texel[0] * weights[0] + texel[1] * weights[1];
     let range = match range {
@@ -193,12 +193,12 @@ pub fn cost(image: &FloatImage, weights: [f32; 2], range: f32) -> (Vec<u8>, f32)
     (image.texels.iter().flat_map(pixel).collect(), range)
 }
 
-/// A colour from 0 to 1 of eight bits a channel.
+/// Converts a colour from 0 to 1 to eight bits per channel.
 pub fn bytes(color: Vec3) -> [u8; 3] {
     color.to_array().map(byte)
 }
 
-/// A value from 0 to 1 as a byte; NaN becomes 0.
+/// Converts a value from 0 to 1 to a byte. NaN becomes 0.
 fn byte(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0).round() as u8
 }
@@ -207,7 +207,7 @@ fn srgb(linear: Vec3) -> Vec3 {
     linear.clamp(Vec3::ZERO, Vec3::ONE).map(srgb::encode)
 }
 
-/// A colour for each number, as in the tonemap pass.
+/// Returns a pseudorandom colour for an index, the same as the tonemap pass.
 fn hashed(id: f32) -> Vec3 {
     let h = (id as u32).wrapping_add(1).wrapping_mul(2_654_435_761);
     let channel = |shift: u32| (h >> shift & 255) as f32 / 255.0;
@@ -252,7 +252,7 @@ mod tests {
         );
     }
 
-    /// The automatic range is what at most a hundredth of the pixels exceed.
+    /// The automatic range is exceeded by at most a hundredth of the pixels.
     #[test]
     fn costs_have_a_range_of_their_own() {
         let texels = (0..200).map(|i| [i as f32, 1000.0, 0.0, 1.0]);
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn colours_are_divided_by_alpha_in_linear_light() {
-        // sRGB 188 is half of white's light.
+        // sRGB 188 is half the linear value of white.
         let mut pixels = [188, 0, 188, 128, 10, 20, 30, 255, 0, 0, 0, 0];
         unmultiply(&mut pixels);
         assert_eq!(pixels[3..], [128, 10, 20, 30, 255, 0, 0, 0, 0]);

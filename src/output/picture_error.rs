@@ -1,38 +1,38 @@
-//! How far two pictures are apart.
+//! Error metrics between two pictures.
 
 use super::flip::flip;
 use crate::scene::picture::Picture;
 
-/// How the error of a pixel is measured.
+/// Error metric of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Metric {
-    /// The root of the mean square of the differences of its channels.
+    /// Root mean square of the channel differences.
     Rmse,
-    /// How much a person sees of it, from 0 to 1: see [`flip`]. For pictures that are sRGB-encoded.
+    /// Perceived difference, from 0 to 1, for sRGB-encoded pictures. See [`flip`].
     Flip {
-        /// Pixels per degree of vision.
+        /// Pixels per degree of visual angle.
         pixels_per_degree: f32,
     },
 }
 
-/// The errors between two pictures of one size.
+/// Error between two pictures of the same size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PictureError {
     /// The error of each pixel, row by row.
     pub pixels: Vec<f32>,
-    /// The mean of FLIP, or the root of the mean square of the others.
+    /// Mean of FLIP, or the root mean square of other errors.
     pub mean: f64,
     /// The largest error.
     pub max: f32,
-    /// The column and the row of the first pixel that has it.
+    /// Column and row of the first pixel with the largest error.
     pub max_at: [u32; 2],
-    /// The share of pixels that differ at all, 0 to 1.
+    /// Fraction of pixels that differ at all, 0 to 1.
     pub differing: f64,
 }
 
 impl PictureError {
-    /// The errors between `a` and `b`, which have the same size. A channel that is a number in one of them
-    /// alone has an infinite error; NaN in both has none.
+    /// Computes the error between `a` and `b`, which must have the same size. A channel that is NaN in only
+    /// one of them has an infinite error. NaN in both is no error.
     pub fn new(metric: Metric, a: &Picture, b: &Picture) -> Self {
         let plain = a.pixels.iter().zip(&b.pixels);
         let plain: Vec<f32> = plain.map(|(a, b)| root_mean_square(*a, *b)).collect();
@@ -65,7 +65,7 @@ impl PictureError {
     }
 }
 
-/// Over the channels of a pixel.
+/// Root mean square over the channels of a pixel.
 fn root_mean_square(a: [f32; 3], b: [f32; 3]) -> f32 {
     let square = |(a, b): (f32, f32)| {
         let difference = f64::from(a) - f64::from(b);

@@ -1,4 +1,4 @@
-//! A chart of frames: times stacked on each other, which the panel and the report draw.
+//! Stacked chart of frame times, drawn by the panel and the report.
 
 use super::{
     colors,
@@ -6,44 +6,44 @@ use super::{
     table::{Table, percentile},
 };
 
-/// Name of the time of a frame in which no pass ran.
+/// Name of the GPU time of a frame between its passes.
 pub const BETWEEN: &str = "between passes";
 
-/// The chart of some frames.
+/// Chart of a range of frames.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chart {
-    /// Numbers of the frames.
+    /// Frame numbers.
     pub numbers: Vec<u64>,
-    /// Passes on the GPU, undermost first.
+    /// GPU passes, from bottom to top.
     pub gpu: Stack,
-    /// Work on the CPU.
+    /// CPU work.
     pub cpu: Stack,
-    /// Time of each picture on the display, where the frames follow one another.
+    /// Time between presents, for frames that follow one another.
     pub present_ms: Vec<Option<f64>>,
 }
 
-/// Times that are stacked on each other.
+/// A stack of times.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stack {
-    /// What there is, undermost first.
+    /// Layers, from bottom to top.
     pub layers: Vec<Layer>,
     /// Number of frames.
     frames: usize,
 }
 
-/// A pass, or work on the CPU.
+/// A GPU pass or a part of the CPU work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
     /// Its name.
     pub name: String,
     /// Its colour.
     pub color: colors::Rgb,
-    /// Its time in each frame; 0 where it was not run.
+    /// Time in each frame; 0 where it did not run.
     pub ms: Vec<f64>,
 }
 
 impl Chart {
-    /// The chart of `frames`.
+    /// Builds the chart of `frames`.
     pub fn of<'a>(frames: impl IntoIterator<Item = &'a Frame> + Clone) -> Self {
         let table = Table::of(frames.clone());
         let layer = |(name, times): (&str, &[Option<f64>])| Layer {
@@ -77,19 +77,20 @@ impl Chart {
         chart
     }
 
-    /// The greatest time in the chart of the GPU, with that between presents.
+    /// Returns the largest time in the GPU chart, including the time between presents.
     pub fn most_gpu_ms(&self) -> f64 {
         let presents = self.present_ms.iter().flatten().copied();
         presents.fold(self.gpu.most_ms(), f64::max)
     }
 
-    /// Height of the GPU's chart: [`Stack::usual_ms`] with the times between presents.
+    /// Returns the height of the GPU chart: [`Stack::usual_ms`], extended to the times between presents.
     pub fn usual_gpu_ms(&self) -> f64 {
         usual(self.present_ms.iter().flatten().copied()).max(self.gpu.usual_ms())
     }
 }
 
-/// Twice the 95th percentile of `times`, or the greatest where that is less: hitches do not flatten the others.
+/// Returns twice the 95th percentile of `times`, or their maximum if that is smaller, so that a hitch does
+/// not flatten the other frames.
 fn usual(times: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = times.collect();
     sorted.sort_by(f64::total_cmp);
@@ -98,23 +99,25 @@ fn usual(times: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl Stack {
-    /// Height of a chart in milliseconds: twice the 95th percentile of the frames, or the longest where that is less.
+    /// Returns the height of a chart in milliseconds: twice the 95th percentile of the frame times, or the
+    /// longest if that is smaller.
     pub fn usual_ms(&self) -> f64 {
         usual((0..self.frames).map(|frame| self.total_ms(frame)))
     }
 
-    /// Time of a frame.
+    /// Returns the time of a frame.
     pub fn total_ms(&self, frame: usize) -> f64 {
         self.layers.iter().map(|layer| layer.ms[frame]).sum()
     }
 
-    /// The greatest time of a frame.
+    /// Returns the longest time of a frame.
     pub fn most_ms(&self) -> f64 {
         let totals = (0..self.frames).map(|frame| self.total_ms(frame));
         totals.fold(0.0, f64::max)
     }
 
-    /// The layers of a frame that took time, each with its lower and its upper edge in milliseconds.
+    /// Returns the layers of a frame with a non-zero time, each with its lower and its upper edge in
+    /// milliseconds.
     pub fn edges(&self, frame: usize) -> impl Iterator<Item = (&Layer, [f64; 2])> {
         let mut below = 0.0;
         let edges = self.layers.iter().map(move |layer| {
@@ -125,7 +128,7 @@ impl Stack {
         edges.filter(|(_, [from, to])| to > from)
     }
 
-    /// The layer of a frame at a height in milliseconds.
+    /// Returns the layer of a frame at a height in milliseconds.
     pub fn at(&self, frame: usize, ms: f64) -> Option<&Layer> {
         let mut edges = self.edges(frame);
         let found = edges.find(|(_, [from, to])| (*from..*to).contains(&ms));
@@ -133,7 +136,7 @@ impl Stack {
     }
 }
 
-/// A round length of at least `ms`, for the height of a chart, and the distance of its lines.
+/// Returns a round number of at least `ms` for the height of a chart, and the distance between grid lines.
 pub fn scale(ms: f64) -> (f64, f64) {
     let ms = ms.max(1e-3);
     let power = 10_f64.powf((ms / 4.0).log10().floor());
@@ -147,7 +150,7 @@ pub fn scale(ms: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// One hitch among many frames does not set the height.
+    /// A single hitch among many frames does not set the height.
     #[test]
     fn a_hitch_does_not_flatten_the_others() {
         let mut times = vec![10.0; 99];
@@ -171,7 +174,7 @@ mod tests {
             assert!(edges.windows(2).all(|pair| pair[0][1] == pair[1][0]));
         }
         let names: Vec<_> = chart.gpu.layers.iter().map(|l| &l.name[..]).collect();
-        // Nested passes are part of theirs.
+        // The time of a nested pass is part of its parent's.
         assert_eq!(names, ["deform", "lbvh", "shadows", BETWEEN]);
         assert!((chart.gpu.most_ms() - 12.0).abs() < 1e-6);
         assert_eq!(chart.most_gpu_ms(), 25.0);

@@ -1,14 +1,14 @@
-//! Colours of passes: a hue for each step of the frame, most from the palette of Okabe and Ito (2008), which people
-//! tell apart whatever their colour vision, and shades of it for the passes of the step. A name always has the same
-//! colour.
+//! Colours of passes. Each step of the frame has a hue, and its passes have shades of it. Most hues come from
+//! the palette of Okabe and Ito (2008), which is readable with all kinds of colour vision. A name always has
+//! the same colour.
 
-/// Red, green and blue of 0 to 255, sRGB.
+/// sRGB colour, 0 to 255 per channel.
 pub type Rgb = [u8; 3];
 
-/// Time of a frame in which no pass ran.
+/// Colour of the GPU time between passes.
 pub const BETWEEN: Rgb = [128, 128, 128];
 
-/// The steps of the frame: their passes in order, what the CPU does meanwhile, and their colour.
+/// Steps of the frame: the names of their passes in order and of the CPU work meanwhile, and their colour.
 const STEPS: &[(&[&str], Rgb)] = &[
     (
         &[
@@ -93,17 +93,17 @@ const STEPS: &[(&[&str], Rgb)] = &[
     ),
 ];
 
-/// Lightness of the passes of a step, one after another: shares of white, or of black where negative.
+/// Shades of the passes of a step, in order: the share of white to mix in, or of black if negative.
 const SHADES: [f64; 4] = [0.0, 0.55, -0.4, 0.3];
 
-/// The colour of a pass.
+/// Returns the colour of a pass.
 pub fn of(name: &str) -> Rgb {
     let first_word = |name: &str| name.split(['_', ' ']).next().map(str::to_owned);
     let exact = STEPS.iter().find_map(|(names, color)| {
         let index = names.iter().position(|known| *known == name)?;
         Some((*color, index))
     });
-    // FNV-1a: a name that no step lists has a colour of its own all the same.
+    // FNV-1a hash: a name that no step lists still has a stable colour.
     let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     }) as usize;
@@ -127,7 +127,7 @@ fn shaded(color: Rgb, shade: f64) -> Rgb {
     })
 }
 
-/// A colour as CSS writes it.
+/// Formats a colour for CSS.
 pub fn css([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
@@ -136,8 +136,8 @@ pub fn css([r, g, b]: Rgb) -> String {
 mod tests {
     use super::*;
 
-    /// CIE L*a*b* (D65) of a colour as someone sees it who lacks the M cones, or the L cones: Viénot, Brettel and
-    /// Mollon 1999. `None` sees all.
+    /// Converts a colour to CIE L*a*b* (D65) as seen without M cones or without L cones (Viénot, Brettel and
+    /// Mollon 1999). `None` is normal colour vision.
     fn seen(color: Rgb, lacking: Option<usize>) -> [f64; 3] {
         let mut rgb = color.map(|channel| (f64::from(channel) / 255.0).powf(2.2));
         if let Some(cone) = lacking {
@@ -178,8 +178,8 @@ mod tests {
         (0..3).map(|i| (a[i] - b[i]).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// Passes that are stacked on each other differ by more than a just noticeable difference (2.3) many times
-    /// over, for trichromats, protanopes and deuteranopes.
+    /// Adjacent passes in a stack differ by several times the just noticeable difference (2.3), for
+    /// trichromats, protanopes and deuteranopes.
     #[test]
     fn neighbours_are_told_apart() {
         let frame = [
@@ -223,7 +223,7 @@ mod tests {
                 assert!(difference > 11.0, "{pair:?} {lacking:?}: {difference}");
             }
         }
-        // What differs in red and green alone does not pass.
+        // The check rejects colours that only differ between red and green.
         let [red, green] = [[180, 90, 60], [120, 115, 60]];
         assert!(difference(red, green, None) > 30.0);
         assert!(difference(red, green, Some(1)) < 11.0);

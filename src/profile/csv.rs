@@ -1,4 +1,4 @@
-//! A profile as comma-separated values (RFC 4180): a row for each frame, a column for each pass.
+//! A profile as comma-separated values (RFC 4180), with a row per frame and a column per pass.
 
 use super::{
     history::Frame,
@@ -7,7 +7,8 @@ use super::{
 };
 use std::fmt::Write;
 
-/// The table: times in milliseconds, the clip's time in seconds, memory in bytes. What is not known is empty.
+/// Formats the table: times in milliseconds, the clip's time in seconds, memory in bytes. Unknown values are
+/// empty.
 pub fn text<'a>(frames: impl IntoIterator<Item = &'a Frame> + Clone) -> String {
     let table = Table::of(frames.clone());
     let mut text = String::from("frame,time_secs,present_ms,cpu_ms");
@@ -54,7 +55,7 @@ fn number(ms: Option<f64>) -> String {
     ms.map_or_else(String::new, |ms| format!("{ms:.6}"))
 }
 
-/// A field, in quotes where it has to be.
+/// Quotes a field where necessary.
 fn field(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
     use crate::profile::history::samples;
 
-    /// The records of a table, by the grammar of RFC 4180.
+    /// Parses the records of a table with the grammar of RFC 4180.
     fn parse(text: &str) -> Vec<Vec<String>> {
         let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
         let mut quoted = false;

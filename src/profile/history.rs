@@ -1,71 +1,71 @@
-//! The frames of a profile, as they are drawn. Their timings on the GPU come back later.
+//! Frame history of a profile. GPU timings arrive some frames later.
 
 use super::memory::Memory;
 use crate::gpu::profiler::{PassTiming, TimedFrame};
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 
-/// Frames that the viewer remembers.
+/// Number of frames that the viewer keeps.
 pub const FRAMES: usize = 600;
 
-/// A part of a frame's work on the CPU.
+/// A span of CPU work in a frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuSpan {
-    /// What was done.
+    /// Name of the work.
     pub name: &'static str,
-    /// Begin, in milliseconds since the history's start.
+    /// Start, in milliseconds since the start of the history.
     pub start_ms: f64,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub ms: f64,
 }
 
-/// A frame of the scene.
+/// A rendered frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
-    /// Its number, from 1.
+    /// Frame number, from 1.
     pub number: u64,
-    /// The scene's time in its clip, in seconds.
+    /// Time in the clip, in seconds.
     pub time_secs: f32,
-    /// Work on the CPU, one after another.
+    /// Spans of CPU work, in order.
     pub cpu: Vec<CpuSpan>,
-    /// Its passes; `None` until they come back, or where the adapter has no timestamps.
+    /// GPU passes; `None` until the timings arrive, or if the adapter has no timestamps.
     pub gpu: Option<Arc<TimedFrame>>,
-    /// When its picture was presented, in milliseconds since the history's start.
+    /// Time of its present, in milliseconds since the start of the history.
     pub presented_ms: Option<f64>,
-    /// Time since the picture before it was presented; `None` after a pause, or without a window.
+    /// Time since the previous present in milliseconds; `None` after a pause, or without a window.
     pub present_ms: Option<f64>,
-    /// Memory after it, where it was measured.
+    /// Memory after the frame, if it was measured.
     pub memory: Option<Memory>,
-    /// The number by which its timings come back.
+    /// Number by which the profiler identifies its timings.
     timing: u64,
 }
 
 impl Frame {
-    /// Its passes on the GPU; none until they are known.
+    /// Returns the GPU passes, or none until the timings arrive.
     pub fn passes(&self) -> &[PassTiming] {
         self.gpu.as_ref().map_or(&[], |timed| &timed.passes)
     }
 
-    /// Time on the GPU.
+    /// Returns the GPU time.
     pub fn gpu_ms(&self) -> Option<f64> {
         let outermost = self.passes().iter().filter(|pass| pass.depth == 0);
         let ms: f64 = outermost.map(|pass| pass.last_ms).sum();
         self.gpu.as_ref().map(|_| ms)
     }
 
-    /// Time on the CPU.
+    /// Returns the CPU time.
     pub fn cpu_ms(&self) -> f64 {
         self.cpu.iter().map(|span| span.ms).sum()
     }
 
-    /// The time that it is judged by: between pictures where they follow one another, else the longer of
-    /// those on the GPU and on the CPU.
+    /// Returns the frame time. It is the time between presents if frames follow one another, otherwise the
+    /// longer of the GPU and the CPU time.
     pub fn frame_ms(&self) -> f64 {
         let alone = self.gpu_ms().unwrap_or(0.0).max(self.cpu_ms());
         self.present_ms.unwrap_or(alone)
     }
 }
 
-/// The last frames.
+/// The most recent frames.
 #[derive(Debug)]
 pub struct History {
     start: Instant,
@@ -73,14 +73,14 @@ pub struct History {
     most: usize,
     /// Number of the last frame.
     last: u64,
-    /// Work on the CPU since the last frame ended.
+    /// CPU work since the end of the last frame.
     spans: Vec<CpuSpan>,
-    /// When the last picture was presented.
+    /// Time of the last present.
     presented: Option<Instant>,
 }
 
 impl History {
-    /// An empty history of at most so many frames.
+    /// Creates an empty history of at most `most` frames.
     pub fn new(most: usize) -> Self {
         Self {
             start: Instant::now(),
@@ -92,17 +92,17 @@ impl History {
         }
     }
 
-    /// The frames, the latest last.
+    /// Returns the frames, the latest last.
     pub fn frames(&self) -> &VecDeque<Frame> {
         &self.frames
     }
 
-    /// Forgets all frames. Numbers go on.
+    /// Deletes all frames. Numbering continues.
     pub fn clear(&mut self) {
         self.frames.clear();
     }
 
-    /// Work on the CPU that began at `began` and ends now belongs to the next frame.
+    /// Adds a span of CPU work from `began` until now to the next frame.
     pub fn span(&mut self, name: &'static str, began: Instant) {
         let span = CpuSpan {
             name,
@@ -112,13 +112,13 @@ impl History {
         self.spans.push(span);
     }
 
-    /// What was done since the last frame led to none.
+    /// Discards the CPU work since the last frame, because it led to none.
     pub fn discard(&mut self) {
         self.spans.clear();
     }
 
-    /// A frame was recorded, at this time of the clip. Its timings come back as those of frame `timing` of
-    /// the profiler. Returns its number.
+    /// Adds a recorded frame at the clip's time `time_secs`. `timing` is its number in the profiler, by which
+    /// its timings arrive later. Returns the frame's number.
     pub fn push(&mut self, timing: u64, time_secs: f32) -> u64 {
         self.last += 1;
         if self.frames.len() == self.most {
@@ -137,7 +137,7 @@ impl History {
         self.last
     }
 
-    /// Adds timings that have come back to their frame, if it is still remembered.
+    /// Adds timings to their frame, if the history still holds it.
     pub fn timed(&mut self, timed: Arc<TimedFrame>) {
         let mut latest_first = self.frames.iter_mut().rev();
         if let Some(frame) = latest_first.find(|frame| frame.timing == timed.number) {
@@ -145,8 +145,8 @@ impl History {
         }
     }
 
-    /// The picture of frame `number` was presented `at` this time. `follows` says whether the one before was
-    /// to be followed at once.
+    /// Records that frame `number` was presented at `at`. `follows` is false if there was an intended pause
+    /// since the previous frame.
     pub fn presented(&mut self, number: u64, at: Instant, follows: bool) {
         let before = self.presented.replace(at).filter(|_| follows);
         let presented_ms = self.ms_at(at);
@@ -157,14 +157,14 @@ impl History {
         }
     }
 
-    /// Memory after the last frame.
+    /// Records the memory after the last frame.
     pub fn remember_memory(&mut self, memory: Memory) {
         if let Some(frame) = self.frames.back_mut() {
             frame.memory = Some(memory);
         }
     }
 
-    /// The memory that was measured last.
+    /// Returns the latest measurement of memory.
     pub fn memory(&self) -> Option<&Memory> {
         self.frames.iter().rev().find_map(|frame| frame.memory.as_ref())
     }
@@ -174,17 +174,17 @@ impl History {
     }
 }
 
-/// Frames for tests of what is made of them.
+/// Sample frames for tests.
 #[cfg(test)]
 pub(crate) mod samples {
     use super::*;
 
-    /// A pass that begins after and lasts so many milliseconds.
+    /// Creates a pass with a start and a duration in milliseconds.
     pub(crate) fn pass(name: &str, depth: usize, start_ms: f64, ms: f64) -> PassTiming {
         PassTiming::new(name, depth, start_ms * 1e-3..(start_ms + ms) * 1e-3)
     }
 
-    /// Three frames, the second of which is slow, has a pass that ran twice and no time between presents.
+    /// Creates three frames. The second is slow, has a pass that ran twice, and has no time between presents.
     pub(crate) fn frames() -> Vec<Frame> {
         let frame = |number: u64, passes: Vec<PassTiming>, present_ms| {
             let start_ms = 20.0 * number as f64;
@@ -211,7 +211,7 @@ pub(crate) mod samples {
                 timing: number,
             }
         };
-        // The GPU's clock began 5 seconds before that of the CPU.
+        // The zero of the GPU's clock is 5 seconds before that of the CPU's.
         let at = |number: u64| 5000.0 + 20.0 * number as f64 + 5.0;
         let short = |number| {
             vec![
@@ -244,15 +244,15 @@ mod tests {
         Arc::new(TimedFrame { number, passes })
     }
 
-    /// What the profiler itself takes of a frame: its functions, in thousands of frames as the window records
-    /// them, against the same frames without. Medians of runs in turn leave nothing for noise to hide behind.
+    /// Measures the profiler's own overhead per frame, with the calls that the window makes over thousands of
+    /// frames, compared with the same loop without them. The runs alternate, and the median suppresses noise.
     #[test]
     fn a_frame_is_profiled_in_microseconds() {
         const FRAMES: u64 = 2000;
         const SPANS: [&str; 8] = [
             "animate", "panel", "animate", "record", "compose", "acquire", "submit", "present",
         ];
-        // As many passes as a frame with shadows, occlusion and reflections has.
+        // The number of passes in a frame with shadows, occlusion and reflections.
         let timed: Vec<_> = (1..=FRAMES)
             .map(|number| {
                 let pass = |i| samples::pass("a pass of the frame", 1, f64::from(i), 0.5);
@@ -265,7 +265,7 @@ mod tests {
             let start = Instant::now();
             for timed in &timed {
                 for name in SPANS {
-                    // The clock is read for the profiler alone.
+                    // Only the profiler needs the clock.
                     if profiles {
                         history.span(name, Instant::now());
                     }
@@ -309,8 +309,8 @@ mod tests {
         assert_eq!((history.frames().len(), history.push(70, 0.0)), (0, 7));
     }
 
-    /// What the viewer keeps of a frame whether anyone looks at it or not costs far less than a hundredth of
-    /// a frame at 60 Hz, and takes no more memory from the 600th frame on.
+    /// Profiling is always on in the viewer. It costs far less than a hundredth of a frame at 60 Hz, and
+    /// needs no further memory once there are 600 frames.
     #[test]
     fn a_frame_costs_little() {
         let passes: Vec<_> = (0..50)
@@ -324,7 +324,7 @@ mod tests {
                 history.span(name, began);
             }
             history.push(number, 0.0);
-            // Two copies: one of the profiler, one of the frame.
+            // Two copies: one for the profiler, one for the frame.
             let passes = (passes.clone(), passes.clone());
             history.timed(Arc::new(TimedFrame {
                 number,
@@ -341,7 +341,7 @@ mod tests {
         assert!(median_ms < 0.01 * 1e3 / 60.0, "{median_ms} ms");
     }
 
-    /// The time between presents is that of frames that follow one another.
+    /// The time between presents is only set for frames that follow one another.
     #[test]
     fn presents_are_paced_where_they_follow() {
         let mut history = History::new(9);

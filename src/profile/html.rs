@@ -1,6 +1,5 @@
-//! The report of a benchmark as one HTML page: plots as SVG, tables, the adapter and the settings. It loads
-//! nothing from elsewhere and has no script, so that it can be sent and opened anywhere. It is well-formed
-//! XML too.
+//! Benchmark report as a single HTML page with SVG plots, tables, the adapter and the settings. It has no
+//! scripts and no external resources, so it can be sent and opened anywhere. It is also well-formed XML.
 
 use super::{
     chart::{Chart, Stack, scale},
@@ -15,11 +14,11 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Size of a plot in pixels, and the room for the numbers beside it.
+/// Size of a plot in pixels, and the width of the scale on its left.
 const PLOT: [f64; 2] = [940.0, 240.0];
 const LEFT: f64 = 56.0;
 
-/// Frames in the list of the slowest ones.
+/// Number of frames in the list of slowest frames.
 const SLOWEST: usize = 10;
 
 const STYLE: &str = "\
@@ -35,18 +34,18 @@ svg text{font:11px system-ui,sans-serif;fill:#555}
 .key i{display:inline-block;width:.8em;height:.8em;margin-right:.35em;border:1px solid #888}
 ";
 
-/// What a report tells beside its frames.
+/// Contents of a report apart from its frames.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Its headline.
+    /// Headline.
     pub title: String,
-    /// Names and values: the scene, the adapter, the driver, the date, …
+    /// Names and values, such as the scene, the adapter, the driver and the date.
     pub facts: Vec<(&'static str, String)>,
-    /// Settings that differ from the defaults: keys with their values in TOML.
+    /// Settings that differ from the defaults: keys with TOML values.
     pub settings: Vec<(String, String)>,
 }
 
-/// What is known of the adapter, with version and date.
+/// Returns the facts about the adapter, the version of canopy and the date.
 pub fn facts_of(gpu: &Gpu) -> [(&'static str, String); 5] {
     let info = &gpu.info;
     let kind = match gpu.capabilities.has_gpu {
@@ -63,7 +62,7 @@ pub fn facts_of(gpu: &Gpu) -> [(&'static str, String); 5] {
     ]
 }
 
-/// The page for `frames`.
+/// Renders the page for `frames`.
 pub fn text<'a>(report: &Report, frames: impl IntoIterator<Item = &'a Frame> + Clone) -> String {
     let chart = Chart::of(frames.clone());
     let table = Table::of(frames.clone());
@@ -111,7 +110,7 @@ pub fn text<'a>(report: &Report, frames: impl IntoIterator<Item = &'a Frame> + C
     page
 }
 
-/// The frames that took longest, the longest first.
+/// Returns the slowest frames, the slowest first.
 pub fn slowest_frames<'a>(frames: impl IntoIterator<Item = &'a Frame>) -> Vec<&'a Frame> {
     let mut sorted: Vec<&Frame> = frames.into_iter().collect();
     sorted.sort_by(|a, b| b.frame_ms().total_cmp(&a.frame_ms()));
@@ -201,7 +200,7 @@ fn write_table<const COLUMNS: usize>(
     page.push_str("</table>\n");
 }
 
-/// A stack as bars, the numbers of its scale, and its key.
+/// Draws a stack as bars, with its scale and legend.
 fn plot(page: &mut String, chart: &Chart, stack: &Stack, most_ms: f64, presents: bool) {
     let frames = chart.numbers.len();
     let [width, height] = PLOT;
@@ -311,7 +310,7 @@ fn plot(page: &mut String, chart: &Chart, stack: &Stack, most_ms: f64, presents:
     page.push_str("</p>\n");
 }
 
-/// Text that is no markup.
+/// Escapes text for HTML.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -329,11 +328,11 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// The date and the time of day in UTC, such as `2026-03-01 14:05 UTC`.
+/// Formats the date and time in UTC, such as `2026-03-01 14:05 UTC`.
 fn date(now: SystemTime) -> String {
     let since = now.duration_since(UNIX_EPOCH);
     let secs = since.map_or(0, |since| since.as_secs());
-    // Gregorian dates of eras of 400 years that begin in March, by which leap days come last.
+    // Gregorian calendar in eras of 400 years. Years start in March, so that leap days come last.
     let days = secs / 86_400 + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -352,7 +351,8 @@ mod tests {
     use crate::profile::history::samples::frames;
     use std::time::Duration;
 
-    /// The first fault of a page: a tag that is not closed, closed twice, or an attribute without quotes.
+    /// Returns the first error of a page: a tag that is never closed or closed twice, or an attribute without
+    /// quotes.
     fn fault(page: &str) -> Option<String> {
         let mut open: Vec<&str> = Vec::new();
         let mut rest = page.strip_prefix("<!DOCTYPE html>")?;
@@ -415,7 +415,7 @@ mod tests {
         ] {
             assert!(page.contains(part), "no {part} in\n{page}");
         }
-        // The frame that took longest stands first.
+        // The slowest frame is listed first.
         let slowest = page.split("Slowest frames").nth(1).unwrap();
         let first = slowest.split("<tr>").nth(2).unwrap();
         assert!(first.starts_with("<td>3</td>"), "{first}");
@@ -442,7 +442,7 @@ mod tests {
         assert!(!page.contains('\u{1}'));
     }
 
-    /// The check of pages sees what breaks them.
+    /// The checker detects broken pages.
     #[test]
     fn broken_pages_are_seen() {
         let page = text(&report(), &frames());

@@ -1,4 +1,5 @@
-//! Memory by kind: of the GPU, from the allocations that wgpu reports with their labels, and of the process.
+//! Memory by kind. GPU memory comes from wgpu's allocator report, by the labels of the allocations. Process
+//! memory comes from the system.
 
 use crate::gpu::Gpu;
 use serde_json::{Value, json};
@@ -6,17 +7,17 @@ use serde_json::{Value, json};
 /// Kinds of GPU memory, in the order of [`Memory::gpu_bytes`].
 pub const KINDS: [&str; 5] = ["geometry", "trees", "textures", "targets", "other"];
 
-/// Memory at a moment.
+/// Memory usage at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Memory {
-    /// Allocated bytes on the GPU of each of [`KINDS`]; zeros where the backend does not report them.
+    /// Allocated GPU bytes of each of [`KINDS`]; zeros if the backend does not report them.
     pub gpu_bytes: [u64; KINDS.len()],
-    /// Resident bytes of the process, where the system tells.
+    /// Resident bytes of the process, if the system reports them.
     pub process_bytes: Option<u64>,
 }
 
 impl Memory {
-    /// The memory that is in use now.
+    /// Measures the current memory usage.
     pub fn now(gpu: &Gpu) -> Self {
         let mut gpu_bytes = [0; KINDS.len()];
         if let Some(report) = gpu.device.generate_allocator_report() {
@@ -31,12 +32,12 @@ impl Memory {
         }
     }
 
-    /// Allocated bytes on the GPU; `None` where the backend does not report them.
+    /// Returns the allocated GPU bytes; `None` if the backend does not report them.
     pub fn gpu_total(&self) -> Option<u64> {
         Some(self.gpu_bytes.iter().sum()).filter(|total| *total > 0)
     }
 
-    /// The greater of each figure.
+    /// Returns the larger of each value.
     pub fn max(mut self, other: &Self) -> Self {
         for (mine, others) in self.gpu_bytes.iter_mut().zip(other.gpu_bytes) {
             *mine = others.max(*mine);
@@ -45,7 +46,7 @@ impl Memory {
         self
     }
 
-    /// Bytes of the kinds by their names.
+    /// Returns the bytes of each kind by name.
     pub fn kinds_json(&self) -> Value {
         let kinds = KINDS.iter().zip(self.gpu_bytes);
         kinds
@@ -54,7 +55,7 @@ impl Memory {
     }
 }
 
-/// What labels of allocations begin with, for each of [`KINDS`] but the last.
+/// Label prefixes of allocations, for each of [`KINDS`] but the last.
 const LABELS: [&[&str]; KINDS.len() - 1] = [
     &["deform.", "displacement", "geometry_copy", "merged.", "scene."],
     &["cost.", "hierarchy", "lbvh.", "ploc.", "sort.", "tlas"],
@@ -103,14 +104,14 @@ const LABELS: [&[&str]; KINDS.len() - 1] = [
     ],
 ];
 
-/// The index in [`KINDS`] of an allocation with this label.
+/// Returns the index in [`KINDS`] of an allocation with this label.
 fn kind(label: &str) -> usize {
     let is_of = |labels: &[&str]| labels.iter().any(|start| label.starts_with(start));
     let found = LABELS.iter().position(|labels| is_of(labels));
     found.unwrap_or(KINDS.len() - 1)
 }
 
-/// Resident memory of this process in bytes, where the system tells.
+/// Reads the resident memory of this process in bytes, if the system reports it.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,46 +1,47 @@
-//! The times of a profile by pass: a row for each, with its statistics.
+//! Times of a profile by pass, with statistics.
 
 use super::history::Frame;
 
-/// The rows of some frames.
+/// Table of times over a range of frames.
 #[derive(Debug, Default, PartialEq)]
 pub struct Table {
-    /// Passes on the GPU, in the order of the frame.
+    /// GPU passes, in the order of the frame.
     pub gpu: Vec<Row>,
-    /// Work on the CPU, in order.
+    /// CPU work, in order.
     pub cpu: Vec<Row>,
     /// Number of frames.
     pub frames: usize,
 }
 
-/// A pass, or work on the CPU.
+/// A GPU pass or a part of the CPU work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Its name.
     pub name: String,
-    /// How deep it is nested.
+    /// Nesting depth.
     pub depth: usize,
-    /// Its time in each frame; `None` where it was not run. A pass that runs several times in a frame has one time.
+    /// Time in each frame; `None` where it did not run. The times of a pass that runs several times in a
+    /// frame are added.
     pub ms: Vec<Option<f64>>,
 }
 
-/// Statistics of some times.
+/// Statistics of a list of times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// The least.
+    /// Minimum.
     pub min_ms: f64,
-    /// The median.
+    /// Median.
     pub median_ms: f64,
-    /// The 95th percentile.
+    /// 95th percentile.
     pub p95_ms: f64,
-    /// The 99th percentile.
+    /// 99th percentile.
     pub p99_ms: f64,
-    /// The greatest.
+    /// Maximum.
     pub max_ms: f64,
 }
 
 impl Summary {
-    /// Statistics of `times`, in milliseconds; `None` of none.
+    /// Computes statistics of `times`, which are in milliseconds; `None` if there are none.
     pub fn of(times: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = times.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -53,14 +54,14 @@ impl Summary {
         })
     }
 
-    /// All of them, in the order of the fields.
+    /// Returns all values, in the order of the fields.
     pub fn all(self) -> [f64; 5] {
         [self.min_ms, self.median_ms, self.p95_ms, self.p99_ms, self.max_ms]
     }
 }
 
 impl Table {
-    /// The times of `frames`.
+    /// Builds the table of `frames`.
     pub fn of<'a>(frames: impl IntoIterator<Item = &'a Frame>) -> Self {
         let mut table = Self::default();
         for frame in frames {
@@ -88,20 +89,20 @@ impl Table {
         table
     }
 
-    /// The passes that stand beside each other below the frame, whose times add up to about that of the frame.
+    /// Returns the passes directly below the frame. Their times add up to approximately the frame's.
     pub fn top(&self) -> impl Iterator<Item = &Row> {
         self.gpu.iter().filter(|row| row.depth == 1)
     }
 
-    /// A row's part of the time of all frames on the GPU.
+    /// Returns a row's share of the GPU time of all frames.
     pub fn share(&self, row: &Row) -> f64 {
         let outermost = self.gpu.iter().filter(|row| row.depth == 0);
         let all: f64 = outermost.map(Row::sum).sum();
         if all > 0.0 { row.sum() / all } else { 0.0 }
     }
 
-    /// Time of the pass `index` on the GPU that none of the passes in it took, in all frames; `None` where nothing is
-    /// nested in it.
+    /// Returns the time of GPU pass `index`, over all frames, that is not in any of its nested passes; `None`
+    /// if it has none.
     pub fn between(&self, index: usize) -> Option<f64> {
         let group = self.gpu.get(index)?;
         let inside = self.gpu[index + 1..].iter();
@@ -111,7 +112,7 @@ impl Table {
         (count > 0).then(|| (group.sum() - sum).max(0.0))
     }
 
-    /// Names of the passes with those of what they are nested in: `frame/lbvh/sort`.
+    /// Returns the full paths of nested passes, such as `frame/lbvh/sort`.
     pub fn gpu_paths(&self) -> Vec<String> {
         let mut stack: Vec<&str> = Vec::new();
         let mut paths = Vec::with_capacity(self.gpu.len());
@@ -124,11 +125,11 @@ impl Table {
     }
 }
 
-/// Adds the time of a pass to its row, or to a new one at `next`. Returns the row's index.
+/// Adds the time of a pass to its row, or inserts a row at `next`. Returns the row's index.
 fn add(rows: &mut Vec<Row>, next: usize, (name, depth): (&str, usize), frame: usize, ms: f64) -> usize {
     let same = |row: &Row| row.depth == depth && row.name == name;
     let next = next.min(rows.len());
-    // Mostly it is the next one.
+    // In most cases it is the next row.
     let found = match rows.get(next).is_some_and(same) {
         true => Some(next),
         false => rows.iter().position(same),
@@ -149,34 +150,35 @@ fn add(rows: &mut Vec<Row>, next: usize, (name, depth): (&str, usize), frame: us
 }
 
 impl Row {
-    /// Statistics of the frames in which it was run.
+    /// Returns statistics over the frames in which it ran.
     pub fn summary(&self) -> Option<Summary> {
         Summary::of(self.ms.iter().flatten().copied())
     }
 
-    /// Its time in the last frame; `None` if it was not run.
+    /// Returns its time in the last frame; `None` if it did not run.
     pub fn last_ms(&self) -> Option<f64> {
         self.ms.last().copied().flatten()
     }
 
-    /// Number of frames in which it was run.
+    /// Returns the number of frames in which it ran.
     pub fn runs(&self) -> usize {
         self.ms.iter().flatten().count()
     }
 
-    /// Its mean over all frames, those without it too: means of what is nested in a pass sum to no more than that of
-    /// the pass.
+    /// Returns its mean over all frames, including those in which it did not run. This way the means of
+    /// nested passes never exceed that of their parent in total.
     pub fn mean_ms(&self) -> f64 {
         self.sum() / self.ms.len().max(1) as f64
     }
 
-    /// Its time in all frames.
+    /// Returns its total time over all frames.
     pub fn sum(&self) -> f64 {
         self.ms.iter().flatten().sum()
     }
 }
 
-/// The nearest-rank percentile of sorted values: the least that a `share` of all does not exceed.
+/// Returns the nearest-rank percentile of sorted values: the smallest value such that at least a `share` of
+/// all values does not exceed it.
 pub fn percentile<T: Copy + Default>(sorted: &[T], share: f64) -> T {
     let rank = (share * sorted.len() as f64).ceil().max(1.0) as usize;
     sorted.get(rank - 1).copied().unwrap_or_default()
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!(Summary::of([]), None);
     }
 
-    /// Passes of a group and what is between them sum to the group.
+    /// The nested passes and the time between them sum to their parent.
     #[test]
     fn what_is_between_passes_is_told() {
         let whole = pass("frame", 0, 0.0, 10.0);
@@ -235,7 +237,7 @@ mod tests {
         assert_eq!(row(&table, "fog").runs(), 1);
     }
 
-    /// A pass that is not run keeps its row, and runs in a frame are one time.
+    /// A pass that does not run keeps its row, and several runs in a frame are added.
     #[test]
     fn rows_stay_in_the_order_of_the_frame() {
         let names = |table: &Table| -> Vec<String> { table.gpu.iter().map(|row| row.name.clone()).collect() };

@@ -1,4 +1,4 @@
-//! A profile as a table of text.
+//! A profile as a text table.
 
 use super::{
     history::Frame,
@@ -8,7 +8,7 @@ use super::{
 use crate::output::numbers::bytes;
 use std::fmt::Write;
 
-/// The table of `frames`: a line for each pass with its statistics, then the memory.
+/// Formats the table of `frames`: a line per pass with its statistics, then the memory.
 pub fn text<'a>(frames: impl IntoIterator<Item = &'a Frame> + Clone) -> String {
     let table = Table::of(frames.clone());
     let all = || frames.clone().into_iter();

@@ -1,32 +1,32 @@
-//! A profile in the Trace Event Format, which Perfetto and chrome://tracing open.
+//! A profile in the Trace Event Format, for Perfetto and chrome://tracing.
 //!
 //! The GPU and the CPU are threads of one process. Work is complete events (`X`) with `ts` and `dur` in
-//! microseconds, memory is counters (`C`), names are metadata (`M`). What overlaps on the GPU without one being
-//! part of the other goes to a thread of its own, because events of a thread have to nest.
+//! microseconds, memory is counters (`C`), and names are metadata (`M`). Events of a thread have to nest, so
+//! GPU passes that overlap without nesting go to threads of their own.
 //!
-//! Nothing tells how the GPU's clock stands to that of the CPU. No frame begins on the GPU before it is submitted:
-//! the clocks are set so that the frame that waited least begins at once.
+//! The offset between the GPU's and the CPU's clock is unknown. No frame starts on the GPU before it is
+//! submitted, so the offset is chosen such that the frame with the shortest wait starts immediately.
 
 use super::history::Frame;
 use crate::gpu::profiler::PassTiming;
 use serde_json::{Value, json};
 
-/// The process.
+/// Process id.
 const PID: u32 = 1;
-/// Thread of the CPU.
+/// Thread of the CPU work.
 const CPU: usize = 1;
-/// Thread of the pictures that were presented.
+/// Thread of the presented frames.
 const PRESENT: usize = 2;
-/// First thread of the GPU.
+/// First thread of the GPU passes.
 const GPU: usize = 3;
 
-/// The span after which the GPU begins.
+/// CPU span whose end is the earliest start of the GPU's work.
 const SUBMIT: &str = "submit";
 
-/// Lengths below this, in microseconds, are errors of rounding.
+/// Lengths below this, in microseconds, are rounding errors.
 const EPSILON_US: f64 = 1e-3;
 
-/// The trace. `adapter` names the GPU.
+/// Formats the trace. `adapter` names the GPU.
 pub fn text<'a>(frames: impl IntoIterator<Item = &'a Frame> + Clone, adapter: &str) -> String {
     let offset_ms = offset_ms(frames.clone());
     let mut events = vec![
@@ -86,7 +86,7 @@ fn complete(tid: usize, name: &str, cat: &str, [start_ms, ms]: [f64; 2], args: V
     })
 }
 
-/// Milliseconds on the history's clock at the zero of the GPU's.
+/// Returns the time on the history's clock, in milliseconds, at which the GPU's clock is zero.
 fn offset_ms<'a>(frames: impl IntoIterator<Item = &'a Frame>) -> f64 {
     let offset = |frame: &Frame| {
         let spans = frame.passes().iter().flat_map(|pass| &pass.spans);
@@ -99,15 +99,15 @@ fn offset_ms<'a>(frames: impl IntoIterator<Item = &'a Frame>) -> f64 {
     offsets.reduce(f64::max).unwrap_or(0.0)
 }
 
-/// Threads of the GPU, in each of which events nest.
+/// GPU threads, in each of which events nest.
 #[derive(Debug, Default)]
 struct Lanes {
-    /// Ends of the events that are open in each thread, outermost first, in microseconds.
+    /// End times of the open events of each thread in microseconds, outermost first.
     ends: Vec<Vec<f64>>,
 }
 
 impl Lanes {
-    /// Every run of `passes` with its thread, its begin and its length in milliseconds.
+    /// Returns every run of `passes` with its thread, its start and its duration in milliseconds.
     fn place<'a>(
         &mut self,
         passes: &'a [PassTiming],
@@ -120,7 +120,7 @@ impl Lanes {
                 runs.push((pass, [span.start * 1e3 + offset_ms, ms]));
             }
         }
-        // What encloses others comes before them.
+        // Parents sort before their children.
         runs.sort_by(|(a, [a_start, a_ms]), (b, [b_start, b_ms])| {
             let starts = a_start.total_cmp(b_start);
             starts.then(b_ms.total_cmp(a_ms)).then(a.depth.cmp(&b.depth))
@@ -154,7 +154,7 @@ mod tests {
     };
     use std::collections::HashMap;
 
-    /// Faults of a trace against the format's rules.
+    /// Returns violations of the format's rules.
     fn faults(trace: &Value) -> Vec<String> {
         let mut faults = Vec::new();
         let Some(events) = trace["traceEvents"].as_array() else {
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(trace["otherData"]["adapter"], "a \"GPU\"");
     }
 
-    /// The sort of the second frame ran twice, within its parent, and no frame begins before it is submitted.
+    /// The sort of the second frame ran twice inside its parent, and no frame starts before its submission.
     #[test]
     fn children_lie_in_their_parents_after_the_submission() {
         let trace = trace(&frames());
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(tids, [GPU + 1]);
     }
 
-    /// The check of the rules sees what breaks them.
+    /// The checker detects broken traces.
     #[test]
     fn broken_traces_are_seen() {
         let good = trace(&frames());

@@ -1,14 +1,14 @@
-//! Names of files that a picture keeps, and where they are found again.
+//! Names of files in a picture's metadata, and how they are found again.
 
 use crate::{Error, Result, config, scene};
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
 
-/// A file as a picture names it: by a path from the picture's folder, or by its name alone.
+/// A file named in a picture's metadata, by its path relative to the picture's folder or by its name alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptFile {
     name: String,
-    /// Its size, by which it is known again; `None` where it could not be told.
+    /// Size in bytes, which identifies it; `None` if it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
 }
@@ -33,7 +33,7 @@ impl KeptFile {
         &self.name
     }
 
-    /// Whether `file` may be this one: it has its name and its size.
+    /// True if `file` has the same name and size.
     pub fn is_like(&self, file: &Path) -> bool {
         let name = Path::new(&self.name).file_name();
         name.is_some()
@@ -42,11 +42,11 @@ impl KeptFile {
     }
 }
 
-/// `file` from `folder`, with forward slashes, where it is in there; else its name alone: a path would tell how a
-/// person's folders are named.
+/// Returns the path of `file` relative to `folder`, with forward slashes, if it is inside. Otherwise returns
+/// the file name alone, because a full path would reveal the user's folder names.
 pub(super) fn kept_name(file: &Path, folder: Option<&Path>) -> String {
     let inside = folder.and_then(|folder| {
-        // The folder of a bare name is empty.
+        // The parent of a bare file name is an empty path.
         let is_here = folder.as_os_str().is_empty();
         let folder = if is_here { Path::new(".") } else { folder };
         let [file, folder] = [file, folder].map(|path| std::path::absolute(path).ok());
@@ -60,21 +60,21 @@ pub(super) fn kept_name(file: &Path, folder: Option<&Path>) -> String {
     })
 }
 
-/// Whether a name leads to nowhere but the folder that it starts from.
+/// True if a relative path stays within its base folder.
 pub(super) fn is_safe(name: &str) -> bool {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
-    // Windows has drives, and streams behind a colon.
+    // Windows has drive letters and alternate data streams after a colon.
     let is_windows = cfg!(windows) && name.contains(':');
     !name.contains('\0') && !is_windows && Path::new(name).components().all(is_plain)
 }
 
-/// Where files of a picture are looked for.
+/// Search path for the files of a picture.
 pub struct Search<'a> {
-    /// The picture.
+    /// Path of the picture.
     pub picture: &'a Path,
     /// Limits, such as whether links may lead out of its folder.
     pub limits: &'a config::Load,
-    /// Looks elsewhere for what does not lie with the picture.
+    /// Searches elsewhere for files that are not in the picture's folder.
     pub elsewhere: &'a dyn Fn(&KeptFile) -> Option<PathBuf>,
 }
 
@@ -87,11 +87,11 @@ impl std::fmt::Debug for Search<'_> {
 }
 
 impl<'a> Search<'a> {
-    /// Where `file` is.
+    /// Returns the path of `file`.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for one that is not there, or that a link out of the folder leads to.
+    /// [`Error::NotFound`] if it does not exist, or is a link that leads out of the folder.
     pub fn find(&self, file: &KeptFile) -> Result<PathBuf> {
         let (picture, name) = (self.picture.display(), &file.name);
         match scene::find_beside(self.picture, name, self.limits) {
@@ -101,7 +101,8 @@ impl<'a> Search<'a> {
         }
         (self.elsewhere)(file).ok_or_else(|| {
             Error::NotFound(format!(
-                "{picture}: was made of {name}, which is not there; put it beside the picture, or name the files"
+                "{picture}: was made from {name}, which is missing; put it beside the picture, or name the \
+                 files"
             ))
         })
     }

@@ -1,8 +1,8 @@
-//! How a picture was made: its scene, settings, view and moment, as a text in its file, with which it can be
-//! made again.
+//! Provenance of a picture: its scene, settings, view and time, as text embedded in its file, from which the
+//! picture can be rendered again.
 //!
-//! It tells nothing of the machine or the person: of a file that does not lie with the picture it keeps the
-//! name alone.
+//! It contains nothing about the machine or the user. Files outside the picture's folder are recorded by name
+//! only.
 
 mod files;
 
@@ -22,86 +22,87 @@ use std::{
 };
 use toml::Value;
 
-/// What pictures tell that they were made with.
+/// Software name in the metadata of pictures.
 pub const SOFTWARE: &str = concat!("canopy ", env!("CARGO_PKG_VERSION"));
 
-/// The version of the text. A reader takes no later one. In the first, scenes without an environment were under the sky.
+/// Version of the text format. Later versions are rejected. In version 1, a scene without an environment was
+/// lit by the sky.
 const FORMAT: u32 = 2;
 
-/// Most files of a scene, and most nodes that are hidden.
+/// Maximum number of scene files, and of hidden nodes.
 const MOST: usize = 100_000;
 
-/// Most samples of a pixel.
+/// Maximum number of samples per pixel.
 const MOST_SAMPLES: u32 = 4096;
 
-/// How far axes of a view may be from right angles and length 1.
+/// Maximum deviation of the view's axes from orthonormal.
 const TOLERANCE: f32 = 1e-3;
 
-/// Keys whose values are files.
+/// Keys whose values are paths.
 const FILES: [&str; 2] = ["environment.file", "deviation.file"];
 
-/// How a picture was made.
+/// Provenance of a picture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     format: u32,
-    /// The version of canopy.
+    /// Version of canopy.
     version: String,
     /// Width and height in pixels.
     pub size: [u32; 2],
     /// Samples per pixel.
     pub samples: u32,
-    /// The files of the scene; none for the built-in one.
+    /// Files of the scene; empty for the built-in one.
     files: Vec<KeptFile>,
-    /// Settings that are not the defaults, with the clip, its time and the variant that are shown.
+    /// Settings that differ from the defaults, plus the clip, its time and the material variant.
     settings: BTreeMap<String, Value>,
     view: KeptView,
-    /// The channel that is shown; empty for the lit picture.
+    /// Channel shown; empty for the lit picture.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub channel: String,
-    /// Nodes that were hidden by hand.
+    /// Nodes that the user has hidden.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<usize>,
-    /// Whether materials or lights were edited by hand.
+    /// True if the user has edited materials or lights.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub edited: bool,
-    /// How; `None` where they were not, or where that is not kept.
+    /// The edits; `None` if there are none, or if they are not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<SavedEdits>,
 }
 
-/// A camera: first as people write it, then to the last bit.
+/// A camera in two forms: a readable one, and an exact one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct KeptView {
     eye: [f32; 3],
     target: [f32; 3],
     up: [f32; 3],
-    /// Vertical field of view in degrees; `None` of an orthographic camera.
+    /// Vertical field of view in degrees; `None` for an orthographic camera.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fov: Option<f32>,
     world_from_view: [f32; 16],
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fov_radians: Option<f32>,
-    /// Half the height of the picture in metres, of an orthographic camera.
+    /// Half the height of the view in metres, for an orthographic camera.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     half_height: Option<f32>,
 }
 
-/// What is shown, as far as settings do not say it.
+/// State that determines a picture beside the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown<'a> {
-    /// The files of the scene.
+    /// Files of the scene.
     pub files: &'a [PathBuf],
-    /// The clip that plays.
+    /// Clip that plays.
     pub clip: Option<usize>,
-    /// What moves the scene beside it.
+    /// Blend of clips and morph weights.
     pub blend: Blend,
-    /// Time in it, in seconds.
+    /// Time in the clip, in seconds.
     pub time: f32,
-    /// The variant of the materials.
+    /// Material variant.
     pub variant: Option<usize>,
-    /// The view.
+    /// Camera pose and projection.
     pub viewpoint: Viewpoint,
-    /// Distance in metres to what is looked at.
+    /// Distance from the camera to its target, in metres.
     pub distance: f32,
     /// Width and height in pixels.
     pub size: [u32; 2],
@@ -109,38 +110,38 @@ pub struct Shown<'a> {
     pub samples: u32,
     /// Edits of materials and lights.
     pub edits: SavedEdits,
-    /// Nodes that are hidden.
+    /// Nodes that the user has hidden.
     pub hidden: Vec<usize>,
 }
 
-/// What a picture's file does not hold of how the picture was made.
+/// Part of the provenance that was left out of a picture's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftOut {
-    /// What was edited and hidden by hand.
+    /// Edits and hidden nodes.
     Edits,
-    /// All of it.
+    /// Everything.
     All,
 }
 
 impl LeftOut {
-    /// In words, behind the name of the picture.
+    /// Message, to be placed behind the name of the picture.
     pub fn text(self) -> &'static str {
         match self {
-            Self::Edits => "does not keep edits and hidden meshes, which are too many for it",
-            Self::All => "does not keep how it was made, which is too long for it",
+            Self::Edits => "does not store edits and hidden meshes: there are too many",
+            Self::All => "does not store how it was made: the settings are too long",
         }
     }
 }
 
 impl Provenance {
-    /// Of a picture that shows `shown` with these settings, and is going to lie in `folder`; `None` where
-    /// nobody knows where it goes.
+    /// Creates the provenance of a picture that shows `shown` with the settings `config`. `folder` is the
+    /// picture's folder, or `None` if it is not known yet.
     pub fn new(config: &Config, shown: &Shown<'_>, folder: Option<&Path>) -> Self {
         let mut settings = config.of_pictures();
-        // The view stands for itself.
+        // The view is stored separately.
         settings.remove("camera.name");
         settings.remove("camera.fov");
-        // No picture moves.
+        // A still picture has no playback state.
         settings.remove("animation.play");
         for key in FILES {
             if let Some(Value::String(file)) = settings.get_mut(key) {
@@ -153,7 +154,7 @@ impl Provenance {
         if !morphs.is_empty() {
             set("animation.morphs", Value::Array(morphs));
         }
-        // As the setting's own number: shorter ones are others.
+        // Keeps the exact `f32`, since a shortened decimal would be a different number.
         set("animation.time", Value::Float(f64::from(shown.time)));
         match shown.variant {
             Some(variant) => set("scene.variant", Value::String(variant.to_string())),
@@ -175,8 +176,8 @@ impl Provenance {
         }
     }
 
-    /// The text for a picture's file that holds at most so many bytes of it, as far as it would be read
-    /// again, and what is left out for that.
+    /// Returns the text if it has at most `most` bytes and can be read again. Otherwise leaves out the edits
+    /// and hidden nodes, or everything, and says which.
     pub fn text_within(mut self, most: usize) -> (Option<String>, Option<LeftOut>) {
         let fits = |made: &Self| {
             let text = (made.fault().is_none()).then(|| made.text());
@@ -192,9 +193,9 @@ impl Provenance {
         }
     }
 
-    /// The text for a picture's file: JSON of ASCII characters alone.
+    /// Returns the text for a picture's file, as ASCII-only JSON.
     pub fn text(&self) -> String {
-        // Every field has a form in JSON.
+        // Cannot fail, because every field has a JSON form.
         let json = serde_json::to_string(self).unwrap_or_default();
         let mut text = String::with_capacity(json.len());
         for c in json.chars() {
@@ -210,12 +211,12 @@ impl Provenance {
         text
     }
 
-    /// What the picture at `path` tells; `None` where it tells nothing.
+    /// Reads the provenance of the picture at `path`; `None` if it has none.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for a text that is broken, too long, of
-    /// a later version, or that names files outside of the picture's folder.
+    /// [`Error::Io`] if the file cannot be read. [`Error::Scene`] if the text is invalid, too long or of a
+    /// later version, or if it names files outside the picture's folder.
     pub fn read(path: &Path) -> Result<Option<Self>> {
         let Some(text) = embedded::find(path)? else {
             return Ok(None);
@@ -224,42 +225,44 @@ impl Provenance {
         Ok(Some(found))
     }
 
-    /// As [`Self::read`], for a picture that has to tell.
+    /// Reads the provenance of a picture that must have one.
     ///
     /// # Errors
     ///
-    /// Those of [`Self::read`], and [`Error::Scene`] for a picture that tells nothing.
+    /// Any error of [`Self::read`], and [`Error::Scene`] if the picture has none.
     pub fn required(path: &Path) -> Result<Self> {
         Self::read(path)?.ok_or_else(|| {
-            let what = "is a picture without settings of canopy, so it does not tell how it was made";
+            let what = "is a picture without canopy settings, so its scene cannot be reopened";
             Error::scene(path, what)
         })
     }
 
-    /// The scene's files.
+    /// Returns the paths of the scene's files.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for one that is missing; it names it.
+    /// [`Error::NotFound`] if a file is missing; the message names it.
     pub fn files(&self, search: &Search<'_>) -> Result<Vec<PathBuf>> {
         self.files.iter().map(|file| search.find(file)).collect()
     }
 
-    /// Sets everything that the picture depends on in `config`, and leaves all else. Returns a line for each
-    /// key that was not taken: this canopy does not know it, or no picture depends on it.
+    /// Sets everything in `config` that affects the picture, and leaves the rest unchanged. Returns a message
+    /// for each key that was skipped, because this version does not know it or because it does not affect
+    /// pictures.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for a file of a setting that is missing.
+    /// [`Error::NotFound`] if a file that a setting names is missing.
     pub fn apply(&self, config: &mut Config, search: &Search<'_>) -> Result<Vec<String>> {
         self.apply_but(config, search, |_| false)
     }
 
-    /// As [`Self::apply`], without the files of keys that are `given` otherwise: nobody needs those.
+    /// Does the same as [`Self::apply`], but skips file keys for which `given` is true, because the caller
+    /// replaces them. Their files need not exist.
     ///
     /// # Errors
     ///
-    /// Those of [`Self::apply`].
+    /// Any error of [`Self::apply`].
     pub fn apply_but(
         &self,
         config: &mut Config,
@@ -277,7 +280,7 @@ impl Provenance {
                 continue;
             }
             if !is_of_pictures(key) {
-                left.push(format!("{key}: is no setting of a picture"));
+                left.push(format!("{key}: is not a setting of a picture"));
                 continue;
             }
             let mut value = value.clone();
@@ -302,7 +305,7 @@ impl Provenance {
         Ok(left)
     }
 
-    /// From where it is seen.
+    /// Returns the camera.
     pub fn viewpoint(&self) -> Viewpoint {
         let fov_y = self.view.fov_radians.unwrap_or_default();
         Viewpoint {
@@ -314,7 +317,7 @@ impl Provenance {
         }
     }
 
-    /// What is wrong with it, if anything is.
+    /// Returns the first problem found, if any.
     fn fault(&self) -> Option<String> {
         if !self.size.iter().all(|side| config::Window::SIZE.contains(side)) {
             return Some(format!("a picture of {} × {} pixels", self.size[0], self.size[1]));
@@ -343,7 +346,7 @@ fn parsed(text: &str) -> Result<Provenance, String> {
         let by = json.get("version").and_then(|version| version.as_str());
         let by = by.map_or(String::new(), |version| format!(" of canopy {version}"));
         return Err(format!(
-            "its settings{by} have format {later}, which this canopy is too old for"
+            "its settings{by} have format {later}, which needs a newer canopy"
         ));
     }
     let found: Provenance =
@@ -375,12 +378,12 @@ impl KeptView {
     fn fault(&self) -> Option<&'static str> {
         let matrix = Mat4::from_cols_array(&self.world_from_view);
         if !matrix.is_finite() || matrix.row(3).to_array() != [0.0, 0.0, 0.0, 1.0] {
-            return Some("that is no place");
+            return Some("that is not a position");
         }
         let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| axis.truncate());
         let is_one = |axis: Vec3| (axis.length() - 1.0).abs() < TOLERANCE;
         if ![x, y, z].into_iter().all(is_one) || x.cross(y).distance(z) > TOLERANCE {
-            return Some("that is no rotation");
+            return Some("that is not a rotation");
         }
         let is_lens = match (self.fov_radians, self.half_height) {
             (Some(fov), None) => fov > 0.0 && fov < std::f32::consts::PI,

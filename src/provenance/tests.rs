@@ -28,7 +28,7 @@ fn shown(files: &[PathBuf]) -> Shown<'_> {
     }
 }
 
-/// In the picture's folder alone.
+/// Searches only in the picture's folder.
 fn beside<'a>(picture: &'a Path, limits: &'a config::Load) -> Search<'a> {
     Search {
         picture,
@@ -67,7 +67,7 @@ fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
     assert_eq!(back, made);
     assert_eq!(back.viewpoint(), view());
 
-    // The scene lies with the picture, the environment does not.
+    // The scene is beside the picture, the environment is not.
     let picture = home.join("a.png");
     assert_eq!(back.files(&search(&picture)).unwrap(), [inside]);
     let mut again = Config::default();
@@ -75,7 +75,7 @@ fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
     again.exposure.compensation = 2.0;
     let error = back.apply(&mut again, &search(&picture)).unwrap_err().to_string();
     assert!(
-        error.contains("was made of sky.hdr, which is not there"),
+        error.contains("was made from sky.hdr, which is missing"),
         "{error}"
     );
     assert_eq!(again.exposure.compensation, 2.0);
@@ -92,7 +92,7 @@ fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
     );
     assert_eq!(again.gpu.adapter, "mine");
     assert_eq!(again.environment.file, outside.to_str().unwrap());
-    // Nobody knows where it goes: names alone.
+    // Without a known folder, only file names are stored.
     let text = Provenance::new(&config, &shown(&files), None).text();
     assert!(text.contains("\"f\\u00fcchs"), "{text}");
 }
@@ -111,7 +111,8 @@ fn a_file_is_known_again_by_its_name_and_size() {
     assert!(!kept.is_like(&file) && !kept.is_like(Path::new("fox.glb")));
 }
 
-/// Names of a picture are resolved as those of scenes: no link leads out of its folder unasked.
+/// File names in a picture are resolved like those in a scene: links must not lead out of its folder unless
+/// allowed.
 #[cfg(unix)]
 #[test]
 fn links_out_of_the_folder_of_a_picture_are_refused() {
@@ -163,10 +164,11 @@ fn links_out_of_the_folder_of_a_picture_are_refused() {
     }
     let made = Provenance::new(&config, &shown(&["broken.glb".into()]), Some(&inside));
     let text = made.files(&search(&picture)).unwrap_err().to_string();
-    assert!(text.contains("is not there"), "{text}");
+    assert!(text.contains("is missing"), "{text}");
 }
 
-/// Scenes without an environment were under the sky before there was a studio: such pictures are made again as they were.
+/// Before the studio environment existed, scenes without an environment were lit by the sky. Such pictures
+/// render as before.
 #[test]
 fn pictures_of_the_first_format_stay_under_the_sky() {
     let mut config = Config::default();
@@ -183,7 +185,7 @@ fn pictures_of_the_first_format_stay_under_the_sky() {
     assert_eq!(source(&made), EnvironmentSource::Color);
 }
 
-/// What a stranger's picture says is never believed: one line, and no file outside of its folder.
+/// Metadata is untrusted: errors are a single line, and no file outside the picture's folder is opened.
 #[test]
 fn hostile_texts_are_one_line() {
     let made = Provenance::new(&Config::default(), &shown(&["a.glb".into()]), None);
@@ -208,7 +210,7 @@ fn hostile_texts_are_one_line() {
         let settings = serde_json::json!({"environment.file": name});
         assert!(message("/settings", settings).contains("not in the picture's folder"));
     }
-    assert!(message("/format", (FORMAT + 1).into()).contains("too old"));
+    assert!(message("/format", (FORMAT + 1).into()).contains("newer canopy"));
     assert!(message("/size", serde_json::json!([0, 5])).contains("0 × 5"));
     assert!(message("/samples", 5000.into()).contains("5000 samples"));
     assert!(message("/view/fov_radians", 4.0.into()).contains("lens"));
@@ -219,7 +221,7 @@ fn hostile_texts_are_one_line() {
     for broken in ["", "{", "[]", "null", "{\"format\": 1}", &"[".repeat(100_000)] {
         assert!(parsed(broken).unwrap_err().starts_with("its settings are broken"));
     }
-    // Keys that are unknown, wrong, or none of its business are left out, and told.
+    // Keys that are unknown, invalid or not allowed are skipped and reported.
     let settings = serde_json::json!({
         "gpu.adapter": "x", "load.max_nodes": 9, "shadows.teapot": 1, "sun.strength": "much", "image.tonemap": "aces",
     });
@@ -235,7 +237,7 @@ fn hostile_texts_are_one_line() {
     assert!(config.of_pictures().contains_key("image.tonemap"));
 }
 
-/// A scene with an edited material, and what it keeps.
+/// Creates a scene with an edited material, and returns its saved edits.
 fn edited() -> SavedEdits {
     use crate::scene::{
         Material, Scene,
@@ -257,7 +259,7 @@ fn edited() -> SavedEdits {
     SavedEdits::new(&scene, &applied, &Default::default())
 }
 
-/// Edits are kept and checked like all else. A picture without them reads as before.
+/// Edits are stored and validated like everything else. A picture without edits reads as before.
 #[test]
 fn edits_are_kept() {
     let files = ["a.glb".into()];
@@ -268,7 +270,7 @@ fn edits_are_kept() {
     let made = Provenance::new(&Config::default(), &shown, None);
     assert!(made.edited);
     assert_eq!(parsed(&made.text()).unwrap(), made);
-    // An older picture says that it was edited, and not how.
+    // An older picture only records that there were edits, not which.
     let mut json: serde_json::Value = serde_json::from_str(&made.text()).unwrap();
     json.as_object_mut().unwrap().remove("edits");
     let older = parsed(&json.to_string()).unwrap();
@@ -277,12 +279,12 @@ fn edits_are_kept() {
     *json.pointer_mut("/edits/materials/0/values/roughness").unwrap() = 7.into();
     let error = parsed(&json.to_string()).unwrap_err();
     assert!(
-        error.contains("materials[0]: roughness has to be a number from 0 to 1"),
+        error.contains("materials[0]: roughness must be a number from 0 to 1"),
         "{error}"
     );
 }
 
-/// Nothing is written that would not be read again: what does not fit is left out, and told.
+/// Nothing is written that could not be read again. Parts that do not fit are left out and reported.
 #[test]
 fn what_would_be_refused_is_not_written() {
     let most = embedded::MOST_BYTES;
@@ -293,7 +295,7 @@ fn what_would_be_refused_is_not_written() {
     let made = Provenance::new(&Config::default(), &shown, None);
     let (text, left) = made.clone().text_within(most);
     assert_eq!((text.as_deref(), left), (Some(made.text().as_str()), None));
-    // More nodes than are read; names that are too long; a comment that is too short.
+    // Three cases: too many hidden nodes, too long names, and too little space.
     shown.hidden = (0..=MOST).collect();
     let many = Provenance::new(&Config::default(), &shown, None);
     assert!(parsed(&many.text()).is_err());
@@ -316,7 +318,7 @@ fn what_would_be_refused_is_not_written() {
             assert!(read.edited && read.edits.is_none() && read.hidden.is_empty());
         }
     }
-    // Just as much as a file holds is found again.
+    // Text of exactly the maximum length is found again.
     let jpeg = embedded::into_jpeg(b"\xff\xd8", &"x".repeat(embedded::MOST_BYTES_OF_JPEG));
     assert!(jpeg.len() > 65_000);
     let longer = embedded::into_jpeg(b"\xff\xd8", &"x".repeat(embedded::MOST_BYTES_OF_JPEG + 1));

@@ -152,9 +152,19 @@ pub(crate) fn environments() -> Vec<Case> {
         case("blocks", "a.dds", direct(95, [4; 2], 96), Loads),
         case("shared exponents", "a.dds", direct(67, [4; 2], 384), Loads),
         case("empty", "a.hdr", "", Fails("is empty")),
-        case("HTML", "a.exr", "<!DOCTYPE html>", Fails("is no environment")),
-        case("a PNG", "a.hdr", png(2, 1), Fails("is no environment")),
-        case("a scene", "a.exr", full().glb(), Fails("is no environment")),
+        case(
+            "HTML",
+            "a.exr",
+            "<!DOCTYPE html>",
+            Fails("is not an environment map"),
+        ),
+        case("a PNG", "a.hdr", png(2, 1), Fails("is not an environment map")),
+        case(
+            "a scene",
+            "a.exr",
+            full().glb(),
+            Fails("is not an environment map"),
+        ),
         sized("-Y 100000 +X 200000"),
         sized("-Y 4294967295 +X 4294967295"),
         sized("-Y 99999999999999999999 +X 8"),
@@ -275,7 +285,7 @@ pub(crate) fn environments() -> Vec<Case> {
             "a picture",
             "a.ktx2",
             Ktx2::plain(97, [4; 2], &[vec![0; 128]]).write(),
-            Fails("no cube map"),
+            Fails("not a cube map"),
         ),
         case(
             "a bomb",
@@ -306,13 +316,13 @@ pub(crate) fn environments() -> Vec<Case> {
             "oblong faces",
             "a.dds",
             direct(95, [8, 4], 1000),
-            Fails("squares"),
+            Fails("must be square"),
         ),
         case(
             "one face",
             "a.dds",
             dds(95, [4; 2], 1, 1, &[0; 16]),
-            Fails("no cube map"),
+            Fails("not a cube map"),
         ),
     ];
     // ZIP, PIZ and B44 of more than a line make room for a whole block.
@@ -1342,12 +1352,12 @@ fn clips() -> Vec<Case> {
         glb(
             "equal keys",
             &keys(&[1., 1.], &[0.; 6], "LINEAR"),
-            Warns("key times that stand still or go back; they are put in order"),
+            Warns("key times that do not increase; they are sorted"),
         ),
         glb(
             "falling keys",
             &keys(&[1., 0.], &[0.; 6], "LINEAR"),
-            Warns("channel 0 of animation 0 has key times that stand still"),
+            Warns("channel 0 of animation 0 has key times that do not increase"),
         ),
         glb(
             "equal keys at the ends of f32",
@@ -1356,12 +1366,12 @@ fn clips() -> Vec<Case> {
                 &[0.; 36],
                 "CUBICSPLINE",
             ),
-            Warns("key times that stand still"),
+            Warns("key times that do not increase"),
         ),
         glb(
             "zeros of both signs",
             &keys(&[0., -0., 0.], &[0.; 9], "STEP"),
-            Warns("key times that stand still"),
+            Warns("key times that do not increase"),
         ),
         glb(
             "keys of NaN",
@@ -1387,12 +1397,12 @@ fn clips() -> Vec<Case> {
         glb(
             "a value too many",
             &keys(&[0.], &[0.; 6], "LINEAR"),
-            Warns("its output has 6; what is past the keys is left out"),
+            Warns("its output has 6; the values beyond the keys are ignored"),
         ),
         glb(
             "splines without tangents",
             &keys(&[0., 1.], &[0.; 6], "CUBICSPLINE"),
-            Warns("a spline without its tangents; they are joined by lines"),
+            Warns("a spline without its tangents; they are interpolated linearly"),
         ),
         glb(
             "an unknown interpolation",
@@ -1803,7 +1813,7 @@ fn obj_faces() -> Vec<Case> {
     cases.push(obj(
         "a tangle of 20,000 corners",
         format!("{crossing}f{corners}\n"),
-        Warns("cross themselves"),
+        Warns("intersect themselves"),
     ));
     cases
 }
@@ -1816,23 +1826,23 @@ fn obj_text() -> Vec<Case> {
             .collect()
     };
     vec![
-        obj("empty", "", Fails("is no OBJ")),
+        obj("empty", "", Fails("is not an OBJ file")),
         obj("only a comment", "# exported by nobody", Warns("no triangles")),
-        obj("HTML", "<!DOCTYPE html>\n<html>\n", Fails("is no OBJ")),
+        obj("HTML", "<!DOCTYPE html>\n<html>\n", Fails("is not an OBJ file")),
         obj(
             "an LFS pointer",
             "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
-            Fails("is no OBJ"),
+            Fails("is not an OBJ file"),
         ),
         obj(
             "object code",
             b"\x64\x86\x02\0\0\0\0\0.text\0\0\0".to_vec(),
-            Fails("is no OBJ"),
+            Fails("is not an OBJ file"),
         ),
         obj(
             "object code for Linux",
             b"\x7fELF\x02\x01\x01\0\0\0".to_vec(),
-            Fails("is no OBJ"),
+            Fails("is not an OBJ file"),
         ),
         obj("CRLF", TRIANGLE.replace('\n', "\r\n"), Loads),
         obj("CR", TRIANGLE.replace('\n', "\r"), Loads),
@@ -1913,8 +1923,8 @@ fn obj_text() -> Vec<Case> {
 fn obj_vertices() -> Vec<Case> {
     let mut cases = Vec::new();
     for (vertex, outcome) in [
-        ("0 0", Warns("lack numbers")),
-        ("", Warns("lack numbers")),
+        ("0 0", Warns("have missing or invalid numbers")),
+        ("", Warns("have missing or invalid numbers")),
         ("0 0 0 1", Loads),
         ("0 0 0 0", Loads),
         ("0 0 0 1 0.5 0", Loads),
@@ -1933,7 +1943,7 @@ fn obj_vertices() -> Vec<Case> {
         ("1,000,000 0 0", Warns("NaN or infinite")),
         ("0x10 0 0", Warns("NaN or infinite")),
         ("one 0 0", Warns("NaN or infinite")),
-        ("0;0;0", Warns("lack numbers")),
+        ("0;0;0", Warns("have missing or invalid numbers")),
     ] {
         let text = format!("v {vertex}\nv 5 0 0\nv 0 5 0\nv 5 5 0\nf 1 2 3\nf 2 4 3\n");
         cases.push(obj(format!("the vertex {vertex}"), text, outcome));
@@ -2015,7 +2025,7 @@ fn mtl() -> Vec<Case> {
     with(
         "spectral colours",
         b"newmtl a\nKd spectral a.rfl\nKs xyz 1 1 1\n",
-        Warns("is no colour"),
+        Warns("is not a colour"),
     );
     with(
         "a BOM, CR and Latin-1",
@@ -2028,7 +2038,7 @@ fn mtl() -> Vec<Case> {
     with(
         "options without a file",
         b"newmtl a\nmap_Kd -s 1 1 1\nmap_d -bm\nbump -bm 1 -\n",
-        Warns("a checker stands in"),
+        Warns("a checkerboard replaces"),
     );
     with(
         "enormous options",
@@ -2083,12 +2093,12 @@ fn mtl() -> Vec<Case> {
     with(
         "a picture that is none",
         b"newmtl a\nmap_Kd a.mtl\n",
-        Warns("a checker stands in"),
+        Warns("a checkerboard replaces"),
     );
     with(
         "a missing picture",
         b"newmtl a\nmap_Kd nothing.png\n",
-        Warns("a checker stands in"),
+        Warns("a checkerboard replaces"),
     );
     with(
         "a folder as a picture",

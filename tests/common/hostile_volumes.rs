@@ -66,7 +66,7 @@ fn nrrd() -> Vec<Case> {
     add("more bytes than needed", &[], &[7; 9], Loads);
     add("too few bytes", &[], &[7; 7], Fails("cut off"));
     for size in ["0 2 2", "-1 2 2", "x 2 2", "2.5 2 2", "99999999999999999999 2 2"] {
-        add("sizes", &[("sizes", size)], eight, Fails("no positive numbers"));
+        add("sizes", &[("sizes", size)], eight, Fails("not positive numbers"));
     }
     add(
         "two sizes",
@@ -137,15 +137,19 @@ fn nrrd() -> Vec<Case> {
         ("kinds", "space space list", "three axes of space"),
         ("space directions", "(1,0,0) (0,1,0) none", "three axes of space"),
         ("space directions", "(1,0,0) (0,1,0)", "without a direction"),
-        ("space directions", "(1,0,0) (0,1,0) (1,1,0)", "span no space"),
+        (
+            "space directions",
+            "(1,0,0) (0,1,0) (1,1,0)",
+            "a transform without an inverse",
+        ),
         ("space directions", "(1,0,0) (0,1,0) (nan,0,1)", "not finite"),
         ("space directions", "(1,0,0) (0,1,0) (0,0,1e999)", "not finite"),
         ("space directions", "(1,0) (0,1) (1,1)", "vectors of three"),
         ("space directions", "1 2 3", "vectors of three"),
         ("space origin", "(1,2", "vectors of three"),
-        ("space origin", "none", "no vector"),
+        ("space origin", "none", "not a vector"),
         ("space origin", "(inf,0,0)", "not finite"),
-        ("spacings", "1 0 1", "span no space"),
+        ("spacings", "1 0 1", "a transform without an inverse"),
         ("spacings", "1 inf 1", "not finite"),
         ("byte skip", "9223372036854775807", "cut off"),
         ("byte skip", "1", "cut off"),
@@ -211,7 +215,7 @@ fn nrrd() -> Vec<Case> {
         "words",
         &text,
         b"1 2 3 4 5 six 7 8",
-        Fails("\"six\" in place of a number"),
+        Fails("\"six\" instead of a number"),
     );
     add(
         "text that is not finite",
@@ -248,7 +252,7 @@ fn nrrd() -> Vec<Case> {
     cases.push(case("no header", "test.nrrd", "", Fails("does not begin")));
     cases.push(case("only a magic", "test.nrrd", "NRRD0005", Fails("no field")));
     let nameless = "NRRD0005\nsomething\n\n";
-    cases.push(case("no colon", "test.nrrd", nameless, Fails("names no field")));
+    cases.push(case("no colon", "test.nrrd", nameless, Fails("is not a field")));
     let binary = b"NRRD0005\ntype: \xff\xfe\n\n";
     cases.push(case("no text", "test.nrrd", *binary, Fails("not text")));
     cases
@@ -317,7 +321,12 @@ fn nifti() -> Vec<Case> {
         eight,
         Fails("not finite"),
     );
-    add("a flat matrix", &[(254, &[1, 0])], eight, Fails("span no space"));
+    add(
+        "a flat matrix",
+        &[(254, &[1, 0])],
+        eight,
+        Fails("a transform without an inverse"),
+    );
     add(
         "a matrix that is none",
         &[(254, &[1, 0]), (280, &nan)],
@@ -367,9 +376,14 @@ fn nifti() -> Vec<Case> {
         "half a header",
         "test.nii",
         second,
-        Fails("no whole NIfTI header"),
+        Fails("cut off within its NIfTI header"),
     ));
-    cases.push(case("nothing", "test.nii", "", Fails("no whole NIfTI header")));
+    cases.push(case(
+        "nothing",
+        "test.nii",
+        "",
+        Fails("cut off within its NIfTI header"),
+    ));
     cases.push(case("other bytes", "test.nii", [7; 400], Fails("does not begin")));
     cases
 }
@@ -506,7 +520,7 @@ fn openvdb() -> Vec<Case> {
     add(
         "stored with a wrong size",
         packed(1, -5, &[0; 5]),
-        Fails("5 bytes in place of 4"),
+        Fails("5 bytes; expected 4"),
     );
     add("zlib", packed(1, 12, &zlib(&one)[..12]), Loads);
     let bomb = zlib(&vec![0; 1 << 20]);
@@ -528,7 +542,7 @@ fn openvdb() -> Vec<Case> {
     };
     for (name, chunk, what) in [
         ("half a header", header(4, 4)[..9].to_vec(), "cut off"),
-        ("another size", header(5, 4), "5 bytes in place of 4"),
+        ("another size", header(5, 4), "5 bytes; expected 4"),
         ("empty blocks", header(4, 0), "does not read"),
         ("no blocks", header(4, 4), "cut off"),
         (
@@ -597,10 +611,10 @@ fn openvdb() -> Vec<Case> {
         add("a map", Vdb { map, ..usual() }, Fails("placed by a"));
     }
     for (scale, what) in [
-        (0.0, "span no space"),
+        (0.0, "a transform without an inverse"),
         (f64::NAN, "not finite"),
-        (1e300, "too large or too small"),
-        (1e-300, "too large or too small"),
+        (1e300, "out of range"),
+        (1e-300, "out of range"),
     ] {
         add("a scale", Vdb { scale, ..usual() }, Fails(what));
     }
@@ -669,7 +683,12 @@ fn openvdb() -> Vec<Case> {
         bytes[stored] = 9;
         bytes
     };
-    cases.push(case("an unknown way", "test.vdb", unknown, Fails("unknown way")));
+    cases.push(case(
+        "an unknown encoding",
+        "test.vdb",
+        unknown,
+        Fails("unknown encoding"),
+    ));
     cases.push(case("nothing", "test.vdb", "", Fails("cut off")));
     cases.push(case("other bytes", "test.vdb", [7; 99], Fails("does not begin")));
     cases
@@ -742,7 +761,7 @@ fn nanovdb() -> Vec<Case> {
     add(
         "a flat matrix",
         &[(grid + 296 + 88, &[0; 72])],
-        Fails("span no space"),
+        Fails("a transform without an inverse"),
     );
     for (name, offset) in [
         ("to itself", 0_i64),

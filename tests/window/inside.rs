@@ -200,10 +200,10 @@ fn what_passes_through_is_shown_counted_and_selected() {
     let others = [
         "Channel",
         "Timings",
-        "Trees",
-        "Cost of rays",
-        "Boxes",
-        "Mesh lines",
+        "BVH",
+        "Ray cost",
+        "BVH boxes",
+        "Mesh overlays",
     ];
     display.lay_out_panel("Analyse", &["Intersections"], &others);
     let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.render_scale=1 \
@@ -340,8 +340,8 @@ fn the_point_that_a_click_would_measure_is_shown_before() {
 fn trees_are_looked_at() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
-    let others = ["Channel", "Timings", "Cost of rays", "Boxes", "Mesh lines"];
-    display.lay_out_panel("Analyse", &["Trees", "Trees, more"], &others);
+    let others = ["Channel", "Timings", "Ray cost", "BVH boxes", "Mesh overlays"];
+    display.lay_out_panel("Analyse", &["BVH", "BVH, more"], &others);
     let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.render_scale=1 \
                 --set window.still_samples=1 --shadows off --leaf-cutoff 1";
     let arguments: Vec<_> = line.split_whitespace().collect();

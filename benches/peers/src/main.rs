@@ -1,5 +1,5 @@
-//! Builds and traces the same triangles and rays with canopy on the adapter and with the crates `bvh` and
-//! `obvhs` on the CPU, in one run, and prints times and ratios.
+//! Builds BVHs over the same triangles and traces the same rays with canopy on the adapter and with the
+//! crates `bvh` and `obvhs` on the CPU, in one run. Prints times and ratios.
 //!
 //! ```text
 //! cargo run --release -p canopy-peers [-- [--large] [FILE…]]
@@ -7,16 +7,16 @@
 //! cargo run --release -p canopy-peers -- pairs
 //! ```
 //!
-//! The last asks for the pairs of boxes alone. The second compares queries: nearest points and overlaps of boxes with the crate `parry3d` as well, nearest points
-//! of a cloud with `kiddo` and `rstar`. Its tables say times of builds and of queries, on all cores. It exits with 1
-//! where answers differ ([`queries`]).
+//! `query` compares queries. Nearest points and box overlaps also run with the crate `parry3d`, and nearest
+//! points of a point cloud with `kiddo` and `rstar`. Its tables show build and query times on all cores. It
+//! exits with 1 if answers differ ([`queries`]). `pairs` only runs the query for pairs of boxes.
 //!
-//! A build's ratio compares times: below 1 it is faster than canopy's. A trace's ratio compares rates: above
-//! 1 it is faster.
+//! A build's ratio compares times, so below 1 it is faster than canopy's. A trace's ratio compares rates, so
+//! above 1 it is faster.
 //!
-//! The inputs are soups of 64 K and 600 K triangles, with `--large` one of 2 M as well, and each FILE as one
-//! mesh. The benchmark asserts no speed. It exits with 1 where more than one ray in a thousand hits in one
-//! tree and misses in another.
+//! The inputs are soups of 64 K and 600 K triangles, with `--large` also one of 2 M, and each FILE as one
+//! mesh. The benchmark asserts no speed. It exits with 1 if more than one ray in a thousand hits in one tree
+//! and misses in another.
 
 #![expect(clippy::print_stdout, reason = "the report")]
 
@@ -35,17 +35,16 @@ use rayon::prelude::*;
 use std::path::PathBuf;
 use trees::{Builder, Canopy, Peer, Triangles, obvhs_triangles, shapes, timed};
 
-/// Builds of each kind; the median is printed.
+/// Number of builds of each kind. The median is printed.
 const BUILDS: usize = 7;
-/// Traces of each kind; the median is printed.
+/// Number of traces of each kind. The median is printed.
 const TRACES: usize = 3;
-/// A grid of 200,000 rays.
+/// Grid of 200,000 rays.
 const GRID: [usize; 2] = [500, 400];
-/// The share of rays that may hit in one tree and miss in another, because their triangle tests differ at
-/// edges.
+/// Fraction of rays that may hit in one tree and miss in another, because triangle tests differ at edges.
 const TOLERANCE: f64 = 1e-3;
 
-/// The triangles that are built and traced.
+/// Triangles to build and trace.
 struct Input {
     name: String,
     triangles: Vec<[Vec3; 3]>,
@@ -94,7 +93,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The soups and the files given as arguments.
+/// Returns the soups, and the files given as arguments.
 fn inputs(arguments: impl Iterator<Item = String>) -> anyhow::Result<Vec<Input>> {
     let mut sizes = vec![1 << 16, 600_000];
     let mut inputs = Vec::new();
@@ -112,7 +111,7 @@ fn inputs(arguments: impl Iterator<Item = String>) -> anyhow::Result<Vec<Input>>
     Ok(soups.chain(inputs).collect())
 }
 
-/// What is queried: each FILE, or a generated mesh.
+/// Returns the meshes to query: each FILE, or a generated mesh.
 fn query_inputs(files: Vec<String>) -> anyhow::Result<Vec<Input>> {
     if files.is_empty() {
         return Ok(vec![queries::closed_mesh()]);
@@ -120,7 +119,7 @@ fn query_inputs(files: Vec<String>) -> anyhow::Result<Vec<Input>> {
     files.iter().map(|file| load(file)).collect()
 }
 
-/// All meshes of a file as one, in the rest pose.
+/// Loads all meshes of a file as one, in the rest pose.
 fn load(file: &str) -> anyhow::Result<Input> {
     let limits = Config::default().frame.opening.load;
     let scene = scene::load(&[PathBuf::from(file)], &limits, &Progress::default())
@@ -133,7 +132,8 @@ fn load(file: &str) -> anyhow::Result<Input> {
     })
 }
 
-/// Uniform numbers in 0..1, the same on every machine (SplitMix64, Steele et al. 2014).
+/// Returns a generator of uniform numbers in 0..1, the same on every machine (SplitMix64, Steele et al.
+/// 2014).
 fn random(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed;
     move || {
@@ -144,7 +144,7 @@ fn random(seed: u64) -> impl FnMut() -> f32 {
     }
 }
 
-/// Triangles all over the unit cube; the more there are, the smaller they are.
+/// Distributes triangles over the unit cube. Their size shrinks with their number.
 fn soup(count: usize, seed: u64) -> Vec<[Vec3; 3]> {
     let mut unit = random(seed);
     let mut point = || Vec3::new(unit(), unit(), unit());
@@ -165,7 +165,7 @@ const PRESETS: [(&str, BvhBuildParams); 4] = [
     ("medium", BvhBuildParams::medium_build()),
 ];
 
-/// Every builder on the CPU.
+/// Returns every CPU builder.
 fn builders() -> Vec<(String, Builder)> {
     let mut builders = vec![
         ("bvh, parallel".to_owned(), Builder::Bvh { parallel: true }),
@@ -186,7 +186,7 @@ fn median(values: &[f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Builds with each builder in turn, round by round, and prints the medians.
+/// Builds with each builder, alternating between them in rounds, and prints the medians.
 fn build(canopy: &mut Canopy, input: &Input) -> anyhow::Result<()> {
     let mut tree = canopy.tree(&input.triangles)?;
     canopy.build(&mut tree)?;
@@ -231,7 +231,7 @@ fn build(canopy: &mut Canopy, input: &Input) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rays of a pinhole camera that sees all triangles, and rays between random points among them.
+/// Generates the rays of a pinhole camera that sees all triangles, and rays between random points among them.
 fn rays(triangles: &Triangles) -> [Vec<Ray>; 2] {
     let corners = || triangles.iter().flatten().copied();
     let low = corners().fold(Vec3::INFINITY, Vec3::min);
@@ -266,7 +266,7 @@ fn ray(origin: Vec3, direction: Vec3) -> Ray {
     Ray::new(origin.into(), direction, 0.0, f32::INFINITY)
 }
 
-/// Kinds of queries: which of [`rays`], and whether they are any-hit queries.
+/// Kinds of queries: the name, an index into [`rays`], and true for any-hit.
 const QUERIES: [(&str, usize, bool); 4] = [
     ("primary closest", 0, false),
     ("primary any", 0, true),
@@ -274,12 +274,12 @@ const QUERIES: [(&str, usize, bool); 4] = [
     ("random any", 1, true),
 ];
 
-/// A line of the table.
+/// A row of the table.
 struct Traced {
     name: String,
     /// Milliseconds of each round, by query.
     ms: [Vec<f64>; 4],
-    /// The largest share of rays whose result differs from that in canopy's tree.
+    /// Largest fraction of rays whose result differs from that in canopy's tree.
     differ: f64,
 }
 
@@ -292,15 +292,15 @@ impl Traced {
         }
     }
 
-    /// Million rays a second, by query.
+    /// Returns million rays per second, by query.
     fn rates(&self) -> [f64; 4] {
         let rays = (GRID[0] * GRID[1]) as f64;
         self.ms.each_ref().map(|ms| rays / median(ms) / 1e3)
     }
 }
 
-/// Traces through each tree in turn, round by round, and prints the medians. Returns the largest share of
-/// rays that differ.
+/// Traces through each tree, alternating between them in rounds, and prints the medians. Returns the largest
+/// fraction of rays that differ.
 fn trace(canopy: &mut Canopy, input: &Input) -> anyhow::Result<f64> {
     let mut tree = canopy.tree(&input.triangles)?;
     canopy.build(&mut tree)?;
@@ -348,7 +348,7 @@ fn trace(canopy: &mut Canopy, input: &Input) -> anyhow::Result<f64> {
     Ok(traced().map(|line| line.differ).fold(0.0, f64::max))
 }
 
-/// The CPU trees for tracing: of each kind the one with the fastest build and the best one.
+/// Builds the CPU trees for tracing: for each kind, the one with the fastest build and the best one.
 fn traced_peers(input: &Input) -> Vec<(String, Peer)> {
     let triangles = obvhs_triangles(&input.triangles);
     let shapes = shapes(&triangles);
@@ -363,7 +363,7 @@ fn traced_peers(input: &Input) -> Vec<(String, Peer)> {
         .collect()
 }
 
-/// Whether each ray hits.
+/// Returns true for each ray that hits.
 fn trace_peer(peer: &Peer, rays: &[Ray], any: bool, parallel: bool) -> Vec<bool> {
     let hits = |ray| peer.hits(ray, any);
     if parallel {

@@ -1,7 +1,7 @@
-//! `query`: nearest points, overlaps of boxes, pairs of boxes and nearest neighbours of points.
+//! `query`: nearest points, box overlaps, pairs of boxes and nearest neighbours of points.
 //!
-//! Each question has a table. A line is one way to answer it, from a build and a list of queries to a list of
-//! answers on the CPU; all lines of a table must give the same answers.
+//! Each query has a table. A row is one method, from the build and a list of queries to a list of answers on
+//! the CPU. All methods of a table must give the same answers.
 
 use crate::{
     Input, median, obvhs_triangles, random, shapes,
@@ -37,29 +37,29 @@ use rstar::{
 };
 use std::num::NonZero;
 
-/// Queries of a list.
+/// Number of queries in a list.
 const QUERIES: usize = 1_000_000;
-/// Boxes whose pairs are looked for, and points of a cloud.
+/// Number of boxes in the search for pairs, and of points in a cloud.
 const OBJECTS: usize = 100_000;
-/// Neighbours that are looked for.
+/// Number of neighbours to find.
 const NEIGHBOURS: usize = 8;
-/// Rounds of each table, whose lines take turns.
+/// Rounds of each table. Its methods alternate within a round.
 const ROUNDS: usize = 3;
-/// Triangles that canopy tests without going further down: the best of 2, 4 and 8 for each question.
+/// Leaf cutoffs of canopy, the best of 2, 4 and 8 for each query.
 const NEAREST_CUTOFF: u32 = 8;
 const OVERLAP_CUTOFF: u32 = 4;
-/// Share of the queries whose counts may differ, because what just touches is rounded.
+/// Fraction of the queries whose counts may differ, because rounding decides whether boxes touch.
 const TOLERANCE: f64 = 1e-3;
-/// Half the edge of queried boxes, as a share of the mesh's diagonal.
+/// Half the edge length of queried boxes, as a fraction of the mesh's diagonal.
 const HALF_BOX: f32 = 0.01;
 
-/// What a line computed: a number per query, which all lines must agree on.
+/// Results of a method, a number per query. All methods must agree.
 type Answers = Vec<f32>;
 
-/// A way to answer a question: milliseconds of the build and of the queries, and the answers.
+/// A method: milliseconds of the build, milliseconds of the queries, and the answers.
 type Way<'a> = Box<dyn FnMut() -> anyhow::Result<(f64, f64, Answers)> + 'a>;
 
-/// A question, and how far answers may be apart.
+/// A kind of query, and the tolerance of its answers.
 struct Table<'a> {
     name: String,
     close: f32,
@@ -68,7 +68,7 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Runs all lines in turns and prints them. Returns whether they agree.
+    /// Runs all methods, alternating between them, and prints them. Returns true if they agree.
     fn run(mut self) -> anyhow::Result<bool> {
         let mut times = vec![[Vec::new(), Vec::new(), Vec::new()]; self.ways.len()];
         let mut differ = vec![0.0; self.ways.len()];
@@ -113,7 +113,7 @@ impl Table<'_> {
     }
 }
 
-/// Asks everything of every input. Returns whether all agree.
+/// Runs all queries on every input. Returns true if all answers agree.
 pub(crate) fn run(canopy: &mut Canopy, inputs: &[Input]) -> anyhow::Result<bool> {
     let mut agree = true;
     for input in inputs {
@@ -125,7 +125,7 @@ pub(crate) fn run(canopy: &mut Canopy, inputs: &[Input]) -> anyhow::Result<bool>
     Ok(agree)
 }
 
-/// A closed surface of about 70,000 triangles: a torus with dents.
+/// Generates a closed surface of about 70,000 triangles, a torus with dents.
 pub(crate) fn closed_mesh() -> Input {
     let (along, around) = (264_usize, 133_usize);
     let vertex = |i: usize, j: usize| {
@@ -162,7 +162,7 @@ fn corners(triangles: &Triangles) -> [Vec3; 2] {
     ]
 }
 
-/// Points all over the triangles' box and a tenth of it around.
+/// Generates points in the bounds of the triangles, enlarged by a tenth on each side.
 fn points(triangles: &Triangles, count: usize) -> Vec<Vec3> {
     let [low, high] = corners(triangles);
     let extent = high - low;
@@ -182,13 +182,13 @@ fn tri_mesh(triangles: &Triangles) -> anyhow::Result<TriMesh> {
     Ok(TriMesh::new(vertices, indices.collect())?)
 }
 
-/// An answer for each query, on all cores.
+/// Computes an answer for each query, on all cores.
 fn each<Q: Sync>(queries: &[Q], answer: impl Fn(&Q) -> f32 + Sync + Send) -> Answers {
     let queries = queries.par_iter().with_min_len(256);
     queries.map(answer).collect()
 }
 
-/// canopy's tree of the triangles, and how long its build took.
+/// Builds canopy's tree of the triangles and measures the build.
 fn built(canopy: &mut Canopy, triangles: &Triangles, cutoff: u32) -> anyhow::Result<(f64, Tree)> {
     let mut tree = canopy.tree(triangles)?;
     tree.set_leaf_cutoff(&canopy.gpu, cutoff);
@@ -197,7 +197,7 @@ fn built(canopy: &mut Canopy, triangles: &Triangles, cutoff: u32) -> anyhow::Res
     Ok((ms, tree))
 }
 
-/// A triangle of the crate `bvh` that knows its distance.
+/// Triangle for the crate `bvh` with a distance function.
 #[derive(Debug)]
 struct Distant<'a>(&'a Shape);
 
@@ -273,10 +273,11 @@ fn nearest_points(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
     table.run()
 }
 
-/// Room for what boxes touch, a box in the mean, in one pass.
+/// Allocated results per box, on average, for overlaps in a single pass.
 const ROOM: usize = 8;
 
-/// Room for what a query of so many objects finds in one pass: what is given to it, once, before the time begins.
+/// Allocates the output of a single-pass query of `objects` objects. It is allocated once, before the
+/// measurement.
 fn room<F>(gpu: &Gpu, objects: usize) -> [wgpu::Buffer; 2] {
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     let bytes = (size_of::<F>() * ROOM * objects) as u64;
@@ -284,7 +285,7 @@ fn room<F>(gpu: &Gpu, objects: usize) -> [wgpu::Buffer; 2] {
     [total, gpu.buffer("found", bytes, usage)]
 }
 
-/// What a query appends in one pass, read back, in no order.
+/// Reads back the results that a single-pass query appended, in any order.
 fn appended<F: bytemuck::Pod>(
     gpu: &Gpu,
     [total, found]: &[wgpu::Buffer; 2],
@@ -298,7 +299,7 @@ fn appended<F: bytemuck::Pod>(
     gpu.read_first(found, (total[0] as usize).min(room))
 }
 
-/// What boxes touch, in one pass.
+/// Finds box overlaps in a single pass.
 fn touched(
     gpu: &Gpu,
     query: &Overlap<BoxQuery>,
@@ -431,7 +432,8 @@ fn box_overlaps(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
     table.run()
 }
 
-/// A tree over boxes or balls of a buffer, and the milliseconds of a build of it once its kernels are there.
+/// Builds a tree over boxes or spheres of a buffer. Returns the milliseconds of a build after its kernels are
+/// compiled.
 fn built_objects(
     gpu: &Gpu,
     builder: &ObjectLbvh,
@@ -460,7 +462,7 @@ fn built_objects(
     Ok((ms, tree))
 }
 
-/// Points of a cloud.
+/// Compares nearest neighbours in a point cloud.
 fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
     let mut unit = random(4);
     let mut point = || Vec3::new(unit(), unit(), unit());
@@ -637,7 +639,7 @@ fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
     Ok(agree)
 }
 
-/// Which boxes of a list touch each other. The answer is the number of pairs.
+/// Compares the search for all pairs of overlapping boxes. The answer is the number of pairs.
 pub(crate) fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
     let mut unit = random(5);
     let mut point = || Vec3::new(unit(), unit(), unit());
@@ -674,7 +676,8 @@ pub(crate) fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
         });
         Ok((build, ms, vec![found?.len() as f32]))
     };
-    // As in every frame of a simulation: the room for counts is there as well, and nothing waits between.
+    // Like a frame of a simulation: the buffers of the counts are allocated too, and nothing waits in
+    // between.
     let counts = Counts::keeping(gpu, OBJECTS as u32, 2 * OBJECTS as u32)?;
     let into_given = || {
         let (build, tree) = built_objects(gpu, &builder, Objects::Boxes, &rows)?;
@@ -694,7 +697,7 @@ pub(crate) fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
         let leaf = |(i, [lower, upper]): (usize, &[Vec3; 2])| (i, Aabb::new(vector(*lower), vector(*upper)));
         let (build, tree) =
             timed(|| ParryBvh::from_iter(BvhBuildStrategy::Binned, boxes.iter().enumerate().map(leaf)));
-        // All cores, as the queries of the other tables: each box against the tree.
+        // Queries the tree with each box on all cores, as in the other tables.
         let (ms, found) = timed(|| {
             let later = |i: u32| {
                 let [lower, upper] = boxes[i as usize];
@@ -727,7 +730,7 @@ pub(crate) fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
     let table = Table {
         name: format!("pairs of {OBJECTS} boxes"),
         close: 0.5,
-        // They are short.
+        // More rounds, because they are short.
         rounds: 7 * ROUNDS,
         ways: vec![
             ("canopy, in one pass", Box::new(in_one_pass)),

@@ -1,4 +1,4 @@
-//! The compared trees: canopy's on the adapter, those of the crates `bvh` and `obvhs` on the CPU.
+//! Compared BVHs: canopy's on the adapter, those of the crates `bvh` and `obvhs` on the CPU.
 
 use bvh::{
     aabb::{Aabb, Bounded},
@@ -28,17 +28,17 @@ use std::time::{Duration, Instant};
 /// Triangles by their corners.
 pub(crate) type Triangles = [[Vec3; 3]];
 
-/// canopy's traversal treats nodes with at most this many triangles as leaves: the default of config.toml.
+/// Leaf cutoff of canopy's traversal, the default of config.toml.
 const LEAF_CUTOFF: u32 = 4;
 
-/// Duration of `work` in milliseconds, and its result.
+/// Returns the duration of `work` in milliseconds, and its result.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let result = work();
     (start.elapsed().as_secs_f64() * 1e3, result)
 }
 
-/// A device for compute alone: Mesa's software adapter reports late timestamps on a device that has drawn.
+/// Device for compute only, because llvmpipe writes late timestamps on a device that has drawn.
 pub(crate) struct Canopy {
     pub(crate) gpu: Gpu,
     lbvh: Lbvh,
@@ -57,7 +57,7 @@ impl Canopy {
         })
     }
 
-    /// The triangles on the device, and buffers for their tree, which is not built yet.
+    /// Uploads the triangles and allocates their tree without building it.
     pub(crate) fn tree(&self, triangles: &Triangles) -> Result<Tree> {
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let positions: Vec<[f32; 3]> = triangles.iter().flatten().map(Vec3::to_array).collect();
@@ -78,7 +78,8 @@ impl Canopy {
         Ok(tree)
     }
 
-    /// Builds the tree and waits: milliseconds on the GPU, if it tells the time, and until it was done.
+    /// Builds the tree and waits. Returns GPU milliseconds, if there are timestamps, and milliseconds until
+    /// completion.
     pub(crate) fn build(&mut self, tree: &mut Tree) -> Result<(Option<f64>, f64)> {
         let start = Instant::now();
         let mut encoder = self.gpu.encoder("build");
@@ -96,8 +97,8 @@ impl Canopy {
         Ok((whole.map(|timing| timing.last_ms), wall_ms))
     }
 
-    /// Traces and waits. Returns milliseconds and whether each ray hits. The time of as many rays of zero
-    /// length is subtracted, because it is the cost of uploading rays and reading hits.
+    /// Traces and waits. Returns the milliseconds, and true for each ray that hits. The time of the same
+    /// number of rays of zero length is subtracted, as the cost of uploading rays and reading back hits.
     pub(crate) fn trace(&self, tree: &Tree, rays: &[obvhs::ray::Ray], any: bool) -> Result<(f64, Vec<bool>)> {
         let query = if any { Query::AnyHit } else { Query::ClosestHit };
         let rays = |t_max: f32| -> Vec<Ray> {
@@ -119,7 +120,7 @@ impl Canopy {
     }
 }
 
-/// A triangle in the form that the crate `bvh` requires.
+/// Triangle in the form that the crate `bvh` requires.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     triangle: Triangle,
@@ -151,7 +152,7 @@ impl BHShape<f32, 3> for Shape {
     }
 }
 
-/// The triangles for `obvhs`.
+/// Converts the triangles for `obvhs`.
 pub(crate) fn obvhs_triangles(triangles: &Triangles) -> Vec<Triangle> {
     let triangle = |&[v0, v1, v2]: &[Vec3; 3]| Triangle {
         v0: v0.into(),
@@ -161,23 +162,23 @@ pub(crate) fn obvhs_triangles(triangles: &Triangles) -> Vec<Triangle> {
     triangles.iter().map(triangle).collect()
 }
 
-/// The triangles for `bvh`.
+/// Converts the triangles for `bvh`.
 pub(crate) fn shapes(triangles: &[Triangle]) -> Vec<Shape> {
     let shape = |&triangle| Shape { triangle, node: 0 };
     triangles.iter().map(shape).collect()
 }
 
-/// A tree on the CPU.
+/// A CPU tree.
 pub(crate) enum Peer {
-    /// The crate `bvh`.
+    /// Tree of the crate `bvh`.
     Bvh(Bvh<f32, 3>, Vec<Shape>),
-    /// The binary tree of `obvhs`, and the triangles in its order.
+    /// Binary tree of `obvhs`, and the triangles in its order.
     Bvh2(Bvh2, Vec<Triangle>),
-    /// The compressed eight-wide tree of `obvhs`, with the triangles in its order.
+    /// Compressed eight-wide tree of `obvhs`, and the triangles in its order.
     CwBvh(CwBvh, Vec<Triangle>),
 }
 
-/// The builder of a [`Peer`].
+/// Builder of a [`Peer`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Builder {
     Bvh { parallel: bool },
@@ -186,8 +187,8 @@ pub(crate) enum Builder {
 }
 
 impl Builder {
-    /// Duration of the build in milliseconds, and the tree. The triangles are reordered afterwards, as
-    /// canopy's build does.
+    /// Builds a tree. Returns the duration in milliseconds, and the tree. The triangles are then reordered,
+    /// as canopy's build does, but outside the measured time.
     pub(crate) fn build(self, triangles: &[Triangle], shapes: &[Shape]) -> (f64, Peer) {
         let reorder = |order: &[u32]| order.iter().map(|&i| triangles[i as usize]).collect();
         match self {
@@ -217,7 +218,7 @@ impl Builder {
 }
 
 impl Peer {
-    /// Whether the ray hits; with `any`, stops at the first hit. All use the triangle test of `obvhs`,
+    /// True if the ray hits. With `any`, stops at the first hit. All trees use the triangle test of `obvhs`,
     /// because that of `bvh` culls back faces.
     pub(crate) fn hits(&self, ray: &obvhs::ray::Ray, any: bool) -> bool {
         let mut hit = RayHit::none();
@@ -243,8 +244,8 @@ impl Peer {
     }
 }
 
-/// The iterator in order of distance: the only one of the crate that can stop at the nearest hit and that
-/// handles trees of any depth.
+/// Uses the iterator ordered by distance. It is the only one of the crate that can stop at the nearest hit
+/// and that handles trees of any depth.
 fn bvh_hits(tree: &Bvh<f32, 3>, shapes: &[Shape], ray: &obvhs::ray::Ray, any: bool) -> bool {
     let by_distance = bvh::ray::Ray::new(
         Point3::from(ray.origin.to_array()),

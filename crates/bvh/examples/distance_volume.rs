@@ -1,12 +1,13 @@
-//! The signed distance volume of a mesh: a grid of distances that are negative inside, as renderers of fields and physics
-//! use them.
+//! Computes the signed distance volume of a mesh: a grid of distances that are negative inside. Distance
+//! field renderers and physics engines use such volumes.
 //!
 //! ```text
 //! cargo run --release --example distance_volume -- torus.nrrd
 //! ```
 //!
-//! The volume, of 64 × 64 × 64 floats, goes to that file in the format NRRD, which ParaView and 3D Slicer read. The mesh is
-//! a torus, whose distances have a formula: exit code 1 where the volume differs from that by more than the mesh does.
+//! The volume of 64 × 64 × 64 floats is written to that file in the NRRD format, which ParaView and 3D Slicer
+//! read. The mesh is a torus, whose distances have a formula. The exit code is 1 if the volume differs from
+//! the formula by more than the mesh does.
 
 use canopy_bvh::{
     accel::{self, Codes, Geometry, Lbvh, MeshRange, Search, Sign, SignedDistance, Work},
@@ -23,10 +24,10 @@ const SIDE: u32 = 64;
 /// Half the length of a side, in metres.
 const REACH: f32 = 1.5;
 const RADII: [f32; 2] = [0.9, 0.35];
-/// Points around the torus, both ways.
+/// Vertices around the torus in both directions.
 const POINTS: [u32; 2] = [192, 96];
 
-/// A torus: corners, and triangles that go round counterclockwise from outside.
+/// Returns a torus: vertices, and triangles whose front faces (counterclockwise) point outwards.
 fn torus() -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let [around, across] = POINTS;
     let corner = |i: u32| {
@@ -47,7 +48,7 @@ fn torus() -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     )
 }
 
-/// The distance from a perfect torus.
+/// Returns the distance from a perfect torus.
 fn formula(point: Vec3) -> f32 {
     let ring = Vec2::new(point.x, point.z).length() - RADII[0];
     Vec2::new(ring, point.y).length() - RADII[1]
@@ -82,7 +83,7 @@ fn volume() -> Result<Vec<f32>, Error> {
     queue.submit([encoder.finish()]);
     let query = SignedDistance::new(&gpu);
     let mut volume = Vec::new();
-    // A slice at a time: no dispatch takes long.
+    // Process one slice at a time, so that no dispatch takes long.
     for slice in 0..SIDE {
         let first = slice * SIDE * SIDE;
         let points = (first..first + SIDE * SIDE).map(|i| sample(i).extend(f32::INFINITY).into());
@@ -93,7 +94,7 @@ fn volume() -> Result<Vec<f32>, Error> {
     Ok(volume)
 }
 
-/// A header in text, an empty line, and the floats.
+/// Returns a text header, an empty line, and the floats.
 fn nrrd(volume: &[f32]) -> Vec<u8> {
     let spacing = 2.0 * REACH / SIDE as f32;
     let header = format!(
@@ -109,7 +110,8 @@ fn run() -> Result<String, Error> {
     if let Some(file) = std::env::args_os().nth(1) {
         std::fs::write(file, nrrd(&volume))?;
     }
-    // Facets lie within the torus, or outside of its inner half, by what a chord is off its arc.
+    // Facets lie inside the torus, or outside of its inner half, by at most the distance between an arc and
+    // its chord.
     let sagitta = |radius: f32, points: u32| radius * (1.0 - (TAU / 2.0 / points as f32).cos());
     let allowed = sagitta(RADII[0] + RADII[1], POINTS[0]) + sagitta(RADII[1], POINTS[1]) + 1e-5;
     let differences = (0..)

@@ -1,14 +1,14 @@
-//! Ten thousand spheres fall on a figure that moves its arms, all on the GPU: the figure is skinned, its tree built
-//! over the skinned triangles and the spheres' tree over the spheres, anew in each step, and a shader of this program
-//! asks both for contacts.
+//! Simulates ten thousand spheres that fall on a figure with moving arms, entirely on the GPU. Each step
+//! skins the figure, rebuilds the tree over its skinned triangles and the tree over the spheres, and a shader
+//! of this program queries both trees for contacts.
 //!
 //! ```text
 //! cargo run --release --example falling_spheres -- spheres.obj
 //! canopy spheres.obj
 //! ```
 //!
-//! The figure and the spheres as they are after two seconds go to that file. Exit code 1 where a sphere is inside of
-//! the figure by more than a fifth of its radius, or two spheres in one another by more than half of it.
+//! The figure and the spheres after two seconds are written to that file. The exit code is 1 if a sphere is
+//! inside the figure by more than a fifth of its radius, or if two spheres overlap by more than half of it.
 
 use canopy_bvh::{
     accel::{
@@ -25,15 +25,15 @@ type Error = Box<dyn std::error::Error>;
 
 const SPHERES: u32 = 10_000;
 const RADIUS: f32 = 0.02;
-/// Steps of a hundredth of a second.
+/// Number of simulation steps of 0.01 s each.
 const STEPS: u32 = 200;
-/// How often spheres are pushed apart in a step: an odd number, whose last round writes `pushed`.
+/// Push iterations per step. The number is odd, so that the last iteration writes `pushed`.
 const ROUNDS: u32 = 5;
-/// Points around a limb, and rings along it.
+/// Vertices around a limb, and rings along it.
 const AROUND: u32 = 16;
 const RINGS: u32 = 24;
 
-/// Each vertex follows two bones.
+/// Linear blend skinning with two bones per vertex.
 const SKIN: &str = r"
 struct Vertex { rest: vec3f, bones: u32, weight: f32 }
 @group(0) @binding(0) var<storage, read> vertices: array<Vertex>;
@@ -52,15 +52,16 @@ fn skin(@builtin(global_invocation_id) id: vec3u) {
     positions[3u * id.x + 2u] = at.z;
 }";
 
-/// Position-based dynamics (Müller et al. 2007): move, push out of what is touched, and let that be the velocity.
-/// Behind the queries of the figure's tree: the fall, as far as the first contact, and out of the skin that has come
-/// nearer.
+/// Position-based dynamics (Müller et al. 2007): move, resolve contacts, and derive the velocity from the
+/// change in position. This source is appended to the queries of the figure's tree. It moves each sphere up
+/// to its first contact, and pushes it out of skin that has moved closer.
 const FALL: &str = r"
 @group(0) @binding(0) var<storage, read> before: array<vec4f>;
 @group(0) @binding(1) var<storage, read_write> after: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> velocities: array<vec4f>;
 
-// How many closed limbs the ray's start is in: backs that it leaves by, less the fronts.
+// Counts the closed limbs that contain the ray's origin: back faces that it passes through, minus front
+// faces.
 fn count_limbs(ray: BvhCrossingRay, depth: ptr<function, i32>) {
     var walk = bvh_walk_begin(4u);
     for (var leaf = bvh_crossing_next(&walk, ray); leaf != BVH_MISS; leaf = bvh_crossing_next(&walk, ray)) {
@@ -77,10 +78,10 @@ fn fall(@builtin(global_invocation_id) id: vec3u) {
     let motion = 0.01 * velocity;
     let contact = bvh_sweep(BvhSweep(at, 0.98 * radius, at, motion), 4u);
     at += contact.t * motion;
-    // What is left goes along the surface.
+    // The remaining motion continues along the surface.
     let left = (1.0 - contact.t) * motion;
     at += left - min(dot(left, contact.normal), 0.0) * contact.normal;
-    // An arm may have come over a sphere since: then the way out is the other one.
+    // An arm may have moved over a sphere since. Then the direction out of the figure is reversed.
     let near = bvh_nearest(at, 3.0 * radius, 4u);
     if near.mesh != BVH_MISS {
         let ray = bvh_crossing_ray(BvhRay(at, 0.0, vec3f(0.0, 1.0, 0.0), 100.0));
@@ -99,7 +100,8 @@ fn fall(@builtin(global_invocation_id) id: vec3u) {
     after[id.x] = vec4f(at, radius);
 }";
 
-/// Behind the queries of the spheres' tree: half of each overlap, from what was there before.
+/// Appended to the queries of the spheres' tree: resolves half of each overlap, from the positions before
+/// this iteration.
 const PUSH: &str = r"
 @group(0) @binding(0) var<storage, read> start: array<vec4f>;
 @group(0) @binding(1) var<storage, read> before: array<vec4f>;
@@ -112,7 +114,7 @@ fn push(@builtin(global_invocation_id) id: vec3u) {
     let ball = before[id.x];
     var moved = vec3f(0.0);
     var count = 0.0;
-    // Rounds move spheres a little from where the tree has them.
+    // Spheres have moved slightly since the tree was built, so search a larger region.
     let region = bvh_region_ball(ball.xyz, 1.5 * ball.w);
     var walk = bvh_overlap_begin(region, 4u);
     for (var leaf = bvh_overlap_next(&walk, region); leaf != BVH_MISS; leaf = bvh_overlap_next(&walk, region)) {
@@ -140,10 +142,11 @@ struct Vertex {
     _pad: [u32; 3],
 }
 
-/// A figure of closed limbs, each a tube that follows one bone at its beginning and another at its end.
+/// Returns a figure of closed limbs. Each limb is a tube that follows one bone at its beginning and another
+/// at its end.
 fn figure() -> (Vec<Vertex>, Vec<[u32; 3]>) {
     let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
-    // From, to, radius, bones.
+    // Start, end, radius and bones of each limb.
     let limbs = [
         ([0.0, 0.8, 0.0], [0.0, 1.5, 0.0], 0.22, [0, 0]),
         ([0.0, 1.6, 0.0], [0.0, 1.9, 0.0], 0.14, [0, 0]),
@@ -159,7 +162,7 @@ fn figure() -> (Vec<Vertex>, Vec<[u32; 3]>) {
         let first = vertices.len() as u32;
         for ring in 0..=RINGS {
             let t = ring as f32 / RINGS as f32;
-            // Round at both ends.
+            // Rounded at both ends.
             let round = (1.0 - (2.0 * t - 1.0).powi(8)).max(0.0).sqrt() * radius;
             for point in 0..AROUND {
                 let angle = TAU * point as f32 / AROUND as f32;
@@ -184,7 +187,7 @@ fn figure() -> (Vec<Vertex>, Vec<[u32; 3]>) {
     (vertices, triangles)
 }
 
-/// The bones at a time: arms wave, about shoulders and elbows.
+/// Returns the bone matrices at a time: the arms wave, rotating about shoulders and elbows.
 fn bones(secs: f32) -> Vec<Mat4> {
     let about = |joint: [f32; 3], angle: f32| {
         let joint = Vec3::from(joint);
@@ -197,7 +200,7 @@ fn bones(secs: f32) -> Vec<Mat4> {
     vec![Mat4::IDENTITY, left, lower(left, -0.6), right, lower(right, 0.6)]
 }
 
-/// Runs one entry point of a module: `own` at group 0 and the tree at group 1, if there is one.
+/// Records a dispatch of one entry point, with `own` at group 0 and the tree, if there is one, at group 1.
 fn dispatch(
     (gpu, encoder): (&Gpu, &mut wgpu::CommandEncoder),
     pipeline: &wgpu::ComputePipeline,
@@ -223,7 +226,8 @@ fn dispatch(
     pass.dispatch_workgroups(threads.div_ceil(64), 1, 1);
 }
 
-/// A pipeline of plain WGSL, whose entry points use all of the bindings: so wgpu derives the layouts.
+/// Creates a pipeline from plain WGSL. wgpu derives the layouts, because each entry point uses all of the
+/// bindings.
 fn pipeline(gpu: &Gpu, entry: &str, text: String) -> wgpu::ComputePipeline {
     let source = wgpu::ShaderSource::Wgsl(text.into());
     let label = Some(entry);
@@ -240,12 +244,12 @@ fn pipeline(gpu: &Gpu, entry: &str, text: String) -> wgpu::ComputePipeline {
     gpu.device.create_compute_pipeline(&pipeline)
 }
 
-/// What has become of the spheres.
+/// State of the simulation at the end.
 struct Outcome {
     spheres: Vec<Vec4>,
     positions: Vec<[f32; 3]>,
     triangles: Vec<[u32; 3]>,
-    /// By how much of its radius a sphere is inside of the figure, at most, and of another sphere.
+    /// Maximum penetration of a sphere into the figure and into another sphere, relative to its radius.
     deepest: [f32; 2],
     contacts: u32,
 }
@@ -262,7 +266,7 @@ fn run() -> Result<Outcome, Error> {
     let bone_matrices = gpu.buffer_with("bones", &bones(0.0), usage);
     let positions = gpu.buffer("positions", 12 * vertices.len() as u64, usage);
     let indices = gpu.buffer_with("indices", &triangles, usage);
-    // A grid of spheres above the figure, each a little off its place.
+    // Spheres in a grid above the figure, each slightly displaced.
     let place = |i: u32| {
         let [x, y, z] = [i % 40, i / 1000, i / 40 % 25].map(|n| n as f32);
         let off = |n: u32| 0.3 * ((i * n) % 97) as f32 / 97.0;
@@ -357,7 +361,7 @@ fn run() -> Result<Outcome, Error> {
     })
 }
 
-/// The figure, and an octahedron for each sphere.
+/// Returns the figure, and an octahedron for each sphere, as OBJ text.
 fn obj(outcome: &Outcome) -> String {
     let mut text = String::from("o figure\n");
     for [x, y, z] in &outcome.positions {

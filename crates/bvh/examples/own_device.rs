@@ -1,13 +1,12 @@
-//! The tree alone, in a program of one's own: its device, its buffers, its shader.
+//! Uses only the tree, in a program with its own device, buffers and shader.
 //!
 //! ```text
 //! cargo run --example own_device
 //! ```
 //!
-//! It opens a wgpu device as any program does, uploads two meshes, lets canopy build a tree over those
-//! buffers, and traces rays from a compute shader of its own that imports canopy's traversal. Every hit is
-//! compared with the nearest one that a loop over all triangles finds on the CPU. Exit code 1 where one
-//! differs.
+//! It opens a wgpu device as any program does, uploads two meshes, and lets canopy build a tree over those
+//! buffers. Then it traces rays from its own compute shader, which imports canopy's traversal. Every hit is
+//! compared with the nearest hit of a loop over all triangles on the CPU. The exit code is 1 if any differs.
 
 use canopy_bvh::{
     accel::{self, Codes, Geometry, Lbvh, MeshRange, Tree, Work},
@@ -18,12 +17,12 @@ use std::{f32::consts::TAU, io::Write, process::ExitCode};
 
 type Error = Box<dyn std::error::Error>;
 
-/// Rays along each side of the picture that the shader traces.
+/// Rays along each side of the image that the shader traces.
 const SIDE: u32 = 128;
-/// Where the rays start.
+/// Origin of the rays.
 const EYE: Vec3 = Vec3::new(0.5, 2.0, 6.0);
 
-/// A pinhole camera. The meshes have no triangles with an any-hit test, so `bvh_accepts` is never called.
+/// Pinhole camera. The meshes have no triangles with an any-hit test, so `bvh_accepts` is never called.
 const SHADER: &str = r#"
 #import "bvh/bvh.wgsl"
 
@@ -50,17 +49,18 @@ fn look(@builtin(global_invocation_id) pixel: vec3u) {
 }
 "#;
 
-/// Two meshes in one vertex and one index buffer, as the tree's builder reads them.
+/// Two meshes in one vertex and one index buffer, in the format that the tree's builder reads.
 #[derive(Default)]
 struct Scene {
     positions: Vec<Vec3>,
-    /// Vertices of each triangle, numbered from the first of all.
+    /// Absolute vertex indices of each triangle.
     indices: Vec<[u32; 3]>,
     meshes: Vec<MeshRange>,
 }
 
 impl Scene {
-    /// Adds a grid of `columns` × `rows` cells, two triangles each, whose vertices `surface` places.
+    /// Adds a grid of `columns` × `rows` cells with two triangles each. `surface` returns the position of
+    /// each vertex.
     fn grid(&mut self, columns: u32, rows: u32, surface: impl Fn(f32, f32) -> Vec3) {
         let first_vertex = self.positions.len() as u32;
         let first_triangle = self.indices.len() as u32;
@@ -84,8 +84,8 @@ impl Scene {
         });
     }
 
-    /// The distance at which a ray hits a triangle of a mesh (Möller and Trumbore 1997, in f64). Weights of
-    /// its corners may be negative by `slack`.
+    /// Returns the distance at which a ray hits a triangle of a mesh (Möller and Trumbore 1997, in f64).
+    /// Barycentric weights may be negative by up to `slack`.
     fn hit(&self, mesh: usize, triangle: u32, ray: [DVec3; 2], slack: f64) -> Option<f64> {
         let range = self.meshes.get(mesh)?;
         let corners = self.indices.get((range.first_triangle + triangle) as usize)?;
@@ -101,7 +101,7 @@ impl Scene {
         (u.min(v).min(1.0 - u - v) >= -slack && t > 0.0).then_some(t)
     }
 
-    /// The distance to the nearest triangle, by a loop over all of them.
+    /// Returns the distance to the nearest triangle, by a loop over all triangles.
     fn closest_hit(&self, ray: [DVec3; 2]) -> Option<f64> {
         let triangles = (0..)
             .zip(&self.meshes)
@@ -111,13 +111,13 @@ impl Scene {
     }
 }
 
-/// The direction of the ray through a pixel, as the shader has it.
+/// Returns the direction of the ray through a pixel, as computed in the shader.
 fn direction(pixel: u32) -> Vec3 {
     let at = |i: u32| (i as f32 + 0.5) / SIDE as f32 - 0.5;
     Vec3::new(at(pixel % SIDE), -at(pixel / SIDE) - 0.25, -1.0)
 }
 
-/// A device with WebGPU's default limits, opened without canopy.
+/// Opens a device with WebGPU's default limits, without canopy.
 async fn open_device() -> Result<(wgpu::Device, wgpu::Queue), Error> {
     let descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     let instance = wgpu::Instance::new(descriptor.with_env());
@@ -126,7 +126,7 @@ async fn open_device() -> Result<(wgpu::Device, wgpu::Queue), Error> {
     Ok(adapter.request_device(&wgpu::DeviceDescriptor::default()).await?)
 }
 
-/// Uploads `contents` into a buffer of the program's own.
+/// Uploads `contents` into a buffer that the program owns.
 fn upload<T: bytemuck::NoUninit>(
     (device, queue): (&wgpu::Device, &wgpu::Queue),
     label: &str,
@@ -143,7 +143,7 @@ fn upload<T: bytemuck::NoUninit>(
     buffer
 }
 
-/// The program's own pipeline: its bindings are group 0, the tree is group 1.
+/// Creates the program's own pipeline. Its bindings are group 0, the tree is group 1.
 fn pipeline(device: &wgpu::Device, gpu: &Gpu) -> Result<wgpu::ComputePipeline, Error> {
     let module = accel::shader_module(gpu, "look.wgsl", SHADER)?;
     let binding = |binding, ty| wgpu::BindGroupLayoutEntry {
@@ -177,8 +177,8 @@ fn pipeline(device: &wgpu::Device, gpu: &Gpu) -> Result<wgpu::ComputePipeline, E
     }))
 }
 
-/// Traces a ray through every pixel; returns the number of hits, or the first pixel that differs from the
-/// CPU's.
+/// Traces a ray through every pixel. Returns the number of hits, or the first pixel that differs from the
+/// CPU's result.
 fn run() -> Result<usize, Error> {
     let (device, queue) = pollster::block_on(open_device())?;
     let gpu = Gpu::from_device(&device, &queue, &accel::SHADERS);
@@ -249,7 +249,7 @@ fn run() -> Result<usize, Error> {
     compare(&scene, &hits)
 }
 
-/// Compares every hit with the CPU's; returns how many rays hit anything.
+/// Compares every hit with the CPU's. Returns the number of rays that hit anything.
 fn compare(scene: &Scene, hits: &[accel::Hit]) -> Result<usize, Error> {
     let mut found = 0;
     for (pixel, hit) in (0..).zip(hits) {

@@ -1,12 +1,14 @@
-//! The density of a million points by their nearest neighbours, as point clouds and particle fluids use it.
+//! Computes the density of a million points from their nearest neighbours, as used for point clouds and
+//! particle fluids.
 //!
 //! ```text
 //! cargo run --release --example point_density -- 1000000
 //! ```
 //!
-//! The points lie evenly in a cube, with a dense ball in its middle. The density at a point is that of its eight nearest
-//! neighbours: eight over the volume of the ball that just holds them. Exit code 1 where a neighbour of a hundred points
-//! differs from what a loop over all points finds, or where the densities are not those that the points were made with.
+//! The points are evenly distributed in a cube, with a dense ball in its middle. The density at a point is
+//! eight divided by the volume of the smallest ball that contains its eight nearest neighbours. The exit code
+//! is 1 if the neighbours of a hundred points differ from those of a loop over all points, or if the
+//! densities differ from those of the distribution.
 
 use canopy_bvh::{
     accel::{self, Codes, NearestK, ObjectGeometry, ObjectLbvh, Objects, Search, Work},
@@ -18,12 +20,12 @@ use wgpu::BufferUsages as Usage;
 
 type Error = Box<dyn std::error::Error>;
 
-/// Neighbours, of which the first is the point itself.
+/// Number of neighbours. The first is the point itself.
 const K: u32 = 9;
-/// The ball's radius; the cube goes from −1 to 1. A third of the points lie in it.
+/// Radius of the ball. The cube extends from −1 to 1. A third of the points are in the ball.
 const BALL: f32 = 0.25;
 
-/// Numbers from 0 to 1, the same on every machine (SplitMix64, Steele et al. 2014).
+/// Random numbers from 0 to 1 that are the same on every machine (SplitMix64, Steele et al. 2014).
 struct Random(u64);
 
 impl Random {
@@ -80,7 +82,7 @@ fn run() -> Result<String, Error> {
     builder.record(&gpu, &mut encoder, &mut tree, Work::Rebuild)?;
     queue.submit([encoder.finish()]);
     let mut neighbours = Vec::new();
-    // 65,536 at a time: no dispatch takes long.
+    // Process 65,536 points at a time, so that no dispatch takes long.
     for part in points.chunks(1 << 16) {
         let asked: Vec<[f32; 4]> = part.iter().map(|p| p.extend(f32::INFINITY).into()).collect();
         neighbours.extend(query.run(&gpu, &Search::new(&tree.tree), &asked, K)?);
@@ -101,7 +103,8 @@ fn run() -> Result<String, Error> {
         let reach = neighbours[(i + 1) * K as usize - 1].distance;
         (K - 1) as f32 / (4.0 / 3.0 * PI * reach.powi(3))
     };
-    // Medians, well within either part. The k-th neighbour's ball holds a little less than k on average.
+    // Medians over points well within either part. The ball of the k-th neighbour holds slightly fewer than k
+    // points on average.
     let median = |is_in: &dyn Fn(f32) -> bool| {
         let mut all: Vec<f32> = (0..points.len())
             .filter(|i| is_in(points[*i].length()))

@@ -1,4 +1,4 @@
-//! The error type: each error is a single line that names the thing at fault.
+//! The error type. Each message is a single line that names the file, argument or limit at fault.
 
 use std::{
     cell::Cell,
@@ -7,46 +7,46 @@ use std::{
     sync::Once,
 };
 
-/// Shorthand for results of this library.
+/// Result of this library's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can fail. Messages say what to do, as far as that is known.
+/// Everything that can fail. Where the remedy is known, the message states it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file of a folder of shaders could not be read.
+    /// A file in a shader folder could not be read.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The error of the system.
+        /// Error from the operating system.
         source: std::io::Error,
     },
     /// The geometry is larger than the adapter supports.
     #[error("{what}: {needed} needed, {allowed} allowed ({by})")]
     Limit {
-        /// What did not fit.
+        /// Name of the resource that exceeds the limit.
         what: String,
-        /// How much it needs, with a unit.
+        /// Required amount, with its unit.
         needed: String,
-        /// How much is allowed, with a unit.
+        /// Allowed amount, with its unit.
         allowed: String,
-        /// What sets the limit.
+        /// Source of the limit.
         by: String,
     },
-    /// Trees cannot be built over this geometry, or do not hold what they must.
+    /// The geometry cannot be built into trees, or a tree failed validation.
     #[error("{0}")]
     Tree(String),
-    /// A shader that cannot be composed, with its file and line.
+    /// A shader could not be composed. The message has its file and line.
     #[error("{0}")]
     Shader(String),
-    /// Something that was named is not there: an adapter, a backend, an answer of the GPU.
+    /// A named adapter or backend does not exist, or the GPU returned no result.
     #[error("{0}")]
     NotFound(String),
-    /// An argument that a function does not accept. Programs over this library make such errors.
+    /// A function rejected an argument. This variant is for programs built on this library.
     #[error("{0}")]
     Argument(String),
-    /// The caller cancelled the work. Programs over this library make such errors.
+    /// The caller cancelled the work. This variant is for programs built on this library.
     #[error("cancelled")]
     Cancelled,
     /// No usable adapter, a lost device, or an error that wgpu reported.
@@ -54,18 +54,19 @@ pub enum Error {
     Gpu(String),
 }
 
-/// Folds a message of several lines into one.
+/// Joins a multi-line message into one line.
 pub(crate) fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 thread_local! {
-    /// Whether this thread is in [`guarded`].
+    /// True while this thread runs inside [`guarded`].
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`, which calls a library that is known to panic instead of returning an error. `None` if it
-/// panicked, without a report on standard error; then whatever `work` was changing must not be used.
+/// Runs `work`, which calls a library that is known to panic instead of returning an error. Returns `None` if
+/// it panicked and prints nothing to standard error. After a panic, do not use anything that `work` was
+/// modifying.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

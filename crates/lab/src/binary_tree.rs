@@ -1,4 +1,4 @@
-//! Binary trees on the CPU, and the forms in which walks read them.
+//! Binary trees on the CPU, and their layouts for traversals.
 
 use super::{
     Triangle,
@@ -12,50 +12,51 @@ use canopy_scene::bounds::Aabb;
 use glam::{DVec3, Vec3};
 use std::ops::Range;
 
-/// Triangles that a leaf holds at most: a reference has three bits for their number.
+/// Most triangles of a leaf, whose number has three bits in a reference.
 pub const LEAF_MOST: u32 = 8;
-/// Triangles up to which references reach.
+/// Limit of the triangles that references can address.
 const TRIANGLES_MOST: usize = 1 << 28;
-/// Highest bit of a reference: a leaf.
+/// Leaf flag, the highest bit of a reference.
 const LEAF: u32 = 1 << 31;
 
-/// A tree; the root is the first node, and children come after their parents.
+/// Binary tree. The root is the first node, and children come after their parents.
 #[derive(Debug, Clone)]
 pub struct BinaryTree {
-    /// Its nodes, leaves among them.
+    /// Inner nodes and leaves.
     pub nodes: Vec<BinaryNode>,
-    /// The triangle at each leaf index.
+    /// Triangle of each leaf index.
     pub order: Vec<u32>,
 }
 
-/// A node.
+/// Node of a binary tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinaryNode {
-    /// Around its triangles.
+    /// Bounding box of its triangles.
     pub bounds: Aabb,
-    /// Its leaf indices.
+    /// Range of its leaf indices.
     pub leaves: Range<u32>,
-    /// `None` of a leaf.
+    /// Indices of the children, or `None` for a leaf.
     pub children: Option<[u32; 2]>,
 }
 
-/// A tree's expected price of a ray, both by the surface area heuristic and by what else overlaps its nodes.
+/// Expected cost of a ray, by the surface area heuristic and by the overlap of nodes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quality {
-    /// Nodes and triangles that a ray through the root's box visits, if boxes are hit by their areas
-    /// (MacDonald and Booth 1990).
+    /// Expected nodes and triangles that a ray through the root's box visits, in proportion to the boxes'
+    /// areas (MacDonald and Booth 1990).
     pub sah: f64,
-    /// Nodes and triangles that a ray visits beside those that hold what it hits: end-point overlap (Aila,
-    /// Karras and Laine 2013), the area of triangles within nodes that they do not belong to.
+    /// Expected nodes and triangles that a ray visits in addition to those that contain its hit. This is the
+    /// end-point overlap (Aila, Karras and Laine 2013), the area of triangles inside nodes that they do not
+    /// belong to.
     pub epo: f64,
 }
 
 impl BinaryTree {
-    /// The tree that canopy has built over one mesh of `triangles`, down to nodes of one triangle.
+    /// Converts the tree that canopy has built over one mesh of `triangles`, down to nodes of one triangle.
     ///
     /// # Errors
     ///
-    /// [`Error::Tree`] where it is no tree over all of them.
+    /// [`Error::Tree`] if it is not a tree over all of them.
     pub fn of(built: &TreeData, triangles: &[Triangle]) -> Result<Self> {
         let count = triangles.len() as u32;
         let wrong = || Error::Tree("the tree does not hold all triangles".into());
@@ -83,7 +84,7 @@ impl BinaryTree {
         Ok(tree)
     }
 
-    /// Gives node `at` two children, whose leaves meet at `middle`. Returns the first of them.
+    /// Gives node `at` two children, whose leaves meet at `middle`. Returns the index of the first.
     pub(super) fn split(&mut self, at: usize, middle: u32) -> usize {
         let Range { start, end } = self.nodes[at].leaves;
         let first = self.nodes.len();
@@ -93,7 +94,7 @@ impl BinaryTree {
         first
     }
 
-    /// Makes all boxes anew.
+    /// Recomputes all boxes.
     pub(super) fn fit(&mut self, triangles: &[Triangle]) {
         for at in (0..self.nodes.len()).rev() {
             self.nodes[at].bounds = match self.nodes[at].children {
@@ -107,7 +108,7 @@ impl BinaryTree {
         }
     }
 
-    /// The tree without children of nodes of up to `most` triangles, which become leaves.
+    /// Copies the tree, with nodes of up to `most` triangles as leaves.
     pub fn with_leaves(&self, most: u32) -> Self {
         let most = most.clamp(1, LEAF_MOST);
         let mut tree = Self {
@@ -131,7 +132,7 @@ impl BinaryTree {
         tree
     }
 
-    /// Levels of nodes with children.
+    /// Number of levels of inner nodes.
     pub fn levels(&self) -> u32 {
         let mut levels = vec![0; self.nodes.len()];
         for (at, node) in self.nodes.iter().enumerate() {
@@ -142,7 +143,7 @@ impl BinaryTree {
         levels.into_iter().max().unwrap_or(0)
     }
 
-    /// See [`Quality`].
+    /// Computes the [`Quality`] of the tree.
     pub fn quality(&self, triangles: &[Triangle]) -> Quality {
         let root_area = area(self.nodes[0].bounds);
         let weight = |node: &BinaryNode| match node.children {
@@ -180,7 +181,7 @@ impl BinaryTree {
         }
     }
 
-    /// What has no nodes yet.
+    /// Creates a structure that has no nodes yet.
     fn without_nodes(&self, root: u32) -> Built {
         Built {
             root,
@@ -190,11 +191,11 @@ impl BinaryTree {
         }
     }
 
-    /// The form that `layout` names; grids and kd-trees are none of a binary tree.
+    /// Lays the tree out as `layout`. Returns `None` for grids and kd-trees.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for more triangles than references reach.
+    /// [`Error::Limit`] if the tree has more triangles than references can address.
     pub fn laid_out(&self, layout: Layout) -> Result<Option<Built>> {
         Ok(Some(match layout {
             Layout::Binary => self.binary()?,
@@ -204,7 +205,7 @@ impl BinaryTree {
         }))
     }
 
-    /// What a walk goes on to at node `at`, where nodes with children have `numbers`.
+    /// Reference to node `at`, where inner nodes have `numbers`.
     fn reference(&self, at: u32, numbers: &[u32]) -> u32 {
         let node = &self.nodes[at as usize];
         match node.children {
@@ -213,7 +214,7 @@ impl BinaryTree {
         }
     }
 
-    /// Fails where references do not reach all triangles.
+    /// Fails if references cannot address all triangles.
     fn check(&self) -> Result<()> {
         if self.order.len() < TRIANGLES_MOST {
             return Ok(());
@@ -226,11 +227,11 @@ impl BinaryTree {
         })
     }
 
-    /// Nodes of two children, with links to parents (`lab/binary.wgsl`).
+    /// Lays out binary nodes with links to parents (`lab/binary.wgsl`).
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for more triangles than references reach.
+    /// [`Error::Limit`] if the tree has more triangles than references can address.
     pub fn binary(&self) -> Result<Built> {
         self.check()?;
         let mut numbers = vec![BVH_MISS; self.nodes.len()];
@@ -255,7 +256,7 @@ impl BinaryTree {
                     built.links[numbers[child as usize] as usize] = numbers[at];
                 }
             }
-            // Both references stand in the first two rows.
+            // Both references are in the first two rows.
             let last = built.rows.len();
             built.rows[last - 3][3] = built.rows[last - 2][3];
         }
@@ -263,15 +264,15 @@ impl BinaryTree {
         Ok(built)
     }
 
-    /// Nodes in the order of a walk from left to right (`lab/walk_skip.wgsl`).
+    /// Lays out nodes in depth-first order with skip links (`lab/walk_skip.wgsl`).
     ///
     /// # Errors
     ///
-    /// As [`BinaryTree::binary`].
+    /// Any error of [`BinaryTree::binary`].
     pub fn skip(&self) -> Result<Built> {
         self.check()?;
         let mut built = self.without_nodes(0);
-        // The number of nodes below each, itself among them.
+        // Number of nodes in each subtree, including its root.
         let mut sizes = vec![1_u32; self.nodes.len()];
         for at in (0..self.nodes.len()).rev() {
             for child in self.nodes[at].children.into_iter().flatten() {
@@ -296,12 +297,12 @@ impl BinaryTree {
         Ok(built)
     }
 
-    /// Nodes of four children (`lab/walk_wide.wgsl`): of the children of a binary node, those of the largest
-    /// area are opened until there are four.
+    /// Lays out four-wide nodes (`lab/walk_wide.wgsl`). The child of the largest area is replaced by its
+    /// children until there are four.
     ///
     /// # Errors
     ///
-    /// As [`BinaryTree::binary`].
+    /// Any error of [`BinaryTree::binary`].
     pub fn wide(&self) -> Result<Built> {
         self.check()?;
         let mut numbers = vec![BVH_MISS; self.nodes.len()];
@@ -367,7 +368,7 @@ fn row(corner: Vec3, last: u32) -> [u32; 4] {
     [x, y, z, last]
 }
 
-/// The area of a box; 0 of the empty one.
+/// Surface area of a box, or 0 if it is empty.
 pub(super) fn area(bounds: Aabb) -> f64 {
     let [x, y, z] = (bounds.max - bounds.min).as_dvec3().max(DVec3::ZERO).to_array();
     2.0 * (x * y + y * z + z * x)
@@ -381,7 +382,7 @@ fn polygon_area(corners: &[DVec3]) -> f64 {
     0.5 * sum.length()
 }
 
-/// The part of a convex polygon within a box (Sutherland and Hodgman 1974).
+/// Clips a convex polygon to a box (Sutherland and Hodgman 1974).
 fn clipped(polygon: &[DVec3], bounds: Aabb) -> Vec<DVec3> {
     let mut polygon = polygon.to_vec();
     for axis in 0..3 {

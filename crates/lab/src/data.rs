@@ -3,42 +3,43 @@
 use canopy_bvh::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
-    /// Entries of the stacks of the laboratory's walks in private memory.
+    /// Entries of a traversal stack in private memory.
     pub const LAB_STACK: u32 = 96;
-    /// Words of the stacks of a workgroup, which has 16 KiB everywhere.
+    /// Words of all traversal stacks of a workgroup. Every adapter has 16 KiB of workgroup memory.
     pub const LAB_WORKGROUP_WORDS: u32 = 3840;
-    /// Share of a cell by which triangles reach into the next one, for what rounding does to rays.
+    /// Fraction of a cell by which triangles are extended into adjacent cells, against rounding errors of
+    /// rays.
     pub const GRID_SLACK: f64 = 1e-3;
     /// Least extent of a box that is divided into cells.
     pub const GRID_LEAST: f64 = 1.2e-38;
-    /// Triangles of a cell that one thread sorts.
+    /// Most triangles of a cell that one thread sorts.
     pub const GRID_ORDERED: u32 = 1024;
-    /// Cells for each triangle of the lower level of two.
+    /// Cells per triangle of the lower level of a two-level grid.
     pub const GRID_LOWER_DENSITY: f64 = 2.0;
-    /// Most cells along an axis of it.
+    /// Most cells along an axis of the lower level.
     pub const GRID_LOWER_SIDE: f64 = 64.0;
-    /// How much larger than the whole three areas may be where a ray hits.
+    /// Tolerance for the sum of the three areas at a hit, relative to the triangle's area.
     pub const LAB_AREAS_SLACK: f64 = 1.00001;
 }
 
 gpu_structs! {
-    /// What the kernels of the laboratory trace, and where they begin.
+    /// Inputs of the laboratory's traversal kernels.
     LabQuery {
-        /// Lower corner of the box of all triangles.
+        /// Lower corner of the bounding box of all triangles.
         lower: [f32; 3],
         ray_count: u32,
         upper: [f32; 3],
-        /// A reference: see `lab/reference.wgsl`.
+        /// Reference of the root (`lab/reference.wgsl`).
         root: u32,
-        /// Cells of a grid along each axis.
+        /// Number of cells of a grid along each axis.
         cells: [u32; 3],
         first_ray: u32,
     }
 
-    /// The cells of a grid of the laboratory: see `lab/grid.wgsl`.
+    /// Cells of a grid (`lab/grid.wgsl`).
     LabGrid {
         lower: [f32; 3],
-        /// Threads that there is work for.
+        /// Number of active threads.
         count: u32,
         upper: [f32; 3],
         cells: u32,
@@ -46,52 +47,53 @@ gpu_structs! {
         _pad: u32,
     }
 
-    /// A hit of the laboratory.
+    /// Hit of a ray.
     LabHit {
-        /// Distance in units of the direction's length; the ray's `t_max` for a miss.
+        /// Distance in units of the direction's length, or the ray's `t_max` for a miss.
         t: f32,
-        /// Weights of the second and the third corner.
+        /// Barycentric weights of the second and third corners.
         u: f32,
         v: f32,
-        /// Number of the triangle in the order of the structure; `BVH_MISS` for a miss.
+        /// Index of the triangle in the order of the structure, or `BVH_MISS` for a miss.
         leaf: u32,
     }
 
-    /// How the rays of the channel `lab` are made.
+    /// Parameters for the rays of the channel `lab`.
     LabRayParams {
-        /// From the eye to where the rays of the pixels at the right edge start; zero but for orthographic views.
+        /// Vector from the eye to the ray origins of pixels at the right edge. Zero except for orthographic
+        /// views.
         right: [f32; 3],
-        /// How far rays go.
+        /// Length of the rays.
         far: f32,
-        /// From the eye to where the rays of the pixels at the upper edge start.
+        /// Vector from the eye to the ray origins of pixels at the upper edge.
         up: [f32; 3],
-        /// How far from surfaces shadow rays start.
+        /// Offset of shadow rays from surfaces.
         step: f32,
-        /// Triangles of the scene.
+        /// Number of triangles in the scene.
         triangle_count: u32,
         _pad: [u32; 3],
     }
 
-    /// What the channel `lab` shows of its rays.
+    /// Parameters for the image of the channel `lab`.
     LabShowParams {
         size: [u32; 2],
-        /// A `LabShow`.
+        /// Value of `LabShow`.
         show: u32,
-        /// Whether rays go to a light, and ask for any hit.
+        /// 1 if rays go to a light and are any-hit.
         is_shadow: u32,
-        /// Whether they were traced through canopy's own trees, too.
+        /// 1 if the rays were also traced through canopy's own trees.
         is_checked: u32,
-        /// How far apart two hits are that are not the same, beside a ten-thousandth of their distance.
+        /// Tolerance for equal hits, in addition to a ten-thousandth of their distance.
         slack: f32,
     }
 
-    /// What a ray sees of a volume in the laboratory.
+    /// Result of a ray through a volume.
     LabSeen {
-        /// Radiance towards the beginning of the ray.
+        /// Radiance towards the ray's origin.
         radiance: [f32; 3],
-        /// The share of light from behind that comes through.
+        /// Transmittance.
         through: f32,
-        /// Samples that were taken.
+        /// Number of samples.
         samples: u32,
         _pad: [u32; 3],
     }

@@ -1,48 +1,48 @@
-//! What rays hit in f64, by every triangle, and in what a list of hits differs from that.
+//! Brute-force hits of rays in f64, and the differences of a list of hits from them.
 
 use super::Triangle;
 use crate::data::LabHit;
 use canopy_bvh::accel::{Query, Ray, layout::BVH_MISS};
 use glam::{DVec3, Vec3};
 
-/// Share of a triangle within which a hit counts as on its edge.
+/// Barycentric margin within which a hit counts as on an edge.
 const EDGE: f64 = 1e-4;
-/// Share of its distance by which a hit may be elsewhere.
+/// Tolerance for the distance of a hit, relative to the distance.
 const DISTANCE: f64 = 1e-4;
 
-/// The nearest hit.
+/// Closest hit of a ray.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exact {
     /// Distance in units of the direction's length.
     pub t: f64,
-    /// The least of the three weights of the corners: how near to an edge it is.
+    /// Least of the three barycentric weights, as the distance to an edge.
     pub edge: f64,
 }
 
-/// Hits that differ from those in f64.
+/// Counts of the hits that differ from those in f64.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wrong {
-    /// Rays that were compared.
+    /// Number of compared rays.
     pub rays: u32,
-    /// Misses of what is hit.
+    /// Misses of rays that hit.
     pub missed: u32,
-    /// Hits of what is missed.
+    /// Hits of rays that miss.
     pub false_hits: u32,
     /// Closest hits at another distance.
     pub elsewhere: u32,
-    /// Those of them that went through an edge which the exact hit is on: missed, or seen farther.
+    /// Misses and farther hits of rays whose exact hit is on an edge.
     pub cracks: u32,
 }
 
 impl Wrong {
-    /// All that differ.
+    /// Number of all different hits.
     pub fn all(&self) -> u32 {
         self.missed + self.false_hits + self.elsewhere
     }
 }
 
-/// The nearest hit of a ray, from either side, strictly between its `t_min` and `t_max`. Edges belong to both
-/// of their triangles, whose edge functions are exactly opposite, so that no ray passes between them.
+/// Closest hit of a ray, from either side, strictly between its `t_min` and `t_max`. Edges belong to both of
+/// their triangles. Their edge functions are exactly opposite, so no ray passes between them.
 pub fn closest(triangles: &[Triangle], ray: &Ray) -> Option<Exact> {
     let origin = Vec3::from(ray.origin).as_dvec3();
     let direction = Vec3::from(ray.direction).as_dvec3();
@@ -75,8 +75,7 @@ pub fn closest(triangles: &[Triangle], ray: &Ray) -> Option<Exact> {
     nearest
 }
 
-/// Counts the hits that differ from the `exact` ones. Distances may differ by a ten-thousandth, and by
-/// `slack` more.
+/// Counts the hits that differ from the `exact` ones. Distances may differ by a ten-thousandth plus `slack`.
 pub fn compare(
     hits: impl IntoIterator<Item = LabHit>,
     exact: &[Option<Exact>],

@@ -1,4 +1,4 @@
-//! Uniform grids, and grids of grids, on the CPU.
+//! Uniform and two-level grids on the CPU.
 
 use super::{Triangle, layout::Built};
 use crate::data::{GRID_LEAST, GRID_LOWER_DENSITY, GRID_LOWER_SIDE, GRID_SLACK};
@@ -6,16 +6,16 @@ use canopy_bvh::{Error, Result};
 use canopy_scene::bounds::Aabb;
 use glam::Vec3;
 
-/// Cells for each triangle of a uniform grid.
+/// Cells per triangle of a uniform grid.
 const DENSITY: f32 = 4.0;
-/// Cells for each triangle of the upper level of two.
+/// Cells per triangle of the upper level of a two-level grid.
 const UPPER_DENSITY: f32 = 0.25;
-/// Cells along an axis, at most.
+/// Most cells along an axis.
 const SIDE_MOST: f32 = 256.0;
-/// Cells and triangles in them, at most.
+/// Most cells and triangle references.
 const LINKS_MOST: usize = 1 << 26;
 
-/// A box in cells.
+/// Box that is divided into cells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cells {
     bounds: Aabb,
@@ -23,7 +23,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// About `density` cells for each of `triangles`, as near to cubes as it goes.
+    /// Divides `bounds` into about `density` cells per triangle, as close to cubes as possible.
     fn new(bounds: Aabb, triangles: usize, density: f32, most: f32) -> Self {
         let extent = bounds.max - bounds.min;
         let least = Vec3::splat(extent.max_element() * 1e-3).max(Vec3::splat(GRID_LEAST as f32));
@@ -36,12 +36,12 @@ impl Cells {
         }
     }
 
-    /// Those of a uniform grid.
+    /// Cells of a uniform grid.
     pub(super) fn uniform(bounds: Aabb, triangles: usize) -> Self {
         Self::new(bounds, triangles, DENSITY, SIDE_MOST)
     }
 
-    /// Those of the upper level of two.
+    /// Cells of the upper level of a two-level grid.
     pub(super) fn upper(bounds: Aabb, triangles: usize) -> Self {
         Self::new(bounds, triangles, UPPER_DENSITY, SIDE_MOST)
     }
@@ -55,19 +55,19 @@ impl Cells {
         (self.bounds.max - self.bounds.min) / count
     }
 
-    /// Those within the cell `number`, of which so many triangles are.
+    /// Cells within cell `number`, which contains `triangles` triangles.
     pub(super) fn lower(&self, number: usize, triangles: usize) -> Self {
         let (density, most) = (GRID_LOWER_DENSITY as f32, GRID_LOWER_SIDE as f32);
         Self::new(self.cell(number), triangles, density, most)
     }
 
-    /// How many cells the box of a triangle touches.
+    /// Number of cells that the box of a triangle overlaps.
     pub(super) fn touched_count(&self, triangle: &Triangle) -> usize {
         let [first, end] = self.span(triangle);
         (0..3).map(|axis| end[axis] - first[axis] + 1).product()
     }
 
-    /// First and last cell along each axis that the box of a triangle touches.
+    /// First and last cell along each axis that the box of a triangle overlaps.
     fn span(&self, triangle: &Triangle) -> [[usize; 3]; 2] {
         let (around, slack) = (Aabb::of(*triangle), GRID_SLACK as f32);
         let count = Vec3::from(self.count.map(|side| side as f32));
@@ -79,7 +79,7 @@ impl Cells {
         [cell(around.min, -slack), cell(around.max, slack)]
     }
 
-    /// Those cells.
+    /// Cells that the box of a triangle overlaps.
     fn touched(&self, triangle: &Triangle) -> impl Iterator<Item = usize> + use<> {
         let [first, end] = self.span(triangle);
         let [nx, ny, _] = self.count.map(|side| side as usize);
@@ -88,7 +88,7 @@ impl Cells {
         })
     }
 
-    /// The triangles of each cell.
+    /// Triangles of each cell.
     fn fill(&self, triangles: &[Triangle], numbers: &[u32]) -> Result<Vec<Vec<u32>>> {
         let mut cells = vec![Vec::new(); self.len()];
         let mut count = 0;
@@ -102,7 +102,7 @@ impl Cells {
         Ok(cells)
     }
 
-    /// The box of a cell.
+    /// Box of a cell.
     fn cell(&self, number: usize) -> Aabb {
         let [nx, ny, _] = self.count.map(|side| side as usize);
         let at = [number % nx, number / nx % ny, number / nx / ny].map(|i| i as f32);
@@ -112,7 +112,7 @@ impl Cells {
     }
 }
 
-/// The box of a grid over `bounds`, a little larger, and not flat.
+/// Box of a grid over `bounds`, enlarged a little so that it is not flat.
 pub(super) fn around(bounds: Aabb) -> Aabb {
     let extent = (bounds.max - bounds.min).max_element().max(1e-30);
     let margin = 1e-4 * extent + 1e-6 * bounds.min.abs().max(bounds.max.abs()).max_element();
@@ -122,7 +122,7 @@ pub(super) fn around(bounds: Aabb) -> Aabb {
     }
 }
 
-/// Fails for more links than a grid may have.
+/// Fails if a grid would exceed [`LINKS_MOST`] references.
 pub(super) fn check_links(count: usize) -> Result<()> {
     if count <= LINKS_MOST {
         return Ok(());
@@ -135,7 +135,7 @@ pub(super) fn check_links(count: usize) -> Result<()> {
     })
 }
 
-/// Where each cell's triangles begin, one more, and those triangles.
+/// Offset of each cell's triangles with one final offset, followed by the triangles.
 fn links(cells: &[Vec<u32>]) -> Vec<u32> {
     let mut begin = (cells.len() + 1) as u32;
     let mut links = Vec::with_capacity(cells.len() + 1);
@@ -148,11 +148,11 @@ fn links(cells: &[Vec<u32>]) -> Vec<u32> {
     links
 }
 
-/// A uniform grid over `triangles`.
+/// Builds a uniform grid over `triangles`.
 ///
 /// # Errors
 ///
-/// [`Error::Limit`] where triangles lie in too many cells.
+/// [`Error::Limit`] if triangles overlap too many cells.
 pub fn uniform(triangles: &[Triangle]) -> Result<Built> {
     let bounds = around(Aabb::of(triangles.iter().flatten().copied()));
     let cells = Cells::uniform(bounds, triangles.len());
@@ -164,11 +164,11 @@ pub fn uniform(triangles: &[Triangle]) -> Result<Built> {
     Ok(built)
 }
 
-/// A grid of grids over `triangles`.
+/// Builds a two-level grid over `triangles`.
 ///
 /// # Errors
 ///
-/// As [`uniform`].
+/// Any error of [`uniform`].
 pub fn two_level(triangles: &[Triangle]) -> Result<Built> {
     let bounds = around(Aabb::of(triangles.iter().flatten().copied()));
     let cells = Cells::upper(bounds, triangles.len());

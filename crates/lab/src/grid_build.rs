@@ -1,4 +1,4 @@
-//! `grid` of the laboratory: uniform grids and grids of grids, built on the GPU. [`grid`] builds the same on
+//! `grid` of the laboratory: builds uniform and two-level grids on the GPU. [`grid`] builds the same grids on
 //! the CPU.
 
 use super::{
@@ -20,7 +20,7 @@ use wgpu::BufferUsages as Buffer;
 
 const USAGE: Buffer = Buffer::STORAGE.union(Buffer::COPY_SRC).union(Buffer::COPY_DST);
 
-/// The kernels.
+/// Kernels of the build.
 #[derive(Debug)]
 pub struct GridBuild {
     count: Kernel,
@@ -32,7 +32,7 @@ pub struct GridBuild {
     scan: Scan,
 }
 
-/// A grid that is being built, step by step: how much room a step needs, the one before has counted.
+/// State of a build in steps. Each step counts the memory that the next one needs.
 #[derive(Debug)]
 pub struct GridParts {
     bounds: Aabb,
@@ -40,13 +40,13 @@ pub struct GridParts {
     triangles: Vec<Triangle>,
     corners: wgpu::Buffer,
     upper: Level,
-    /// Of a grid of grids.
+    /// Lower level of a two-level grid.
     lower: Option<Lower>,
 }
 
 #[derive(Debug)]
 struct Lower {
-    /// Numbers of the first cell within each cell, and one more.
+    /// Index of the first inner cell of each cell, and one final index.
     firsts: wgpu::Buffer,
     sides: wgpu::Buffer,
     level: Level,
@@ -76,7 +76,7 @@ impl Level {
         })
     }
 
-    /// Room for as many triangles in cells as were counted.
+    /// Allocates the links that were counted.
     fn reserve(&mut self, gpu: &Gpu) -> Result<()> {
         let begins: Vec<u32> = gpu.read_first(&self.begins, self.cells as usize + 1)?;
         let count = begins.last().copied().unwrap_or(0);
@@ -88,13 +88,13 @@ impl Level {
         Ok(())
     }
 
-    /// Where each cell's triangles begin in the list, one more, and the triangles.
+    /// Offset of each cell's triangles with one final offset, followed by the triangles.
     fn read(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let mut all: Vec<u32> = gpu.read_first(&self.begins, self.cells as usize + 1)?;
         let first = all.len() as u32;
         all.iter_mut().for_each(|begin| *begin += first);
         all.extend(gpu.read_first::<u32>(&self.links, self.link_count as usize)?);
-        // The GPU left those in the order in which they came: one thread would sort them for too long.
+        // The GPU does not sort large cells, because one thread would take too long.
         for cell in 0..self.cells as usize {
             let within = all[cell] as usize..all[cell + 1] as usize;
             if within.len() > GRID_ORDERED as usize {
@@ -105,7 +105,7 @@ impl Level {
     }
 }
 
-/// How many cells within cells triangles touch.
+/// Number of inner cells that triangles overlap, summed over triangles and cells.
 fn within_count(gpu: &Gpu, upper: &Level, cells: &Cells, triangles: &[Triangle]) -> Result<usize> {
     let all = upper.read(gpu)?;
     let begins = all.windows(2).take(upper.cells as usize).enumerate();
@@ -121,7 +121,7 @@ fn within_count(gpu: &Gpu, upper: &Level, cells: &Cells, triangles: &[Triangle])
 }
 
 impl GridBuild {
-    /// The kernels, compiled when they are first needed.
+    /// Creates the kernels, which are compiled when they are first needed.
     pub fn new(gpu: &Gpu) -> Self {
         let kernel = |entry| {
             let bindings = [Uniform, Read, Read, Read, Write, Write, Write, Write];
@@ -138,11 +138,11 @@ impl GridBuild {
         }
     }
 
-    /// Compiles what is not compiled yet.
+    /// Compiles the kernels that are not compiled yet.
     ///
     /// # Errors
     ///
-    /// Those of compiling.
+    /// Any error of compiling.
     pub fn compile(&self, gpu: &Gpu) -> Result<()> {
         let mut needs = Needs::default();
         for kernel in [
@@ -159,11 +159,11 @@ impl GridBuild {
         needs.meet(gpu)
     }
 
-    /// Builds a grid over `triangles`, of two levels if asked for, and waits for it.
+    /// Builds a uniform or two-level grid over `triangles`, and blocks until it is complete.
     ///
     /// # Errors
     ///
-    /// Those of [`GridParts::new`] and [`GridParts::reserve`].
+    /// Any error of [`GridParts::new`] and [`GridParts::reserve`].
     pub fn run(&self, gpu: &Gpu, triangles: &[Triangle], two_level: bool) -> Result<Built> {
         let mut parts = GridParts::new(gpu, triangles, two_level)?;
         for step in 0..parts.steps() {
@@ -176,11 +176,11 @@ impl GridBuild {
         parts.read(gpu)
     }
 
-    /// Records a step; [`GridParts::begin`] comes before it.
+    /// Records a step. Call [`GridParts::begin`] first.
     ///
     /// # Errors
     ///
-    /// Those of compiling.
+    /// Any error of compiling.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -236,17 +236,20 @@ impl GridParts {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the device does not hold them or their cells; [`Error::Argument`] without any.
+    /// [`Error::Limit`] if the triangles or their cells exceed a limit of the device. [`Error::Argument`]
+    /// without a triangle.
     pub fn new(gpu: &Gpu, triangles: &[Triangle], two_level: bool) -> Result<Self> {
         if triangles.is_empty() {
-            return Err(Error::Argument("the laboratory needs a triangle".into()));
+            return Err(Error::Argument(
+                "there are no triangles for the laboratory".into(),
+            ));
         }
         let bounds = grid::around(Aabb::of(triangles.iter().flatten().copied()));
         let cells = match two_level {
             true => Cells::upper(bounds, triangles.len()),
             false => Cells::uniform(bounds, triangles.len()),
         };
-        // Before a GPU counts for minutes what does not fit.
+        // Fails early, before a GPU counts for minutes.
         grid::check_links(triangles.iter().map(|t| cells.touched_count(t)).sum())?;
         gpu.check_binding("the laboratory's triangles", size_of_val(triangles) as u64)?;
         let corners = gpu.catch(|| gpu.buffer_with("grid.corners", triangles, Buffer::STORAGE))?;
@@ -270,7 +273,8 @@ impl GridParts {
         })
     }
 
-    /// What a kernel binds that runs `count` threads on a level. The upper level is read only where it is not that.
+    /// Bindings of a kernel that runs `count` threads on a level. The upper level is an input only if `level`
+    /// is the lower one.
     fn bound(&self, gpu: &Gpu, count: u32, level: &Level, cursors: &wgpu::Buffer) -> [wgpu::Buffer; 8] {
         let params = LabGrid {
             lower: self.bounds.min.to_array(),
@@ -299,12 +303,12 @@ impl GridParts {
         ]
     }
 
-    /// How many steps there are.
+    /// Number of steps.
     pub fn steps(&self) -> u32 {
         if self.lower.is_some() { 4 } else { 2 }
     }
 
-    /// Clears what a step counts in.
+    /// Clears the counters of a step.
     pub fn begin(&self, encoder: &mut wgpu::CommandEncoder, step: u32) {
         let level = match (&self.lower, step) {
             (Some(lower), 2..) => &lower.level,
@@ -317,11 +321,11 @@ impl GridParts {
         }
     }
 
-    /// Makes room for what the step has counted, waiting for it.
+    /// Allocates the memory that the step has counted, and blocks until the counts arrive.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where triangles lie in too many cells; [`Error::Gpu`] where the device is lost.
+    /// [`Error::Limit`] if triangles overlap too many cells, and [`Error::Gpu`] if the device is lost.
     pub fn reserve(&mut self, gpu: &Gpu, step: u32) -> Result<()> {
         match (step, &mut self.lower) {
             (0, _) => self.upper.reserve(gpu),
@@ -339,11 +343,11 @@ impl GridParts {
         }
     }
 
-    /// The grid, as walks read it, waiting for it.
+    /// Reads the grid back in the layout of traversals, and blocks until it arrives.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where the device is lost.
+    /// [`Error::Gpu`] if the device is lost.
     pub fn read(&self, gpu: &Gpu) -> Result<Built> {
         let triangles = self.triangles.len();
         let mut built = Built::in_order(self.bounds, self.cells.count, triangles);

@@ -1,5 +1,5 @@
-//! A kd-tree by the surface area heuristic, with bins, on the CPU (MacDonald and Booth 1990; Wald and Havran
-//! 2006, whose exact planes are left to bins here).
+//! Binned SAH build of a kd-tree on the CPU (MacDonald and Booth 1990, and Wald and Havran 2006, with bins
+//! instead of their exact planes).
 
 use super::{
     Triangle,
@@ -10,23 +10,24 @@ use super::{
 use canopy_bvh::Result;
 use canopy_scene::bounds::Aabb;
 
-/// Planes that are tried along an axis.
+/// Candidate planes along an axis.
 const PLANES: usize = 31;
-/// What a node costs, in tests of triangles.
+/// Cost of a node, in triangle tests.
 const NODE_COST: f64 = 1.0;
-/// What the tests count where a split leaves one side empty. The node itself counts in full: else a single
-/// triangle would be cut out of its box again and again.
+/// Factor on the tests if a split leaves one side empty. The node itself has its full cost. Otherwise a
+/// single triangle would be cut out of its box again and again.
 const EMPTY_SHARE: f64 = 0.8;
-/// Share of the box's longest edge by which triangles reach across a plane, for what rounding does to rays.
+/// Fraction of the box's longest edge by which triangles are extended across a plane, against rounding errors
+/// of rays.
 const SLACK: f32 = 1e-5;
-/// Marks a leaf where the axis stands.
+/// Marks a leaf in the field of the axis.
 const LEAF: u32 = 3;
 
-/// The tree over `triangles`.
+/// Builds the tree over `triangles`.
 ///
 /// # Errors
 ///
-/// [`Error::Limit`](canopy_bvh::Error::Limit) where triangles lie in too many leaves.
+/// [`Error::Limit`](canopy_bvh::Error::Limit) if triangles overlap too many leaves.
 pub fn build(triangles: &[Triangle]) -> Result<Built> {
     let boxes: Vec<Aabb> = triangles.iter().map(|t| Aabb::of(*t)).collect();
     let bounds = around(Aabb::of(triangles.iter().flatten().copied()));
@@ -68,7 +69,7 @@ pub fn build(triangles: &[Triangle]) -> Result<Built> {
     Ok(built)
 }
 
-/// The best of some planes through a node, if one is better than none.
+/// Best candidate plane through a node, if it is better than a leaf.
 fn plane(bounds: Aabb, within: &[u32], boxes: &[Aabb]) -> Option<(usize, f32)> {
     let whole = area(bounds);
     let count = within.len() as f64;
@@ -76,11 +77,11 @@ fn plane(bounds: Aabb, within: &[u32], boxes: &[Aabb]) -> Option<(usize, f32)> {
     for axis in 0..3 {
         let (low, extent) = (bounds.min[axis], bounds.max[axis] - bounds.min[axis]);
         let step = extent / (PLANES + 1) as f32;
-        // A step that floats cannot tell apart is none.
+        // A step below the float precision gives no plane.
         if low + step <= low || whole <= 0.0 {
             continue;
         }
-        // Planes above the lower side of a triangle, and above its upper one.
+        // Counts for each plane the triangles that begin below it, and those that end below it.
         let mut begins = [0_u32; PLANES + 2];
         let mut ends = [0_u32; PLANES + 2];
         for triangle in within {

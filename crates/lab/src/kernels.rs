@@ -1,4 +1,4 @@
-//! `trace` of the laboratory: the kernels of one triangle test and one walk.
+//! `trace` of the laboratory: kernels of one triangle test and one traversal.
 
 use super::{Triangle, layout::Built, triangle_test::TriangleTest, walk::Walk};
 use crate::data::{LabHit, LabQuery};
@@ -18,13 +18,13 @@ use std::ops::Range;
 
 pub use crate::settings::LabThreads as Threads;
 
-/// Workgroups of persistent threads: what fills a large GPU, and no more rays than that wait for each other.
+/// Workgroups of persistent threads. They fill a large GPU, and no more rays than that are in flight at once.
 pub const PERSISTENT_WORKGROUPS: u32 = 512;
 
-/// Name of the passes that trace rays.
+/// Label of the passes that trace rays.
 pub const LABEL: &str = "lab";
 
-/// Entry points, for both queries.
+/// Kernels for both queries.
 #[derive(Debug)]
 pub struct Kernels {
     per_ray: [Kernel; 2],
@@ -32,7 +32,7 @@ pub struct Kernels {
     count: [Kernel; 2],
 }
 
-/// A structure with its triangles in GPU memory.
+/// Structure and triangles in GPU memory.
 #[derive(Debug)]
 pub struct Uploaded {
     query: LabQuery,
@@ -41,26 +41,26 @@ pub struct Uploaded {
     triangles: wgpu::Buffer,
 }
 
-/// Rays in GPU memory, with room for what they find.
+/// Rays in GPU memory, with buffers for their results.
 #[derive(Debug)]
 pub struct RayList {
-    /// [`Ray`]s.
+    /// Buffer of [`Ray`]s.
     pub rays: wgpu::Buffer,
-    /// A [`LabHit`] a ray.
+    /// Buffer of [`LabHit`]s, one per ray.
     pub hits: wgpu::Buffer,
-    /// [`Visits`] a ray.
+    /// Buffer of [`Visits`], one per ray.
     pub visits: wgpu::Buffer,
     next: wgpu::Buffer,
     count: u32,
 }
 
-/// Whether a shader file is a part of the laboratory, which makes no shader alone.
+/// True if a shader file is a part of the laboratory that is not a complete shader.
 pub fn is_part(path: &str) -> bool {
     let whole = ["lab/grid.wgsl", "lab/trace.wgsl", "lab/volume_orders.wgsl"];
     path.starts_with("lab/") && !whole.contains(&path)
 }
 
-/// The shader that joins a test and a walk.
+/// Import file that combines a test and a traversal.
 fn parts(test: TriangleTest, walk: Walk) -> Replaced {
     let (test, walk) = (test.shader(), walk.shader());
     Replaced {
@@ -70,17 +70,17 @@ fn parts(test: TriangleTest, walk: Walk) -> Replaced {
     }
 }
 
-/// The WGSL of a test and a walk, from the program's `library`.
+/// Composes the WGSL of a test and a traversal from the program's `library`.
 ///
 /// # Errors
 ///
-/// A broken import line, with the file and line.
+/// Any error of a broken import line, with the file and line.
 pub fn composed(library: &Library, test: TriangleTest, walk: Walk) -> Result<Composed> {
     shader::compose_with(library, "lab/trace.wgsl", &parts(test, walk), Arrays::Buffers)
 }
 
 impl Kernels {
-    /// The kernels, compiled when they are first needed.
+    /// Creates the kernels, which are compiled when they are first needed.
     pub fn new(gpu: &Gpu, test: TriangleTest, walk: Walk) -> Self {
         let kernels = |entries: [&'static str; 2]| {
             entries.map(|entry| {
@@ -103,11 +103,12 @@ impl Kernels {
         }
     }
 
-    /// Records all rays of `list`. The counter of persistent threads has to be 0: [`RayList::begin`].
+    /// Records all rays of `list`. Call [`RayList::begin`] first, which resets the counter of persistent
+    /// threads.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel, where it was not compiled before.
+    /// Any error of compiling the kernel if it is not compiled yet.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -121,11 +122,11 @@ impl Kernels {
         self.record_part(gpu, recorder, scene, list, (query, threads), all)
     }
 
-    /// Records these rays of `list`. The counter of persistent threads has to be 0.
+    /// Records a range of the rays of `list`. The counter of persistent threads must be 0.
     ///
     /// # Errors
     ///
-    /// As [`Kernels::record`].
+    /// Any error of [`Kernels::record`].
     pub fn record_part(
         &self,
         gpu: &Gpu,
@@ -139,11 +140,12 @@ impl Kernels {
         dispatch(gpu, recorder, (LABEL, kernel), scene, list, (rays, threads))
     }
 
-    /// Records the count of what these rays of `list` go through, which leaves their hits as they are.
+    /// Records the count of the nodes and triangles that a range of the rays of `list` visits. It does not
+    /// change their hits.
     ///
     /// # Errors
     ///
-    /// As [`Kernels::record`].
+    /// Any error of [`Kernels::record`].
     pub fn record_count(
         &self,
         gpu: &Gpu,
@@ -157,11 +159,11 @@ impl Kernels {
         dispatch(gpu, recorder, kernel, scene, list, (rays, Threads::PerRay))
     }
 
-    /// Traces all rays of `list` and waits for their hits.
+    /// Traces all rays of `list` and blocks until their hits arrive.
     ///
     /// # Errors
     ///
-    /// Those of [`Kernels::record`]; [`Error::Gpu`] where the device is lost.
+    /// Any error of [`Kernels::record`], and [`Error::Gpu`] if the device is lost.
     pub fn run(
         &self,
         gpu: &Gpu,
@@ -177,11 +179,11 @@ impl Kernels {
         list.hits(gpu)
     }
 
-    /// Traces all rays of `list` and waits for what each went through.
+    /// Counts the visits of all rays of `list` and blocks until they arrive.
     ///
     /// # Errors
     ///
-    /// As [`Kernels::run`].
+    /// Any error of [`Kernels::run`].
     pub fn count(&self, gpu: &Gpu, scene: &Uploaded, list: &RayList, query: Query) -> Result<Vec<Visits>> {
         let mut encoder = gpu.encoder("lab");
         self.record_count(gpu, &mut encoder, scene, list, query, 0..list.count)?;
@@ -224,12 +226,12 @@ fn dispatch(
 }
 
 impl Uploaded {
-    /// Uploads a structure over `triangles`, as `test` wants them.
+    /// Uploads a structure over `triangles` in the format of `test`.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the device does not hold it, or where the walk has no room for its levels;
-    /// [`Error::Argument`] without a triangle.
+    /// [`Error::Limit`] if the structure exceeds a limit of the device or has too many levels for the
+    /// traversal, and [`Error::Argument`] without a triangle.
     pub fn new(
         gpu: &Gpu,
         built: &Built,
@@ -238,7 +240,9 @@ impl Uploaded {
         walk: Walk,
     ) -> Result<Self> {
         if triangles.is_empty() {
-            return Err(Error::Argument("the laboratory needs a triangle".into()));
+            return Err(Error::Argument(
+                "there are no triangles for the laboratory".into(),
+            ));
         }
         if built.levels >= walk.most_levels() {
             return Err(Error::Limit {
@@ -278,18 +282,18 @@ impl RayList {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the device does not hold them.
+    /// [`Error::Limit`] if the rays exceed a limit of the device.
     pub fn new(gpu: &Gpu, rays: &[Ray]) -> Result<Self> {
         check(gpu, rays.len())?;
         let usage = wgpu::BufferUsages::STORAGE;
         gpu.catch(|| Self::of(gpu, gpu.buffer_with("lab.rays", rays, usage), rays.len()))
     }
 
-    /// Room for `count` rays that a kernel makes.
+    /// Allocates a list for `count` rays that a kernel generates.
     ///
     /// # Errors
     ///
-    /// As [`RayList::new`].
+    /// Any error of [`RayList::new`].
     pub fn with_room(gpu: &Gpu, count: u32) -> Result<Self> {
         let count = count as usize;
         check(gpu, count)?;
@@ -310,32 +314,32 @@ impl RayList {
         }
     }
 
-    /// The number of rays.
+    /// Number of rays.
     pub fn len(&self) -> u32 {
         self.count
     }
 
-    /// Whether there are none.
+    /// True if there are no rays.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Sets the counter of persistent threads to 0.
+    /// Resets the counter of persistent threads.
     pub fn begin(&self, encoder: &mut wgpu::CommandEncoder) {
         encoder.clear_buffer(&self.next, 0, None);
     }
 
-    /// The hits of the last kernel, waiting for them.
+    /// Reads back the hits of the last kernel and blocks until they arrive.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where the device is lost.
+    /// [`Error::Gpu`] if the device is lost.
     pub fn hits(&self, gpu: &Gpu) -> Result<Vec<LabHit>> {
         read(gpu, &self.hits, self.count)
     }
 }
 
-/// Fails for a list of rays that the device does not hold.
+/// Fails if a list of rays exceeds a limit of the device.
 fn check(gpu: &Gpu, count: usize) -> Result<()> {
     let bytes = (count * size_of::<Ray>()) as u64;
     gpu.check_binding(&format!("a list of {count} rays"), bytes)

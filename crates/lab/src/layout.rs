@@ -1,56 +1,56 @@
-//! How structures lie in memory, for the walks that read them.
+//! Memory layouts of structures, for the traversals that read them.
 
 use canopy_scene::bounds::Aabb;
 use glam::Vec3;
 
-/// How nodes lie in memory.
+/// Memory layout of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// Two children a node.
+    /// Binary nodes.
     Binary,
-    /// In the order of a walk from left to right.
+    /// Nodes in depth-first order from left to right, with skip links.
     Skip,
-    /// Four children a node.
+    /// Four-wide nodes.
     Wide,
-    /// Cells.
+    /// Cells of a uniform grid.
     Grid,
-    /// Cells of cells.
+    /// Cells of a two-level grid.
     TwoLevel,
-    /// Planes.
+    /// Splitting planes of a kd-tree.
     KdTree,
 }
 
-/// A structure in the form that a walk reads.
+/// Structure in the layout that a traversal reads.
 #[derive(Debug, Clone)]
 pub struct Built {
     /// Rows of `nodes` in WGSL.
     pub rows: Vec<[u32; 4]>,
-    /// `links` in WGSL.
+    /// Words of `links` in WGSL.
     pub links: Vec<u32>,
-    /// The triangle behind each number that walks hand to tests.
+    /// Triangle of each index that traversals pass to tests.
     pub order: Vec<u32>,
-    /// Where walks begin.
+    /// Reference of the root.
     pub root: u32,
-    /// Of all triangles; of a grid, what its cells divide.
+    /// Scene bounds. For a grid, its extent.
     pub bounds: Aabb,
-    /// Cells of a grid.
+    /// Number of cells of a grid along each axis.
     pub cells: [u32; 3],
     /// Bytes of a node, or of a cell without its triangles.
     pub node_bytes: u32,
-    /// Nodes, or cells.
+    /// Number of nodes or cells.
     pub node_count: u32,
     /// Levels of nodes.
     pub levels: u32,
 }
 
 impl Built {
-    /// Its rows are nodes of so many bytes.
+    /// Counts the nodes in `rows`, of `bytes` bytes each.
     pub(super) fn counts_nodes(&mut self, bytes: u32) {
         self.node_bytes = bytes;
         self.node_count = (size_of_val(self.rows.as_slice()) / bytes as usize) as u32;
     }
 
-    /// Without nodes, over triangles in their own order.
+    /// Creates a structure without nodes, over triangles in their own order.
     pub(super) fn in_order(bounds: Aabb, cells: [u32; 3], triangles: usize) -> Self {
         Self {
             rows: Vec::new(),
@@ -71,7 +71,7 @@ impl Built {
         (rows + 4 * self.links.len()) as u64
     }
 
-    /// Half the diagonal of its box.
+    /// Half the diagonal of the bounding box.
     pub fn radius(&self) -> f32 {
         0.5 * Vec3::length(self.bounds.max - self.bounds.min)
     }

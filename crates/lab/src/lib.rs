@@ -1,9 +1,9 @@
-//! The laboratory of ray tracing: triangle tests, walks and structures over the same triangles and rays, in
-//! all combinations that make sense, with hits that are compared with f64.
+//! Laboratory of ray tracing. It combines triangle tests, traversals and acceleration structures over the
+//! same triangles and rays, and compares hits with f64.
 //!
-//! A [`TriangleTest`] says how triangles are stored and hit, a [`Structure`] what is built over them, and a
-//! [`Walk`] how rays go through that. [`Kernels`] joins one test and one walk into shaders: each is one file
-//! of `shaders/lab`, and any two fit together. [`exact`] finds what rays hit in f64, by every triangle.
+//! A [`TriangleTest`] stores and intersects triangles, a [`Structure`] is built over them, and a [`Walk`]
+//! traverses it. [`Kernels`] combines one test and one walk into shaders. Each test and walk is one file of
+//! `shaders/lab`, and any two fit together. [`exact`] finds the hits of rays in f64 by brute force.
 
 pub mod binary_tree;
 pub mod data;
@@ -38,5 +38,5 @@ pub use view::{
 };
 pub use walk::Walk;
 
-/// The corners of a triangle, in world space.
+/// Corners of a triangle in world space.
 pub type Triangle = [glam::Vec3; 3];

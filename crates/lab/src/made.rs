@@ -1,4 +1,4 @@
-//! A structure over the triangles of a moment, before it is laid out for a walk.
+//! Acceleration structure over the triangles of a frame, before its layout for a traversal.
 
 use super::{Structure, Triangle, Walk, binary_tree::BinaryTree, grid_build::GridBuild, layout::Built};
 use canopy_bvh::{
@@ -7,12 +7,13 @@ use canopy_bvh::{
     gpu::{Gpu, profiler::Stopwatch},
 };
 
-/// A structure over triangles, before it is laid out for a walk.
+/// Acceleration structure over triangles, before its layout for a traversal.
 #[derive(Debug)]
 pub struct Made {
-    /// What was built, down to leaves of one triangle where it is a tree.
+    /// Structure that was built. Trees have leaves of one triangle.
     form: Form,
-    /// Milliseconds by the clock, without compiling kernels and without reading a tree back; a grid is read back within.
+    /// Build time in wall-clock milliseconds, without compiling kernels. The readback is excluded for a tree
+    /// and included for a grid.
     pub build_ms: f64,
 }
 
@@ -23,15 +24,19 @@ enum Form {
 }
 
 impl Made {
-    /// Builds a structure over `triangles`, and waits for the GPU where that does.
+    /// Builds a structure over `triangles`, and blocks if the GPU builds it.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the device does not hold it, or where triangles lie in too many cells;
-    /// [`Error::Argument`] without a triangle; [`Error::Gpu`] where the device is lost.
+    /// * [`Error::Limit`] if the structure exceeds a limit of the device, or triangles overlap too many
+    ///   cells.
+    /// * [`Error::Argument`] without a triangle.
+    /// * [`Error::Gpu`] if the device is lost.
     pub fn new(gpu: &Gpu, triangles: &[Triangle], structure: Structure) -> Result<Self> {
         if triangles.is_empty() {
-            return Err(Error::Argument("the laboratory needs a triangle".into()));
+            return Err(Error::Argument(
+                "there are no triangles for the laboratory".into(),
+            ));
         }
         if let Some(quality) = structure.on_gpu() {
             return of_gpu(gpu, triangles, quality);
@@ -39,7 +44,7 @@ impl Made {
         if let Some(two_level) = structure.grid_levels() {
             let build = GridBuild::new(gpu);
             build.compile(gpu)?;
-            // What is under way belongs to others.
+            // Completes the work of others, which would count towards the build time.
             gpu.wait()?;
             let clock = Stopwatch::new();
             let form = Form::Cells(build.run(gpu, triangles, two_level)?);
@@ -59,12 +64,12 @@ impl Made {
         Ok(Self { form, build_ms })
     }
 
-    /// As `walk` reads it, with leaves of up to `leaf` triangles where it is a tree.
+    /// Lays the structure out for `walk`. Trees get leaves of up to `leaf` triangles.
     ///
     /// # Errors
     ///
-    /// [`Error::Argument`] where the walk does not go through it; [`Error::Limit`] for more triangles than
-    /// references reach.
+    /// [`Error::Argument`] if the walk cannot traverse the structure, and [`Error::Limit`] if it has more
+    /// triangles than references can address.
     pub fn laid_out(&self, walk: Walk, leaf: u32) -> Result<Built> {
         let built = match &self.form {
             Form::Tree(tree) => tree.with_leaves(leaf).laid_out(walk.layout())?,
@@ -72,12 +77,12 @@ impl Made {
         };
         built.ok_or_else(|| {
             let walk = walk.name();
-            Error::Argument(format!("the walk {walk} does not go through this structure"))
+            Error::Argument(format!("the traversal {walk} does not support this structure"))
         })
     }
 }
 
-/// A tree of canopy's own, over all triangles as one mesh.
+/// Builds one of canopy's trees over all triangles as one mesh.
 fn of_gpu(gpu: &Gpu, triangles: &[Triangle], quality: Quality) -> Result<Made> {
     let count = triangles.len() as u32;
     let indices: Vec<u32> = (0..3 * count).collect();
@@ -108,7 +113,7 @@ fn of_gpu(gpu: &Gpu, triangles: &[Triangle], quality: Quality) -> Result<Made> {
     let mut encoder = gpu.encoder("lab.tree");
     lbvh.record(gpu, &mut encoder, &mut tree, Work::Rebuild)?;
     let commands = encoder.finish();
-    // What is under way belongs to others.
+    // Completes the work of others, which would count towards the build time.
     gpu.wait()?;
     let clock = Stopwatch::new();
     gpu.queue.submit([commands]);

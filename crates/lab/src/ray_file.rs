@@ -1,34 +1,34 @@
-//! Files of rays, which `canopy lab` writes and reads: `docs/lab.md` has the format.
+//! Ray files, which `canopy lab` writes and reads (format in `docs/lab.md`).
 
 use canopy_bvh::accel::{Query, Ray};
 use canopy_scene::{Error, Result};
 use std::path::Path;
 
-/// The first bytes of a file.
+/// First bytes of a file.
 const MAGIC: [u8; 8] = *b"canopyry";
-/// The version of the format.
+/// Version of the format.
 const VERSION: u32 = 1;
 /// Bytes in front of the rays.
 const HEADER: usize = 64;
 /// Bytes of a name.
 const NAME: usize = 24;
-/// Rays that a file may hold: 2 GiB of them.
+/// Most rays of a file, which take 2 GiB.
 const RAYS_MOST: u64 = 1 << 26;
 
-/// A named list of rays.
+/// Named list of rays.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RaySet {
-    /// At most 24 bytes of lower-case letters, digits and dashes: `primary`, `diffuse-2`, ….
+    /// Name of at most 24 lower-case letters, digits and dashes, such as `primary` or `diffuse-2`.
     pub name: String,
-    /// What the rays ask for.
+    /// Query of the rays.
     pub query: Query,
-    /// The rays. One whose `t_max` is not above its `t_min` is the gap of a pixel that sends none.
+    /// Rays. One whose `t_max` is not above its `t_min` is a placeholder for a pixel without a ray.
     pub rays: Vec<Ray>,
-    /// Hash of the triangles that they were made for ([`hash`] of nine floats each).
+    /// Hash of the triangles that the rays were made for ([`hash`] of nine floats each).
     pub scene: u64,
 }
 
-/// FNV-1a of 64 bits.
+/// FNV-1a hash of 64 bits.
 pub fn hash(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
@@ -45,14 +45,14 @@ impl RaySet {
         hash(bytemuck::cast_slice(&self.rays))
     }
 
-    /// The bytes of a file.
+    /// Serialises the set to the bytes of a file.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Argument`] for a name that no file has.
+    /// [`canopy_bvh::Error::Argument`] if the name is invalid.
     pub fn to_bytes(&self) -> canopy_bvh::Result<Vec<u8>> {
         if !is_name(&self.name) {
-            let what = format!("{:?} is no name of a set of rays", self.name);
+            let what = format!("{:?} is not a name of a ray set", self.name);
             return Err(canopy_bvh::Error::Argument(what));
         }
         let mut bytes = Vec::with_capacity(HEADER + size_of_val(self.rays.as_slice()));
@@ -75,21 +75,21 @@ impl RaySet {
         Ok(bytes)
     }
 
-    /// The set in the bytes of the file at `path`.
+    /// Parses the set from the bytes of the file at `path`.
     ///
     /// # Errors
     ///
-    /// [`Error::Scene`] with what is wrong with them.
+    /// [`Error::Scene`] with the reason if the bytes are invalid.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self> {
         let wrong = |what: String| Error::scene(path, what);
         let word = |at: usize| -> Result<u64> {
             let word = bytes.get(at..at + 8).and_then(|word| word.try_into().ok());
             word.map(u64::from_le_bytes)
-                .ok_or_else(|| wrong("ends within its header: a file of rays has one of 64 bytes".into()))
+                .ok_or_else(|| wrong("ends within its header of 64 bytes".into()))
         };
         if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
             return Err(wrong(
-                "is no file of rays: it does not begin with \"canopyry\"".into(),
+                "is not a ray file: it does not begin with \"canopyry\"".into(),
             ));
         }
         let (version, query) = (word(8)? as u32, word(8)? >> 32);
@@ -112,16 +112,16 @@ impl RaySet {
         let name = &bytes[HEADER - NAME..HEADER];
         let end = name.iter().position(|byte| *byte == 0).unwrap_or(NAME);
         let name = str::from_utf8(&name[..end]).ok().filter(|name| is_name(name));
-        let name = name.ok_or_else(|| wrong("has a name that is no lower-case word".into()))?;
+        let name = name.ok_or_else(|| wrong("has a name that is not a lower-case word".into()))?;
         if count > RAYS_MOST {
             return Err(wrong(format!(
-                "names {count} rays; canopy reads up to {RAYS_MOST}"
+                "declares {count} rays; canopy reads up to {RAYS_MOST}"
             )));
         }
         let rest = &bytes[HEADER..];
         if rest.len() as u64 != 32 * count {
             return Err(wrong(format!(
-                "names {count} rays, which have {} bytes, and holds {} bytes of them",
+                "declares {count} rays, which need {} bytes, but holds {} bytes",
                 32 * count,
                 rest.len()
             )));
@@ -151,9 +151,7 @@ impl RaySet {
             scene,
         };
         if set.hash() != told {
-            return Err(wrong(
-                "its rays do not have the hash that it names: it is damaged".into(),
-            ));
+            return Err(wrong("is damaged: the hash of its rays does not match".into()));
         }
         Ok(set)
     }
@@ -222,17 +220,17 @@ mod tests {
             bytes
         };
         let cases = [
-            (Vec::new(), "no file of rays"),
-            (with(0, b"glTF"), "no file of rays"),
+            (Vec::new(), "not a ray file"),
+            (with(0, b"glTF"), "not a ray file"),
             (good[..30].to_vec(), "ends within its header"),
             (good[..63].to_vec(), "ends within its header"),
             (with(8, &[9]), "version 9"),
             (with(12, &[2]), "query 2"),
             (
                 with(16, &u64::MAX.to_le_bytes()),
-                "names 18446744073709551615 rays",
+                "declares 18446744073709551615 rays",
             ),
-            (with(16, &4_u64.to_le_bytes()), "names 4 rays"),
+            (with(16, &4_u64.to_le_bytes()), "declares 4 rays"),
             (good[..good.len() - 1].to_vec(), "holds 95 bytes"),
             (with(40, b"../"), "name"),
             (with(64, &f32::NAN.to_le_bytes()), "ray 0 is not finite"),
@@ -244,7 +242,7 @@ mod tests {
             assert!(line.starts_with("a.rays: ") && line.contains(expected), "{line}");
             assert!(!line.contains('\n'));
         }
-        // No prefix of a file is one.
+        // No prefix of a file is valid.
         assert!((0..good.len()).all(|end| read(&good[..end]).is_err()));
     }
 }

@@ -1,19 +1,19 @@
-//! The order in which rays stand in a list: a kernel's threads take them in that.
+//! Order of the rays in a list, in which a kernel's threads take them.
 
 use canopy_bvh::accel::Ray;
 use glam::Vec3;
 
-/// An order of rays.
+/// Order of rays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RayOrder {
-    /// As they are, with gaps for pixels that send none.
+    /// Original order, with placeholders for pixels without a ray.
     Given,
-    /// Without the gaps.
+    /// Original order without placeholders.
     Compacted,
-    /// Without the gaps, by the octant of the direction and then by the Morton code of the origin (Moon et
-    /// al. 2010, simplified).
+    /// Sorted by the octant of the direction and then by the Morton code of the origin (Moon et al. 2010,
+    /// simplified), without placeholders.
     Sorted,
-    /// Without the gaps, in a random order.
+    /// Random order without placeholders.
     Shuffled,
 }
 
@@ -31,7 +31,7 @@ impl RayOrder {
         }
     }
 
-    /// The rays in this order.
+    /// Copies the rays in this order.
     pub fn of(self, rays: &[Ray]) -> Vec<Ray> {
         if self == Self::Given {
             return rays.to_vec();
@@ -46,7 +46,7 @@ impl RayOrder {
     }
 }
 
-/// Whether there is a ray: a pixel that sends none leaves a gap, whose `t_max` is not above its `t_min`.
+/// True if there is a ray. A placeholder for a pixel without a ray has a `t_max` not above its `t_min`.
 pub fn is_sent(ray: &Ray) -> bool {
     ray.t_max > ray.t_min
 }
@@ -65,12 +65,12 @@ fn sort(rays: &mut [Ray]) {
     });
 }
 
-/// Two zeros between each of ten bits.
+/// Inserts two zeros between each of ten bits.
 fn spread(number: u64) -> u64 {
     (0..10).map(|bit| (number >> bit & 1) << (3 * bit)).sum()
 }
 
-/// Fisher and Yates, by a generator with one sequence (PCG, O'Neill 2014).
+/// Fisher-Yates shuffle with a fixed seed (PCG, O'Neill 2014).
 fn shuffle(rays: &mut [Ray]) {
     let mut state = 1_u64;
     for last in (1..rays.len()).rev() {

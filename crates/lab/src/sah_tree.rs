@@ -1,4 +1,4 @@
-//! A binary tree by the surface area heuristic, with bins (Wald 2007), on the CPU.
+//! Binned SAH build of a binary tree on the CPU (Wald 2007).
 
 use super::{
     Triangle,
@@ -10,7 +10,7 @@ use glam::Vec3;
 /// Bins along an axis.
 const BINS: usize = 16;
 
-/// The tree over `triangles`, of which there is at least one, down to leaves of one.
+/// Builds the tree over `triangles`, which must not be empty, down to leaves of one triangle.
 pub fn build(triangles: &[Triangle]) -> BinaryTree {
     let boxes: Vec<Aabb> = triangles.iter().map(|t| Aabb::of(*t)).collect();
     let count = triangles.len() as u32;
@@ -34,7 +34,7 @@ pub fn build(triangles: &[Triangle]) -> BinaryTree {
     tree
 }
 
-/// Parts `order` in two where that is cheapest; in its middle where centres do not tell triangles apart.
+/// Partitions `order` at the cheapest split, or in the middle if the centroids coincide.
 fn partition(order: &mut [u32], boxes: &[Aabb]) -> usize {
     let center = |triangle: &u32| boxes[*triangle as usize].center();
     let centers = Aabb::of(order.iter().map(center));

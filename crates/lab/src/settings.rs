@@ -1,20 +1,20 @@
-//! The words of the laboratory of ray tracing, in `[lab]`, on the command line and in reports.
+//! Settings of the laboratory of ray tracing, in `[lab]`, on the command line and in reports.
 
 use canopy_scene::{choice, section, settings::ZeroOr};
 use std::ops::RangeInclusive;
 
 choice! {
-    /// A test of a ray against a triangle: `shaders/lab/test_….wgsl`, whose headers name the sources.
+    /// Ray-triangle test. The headers of `shaders/lab/test_….wgsl` name the sources.
     LabTest {
-        /// Plane, then three areas.
+        /// Plane intersection, then three areas.
         Areas = "areas",
         /// Möller and Trumbore 1997.
         MollerTrumbore = "moller-trumbore",
         /// Baldwin and Weber 2016.
         BaldwinWeber = "baldwin-weber",
-        /// The unit-triangle transform (Woop 2004).
+        /// Unit-triangle transform (Woop 2004).
         UnitTriangle = "unit-triangle",
-        /// Edge functions by Plücker coordinates.
+        /// Edge functions in Plücker coordinates.
         Plucker = "plucker",
         /// Woop, Benthin and Wald 2013.
         Watertight = "watertight",
@@ -22,51 +22,51 @@ choice! {
 }
 
 choice! {
-    /// A walk through a structure: `shaders/lab/walk_….wgsl`, whose headers name the sources.
+    /// Traversal of a structure. The headers of `shaders/lab/walk_….wgsl` name the sources.
     LabWalk {
-        /// A stack in private memory.
+        /// Stack in private memory.
         Private = "private-stack",
-        /// A stack in workgroup memory.
+        /// Stack in workgroup memory.
         Workgroup = "workgroup-stack",
-        /// A short stack in registers, and a trail to start again by.
+        /// Short stack in registers, with a restart trail.
         Restart = "short-stack",
-        /// Links to parents and a trail of bits; no stack.
+        /// Parent links and a bit trail, without a stack.
         Parents = "parent-links",
-        /// Skip links, from left to right; no stack.
+        /// Skip links from left to right, without a stack.
         Skip = "skip-links",
-        /// Nodes of four children.
+        /// Four-wide nodes.
         Wide = "four-wide",
-        /// The cells of a uniform grid.
+        /// Cells of a uniform grid.
         Grid = "cells",
-        /// The cells of a grid of grids.
+        /// Cells of a two-level grid.
         TwoLevel = "cells-of-cells",
-        /// A kd-tree with a short stack.
+        /// Kd-tree with a short stack.
         KdTree = "kd-short-stack",
     }
 }
 
 choice! {
-    /// What is built over the triangles.
+    /// Acceleration structure over the triangles.
     LabStructure {
-        /// canopy's radix tree over Morton codes, built on the GPU.
+        /// Radix tree over Morton codes, canopy's own, built on the GPU.
         Radix = "radix",
-        /// canopy's clustered tree, built on the GPU.
+        /// PLOC tree, canopy's own, built on the GPU.
         Ploc = "ploc",
-        /// A tree by the surface area heuristic with bins.
+        /// Binned SAH tree.
         Sah = "sah",
-        /// A uniform grid.
+        /// Uniform grid.
         Grid = "grid",
-        /// A grid of grids.
+        /// Two-level grid.
         TwoLevel = "two-level-grid",
-        /// A kd-tree by the surface area heuristic.
+        /// SAH kd-tree.
         KdTree = "kd-tree",
     }
 }
 
 choice! {
-    /// Who takes which ray.
+    /// Assignment of rays to threads.
     LabThreads {
-        /// A thread a ray.
+        /// One thread per ray.
         PerRay = "per-ray",
         /// Persistent threads take rays from a counter (Aila and Laine 2009).
         Persistent = "persistent",
@@ -74,35 +74,35 @@ choice! {
 }
 
 choice! {
-    /// The rays of the channel `lab`.
+    /// Rays of the channel `lab`.
     LabRays {
-        /// From the eye through the middles of pixels, to the closest hit.
+        /// Closest-hit rays from the eye through pixel centres.
         Primary = "primary",
-        /// From what the eye sees to the first light that reaches it, to any hit.
+        /// Any-hit rays from visible points to the first light that reaches them.
         Shadow = "shadow",
     }
 }
 
 choice! {
-    /// What the channel `lab` shows.
+    /// Image of the channel `lab`.
     LabShow {
-        /// What the rays hit.
+        /// Shaded hits.
         Picture = "picture",
-        /// Nodes, or cells, that rays visit.
+        /// Nodes or cells that rays visit.
         Nodes = "nodes",
         /// Triangles that rays are tested against.
         Triangles = "triangles",
-        /// Nodes and triangles together.
+        /// Sum of nodes and triangles.
         Both = "both",
-        /// How much threads of 32 neighbours wait for the slowest.
+        /// Share of time that 32 neighbouring threads wait for the slowest.
         Divergence = "divergence",
-        /// Hits that are not those of canopy's own trees.
+        /// Hits that differ from those of canopy's own trees.
         Difference = "difference",
     }
 }
 
 impl LabShow {
-    /// What nodes and triangles count where their colours are shown.
+    /// Weights of nodes and triangles in the heat map.
     pub fn weights(self) -> Option<[f32; 2]> {
         match self {
             Self::Nodes => Some([1.0, 0.0]),
@@ -114,7 +114,7 @@ impl LabShow {
 }
 
 section! {
-    /// `[lab]`: the channel `lab`.
+    /// Section `[lab]`, for the channel `lab`.
     Lab {
         rays: LabRays,
         test: LabTest,

@@ -1,4 +1,4 @@
-//! Shaders of the laboratory, over those of the renderer.
+//! Shaders of the laboratory, on top of those of the renderer.
 
 use super::{
     data,
@@ -6,7 +6,7 @@ use super::{
 };
 use canopy_bvh::gpu::{Library, library::wgsl_files};
 
-/// Every shader file; a test holds that none is missing.
+/// Library with every shader file of the laboratory. A test checks that none is missing.
 pub static SHADERS: Library = Library {
     files: wgsl_files![
         "lab/binary.wgsl",

@@ -1,4 +1,4 @@
-//! What is built over the triangles.
+//! Acceleration structures over the triangles.
 
 use super::{
     Triangle,
@@ -13,7 +13,7 @@ use canopy_bvh::{Error, Result, accel::tree::Quality as BuildQuality};
 pub use crate::settings::LabStructure as Structure;
 
 impl Structure {
-    /// How canopy builds it on the GPU, if it does.
+    /// Quality of canopy's GPU builder for this structure, if it builds it.
     pub fn on_gpu(self) -> Option<BuildQuality> {
         match self {
             Self::Radix => Some(BuildQuality::Fast),
@@ -22,7 +22,8 @@ impl Structure {
         }
     }
 
-    /// Whether it is a grid, which [`GridBuild`](super::grid_build::GridBuild) builds on the GPU: and of two levels.
+    /// True for a two-level grid and false for a uniform one. `None` for other structures.
+    /// [`GridBuild`](super::grid_build::GridBuild) builds grids on the GPU.
     pub fn grid_levels(self) -> Option<bool> {
         match self {
             Self::Grid => Some(false),
@@ -31,7 +32,7 @@ impl Structure {
         }
     }
 
-    /// Whether rays can go through it so.
+    /// True if `walk` can traverse the structure.
     pub fn has(self, walk: Walk) -> bool {
         match self {
             Self::Radix | Self::Ploc | Self::Sah => {
@@ -43,11 +44,11 @@ impl Structure {
         }
     }
 
-    /// Fails for a walk that does not go through it.
+    /// Fails if `walk` cannot traverse the structure.
     ///
     /// # Errors
     ///
-    /// [`Error::Argument`], which names those that do.
+    /// [`Error::Argument`] with the names of the walks that can.
     pub fn check(self, walk: Walk) -> Result<()> {
         if self.has(walk) {
             return Ok(());
@@ -55,24 +56,24 @@ impl Structure {
         let fitting = Walk::ALL.into_iter().filter(|walk| self.has(*walk));
         let fitting: Vec<_> = fitting.map(Walk::name).collect();
         Err(Error::Argument(format!(
-            "the walk {} does not go through the structure {}; {} would",
+            "the traversal {} does not support the structure {}; use {}",
             walk.name(),
             self.name(),
             fitting.join(", ")
         )))
     }
 
-    /// The binary tree that the CPU builds, down to leaves of one triangle; `None` where the GPU does, or
-    /// where it is no binary tree.
+    /// Binary tree that the CPU builds, down to leaves of one triangle. `None` if the GPU builds it, or if it
+    /// is no binary tree.
     pub fn tree(self, triangles: &[Triangle]) -> Option<BinaryTree> {
         (self == Self::Sah).then(|| sah_tree::build(triangles))
     }
 
-    /// A grid or a kd-tree, built on the CPU; `None` of the others.
+    /// Grid or kd-tree, built on the CPU. `None` for other structures.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where triangles lie in too many cells.
+    /// [`Error::Limit`] if triangles overlap too many cells.
     pub fn cells(self, triangles: &[Triangle]) -> Result<Option<Built>> {
         Ok(Some(match self {
             Self::Grid => grid::uniform(triangles)?,

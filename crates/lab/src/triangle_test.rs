@@ -1,4 +1,4 @@
-//! How a triangle is stored, and whether a ray hits it.
+//! Storage of triangles, and ray-triangle tests.
 
 use super::Triangle;
 use glam::{DVec3, Vec3};
@@ -6,7 +6,7 @@ use glam::{DVec3, Vec3};
 pub use crate::settings::LabTest as TriangleTest;
 
 impl TriangleTest {
-    /// Its shader.
+    /// Path of the test's shader.
     pub fn shader(self) -> &'static str {
         match self {
             Self::Areas => "lab/test_areas.wgsl",
@@ -18,7 +18,7 @@ impl TriangleTest {
         }
     }
 
-    /// Bytes of a triangle that the test needs; three rows of 16 bytes hold them.
+    /// Bytes of a triangle that the test needs, out of three rows of 16 bytes.
     pub fn bytes(self) -> u32 {
         match self {
             Self::MollerTrumbore | Self::Plucker | Self::Watertight => 36,
@@ -27,8 +27,8 @@ impl TriangleTest {
         }
     }
 
-    /// The three rows of a triangle. What is computed is computed in f64 and rounded once. A triangle without
-    /// an area gets rows that nothing hits.
+    /// Three rows of a triangle. Values are computed in f64 and rounded once. A degenerate triangle gets rows
+    /// that no ray hits.
     pub fn rows(self, triangle: &Triangle) -> [[f32; 4]; 3] {
         match self {
             Self::MollerTrumbore | Self::Plucker | Self::Watertight => {
@@ -49,7 +49,7 @@ fn unit_triangle(triangle: &Triangle) -> [[f32; 4]; 3] {
     let [v0, v1, v2] = triangle.map(Vec3::as_dvec3);
     let (edge1, edge2) = (v1 - v0, v2 - v0);
     let normal = edge1.cross(edge2);
-    // The inverse of the matrix with these columns, by its cross products.
+    // Inverse of the matrix with these columns, by cross products.
     let determinant = normal.length_squared();
     if determinant == 0.0 {
         return [[0.0; 4]; 3];
@@ -72,7 +72,7 @@ fn baldwin_weber(triangle: &Triangle) -> [[f32; 4]; 3] {
         _ => 2,
     };
     if normal[axis] == 0.0 {
-        // A plane that is never approached from anywhere in floats would need zeros that the map has not: far
+        // The map has no zeros for a plane that rays never approach in floats, so the triangle is moved far
         // away.
         return [[0.0, 0.0, -1.0, 2.0], [0.0, 0.0, -1.0, 0.0], [0.0; 4]];
     }

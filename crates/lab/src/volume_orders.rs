@@ -1,5 +1,5 @@
-//! `volume_orders` of the laboratory: rays from a list through a volume, whose steps are summed from front to back or
-//! from back to front.
+//! `volume_orders` of the laboratory: marches the rays of a list through a volume, front to back or back to
+//! front.
 
 use crate::data::LabSeen;
 use canopy_bvh::{
@@ -17,26 +17,26 @@ use canopy_render::{
 use canopy_scene::{Progress, volume_lattice::VolumeLattice};
 use wgpu::BufferUsages as Usage;
 
-/// Its name among timings.
+/// Label of the pass in timings.
 pub const LABEL: &str = "volume_orders";
 
-/// In which order the steps of a ray are summed.
+/// Order in which the steps of a ray are summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VolumeOrder {
-    /// Until next to nothing comes through.
+    /// Front to back, until transmittance is negligible.
     FrontToBack,
-    /// All of them.
+    /// Back to front, over all steps.
     BackToFront,
 }
 
-/// The kernels.
+/// Kernels for both orders.
 #[derive(Debug)]
 pub struct VolumeOrders {
     front_to_back: Kernel,
     back_to_front: Kernel,
 }
 
-/// A volume in GPU memory.
+/// Volume in GPU memory.
 #[derive(Debug)]
 pub struct MarchedVolume {
     grids: VolumeGrids,
@@ -45,7 +45,7 @@ pub struct MarchedVolume {
     sampler: wgpu::Sampler,
 }
 
-/// Rays in GPU memory, with room for what they see.
+/// Rays in GPU memory, with a buffer for their results.
 #[derive(Debug)]
 pub struct MarchedRays {
     rays: wgpu::Buffer,
@@ -54,10 +54,10 @@ pub struct MarchedRays {
 }
 
 impl VolumeOrder {
-    /// Both.
+    /// Both orders.
     pub const ALL: [Self; 2] = [Self::FrontToBack, Self::BackToFront];
 
-    /// The name in tables.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::FrontToBack => "front to back",
@@ -67,7 +67,7 @@ impl VolumeOrder {
 }
 
 impl VolumeOrders {
-    /// Ready to be compiled.
+    /// Creates the kernels without compiling them.
     pub fn new(gpu: &Gpu) -> Self {
         let kernel = |entry| {
             let grids = [Filtered3d, Filtered3d, Float3d, Sampler];
@@ -84,7 +84,7 @@ impl VolumeOrders {
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel, where it was not compiled before.
+    /// Any error of compiling the kernel if it is not compiled yet.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -118,11 +118,11 @@ impl VolumeOrders {
 }
 
 impl MarchedVolume {
-    /// Uploads the lattice of a volume of this name, with these settings.
+    /// Uploads the lattice of the volume `name`, with these settings.
     ///
     /// # Errors
     ///
-    /// As [`VolumeGrids::of`].
+    /// Any error of [`VolumeGrids::of`].
     pub fn new(gpu: &Gpu, name: &str, lattice: &VolumeLattice, params: &VolumeParams) -> Result<Self> {
         let grids = VolumeGrids::of(gpu, name, lattice, &Progress::default())?;
         gpu.catch(|| Self {
@@ -133,7 +133,7 @@ impl MarchedVolume {
         })
     }
 
-    /// Bytes of its voxels.
+    /// Bytes of the voxels.
     pub fn bytes(&self) -> u64 {
         let voxels = self.grids.facts.size.map(u64::from).iter().product::<u64>();
         voxels * if self.grids.facts.has_look { 10 } else { 2 }
@@ -145,7 +145,7 @@ impl MarchedRays {
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Limit`] where the device does not hold them.
+    /// [`canopy_bvh::Error::Limit`] if the rays exceed a limit of the device.
     pub fn new(gpu: &Gpu, rays: &[Ray]) -> Result<Self> {
         let count = rays.len();
         let bytes = (count * size_of::<LabSeen>()) as u64;
@@ -157,11 +157,11 @@ impl MarchedRays {
         })
     }
 
-    /// What the rays of the last kernel have seen, waiting for it.
+    /// Reads back the results of the last kernel and blocks until they arrive.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the device is lost.
+    /// [`canopy_bvh::Error::Gpu`] if the device is lost.
     pub fn seen(&self, gpu: &Gpu) -> Result<Vec<LabSeen>> {
         let bytes = gpu.read(&self.seen)?;
         Ok(bytemuck::pod_collect_to_vec(&bytes))

@@ -1,4 +1,4 @@
-//! How rays go through a structure.
+//! Traversals of acceleration structures.
 
 use super::layout::Layout;
 use crate::data::{LAB_STACK, LAB_WORKGROUP_WORDS};
@@ -6,11 +6,11 @@ use canopy_bvh::accel::layout::TRACE_BLOCK;
 
 pub use crate::settings::LabWalk as Walk;
 
-/// Entries of a thread's stack in workgroup memory.
+/// Stack entries of a thread in workgroup memory.
 const WORKGROUP_STACK: u32 = LAB_WORKGROUP_WORDS / TRACE_BLOCK;
 
 impl Walk {
-    /// Its shader.
+    /// Path of the traversal's shader.
     pub fn shader(self) -> &'static str {
         match self {
             Self::Private => "lab/walk_private.wgsl",
@@ -25,7 +25,7 @@ impl Walk {
         }
     }
 
-    /// What it walks through.
+    /// Memory layout that it traverses.
     pub fn layout(self) -> Layout {
         match self {
             Self::Private | Self::Workgroup | Self::Restart | Self::Parents => Layout::Binary,
@@ -37,13 +37,13 @@ impl Walk {
         }
     }
 
-    /// Levels of nodes that it has room for: entries of the stack, or bits of the trail.
+    /// Most levels of nodes, limited by the entries of the stack or the bits of the trail.
     pub fn most_levels(self) -> u32 {
         match self {
             Self::Private => LAB_STACK,
             Self::Workgroup => WORKGROUP_STACK,
             Self::Restart | Self::Parents => 64,
-            // Three entries a level.
+            // Each level pushes up to three entries.
             Self::Wide => LAB_STACK / 3,
             Self::Skip | Self::Grid | Self::TwoLevel | Self::KdTree => u32::MAX,
         }

@@ -1,23 +1,23 @@
-//! Twin of `antialias`: edges exactly in integers, weights and colours in f64.
+//! CPU reference of `antialias`, with edges in exact integers and weights and colours in f64.
 
 use canopy_render::layout::{ANTIALIAS_CONTRAST, ANTIALIAS_CORNER, ANTIALIAS_REACH};
 
-/// A finished picture of 8 bits a channel, rows from the top.
+/// Finished picture with 8 bits a channel, rows from the top.
 #[derive(Debug, Clone, Copy)]
 pub struct Picture<'a> {
     /// Pixels in a row.
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// Red, green, blue and alpha, encoded for the display; premultiplied before that.
+    /// Red, green, blue and alpha, encoded for the display after premultiplication.
     pub rgba8: &'a [u8],
 }
 
-/// Whether a pixel differs from the one on its left, and from the one above it.
+/// True if a pixel differs from its left neighbour, and if it differs from the one above.
 pub type Edges = [bool; 2];
 
-/// Shares of a pixel that the one above it covers, and of that one that the pixel covers; then the same with
-/// the one on its left. In steps of 1 / 255, as in the texture.
+/// Coverage of a pixel by the one above and of that one by the pixel, then the same with the left neighbour.
+/// Quantised to steps of 1 / 255, like the texture.
 pub type Weights = [f64; 4];
 
 impl Picture<'_> {
@@ -50,7 +50,7 @@ impl Picture<'_> {
     }
 }
 
-/// The edges of every pixel.
+/// Edges of every pixel.
 pub fn edges(picture: &Picture<'_>) -> Vec<Edges> {
     let mut edges = Vec::with_capacity(picture.width * picture.height);
     for y in 0..picture.height as isize {
@@ -74,23 +74,24 @@ pub fn edges(picture: &Picture<'_>) -> Vec<Edges> {
     edges
 }
 
-/// Edges along one axis: 0 for those between rows, which run along x; 1 for those between columns.
+/// Edges along one axis. Axis 0 has the edges between rows, which run along x, and axis 1 those between
+/// columns.
 struct Runs<'a> {
     edges: &'a [Edges],
     size: [isize; 2],
     axis: usize,
 }
 
-/// The end of an edge.
+/// End of an edge.
 struct End {
     distance: f64,
-    /// Whether it turns to the pixel before it, and to the one after it.
+    /// True if the edge turns to the pixel before it, and if it turns to the one after it.
     turns: [bool; 2],
     kept: f64,
 }
 
 impl Runs<'_> {
-    /// The pixel at these coordinates along and across the edge.
+    /// Edges of the pixel at these coordinates along and across the edge.
     fn at(&self, along: isize, across: isize) -> Edges {
         let [x, y] = if self.axis == 0 {
             [along, across]
@@ -121,7 +122,7 @@ impl Runs<'_> {
             let crossing = along + ahead;
             let turns = [self.crosses(crossing, across - 1), self.crosses(crossing, across)];
             if turns != [false; 2] {
-                // The row beyond the crossing edge, and the second pixel of that edge.
+                // Row beyond the crossing edge, and the second pixel of that edge.
                 let (row, second) = if turns[1] {
                     (across + 1, across + 1)
                 } else {
@@ -153,7 +154,7 @@ impl Runs<'_> {
         }
     }
 
-    /// Whether an edge connects a corner of pixels, at coordinates along and across, with the next one by
+    /// True if an edge connects a pixel corner, at coordinates along and across, with the next corner by
     /// `step`.
     fn has_segment(&self, corner: [isize; 2], step: [isize; 2]) -> bool {
         let [along, across] = [0, 1].map(|i| corner[i].min(corner[i] + step[i]));
@@ -164,8 +165,8 @@ impl Runs<'_> {
         }
     }
 
-    /// The number of segments of stairs from a corner to the first that is longer than a pixel; and 1 if that
-    /// one crosses the axis, −1 if it is along it, 0 if there is none.
+    /// Number of segments of a staircase from a corner to the first segment longer than a pixel. The second
+    /// value is 1 if that segment crosses the axis, −1 if it is along the axis, and 0 if there is none.
     fn longer(&self, mut corner: [isize; 2], across: isize, along: isize) -> [f64; 2] {
         let steps = [[along, 0], [0, across]];
         let reach = 2 * ANTIALIAS_REACH as usize;
@@ -183,8 +184,8 @@ impl Runs<'_> {
         [reach as f64, 0.0]
     }
 
-    /// Shares of the two pixels at a segment of stairs that belong to the one in direction `down`: of that
-    /// one, and of the other.
+    /// Coverage of the two pixels at a staircase segment by the pixel in direction `down`, for that pixel and
+    /// for the other.
     fn cuts(&self, along: isize, across: isize, down: isize) -> [f64; 2] {
         let [before, before_crosses] = self.longer([along, across], -down, -1);
         let [after, after_crosses] = self.longer([along + 1, across], down, 1);
@@ -195,7 +196,7 @@ impl Runs<'_> {
         [0.5 + drift(0.5), 0.5 - drift(-0.5)].map(|leg| 0.5 * leg * leg)
     }
 
-    /// Covered shares of the pixel after the edge, and of the one before it.
+    /// Coverage of the pixel after the edge, and of the one before it.
     fn areas(&self, along: isize, across: isize) -> [f64; 2] {
         let mut ends = [-1, 1].map(|step| self.end(along, across, step));
         let turns = [ends[0].turns, ends[1].turns];
@@ -228,14 +229,14 @@ impl Runs<'_> {
     }
 }
 
-/// ∫ ½ (1 − 2t / length) dt over the pixel, up to the middle of the edge.
+/// Computes ∫ ½ (1 − 2t / length) dt over the pixel, up to the middle of the edge.
 fn ramp(distance: f64, length: f64) -> f64 {
     let integral = |t: f64| 0.5 * (t - t * t / length);
     let middle = 0.5 * length;
     integral(middle.min(distance + 1.0)) - integral(middle.min(distance))
 }
 
-/// The shares that neighbouring pixels cover of each other.
+/// Coverage of neighbouring pixels by each other.
 pub fn weights(width: usize, height: usize, edges: &[Edges]) -> Vec<Weights> {
     let size = [width as isize, height as isize];
     let mut weights = Vec::with_capacity(edges.len());
@@ -257,7 +258,7 @@ pub fn weights(width: usize, height: usize, edges: &[Edges]) -> Vec<Weights> {
     weights
 }
 
-/// The smoothed picture, in 8-bit units that are not rounded.
+/// Anti-aliased picture, in 8-bit units without rounding.
 pub fn blend(picture: &Picture<'_>, weights: &[Weights]) -> Vec<[f64; 4]> {
     let (width, height) = (picture.width, picture.height);
     let mut smoothed = Vec::with_capacity(weights.len());

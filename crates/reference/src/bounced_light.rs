@@ -1,5 +1,5 @@
-//! Twin of `bounced_light`: the light of all lights that bounces once off what rays of ambient occlusion hit, in f64.
-//! The GPU chooses one light; this adds them all.
+//! CPU reference of `bounced_light`, in f64: light that bounces once off the hits of ambient-occlusion rays.
+//! The GPU samples one light, and this sums all of them.
 
 use super::{lbvh::Triangle, lighting, occlusion, shadow_start::Seen};
 use canopy_render::layout::Light;
@@ -7,22 +7,22 @@ use canopy_render::layout::Light;
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
 
-/// The triangles that light bounces off, as the merged buffers have them.
+/// Triangles that light bounces off, in the order of the merged buffers.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
     /// Corners of each triangle.
     pub triangles: &'a [Triangle],
-    /// Normals at its corners.
+    /// Normals at the corners of each triangle.
     pub corner_normals: &'a [[Vec3; 3]],
-    /// The share of light that it scatters.
+    /// Diffuse albedo of each triangle.
     pub scattered: &'a [DVec3],
-    /// The lights, without size.
+    /// Lights without a size.
     pub lights: &'a [Light],
 }
 
 impl Surroundings<'_> {
-    /// Radiance that comes to `seen` from what its occlusion ray `k` hits within `reach` metres; black where that is
-    /// nothing.
+    /// Radiance towards `seen` from the hit of its occlusion ray `k` within `reach` metres, or black without
+    /// a hit.
     pub fn along(&self, seen: &Seen, random: (&[u16], [u32; 2]), k: u32, reach: f64) -> DVec3 {
         let Some((hit, along)) = occlusion::first_hit(self.triangles, seen, random, k, reach) else {
             return DVec3::ZERO;

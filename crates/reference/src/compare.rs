@@ -1,23 +1,22 @@
-//! Twin of `compare`: two pictures in one, and their errors.
+//! CPU reference of `compare`: shows two pictures in one, and computes their errors.
 
 use super::tonemap::tonemap;
 use canopy_render::layout::{CompareParams, Exposure, TonemapParams};
 
 use glam::{DVec3, Vec3};
 
-/// A picture whose pixels are red, green and blue, row by row.
+/// Picture with red, green and blue, row by row.
 #[derive(Debug, Clone, Copy)]
 pub struct Pixels<'a> {
-    /// Pixels in a row, and rows.
+    /// Width and height in pixels.
     pub size: [u32; 2],
-    /// All of them.
+    /// Pixels of the picture.
     pub pixels: &'a [Vec3],
 }
 
 const BACKDROP: Vec3 = Vec3::splat(0.1);
 
-/// What `compare` draws, row by row, of the part of the target; `color` gives errors from 0 to 1 their
-/// colours.
+/// Output of `compare` for its part of the target, row by row. `color` maps errors in [0, 1] to colours.
 pub fn composed(
     params: &CompareParams,
     a: Pixels<'_>,
@@ -39,7 +38,7 @@ pub fn composed(
     })
 }
 
-/// What `compare_errors` sums up: sum, largest error and number, errors in 1/65535.
+/// Result of `compare_errors`, as sum, largest error and number of pixels. Errors are in units of 1/65535.
 pub fn errors(params: &CompareParams, a: Pixels<'_>, b: Pixels<'_>) -> (u64, u32, u32) {
     let (mut sum, mut largest, mut count) = (0, 0, 0);
     each(params, |x, y| {
@@ -57,7 +56,7 @@ fn each<T>(params: &CompareParams, mut of: impl FnMut(u32, u32) -> T) -> Vec<T> 
     places.map(|(x, y)| of(x, y)).collect()
 }
 
-/// Both pictures at a pixel, where they have one there.
+/// Colours of both pictures at a pixel, if they contain it.
 fn both(
     params: &CompareParams,
     a: Pixels<'_>,

@@ -1,5 +1,5 @@
-//! Twin of the deform pass: morph targets and skins applied, everything in world space, in one vertex and one
-//! index list.
+//! CPU reference of the deform pass: applies morph targets and skins, and merges everything in world space
+//! into one vertex list and one index list.
 
 use canopy_scene::{
     Pose, Primitive, Scene,
@@ -8,42 +8,43 @@ use canopy_scene::{
 };
 use glam::{Mat3, Mat4, Vec3, Vec4};
 
-/// The merged world-space buffers.
+/// Merged world-space buffers.
 #[derive(Debug, Clone, Default)]
 pub struct Deformed {
     /// World positions.
     pub positions: Vec<Vec3>,
     /// Unit world normals.
     pub normals: Vec<Vec3>,
-    /// Unit world tangents with the bitangent's sign in w.
+    /// Unit world tangents, with the bitangent's sign in w.
     pub tangents: Vec<Vec4>,
-    /// World length of a metre along the normal in mesh space, clamped to 10⁻⁶ to 10⁶.
+    /// World length of a metre along the normal in mesh space, clamped to [10⁻⁶, 10⁶].
     pub scales: Vec<f32>,
-    /// Triangles, counter-clockwise in front, into the lists above.
+    /// Triangles with indices into the lists above, counter-clockwise in front.
     pub indices: Vec<[u32; 3]>,
-    /// One per instance, in the order of [`Scene::instances`].
+    /// Range of each instance, in the order of [`Scene::instances`].
     pub meshes: Vec<MeshRange>,
 }
 
-/// The part of the merged buffers that one instance fills.
+/// Part of the merged buffers that one instance fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MeshRange {
-    /// Into [`Deformed::indices`].
+    /// First index in [`Deformed::indices`].
     pub first_triangle: u32,
-    /// Triangles of the instance.
+    /// Number of triangles of the instance.
     pub triangle_count: u32,
-    /// Into [`Deformed::positions`] and its kin.
+    /// First index in [`Deformed::positions`] and the other vertex lists.
     pub first_vertex: u32,
-    /// Vertices of the instance.
+    /// Number of vertices of the instance.
     pub vertex_count: u32,
 }
 
-/// Deforms every instance of `scene` in `pose`: the vertices and triangles of each primitive of each (node,
-/// mesh) of [`Scene::instances`], in order.
+/// Deforms every instance of `scene` in `pose`. The output has the vertices and triangles of each primitive
+/// of each (node, mesh) of [`Scene::instances`], in order.
 ///
 /// Morph targets are added first (glTF 2.0, 3.7.2.2). A skinned primitive is then transformed by the weighted
-/// sum of its joints' matrices, without its node's (3.7.3.1). Any other is transformed by its node's matrix.
-/// Where the matrices of a triangle's corners mirror, by more than half of their weight, its winding is reversed.
+/// sum of its joints' matrices, without its node's (3.7.3.1). Any other primitive is transformed by its
+/// node's matrix. If the matrices of a triangle's corners mirror by more than half of their weight, its
+/// winding is reversed.
 pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
     let mut out = Deformed::default();
     for (node, mesh) in scene.instances() {
@@ -77,7 +78,7 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
                 let along = linear * normal.try_normalize().unwrap_or(Vec3::Y);
                 out.scales.push(along.length().clamp(1e-6, 1e6));
             }
-            // Hidden instances are wound as they are when they are shown.
+            // The winding of hidden instances is the same as when they are visible.
             let joints = scene.nodes[node]
                 .skin
                 .map(|skin| joint_matrices(scene, pose, skin));
@@ -102,7 +103,7 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
     out
 }
 
-/// Weight of the joints of a vertex that do not mirror, less that of those that do.
+/// Weight of the joints of a vertex that do not mirror, minus the weight of those that do.
 fn signed_weight(primitive: &Primitive, vertex: usize, joints: &[Mat4]) -> f32 {
     let count = primitive.influences_per_vertex;
     let influences = vertex * count..(vertex + 1) * count;
@@ -113,7 +114,7 @@ fn signed_weight(primitive: &Primitive, vertex: usize, joints: &[Mat4]) -> f32 {
     signed.sum()
 }
 
-/// −1 for a matrix that mirrors, else 1.
+/// Returns −1 for a matrix that mirrors, else 1.
 fn sign(linear: Mat3) -> f32 {
     if linear.as_dmat3().determinant() < 0.0 {
         -1.0
@@ -122,7 +123,7 @@ fn sign(linear: Mat3) -> f32 {
     }
 }
 
-/// det(M) · M⁻ᵀ, which also exists where M has no inverse.
+/// Returns det(M) · M⁻ᵀ, which also exists if M is singular.
 fn cofactor(m: Mat3) -> Mat3 {
     Mat3::from_cols(
         m.y_axis.cross(m.z_axis),

@@ -1,15 +1,16 @@
-//! Twin of `depth_of_field`: circles of confusion of a thin lens, and what pixels gather from each other.
+//! CPU reference of `depth_of_field`: circles of confusion of a thin lens, and the gather over neighbouring
+//! pixels.
 
 use canopy_render::layout::DepthOfFieldParams;
 
 use std::f64::consts::{PI, TAU};
 
-/// Largest radius of a circle, in pixels, and pixels along a side of a tile.
+/// Largest radius of a circle of confusion, and side of a tile, in pixels.
 pub const LIMIT: f64 = 32.0;
 const SAMPLES: usize = 96;
 
-/// The radius in pixels of the circle that a point `depth` metres along the view is blurred to, negative in front of
-/// the focus; `middle` is the depth in the middle of the picture. Depths may be infinite.
+/// Radius in pixels of the circle of confusion at `depth` metres along the view, negative in front of the
+/// focus. `middle` is the depth at the centre of the picture. Depths may be infinite.
 pub fn circle(params: &DepthOfFieldParams, depth: f64, middle: f64) -> f64 {
     let [aperture, focal_length] = [params.aperture, params.focal_length].map(f64::from);
     let chosen = match params.focus {
@@ -22,7 +23,7 @@ pub fn circle(params: &DepthOfFieldParams, depth: f64, middle: f64) -> f64 {
     (scale * f64::from(params.pixels_per_metre) * share).clamp(-LIMIT, LIMIT)
 }
 
-/// The largest circle that may reach each pixel: of its tile and of those around it.
+/// Largest circle that may reach each pixel, from its tile and the neighbouring ones.
 pub fn reaches([width, height]: [usize; 2], circles: &[f64]) -> Vec<f64> {
     let side = LIMIT as usize;
     let tile = |pixel: usize| [pixel % width / side, pixel / width / side];
@@ -43,7 +44,7 @@ pub fn reaches([width, height]: [usize; 2], circles: &[f64]) -> Vec<f64> {
     (0..width * height).map(around).collect()
 }
 
-/// The blurred picture.
+/// Returns the blurred picture.
 pub fn depth_of_field(
     [width, height]: [usize; 2],
     circles: &[f64],
@@ -100,7 +101,7 @@ pub fn depth_of_field(
     (0..width * height).map(one).collect()
 }
 
-/// An angle that differs between neighbours and from frame to frame.
+/// Returns an angle that varies between neighbours and from frame to frame.
 fn turn(x: u32, y: u32, sample_index: u32) -> f64 {
     let mut hash = (x + 1).wrapping_mul(0x9e37_79b9)
         ^ (y + 1).wrapping_mul(0x85eb_ca6b)

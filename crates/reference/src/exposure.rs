@@ -1,17 +1,17 @@
-//! Twin of `exposure`: the histogram in integers, the rest in f64.
+//! CPU reference of `exposure`, with an integer histogram and f64 elsewhere.
 
 use canopy_render::layout::{
     EXPOSURE_BIN_SHIFT, EXPOSURE_BINS, EXPOSURE_LEAST_BITS, Exposure, ExposureBin, ExposureParams,
 };
 
-/// The histogram of a picture's radiance, whose channels are half floats.
+/// Histogram of a picture's radiance, whose channels are half floats.
 pub fn histogram(texels: &[[f32; 4]]) -> Vec<ExposureBin> {
     let mut bins = vec![(0, 0u64); EXPOSURE_BINS as usize];
     for [r, g, b, _] in texels {
         let luminance = (r * 871.0 + g * 2929.0 + b * 296.0) / 4096.0;
         let brightest = f32::from_bits(65536f32.to_bits() - 1);
         let least = f32::from_bits(EXPOSURE_LEAST_BITS);
-        // False for NaN.
+        // Also rejects NaN.
         if luminance >= least {
             let bits = luminance.min(brightest).to_bits() - EXPOSURE_LEAST_BITS;
             let (count, sum) = &mut bins[(bits >> EXPOSURE_BIN_SHIFT) as usize];
@@ -27,7 +27,7 @@ pub fn histogram(texels: &[[f32; 4]]) -> Vec<ExposureBin> {
     bins.into_iter().map(bin).collect()
 }
 
-/// The exposure after a frame with this histogram, which was drawn with the exposure `used`.
+/// Exposure after a frame with this histogram that was drawn with the exposure `used`.
 pub fn exposure(params: &ExposureParams, bins: &[ExposureBin], used: Exposure) -> Exposure {
     let total: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
     let (low, high) = (
@@ -53,7 +53,8 @@ pub fn exposure(params: &ExposureParams, bins: &[ExposureBin], used: Exposure) -
     let target = wanted.clamp(params.least.into(), params.most.into());
     let way = target - f64::from(used.ev);
     let nearer = f64::from(used.ev) + f64::from(params.share) * way;
-    // It ends within a hundredth of a stop, which nobody sees, and where a step is too small for f32.
+    // The adaptation ends within a hundredth of a stop, which is invisible, or when a step is too small for
+    // f32.
     let stands = nearer as f32 == used.ev && params.share > 0.0;
     let ev = if params.share >= 1.0 || way.abs() < 0.01 || stands {
         target

@@ -1,19 +1,19 @@
-//! Twins of the fog's medium, phase function, noise and froxels, in f64.
+//! CPU references of the fog's medium, phase function, noise and froxels, in f64.
 
 use glam::DVec3;
 
-/// The medium, as `config.toml` describes it.
+/// Medium with the parameters of `config.toml`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fog {
     /// Extinction per metre up to `base`.
     pub density: f64,
-    /// Height in metres.
+    /// Height in metres up to which the density is constant.
     pub base: f64,
-    /// Per metre above it.
+    /// Exponential falloff per metre above `base`.
     pub falloff: f64,
-    /// Most that noise adds or takes, as a share.
+    /// Amplitude of the noise, relative to the density.
     pub noise: f64,
-    /// Size of the largest waves of the noise in metres.
+    /// Size of the largest noise octave in metres.
     pub noise_size: f64,
 }
 
@@ -23,12 +23,12 @@ impl Fog {
         self.density * (-self.falloff * (at.y - self.base).max(0.0)).exp()
     }
 
-    /// The same with noise: of all its waves.
+    /// Extinction per metre at a point, with all octaves of noise.
     pub fn mottled(&self, at: DVec3) -> f64 {
         self.extinction(at) * self.noise_at(at, 0.0)
     }
 
-    /// Optical depth between two points, without noise: the integral of the extinction.
+    /// Optical depth between two points, without noise. This is the integral of the extinction.
     pub fn optical_depth(&self, a: DVec3, b: DVec3) -> f64 {
         let rise = b.y - a.y;
         let integral = |height: f64| {
@@ -56,7 +56,7 @@ impl Fog {
         (self.density * below + extinction / self.falloff) / direction.y
     }
 
-    /// What noise multiplies the density with, without waves shorter than `width`.
+    /// Noise factor on the density, without octaves smaller than `width`.
     pub fn noise_at(&self, position: DVec3, width: f64) -> f64 {
         let mut at = position / self.noise_size;
         let (mut sum, mut weight, mut finest) = (0.0, 1.0, self.noise_size);
@@ -71,7 +71,7 @@ impl Fog {
     }
 }
 
-/// A number from −1 to 1 for a corner of the lattice.
+/// Number in [−1, 1] for a lattice point.
 fn lattice(cell: [i64; 3]) -> f64 {
     let [x, y, z] = cell.map(|at| at as u32);
     let mut h = x.wrapping_mul(0x8da6_b343) ^ y.wrapping_mul(0xd816_3841) ^ z.wrapping_mul(0xcb1a_b31f);
@@ -98,15 +98,14 @@ fn lattice_between(at: DVec3) -> f64 {
     sum
 }
 
-/// The phase function of Henyey and Greenstein (1941), per steradian; `cosine` is that of the angle by which light is
-/// turned.
+/// Phase function of Henyey and Greenstein (1941), per steradian. `cosine` is that of the scattering angle.
 pub fn phase(anisotropy: f64, cosine: f64) -> f64 {
     let g = anisotropy;
     let d = 1.0 + g * g - 2.0 * g * cosine;
     (1.0 - g * g) / (4.0 * std::f64::consts::PI * d * d.sqrt())
 }
 
-/// The cosine that two directions have as often as that function says, for a number from 0 to 1.
+/// Samples the cosine of the scattering angle by that phase function, for `u` in [0, 1].
 pub fn phase_cosine(anisotropy: f64, u: f64) -> f64 {
     let g = anisotropy;
     if g.abs() < 1e-6 {
@@ -116,17 +115,17 @@ pub fn phase_cosine(anisotropy: f64, u: f64) -> f64 {
     ((1.0 + g * g - s * s) / (2.0 * g)).clamp(-1.0, 1.0)
 }
 
-/// Depth at a share of the range of froxels that ends at `far`.
+/// Depth at a fraction of the froxel range that ends at `far`.
 pub fn depth_of(far: f64, share: f64) -> f64 {
     far * (4.0 * share).exp_m1() / 4.0_f64.exp_m1()
 }
 
-/// A slice of a column of froxels.
+/// Slice of a column of froxels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slice {
-    /// Optical depth across it.
+    /// Optical depth of the slice.
     pub optical_depth: f64,
-    /// What it scatters to the eye, over the extinction.
+    /// In-scattered radiance over the extinction.
     pub light: DVec3,
 }
 
@@ -142,8 +141,8 @@ pub fn integrate(column: &[Slice]) -> Vec<(DVec3, f64)> {
     air
 }
 
-/// What a medium scatters to the eye along a ray, and what passes it, by quadrature: `light` tells what is scattered at
-/// a point, over the extinction. `distance` is divided into `steps`.
+/// In-scattered radiance and transmittance along a ray, by quadrature with `steps` steps over `distance`.
+/// `light` returns the in-scattered radiance at a point over the extinction.
 pub fn march(
     (origin, direction): (DVec3, DVec3),
     distance: f64,
@@ -205,7 +204,7 @@ mod tests {
                 terms.sum::<f64>() * 4.0 * std::f64::consts::PI / f64::from(STEPS)
             };
             assert!((sum(&|_| 1.0) - 1.0).abs() < 1e-3, "{anisotropy}");
-            // Its mean cosine is the anisotropy.
+            // The mean cosine is the anisotropy.
             assert!((sum(&|c| c) - anisotropy).abs() < 1e-3, "{anisotropy}");
             let sampled = |i: u32| phase_cosine(anisotropy, (f64::from(i) + 0.5) / 1000.0);
             let mean = (0..1000).map(sampled).sum::<f64>() / 1000.0;
@@ -232,7 +231,7 @@ mod tests {
         assert!(found.iter().all(|share| (0.0..=2.0).contains(share)));
         assert!(found.iter().any(|share| *share < 0.4));
         assert!(found.iter().any(|share| *share > 1.6));
-        // What is shorter than asked for is left out.
+        // Octaves below the width are left out.
         assert_eq!(fog.noise_at(DVec3::new(0.3, 0.2, 0.1), 2.0), 1.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Twin of `ground`, and of what `lighting` makes of it, in f64.
+//! CPU reference of `ground`, and of its shading in `lighting`, in f64.
 
 use super::lighting::incident;
 use canopy_render::layout::Light;
@@ -6,16 +6,16 @@ use canopy_render::layout::Light;
 use glam::{DVec2, DVec3, Vec3};
 use std::f64::consts::PI;
 
-/// How much of the shadows is seen at `from_middle`, in units of the reach: all within half of it, nothing past
-/// it.
+/// Opacity of the ground's shadows at `from_middle`, in units of the reach. It is 1 within half of the reach
+/// and 0 beyond it.
 pub fn seen(from_middle: DVec2) -> f64 {
     let t = (2.0 * from_middle.length() - 1.0).clamp(0.0, 1.0);
     1.0 - t * t * (3.0 - 2.0 * t)
 }
 
-/// The share of a pixel that the grid covers: the origin's lines, and every tenth line, every line and ten
-/// lines between each two, the strongest of them. `at` is in lines from the world's origin, `width` what of
-/// that a pixel measures.
+/// Coverage of a pixel by the grid, as the maximum over its lines. These are the axes through the origin,
+/// every tenth line, every line, and ten subdivisions between lines. `at` is in lines from the world's
+/// origin, and `width` is the size of a pixel in lines.
 pub fn grid(at: DVec2, width: DVec2) -> f64 {
     let lines = |scale: f64| {
         let covered = [(at.x, width.x), (at.y, width.y)].map(|(at, width)| {
@@ -33,9 +33,9 @@ pub fn grid(at: DVec2, width: DVec2) -> f64 {
         .max(0.9 * axes)
 }
 
-/// Of the light that would fall on the ground at `position` below nothing, the share that does. `visible` are
-/// the shares of `lights` that are seen from there, `diffuse` the radiance of a white surface that faces up
-/// under the environment alone, and `ambient` the share of that which arrives.
+/// Ratio of the light on the ground at `position` to the light without occluders. `visible` are the visible
+/// shares of `lights`. `diffuse` is the radiance of a white surface that faces up under the environment
+/// alone, and `ambient` is its visible share.
 pub fn lit(position: Vec3, lights: &[Light], visible: &[f64], diffuse: DVec3, ambient: DVec3) -> DVec3 {
     let (mut unblocked, mut arriving) = (PI * diffuse, PI * diffuse * ambient);
     for (light, visible) in lights.iter().zip(visible) {

@@ -1,5 +1,5 @@
-//! Twins of the laboratory's triangle tests (`shaders/lab/test_….wgsl`), over any numbers: f32 as on the GPU,
-//! f64, or [`Counted`] ones, which count their operations.
+//! CPU references of the laboratory's triangle tests (`shaders/lab/test_….wgsl`), generic over the number
+//! type. It is f32 as on the GPU, f64, or [`Counted`], which counts operations.
 
 use canopy_bvh::accel::layout::Ray;
 use canopy_lab::data::LAB_AREAS_SLACK;
@@ -9,7 +9,7 @@ use std::{
     ops::{Add, Div, Mul, Neg, Sub},
 };
 
-/// What the tests compute with.
+/// Number type of the tests.
 pub trait Number:
     Copy
     + PartialOrd
@@ -19,9 +19,9 @@ pub trait Number:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// The number of an f32.
+    /// Converts an f32.
     fn of(number: f32) -> Self;
-    /// The square root.
+    /// Square root.
     fn sqrt(self) -> Self;
 }
 
@@ -49,12 +49,12 @@ thread_local! {
     static OPERATIONS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// An f32 that counts additions, subtractions, multiplications, divisions and roots.
+/// Number that counts additions, subtractions, multiplications, divisions and roots in f32.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Counted(f32);
 
 impl Counted {
-    /// The operations of `work` on this thread.
+    /// Counts the operations of `work` on this thread.
     pub fn operations(work: impl FnOnce()) -> u32 {
         OPERATIONS.set(0);
         work();
@@ -109,7 +109,7 @@ impl Div for Counted {
     }
 }
 
-/// Signs are free.
+/// Sign changes are not counted.
 impl Neg for Counted {
     type Output = Self;
 
@@ -118,7 +118,7 @@ impl Neg for Counted {
     }
 }
 
-/// Distance, and the weights of the second and third corner.
+/// Distance, and the barycentric weights of the second and third corners.
 pub type Found<N> = Option<[N; 3]>;
 
 type Vector<N> = [N; 3];
@@ -157,7 +157,7 @@ fn is_on_one_side<N: Number>(weights: [N; 3]) -> bool {
     weights.iter().all(|w| *w >= zero) || weights.iter().all(|w| *w <= zero)
 }
 
-/// Twin of `lab/test_areas.wgsl`.
+/// CPU reference of `lab/test_areas.wgsl`.
 pub fn areas<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     let (origin, direction) = (vector::<N>(&ray.origin), vector(&ray.direction));
     let [a, b, c] = [0, 1, 2].map(|row| vector::<N>(&rows[row]));
@@ -181,7 +181,7 @@ pub fn areas<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     is_hit.then(|| [t, of_b / whole, of_c / whole])
 }
 
-/// Twin of `lab/test_moller_trumbore.wgsl`.
+/// CPU reference of `lab/test_moller_trumbore.wgsl`.
 pub fn moller_trumbore<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     let (origin, direction) = (vector::<N>(&ray.origin), vector(&ray.direction));
     let [v0, v1, v2] = [0, 1, 2].map(|row| vector::<N>(&rows[row]));
@@ -200,7 +200,7 @@ pub fn moller_trumbore<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     (is_inside(u, v) && is_between(t, ray)).then_some([t, u, v])
 }
 
-/// Twin of `lab/test_unit_triangle.wgsl`.
+/// CPU reference of `lab/test_unit_triangle.wgsl`.
 pub fn unit_triangle<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     let (origin, direction) = (vector::<N>(&ray.origin), vector(&ray.direction));
     let map = [0, 1, 2].map(|row| vector::<N>(&rows[row]));
@@ -218,7 +218,7 @@ pub fn unit_triangle<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     is_inside(u, v).then_some([t, u, v])
 }
 
-/// Twin of `lab/test_baldwin_weber.wgsl`.
+/// CPU reference of `lab/test_baldwin_weber.wgsl`.
 pub fn baldwin_weber<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     let axis = rows[0][3] as usize;
     let turned = |v: [f32; 3]| vector::<N>(&[v[(axis + 1) % 3], v[(axis + 2) % 3], v[axis]]);
@@ -239,7 +239,7 @@ pub fn baldwin_weber<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     is_inside(u, v).then_some([t, u, v])
 }
 
-/// Twin of `lab/test_plucker.wgsl`.
+/// CPU reference of `lab/test_plucker.wgsl`.
 pub fn plucker<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     let (origin, direction) = (vector::<N>(&ray.origin), vector(&ray.direction));
     let [v0, v1, v2] = [0, 1, 2].map(|row| vector::<N>(&rows[row]));
@@ -257,7 +257,7 @@ pub fn plucker<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     is_between(t, ray).then(|| [t, v / sum, w / sum])
 }
 
-/// Twin of `lab/test_watertight.wgsl`. What a ray needs once is not counted.
+/// CPU reference of `lab/test_watertight.wgsl`. Operations that run once per ray are not counted.
 pub fn watertight<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     let d = ray.direction;
     let along = d.map(f32::abs);
@@ -295,7 +295,7 @@ pub fn watertight<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
     is_between(t, ray).then(|| [t, v / sum, w / sum])
 }
 
-/// What a product of two f32 loses by rounding (Dekker 1971).
+/// Rounding error of a product of two f32 (Dekker 1971).
 fn lost<N: Number>(a: N, b: N, product: N) -> N {
     let split = |x: N| {
         let wide = N::of(4097.0) * x;

@@ -1,33 +1,33 @@
-//! Twins of `lab_rays` and `lab_show`: the rays of the channel `lab`, and what is shown of what they found.
+//! CPU references of `lab_rays` and `lab_show`: rays of the channel `lab`, and the image of their hits.
 
 use canopy_bvh::accel::layout::{BVH_MISS, Hit, Ray, Visits};
 use canopy_lab::data::{LabHit, LabRayParams, LabShowParams};
 
 use glam::{UVec2, Vec2, Vec3};
 
-/// What the eye sees of a frame: the rays through the middle of the picture and to its edges.
+/// View of a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Eye {
-    /// Where it is.
+    /// Position of the eye.
     pub at: Vec3,
-    /// To the middle of the picture, and from there to its right and its upper edge.
+    /// Direction to the middle of the picture, and vectors from there to its right and upper edges.
     pub middle_right_up: [Vec3; 3],
-    /// Pixels in a row, and rows.
+    /// Width and height in pixels.
     pub size: [u32; 2],
 }
 
-/// A triangle that a pixel sees, the point of it, and the way back to the eye.
+/// Visible triangle and point of a pixel.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
-    /// The point.
+    /// Visible point.
     pub position: Vec3,
-    /// The corners.
+    /// Corners of the triangle.
     pub triangle: [Vec3; 3],
-    /// A unit vector.
+    /// Unit vector to the eye.
     pub to_eye: Vec3,
 }
 
-/// The gap of a pixel that sends no ray.
+/// Placeholder for a pixel that sends no ray.
 pub const GAP: Ray = Ray {
     origin: [0.0; 3],
     t_min: 0.0,
@@ -35,7 +35,7 @@ pub const GAP: Ray = Ray {
     t_max: 0.0,
 };
 
-/// The pixels of whole tiles in the order of the rays; those beyond the picture among them.
+/// Pixels of whole tiles in the order of the rays, including those outside the picture.
 pub fn pixels([width, height]: [u32; 2]) -> impl Iterator<Item = UVec2> {
     let columns = width.div_ceil(8);
     let tiles = columns * height.div_ceil(8);
@@ -45,7 +45,7 @@ pub fn pixels([width, height]: [u32; 2]) -> impl Iterator<Item = UVec2> {
     })
 }
 
-/// The ray from the eye through the middle of a pixel.
+/// Ray from the eye through the centre of a pixel.
 pub fn primary(eye: &Eye, params: &LabRayParams, pixel: UVec2) -> Ray {
     if !is_inside(pixel, eye.size) {
         return GAP;
@@ -62,7 +62,7 @@ pub fn primary(eye: &Eye, params: &LabRayParams, pixel: UVec2) -> Ray {
     }
 }
 
-/// The ray from what is seen towards a light, by its direction and distance.
+/// Ray from the visible point towards a light, given its direction and distance.
 pub fn shadow(seen: Option<&Seen>, params: &LabRayParams, light: (Vec3, f32)) -> Ray {
     let Some(seen) = seen else {
         return GAP;
@@ -85,9 +85,9 @@ pub fn shadow(seen: Option<&Seen>, params: &LabRayParams, light: (Vec3, f32)) ->
     }
 }
 
-/// What is shown in the order of the rays, and the sums. `normals` are those of the triangles in the order of
-/// hits; `greys` of what faces the eye or is lit, of what is seen edge on, and of what is in shadow. `kinds` are
-/// the numbers of `LabShow` of counts and of divergence.
+/// Image in the order of the rays, and the sums. `normals` are those of the triangles, in the order of hits.
+/// `greys` are the levels of surfaces that face the eye or are lit, of surfaces seen edge-on, and of surfaces
+/// in shadow. `kinds` are the values of `LabShow` for counts and for divergence.
 pub fn show(
     params: &LabShowParams,
     (rays, hits, visits): (&[Ray], &[LabHit], &[Visits]),

@@ -1,31 +1,31 @@
-//! The walks of the laboratory, and what they visit: shaders/lab/walk_….wgsl, which say how each structure lies in
-//! memory. Those with a stack are recursions here.
+//! CPU references of the laboratory's traversals (shaders/lab/walk_….wgsl, which document the memory layout
+//! of each structure), and of what they visit. Traversals with a stack are recursive here.
 
 use super::lab_tests::Found;
 use canopy_bvh::accel::layout::{BOX_FAR, BVH_MARGIN, BVH_MISS, Ray};
 use glam::Vec3;
 
-/// A structure as walks read it.
+/// Acceleration structure, as traversals read it.
 #[derive(Debug, Clone, Copy)]
 pub struct Walked<'a> {
-    /// `nodes` in WGSL.
+    /// Rows of `nodes` in WGSL.
     pub rows: &'a [[u32; 4]],
-    /// `links` in WGSL.
+    /// Words of `links` in WGSL.
     pub links: &'a [u32],
-    /// What the test knows of each triangle, in the order of the structure.
+    /// Data of each triangle for the test, in the order of the structure.
     pub triangles: &'a [[[f32; 4]; 3]],
-    /// Lower and upper corner of its box.
+    /// Lower and upper corners of the bounding box.
     pub bounds: [Vec3; 2],
-    /// Where walks begin.
+    /// Reference of the root.
     pub root: u32,
-    /// Cells of a grid.
+    /// Number of cells of a grid along each axis.
     pub cells: [u32; 3],
 }
 
-/// A test of a triangle.
+/// Ray-triangle test.
 pub type Test = fn(&[[f32; 4]; 3], &Ray) -> Found<f32>;
 
-/// A ray on its way.
+/// State of a ray's traversal.
 #[derive(Debug)]
 pub struct Walk<'a> {
     on: Walked<'a>,
@@ -33,19 +33,19 @@ pub struct Walk<'a> {
     ray: Ray,
     inverse: Vec3,
     any: bool,
-    /// How far the hit is, and the triangle; `BVH_MISS` for none.
+    /// Distance and triangle of the hit. The triangle is `BVH_MISS` without a hit.
     pub hit: (f32, u32),
-    /// Nodes or cells that were visited.
+    /// Number of visited nodes or cells.
     pub nodes: u32,
-    /// Triangles that were tested.
+    /// Number of tested triangles.
     pub triangles: u32,
 }
 
-/// Children that are entered, and where, the nearer first.
+/// Children and the distances at which the ray enters them, the nearer first.
 type Children = [(u32, f32); 2];
 
 impl<'a> Walk<'a> {
-    /// At the ray's start; it ends at the first hit of all, if it asks for `any`.
+    /// Starts a traversal. With `any`, it ends at the first hit.
     pub fn new(on: Walked<'a>, test: Test, ray: Ray, any: bool) -> Self {
         let inverse = Vec3::from(ray.direction).to_array().map(|d| {
             let least = if d < 0.0 { -1e-20 } else { 1e-20 };
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
         if enter <= leave { enter } else { BOX_FAR as f32 }
     }
 
-    /// Tests a triangle; true where the walk is over.
+    /// Tests a triangle. Returns true if the traversal is over.
     fn tests(&mut self, triangle: u32) -> bool {
         self.triangles += 1;
         let ray = Ray {
@@ -113,7 +113,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `private-stack`, `workgroup-stack`.
+    /// Traverses like `private-stack` and `workgroup-stack`.
     pub fn with_stack(&mut self) {
         self.below(self.on.root);
     }
@@ -128,7 +128,7 @@ impl<'a> Walk<'a> {
         entered[0] && self.below(children[0].0) || entered[1] && self.below(children[1].0)
     }
 
-    /// `four-wide`.
+    /// Traverses like `four-wide`.
     pub fn wide(&mut self) {
         self.below_wide(self.on.root);
     }
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
         entered.into_iter().any(|(_, next)| self.below_wide(next))
     }
 
-    /// `skip-links`.
+    /// Traverses like `skip-links`.
     pub fn by_skip_links(&mut self) {
         let mut next = self.on.root;
         while next != BVH_MISS {
@@ -172,12 +172,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether what is entered there lies behind the hit.
+    /// True if a box that is entered at this distance is behind the hit.
     fn is_behind(&self, enter: f32) -> bool {
         enter > self.hit.0 * BVH_MARGIN as f32
     }
 
-    /// `parent-links`: a node with two hit children is visited again for the second.
+    /// Traverses like `parent-links`, which visits a node with two hit children again for the second.
     pub fn by_parent_links(&mut self) {
         self.below_twice(self.on.root);
     }
@@ -187,7 +187,7 @@ impl<'a> Walk<'a> {
             return self.leaf(reference);
         }
         self.nodes += 1;
-        // Judged by the whole ray.
+        // Both visits must agree, so the boxes are tested against the whole ray.
         let [first, second] = self.children(reference, self.ray.t_max);
         if !self.is_behind(first.1) && self.below_twice(first.0) {
             return true;
@@ -199,7 +199,7 @@ impl<'a> Walk<'a> {
         !self.is_behind(second.1) && self.below_twice(second.0)
     }
 
-    /// `short-stack`, with the trail as a bool for each level.
+    /// Traverses like `short-stack`, with a bool for each level of the trail.
     pub fn with_restarts(&mut self) {
         let (mut next, mut level) = (self.on.root, 0);
         let mut trail = [false; 64];
@@ -242,7 +242,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `cells`.
+    /// Traverses like `cells`.
     pub fn cells(&mut self) {
         let [lower, upper] = self.on.bounds;
         let enter = self.enter(lower, upper, self.ray.t_max);
@@ -255,7 +255,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// From cell to cell, whose triangles are in `links` from the one with the number `first` on.
+    /// Steps through cells, whose triangles are in `links` from cell `first` on.
     fn through(&mut self, mut cells: Cells, mut enter: f32, first: u32) -> bool {
         loop {
             if enter > self.hit.0 {
@@ -275,7 +275,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `cells-of-cells`.
+    /// Traverses like `cells-of-cells`.
     pub fn cells_of_cells(&mut self) {
         let [lower, upper] = self.on.bounds;
         let mut enter = self.enter(lower, upper, self.ray.t_max);
@@ -301,7 +301,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `kd-short-stack`.
+    /// Traverses like `kd-short-stack`.
     pub fn kd_tree(&mut self) {
         let [lower, upper] = self.on.bounds;
         let mut enter = self.enter(lower, upper, self.ray.t_max);
@@ -350,7 +350,7 @@ fn is_leaf(reference: u32) -> bool {
     reference >> 31 == 1
 }
 
-/// A ray's way through cells.
+/// Position of a ray in a grid of cells.
 struct Cells {
     lower: Vec3,
     size: Vec3,
@@ -377,7 +377,8 @@ impl Cells {
         (x + nx * (y + ny * z)) as u32
     }
 
-    /// Where the ray leaves the cell, and whether it is in another one then.
+    /// Moves to the next cell. Returns the distance at which the ray leaves the cell, and whether the next
+    /// cell exists.
     fn advance(&mut self, ray: &Ray, inverse: Vec3) -> (f32, bool) {
         let ahead = |axis: usize| (self.cell[axis] + i32::from(inverse[axis] > 0.0)) as f32;
         let ahead = Vec3::new(ahead(0), ahead(1), ahead(2));

@@ -1,5 +1,5 @@
-//! Twins of the tree's stages, in the order of `accel::lbvh`: plain functions over slices, arguments in
-//! binding order.
+//! CPU references of the stages of the tree build, in the order of `accel::lbvh`. They are plain functions
+//! over slices, with arguments in binding order.
 
 use canopy_bvh::accel::layout::{
     ANY_HIT_TEST, BOX_FAR, LeafTriangle, MeshRange, NODE_SLACK, NODE_STEP_LEAST, NODE_STEP_SHARE,
@@ -8,13 +8,13 @@ use canopy_bvh::accel::layout::{
 use canopy_scene::bounds::Aabb;
 use glam::Vec3;
 
-/// `BOX_FAR` of bvh/box.wgsl: the empty box reaches from it to its negative.
+/// Extent of `BOX_FAR` in bvh/box.wgsl. The empty box reaches from it to its negative.
 const FAR: f32 = BOX_FAR as f32;
 
 /// Corners of a triangle.
 pub type Triangle = [Vec3; 3];
 
-/// The corners of every triangle of merged buffers.
+/// Corners of every triangle of merged buffers.
 pub fn triangles(positions: &[Vec3], indices: &[[u32; 3]]) -> Vec<Triangle> {
     indices
         .iter()
@@ -22,7 +22,8 @@ pub fn triangles(positions: &[Vec3], indices: &[[u32; 3]]) -> Vec<Triangle> {
         .collect()
 }
 
-/// Twin of `geometry_box`: a triangle's box, empty where a coordinate is not finite or not below 2^50.
+/// CPU reference of `geometry_box`: box of a triangle, which is empty if a coordinate is not finite or not
+/// below 2^50.
 pub fn triangle_box(triangle: &Triangle) -> Aabb {
     let valid = |x: f32| x.abs() < (1u64 << 50) as f32;
     if triangle.iter().all(|v| v.to_array().into_iter().all(valid)) {
@@ -32,7 +33,8 @@ pub fn triangle_box(triangle: &Triangle) -> Aabb {
     }
 }
 
-/// Undoes the encoding of the words of `bounds`: three for a lower corner, complemented, and three for an upper one.
+/// Decodes the words of `bounds`, which are three complemented ones for a lower corner and three for an upper
+/// one.
 pub fn decode_bounds(words: &[u32]) -> Aabb {
     if words[3] == 0 {
         return Aabb::EMPTY;
@@ -44,7 +46,7 @@ pub fn decode_bounds(words: &[u32]) -> Aabb {
     }
 }
 
-/// Twin of `bounds`: the box around the centroids of each mesh's triangles, and the box of each mesh.
+/// CPU reference of `bounds`: box around the centroids of each mesh's triangles, and box of each mesh.
 pub fn bounds(triangles: &[Triangle], meshes: &[MeshRange]) -> Vec<(Aabb, Aabb)> {
     let of_mesh = |mesh: &MeshRange| {
         let range = mesh.first_triangle as usize..(mesh.first_triangle + mesh.triangle_count) as usize;
@@ -58,9 +60,9 @@ pub fn bounds(triangles: &[Triangle], meshes: &[MeshRange]) -> Vec<(Aabb, Aabb)>
     meshes.iter().map(of_mesh).collect()
 }
 
-/// Twin of `morton`: the code of each triangle in its mesh's bounds, and of each mesh in the scene's box,
-/// with x in the highest bit of each three. An axis has `axis_bits`, for meshes at most 10. Codes of up to 30
-/// bits are in the high word.
+/// CPU reference of `morton`: code of each triangle in its mesh's bounds, and of each mesh in the scene's
+/// box. The highest bit of each three is that of x. An axis has `axis_bits` bits, but at most 10 for meshes.
+/// Codes of up to 30 bits are in the high word.
 pub fn morton(
     triangles: &[Triangle],
     meshes: &[MeshRange],
@@ -101,9 +103,10 @@ pub fn morton(
     codes
 }
 
-/// Whether the codes of [`morton`], those of `meshes` last, name the same cells, or on some axis cells side by side:
-/// WGSL's division may be off by 2.5 ulp, so that a centroid at the edge of a cell falls into the next one. With 10 bits
-/// an axis that is far smaller than a cell, and one code in a hundred differs at most.
+/// True if the codes of [`morton`] name the same or adjacent cells on each axis. The codes of `meshes` are
+/// last. WGSL's division may be off by 2.5 ulp, so a centroid at the edge of a cell may fall into the next
+/// one. With 10 bits an axis, that error is far smaller than a cell, so at most one code in a hundred may
+/// differ.
 pub fn are_near(codes: &[u64], twin: &[u64], meshes: usize, axis_bits: u32) -> bool {
     let cell = |code: u64, axis: u32| {
         let bits = (0..21).map(|bit| (code >> (3 * bit + axis) & 1) << bit);
@@ -125,7 +128,7 @@ pub fn are_near(codes: &[u64], twin: &[u64], meshes: usize, axis_bits: u32) -> b
         && differ * 100 <= codes.len().max(100)
 }
 
-/// The TLAS as one more mesh, whose triangles are the others.
+/// Appends the TLAS as one more mesh, whose triangles are the other meshes.
 pub fn with_tlas(meshes: &[MeshRange]) -> Vec<MeshRange> {
     let tlas = MeshRange {
         first_triangle: meshes
@@ -137,8 +140,8 @@ pub fn with_tlas(meshes: &[MeshRange]) -> Vec<MeshRange> {
     meshes.iter().copied().chain([tlas]).collect()
 }
 
-/// Twin of the sorts: the items (triangles, then meshes) in leaf order, by mesh and code, equal ones as they
-/// were. `meshes` are those of [`with_tlas`], here and below.
+/// CPU reference of the sorts: items (triangles, then meshes) in leaf order. They are sorted stably by mesh
+/// and code. `meshes` are those of [`with_tlas`], here and below.
 pub fn order(codes: &[u64], meshes: &[MeshRange]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..codes.len() as u32).collect();
     for mesh in meshes {
@@ -148,8 +151,8 @@ pub fn order(codes: &[u64], meshes: &[MeshRange]) -> Vec<u32> {
     order
 }
 
-/// The leaves that `hierarchy` and `tlas_leaves` write: the triangles in leaf order, then the rows of the TLAS in
-/// theirs.
+/// Leaves that `hierarchy` and `tlas_leaves` write. These are the triangles in leaf order, then the rows of
+/// the TLAS in theirs.
 pub fn leaves(
     triangles: &[Triangle],
     triangle_info: &[[u32; 2]],
@@ -187,7 +190,7 @@ pub fn leaves(
     order.iter().map(leaf).collect()
 }
 
-/// A binary node: its range of leaves, the last one of its left child, and its children's boxes.
+/// Binary node with its range of leaves, the last leaf of its left child, and its children's boxes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Binary {
     pub(super) first: usize,
@@ -196,7 +199,7 @@ pub(super) struct Binary {
     pub(super) boxes: [Aabb; 2],
 }
 
-/// A child of a node: its range of leaves, its box, and whether it is its binary parent's right child.
+/// Child of a node with its range of leaves, its box, and whether it is the right child of its binary parent.
 #[derive(Debug, Clone, Copy)]
 struct Child {
     first: usize,
@@ -221,15 +224,15 @@ impl Binary {
 }
 
 impl Child {
-    /// The number of its binary node: Karras's.
+    /// Number of the child's binary node, as in Karras's construction.
     fn number(&self) -> usize {
         if self.is_right { self.first } else { self.last }
     }
 }
 
-/// Twin of `hierarchy`: top-down, which is what Karras's parallel construction stands for. A binary node over a
-/// range splits it where the highest differing bit of its codes changes, and in halves of its leaf indices'
-/// common prefix where the codes are equal. From each a node of four, as `node_make` makes it.
+/// CPU reference of `hierarchy`, top-down instead of Karras's parallel construction. A binary node splits its
+/// range where the highest differing bit of its codes changes. If the codes are equal, it splits by the bits
+/// of the leaf indices. Each binary node then becomes a four-wide node, as in `node_make`.
 pub fn hierarchy(
     sorted_codes: &[u64],
     leaves: &[LeafTriangle],
@@ -240,9 +243,9 @@ pub fn hierarchy(
     nodes_of_four(&binary(sorted_codes, &boxes, meshes), meshes, leaf_cutoff)
 }
 
-/// Twin of `node_make`: from each binary node of more leaves than the cutoff a node of four. The largest child gives
-/// its place to its own two, twice; in a large TLAS both children do, once. Also the area of each; `None` where no
-/// node lies.
+/// CPU reference of `node_make`: collapses each binary node with more leaves than the cutoff into a four-wide
+/// node. The largest child is replaced by its own two children, twice. In a large TLAS, both children are
+/// replaced once. Also returns the area of each node. `None` marks a number without a node.
 pub(super) fn nodes_of_four(
     binary: &[Option<Binary>],
     meshes: &[MeshRange],
@@ -264,7 +267,7 @@ pub(super) fn nodes_of_four(
             let mut children = node.children().to_vec();
             let is_large_tlas = number + 1 == meshes.len() && number > STACK_SIZE as usize;
             let halves = children.clone();
-            // A grandchild is not replaced again in a TLAS that may outgrow the stack.
+            // In a TLAS that may overflow the stack, a grandchild is not replaced again.
             let stays = |child: &Child| {
                 let half = |half: &Child| (half.first, half.last) == (child.first, child.last);
                 is_leaf(child) || (is_large_tlas && !halves.iter().any(half))
@@ -274,7 +277,7 @@ pub(super) fn nodes_of_four(
                     let extent = child.bounds.max - child.bounds.min;
                     (extent.x + extent.y + extent.z).max(0.0)
                 };
-                // The first of the largest.
+                // Ties go to the first child.
                 let inner = (0..children.len()).rev().filter(|i| !stays(&children[*i]));
                 let largest = inner.max_by(|a, b| size(&children[*a]).total_cmp(&size(&children[*b])));
                 let opened = largest.and_then(|i| Some((i, binary[children[i].number()]?)));
@@ -289,7 +292,7 @@ pub(super) fn nodes_of_four(
     nodes
 }
 
-/// The binary nodes by Karras's numbers.
+/// Binary nodes by Karras's numbers.
 fn binary(sorted_codes: &[u64], boxes: &[Aabb], meshes: &[MeshRange]) -> Vec<Option<Binary>> {
     let mut nodes = vec![None; sorted_codes.len()];
     for mesh in meshes {
@@ -318,7 +321,7 @@ fn binary(sorted_codes: &[u64], boxes: &[Aabb], meshes: &[MeshRange]) -> Vec<Opt
     nodes
 }
 
-/// The last leaf of the range whose key shares more with the first one's than the last one's does.
+/// Last leaf of the range whose key shares a longer prefix with the first key than the last key does.
 fn split(codes: &[u64], first: usize, last: usize) -> usize {
     let key = |leaf: usize| u128::from(codes[leaf]) << 32 | leaf as u128;
     let shared = (key(first) ^ key(last)).leading_zeros();
@@ -328,7 +331,7 @@ fn split(codes: &[u64], first: usize, last: usize) -> usize {
         .unwrap_or(first)
 }
 
-/// A node over leaves of those boxes, up to four.
+/// Node over up to four leaves with these boxes.
 pub fn node_of(boxes: &[Aabb]) -> Node {
     let child = |(i, bounds): (usize, &Aabb)| Child {
         first: i,
@@ -339,7 +342,7 @@ pub fn node_of(boxes: &[Aabb]) -> Node {
     four(0, &boxes.iter().enumerate().map(child).collect::<Vec<_>>())
 }
 
-/// Twin of `node_write`: a node of those children.
+/// CPU reference of `node_write`: encodes a node with these children.
 fn four(mesh: u32, children: &[Child]) -> Node {
     let last = children[children.len() - 1].last;
     let mut around = children
@@ -384,7 +387,7 @@ fn four(mesh: u32, children: &[Child]) -> Node {
     node
 }
 
-/// Twin of `tlas`: the offset table.
+/// CPU reference of `tlas`: the offset table.
 pub fn tlas(meshes: &[MeshRange], mesh_bounds: &[(Aabb, Aabb)]) -> Vec<TlasEntry> {
     let entry = |(mesh, (_, whole)): (&MeshRange, &(Aabb, Aabb))| {
         let (box_min, box_max) = gpu_box(*whole);
@@ -402,7 +405,8 @@ pub fn tlas(meshes: &[MeshRange], mesh_bounds: &[(Aabb, Aabb)]) -> Vec<TlasEntry
     meshes.iter().zip(mesh_bounds).map(entry).collect()
 }
 
-/// Twin of `cost`, in f64: the sum of the surface areas of all binary nodes that have a node, and that of the root.
+/// CPU reference of `cost`, in f64: surface areas of the root, and summed over all binary nodes that became
+/// nodes.
 pub fn cost(nodes: &[Option<(Node, f64)>], triangle_count: usize, mesh_count: usize) -> (f64, f64) {
     let area = |node: &Option<(Node, f64)>| node.map_or(0.0, |(_, area)| area);
     let root = match mesh_count {
@@ -422,8 +426,8 @@ fn area(b: Aabb) -> f64 {
     2.0 * (x * y + y * z + z * x)
 }
 
-/// The box of a leaf; empty for one that was made a point, past all others, and for a mesh without
-/// triangles.
+/// Box of a leaf. It is empty for a triangle that was replaced by a point beyond all others, and for a mesh
+/// without triangles.
 pub(super) fn leaf_box(leaf: &LeafTriangle) -> Aabb {
     if leaf.v0 == [FAR; 3] {
         Aabb::EMPTY
@@ -432,7 +436,7 @@ pub(super) fn leaf_box(leaf: &LeafTriangle) -> Aabb {
     }
 }
 
-/// A box as the GPU holds it: the empty one has finite corners, the wrong way round.
+/// Box as the GPU stores it. The empty box has finite, inverted corners.
 fn gpu_box(b: Aabb) -> ([f32; 3], [f32; 3]) {
     if b.is_empty() {
         ([FAR; 3], [-FAR; 3])
@@ -441,7 +445,7 @@ fn gpu_box(b: Aabb) -> ([f32; 3], [f32; 3]) {
     }
 }
 
-/// The mesh in a triangle's first word, without the flag.
+/// Index of the mesh in a triangle's first word, without the flag.
 pub fn mesh_of(info: u32) -> u32 {
     info & !ANY_HIT_TEST
 }
@@ -452,7 +456,7 @@ mod tests {
 
     #[test]
     fn codes_are_near_in_cells_side_by_side() {
-        // Cell 3 of x beside cell 4, whose codes share no bit of x; then cell 5.
+        // Cell 3 of x is next to cell 4, whose codes share no bit of x. Then comes cell 5.
         let code = |x: u64| (0..21).map(|bit| (x >> bit & 1) << (3 * bit + 2)).sum::<u64>();
         let codes = |x: u64, shift: u32| {
             let mut codes = vec![code(7) << shift; 200];
@@ -463,11 +467,11 @@ mod tests {
             let near = |x| are_near(&codes(x, shift), &codes(3, shift), 0, axis_bits);
             assert_eq!([3, 4, 5].map(near), [true, true, false], "{axis_bits}");
         }
-        // Three of 200 are too many; not where cells are as small as what the division is off by.
+        // Three of 200 codes are too many, unless cells are as small as the division's error.
         let many = |shift: u32| [vec![code(6) << shift; 3], vec![code(7) << shift; 197]].concat();
         assert!(!are_near(&many(32), &codes(7, 32), 0, 10));
         assert!(are_near(&many(0), &codes(7, 0), 0, 21));
-        // Codes of meshes are short where others are long.
+        // Codes of meshes are short even if those of triangles are long.
         let with_mesh = |x: u64| [codes(7, 0), vec![code(x) << 32]].concat();
         assert!(are_near(&with_mesh(3), &with_mesh(4), 1, 21));
         assert!(!are_near(&with_mesh(3), &with_mesh(5), 1, 21));

@@ -1,4 +1,5 @@
-//! CPU twins of the GPU's stages: plain functions over slices, as the specification for tests and benchmarks.
+//! CPU references of the GPU passes, as plain functions over slices. They are the specification that tests
+//! and benchmarks compare with.
 
 pub mod antialias;
 pub mod bounced_light;

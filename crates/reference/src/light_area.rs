@@ -1,29 +1,29 @@
-//! Twin of light/light_area.wgsl and shadow/light_visibility.wgsl: rays to points of a light that has a
-//! size, in f64 and against every triangle.
+//! CPU reference of light/light_area.wgsl and shadow/light_visibility.wgsl: rays to points of a light that
+//! has a size, in f64 and against every triangle.
 
 use super::{lbvh::Triangle, sampling, shadow_start::ShadowStart};
 use glam::{DVec2, DVec3, Vec2Swizzles as _};
 use std::f64::consts::FRAC_PI_4;
 
-/// What a surface sees of a light where nothing is in its way.
+/// Light as seen from an unoccluded surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LightSeen {
-    /// Unit vector to its middle.
+    /// Unit vector to the light's centre.
     pub to_light: DVec3,
-    /// Metres to it; `None` for a directional light.
+    /// Distance in metres, or `None` for a directional light.
     pub distance: Option<f64>,
-    /// Its radius in metres; of a directional light the sine of half its angular diameter.
+    /// Radius in metres, or the sine of half the angular diameter of a directional light.
     pub radius: f64,
 }
 
 impl LightSeen {
-    /// Sine of half the angle that it covers; 1 within it.
+    /// Sine of half the angle that the light subtends, or 1 inside the light.
     fn sine(&self) -> f64 {
         (self.radius / self.distance.unwrap_or(1.0)).min(1.0)
     }
 
-    /// Direction and length of the ray of two numbers in [0, 1): even over the solid angle. The length is 0
-    /// within the light.
+    /// Direction and length of a ray for two numbers in [0, 1), uniform over the solid angle. The length is 0
+    /// inside the light.
     pub fn ray(&self, numbers: [f64; 2]) -> (DVec3, f64) {
         let at = disc_point(numbers);
         let sine2 = self.sine().powi(2);
@@ -43,7 +43,7 @@ impl LightSeen {
         (along, length)
     }
 
-    /// The visible share of it, by rays `first..first + count` of a pixel in a dimension of the sampling
+    /// Visible share of the light, by rays `first..first + count` of a pixel in a dimension of the sampling
     /// sequence with its mask.
     pub fn visible_share(
         &self,
@@ -55,7 +55,7 @@ impl LightSeen {
         1.0 - self.blocked(triangles, start, numbers, rays).0
     }
 
-    /// The blocked share of it, by the same rays, and the mean distance of what blocks them in metres.
+    /// Blocked share of the light by the same rays, and the mean distance of the blockers in metres.
     pub fn blocked(
         &self,
         triangles: &[Triangle],
@@ -91,7 +91,7 @@ impl LightSeen {
     }
 }
 
-/// From the unit square to the unit disc (Shirley and Chiu 1997, "A Low Distortion Map Between Disk and
+/// Maps the unit square to the unit disc (Shirley and Chiu 1997, "A Low Distortion Map Between Disk and
 /// Square").
 pub fn disc_point([u, v]: [f64; 2]) -> DVec2 {
     let at = 2.0 * DVec2::new(u, v) - 1.0;
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// Numbers that are spread evenly.
+    /// Evenly distributed numbers.
     fn numbers() -> impl Iterator<Item = [f64; 2]> {
         (0..4096).map(|k| sampling::point(&[0; 4096], [3, 5], k, 2))
     }
@@ -128,7 +128,7 @@ mod tests {
             let light = seen(distance, radius);
             let sine = radius / distance.unwrap_or(1.0);
             let least = (1.0 - sine * sine).sqrt();
-            // The cosine of an even cap lies evenly between that of its edge and 1.
+            // The cosine over a uniform cap is uniform between that of its edge and 1.
             let cosines = numbers().map(|n| light.ray(n).0.dot(light.to_light));
             let mean = cosines
                 .inspect(|cosine| assert!(*cosine >= least - 1e-12 && *cosine <= 1.0 + 1e-12))

@@ -1,18 +1,18 @@
-//! Twin of `light_choice`: the lights that a pixel sends shadow rays to.
+//! CPU reference of `light_choice`: samples the lights that a pixel sends shadow rays to.
 
-/// A light that is chosen.
+/// Sampled light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chosen {
-    /// Its index.
+    /// Index of the light.
     pub light: usize,
-    /// How often it is chosen, as often as its share of the slots.
+    /// Number of slots that the light takes.
     pub times: u32,
-    /// What each time its light is multiplied with.
+    /// Factor on its light for each slot.
     pub weight: f64,
 }
 
-/// Chooses lights for `slots`, each by its weight, with a number `u` in [0, 1): slot k holds the light at
-/// (u + k) / slots of the running sum of weights.
+/// Samples lights for `slots` in proportion to their weights, with a random number `u` in [0, 1). Slot k
+/// takes the light at (u + k) / slots of the cumulative weights.
 pub fn choose(weights: &[f64], slots: u32, u: f64) -> Vec<Chosen> {
     let step = weights.iter().sum::<f64>() / f64::from(slots);
     let (mut sum, mut taken) = (0.0, 0);

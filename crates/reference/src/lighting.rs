@@ -1,4 +1,4 @@
-//! Twin of `lighting`, in f64: glTF 2.0's metallic-roughness BRDF (appendix B) under the lights of
+//! CPU reference of `lighting`, in f64, with glTF 2.0's metallic-roughness BRDF (appendix B), the lights of
 //! KHR_lights_punctual and environment lighting.
 
 use canopy_render::layout::{Light, ROUGHNESS_MIN};
@@ -6,41 +6,41 @@ use canopy_render::layout::{Light, ROUGHNESS_MIN};
 use glam::{DVec3, Vec3};
 use std::f64::consts::PI;
 
-/// A surface as the G-buffer has it.
+/// Surface in the G-buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct Surface {
     /// World position in metres.
     pub position: Vec3,
     /// Unit shading normal.
     pub normal: Vec3,
-    /// Unit normal without normal textures.
+    /// Unit interpolated normal, without the normal map.
     pub smooth_normal: Vec3,
     /// Linear base colour.
     pub albedo: Vec3,
-    /// Ambient visibility by the material's occlusion texture.
+    /// Ambient visibility from the material's occlusion texture.
     pub occlusion: f32,
     /// Emitted radiance.
     pub emissive: Vec3,
     /// Perceptual roughness.
     pub roughness: f32,
-    /// Metalness: 0 is dielectric, 1 is metal.
+    /// Metalness, where 0 is dielectric and 1 is metal.
     pub metallic: f32,
 }
 
 /// Environment lighting, as functions of unit vectors.
 #[expect(missing_debug_implementations, reason = "functions have nothing to show")]
 pub struct EnvironmentLight<'a> {
-    /// Irradiance / π of a surface with this normal.
+    /// Irradiance divided by π for a surface with this normal.
     pub diffuse: &'a dyn Fn(DVec3) -> DVec3,
-    /// Prefiltered radiance from a direction, for this perceptual roughness.
+    /// Prefiltered radiance from a direction, for a perceptual roughness.
     pub mirrored: &'a dyn Fn(DVec3, f64) -> DVec3,
-    /// The split sum (x, y) of n · v and perceptual roughness: a single bounce reflects f0 · x + f90 · y.
+    /// Split sum (x, y) for n · v and perceptual roughness. A single bounce reflects f0 · x + f90 · y.
     pub split: &'a dyn Fn(f64, f64) -> [f64; 2],
-    /// Microfacets scatter light more than once (Turquin 2019); else glTF's BRDF.
+    /// True for multiple scattering by microfacets (Turquin 2019). Otherwise the BRDF is glTF's.
     pub multiple_scattering: bool,
 }
 
-/// Radiance that leaves the surface along the unit vector `to_eye`, without shadows.
+/// Outgoing radiance along the unit vector `to_eye`, without shadows.
 pub fn lighting(
     surface: &Surface,
     to_eye: Vec3,
@@ -90,8 +90,8 @@ pub fn incident(light: &Light, position: Vec3) -> (DVec3, DVec3) {
     (to_light, intensity * attenuation)
 }
 
-/// The share of a light that remains near the horizon of the surface without normal textures (Chiang, Li and
-/// Burley 2019, "Taming the Shadow Terminator").
+/// Factor on a light near the horizon of the interpolated normal (Chiang, Li and Burley 2019, "Taming the
+/// Shadow Terminator").
 pub fn terminator(surface: &Surface, to_light: DVec3) -> f64 {
     let [smooth, normal] = [surface.smooth_normal, surface.normal].map(Vec3::as_dvec3);
     let turned = normal.dot(to_light) * smooth.dot(normal);
@@ -104,8 +104,8 @@ fn gain(f0: DVec3, [scale, bias]: [f64; 2]) -> DVec3 {
     DVec3::ONE + f0 * (1.0 / (scale + bias) - 1.0)
 }
 
-/// The BRDF for unit vectors to the eye and to the light. `split` is the split sum towards the eye for multiple
-/// scattering; without it, the BRDF is glTF's.
+/// BRDF for unit vectors to the eye and to the light. `split` is the split sum towards the eye for multiple
+/// scattering. Without it, the BRDF is glTF's.
 pub fn brdf(surface: &Surface, to_eye: DVec3, to_light: DVec3, split: Option<[f64; 2]>) -> DVec3 {
     let normal = surface.normal.as_dvec3();
     let half_vector = (to_eye + to_light).normalize();
@@ -132,7 +132,7 @@ fn specular(f0: DVec3, split: [f64; 2]) -> DVec3 {
     (f0 * split[0] + split[1]) * gain(f0, split)
 }
 
-/// Radiance of environment lighting that leaves towards the eye.
+/// Outgoing radiance of environment lighting towards the eye.
 pub fn ambient(surface: &Surface, to_eye: DVec3, environment: &EnvironmentLight<'_>) -> DVec3 {
     let normal = surface.normal.as_dvec3();
     let (albedo, metallic) = (surface.albedo.as_dvec3(), f64::from(surface.metallic));

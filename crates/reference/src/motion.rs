@@ -1,18 +1,18 @@
-//! Twin of `motion`, in f64: how far the point of a triangle that a pixel shows has moved in the picture.
+//! CPU reference of `motion`, in f64: screen-space motion of the triangle point that a pixel shows.
 
 use glam::{DMat3, DMat4, DVec2, DVec3};
 
 /// A camera.
 #[derive(Debug, Clone, Copy)]
 pub struct Camera {
-    /// From offsets to the eye, in world axes, to clip space.
+    /// Transform to clip space from offsets to the eye in world axes.
     pub clip_from_offset: DMat4,
     /// World position.
     pub eye: DVec3,
 }
 
 impl Camera {
-    /// Position in a picture of `size` in pixels from its upper left corner; `None` behind the camera.
+    /// Position in a picture of `size` in pixels from its upper left corner, or `None` behind the camera.
     pub fn in_picture(&self, position: DVec3, size: [u32; 2]) -> Option<DVec2> {
         let clip = self.clip_from_offset * (position - self.eye).extend(1.0);
         let size = DVec2::new(size[0].into(), size[1].into());
@@ -21,8 +21,8 @@ impl Camera {
     }
 }
 
-/// Pixels that a point has moved by, x to the right and y down. It keeps its place in its triangle, whose corners
-/// were at `last_corners`; `None` where either camera had it behind.
+/// Motion of a point in pixels, x to the right and y down. The point keeps its barycentric coordinates in its
+/// triangle, whose corners were at `last_corners`. Returns `None` if the point is behind either camera.
 pub fn motion(
     size: [u32; 2],
     [now, last]: [&Camera; 2],

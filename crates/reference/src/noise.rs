@@ -1,9 +1,10 @@
-//! Twin of `noise`, in f64 and without a histogram.
+//! CPU reference of `noise`, in f64 and without a histogram.
 
 use super::tonemap::srgb_encode;
 
-/// The standard error of the mean of `frames` frames, in levels of 255 as displayed, that 95 of 100 pixels stay below.
-/// Both pictures are sums of linear light, `before` those of the first `frames_before` frames.
+/// The 95th percentile over pixels of the standard error of the mean of `frames` frames, in displayed levels
+/// of 255. Both pictures are sums of linear light, and `before` is the sum of the first `frames_before`
+/// frames.
 pub fn levels([shown, before]: [&[[f32; 4]]; 2], [frames, frames_before]: [u32; 2]) -> f64 {
     let [n, m] = [frames, frames_before].map(f64::from);
     let displayed = |sum: &[f32; 4], frames: f64| {

@@ -1,4 +1,5 @@
-//! Twin of `occlusion_rays`: the same rays against every triangle, in f64. [`super::signal`] is that of the filter.
+//! CPU reference of `occlusion_rays`, with the same rays against every triangle in f64. The reference of the
+//! filter is [`super::signal`].
 
 use super::{
     lbvh::Triangle,
@@ -11,7 +12,7 @@ use canopy_render::layout::SAMPLE_OCCLUSION;
 
 use glam::{DVec3, Vec3};
 
-/// The direction of two numbers in [0, 1): cosine-distributed about a unit vector (basis: Duff et al. 2017).
+/// Cosine-distributed direction around a unit vector, for two numbers in [0, 1) (basis: Duff et al. 2017).
 pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
     let n = normal.as_dvec3();
     let side = if n.z >= 0.0 { 1.0 } else { -1.0 };
@@ -23,7 +24,7 @@ pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
     v.sqrt() * (cos * tangent + sin * bitangent) + (1.0 - v).sqrt() * n
 }
 
-/// The origin of rays: moved towards the triangle's centre, so that rounding does not leave it outside.
+/// Origin of rays, moved towards the triangle's centre so that rounding does not leave it outside.
 fn start(seen: &Seen) -> ShadowStart {
     let mut start = seen.start();
     let [v0, v1, v2] = seen.triangle.map(Vec3::as_dvec3);
@@ -37,9 +38,10 @@ fn start(seen: &Seen) -> ShadowStart {
 /// Occlusion of environment lighting.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Occlusion {
-    /// Share of the rays that are blocked, 0 to 1.
+    /// Share of the rays that are blocked, in [0, 1].
     pub share: f64,
-    /// Mean over all rays of the blocked directions, with zero for the others; shorter than 1.
+    /// Mean over all rays of the blocked directions, where unblocked rays count as zero. It is shorter than
+    /// 1.
     pub direction: DVec3,
 }
 
@@ -60,24 +62,24 @@ impl Occlusion {
     }
 }
 
-/// Where a ray has hit something.
+/// Hit of a ray.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// Number of the triangle.
+    /// Index of the triangle.
     pub triangle: usize,
-    /// The point.
+    /// Position of the hit.
     pub position: DVec3,
 }
 
-/// The direction of ray `k` of a pixel: those below the horizon are mirrored.
+/// Direction of ray `k` of a pixel. Directions below the horizon are mirrored.
 fn along(seen: &Seen, horizon: DVec3, (mask, pixel): (&[u16], [u32; 2]), k: u32) -> DVec3 {
     let numbers = sampling::point(mask, pixel, k, SAMPLE_OCCLUSION);
     let along = direction(seen.normal, numbers);
     along - (2.0 * along.dot(horizon)).min(0.0) * horizon
 }
 
-/// What ray `k` of a pixel hits first within `reach` metres, and its direction. Rays that start on a smooth surface
-/// are not told from others.
+/// Closest hit of ray `k` of a pixel within `reach` metres, and the ray's direction. Rays that should start
+/// on a smooth surface start on the triangle like all others.
 pub fn first_hit(
     triangles: &[Triangle],
     seen: &Seen,
@@ -93,7 +95,7 @@ pub fn first_hit(
     Some((Hit { triangle, position }, along))
 }
 
-/// The occlusion that rays `first..first + count` of a pixel find within `reach` metres.
+/// Occlusion by rays `first..first + count` of a pixel within `reach` metres.
 pub fn rays(
     triangles: &[Triangle],
     seen: &Seen,
@@ -114,7 +116,7 @@ pub fn rays(
     blocked
 }
 
-/// Unpacks a word of the result: bent normal (a unit vector) and ambient visibility.
+/// Unpacks a word of the result into bent normal (a unit vector) and ambient visibility.
 pub fn unpack_visibility(word: u32) -> (Vec3, f32) {
     let level = |shift: u32| (word >> shift & 2047) as f32 / 1023.0 - 1.0;
     let (x, y) = (level(0), level(11));
@@ -126,7 +128,7 @@ pub fn unpack_visibility(word: u32) -> (Vec3, f32) {
     (direction, (word >> 22) as f32 / 1023.0)
 }
 
-/// Share of diffuse environment light that arrives in the end, straight or by way of neighbours of this
+/// Share of diffuse environment light that arrives, directly or by interreflection between surfaces of this
 /// albedo.
 pub fn bounced(visibility: f64, albedo: f64) -> f64 {
     let a = 2.0404 * albedo - 0.3324;
@@ -140,7 +142,7 @@ pub fn bounced(visibility: f64, albedo: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The first 4^n points of a pixel lie one to a cell, however the square is cut into 4^n equal cells.
+    /// Each of 4^n equal cells of the square contains one of the first 4^n points of a pixel.
     #[test]
     fn directions_have_the_mean_and_the_length_of_a_cosine() {
         for normal in [Vec3::Y, Vec3::Z, Vec3::NEG_Z, Vec3::new(0.36, -0.48, -0.8)] {

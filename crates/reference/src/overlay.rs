@@ -1,4 +1,4 @@
-//! Twin of `overlay`: which lines of the meshes are drawn.
+//! CPU reference of `overlay`: selects the lines of meshes to draw.
 
 use canopy_render::layout::{
     OVERLAY_BITANGENTS, OVERLAY_FACE_NORMALS, OVERLAY_NORMALS, OVERLAY_TANGENTS, OVERLAY_WIREFRAME,
@@ -7,20 +7,20 @@ use canopy_render::layout::{
 
 use glam::{Vec3, Vec4};
 
-/// A line from one point to another; a dot where they are the same.
+/// Line between two points, or a dot if they are equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Segment {
-    /// `OVERLAY_WIREFRAME` and so on.
+    /// Kind of the line, such as `OVERLAY_WIREFRAME`.
     pub kind: u32,
-    /// World positions.
+    /// World positions of the ends.
     pub ends: [Vec3; 2],
 }
 
-/// A merged vertex: world position, normal and tangent, whose w is the bitangent's sign; of hidden meshes it is at
-/// most 1e-6.
+/// Merged vertex with world position, normal and tangent. The sign of the tangent's w is that of the
+/// bitangent. Its magnitude is at most 1e-6 for hidden meshes.
 pub type Vertex = (Vec3, Vec3, Vec4);
 
-/// The lines that these settings show, in the order of their instances; `None` for those of hidden meshes and of
+/// Lines that these settings show, in the order of their instances. `None` for hidden meshes and for
 /// triangles without area.
 pub fn overlay(params: &OverlayParams, vertices: &[Vertex], triangles: &[[u32; 3]]) -> Vec<Option<Segment>> {
     let mut drawn = Vec::new();

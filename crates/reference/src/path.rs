@@ -1,6 +1,6 @@
-//! Twin of path/path.wgsl in f64, for scenes of opaque surfaces and clear glass without textures, which one
-//! lamp without a size lights: the same random numbers, and so the same decisions. Microfacets scatter light once, as
-//! with `materials.multiple_scattering` off.
+//! CPU reference of path/path.wgsl in f64. It covers opaque surfaces and clear glass without textures, lit by
+//! one lamp without a size. It uses the same random numbers and thus makes the same decisions. Microfacets
+//! scatter light once, as with `materials.multiple_scattering` off.
 
 use super::{
     lbvh::Triangle,
@@ -18,10 +18,10 @@ use canopy_render::layout::{
 use glam::{DVec2, DVec3, Vec2, Vec3};
 use std::f64::consts::PI;
 
-/// Surfaces after which paths end by chance.
+/// Surfaces before Russian roulette starts.
 const SURE_BOUNCES: u32 = 3;
 
-/// What a triangle is made of.
+/// Material of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathMaterial {
     /// Linear base colour.
@@ -30,41 +30,42 @@ pub struct PathMaterial {
     pub roughness: f32,
     /// Metalness.
     pub metallic: f32,
-    /// Index of refraction of a volume of smooth clear glass; `None` for what is opaque.
+    /// Index of refraction of smooth clear glass, or `None` for an opaque material.
     pub glass: Option<f64>,
 }
 
-/// A scene as paths see it: all slices by triangle.
+/// Scene for paths. All slices are indexed by triangle.
 #[derive(Debug, Clone, Copy)]
 pub struct PathScene<'a> {
-    /// Corners.
+    /// Corners of the triangles.
     pub triangles: &'a [Triangle],
     /// Normals at the corners.
     pub normals: &'a [[Vec3; 3]],
-    /// Materials.
+    /// Materials of the triangles.
     pub materials: &'a [PathMaterial],
-    /// Those through which light of the lamp does not pass.
+    /// Triangles that block the lamp's light.
     pub opaque: &'a [Triangle],
-    /// The lamp: a point or a spot.
+    /// Lamp, which is a point or a spot light.
     pub light: &'a Light,
 }
 
-/// A perspective view.
+/// Perspective view.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathView {
-    /// The eye.
+    /// Position of the eye.
     pub eye: DVec3,
     /// Unit vector to the middle of the picture.
     pub forward: DVec3,
-    /// From there to the right and to the upper edge, at a metre's distance.
+    /// Vectors from the middle to the right and upper edges, at a distance of one metre.
     pub half_extents: [DVec3; 2],
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Metres in front of which nothing is seen.
+    /// Near distance in metres.
     pub near: f64,
 }
 
-/// A surface that a path has met, with the chances of the base, of the diffuse lobe and of going through.
+/// Surface that a path has hit, with the probabilities of the specular lobe, the diffuse lobe and
+/// transmission.
 struct Met {
     surface: Surface,
     material: PathMaterial,
@@ -79,7 +80,7 @@ fn grazing(cosine: f64) -> f64 {
     (1.0 - cosine.clamp(0.0, 1.0)).powi(5)
 }
 
-/// Fresnel's term of the dielectric.
+/// Fresnel term of the dielectric.
 fn dielectric(cosine: f64) -> f64 {
     0.04 + 0.96 * grazing(cosine)
 }
@@ -119,7 +120,7 @@ impl Met {
                 position: position.as_vec3(),
                 normal: normal.as_vec3(),
                 smooth_normal: start.smooth_normal.as_vec3(),
-                // Glass has no diffuse light, and a dielectric's highlight no colour.
+                // Glass has no diffuse reflection, and a dielectric's highlight has no colour.
                 albedo: material.albedo * (1.0 - through as f32),
                 occlusion: 1.0,
                 emissive: Vec3::ZERO,
@@ -135,7 +136,7 @@ impl Met {
         }
     }
 
-    /// glTF's BRDF × cosine.
+    /// Evaluates glTF's BRDF × cosine.
     fn evaluate(&self, to_light: DVec3) -> DVec3 {
         let cosine = self.normal.dot(to_light);
         if cosine <= 0.0 {
@@ -144,7 +145,7 @@ impl Met {
         lighting::brdf(&self.surface, self.to_eye, to_light, None) * cosine
     }
 
-    /// In the basis about the normal.
+    /// Transforms a vector to the basis around the normal.
     fn local(&self, v: DVec3) -> DVec3 {
         let (tangent, bitangent) = basis(self.normal);
         DVec3::new(v.dot(tangent), v.dot(bitangent), v.dot(self.normal))
@@ -160,7 +161,7 @@ impl Met {
         DVec3::new(v.x, v.y, v.z.abs().max(1e-4)).normalize()
     }
 
-    /// A direction by a lobe of reflection, and its density.
+    /// Samples a direction from the reflection lobes, and returns its density.
     fn reflect(&self, u: [f64; 2], choice: f64) -> (DVec3, f64) {
         let eye = self.local_eye();
         let local = if choice < self.chances[0] {
@@ -175,8 +176,7 @@ impl Met {
         (direction, specular + self.chances[1] * local.z.max(0.0) / PI)
     }
 
-    /// Where light comes from that smooth glass lets through, its weight, and whether the path goes through
-    /// the surface.
+    /// Samples the direction, its weight and whether the path passes through the surface, for smooth glass.
     fn through(&self, ior: f64, is_inside: bool, choice: f64) -> (DVec3, f64, bool) {
         let eye = self.local_eye();
         let cosine = eye.z.clamp(0.0, 1.0);
@@ -203,7 +203,7 @@ impl Met {
         (self.world(local), weight, !reflects)
     }
 
-    /// Light of the lamp, if nothing is in its way.
+    /// Radiance by the lamp if it is not blocked.
     fn lamp(&self, scene: &PathScene<'_>) -> DVec3 {
         let (to_light, irradiance) = lighting::incident(scene.light, self.surface.position);
         let kept = lighting::terminator(&self.surface, to_light);
@@ -221,7 +221,7 @@ impl Met {
     }
 }
 
-/// The density of `ggx_sample` of a round lobe.
+/// Density of `ggx_sample` for an isotropic lobe.
 fn ggx_density(to_eye: DVec3, direction: DVec3, alpha: f64) -> f64 {
     if direction.z <= 0.0 {
         return 0.0;
@@ -236,8 +236,7 @@ fn ggx_density(to_eye: DVec3, direction: DVec3, alpha: f64) -> f64 {
     distribution / (2.0 * (k * to_eye.z + reach))
 }
 
-/// Radiance of path `index` of a pixel, after at most `bounces` times of being scattered, in black
-/// surroundings.
+/// Radiance of path `index` of a pixel after at most `bounces` scattering events, with a black environment.
 pub fn radiance(
     scene: &PathScene<'_>,
     view: &PathView,

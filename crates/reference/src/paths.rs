@@ -1,10 +1,10 @@
-//! Twin of path/path_accumulate.wgsl: sums that lose nothing, whatever the number and the order of samples;
-//! and direct light in f64, by which the path tracer is held to integrals.
+//! CPU reference of path/path_accumulate.wgsl, with exact sums for any number and order of samples. Also
+//! direct light by quadrature in f64, for comparison with the path tracer.
 
 use glam::DVec3;
 
-/// A sample in units of 2 to the power of −`fraction`, to the nearest. What is no number or not below 2 to the
-/// power of `most` is the largest number below it; what is below zero is zero.
+/// Rounds a sample to units of 2 to the power of −`fraction`. NaN and samples not below 2 to the power of
+/// `most` become the largest number below it. Negative samples become zero.
 pub fn fixed(sample: f32, fraction: i32, most: i32) -> u128 {
     let largest = 2_f64.powi(most) - 2_f64.powi(most - 24);
     let known = match f64::from(sample) {
@@ -15,8 +15,8 @@ pub fn fixed(sample: f32, fraction: i32, most: i32) -> u128 {
     (known * 2_f64.powi(fraction)).round() as u128
 }
 
-/// Irradiance over π at a point from a rectangle of radiance 1 that faces it, by the midpoints of `steps` ×
-/// `steps` parts: the rectangle goes from `corner` along `u` and `v`, and nothing is in between.
+/// Irradiance over π at a point from a rectangle of radiance 1 that faces it, by the midpoint rule with
+/// `steps` × `steps` parts. The rectangle extends from `corner` along `u` and `v` and is unoccluded.
 pub fn rectangle_light((point, normal): (DVec3, DVec3), [corner, u, v]: [DVec3; 3], steps: u32) -> f64 {
     let facing = u.cross(v);
     let area = facing.length() / f64::from(steps * steps);
@@ -32,9 +32,9 @@ pub fn rectangle_light((point, normal): (DVec3, DVec3), [corner, u, v]: [DVec3; 
     (0..steps * steps).map(part).sum::<f64>() / std::f64::consts::PI
 }
 
-/// The share of even light that a surface reflects towards a direction at this cosine to its normal: the BRDF
-/// of glTF 2.0, appendix B, times the cosine, summed over `steps` × `steps` half vectors, which are spread as
-/// its facets are. `albedo` is the base colour.
+/// Directional albedo towards a direction at this cosine to the normal, for the BRDF of glTF 2.0, appendix B.
+/// It is summed over `steps` × `steps` half vectors distributed like the microfacets. `albedo` is the base
+/// colour.
 pub fn reflected(cosine: f64, roughness: f64, metallic: f64, albedo: f64, steps: u32) -> f64 {
     let alpha2 = roughness.powi(4);
     let to_eye = DVec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
@@ -72,8 +72,9 @@ pub fn reflected(cosine: f64, roughness: f64, metallic: f64, albedo: f64, steps:
     sum(&specular) + sum(&diffuse)
 }
 
-/// Radiosities of patches that send light to each other: `emitted`, and of what arrives by `form_factors`
-/// (row i: what of the light around patch i comes from each other) the share `albedo` (Goral et al. 1984).
+/// Radiosities of patches that illuminate each other (Goral et al. 1984). Each emits `emitted` and reflects
+/// the share `albedo` of the incoming light. Row i of `form_factors` has the fractions of patch i's incoming
+/// light that come from the other patches.
 pub fn radiosity(emitted: &[f64], albedo: &[f64], form_factors: &[Vec<f64>]) -> Vec<f64> {
     let mut sent = emitted.to_vec();
     for _ in 0..200 {

@@ -1,4 +1,4 @@
-//! Twin of `ploc`, `ploc_leaves` and `ploc_nodes`: trees by clustering, from the leaves in sorted order.
+//! CPU reference of `ploc`, `ploc_leaves` and `ploc_nodes`: builds trees by clustering the sorted leaves.
 
 use super::lbvh::{Binary, leaf_box, nodes_of_four};
 use canopy_bvh::accel::layout::{
@@ -6,14 +6,14 @@ use canopy_bvh::accel::layout::{
 };
 use canopy_scene::bounds::Aabb;
 
-/// Positions in the order of leaves, and the binary nodes by their numbers.
+/// Positions in leaf order, and the binary nodes by their numbers.
 #[derive(Debug)]
 struct Clustered {
     order: Vec<usize>,
     binary: Vec<Option<Binary>>,
 }
 
-/// A binary tree over leaves.
+/// Binary tree over leaves.
 #[derive(Debug)]
 enum Tree {
     Leaf(usize),
@@ -29,8 +29,8 @@ struct Cluster {
     tree: Tree,
 }
 
-/// From leaves in sorted order to leaves in the order of the trees, and their nodes, each with its area, by their
-/// numbers; `None` where no node lies. `meshes` are those of [`with_tlas`](super::lbvh::with_tlas).
+/// Reorders sorted leaves into tree order, and returns them with the nodes and their areas by number. `None`
+/// marks a number without a node. `meshes` are those of [`with_tlas`](super::lbvh::with_tlas).
 pub fn hierarchy(
     sorted: &[LeafTriangle],
     meshes: &[MeshRange],
@@ -42,7 +42,7 @@ pub fn hierarchy(
     (leaves.collect(), nodes)
 }
 
-/// Joins leaves in chunks of PLOC_BLOCK, level by level.
+/// Clusters leaves in chunks of PLOC_BLOCK, level by level.
 fn cluster(sorted: &[LeafTriangle], meshes: &[MeshRange]) -> Clustered {
     let mut clusters = Vec::new();
     for (mesh, range) in meshes.iter().enumerate() {
@@ -102,7 +102,8 @@ fn chunks_of(clusters: Vec<Cluster>, size: usize) -> Vec<Vec<Cluster>> {
     chunks
 }
 
-/// Rounds that halve what the levels after one of `chunks` chunks begin with, a round more in each level.
+/// Number of merge rounds in the levels after one of `chunks` chunks. These halve the clusters, with one more
+/// round per level.
 fn rounds_after(mut chunks: usize) -> u32 {
     let mut rounds = 0;
     while chunks > 1 {
@@ -148,8 +149,8 @@ fn join_chunk(
     }
 }
 
-/// The cluster of the same mesh, near the one at `i`, whose box with it has the least perimeter; of equals the one
-/// of the least i XOR j.
+/// Nearest cluster of the same mesh within the search radius of cluster `i`, by the least perimeter of the
+/// merged box. Ties go to the least i XOR j.
 fn find_nearest(clusters: &[Cluster], i: usize, by_distance: bool) -> usize {
     let radius = PLOC_RADIUS as usize;
     let range = i.saturating_sub(radius)..(i + radius + 1).min(clusters.len());
@@ -179,7 +180,7 @@ fn join(left: Cluster, right: Cluster) -> Cluster {
 }
 
 impl Clustered {
-    /// Appends the leaves of a tree and stores its nodes; returns its box.
+    /// Appends the leaves of a tree and stores its nodes. Returns the tree's box.
     fn lay_out(&mut self, tree: &Tree, sorted: &[LeafTriangle], is_right: bool) -> Aabb {
         match tree {
             Tree::Leaf(position) => {

@@ -1,10 +1,10 @@
-//! Queries against every triangle by brute force, in f64, to compare those through the tree with.
+//! Brute-force queries against every triangle in f64, for comparison with queries through the tree.
 
 use super::lbvh::Triangle;
 use glam::{DVec3, Vec3};
 
-/// The point of a triangle that is nearest to `point`. Of slivers, whose regions even f64 tells apart badly,
-/// the edges are looked at besides.
+/// Nearest point of a triangle to `point`. The edges are tested in addition, because for slivers even f64
+/// does not classify the regions reliably.
 pub fn nearest_on_triangle(triangle: &Triangle, point: Vec3) -> DVec3 {
     nearest_to(triangle, point.as_dvec3())
 }
@@ -13,7 +13,7 @@ fn nearest_to(triangle: &Triangle, p: DVec3) -> DVec3 {
     let [a, b, c] = triangle.map(Vec3::as_dvec3);
     let on_edge = |from: DVec3, to: DVec3| {
         let along = (p - from).dot(to - from) / (to - from).length_squared();
-        // An edge without a length is a point.
+        // A degenerate edge is a point.
         let along = if along.is_nan() { 0.0 } else { along };
         from + along.clamp(0.0, 1.0) * (to - from)
     };
@@ -23,8 +23,8 @@ fn nearest_to(triangle: &Triangle, p: DVec3) -> DVec3 {
     all[0]
 }
 
-/// By the region of the triangle's plane that the point lies over (Ericson 2005, "Real-Time Collision
-/// Detection", section 5.1.5).
+/// Nearest point by the Voronoi region of the triangle that contains the point (Ericson 2005, "Real-Time
+/// Collision Detection", section 5.1.5).
 fn nearest_by_region(triangle: &Triangle, p: DVec3) -> DVec3 {
     let [a, b, c] = triangle.map(Vec3::as_dvec3);
     let (ab, ac, ap) = (b - a, c - a, p - a);
@@ -59,7 +59,7 @@ fn nearest_by_region(triangle: &Triangle, p: DVec3) -> DVec3 {
     a + ab * (vb / sum) + ac * (vc / sum)
 }
 
-/// The least distance from `point` to any triangle, and to which; `None` without triangles.
+/// Least distance from `point` to any triangle and the triangle's index, or `None` without triangles.
 pub fn nearest(triangles: &[Triangle], point: Vec3) -> Option<(f64, usize)> {
     let distances = triangles.iter().zip(0..).map(|(triangle, number)| {
         let at = nearest_on_triangle(triangle, point);
@@ -68,9 +68,9 @@ pub fn nearest(triangles: &[Triangle], point: Vec3) -> Option<(f64, usize)> {
     distances.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// By how much a box has to grow on all sides, or may shrink if it is negative, to just touch a triangle: the
-/// largest gap along the axes that can separate them (Akenine-Möller 2001). Exact for its sign; elsewhere a
-/// bound from below.
+/// Distance by which a box must grow on all sides to just touch a triangle, or may shrink if negative. It is
+/// the largest gap along the separating axes (Akenine-Möller 2001). The sign is exact. The magnitude is a
+/// lower bound.
 pub fn box_gap(triangle: &Triangle, lower: Vec3, upper: Vec3) -> f64 {
     let (lower, upper) = (lower.as_dvec3(), upper.as_dvec3());
     let (centre, half) = (0.5 * (lower + upper), 0.5 * (upper - lower));
@@ -91,7 +91,7 @@ pub fn box_gap(triangle: &Triangle, lower: Vec3, upper: Vec3) -> f64 {
             along.into_iter().fold(f64::NEG_INFINITY, f64::max),
         );
         let reach = half.dot(axis.abs());
-        // A box that grows by one reaches further by the sum of the axis's parts.
+        // A box that grows by 1 extends along the axis by the sum of the axis's absolute components.
         (least - reach).max(-most - reach) / axis.abs().element_sum()
     };
     axes.filter(|axis| axis.abs().element_sum() > 0.0)
@@ -99,19 +99,19 @@ pub fn box_gap(triangle: &Triangle, lower: Vec3, upper: Vec3) -> f64 {
         .fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// What a leaf of a tree stands for.
+/// Shape in a leaf of a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Solid {
     /// A triangle.
     Triangle(Triangle),
-    /// A box, by its lower and upper corner.
+    /// Box with its lower and upper corners.
     Box(Vec3, Vec3),
-    /// A ball, by its centre and radius.
+    /// Sphere with its centre and radius.
     Ball(Vec3, f32),
 }
 
 impl Solid {
-    /// The distance of a point; 0 inside.
+    /// Distance to a point, or 0 inside.
     pub fn distance(&self, point: DVec3) -> f64 {
         match self {
             Self::Triangle(triangle) => (nearest_to(triangle, point) - point).length(),
@@ -122,8 +122,7 @@ impl Solid {
         }
     }
 
-    /// The distance of the segment from `a` to `b`, by a search for the least value of a convex function (golden
-    /// section).
+    /// Distance to the segment from `a` to `b`, by golden-section search of a convex function.
     pub fn segment_distance(&self, a: DVec3, b: DVec3) -> f64 {
         let share = (5.0_f64.sqrt() - 1.0) / 2.0;
         let at = |t: f64| self.distance(a + t * (b - a));
@@ -139,7 +138,7 @@ impl Solid {
         at(0.0).min(at(1.0)).min(at(0.5 * (low + high)))
     }
 
-    /// The corners of the box around it.
+    /// Corners of the bounding box.
     fn bounds(&self) -> (Vec3, Vec3) {
         match self {
             Self::Triangle([a, b, c]) => (a.min(*b).min(*c), a.max(*b).max(*c)),
@@ -148,7 +147,7 @@ impl Solid {
         }
     }
 
-    /// How far apart two are, at least; not above 0 where they touch.
+    /// Lower bound for the gap between two shapes, not above 0 if they touch.
     pub fn gap(&self, other: &Self) -> f64 {
         let ((lower, upper), (least, most)) = (self.bounds(), other.bounds());
         let of_boxes = (least - upper).max(lower - most).max_element();
@@ -175,8 +174,8 @@ fn edges(triangle: &Triangle) -> [[DVec3; 2]; 3] {
     [[a, b], [b, c], [c, a]]
 }
 
-/// The distance of two triangles: that of an edge of one from the other. Where it is 0, by how much they overlap
-/// along the axis along which that is least, negative.
+/// Distance between two triangles, which is attained at an edge of one of them. If they intersect, it is the
+/// least overlap along a separating axis, negated.
 fn triangle_gap(a: &Triangle, b: &Triangle) -> f64 {
     let of_edges = |edges_of: &Triangle, other: &Triangle| {
         let distances = edges(edges_of).map(|[from, to]| Solid::Triangle(*other).segment_distance(from, to));
@@ -204,9 +203,10 @@ fn triangle_gap(a: &Triangle, b: &Triangle) -> f64 {
     gaps.fold(f64::NEG_INFINITY, f64::max).min(0.0)
 }
 
-/// By how much two triangles pass through each other, 0 where they do not: the least of how far each lies on either
-/// side of the other's plane, and of how long the piece is that they share of the line where their planes meet (Möller
-/// 1997, "A Fast Triangle-Triangle Intersection Test").
+/// Penetration depth of two triangles, or 0 if they do not intersect. It is the least of two lengths. The
+/// first is how far each triangle extends on either side of the other's plane. The second is the length of
+/// their shared interval on the intersection line of the planes (Möller 1997, "A Fast Triangle-Triangle
+/// Intersection Test").
 pub fn through(a: &Triangle, b: &Triangle) -> f64 {
     let normal = |triangle: &Triangle| {
         let [ab, bc, _] = edges(triangle).map(|[from, to]| to - from);
@@ -218,7 +218,7 @@ pub fn through(a: &Triangle, b: &Triangle) -> f64 {
         return 0.0;
     }
     let mut least = f64::INFINITY;
-    // Of each triangle the piece of the line, from and to.
+    // Interval of each triangle on the line.
     let pieces = [(a, b, normals[1]), (b, a, normals[0])].map(|(triangle, other, normal)| {
         let corners = triangle.map(Vec3::as_dvec3);
         let sides = corners.map(|corner| normal.dot(corner - other[0].as_dvec3()));
@@ -244,8 +244,8 @@ pub fn through(a: &Triangle, b: &Triangle) -> f64 {
     least.min(shared).max(0.0)
 }
 
-/// Whether anything of a triangle is before all `planes` when those are moved outwards by `grown`: what is left of
-/// it where each has cut it.
+/// True if any part of a triangle is in front of all `planes` when these are moved outwards by `grown`. Clips
+/// the triangle by each plane.
 pub fn before_planes(triangle: &Triangle, planes: &[[f32; 4]; 6], grown: f64) -> bool {
     let mut polygon = triangle.map(Vec3::as_dvec3).to_vec();
     for [x, y, z, w] in planes.map(|plane| plane.map(f64::from)) {
@@ -267,8 +267,8 @@ pub fn before_planes(triangle: &Triangle, planes: &[[f32; 4]; 6], grown: f64) ->
     !polygon.is_empty()
 }
 
-/// How a ray passes through a triangle, as Möller and Trumbore 1997: where, and by how far its weights are from
-/// their limits. `None` for a ray in the triangle's plane.
+/// Distance at which a ray intersects a triangle's plane (Möller and Trumbore 1997), and the margin of the
+/// barycentric coordinates to their limits. Returns `None` for a ray in the plane.
 pub fn crossing(triangle: &Triangle, origin: Vec3, direction: Vec3) -> Option<(f64, f64)> {
     let [a, b, c] = triangle.map(Vec3::as_dvec3);
     let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
@@ -282,8 +282,8 @@ pub fn crossing(triangle: &Triangle, origin: Vec3, direction: Vec3) -> Option<(f
     (determinant != 0.0).then(|| (ac.dot(q) / determinant, margin))
 }
 
-/// How often `triangles` go round a point (Jacobson et al. 2013, equation 5): their solid angles (van Oosterom and
-/// Strackee 1983) over that of a ball.
+/// Winding number of `triangles` around a point (Jacobson et al. 2013, equation 5). It is the sum of their
+/// solid angles (van Oosterom and Strackee 1983) over that of a sphere.
 pub fn winding_number(triangles: &[Triangle], point: Vec3) -> f64 {
     let of_triangle = |triangle: &Triangle| {
         let [a, b, c] = triangle.map(|corner| corner.as_dvec3() - point.as_dvec3());

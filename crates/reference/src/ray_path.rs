@@ -1,26 +1,26 @@
-//! Twin of the traversal of bvh/bvh.wgsl: which nodes and triangles a ray comes to, and in which order.
+//! CPU reference of the traversal in bvh/bvh.wgsl: the nodes and triangles that a ray visits, in order.
 
 use super::{trace::enter, tree_boxes::Trees};
 use canopy_bvh::accel::layout::{BVH_MARGIN, Node, Ray, STACK_SIZE};
 use glam::Vec3;
 
-/// What a ray comes to.
+/// Node or triangle that a ray visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visit {
-    /// The node of that number.
+    /// Node with this index.
     Node(u32),
-    /// The triangle at that leaf, and whether it is hit.
+    /// Triangle at this leaf, and whether the ray hits it.
     Triangle(u32, bool),
 }
 
-/// What is to be visited.
+/// Entry of the traversal stack.
 #[derive(Clone, Copy)]
 enum Next {
     Node(u32),
     Mesh(u32),
 }
 
-/// Every visit of a ray in order; with `any` it ends at the first hit. All hits count.
+/// Visits of a ray in order. With `any`, traversal ends at the first hit. No hit is rejected.
 pub fn visits(tree: Trees<'_>, ray: &Ray, leaf_cutoff: u32, any: bool) -> Vec<Visit> {
     let mut ray = *ray;
     let cutoff = leaf_cutoff.max(tree.leaf_cutoff);
@@ -48,7 +48,7 @@ pub fn visits(tree: Trees<'_>, ray: &Ray, leaf_cutoff: u32, any: bool) -> Vec<Vi
                 let node = &tree.nodes[number as usize];
                 let over_meshes = number >= triangle_count;
                 let mut entered = children(node, &ray, inverse);
-                // The first of equals is the one before the others. Distances lose their lowest bits.
+                // Ties go to the child with the lower index. Distances lose their lowest bits.
                 entered.sort_by_key(|(child, at)| (at.to_bits() & 0x7fff_fffc, *child));
                 let limit = if over_meshes { 1 } else { cutoff };
                 let is_leaf = |child: usize| node.leaves(child).len() as u32 <= limit;
@@ -59,7 +59,7 @@ pub fn visits(tree: Trees<'_>, ray: &Ray, leaf_cutoff: u32, any: bool) -> Vec<Vi
                 if stack.len() + inner.len().saturating_sub(1) > STACK_SIZE as usize {
                     tested.extend(node.first..node.ends[3]);
                 } else {
-                    // The nearest is next.
+                    // The nearest child is popped first.
                     for child in inner.into_iter().rev() {
                         stack.push(match over_meshes && is_leaf(child) {
                             true => Next::Mesh(node.child(child)),
@@ -89,7 +89,7 @@ pub fn visits(tree: Trees<'_>, ray: &Ray, leaf_cutoff: u32, any: bool) -> Vec<Vi
     visits
 }
 
-/// A direction without zeros.
+/// Inverse of a direction, with zeros replaced by tiny numbers.
 fn inverse(direction: Vec3) -> Vec3 {
     let tiny = 1.0e-20f32;
     let safe = |x: f32| match x {
@@ -100,7 +100,7 @@ fn inverse(direction: Vec3) -> Vec3 {
     1.0 / Vec3::new(safe(direction.x), safe(direction.y), safe(direction.z))
 }
 
-/// The children that the ray enters, and where.
+/// Children that the ray enters, with the distances.
 fn children(node: &Node, ray: &Ray, inverse: Vec3) -> Vec<(usize, f32)> {
     let present = (0..4).filter(|child| !node.leaves(*child).is_empty());
     let entered = present.filter_map(|child| {
@@ -110,7 +110,7 @@ fn children(node: &Node, ray: &Ray, inverse: Vec3) -> Vec<(usize, f32)> {
     entered.collect()
 }
 
-/// Where the ray hits a triangle, as `bvh_triangle` computes it.
+/// Distance at which the ray hits a triangle, computed like `bvh_triangle`.
 fn hit(tree: Trees<'_>, leaf: u32, ray: &Ray) -> Option<f32> {
     let triangle = &tree.triangles[leaf as usize];
     let corners = [triangle.v0, triangle.v1, triangle.v2].map(Vec3::from);

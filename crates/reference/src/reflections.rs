@@ -1,4 +1,4 @@
-//! Twins of the reflection passes, in f64.
+//! CPU references of the reflection passes, in f64.
 
 use super::{sampling, shadow_start::Seen, trace::intersect};
 use crate::lbvh::Triangle;
@@ -7,19 +7,20 @@ use canopy_render::layout::{REFLECTION_MIRROR, SAMPLE_REFLECTIONS};
 use glam::DVec3;
 use std::f64::consts::TAU;
 
-/// A direction that a surface sends a reflection ray to.
+/// Sampled direction of a reflection ray.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// Unit vector, above the triangle.
+    /// Unit vector above the triangle.
     pub direction: DVec3,
-    /// Cosine of the angle between the eye and the facet that reflects it there.
+    /// Cosine between the direction to the eye and the half vector.
     pub v_dot_h: f64,
-    /// BRDF × cosine over density, but for Fresnel's term.
+    /// BRDF × cosine over the density, without the Fresnel term.
     pub lobe: f64,
 }
 
-/// Twin of `ggx_sample`, in the basis whose third axis is the normal: direction, half vector, and what the shader
-/// calls the inverse density (Eto and Tokuyoshi 2023, "Bounded VNDF Sampling for Smith–GGX Reflections").
+/// CPU reference of `ggx_sample`, in the basis with the normal as the third axis. Returns the direction, the
+/// half vector, and what the shader calls the inverse density (Eto and Tokuyoshi 2023, "Bounded VNDF Sampling
+/// for Smith–GGX Reflections").
 pub fn ggx_sample(to_eye: DVec3, alpha: f64, u: [f64; 2]) -> (DVec3, DVec3, f64) {
     let stretched = DVec3::new(alpha * to_eye.x, alpha * to_eye.y, to_eye.z);
     let reach = stretched.length();
@@ -37,15 +38,15 @@ pub fn ggx_sample(to_eye: DVec3, alpha: f64, u: [f64; 2]) -> (DVec3, DVec3, f64)
     (direction, half_vector, 2.0 * (k * to_eye.z + reach))
 }
 
-/// Twin of `brdf_smith`.
+/// CPU reference of `brdf_smith`.
 pub fn smith(n_dot_l: f64, n_dot_v: f64, alpha: f64) -> f64 {
     let a2 = alpha * alpha;
     let term = |a: f64, b: f64| a * (b * b * (1.0 - a2) + a2).sqrt();
     0.5 / (term(n_dot_v, n_dot_l) + term(n_dot_l, n_dot_v))
 }
 
-/// The ray that a pixel's surface of this perceptual roughness sends in frame `index`, where the picture's surfaces
-/// are those of the first bounce. `None` where the direction lies below the surface.
+/// Reflection ray at the first bounce from a pixel's surface with this perceptual roughness, in frame
+/// `index`. Returns `None` if the direction is below the surface.
 pub fn sample(seen: &Seen, roughness: f64, (mask, pixel): (&[u16], [u32; 2]), index: u32) -> Option<Sample> {
     let (normal, to_eye) = (seen.normal.as_dvec3(), seen.to_eye.as_dvec3());
     let (tangent, bitangent) = basis(normal);
@@ -73,8 +74,8 @@ pub fn sample(seen: &Seen, roughness: f64, (mask, pixel): (&[u16], [u32; 2]), in
     })
 }
 
-/// The triangle that such a ray hits first, of those whose fronts or backs it sees as `is_seen` says of a triangle and
-/// of whether its back is seen.
+/// Closest hit of such a ray. `is_seen` takes a triangle and whether the ray hits its back, and returns true
+/// if the ray may hit it.
 pub fn hit(
     triangles: &[Triangle],
     seen: &Seen,
@@ -92,7 +93,7 @@ pub fn hit(
     hits.min_by(|(_, a), (_, b)| a.total_cmp(b))
 }
 
-/// Twin of `basis_about`.
+/// CPU reference of `basis_about`.
 pub fn basis(n: DVec3) -> (DVec3, DVec3) {
     let side = if n.z >= 0.0 { 1.0 } else { -1.0 };
     let a = -1.0 / (side + n.z);

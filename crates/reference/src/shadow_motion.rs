@@ -1,18 +1,18 @@
-//! Twin of `shadow_motion`, in f64: where the shadow that a pixel sees was in the last frame.
+//! CPU reference of `shadow_motion`, in f64: reprojects the shadow at a pixel into the last frame.
 
 use super::signal::{Shadow, SurfacePoint};
 use glam::{DMat3, DVec3};
 
-/// Where the middle of a light is.
+/// Placement of a light's centre.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Middle {
-    /// Infinitely far away, where this unit vector points.
+    /// Infinitely far away in the direction of this unit vector.
     Towards(DVec3),
     /// At a position.
     At(DVec3),
 }
 
-/// A triangle that blocks light: its corners, and those of the last frame.
+/// Triangle that blocks light, with its corners now and in the last frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Blocker {
     /// Corners.
@@ -29,8 +29,8 @@ impl Middle {
         }
     }
 
-    /// Where it casts the shadow of a point on a plane through `position`, which is returned where the light grazes
-    /// the plane.
+    /// Projects a point from the light onto a plane through `position`. Returns `position` if the light
+    /// grazes the plane.
     fn shadow_on_plane(self, point: DVec3, position: DVec3, normal: DVec3) -> DVec3 {
         let along = -self.direction_from(point);
         let approach = along.dot(normal);
@@ -46,7 +46,7 @@ impl Blocker {
         self.corners != self.last_corners
     }
 
-    /// The point of it that casts its shadow at `position`, now and in the last frame.
+    /// Point of the triangle that casts its shadow at `position`, now and in the last frame.
     fn caster(&self, middle: Middle, position: DVec3) -> [DVec3; 2] {
         let along = middle.direction_from(position);
         let [a, b, c] = self.corners.map(|corner| corner - position);
@@ -58,8 +58,8 @@ impl Blocker {
     }
 }
 
-/// The shadows of a light. Pixels are in rows of `width`; each has its surface, with the normal that it had in the last
-/// frame, and what blocks the ray that it sent.
+/// Shadows of a light. Pixels are in rows of `width`. Each has its surface with the normal of the last frame,
+/// and the blocker of its ray.
 pub fn shadows(
     middle: Middle,
     width: usize,

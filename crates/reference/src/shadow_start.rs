@@ -1,11 +1,11 @@
-//! Twin of `shadow/shadow_start.wgsl`, and of its use in `shadow/shadow_ray.wgsl`, in f64.
+//! CPU reference of `shadow/shadow_start.wgsl`, and of its use in `shadow/shadow_ray.wgsl`, in f64.
 
 use super::{lbvh::Triangle, trace::intersect};
 use canopy_render::layout::GRAZING_MAX;
 
 use glam::{DVec3, Vec3};
 
-/// A visible point of a triangle.
+/// Visible point of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
     /// World position.
@@ -20,29 +20,28 @@ pub struct Seen {
     pub to_eye: Vec3,
 }
 
-/// Where shadow rays leave such a point.
+/// Origins of shadow rays from a visible point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShadowStart {
-    /// The point on the surface.
+    /// Point on the surface.
     pub position: DVec3,
-    /// The origin of rays, a step away from the surface.
+    /// Origin of rays, offset from the surface.
     pub origin: DVec3,
-    /// Normal of the triangle, towards the eye.
+    /// Geometric normal of the triangle, towards the eye.
     pub geometric_normal: DVec3,
-    /// Normal interpolated between the corners, towards the eye.
+    /// Interpolated normal, towards the eye.
     pub smooth_normal: DVec3,
-    /// Normal of the plane above which rays start.
+    /// Normal of the horizon plane, above which rays start.
     pub horizon_normal: DVec3,
     /// Offset from the origin to the smooth surface (Hanika 2021, "Hacking the Shadow Terminator", Ray
-    /// Tracing Gems II, chapter 4); zero where that is not above the triangle.
+    /// Tracing Gems II, chapter 4). Zero if the smooth surface is not above the triangle.
     pub lift: DVec3,
-    /// Rays whose cosine to the geometric normal is less than this start on the smooth surface; `None` where
-    /// none does.
+    /// Cosine to the geometric normal below which rays start on the smooth surface. `None` if no ray does.
     pub grazing: Option<f64>,
 }
 
 impl Seen {
-    /// The start of shadow rays.
+    /// Computes the origins of shadow rays.
     pub fn start(&self) -> ShadowStart {
         let [v0, v1, v2] = self.triangle.map(Vec3::as_dvec3);
         let to_eye = self.to_eye.as_dvec3();
@@ -74,7 +73,7 @@ impl Seen {
         let mean: DVec3 = (0..3).map(|i| weights[i] * normals[i]).sum();
         let smooth_normal = mean.try_normalize().unwrap_or(to_eye);
         let along = smooth_normal.reject_from(normal).normalize_or_zero();
-        // How far the normals differ, and how far they tilt.
+        // Measures the convexity and the tilt of the normals.
         let (mut lift, mut convexity, mut leaning) = (DVec3::ZERO, 0.0, 0.0);
         for (i, corner) in [a, b, c].into_iter().enumerate() {
             let lean = normals[i].dot(along);
@@ -102,12 +101,12 @@ impl Seen {
 }
 
 impl ShadowStart {
-    /// Whether one of `triangles` blocks the ray of `distance` metres along a direction above the horizon.
+    /// True if one of `triangles` blocks a ray of `distance` metres in a direction above the horizon.
     pub fn is_blocked(&self, triangles: &[Triangle], direction: DVec3, distance: f64) -> bool {
         self.blocker(triangles, direction, distance).is_some()
     }
 
-    /// How far away the nearest of `triangles` is that blocks such a ray, in metres.
+    /// Distance in metres to the nearest of `triangles` that blocks such a ray.
     pub fn blocker(&self, triangles: &[Triangle], direction: DVec3, distance: f64) -> Option<f64> {
         let nearest = |origin: DVec3, direction: DVec3, distance: f64| {
             let (origin, direction) = (origin.as_vec3(), direction.as_vec3());
@@ -138,7 +137,7 @@ mod tests {
     use super::*;
     use glam::DQuat;
 
-    /// A triangle with corners on a sphere about the origin, and its normals.
+    /// Triangle with corners on a sphere around the origin, with the sphere's normals.
     fn on_sphere(corners: [Vec3; 3], position: Vec3, to_eye: Vec3) -> Seen {
         let triangle = corners.map(Vec3::normalize);
         Seen {
@@ -169,7 +168,7 @@ mod tests {
             let position = between(triangle, place);
             let start = on_sphere(CORNERS, position, Vec3::Z).start();
             let lifted = start.origin + start.lift;
-            // Twice the height of the sphere above the triangle.
+            // Less than 1.2 times the height of the sphere above the triangle.
             let height = 1.0 - f64::from(position.length());
             let over = lifted.length() - 1.0;
             assert!(over > 0.0 && over < 1.2 * height, "{over} {height}");
@@ -185,7 +184,7 @@ mod tests {
         }
     }
 
-    /// On the inner side of a sphere, where the surface is concave, rays leave the triangle.
+    /// On the inside of a sphere, where the surface is concave, rays start from the triangle.
     #[test]
     fn hollow_flat_and_wild_surfaces_have_the_triangle_s_own_start() {
         let triangle = CORNERS.map(Vec3::normalize);
@@ -210,13 +209,13 @@ mod tests {
             own(with(triangle.map(|n| -n)));
             own(with([Vec3::ZERO; 3]));
             own(with([Vec3::NAN; 3]));
-            // Of opposite normals those on the wrong side do not count, and the rest point up.
+            // For opposite normals, those on the wrong side do not count, and the others point up.
             let mixed = with([a, -b, c]).start();
             assert!(mixed.lift == DVec3::ZERO || mixed.lift.dot(mixed.geometric_normal) > 0.0);
         }
     }
 
-    /// Normals in f32, of triangles that are far away, large or small.
+    /// Normals in f32 of triangles that are far away, large or small.
     #[test]
     fn flat_triangles_stay_flat_in_f32() {
         for (scale, offset) in [(1.0, 0.0), (1e-3, 0.0), (1e5, 0.0), (0.01, 70.0), (1e4, 3e3)] {
@@ -225,7 +224,7 @@ mod tests {
                     * glam::Quat::from_rotation_y(1.3 * turn as f32);
                 let triangle = CORNERS.map(|corner| turn * (scale * corner) + offset);
                 let [a, b, c] = triangle;
-                // In mesh space, before the node's transform.
+                // Mesh space, before the node's transform.
                 let [p, q, r] = CORNERS;
                 let normal = turn * (q - p).cross(r - p).normalize();
                 let position = between([a, b, c], [0.3, 0.4]);
@@ -241,7 +240,8 @@ mod tests {
         }
     }
 
-    /// A point beside a triangle, as rasterizers give, is moved inside by some steps, and no other one.
+    /// A point outside a triangle, as rasterisers produce, is moved inside by some steps. Other points do not
+    /// move.
     #[test]
     fn points_outside_are_moved_inside() {
         let triangle @ [a, b, c] = CORNERS;
@@ -257,7 +257,7 @@ mod tests {
             let start = seen.start();
             let moved = start.position - seen.position.as_dvec3();
             assert!(moved.length() < 2e-3 && moved.dot(normal.as_dvec3()).abs() < 1e-6);
-            // Steps from each edge.
+            // Distance from each edge, in steps.
             let step = (start.origin - start.position).length();
             let corners = triangle.map(Vec3::as_dvec3);
             for (i, from) in corners.into_iter().enumerate() {
@@ -296,7 +296,7 @@ mod tests {
         assert!(start.is_blocked(&[sheet(1.5)], above, 1e30));
         assert!(start.is_blocked(&[sheet(0.5)], above, 1e30));
         assert!(!start.is_blocked(&[sheet(-0.5)], above, 1e30));
-        // To a light that is nearer than the sheet.
+        // The light is nearer than the sheet.
         assert!(!start.is_blocked(&[sheet(1.5)], above, 1e-4));
     }
 }

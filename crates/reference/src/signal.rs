@@ -1,14 +1,15 @@
-//! Twin of `reproject` and `signal_filter`: means of sampled signals over frames and neighbours, in f64.
+//! CPU reference of `reproject` and `signal_filter`, in f64: averages noisy signals over frames and
+//! neighbours.
 
 use super::temporal::cubic;
 use glam::{DMat4, DVec2, DVec3};
 
-/// What is averaged.
+/// Value that can be averaged.
 pub trait Signal: Copy + Default {
-    /// Adds so much of another one.
+    /// Adds `other` times `weight`.
     fn add(&mut self, weight: f64, other: Self);
 
-    /// A multiple of it.
+    /// Returns a multiple of the value.
     fn scaled(self, by: f64) -> Self {
         let mut sum = Self::default();
         sum.add(by, self);
@@ -16,14 +17,14 @@ pub trait Signal: Copy + Default {
     }
 }
 
-/// The light of a lamp that is blocked.
+/// Blocked light of a lamp.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Blocked {
-    /// Share, from 0 to 1.
+    /// Blocked share in [0, 1].
     pub share: f64,
-    /// That times the width of the penumbra in pixels.
+    /// Share times the width of the penumbra in pixels.
     pub width: f64,
-    /// Frames whose rays its mean has.
+    /// Effective history length in frames.
     pub frames: f64,
 }
 
@@ -35,32 +36,32 @@ impl Signal for Blocked {
     }
 }
 
-/// The surface at a pixel, as the history and the filter compare it.
+/// Surface of a pixel, for comparisons by the history and the filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfacePoint {
     /// World position.
     pub position: DVec3,
     /// World position in the last frame.
     pub last_position: DVec3,
-    /// Normal of its triangle.
+    /// Geometric normal of the triangle.
     pub normal: DVec3,
-    /// Number of its mesh.
+    /// Index of the mesh.
     pub mesh: usize,
-    /// Number of frames whose rays its mean has.
+    /// History length in frames.
     pub frames: u32,
 }
 
-/// The shadow at a pixel.
+/// Shadow at a pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shadow {
-    /// Where it was in the last frame; `None` where the surface says so.
+    /// Position to reproject to in the last frame, or `None` to reproject the surface.
     pub last_position: Option<DVec3>,
-    /// Whether it may have changed.
+    /// True if the shadow may have changed.
     pub moves: bool,
 }
 
 impl Blocked {
-    /// Most earlier frames that count of a shadow that moves.
+    /// Most previous frames that count while the shadow moves.
     fn earlier_while_moving(self, point: &SurfacePoint) -> f64 {
         let width = self.width / self.share.max(1e-6);
         let least = f64::from(u8::from(point.position == point.last_position));
@@ -69,36 +70,36 @@ impl Blocked {
 }
 
 impl SurfacePoint {
-    /// The greater distance of either point from the other's plane.
+    /// Greater distance of either point from the other's plane.
     fn away(&self, other: &Self) -> f64 {
         self.away_from(other, self.position)
     }
 
-    /// Whether another one is this point where it was in the last frame.
+    /// True if `other` is this point at its position in the last frame.
     fn was_seen_as(&self, other: &Self, last_position: DVec3, now: &Eye) -> bool {
         self.away_from(other, last_position) < now.tolerance(self.position)
             && other.normal.dot(self.normal) > 0.9
             && other.mesh == self.mesh
     }
 
-    /// The same of this point where it is at `position`.
+    /// Distance like [`SurfacePoint::away`], with this point at `position`.
     fn away_from(&self, other: &Self, position: DVec3) -> f64 {
         let off = other.position - position;
         off.dot(self.normal).abs().max(off.dot(other.normal).abs())
     }
 }
 
-/// The pixels of a frame, row by row; `None` where there is no triangle.
+/// Pixels of a frame, row by row. `None` without a triangle.
 pub type Frame<S> = Vec<Option<(SurfacePoint, S)>>;
 
-/// The view of a frame.
+/// View of a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Eye {
-    /// Clip space from offsets to the eye.
+    /// Transform to clip space from offsets to the eye.
     pub clip_from_offset: DMat4,
     /// Position of the eye.
     pub position: DVec3,
-    /// Direction of view, a unit vector.
+    /// Unit vector of the view direction.
     pub forward: DVec3,
     /// Width and height in pixels.
     pub size: [u32; 2],
@@ -134,7 +135,7 @@ impl Eye {
     }
 }
 
-/// Where the point of pixel `index` was in the picture of the last frame, in pixels from the middle of the first one.
+/// Reprojects the point of pixel `index` into the last frame, in pixels from the centre of the first pixel.
 fn place_in_last(
     (index, point, last_position): (usize, &SurfacePoint, DVec3),
     now: &Eye,
@@ -148,8 +149,8 @@ fn place_in_last(
     Some(pixel + before.in_picture(last_position)? - here)
 }
 
-/// Twin of `reproject`: the mean that the last frame has of the surface of pixel `index` where it was then, and the
-/// earlier frames that count, up to `remembered`.
+/// CPU reference of `reproject`: the last frame's mean at the reprojected surface of pixel `index`, and its
+/// history length, limited to `remembered`.
 fn history<S: Signal>(
     (index, point, last_position): (usize, &SurfacePoint, DVec3),
     now: &Eye,
@@ -176,7 +177,7 @@ fn history<S: Signal>(
     (weights > 0.01).then(|| (sum.scaled(1.0 / weights), earlier))
 }
 
-/// Twin of `signal_accumulate`: the means over `fresh` and up to `remembered` frames before it.
+/// CPU reference of `signal_accumulate`: means over `fresh` and up to `remembered` previous frames.
 pub fn accumulate<S: Signal>(
     fresh: &Frame<S>,
     now: &Eye,
@@ -202,8 +203,8 @@ pub fn accumulate<S: Signal>(
     (0..fresh.len()).map(mean).collect()
 }
 
-/// The share and the width that the last frame has at a place, by cubics within what its four nearest pixels hold;
-/// `None` where not all of them show the surface.
+/// Share and width in the last frame, filtered bicubically and clamped to the four nearest pixels. Returns
+/// `None` if any of those shows another surface.
 fn sharp_history(
     (index, point, place): (usize, &SurfacePoint, DVec3),
     now: &Eye,
@@ -234,16 +235,16 @@ fn sharp_history(
     Some((sum.x, sum.y))
 }
 
-/// The mean with what is fresh.
+/// Exponential moving average of `history` and `fresh`, where `gain` is the weight of `fresh`.
 fn mixed<S: Signal>(history: S, fresh: S, gain: f64) -> S {
     let mut mean = history.scaled(1.0 - gain);
     mean.add(gain, fresh);
     mean
 }
 
-/// Twin of `shadow_accumulate`: as [`accumulate`] of the light of a lamp, but the history is where the shadow was, no
-/// further than what 5 × 5 pixels find now, counts less where 3 × 3 pixels find what it does not hold, and is short
-/// where the shadow moves.
+/// CPU reference of `shadow_accumulate`, like [`accumulate`] but for blocked light. The history is
+/// reprojected by the shadow's motion and clamped to the current 5 × 5 pixels. It counts less if the current
+/// 3 × 3 pixels deviate from it, and is short where the shadow moves.
 pub fn accumulate_blocked(
     fresh: &Frame<Blocked>,
     now: &Eye,
@@ -281,7 +282,7 @@ pub fn accumulate_blocked(
             return Some((point, found));
         };
         let (x, y) = (index % width, index / width);
-        // The 3 × 3 pixels lie within the tile of 8 × 8.
+        // The 3 × 3 pixels stay within the tile of 8 × 8.
         let middle = |at: usize| at / 8 * 8 + (at % 8).clamp(1, 6);
         let (mut change, mut variance) = (0.0, 0.25);
         for (i, j) in (0..9).map(|i| (middle(x) + i % 3 - 1, middle(y) + i / 3 - 1)) {
@@ -322,7 +323,7 @@ pub fn accumulate_blocked(
     (0..fresh.len()).map(mean).collect()
 }
 
-/// Sums over the neighbours of a pixel: in a row or column with it, and at the corners, with their weights.
+/// Weighted sums over the neighbours of a pixel, for those in its row or column and for those at the corners.
 fn neighbours<S: Signal>(frame: &Frame<S>, eye: &Eye, index: usize, step: u32) -> [(S, f64); 2] {
     let mut sums = [(S::default(), 0.0); 2];
     let Some((point, _)) = frame[index] else {
@@ -345,7 +346,7 @@ fn neighbours<S: Signal>(frame: &Frame<S>, eye: &Eye, index: usize, step: u32) -
     sums
 }
 
-/// The mean of a pixel and its neighbours for a variance of `spread` over the square of their distance.
+/// Mean of a pixel and its neighbours, for a kernel variance of `spread` over the square of their distance.
 fn mean<S: Signal>(own: S, [edges, corners]: [(S, f64); 2], spread: f64) -> S {
     let outer = 0.5 * spread / (1.0 - spread);
     let mut sum = own;
@@ -354,12 +355,12 @@ fn mean<S: Signal>(own: S, [edges, corners]: [(S, f64); 2], spread: f64) -> S {
     sum.scaled(1.0 / (1.0 + outer * edges.1 + outer * outer * corners.1))
 }
 
-/// Most variance of a round, over the square of `step`, for pixels with so many rays.
+/// Largest kernel variance of a round over the square of `step`, for pixels with this many rays.
 fn spread(rays: f64, step: u32) -> f64 {
     (32.0 / (rays * f64::from(step * step))).min(0.5)
 }
 
-/// Twin of `signal_filter`, with taps `step` pixels apart, for pixels with `rays` rays a frame.
+/// CPU reference of `signal_filter`, with taps `step` pixels apart, for pixels with `rays` rays a frame.
 pub fn filter<S: Signal>(frame: &Frame<S>, eye: &Eye, rays: u32, step: u32) -> Frame<S> {
     let smoothed = |index: usize| {
         let (point, own) = frame[index]?;
@@ -372,11 +373,12 @@ pub fn filter<S: Signal>(frame: &Frame<S>, eye: &Eye, rays: u32, step: u32) -> F
     (0..frame.len()).map(smoothed).collect()
 }
 
-/// Twin of `shadow_smooth`: as [`filter`], no wider than the penumbra is, and only where taps differ.
+/// CPU reference of `shadow_smooth`, like [`filter`] but no wider than the penumbra, and only where taps
+/// differ.
 pub fn filter_blocked(frame: &Frame<Blocked>, eye: &Eye, rays: u32, step: u32) -> Frame<Blocked> {
     let smoothed = |index: usize| {
         let (point, own) = frame[index]?;
-        // As much as a word holds of a share.
+        // Precision of a share in a packed word.
         let held = |share: f64| (share.clamp(0.0, 1.0) * 16383.0).round() as u32;
         let [x, y] = [index as u32 % eye.size[0], index as u32 / eye.size[0]].map(i64::from);
         let varies = (-1..=1)

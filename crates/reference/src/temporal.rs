@@ -1,4 +1,4 @@
-//! Twin of `temporal`, in f64: the mean of frames that look at other points of their pixels.
+//! CPU reference of `temporal`, in f64: averages frames with jittered sample positions.
 
 use super::tonemap::{srgb_decode, srgb_encode};
 use canopy_render::layout::{
@@ -7,39 +7,39 @@ use canopy_render::layout::{
 
 use glam::{DVec2, DVec4};
 
-/// What a frame shows at a pixel.
+/// Pixel of a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
     /// Colour, sRGB-encoded, and coverage.
     pub encoded: DVec4,
-    /// Distance along the view in metres; infinite on the background.
+    /// Depth along the view in metres, infinite on the background.
     pub depth: f64,
-    /// Pixels of the frame that it has moved by since the last one.
+    /// Motion since the last frame, in pixels of the frame.
     pub moved: DVec2,
 }
 
-/// A shown pixel of the mean.
+/// Displayed pixel of the mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mean {
     /// Linear colour, and coverage.
     pub color: DVec4,
-    /// Samples that it is the mean of.
+    /// Number of samples in the mean.
     pub samples: f64,
-    /// The least and the most luma, differences of colour and coverage that it may have.
+    /// Least and most luma, chroma and coverage of the clamping box.
     pub colors: [DVec4; 2],
 }
 
-/// Rows of pixels.
+/// Image, row by row.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a, T> {
-    /// Pixels in a row, and rows.
+    /// Width and height in pixels.
     pub size: [u32; 2],
-    /// All of them.
+    /// Pixels of the image.
     pub pixels: &'a [T],
 }
 
 impl<T: Copy> Rows<'_, T> {
-    /// The pixel at a place, or the nearest one.
+    /// Pixel at a position, clamped to the image.
     fn at(&self, [x, y]: [i64; 2]) -> T {
         let [width, height] = self.size.map(i64::from);
         self.pixels[(y.clamp(0, height - 1) * width + x.clamp(0, width - 1)) as usize]
@@ -60,8 +60,8 @@ fn of_colors(color: DVec4, f: impl Fn(f64) -> f64) -> DVec4 {
     DVec4::new(f(color.x), f(color.y), f(color.z), color.w)
 }
 
-/// Weights of four neighbours, `f` behind the second, by the cubics of Keys (1981): a slope of 0.5 is Catmull and
-/// Rom's.
+/// Weights of four neighbours by the cubics of Keys (1981), at a distance of `f` from the second. A slope of
+/// 0.5 gives Catmull-Rom.
 pub(super) fn cubic(f: f64, slope: f64) -> [f64; 4] {
     let spline = |x: f64| match x.abs() {
         x if x < 1.0 => (2.0 - slope) * x.powi(3) - (3.0 - slope) * x * x + 1.0,
@@ -70,13 +70,14 @@ pub(super) fn cubic(f: f64, slope: f64) -> [f64; 4] {
     [1.0 + f, f, 1.0 - f, 2.0 - f].map(spline)
 }
 
-/// As eight bits hold it.
+/// Quantises to eight bits.
 fn stored(color: DVec4) -> DVec4 {
     let offset = DVec4::new(0.0, 0.5, 0.5, 0.0);
     (255.0 * (color + offset).clamp(DVec4::ZERO, DVec4::ONE)).round() / 255.0 - offset
 }
 
-/// The mean at `at`, in pixels from its corner: cubics but for the corners of 4 × 4 pixels.
+/// Mean at `at`, in pixels from the image's corner, filtered bicubically without the corners of the 4 × 4
+/// pixels.
 fn resampled(last: &Rows<'_, Mean>, at: DVec2) -> DVec4 {
     let corner = (at - 0.5).floor();
     let [across, down] = (at - 0.5 - corner).to_array().map(|f| cubic(f, TEMPORAL_SLOPE));
@@ -94,8 +95,8 @@ fn resampled(last: &Rows<'_, Mean>, at: DVec2) -> DVec4 {
     (sum / weights).clamp(DVec4::ZERO, DVec4::ONE)
 }
 
-/// Adds a frame to the mean of the last one, of which there may be none, that is shown in `shown` pixels. The frame
-/// looks at `jitter` from the middles of its pixels, in pixels. All frames had what they show in front of them.
+/// Adds a frame to the mean of the last frame, if there is one, displayed with `shown` pixels. `jitter` is
+/// the frame's sample offset from pixel centres in pixels. Assumes that no frame has disocclusions.
 pub fn temporal(
     frame: &Rows<'_, Seen>,
     jitter: DVec2,
@@ -126,7 +127,7 @@ pub fn temporal(
             let weight = (-sharpness * off.length_squared()).exp();
             encoded += weight * seen.encoded;
             weights += weight;
-            // Where there is no mean yet: a Gaussian of half a pixel of the frame.
+            // Without a mean, filters with a Gaussian of half a pixel of the frame.
             let smooth_weight = (-2.0 * (*off * scale).length_squared()).exp();
             smoothed += smooth_weight * seen.encoded;
             smooth_weights += smooth_weight;
@@ -153,7 +154,7 @@ pub fn temporal(
         };
         let before = last.at([last_at.x as i64, last_at.y as i64]);
         let apart = (before.colors[0] - most).max(least - before.colors[1]);
-        // Eight bits round by less than the tenth.
+        // Quantisation to eight bits stays below a tenth.
         let other = (apart.max_element() / TEMPORAL_OTHER_COLORS - 0.1) / 0.9;
         let other = other.clamp(0.0, 1.0);
         let same = 1.0 - other * other * (3.0 - 2.0 * other);
@@ -181,7 +182,7 @@ pub fn temporal(
 mod tests {
     use super::*;
 
-    /// A plain picture stays what it is, wherever its frames look; and a step comes out as sharp as its pixels.
+    /// A static picture is preserved for any jitter, and a step edge stays as sharp as its pixels.
     #[test]
     fn the_mean_of_equal_frames_is_that_frame() {
         let gray = DVec4::new(0.2, 0.5, 0.7, 1.0);

@@ -1,13 +1,14 @@
-//! Twin of `texture_view`: the colour of a pixel that looks at a level of a texture, without smoothing.
+//! CPU reference of `texture_view`: colour of a pixel that shows a mip level of a texture with nearest
+//! filtering.
 
 use super::tonemap::srgb_encode;
 use canopy_render::layout::TextureViewParams;
 
-/// Pixels along a square of what is seen behind alpha.
+/// Side of a square in the checkerboard behind transparent texels, in pixels.
 const CHECKER: u32 = 8;
 
-/// The colour of the pixel of the window; `None` outside of the texture. `texel` gives the linear value of a
-/// texel of the level, which has `side` texels along its sides.
+/// Colour of a window pixel, or `None` outside of the texture. `texel` returns the linear value of a texel of
+/// the mip level, which has `side` texels along its sides.
 pub fn texture_view(
     params: &TextureViewParams,
     pixel: [u32; 2],

@@ -1,11 +1,11 @@
-//! Twin of `tonemap`, in f64: exposed radiance to sRGB-encoded display values.
+//! CPU reference of `tonemap`, in f64: maps exposed radiance to sRGB-encoded display values.
 
 use canopy_render::layout::{Exposure, RADIANCE_MAX, TonemapParams};
 
 use glam::{DMat3, DVec3};
 
-/// The display value, 0 to 1 a channel, of linear radiance plus `display`, linear light that no curve
-/// changes.
+/// Display value in [0, 1] per channel. `radiance` is linear, and `display` is linear light that is added
+/// after the tone curve.
 pub fn tonemap(params: &TonemapParams, exposure: &Exposure, radiance: DVec3, display: DVec3) -> DVec3 {
     let exposed = (radiance * f64::from(exposure.scale)).min(DVec3::splat(RADIANCE_MAX));
     let toned = match params.curve {
@@ -29,7 +29,7 @@ pub(super) fn srgb_encode(linear: f64) -> f64 {
     }
 }
 
-/// The inverse of [`srgb_encode`].
+/// Decodes sRGB, the inverse of [`srgb_encode`].
 pub(super) fn srgb_decode(encoded: f64) -> f64 {
     if encoded <= 0.040_45 {
         encoded / 12.92
@@ -56,10 +56,10 @@ fn aces(color: DVec3) -> DVec3 {
     out_of * ((v * (v + 0.024_578_6) - 0.000_090_537) / (v * (0.983_729 * v + 0.432_951) + 0.238_081))
 }
 
-/// AgX in Rec. 2020, with the matrices of Filament and three.js and Wrensch's polynomial of sixth order.
+/// AgX in Rec. 2020, with the matrices of Filament and three.js and Wrensch's sixth-order polynomial.
 fn agx(color: DVec3) -> DVec3 {
     let rows = |rows: [[f64; 3]; 3]| DMat3::from_cols_array_2d(&rows).transpose();
-    // ITU-R BT.2087.
+    // Matrix of ITU-R BT.2087.
     let rec2020_from_srgb = rows([
         [0.627_403_896, 0.329_283_038, 0.043_313_066],
         [0.069_097_289, 0.919_540_395, 0.011_362_316],
@@ -112,7 +112,7 @@ fn agx_curve(x: f64) -> f64 {
     factors.iter().fold(0.0, |sum, factor| sum * x + factor)
 }
 
-/// Khronos PBR Neutral, as specified: an offset by the Fresnel reflection of dielectrics, then compression
+/// Khronos PBR Neutral, as specified. It subtracts the Fresnel reflection of dielectrics, then compresses
 /// above 0.8.
 fn neutral(color: DVec3) -> DVec3 {
     let (start, fresnel) = (0.8 - 0.04, 0.04);
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// The specification's promise: below 0.8 a colour keeps its hue and value, minus the 0.04 that a
+    /// The specification promises that below 0.8 a colour keeps its hue and value, minus the 0.04 that a
     /// dielectric reflects.
     #[test]
     fn neutral_keeps_base_colors() {
@@ -194,9 +194,9 @@ mod tests {
         assert!(neutral(DVec3::new(100.0, 1.0, 1.0)).min_element() > 0.8);
     }
 
-    /// Sobotka's curve (AgX.py: a pivot at middle grey and 0.5 with a slope of 2, powers of 3 for the toe and
-    /// 3.25 for the shoulder). Its least-squares fit of sixth order has the mean squared error of 3.67 · 10⁻⁶
-    /// that Wrensch states; with his four digits it is 7.09 · 10⁻⁶.
+    /// Sobotka's curve (AgX.py) has its pivot at middle grey and 0.5, with a slope of 2. Its powers are 3 for
+    /// the toe and 3.25 for the shoulder. Its sixth-order least-squares fit has the mean squared error of
+    /// 3.67 · 10⁻⁶ that Wrensch states. With his four digits it is 7.09 · 10⁻⁶.
     #[test]
     fn agx_follows_the_curve_that_it_is_a_fit_of() {
         let (pivot, slope) = (10.0 / 16.5, 2.0);
@@ -217,7 +217,7 @@ mod tests {
         assert!((7.08e-6..7.10e-6).contains(&mean), "{mean:e}");
     }
 
-    /// Its range is 10 stops below middle grey to 6.5 above, where bright colours become white.
+    /// The range is from 10 stops below middle grey to 6.5 above, where bright colours become white.
     #[test]
     fn agx_ends_where_it_is_said_to() {
         let stops = |stops: f64| 0.18 * stops.exp2();

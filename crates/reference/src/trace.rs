@@ -1,5 +1,5 @@
-//! Rays against every triangle by brute force, in f64, to compare traversal with; and against boxes as the shader
-//! does it.
+//! Brute-force rays against every triangle in f64, for comparison with traversal, and rays against boxes as
+//! the shader computes them.
 
 use super::lbvh::Triangle;
 use canopy_bvh::accel::layout::{Node, Ray};
@@ -24,7 +24,7 @@ pub fn intersect(origin: Vec3, direction: Vec3, triangle: &Triangle) -> Option<f
     inside.then(|| edge2.dot(q) / determinant)
 }
 
-/// The closest hit strictly between `t_min` and `t_max`: triangle and distance.
+/// Closest hit strictly between `t_min` and `t_max`, as triangle and distance.
 pub fn closest_hit(
     triangles: &[Triangle],
     origin: Vec3,
@@ -40,8 +40,9 @@ pub fn closest_hit(
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
 }
 
-/// Twin of `bvh_triangle`, in f32: the distance, and the weights of the second and third corner, where a ray hits a
-/// triangle between its ends. `fuses` says that products are fused with sums, as GPUs do; any compiler may.
+/// CPU reference of `bvh_triangle`, in f32. Returns the distance and the barycentric weights of the second
+/// and third corners. `fuses` evaluates with fused multiply-adds, which GPUs use and any compiler may
+/// introduce.
 pub fn triangle_hit(triangle: &Triangle, ray: &Ray, fuses: bool) -> Option<[f32; 3]> {
     let add = |a: f32, b: f32, c: f32| if fuses { a.mul_add(b, c) } else { a * b + c };
     let dot = |p: Vec3, q: Vec3| add(p.z, q.z, add(p.y, q.y, p.x * q.x));
@@ -72,8 +73,8 @@ pub fn triangle_hit(triangle: &Triangle, ray: &Ray, fuses: bool) -> Option<[f32;
     is_hit.then(|| [t, edges[1] / sum, edges[2] / sum])
 }
 
-/// Twin of `bvh_enter` for one child of a node, in f32 as the shader computes, for an inverse direction and a margin
-/// of the caller's: where the ray enters the child's box.
+/// CPU reference of `bvh_enter` for one child of a node, in f32 like the shader. Returns the distance at
+/// which the ray enters the child's box. The caller provides the inverse direction and the margin.
 pub fn enter(node: &Node, child: usize, ray: &Ray, inverse: Vec3, margin: f32) -> Option<f32> {
     let (mut near, mut far) = (ray.t_min, f32::INFINITY);
     for axis in 0..3 {
@@ -96,16 +97,16 @@ pub fn enter(node: &Node, child: usize, ray: &Ray, inverse: Vec3, margin: f32) -
 mod tests {
     use super::*;
 
-    /// A number of −1 to 1 for each seed.
+    /// Returns a number in [−1, 1] for each seed.
     fn noise(seed: u32) -> f32 {
         let hashed = (seed ^ seed >> 16).wrapping_mul(0x7feb_352d);
         let hashed = (hashed ^ hashed >> 15).wrapping_mul(0x846c_a68b);
         (hashed ^ hashed >> 16) as f32 / u32::MAX as f32 * 2.0 - 1.0
     }
 
-    /// Triangles around a corner, with all rays through that corner and through points of the edges that meet there.
-    /// Whether or not products are fused, one of the triangles is hit. So it is not where the signs of the edges'
-    /// areas decide.
+    /// Casts rays at triangle fans, through the shared corner and through points of the edges that meet
+    /// there. One of the triangles must be hit whether or not products are fused. This fails for a test that
+    /// relies on the signs of the edges' areas.
     #[test]
     fn no_ray_slips_between_triangles() {
         let mut rays = 0;
@@ -148,7 +149,7 @@ mod tests {
         assert!(rays > 50_000);
     }
 
-    /// Distances and weights are those of f64.
+    /// Distances and weights match those in f64.
     #[test]
     fn hits_are_those_of_wider_numbers() {
         let mut hits = 0;

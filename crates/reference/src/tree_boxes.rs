@@ -1,4 +1,4 @@
-//! Twin of `tree_boxes`: which boxes of trees are shown, from the root down.
+//! CPU reference of `tree_boxes`: selects the boxes of trees to show, from the root down.
 
 use canopy_bvh::accel::layout::{BOX_FAR, LeafTriangle, Node, TlasEntry};
 use canopy_render::layout::{TreeBox, TreeBoxesParams};
@@ -11,17 +11,17 @@ type Corners = ([f32; 3], [f32; 3]);
 /// Trees that were read back.
 #[derive(Debug, Clone, Copy)]
 pub struct Trees<'a> {
-    /// A row per mesh.
+    /// Entries of the TLAS, one per mesh.
     pub tlas: &'a [TlasEntry],
-    /// Those of all meshes, then those of the TLAS.
+    /// Nodes of all meshes, then of the TLAS.
     pub nodes: &'a [Node],
-    /// In leaf order, then the meshes.
+    /// Triangles in leaf order, then the meshes.
     pub triangles: &'a [LeafTriangle],
-    /// Triangles up to which a range of them has no node.
+    /// Largest number of triangles in a leaf, which has no node of its own.
     pub leaf_cutoff: u32,
 }
 
-/// The boxes that these settings show, those of a mesh after those of the one before, parents before their children.
+/// Boxes that these settings show, mesh by mesh and with parents before their children.
 pub fn tree_boxes(params: &TreeBoxesParams, tree: Trees<'_>) -> Vec<TreeBox> {
     let mut shown = Vec::new();
     let leaves = params.first_leaf..params.first_leaf + params.leaf_count;
@@ -47,7 +47,7 @@ pub fn tree_boxes(params: &TreeBoxesParams, tree: Trees<'_>) -> Vec<TreeBox> {
     shown
 }
 
-/// A node with its number, leaves, depth and box, and all below it.
+/// Visits a node, given its index, leaves, depth and box, and its descendants.
 fn walk(
     params: &TreeBoxesParams,
     tree: Trees<'_>,
@@ -88,7 +88,7 @@ fn walk(
     }
 }
 
-/// The box of a child, in f32.
+/// Box of a child, in f32.
 fn child_box(node: &Node, child: usize) -> Corners {
     let corner = |steps: [u32; 3]| {
         std::array::from_fn(|axis| {
@@ -99,7 +99,7 @@ fn child_box(node: &Node, child: usize) -> Corners {
     (corner(node.lower), corner(node.upper))
 }
 
-/// The box around all children.
+/// Box around all children.
 fn around(node: &Node) -> Corners {
     let mut all = ([BOX_FAR as f32; 3], [-BOX_FAR as f32; 3]);
     for (lower, upper) in (0..4).map(|child| child_box(node, child)) {

@@ -1,5 +1,5 @@
-//! Twin of the passes of volumes: a march in f64 through the same lattice, in both orders; and, to hold both to,
-//! ratio tracking, which has no steps.
+//! CPU reference of the volume passes. It marches through the same lattice in f64, in both orders. Ratio
+//! tracking, which has no steps, is the ground truth for both.
 
 use super::{fog::phase, lighting::incident};
 use canopy_render::layout::{Light, VolumeParams};
@@ -8,40 +8,39 @@ use canopy_scene::volume_lattice::VolumeLattice;
 use glam::{DMat3, DMat4, DVec3, Mat4};
 use std::f64::consts::PI;
 
-/// A volume with its settings.
+/// Volume with its settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Medium<'a> {
-    /// Its voxels.
+    /// Voxels of the volume.
     pub lattice: &'a VolumeLattice,
-    /// Its place and its settings.
+    /// Placement and settings.
     pub params: &'a VolumeParams,
 }
 
-/// The light that shines on a volume.
+/// Light that shines on a volume.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "it holds functions")]
 pub struct Lit<'a> {
-    /// The lights of the frame, of which the first ones shine on it.
+    /// Lights of the frame, of which the first ones shine on the volume.
     pub lights: &'a [Light],
-    /// Radiance that a medium of albedo 1 scatters into a direction of what comes from all around, over its
-    /// extinction.
+    /// Radiance that a medium of albedo 1 scatters into a direction from ambient light, over its extinction.
     pub sky: &'a dyn Fn(DVec3) -> DVec3,
-    /// Light over π that falls from all around on a surface with this normal.
+    /// Ambient irradiance over π on a surface with this normal.
     pub sky_on_surface: &'a dyn Fn(DVec3) -> DVec3,
-    /// The light grid; all of the light arrives everywhere without one.
+    /// Light grid. Without it, all of the light arrives everywhere.
     pub grid: Option<&'a LightGrid>,
 }
 
-/// How much of each light arrives in the cells of a grid: of light from all around, then of each light.
+/// Transmittance to the cells of a grid, of ambient light and then of each light.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LightGrid {
     /// Cells along each axis.
     pub cells: [u32; 3],
-    /// For each channel a number a cell, x fastest.
+    /// Values of each channel, one per cell, with x varying fastest.
     pub channels: Vec<Vec<f64>>,
 }
 
-/// A ray in the lattice.
+/// Ray in the lattice.
 #[derive(Debug, Clone, Copy)]
 struct Ray {
     origin: DVec3,
@@ -51,24 +50,23 @@ struct Ray {
     step: f64,
 }
 
-/// What the eye sees of a volume: radiance, the share of the light from behind that comes through, and the
-/// samples that were taken.
+/// Result of a march along a ray.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
     /// Radiance towards the eye.
     pub radiance: DVec3,
-    /// What comes through.
+    /// Transmittance.
     pub through: f64,
-    /// Samples of the medium.
+    /// Number of samples of the medium.
     pub samples: u32,
 }
 
-/// In which order the steps of a ray are summed.
+/// Order in which the steps of a ray are summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// From the eye, ending where nothing comes through any more.
+    /// Front to back, ending when transmittance is negligible.
     FrontToBack,
-    /// Towards the eye: all steps count.
+    /// Back to front, over all steps.
     BackToFront,
 }
 
@@ -77,7 +75,7 @@ impl Medium<'_> {
         Mat4::from_cols_array_2d(&self.params.voxel_from_world).as_dmat4()
     }
 
-    /// The texel at a place of the lattice, interpolated linearly between the middles of voxels.
+    /// Texel at a point of the lattice, interpolated trilinearly between the centres of voxels.
     pub fn texel(&self, at: DVec3) -> f64 {
         let [low, high] = self.lattice.range.map(f64::from);
         let base = low.min(0.0);
@@ -112,7 +110,7 @@ impl Medium<'_> {
         }
     }
 
-    /// Share of the extinction that scatters, at a texel and a place.
+    /// Single-scattering albedo at a texel and a point.
     fn albedo(&self, texel: f64, look: [f64; 4]) -> DVec3 {
         let own = DVec3::from(self.params.albedo.map(f64::from));
         let color = match self.has_transfer() {
@@ -153,7 +151,7 @@ impl Medium<'_> {
         }
     }
 
-    /// The share of light that comes through along a ray.
+    /// Transmittance along a ray.
     pub fn transmittance(&self, origin: DVec3, direction: DVec3, far: f64) -> f64 {
         let ray = self.ray(origin, direction, far);
         let depth: f64 = ray
@@ -170,7 +168,7 @@ impl Medium<'_> {
         (-depth).exp()
     }
 
-    /// Twin of `volume_light`; `is_open` tells whether no surface lies on a way from a point.
+    /// CPU reference of `volume_light`. `is_open` returns true if no surface blocks the way from a point.
     pub fn light_grid(&self, lights: &[Light], is_open: impl Fn(DVec3, DVec3, f64) -> bool) -> LightGrid {
         let cells = self.params.cells;
         let world_from_voxel = Mat4::from_cols_array_2d(&self.params.world_from_voxel).as_dmat4();
@@ -222,7 +220,7 @@ impl Medium<'_> {
         }
     }
 
-    /// Share of the light that arrives at a place, in a channel.
+    /// Transmittance of a channel's light to a point.
     fn arriving(&self, grid: Option<&LightGrid>, at: DVec3, channel: usize) -> f64 {
         let Some(grid) = grid else {
             return 1.0;
@@ -245,8 +243,8 @@ impl Medium<'_> {
         })
     }
 
-    /// Twin of `volume_march`: what is seen along a ray up to `far`, sampled `jitter` of a step behind the
-    /// beginning of each.
+    /// CPU reference of `volume_march`: marches along a ray up to `far`. Each step is sampled at the fraction
+    /// `jitter` of its length.
     pub fn march(
         &self,
         lit: &Lit<'_>,
@@ -303,7 +301,7 @@ impl Medium<'_> {
         seen
     }
 
-    /// Radiance of the surface between two distances along a ray.
+    /// Radiance of the isosurface between two distances along a ray.
     fn surface(
         &self,
         lit: &Lit<'_>,
@@ -322,7 +320,7 @@ impl Medium<'_> {
         let at = ray.at(high);
         let size = DVec3::from(self.params.size.map(f64::from));
         let is_within = |at: DVec3| at.cmpge(DVec3::ZERO).all() && at.cmple(size).all();
-        // Where the volume ends it has a surface.
+        // The volume has a surface where it ends.
         let within = |at: DVec3| if is_within(at) { self.texel(at) } else { 0.0 };
         let slope = |axis: DVec3| within(at + axis) - within(at - axis);
         let gradient = DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z));
@@ -349,9 +347,9 @@ impl Medium<'_> {
         self.albedo(surface, self.look(at)) * sum
     }
 
-    /// What is seen along a ray by ratio tracking (Novák, Selle and Jarosz 2014, "Residual Ratio Tracking for
-    /// Estimating Attenuation in Participating Media"): the mean of `samples` estimates without bias, of single
-    /// scattering alone. `random` gives numbers in [0, 1).
+    /// Radiance along a ray by ratio tracking (Novák, Selle and Jarosz 2014, "Residual Ratio Tracking for
+    /// Estimating Attenuation in Participating Media"). It is the mean of `samples` unbiased estimates of
+    /// single scattering. `random` returns numbers in [0, 1).
     pub fn tracked(
         &self,
         lights: &[Light],
@@ -377,7 +375,7 @@ impl Medium<'_> {
         };
         let mut sum = DVec3::ZERO;
         for _ in 0..samples {
-            // The first place where it scatters: tentative ones are taken by their share of the extinction.
+            // Finds the first scattering event by delta tracking.
             let mut t = ray.first;
             let scatters = loop {
                 t -= (1.0 - random()).ln() / most;
@@ -414,7 +412,7 @@ impl Ray {
         self.origin + t * self.direction
     }
 
-    /// Where each step begins, and how long it is.
+    /// Start and length of each step.
     fn steps(self) -> impl Iterator<Item = [f64; 2]> {
         let count = ((self.end - self.first) / self.step).ceil().max(0.0);
         (0..count as u32).map(move |k| {
@@ -424,7 +422,8 @@ impl Ray {
     }
 }
 
-/// A value of a grid between the middles of its cells, x fastest; beyond the outermost those hold.
+/// Trilinear interpolation between the centres of a grid's cells, x varying fastest, clamped to the outermost
+/// centres.
 fn interpolated(size: [u32; 3], at: DVec3, value: impl Fn(usize) -> f64) -> f64 {
     let most = DVec3::from(size.map(|side| f64::from(side) - 1.0));
     let at = (at - 0.5).clamp(DVec3::ZERO, most);
@@ -447,7 +446,7 @@ fn interpolated(size: [u32; 3], at: DVec3, value: impl Fn(usize) -> f64) -> f64 
     sum
 }
 
-/// An entry of a table at a place from 0 to 1.
+/// Samples a table at `place` in [0, 1].
 fn entry(table: &[[f32; 4]], place: f64) -> [f64; 4] {
     let last = table.len() - 1;
     let place = place.clamp(0.0, 1.0) * last as f64;

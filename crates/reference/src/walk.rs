@@ -1,5 +1,5 @@
-//! `walk`: a person who walks, against every triangle by brute force. What inspect/walk.wgsl does, in its
-//! order.
+//! `walk`: a walking character as a capsule, by brute force against every triangle. It follows
+//! inspect/walk.wgsl in the same order.
 
 use super::lbvh::Triangle;
 use canopy_bvh::accel::layout::BVH_MISS;
@@ -7,43 +7,44 @@ use canopy_render::layout::{WALK_STEPS, WalkParams, WalkState};
 
 use glam::{Vec2, Vec3};
 
-/// Planes that a motion is cut by.
+/// Most planes that a motion is clipped by.
 const PLANES: usize = 4;
-/// Nothing falls faster, in heights a second.
+/// Terminal velocity, in heights per second.
 const FASTEST_FALL: f32 = 20.0;
 
-/// What a motion meets first.
+/// First contact of a motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Touch {
-    /// The share of the motion; 1 where it meets nothing.
+    /// Fraction of the motion, or 1 without a contact.
     pub t: f32,
-    /// From what is touched towards the capsule, of length 1.
+    /// Unit vector from the contact towards the capsule.
     pub normal: Vec3,
-    /// What one can stand on there: its height, and its triangle if it is none of the ground's.
+    /// Walkable surface at the contact, with its height and its triangle. The triangle is `None` for the
+    /// ground plane.
     pub carries: Option<(f32, Option<usize>)>,
 }
 
-/// Where a motion ends.
+/// End of a motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Move {
-    /// The lowest point of the capsule.
+    /// Lowest point of the capsule.
     pub position: Vec3,
-    /// Whether something was in the way.
+    /// True if something blocked the motion.
     pub is_blocked: bool,
-    /// What it has ended on, as in [`Touch::carries`].
+    /// Surface that the motion has landed on, like [`Touch::carries`].
     pub landed: Option<(f32, Option<usize>)>,
 }
 
-/// The triangles that a person walks on.
+/// Triangles for collisions.
 #[derive(Debug, Clone, Copy)]
 pub struct Solids<'a>(pub &'a [Triangle]);
 
-/// The ends of the capsule's axis.
+/// Ends of the capsule's axis.
 fn axis(params: &WalkParams, feet: Vec3) -> [Vec3; 2] {
     [params.radius, params.height - params.radius].map(|up| feet + up * Vec3::Y)
 }
 
-/// The shortest way from a triangle to a segment, and where along the segment it ends.
+/// Shortest vector from a triangle to a segment, and the position of its end along the segment.
 fn gap(triangle: &Triangle, start: Vec3, segment: Vec3) -> (Vec3, f32) {
     let [a, b, c] = triangle.map(|corner| corner - start);
     let mut best = (Vec3::INFINITY, 0.0);
@@ -72,7 +73,8 @@ fn gap(triangle: &Triangle, start: Vec3, segment: Vec3) -> (Vec3, f32) {
     best
 }
 
-/// From a segment from `start` along `edge` to one from the origin (Ericson 2005, section 5.1.9).
+/// Shortest vector between two segments, one from `start` along `edge` and one from the origin (Ericson 2005,
+/// section 5.1.9).
 fn segment_gap(segment: Vec3, start: Vec3, edge: Vec3) -> (Vec3, f32) {
     let a = segment.length_squared().max(1e-30);
     let e = edge.length_squared().max(1e-30);
@@ -88,7 +90,7 @@ fn segment_gap(segment: Vec3, start: Vec3, edge: Vec3) -> (Vec3, f32) {
     (s * segment - (start + t * edge), s)
 }
 
-/// From the inside of a triangle to a point that lies over it.
+/// Vector from the inside of a triangle to a point above it.
 fn inside_gap([a, b, c]: Triangle, point: Vec3) -> Option<Vec3> {
     let (ab, ac) = (b - a, c - a);
     let weights = weights([a, b, c], point)?;
@@ -96,8 +98,8 @@ fn inside_gap([a, b, c]: Triangle, point: Vec3) -> Option<Vec3> {
     is_over.then(|| point - (a + weights.x * ab + weights.y * ac))
 }
 
-/// The weights of the second and third corner at the point of a triangle's plane that is nearest to `point`;
-/// `None` for one without an area.
+/// Weights of the second and third corners at the point of a triangle's plane nearest to `point`, or `None`
+/// for a degenerate triangle.
 fn weights([a, b, c]: Triangle, point: Vec3) -> Option<Vec2> {
     let (ab, ac, to) = (b - a, c - a, point - a);
     let normal = ab.cross(ac);
@@ -105,8 +107,8 @@ fn weights([a, b, c]: Triangle, point: Vec3) -> Option<Vec2> {
     (squared > 1e-36).then(|| Vec2::new(to.cross(ac).dot(normal), ab.cross(to).dot(normal)) / squared)
 }
 
-/// The share of the motion after which a capsule touches a triangle, the normal, and the point that is
-/// touched; what is touched at the start counts only where the capsule gets nearer (bvh/bvh_sweep.wgsl).
+/// Fraction of the motion at which a capsule touches a triangle, with the normal and the contact point. An
+/// overlap at the start counts only if the capsule moves closer (bvh/bvh_sweep.wgsl).
 fn contact(params: &WalkParams, triangle: &Triangle, feet: Vec3, motion: Vec3) -> Option<(f32, Vec3, Vec3)> {
     let [low, high] = axis(params, feet);
     let far = [low.abs(), high.abs(), motion.abs()];
@@ -125,7 +127,7 @@ fn contact(params: &WalkParams, triangle: &Triangle, feet: Vec3, motion: Vec3) -
         };
         let approach = -normal.dot(motion);
         let is_leaving = approach.is_nan() || approach <= 1e-6 * speed;
-        // Steps lead here only towards the object, and so near to it rounding decides the normal.
+        // Steps only approach the object, and at this distance rounding decides the normal.
         let is_unsure = t > 0.0 && distance <= 16.0 * close;
         if is_leaving && !is_unsure {
             return None;
@@ -133,13 +135,13 @@ fn contact(params: &WalkParams, triangle: &Triangle, feet: Vec3, motion: Vec3) -
         if is_leaving {
             normal = backwards;
         }
-        // A step that rounding has made too long all the same is taken back; what overlaps at the start has none
-        // before it.
+        // A step that rounding has made too long is taken back. An overlap at the start has no earlier
+        // position.
         let depth = params.radius - distance;
         if depth.abs() <= close || (depth > 0.0 && t == 0.0) || is_leaving || step == 31 {
             return Some((t, normal, start + along * (high - low) - offset));
         }
-        // Shorter by what rounding may have added.
+        // The step is shortened by the possible rounding error.
         let unsure = speed * close / distance.max(close);
         t = (t - (depth + 0.5 * close) / (approach + unsure)).max(0.0);
         if t.is_nan() || t >= 1.0 {
@@ -149,14 +151,14 @@ fn contact(params: &WalkParams, triangle: &Triangle, feet: Vec3, motion: Vec3) -
     None
 }
 
-/// Whether one can stand on a triangle that is touched with this normal.
+/// True if a triangle with this contact normal is walkable.
 fn carries(params: &WalkParams, [a, b, c]: &Triangle, normal: Vec3) -> bool {
     let face = (b - a).cross(c - a);
     let is_level = face.y.abs() > params.walkable * face.length();
     normal.y >= params.walkable || (normal.y > 0.05 && is_level)
 }
 
-/// What is left of `motion` where planes are in its way, the newest last.
+/// Clips `motion` by planes, the newest last.
 pub fn cut(motion: Vec3, planes: &[Vec3]) -> Vec3 {
     let Some((normal, older)) = planes.split_last() else {
         return motion;
@@ -179,7 +181,7 @@ pub fn cut(motion: Vec3, planes: &[Vec3]) -> Vec3 {
 }
 
 impl Solids<'_> {
-    /// What a capsule at `feet` meets first on its way along `motion`.
+    /// First contact of a capsule at `feet` that moves along `motion`.
     pub fn sweep(&self, params: &WalkParams, feet: Vec3, motion: Vec3) -> Touch {
         let tie = 0.1 * params.skin / motion.length().max(1e-30);
         let mut touch = Touch {
@@ -210,8 +212,8 @@ impl Solids<'_> {
         touch
     }
 
-    /// Moves along what is in the way. For a level motion, what is too steep to stand on is upright; any
-    /// other ends on what carries.
+    /// Moves and slides along obstacles. In a level motion, surfaces too steep to walk on count as vertical
+    /// walls. Any other motion ends on a walkable surface.
     pub fn slide(&self, params: &WalkParams, start: Vec3, motion: Vec3, is_level: bool) -> Move {
         let mut moved = Move {
             position: start,
@@ -255,7 +257,7 @@ impl Solids<'_> {
         moved
     }
 
-    /// Pushes the capsule out of what it is in, out of the nearest triangle first.
+    /// Resolves overlaps, starting with the nearest triangle.
     pub fn free(&self, params: &WalkParams, start: Vec3) -> Vec3 {
         let mut feet = start;
         if feet.y < params.floor && feet.y > params.floor - params.height {
@@ -291,13 +293,13 @@ impl Solids<'_> {
         feet
     }
 
-    /// The point of a triangle that has these weights of its second and third corner.
+    /// Point of a triangle with these barycentric weights of its second and third corners.
     fn point(&self, triangle: usize, weights: [f32; 2]) -> Option<Vec3> {
         let [a, b, c] = *self.0.get(triangle)?;
         Some(a + weights[0] * (b - a) + weights[1] * (c - a))
     }
 
-    /// Stands on a triangle, or on the ground below the scene.
+    /// Puts the body on a triangle, or on the ground plane below the scene.
     fn stand(&self, body: &mut WalkState, triangle: Option<usize>) {
         body.is_grounded = 1;
         body.ground_triangle = BVH_MISS;
@@ -311,7 +313,7 @@ impl Solids<'_> {
         }
     }
 
-    /// A step in time.
+    /// Advances by one time step.
     fn step(&self, params: &WalkParams, body: &mut WalkState) {
         let (start, dt) = (Vec3::from(body.position), params.step_secs);
         let mut is_grounded = body.is_grounded != 0;
@@ -365,7 +367,7 @@ impl Solids<'_> {
         }
     }
 
-    /// Up a step, over it and down; `None` where that leads no further than `place`, or too high.
+    /// Moves up a step, over it and down. Returns `None` if that leads no further than `place` or too high.
     pub fn climb(&self, params: &WalkParams, start: Vec3, ahead: Vec3, place: Vec3) -> Option<Vec3> {
         let risen = self.slide(params, start, params.rise * Vec3::Y, false).position;
         let over = self.slide(params, risen, ahead, true).position;
@@ -376,7 +378,7 @@ impl Solids<'_> {
         (height <= start.y + params.rise && further).then_some(moved.position)
     }
 
-    /// Walks: with what carries the person, out of what has moved into them, and on by steps in time.
+    /// Moves the body with the surface that carries it, resolves overlaps, and advances by time steps.
     pub fn walk(&self, params: &WalkParams) -> WalkState {
         let mut body = WalkState {
             position: params.position,
@@ -431,7 +433,7 @@ mod tests {
         [[corner, corner + u, far], [corner, far, corner + v]]
     }
 
-    /// A step from x = 1 on, with its riser.
+    /// Step that starts at x = 1, with its riser.
     fn ledge(height: f32) -> Vec<Triangle> {
         let corner = Vec3::new(1.0, height, -9.0);
         let along = 18.0 * Vec3::Z;
@@ -446,11 +448,11 @@ mod tests {
         assert_eq!(cut(motion, &[]), motion);
         assert_eq!(cut(motion, &[Vec3::Y]), Vec3::new(1.0, 0.0, 0.5));
         assert_eq!(cut(motion, &[Vec3::NEG_Y]), motion, "it leaves that one");
-        // Along the edge of two, and not at all into a corner of three.
+        // Two planes leave motion along their edge, and a corner of three planes leaves none.
         let edge = cut(motion, &[Vec3::Y, Vec3::NEG_X]);
         assert!(edge.distance(0.5 * Vec3::Z) < 1e-6, "{edge}");
         assert_eq!(cut(edge, &[Vec3::Y, Vec3::NEG_X, Vec3::NEG_Z]), Vec3::ZERO);
-        // Two that face each other leave nothing across.
+        // Two planes that face each other leave no motion across.
         let between = cut(Vec3::new(1.0, 0.0, 0.0), &[Vec3::X, Vec3::NEG_X]);
         assert_eq!(between, Vec3::ZERO);
     }
@@ -489,7 +491,7 @@ mod tests {
             let ledge = ledge(height);
             let climbed = Solids(&ledge).climb(&params, start, 0.05 * Vec3::X, start);
             assert_eq!(climbed.is_some(), climbs, "{height}: {climbed:?}");
-            // No step that leads nowhere.
+            // A step that leads nowhere is not climbed.
             let beyond = start + Vec3::X;
             let climbed = Solids(&ledge).climb(&params, start, 0.05 * Vec3::X, beyond);
             assert_eq!(climbed, None, "{height}");
@@ -502,7 +504,7 @@ mod tests {
         let wall = quad(Vec3::new(0.2, -1.0, -9.0), 18.0 * Vec3::Z, 5.0 * Vec3::Y);
         let feet = Solids(&wall).free(&params, 0.01 * Vec3::Y);
         assert!(feet.distance(Vec3::new(-0.11, 0.01, 0.0)) < 1e-4, "{feet}");
-        // Through the axis: up where the floor is below the middle.
+        // If a triangle crosses the axis, the push is upwards for a floor below the middle.
         let floor = quad(Vec3::new(-9.0, 0.7, -9.0), 18.0 * Vec3::Z, 18.0 * Vec3::X);
         let feet = Solids(&floor).free(&params, Vec3::ZERO);
         assert!(feet.distance(0.71 * Vec3::Y) < 1e-4, "{feet}");

@@ -1,4 +1,4 @@
-//! A scene in a window of your own: `cargo run -p canopy-render --example own_window -- scene.glb`.
+//! Draws a scene in a window of your own: `cargo run -p canopy-render --example own_window -- scene.glb`.
 
 use canopy_bvh::gpu::{Gpu, Tier};
 use canopy_render::{FrameInput, Renderer, SHADERS, UploadedScene, settings::Settings};

@@ -1,17 +1,17 @@
-//! The channels of a frame (arbitrary output variables, AOVs): what a picture can show.
+//! Channels of a frame that an image can show (arbitrary output variables, AOVs).
 
 use crate::settings::Settings;
 use canopy_bvh::gpu::library::wgsl_constants;
 
-/// What a picture shows: the lit image, or a channel of the frame as floats.
+/// Content of an image: the lit image, or a channel of the frame as floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Channel {
-    /// The finished picture.
+    /// Lit, tone-mapped image.
     #[default]
     Lit,
-    /// World position in metres; NaN where there is nothing.
+    /// World position in metres; NaN at the background.
     Position,
-    /// World normal, as shaded.
+    /// Shading normal in world space.
     Normal,
     /// Base colour, linear.
     Albedo,
@@ -29,47 +29,47 @@ pub enum Channel {
     Mesh,
     /// Index of the material.
     Material,
-    /// 1 where the first light is visible.
+    /// 1 if the first light is visible.
     Shadow,
     /// Nodes and triangles visited by the pixel's shadow rays.
     Cost,
-    /// Ambient visibility; 1 where it is not traced.
+    /// Ambient visibility; 1 if it is not traced.
     Ambient,
-    /// Radiance of lights that surfaces around send on, in the mean over the cosine-weighted hemisphere.
+    /// Bounced light of the surrounding surfaces: mean radiance over the cosine-weighted hemisphere.
     Bounced,
-    /// How far what is seen has moved in the picture since the last frame, in pixels: x to the right, y down.
+    /// Screen-space motion since the last frame in pixels: x to the right, y down.
     Motion,
-    /// Radiance that the surface reflects, as rays have found it: over the share of light that it reflects at once.
+    /// Reflected radiance found by rays, divided by the weight of all lobes of the surface.
     Reflection,
-    /// Metres from the surface to what its reflection ray has hit; about 65,536 where it has hit nothing, and 0 where none
-    /// was sent.
+    /// Hit distance of the reflection ray in metres. It is about 65,536 for a miss, and 0 if no ray was sent.
     ReflectionDistance,
-    /// The share of the 64 pixels of the tile that send reflection rays.
+    /// Share of the tile's 64 pixels that send reflection rays.
     ReflectionTiles,
-    /// Signed distance in metres from the surface that the scene is compared with, and the same over the tolerance.
+    /// Signed distance in metres from the surface that the scene is compared with, and the same over the
+    /// tolerance.
     Deviation,
-    /// 1 where the triangle passes through a triangle of another mesh, else 0; then how much the surface faces the
-    /// camera, from 0 to 1.
+    /// 1 if the triangle intersects a triangle of another mesh, else 0. The second number is the absolute
+    /// cosine between the surface normal and the direction to the camera.
     Intersections,
-    /// Image of a guest ([`GuestPass`](crate::inspect::guest::GuestPass)): rays of the laboratory.
+    /// Image of a guest ([`GuestPass`](crate::inspect::guest::GuestPass)), such as the laboratory's rays.
     Lab,
-    /// The share of what is seen that passes the fog and the volumes in front of it.
+    /// Transmittance of the fog and the volumes in front of the surface.
     Transmittance,
-    /// Radiance that the fog and the volumes in front of what is seen scatter and emit to the eye.
+    /// Radiance that the fog and the volumes in front of the surface scatter and emit to the eye.
     Scattered,
 }
 
-/// What of a channel's first two numbers is shown by the colours of magnitudes.
+/// Heat map of a channel: how its first two numbers become a colour.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heat {
-    /// What each counts.
+    /// Weights of the two numbers.
     pub weights: [f32; 2],
-    /// What the brightest colour stands for; 0 for what 99 % of the pixels do not exceed.
+    /// Value of the brightest colour; 0 for the 99th percentile of the pixels.
     pub range: f32,
 }
 
 impl Channel {
-    /// All channels, in the order of lists.
+    /// All channels, in the order in which lists show them.
     pub const ALL: [Self; 24] = [
         Self::Lit,
         Self::Position,
@@ -97,8 +97,8 @@ impl Channel {
         Self::Scattered,
     ];
 
-    /// Colours of magnitudes in which the channel is shown; `None` for one that has other colours, and for that of a
-    /// guest, which knows its own.
+    /// Returns the heat map that shows the channel. `None` for a channel with other colours, and for a
+    /// guest's, which the guest colours itself.
     pub fn heat(self, config: &Settings) -> Option<Heat> {
         (self == Self::Cost).then(|| Heat {
             weights: config.cost.count.weights(),
@@ -106,7 +106,7 @@ impl Channel {
         })
     }
 
-    /// The name on the command line and in lists, in lower case.
+    /// Returns the name on the command line and in lists, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lit => "lit",

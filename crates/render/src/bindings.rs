@@ -1,5 +1,5 @@
-//! Bind group layouts that several passes share: the frame (group 0), the tree (1), the scene (2), a material
-//! (3); and the raster pipeline over them.
+//! Bind group layouts that several passes share: frame (group 0), tree (1), scene (2) and material (3). Also
+//! the raster pipelines that use them.
 
 use super::formats::DEPTH_FORMAT;
 use canopy_bvh::{
@@ -12,23 +12,23 @@ use canopy_bvh::{
 };
 use wgpu::ShaderStages;
 
-/// The shared layouts.
+/// Shared bind group layouts.
 #[derive(Debug)]
 pub struct Layouts {
-    /// `frame/frame.wgsl`, `light/light.wgsl`, `shadow/shadow_map.wgsl`, `environment/environment.wgsl`,
-    /// `math/sampling.wgsl`.
+    /// Group 0: bindings of `frame/frame.wgsl`, `light/light.wgsl`, `shadow/shadow_map.wgsl`,
+    /// `environment/environment.wgsl` and `math/sampling.wgsl`.
     pub frame: wgpu::BindGroupLayout,
-    /// `bvh/bvh.wgsl`.
+    /// Group 1: bindings of `bvh/bvh.wgsl`.
     pub tree: wgpu::BindGroupLayout,
-    /// `frame/scene.wgsl`.
+    /// Group 2: bindings of `frame/scene.wgsl`.
     pub scene: wgpu::BindGroupLayout,
-    /// `material/material.wgsl`.
+    /// Group 3: bindings of `material/material.wgsl`.
     pub material: wgpu::BindGroupLayout,
-    /// `material/material_layers.wgsl`.
+    /// Group 3 for layered materials: bindings of `material/material_layers.wgsl`.
     pub layers: wgpu::BindGroupLayout,
 }
 
-/// The merged buffers as vertex buffers: positions; normals and tangents; two UV sets and colours.
+/// Vertex buffer layouts of the merged buffers: positions; normals and tangents; two UV sets and colours.
 const VERTEX_BUFFERS: [Option<wgpu::VertexBufferLayout<'_>>; 3] = [
     vertex_buffer(12, &wgpu::vertex_attr_array![0 => Float32x3]),
     vertex_buffer(28, &wgpu::vertex_attr_array![1 => Float32x3, 2 => Float32x4]),
@@ -46,33 +46,33 @@ const fn vertex_buffer(
     })
 }
 
-/// Most textures that the layers of one material have together.
+/// Maximum number of textures of all layers of a material together.
 pub const LAYER_TEXTURES: usize = 8;
 
-/// A raster pipeline over the merged scene, with the vertex shader of material/material.wgsl, or those of
+/// Raster pipeline over the merged scene. Its vertex shader is that of material/material.wgsl or
 /// material/points_lines.wgsl.
 #[derive(Debug, Clone)]
 pub(super) struct SurfacePipeline {
-    /// Path of the shader.
+    /// Path of the shader file.
     pub(super) path: &'static str,
-    /// Its fragment entry point.
+    /// Fragment entry point.
     pub(super) entry: &'static str,
     pub(super) targets: Vec<wgpu::ColorTargetState>,
     pub(super) cull_mode: Option<wgpu::Face>,
-    /// A list of triangles, lines or points.
+    /// Topology: a list of triangles, lines or points.
     pub(super) topology: wgpu::PrimitiveTopology,
-    /// Whether vertices come from [`VERTEX_BUFFERS`]; otherwise the vertex shader pulls them.
+    /// True if vertices come from [`VERTEX_BUFFERS`]; otherwise the vertex shader pulls them.
     pub(super) indexed: bool,
-    /// Which fragments are drawn, compared with the depth that is there; depth is reversed.
+    /// Depth test. Depth is reversed.
     pub(super) depth_compare: wgpu::CompareFunction,
-    /// Group 1: what its fragments read of the frame. With it they leave depth as it is.
+    /// Layout of group 1: inputs of the fragment shader from the frame. Pipelines with it do not write depth.
     pub(super) group1: Option<wgpu::BindGroupLayout>,
-    /// Whether group 3 holds layers.
+    /// True if group 3 holds a layered material.
     pub(super) layered: bool,
 }
 
 impl Layouts {
-    /// Describes them to the device.
+    /// Creates the layouts.
     pub fn new(gpu: &Gpu) -> Self {
         const ALL: ShaderStages = ShaderStages::VERTEX_FRAGMENT.union(ShaderStages::COMPUTE);
         const RAYS: ShaderStages = ShaderStages::FRAGMENT.union(ShaderStages::COMPUTE);
@@ -103,7 +103,8 @@ impl Layouts {
                 ],
             ),
             tree: canopy_bvh::accel::Tree::layout(gpu, RAYS),
-            // Eight storage buffers a stage: with the trees' two, rays have one left for what they find.
+            // Portable limits allow eight storage buffers per stage. With the two of the trees, one is left
+            // for the output of rays.
             scene: pass::layout(
                 gpu,
                 "scene",
@@ -120,7 +121,7 @@ impl Layouts {
         }
     }
 
-    /// A raster pipeline over the merged scene, compiled when it is first needed.
+    /// Returns a raster pipeline over the merged scene. It is compiled when it is first needed.
     pub(super) fn surface_pipeline(&self, pipeline: SurfacePipeline) -> OnDemand<wgpu::RenderPipeline> {
         let material = if pipeline.layered {
             &self.layers

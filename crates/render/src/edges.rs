@@ -1,5 +1,4 @@
-//! What passes hand each other. One pass makes and owns each of these; the passes after it read them, or draw
-//! into them.
+//! Resources that passes share. One pass creates and owns each of them. Later passes read it or draw into it.
 
 use super::{
     aov::Heat,
@@ -16,24 +15,26 @@ use canopy_bvh::{
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
-/// Frames that are averaged while something moves: what it uncovers has to brighten, and what it covers to
-/// darken.
+/// Maximum history length while something moves. Disoccluded areas have to brighten and newly covered areas
+/// have to darken quickly.
 const MOVING: u32 = 8;
 
-/// Where the last frame saw what a pixel sees: denoise/signal_taps.wgsl.
+/// Format of the reprojected pixels of the last frame: denoise/signal_taps.wgsl.
 pub const TAPS_FORMAT: Format = Format::Rg32Uint;
-/// Surfaces that signals are of: `SignalSurface` in denoise/signal.wgsl.
+/// Format of the surfaces that denoised signals belong to: `SignalSurface` in denoise/signal.wgsl.
 pub const SURFACES_FORMAT: Format = Format::Rgba32Uint;
 
-/// What a pass that traces rays writes for a signal's filter: a word a layer, two layers a signal.
+/// Format of the noisy input of the denoiser, which ray-tracing passes write: a word a layer, two layers a
+/// signal.
 pub const FRESH_FORMAT: Format = Format::R32Uint;
-/// What `shadow_shafts` finds of each tile.
+/// Format of the tile masks of `shadow_shafts`.
 pub const TILES_FORMAT: Format = Format::Rg32Uint;
 
-/// Size of an image that is bound and not used. No side is a power of two, as in most pictures: Mesa's software driver
-/// compiles a kernel once more for images of which other sides are.
+/// Size of an image that is bound but unused. Like most images, it has no side that is a power of two. Mesa's
+/// llvmpipe compiles a kernel again for images in which other sides are powers of two.
 pub const UNUSED: [u32; 2] = [3, 3];
-/// Layers of an array that is not used: Mesa's software driver compiles a kernel once more for arrays of one.
+/// Layers of an array image that is bound but unused. Mesa's llvmpipe compiles a kernel again for arrays of
+/// one layer.
 pub fn unused_layers(gpu: &Gpu) -> u32 {
     match gpu.capabilities.arrays {
         Arrays::Textures => 2,
@@ -41,17 +42,17 @@ pub fn unused_layers(gpu: &Gpu) -> u32 {
     }
 }
 
-/// Positions of the G-buffer, or displacements.
+/// Binding of the G-buffer's positions, or of displacements.
 pub const POSITIONS: Binding = Binding::Texels(POSITION_FORMAT);
-/// Any other image of the G-buffer.
+/// Binding of any other image of the G-buffer.
 pub const WORDS: Binding = Binding::Texels(WORD_FORMAT);
-/// Taps of the last frame.
+/// Binding of the reprojected pixels of the last frame.
 pub const TAPS: Binding = Binding::Texels(TAPS_FORMAT);
-/// Surfaces of this frame or the last.
+/// Binding of the surfaces of this frame or the last.
 pub const SURFACES: Binding = Binding::Texels(SURFACES_FORMAT);
-/// What rays have found, and edges of shadows.
+/// Binding of the denoiser's noisy input, and of shadow edges.
 pub const FRESH: Binding = Binding::TexelsArray(FRESH_FORMAT);
-/// Tiles where something has changed.
+/// Binding of the tile masks of `shadow_shafts`.
 pub const TILES: Binding = Binding::Texels(TILES_FORMAT);
 
 pub use super::formats::{
@@ -59,39 +60,39 @@ pub use super::formats::{
 };
 pub(super) use super::formats::{drawn_position_format, gbuffer_targets};
 
-/// The merged triangles in world space at this frame's pose: made by `deform`.
+/// Merged triangles in world space at this frame's pose: written by `deform`.
 #[derive(Debug, Clone, Copy)]
 pub struct Geometry<'a> {
-    /// Bind group of `Layouts::scene`, group 2 of the passes that look at triangles.
+    /// Bind group of `Layouts::scene`: group 2 of the passes that read triangles.
     pub group: &'a wgpu::BindGroup,
-    /// The merged buffers and what is drawn of them.
+    /// Merged buffers and their draw lists.
     pub buffers: &'a SceneBuffers,
 }
 
-/// The trees over that geometry: made by `lbvh`.
+/// BVHs over that geometry: built by `lbvh`.
 #[derive(Debug, Clone, Copy)]
 pub struct Trees<'a> {
-    /// Bind group of `Layouts::tree`, group 1 of the passes that trace rays.
+    /// Bind group of `Layouts::tree`: group 1 of the passes that trace rays.
     pub group: &'a wgpu::BindGroup,
-    /// What it holds, for passes that bind more beside it.
+    /// Buffers of that bind group, for passes that add bindings of their own.
     pub tree: &'a Tree,
 }
 
-/// Room for the depth that lights see, and from where they see it: made by `shadow_map`.
+/// Shadow maps and their cameras: drawn by `shadow_map`.
 #[derive(Debug, Clone, Copy)]
 pub struct ShadowMaps<'a> {
-    /// All layers.
+    /// All layers of the shadow maps.
     pub depth: &'a wgpu::TextureView,
-    /// Compares with them.
+    /// Comparison sampler.
     pub sampler: &'a wgpu::Sampler,
-    /// The view of each layer that is drawn.
+    /// Camera of each layer that is drawn.
     pub views: &'a [ShadowView],
 }
 
-/// What each pixel sees: made by `gbuffer` and `points_lines`.
+/// G-buffer: written by `gbuffer` and `points_lines`.
 #[derive(Debug)]
 pub struct GBuffer {
-    /// Depth or world position (frame/gbuffer_position.wgsl), and roughness and metalness.
+    /// Depth or world position (frame/gbuffer_position.wgsl), roughness and metalness.
     pub position: GpuImage,
     /// World normal.
     pub normal: GpuImage,
@@ -99,14 +100,14 @@ pub struct GBuffer {
     pub albedo: GpuImage,
     /// Emitted radiance.
     pub emissive: GpuImage,
-    /// Triangle plus 1; or point or line (frame/gbuffer.wgsl).
+    /// Index of the triangle plus 1, or the point or line (frame/gbuffer.wgsl).
     pub ids: GpuImage,
     /// Reversed depth.
     pub depth: GpuImage,
 }
 
 impl GBuffer {
-    /// Empty images of `size` pixels, to be drawn into.
+    /// Creates empty render targets of `size` pixels.
     pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
         Self::with_usage(
             gpu,
@@ -144,12 +145,12 @@ impl GBuffer {
         }
     }
 
-    /// Pixels in a row, and rows.
+    /// Returns the width and height in pixels.
     pub fn size(&self) -> [u32; 2] {
         self.position.size()
     }
 
-    /// The colour attachments, in the order of `gbuffer_targets`.
+    /// Returns the colour attachments, in the order of `gbuffer_targets`.
     pub fn attachments(
         &self,
         load: wgpu::LoadOp<wgpu::Color>,
@@ -165,19 +166,19 @@ impl GBuffer {
     }
 }
 
-/// What the rays of each pixel hit: made by `reflection_rays` and `reflection_surface`.
+/// Hits of each pixel's reflection ray: written by `reflection_rays` and `reflection_surface`.
 #[derive(Debug)]
 pub struct Hits {
-    /// As that of the picture. Its depth is one texel.
+    /// G-buffer of the hits. Its depth image is a single texel.
     pub gbuffer: GBuffer,
-    /// Triangles, rays and ambient visibility: three layers (reflections/reflection_ray.wgsl).
+    /// Three layers: triangles, rays and ambient visibility (reflections/reflection_ray.wgsl).
     pub found: GpuImage,
-    /// Of surfaces with layers, where the scene has any.
+    /// Lobes of layered materials, if the scene has any.
     pub lobes: Lobes,
 }
 
 impl Hits {
-    /// Room for the hits of `size` pixels, and for the lobes of `lobes_size`.
+    /// Creates images for the hits of `size` pixels, and for lobes of `lobes_size` pixels.
     pub fn new(gpu: &Gpu, size: [u32; 2], lobes_size: [u32; 2]) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         Self {
@@ -187,23 +188,24 @@ impl Hits {
         }
     }
 
-    /// Pixels in a row, and rows.
+    /// Returns the width and height in pixels.
     pub fn size(&self) -> [u32; 2] {
         self.found.size()
     }
 }
 
-/// The lobes by which surfaces with layers send rays on: made by `lobes`, and at hits by `reflection_lobes`.
+/// Lobes of layered materials, by which they send rays: written by `lobes`, and for hits by
+/// `reflection_lobes`.
 #[derive(Debug)]
 pub struct Lobes {
-    /// Coat, sheen and base (material/lobes.wgsl).
+    /// Coat, sheen and base lobes (material/lobes.wgsl).
     pub layers: GpuImage,
-    /// What is transmitted.
+    /// Transmission lobe.
     pub glass: GpuImage,
 }
 
 impl Lobes {
-    /// Empty images of `size` pixels, written as `usage` says.
+    /// Creates empty images of `size` pixels that are written by `usage`.
     pub fn new(gpu: &Gpu, size: [u32; 2], usage: Usage) -> Self {
         let image = |label, index: usize| {
             let usage = usage | Usage::TEXTURE_BINDING;
@@ -215,38 +217,38 @@ impl Lobes {
         }
     }
 
-    /// Pixels in a row, and rows.
+    /// Returns the width and height in pixels.
     pub fn size(&self) -> [u32; 2] {
         self.layers.size()
     }
 }
 
-/// Which surfaces of the picture reflection rays start from.
+/// Primary surfaces from which reflection rays start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReflectionStart {
-    /// What the G-buffer shows.
+    /// Surfaces in the G-buffer.
     Solid,
-    /// The front-most blended surfaces.
+    /// Front-most blended surfaces.
     Blended,
 }
 
-/// Bytes of a pixel in [`Reflected::words`].
+/// Bytes per pixel in [`Reflected::words`].
 pub const REFLECTED_BYTES: u64 = 8;
 
-/// What each pixel reflects: made by the reflection passes.
+/// Reflected radiance of each pixel: written by the reflection passes.
 #[derive(Debug)]
 pub struct Reflected {
-    /// Two words a pixel: reflections/reflected.wgsl.
+    /// Two words per pixel (reflections/reflected.wgsl).
     pub words: wgpu::Buffer,
     size: Option<[u32; 2]>,
 }
 
 impl Reflected {
-    /// Zeros for `size` pixels, or nothing to read where no rays are traced.
+    /// Creates a zeroed buffer for `size` pixels, or for a single one if no rays are traced.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where a storage binding of the adapter does not hold them.
+    /// [`Error::Limit`] if the buffer exceeds the adapter's storage binding size.
     pub fn new(gpu: &Gpu, size: Option<[u32; 2]>) -> Result<Self> {
         let [width, height] = size.unwrap_or([1, 1]);
         let bytes = REFLECTED_BYTES * u64::from(width) * u64::from(height);
@@ -259,64 +261,66 @@ impl Reflected {
         })
     }
 
-    /// Pixels in a row and rows, where rays are traced.
+    /// Returns the width and height in pixels, or `None` if no rays are traced.
     pub fn size(&self) -> Option<[u32; 2]> {
         self.size
     }
 }
 
-/// How far what each pixel shows has moved since the last frame: made by `motion`.
+/// Motion of each pixel's surface since the last frame: written by `motion`.
 #[derive(Debug, Clone, Copy)]
 pub struct Motion<'a> {
-    /// The cameras.
+    /// Cameras of both frames.
     pub params: &'a Uniform<MotionParams>,
-    /// How far it has moved, in world space, where the parameters say that anything has.
+    /// World-space displacement of each pixel's surface. It is only valid if the parameters say that anything
+    /// moved.
     pub displacement: &'a GpuImage,
-    /// The merged positions of the last frame, where anything has moved since.
+    /// Merged positions of the last frame, if anything has moved since.
     pub last_positions: Option<&'a Array>,
 }
 
-/// Place of each pixel's surface in the last frame: made by `reproject`.
+/// Reprojection of each pixel's surface into the last frame: computed by `reproject`.
 #[derive(Debug, Clone, Copy)]
 pub struct Reprojection<'a> {
-    /// Pixels of the last frame, and how much each counts.
+    /// Reprojected pixels of the last frame and their weights.
     pub taps: &'a GpuImage,
-    /// This frame's surfaces.
+    /// Surfaces of this frame.
     pub surfaces: &'a GpuImage,
-    /// The surfaces that the last frame saw.
+    /// Surfaces of the last frame.
     pub last_surfaces: &'a GpuImage,
-    /// Number of this frame since the history began.
+    /// Frames since the history began.
     pub index: u32,
-    /// Frames since the scene came to rest, or the history began.
+    /// Frames since the scene stopped moving, or since the history began.
     pub since_rest: u32,
-    /// Whether anything in the scene has moved since the last frame.
+    /// True if anything in the scene has moved since the last frame.
     pub moves: bool,
 }
 
 impl Reprojection<'_> {
-    /// Earlier frames that count, of a signal that averages `frames` and notices by itself what changes.
+    /// Returns the maximum history length in earlier frames for a signal that averages `frames` and detects
+    /// changes itself.
     pub fn remembered(&self, frames: u32) -> u32 {
         (frames - 1).min(self.index)
     }
 
-    /// Earlier frames of a signal that does not: few while something moves, and once all stands still, what was
-    /// found while something moved counts no more.
+    /// Returns the maximum history length for a signal that does not detect changes. It is short while
+    /// something moves. Once everything is still, frames from before that are dropped.
     pub fn remembered_cautiously(&self, frames: u32) -> u32 {
         let most = if self.moves { MOVING } else { frames };
         (frames.min(most) - 1).min(self.since_rest)
     }
 }
 
-/// Shadow rays of a picture, or of the hits of reflections.
+/// Shadow rays of the primary surfaces or of the hits of reflections.
 #[derive(Clone, Copy)]
 pub struct ShadowJob<'a> {
-    /// Label of the passes that trace them.
+    /// Label of the passes that trace the rays.
     pub label: &'static str,
-    /// The surfaces that they start from.
+    /// Surfaces that the rays start from.
     pub gbuffer: &'a GBuffer,
-    /// Room for what they find.
+    /// Output of the rays.
     pub visibility: &'a Visibility,
-    /// Pixels of the last frame, the edges that it found there, and the tiles where something has changed.
+    /// Reprojected pixels of the last frame, its shadow edges, and the tiles in which something has changed.
     pub edges: [&'a dyn Bind; 3],
 }
 
@@ -328,54 +332,54 @@ impl std::fmt::Debug for ShadowJob<'_> {
     }
 }
 
-/// Surfaces that are seen, and their past.
+/// Visible surfaces, their motion and their reprojection.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
-    /// The surfaces.
+    /// G-buffer of the surfaces.
     pub gbuffer: &'a GBuffer,
-    /// How far they have moved.
+    /// Motion since the last frame.
     pub motion: Motion<'a>,
-    /// Where the last frame saw them.
+    /// Reprojection into the last frame.
     pub history: Reprojection<'a>,
 }
 
-/// Which lights each pixel sees: made by the shadow passes.
+/// Visibility of the lights at each pixel: written by the shadow passes.
 #[derive(Debug)]
 pub struct Visibility {
-    /// Counts, visibility, costs and chosen lights: shadow/shadow_words.wgsl. Only the counts where no shadow
-    /// rays are traced.
+    /// Counters, visibility, costs and chosen lights (shadow/shadow_words.wgsl). If no shadow rays are
+    /// traced, the counters only.
     pub words: wgpu::Buffer,
-    /// What the filter reads, a layer a slot; not used without it. Behind those a layer a slot for the triangles
-    /// that block the light, plus 1, once anything moves.
+    /// Noisy input of the shadow denoiser, one layer per slot; unused without it. Once anything moves, one
+    /// more layer per slot follows with the index plus 1 of the triangle that blocks the light.
     pub blocked: GpuImage,
     plan: VisibilityPlan,
 }
 
-/// How lights are seen.
+/// Layout of [`Visibility`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VisibilityPlan {
-    /// Pixels in a row, and rows.
+    /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Slots of a pixel for lights that shadow rays are traced to, where they are traced.
+    /// Light slots of a pixel for shadow rays, if any are traced.
     pub traced_slots: Option<u32>,
-    /// Slots of a pixel for lights that volumes dim, where shadow maps are compared with.
+    /// Light slots of a pixel for the transmittance of volumes, if shadow maps are used.
     pub volume_slots: Option<u32>,
-    /// Whether there are more lights than slots.
+    /// True if there are more lights than slots.
     pub chooses: bool,
-    /// Whether what rays visit is counted.
+    /// True if visited nodes and triangles are counted.
     pub counts_cost: bool,
-    /// Whether the rays are filtered.
+    /// True if the rays are denoised.
     pub filters: bool,
-    /// Whether it is kept which triangles block them.
+    /// True if the triangles that block the rays are recorded.
     pub keeps_blockers: bool,
 }
 
 impl Visibility {
-    /// Zeros for what `plan` traces.
+    /// Creates zeroed resources for `plan`.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where a storage binding of the adapter does not hold them.
+    /// [`Error::Limit`] if the buffer exceeds the adapter's storage binding size.
     pub fn new(gpu: &Gpu, plan: VisibilityPlan) -> Result<Self> {
         let [width, height] = plan.size;
         let pixels = u64::from(width) * u64::from(height);
@@ -393,7 +397,7 @@ impl Visibility {
         let image = |label, is_used: bool| {
             let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
             let size = if is_used { plan.size } else { UNUSED };
-            // The filter takes two slots at a time.
+            // The filter processes two slots at a time.
             let layers = if is_used {
                 lights.next_multiple_of(2) * (1 + u32::from(plan.keeps_blockers))
             } else {
@@ -408,39 +412,40 @@ impl Visibility {
         })
     }
 
-    /// What it was made for.
+    /// Returns the plan that it was created for.
     pub fn plan(&self) -> VisibilityPlan {
         self.plan
     }
 
-    /// Whether it holds which triangles block the light.
+    /// True if it holds the triangles that block the light.
     pub fn has_blockers(&self) -> bool {
         self.plan.keeps_blockers
     }
 
-    /// Whether it holds what rays visited.
+    /// True if it holds the counts of visited nodes and triangles.
     pub fn has_cost(&self) -> bool {
         self.plan.counts_cost
     }
 
-    /// Whether shadow rays are traced.
+    /// True if shadow rays are traced.
     pub fn is_traced(&self) -> bool {
         self.plan.traced_slots.is_some()
     }
 
-    /// Words of visibility behind the counts: a byte per slot, four slots a layer of the picture.
+    /// Returns the number of words of visibility after the counters. Each word has a byte per slot, for four
+    /// slots of a pixel.
     pub fn len(&self) -> usize {
         self.plan.words() as usize
     }
 
-    /// Whether there are none.
+    /// True if [`Self::len`] is 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl VisibilityPlan {
-    /// No shadow rays, for pictures of `size` pixels.
+    /// Creates a plan without shadow rays, for images of `size` pixels.
     pub fn untraced(size: [u32; 2]) -> Self {
         Self {
             size,
@@ -463,32 +468,32 @@ impl VisibilityPlan {
     }
 }
 
-/// What rays of ambient occlusion have found in a frame: made by `occlusion_rays`.
+/// Occlusion found by the rays of a frame: written by `occlusion_rays`.
 #[derive(Debug, Clone, Copy)]
 pub struct OcclusionFound<'a> {
-    /// The signal, in two layers.
+    /// Noisy signal, in two layers.
     pub signal: &'a GpuImage,
-    /// What one ray of each pixel hit first, where lights bounce (ambient/occlusion_hit.wgsl).
+    /// Closest hit of one ray per pixel, if lights bounce (ambient/occlusion_hit.wgsl).
     pub hits: &'a GpuImage,
-    /// Which rays they were.
+    /// Parameters of the rays.
     pub params: &'a Uniform<OcclusionParams>,
 }
 
-/// How much of the environment each pixel sees: made by the occlusion passes.
+/// Ambient visibility of each pixel: written by the occlusion passes.
 #[derive(Debug)]
 pub struct AmbientVisibility {
-    /// Two words a pixel: the share that is visible and the bent normal, and the light that bounces off what occludes
+    /// Two words per pixel: the visible share with the bent normal, and the bounced light from the occluders
     /// (frame/ambient_visibility.wgsl).
     pub words: wgpu::Buffer,
     size: Option<[u32; 2]>,
 }
 
 impl AmbientVisibility {
-    /// Zeros for `size` pixels, or nothing to read where no rays are traced.
+    /// Creates a zeroed buffer for `size` pixels, or for a single one if no rays are traced.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where a storage binding of the adapter does not hold them.
+    /// [`Error::Limit`] if the buffer exceeds the adapter's storage binding size.
     pub fn new(gpu: &Gpu, size: Option<[u32; 2]>) -> Result<Self> {
         let [width, height] = size.unwrap_or([1, 1]);
         let bytes = 8 * u64::from(width) * u64::from(height);
@@ -501,33 +506,33 @@ impl AmbientVisibility {
         })
     }
 
-    /// Pixels in a row and rows, where rays are traced.
+    /// Returns the width and height in pixels, or `None` if no rays are traced.
     pub fn size(&self) -> Option<[u32; 2]> {
         self.size
     }
 
-    /// Pixels that hold ambient visibility.
+    /// Returns the number of pixels with ambient visibility.
     pub fn len(&self) -> usize {
         self.size
             .map_or(0, |[width, height]| width as usize * height as usize)
     }
 
-    /// Whether there are none.
+    /// True if [`Self::len`] is 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Light at what is seen, and the air in front of it.
+/// Incident light at the visible surfaces, and the fog in front of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Incident<'a> {
-    /// Lights that are seen.
+    /// Visibility of the lights.
     pub visibility: &'a Visibility,
-    /// Environment that is seen, and light that bounces.
+    /// Visibility of the environment, and bounced light.
     pub ambient: &'a AmbientVisibility,
-    /// Radiance along reflected rays.
+    /// Radiance along reflection rays.
     pub reflected: &'a Reflected,
-    /// Air in front.
+    /// Fog in front of the surfaces.
     pub air: Air<'a>,
 }
 
@@ -548,66 +553,68 @@ impl<'a> Incident<'a> {
     }
 }
 
-/// The air in front of what is seen: made by the passes of the fog.
+/// Fog in front of the visible surfaces: computed by the fog passes.
 #[derive(Debug, Clone, Copy)]
 pub struct Air<'a> {
-    /// The medium, and where its froxels lie.
+    /// Medium and froxel grid.
     pub params: &'a Uniform<FogParams>,
-    /// What each froxel scatters to the eye, over its extinction and albedo.
+    /// Light that each froxel scatters to the eye, divided by its extinction and albedo.
     pub light: &'a GpuImage,
-    /// What lies between the eye and each slice of froxels: shaders/fog/fog_integrate.wgsl.
+    /// One layer per slice boundary (shaders/fog/fog_integrate.wgsl). RGB is the mean radiance that the fog
+    /// in front of it scatters to the eye, weighted by transmittance. Alpha is the factor by which noise
+    /// changes the optical depth.
     pub air: &'a GpuImage,
-    /// Filters both.
+    /// Sampler for both.
     pub sampler: &'a wgpu::Sampler,
 }
 
 impl Air<'_> {
-    /// What binds it to passes that look at things through it, in the order of their shaders.
+    /// Bindings for passes that apply the fog, in the order of their shaders.
     pub const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::FilteredArray, Binding::Sampler];
 
-    /// Resources of these bindings.
+    /// Returns the resources of these bindings.
     pub fn bindings(&self) -> [&dyn Bind; 3] {
         [self.params, self.air, self.sampler]
     }
 }
 
-/// The format of [`VolumeLayers::spans`].
+/// Format of [`VolumeLayers::spans`].
 pub const SPAN_FORMAT: Format = Format::R32Float;
 
-/// The volumes in front of what is drawn over the picture: made by `volume_march`. Without any, and where nothing
-/// is drawn, zeros.
+/// Volumes in front of blended surfaces: written by `volume_march`. All zeros without volumes, or if nothing
+/// is blended.
 #[derive(Debug, Clone, Copy)]
 pub struct VolumeLayers<'a> {
-    /// A layer for each, the farthest first: radiance, and the share of the light from behind that comes through.
+    /// One layer per volume, the farthest first: radiance, and transmittance of the light from behind.
     pub seen: &'a GpuImage,
-    /// Two layers for each: the distances between which it is seen.
+    /// Two layers per volume: the distances at which it begins and ends.
     pub spans: &'a GpuImage,
 }
 
 impl VolumeLayers<'_> {
-    /// What binds them, as storage textures: materials with layers leave room for no more that are sampled.
+    /// Bindings as storage textures. Layered materials leave no room for more sampled textures.
     pub const BINDINGS: [Binding; 2] = [Binding::LoadArray(HDR_FORMAT), Binding::LoadArray(SPAN_FORMAT)];
 
-    /// Resources of these bindings.
+    /// Returns the resources of these bindings.
     pub fn bindings(&self) -> [&dyn Bind; 2] {
         [self.seen, self.spans]
     }
 }
 
-/// The lit picture: made by `lighting`; `layers` and `blend` draw into it.
+/// Lit image: written by `lighting`. `layers` and `blend` draw into it.
 #[derive(Debug)]
 pub struct Radiance {
-    /// Radiance, linear.
+    /// Linear radiance.
     pub hdr: GpuImage,
-    /// Colours that are neither exposed nor tone-mapped, on top of that, linear: unlit surfaces, a background
-    /// of one colour.
+    /// Linear colours of unlit surfaces and of a plain background. They are added without exposure or tone
+    /// mapping.
     pub display: GpuImage,
-    /// Samples of each pixel so far, where it is made of paths.
+    /// Samples per pixel so far, if it is path-traced.
     pub path_samples: Option<u32>,
 }
 
 impl Radiance {
-    /// Empty images of `size` pixels.
+    /// Creates empty images of `size` pixels.
     pub fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING | Usage::RENDER_ATTACHMENT;
         let image = |label| GpuImage::new(gpu, label, size, HDR_FORMAT, usage);
@@ -618,26 +625,26 @@ impl Radiance {
         }
     }
 
-    /// Pixels in a row, and rows.
+    /// Returns the width and height in pixels.
     pub fn size(&self) -> [u32; 2] {
         self.hdr.size()
     }
 }
 
-/// The channel that a frame shows.
+/// Channel that a frame shows.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
-    /// Its floats, or those of an earlier frame where this one is lit.
+    /// Values of the channel. If this frame shows the lit image, they are an earlier frame's.
     pub image: &'a GpuImage,
-    /// Colours of magnitudes in which it is shown; `None` where it has others.
+    /// Heat map that shows the channel; `None` if it has other colours.
     pub heat: Option<Heat>,
 }
 
-/// What `make` makes for a picture of `size`.
+/// Calls `make`, which creates resources for an image of `size`.
 ///
 /// # Errors
 ///
-/// [`Error::Gpu`] where the adapter has no room for it.
+/// [`Error::Gpu`] if the adapter has too little memory.
 pub fn fitted<T>(gpu: &Gpu, size: [u32; 2], make: impl FnOnce() -> T) -> Result<T> {
     gpu.catch(make).map_err(|e| {
         let [width, height] = size;

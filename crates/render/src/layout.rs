@@ -1,272 +1,282 @@
-//! The structs and constants that the renderer's shaders share with Rust;
-//! [`accel::layout`](canopy_bvh::accel::layout) holds those of the tree.
+//! Structs and constants that the renderer's shaders share with Rust. The BVH's own are in
+//! [`accel::layout`](canopy_bvh::accel::layout).
 
 use canopy_bvh::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
-    /// Lights that a frame can hold: what fits a portable uniform buffer.
+    /// Maximum number of lights in a frame. This many fit into a uniform buffer of the portable size.
     pub const LIGHT_LIMIT: u32 = 256;
-    /// Layers of the shadow maps that a frame can hold.
+    /// Maximum number of shadow-map layers in a frame.
     pub const SHADOW_VIEW_LIMIT: u32 = 128;
-    /// Boxes around what has moved, at most.
+    /// Maximum number of bounding boxes around moved geometry in [`ShaftParams`].
     pub const SHAFT_BOXES: u32 = 32;
-    /// Slots of a batch of shadow rays.
+    /// Maximum number of light slots in a batch of shadow rays.
     pub const RAY_BATCH_SLOTS: u32 = 16;
-    /// Threads of a workgroup that traces a list of rays.
+    /// Workgroup size of the passes that trace a list of rays.
     pub const RAY_BLOCK: u32 = 64;
-    /// Entries in a row of the texture that holds the list of shadow rays.
+    /// Width in texels of the texture that holds the list of shadow rays.
     pub const RAY_LIST_WIDTH: u32 = 4096;
-    /// Words of counts in front of what shadow rays leave behind.
+    /// Words of counters at the start of the buffer of shadow visibility.
     pub const SHADOW_HEADER: u32 = 2;
     /// Dimension of the sampling sequence for ambient occlusion.
     pub const SAMPLE_OCCLUSION: u32 = 0;
-    /// Dimension for the choice of lights.
+    /// Dimension for choosing lights.
     pub const SAMPLE_LIGHT_CHOICE: u32 = 1;
-    /// Dimension for the first slot of a pixel's lights; one more for each further slot.
+    /// Dimension for the first light slot of a pixel. Each further slot takes the next dimension.
     pub const SAMPLE_LIGHTS: u32 = 2;
-    /// Dimension for the taps of soft shadow maps.
+    /// Dimension for the filter taps of soft shadow maps.
     pub const SAMPLE_SHADOW_MAPS: u32 = SAMPLE_LIGHTS + LIGHT_LIMIT;
-    /// Dimension for the choice of lights of blended surfaces.
+    /// Dimension for choosing lights at blended surfaces.
     pub const SAMPLE_BLENDED_CHOICE: u32 = SAMPLE_SHADOW_MAPS + 1;
-    /// Dimension for the first light of blended surfaces; one more for each further light.
+    /// Dimension for the first light of blended surfaces. Each further light takes the next dimension.
     pub const SAMPLE_BLENDED_LIGHTS: u32 = SAMPLE_BLENDED_CHOICE + 1;
-    /// Dimension for the reflections of the first bounce; one more for each further bounce. Those of blended
-    /// surfaces lie behind the choices of lobes.
+    /// Dimension for the reflection ray of the first bounce. Each further bounce takes the next dimension.
+    /// Blended surfaces use the dimensions after those that choose lobes.
     pub const SAMPLE_REFLECTIONS: u32 = SAMPLE_BLENDED_LIGHTS + LIGHT_LIMIT;
-    /// Dimension for the choice of the lobe that sends the ray of the first bounce; further ones as above.
+    /// Dimension for choosing the lobe of the first bounce's reflection ray. Further bounces and blended
+    /// surfaces follow as in [`SAMPLE_REFLECTIONS`].
     pub const SAMPLE_LOBES: u32 = SAMPLE_REFLECTIONS + 8;
-    /// Dimension for the steps through volumes.
+    /// Dimension for the ray-marching steps through volumes.
     pub const SAMPLE_VOLUMES: u32 = SAMPLE_LOBES + 64;
-    /// Dimension for the choice of the light that bounces off what occludes.
+    /// Dimension for choosing the light at the hits of occlusion rays (bounced light).
     pub const SAMPLE_BOUNCED_CHOICE: u32 = SAMPLE_VOLUMES + 1;
-    /// Dimension for that light.
+    /// Dimension for sampling that light.
     pub const SAMPLE_BOUNCED_LIGHT: u32 = SAMPLE_VOLUMES + 2;
-    /// Dimension for the points of pixels that masks are looked up at.
+    /// Dimension for the sub-pixel position at which alpha masks are sampled.
     pub const SAMPLE_CUT_OUTS: u32 = SAMPLE_VOLUMES + 3;
-    /// Dimension for where froxels are looked at, across the view: behind those of all bounces of reflections.
+    /// Dimension for the sample position in a froxel across the view. It lies after the dimensions of all
+    /// reflection bounces.
     pub const SAMPLE_FOG: u32 = 1 << 15;
-    /// The same, along the view.
+    /// Dimension for the sample position in a froxel along the view.
     pub const SAMPLE_FOG_DEPTH: u32 = SAMPLE_FOG + 1;
-    /// Dimension for the choice of lights of froxels.
+    /// Dimension for choosing lights at froxels.
     pub const SAMPLE_FOG_CHOICE: u32 = SAMPLE_FOG + 2;
-    /// Dimension for the direction in which froxels see the sky.
+    /// Dimension for the direction of a froxel's sky-visibility ray.
     pub const SAMPLE_FOG_SKY: u32 = SAMPLE_FOG + 3;
-    /// Dimension for the first light of froxels; one more for each further light.
+    /// Dimension for the first light of froxels. Each further light takes the next dimension.
     pub const SAMPLE_FOG_LIGHTS: u32 = SAMPLE_FOG + 4;
     /// First dimension for paths.
     pub const SAMPLE_PATHS: u32 = 1 << 16;
-    /// Dimensions of each surface of a path.
+    /// Number of dimensions for each surface of a path. The `PATH_…` constants below are offsets into them.
     pub const PATH_DIMENSIONS: u32 = 8;
-    /// The direction in which a path goes on.
+    /// Direction of the next path segment.
     pub const PATH_DIRECTION: u32 = 0;
-    /// The lobe by which a path goes on, and whether it does.
+    /// Choice of the lobe that continues a path, and Russian roulette.
     pub const PATH_CHOICE: u32 = 1;
-    /// Which light is asked.
+    /// Choice of the light to sample.
     pub const PATH_LIGHT: u32 = 2;
-    /// A point of that light.
+    /// Point on that light.
     pub const PATH_LIGHT_POINT: u32 = 3;
-    /// A direction of the environment.
+    /// Direction towards the environment.
     pub const PATH_ENVIRONMENT: u32 = 4;
-    /// Which glowing triangle is asked.
+    /// Choice of the emissive triangle to sample.
     pub const PATH_EMITTER: u32 = 5;
-    /// A point of that triangle.
+    /// Point on that triangle.
     pub const PATH_EMITTER_POINT: u32 = 6;
-    /// The point of the pixel: of the first surface alone.
+    /// Position within the pixel; used by the first surface only.
     pub const PATH_EYE: u32 = 7;
-    /// Bins that hits of reflection rays are sorted by: those of a digit of the radix sort.
+    /// Number of material bins that hits of reflection rays are sorted by. It is the number of values of a
+    /// radix-sort digit.
     pub const REFLECTION_BINS: u32 = 256;
-    /// Roughness over which tracing what a surface reflects fades out.
+    /// Width of the roughness range over which traced reflections fade out.
     pub const REFLECTION_FADE: f64 = 0.1;
-    /// Perceptual roughness below which surfaces are mirrors for rays: their lobe is narrower than f32
-    /// resolves.
+    /// Perceptual roughness below which rays treat a surface as a perfect mirror. Narrower lobes are not
+    /// resolved by f32.
     pub const REFLECTION_MIRROR: f64 = 0.02;
-    /// Perceptual roughness below which what is reflected moves as in a mirror rather than with its surface.
+    /// Perceptual roughness below which reflections are reprojected by the motion of the mirrored hit point.
+    /// Rougher surfaces use the motion of the surface itself.
     pub const REFLECTION_NARROW: f64 = 0.35;
-    /// Distance of what a reflection ray does not hit.
+    /// Hit distance of a reflection ray that misses.
     pub const REFLECTION_FAR: f64 = 65504.0;
-    /// Word of the arguments of reflections that counts rays.
+    /// Index of the ray counter among the indirect arguments of reflections.
     pub const REFLECTION_RAYS: u32 = 3;
-    /// Word that counts the tiles of 8 × 8 pixels that send any.
+    /// Index of the counter of 8 × 8 pixel tiles that send reflection rays.
     pub const REFLECTION_TILES: u32 = 4;
-    /// What a ray has to carry of a radiance of 1, over what its surface reflects at once, to be traced.
+    /// Least throughput of a reflection ray that is traced, relative to the weight of all lobes of its
+    /// surface.
     pub const REFLECTION_LEAST: f64 = 1.0 / 1024.0;
-    /// Least difference of two pixels that is an edge, in steps of 8 bits of the channel in which they differ
-    /// most.
+    /// Least difference between two pixels that counts as an edge, in 8-bit steps of the channel with the
+    /// largest difference.
     pub const ANTIALIAS_CONTRAST: u32 = 13;
-    /// How far along an edge its ends are looked for, in pixels each way.
+    /// Search distance for the ends of an edge, in pixels in each direction.
     pub const ANTIALIAS_REACH: u32 = 32;
-    /// Most steps in time of a walk at once.
+    /// Maximum number of time steps in one dispatch of the walk simulation.
     pub const WALK_STEPS: u32 = 30;
-    /// Steps of the sums over rays through the air.
+    /// Integration steps along a ray through the atmosphere.
     pub const SKY_STEPS: u32 = 32;
-    /// Directions per thread in which light falls on the ground.
+    /// Directions per thread in the integral of the ground's irradiance.
     pub const SKY_RAYS: u32 = 4;
-    /// How many times as bright as it is the light in the tables of the sky is held.
+    /// Factor on the light that is stored in the sky's lookup tables.
     pub const SKY_SCALE: u32 = 1 << 14;
-    /// Bins of the exposure's histogram, eight a stop: from 2^EXPOSURE_LEAST to 2^16, past which a half float
-    /// does not reach.
+    /// Bins of the exposure histogram, eight per stop. They range from 2^-16 to 2^16, the limit of
+    /// a half float.
     pub const EXPOSURE_BINS: u32 = 256;
-    /// Threads of a workgroup that fills it are as many, and take a square of the picture of this side: what
-    /// their sums of 20 bits have room for.
+    /// Side in pixels of the square that one histogram workgroup reads. The workgroup has one thread per bin.
+    /// Its 20-bit sums have room for no larger square.
     pub const EXPOSURE_TILE: u32 = 64;
-    /// Bits of the least luminance that counts, 2^-16, as f32; what is darker is black.
+    /// Bits, as f32, of the least luminance that is counted, 2^-16. Anything darker counts as black.
     pub const EXPOSURE_LEAST_BITS: u32 = (127 - 16) << 23;
-    /// Bits of an f32 below those that number its bin.
+    /// Number of low bits of an f32 below those that form its bin index.
     pub const EXPOSURE_BIN_SHIFT: u32 = 20;
-    /// Most samples that a texel of them is the mean of.
+    /// Maximum number of samples per texel of the prefiltered cube.
     pub const PREFILTER_SAMPLES_MAX: u32 = 1024;
-    /// Entries of the split-sum table in a row, along which lies n · v; an even number.
+    /// Columns of the split-sum BRDF table, indexed by n · v; an even number.
     pub const BRDF_TABLE_COLUMNS: u32 = 48;
-    /// Its rows, of roughness.
+    /// Rows of the split-sum BRDF table, indexed by roughness.
     pub const BRDF_TABLE_ROWS: u32 = 32;
-    /// Vectors that hold two entries each.
+    /// Number of vectors in the split-sum BRDF table. Each holds two entries.
     pub const BRDF_TABLE_PAIRS: u32 = BRDF_TABLE_COLUMNS * BRDF_TABLE_ROWS / 2;
-    /// Samples of an entry.
+    /// Samples per entry of the split-sum BRDF table.
     pub const BRDF_TABLE_SAMPLES: u32 = 1024;
-    /// Least perceptual roughness that is shaded: below it a highlight is smaller than a pixel, and its peak
-    /// exceeds what f32 can hold.
+    /// Least perceptual roughness for shading. Below it a highlight is smaller than a pixel, and its peak
+    /// overflows f32.
     pub const ROUGHNESS_MIN: f64 = 0.045;
-    /// Largest finite value of a half float, which radiance is stored in.
+    /// Largest finite value of a half float. Radiance is stored in half floats.
     pub const RADIANCE_MAX: f64 = 65504.0;
-    /// Most samples that the mean of moving frames counts as.
+    /// Maximum sample count of the history of temporal anti-aliasing.
     pub const TEMPORAL_SAMPLES: f64 = 12.0;
-    /// Share of the colours that an earlier frame allowed it that it is allowed still.
+    /// Temporal anti-aliasing: weight of the previous frame's colour box when it widens the current one.
     pub const TEMPORAL_MEMORY: f64 = 0.5;
-    /// Colours that are farther from those that earlier frames allowed are of something else.
+    /// Temporal anti-aliasing: distance between the previous and the current colour box from which on they
+    /// belong to different surfaces.
     pub const TEMPORAL_OTHER_COLORS: f64 = 0.1;
-    /// How much fewer samples it counts as where it shows what is no longer there.
+    /// Temporal anti-aliasing: rate at which the history's sample count drops with its distance outside the
+    /// colour box.
     pub const TEMPORAL_FORGETTING: f64 = 8.0;
-    /// Slope of the cubics by which it is resampled, which takes contrast.
+    /// Temporal anti-aliasing: slope of the cubic filter that resamples the history. Resampling reduces
+    /// contrast.
     pub const TEMPORAL_SLOPE: f64 = 0.65;
-    /// Factor on the areas at an end beyond which the outline does not continue: a corner, or the tip of a
-    /// stroke, is no step of a line.
+    /// Factor on the coverage at an end of an edge where the outline does not continue. A corner or the tip
+    /// of a stroke is not a step of a line.
     pub const ANTIALIAS_CORNER: f64 = 0.25;
-    /// [`TreeBox::kind`]: coloured by its depth.
+    /// [`TreeBox::kind`]: box coloured by its depth.
     pub const TREE_BOX_BY_DEPTH: u32 = 0;
-    /// [`TreeBox::kind`]: of the current step of a ray.
+    /// [`TreeBox::kind`]: box of the current step of a ray.
     pub const TREE_BOX_CURRENT: u32 = 1;
-    /// [`TreeBox::kind`]: a line from one corner to the other.
+    /// [`TreeBox::kind`]: line from the lower to the upper corner.
     pub const TREE_BOX_LINE: u32 = 2;
-    /// Kinds of lines of `overlay`, in the order in which they are drawn.
+    /// Number of kinds of lines of `overlay`. The constants below are in drawing order.
     pub const OVERLAY_KINDS: u32 = 6;
-    /// Edges of the triangles.
+    /// Triangle edges.
     pub const OVERLAY_WIREFRAME: u32 = 0;
-    /// A normal of each triangle.
+    /// Face normals.
     pub const OVERLAY_FACE_NORMALS: u32 = 1;
-    /// Dots at the vertices.
+    /// Vertex dots.
     pub const OVERLAY_VERTICES: u32 = 2;
-    /// A normal of each vertex.
+    /// Vertex normals.
     pub const OVERLAY_NORMALS: u32 = 3;
-    /// A tangent of each vertex.
+    /// Vertex tangents.
     pub const OVERLAY_TANGENTS: u32 = 4;
-    /// A bitangent of each vertex.
+    /// Vertex bitangents.
     pub const OVERLAY_BITANGENTS: u32 = 5;
     /// π.
     pub const PI: f64 = std::f64::consts::PI;
-    /// Rays steeper than this pass over neighbouring triangles. Starting them at the triangle keeps the
-    /// contact shadows of what touches it.
+    /// Limit in the shadow-terminator correction. Rays steeper than this clear the neighbouring triangles, so
+    /// they start on the triangle. This keeps the contact shadows of objects that touch it.
     pub const GRAZING_MAX: f64 = 0.25;
 }
 
-/// Levels of the cube that glossy surfaces mirror, where it is large enough: from smooth to rough.
+/// Maximum number of mip levels of the prefiltered environment cube, from smooth to rough.
 pub const PREFILTER_LEVELS: u32 = 6;
-/// Least texels along an edge of the last of them.
+/// Least face size in texels of the last prefiltered level.
 pub const PREFILTER_FACE_MIN: u32 = 8;
 
 gpu_structs! {
-    /// The frame, as every pass reads it.
+    /// Uniforms of the frame, which every pass reads.
     Frame {
-        /// From world offsets to the eye: far from the origin, subtracting the eye first keeps what a full
-        /// matrix would round away.
+        /// Clip space from world-space offsets relative to the eye. Subtracting the eye first keeps precision
+        /// far from the origin that a full matrix would round away.
         clip_from_offset: [[f32; 4]; 4],
         eye: [f32; 3],
         light_count: u32,
         /// Unit vector along the view.
         forward: [f32; 3],
         leaf_cutoff: u32,
-        /// Through the points that the frame looks at in its pixels.
+        /// Camera rays through the jittered sample positions of the pixels.
         rays: ViewRays,
-        /// Radiance behind the scene where no environment is seen.
+        /// Radiance behind the scene if the environment is not visible.
         background: [f32; 3],
-        /// Roughness of the mirror that the environment behind the scene is blurred like.
+        /// Blur of the environment behind the scene, as the roughness of a mirror that reflects it.
         background_blur: f32,
         to_sun: [f32; 3],
-        /// Multiplies what the environment's cube and coefficients hold.
+        /// Factor on the environment's cube map and SH coefficients.
         environment_scale: f32,
-        /// Illuminance of the sun whose disc is seen, before the scale; zero without one.
+        /// Illuminance of the sun whose disc is visible, before the scale; zero without a sun.
         sun_disc: [f32; 3],
-        /// 1 where the environment is seen behind the scene.
+        /// 1 if the environment is visible behind the scene.
         shows_environment: u32,
-        /// Cosine and sine of its rotation about +Y.
+        /// Cosine and sine of the environment's rotation about +Y.
         environment_turn: [f32; 2],
         size: [u32; 2],
-        /// In texels of the shadow map.
+        /// Bias along the light direction, in texels of the shadow map.
         depth_bias: f32,
-        /// In texels of the shadow map.
+        /// Bias along the normal, in texels of the shadow map.
         normal_bias: f32,
-        /// 1 when the view is a parallel projection.
+        /// 1 for an orthographic projection.
         orthographic: u32,
-        /// Whether ambient visibility is traced.
+        /// 1 if ambient occlusion is traced.
         occlusion: u32,
         /// Sine of the elevation below which the ground hides the sun's disc.
         sun_horizon: f32,
-        /// Slots of a pixel for the lights that it sends shadow rays to; fewer than lights where they are
-        /// chosen.
+        /// Light slots of a pixel, to which it traces shadow rays. There are fewer slots than lights where
+        /// lights are chosen stochastically.
         light_slots: u32,
-        /// Shadow rays to a light that has a size.
+        /// Shadow rays per pixel to an area light.
         light_rays: u32,
-        /// Number of frames before, of whose rays these are the next ones of the sampling sequence.
+        /// Number of earlier frames. This frame's rays take the next points of the sampling sequence.
         sample_index: u32,
-        /// Side of a pixel in metres at the eye, and what a metre of depth adds to it.
+        /// Side of a pixel in metres at the eye, and its growth per metre of depth.
         pixel_side: [f32; 2],
         /// Half the angular diameter of the sun's disc, in radians.
         sun_radius: f32,
-        /// Added to the levels of textures: fewer pixels than are shown have the detail of these.
+        /// Bias on the mip level of textures. It sharpens textures where the frame has fewer pixels than the
+        /// image shown.
         texture_bias: f32,
-        /// Albedo of the ground below the sky, which that of the scene continues.
+        /// Albedo of the ground below the sky. The scene's ground plane continues it.
         ground_albedo: f32,
         counts_cost: u32,
-        /// Perceptual roughness below which surfaces trace what they reflect; 0 where none does.
+        /// Perceptual roughness below which surfaces trace reflection rays; 0 for none.
         reflect_below: f32,
-        /// Added to the dimensions of the sampling sequence that lights are sampled in.
+        /// Offset to the dimensions of the sampling sequence that lights are sampled in.
         first_dimension: u32,
-        /// Radiance that is shown like a colour of 1.
+        /// Radiance that is displayed like an unlit colour of 1.
         unlit_radiance: f32,
-        /// What of materials is left out: `MATERIALS_…`.
+        /// Parts of materials that are left out: bits `MATERIALS_…`.
         materials_without: u32,
-        /// Extinction of the fog per metre up to `fog_base`; 0 where there is none.
+        /// Extinction of the fog per metre below `fog_base`; 0 without fog.
         fog_density: f32,
-        /// Height in metres, in the frame's coordinates.
+        /// Height in metres, in the frame's coordinates, above which the fog thins out.
         fog_base: f32,
-        /// Per metre above it.
+        /// Exponential falloff of the extinction per metre above `fog_base`.
         fog_falloff: f32,
-        /// Most that noise adds to the density or takes from it, as a share.
+        /// Amplitude of the noise relative to the density.
         fog_noise: f32,
-        /// 1 where shadow maps are dimmed by volumes: then `shadow_words` hold the shares that these take.
+        /// 1 if volumes attenuate the light of shadow-mapped lights. `shadow_words` then hold their
+        /// transmittance.
         volume_shadows: u32,
-        /// Shadow rays to a light at edges of its shadow that have little history.
+        /// Shadow rays to an area light at edges of its shadow that have little history.
         edge_light_rays: u32,
         /// `SHADOWS_MAP`, `SHADOWS_RAYS`, or 0 without shadows.
         shadow_mode: u32,
-        /// Taps along an edge of the shadow-map filter.
+        /// Width in taps of the PCF kernel.
         pcf_width: u32,
-        /// Whether alpha-blended surfaces cast shadows.
+        /// 1 if alpha-blended surfaces cast shadows.
         blended_cast: u32,
-        /// Whether the surfaces are hits of reflection rays.
+        /// 1 if the shaded surfaces are hits of reflection rays.
         at_hits: u32,
-        /// Index in the sampling sequence of the point that masks are looked up at; constant while pixels look at
-        /// their middles.
+        /// Index in the sampling sequence of the sub-pixel position at which alpha masks are sampled. It is
+        /// constant while the frame is not jittered.
         cut_out_index: u32,
-        /// Factor on the plain background in the zenith.
+        /// Factor on the plain background at the zenith.
         backdrop_top: f32,
         _pad: [u32; 2],
     }
-    /// The ray through the picture's middle, and what half a picture adds to it: to the direction in a perspective, to
-    /// the origin in a parallel projection.
+    /// Ray through the centre of the image, and its change over half the image. In a perspective projection
+    /// the direction changes, in a parallel projection the origin.
     ViewRays {
         origin: [f32; 3],
         _origin: u32,
-        /// Advances the depth by a metre.
+        /// Not normalised: its length along the view axis is one metre.
         direction: [f32; 3],
         _direction: u32,
         origin_right: [f32; 3],
@@ -283,33 +293,34 @@ gpu_structs! {
         position: [f32; 3],
         /// `LIGHT_DIRECTIONAL`, `LIGHT_POINT` or `LIGHT_SPOT`.
         kind: u32,
-        /// Direction in which its light travels.
+        /// Direction in which the light travels.
         direction: [f32; 3],
-        /// Metres; 0 for no end.
+        /// Range in metres; 0 for unlimited.
         range: f32,
-        /// Linear colour × lux or candela.
+        /// Linear colour × illuminance in lux or intensity in candela.
         intensity: [f32; 3],
-        /// First layer of its shadow maps; all ones for none.
+        /// First layer of the light's shadow maps; all ones for none.
         shadow_view: u32,
-        /// `saturate(cos_angle * spot_scale + spot_offset)²` is the cone's falloff.
+        /// The cone's falloff is `saturate(cos_angle * spot_scale + spot_offset)²`.
         spot_scale: f32,
         spot_offset: f32,
-        /// In metres; of a directional light the sine of half its angular diameter. 0 for a point.
+        /// Radius in metres; for a directional light, the sine of half its angular diameter. 0 for a point
+        /// light.
         radius: f32,
         _pad: u32,
     }
-    /// One layer of the shadow maps.
+    /// Camera of a shadow-map layer.
     ShadowView {
         clip_from_world: [[f32; 4]; 4],
-        /// Size of a texel in metres, at distance 1 where the projection is a perspective.
+        /// Size of a texel in metres; in a perspective projection, at distance 1.
         texel_size: f32,
         /// 1 for a perspective, 0 for a parallel projection.
         perspective: f32,
-        /// Distances of the planes between which depth lies, in metres.
+        /// Distances of the near and far planes in metres.
         near: f32,
         far: f32,
     }
-    /// A material as the raster passes see it.
+    /// Uniforms of a material.
     Material {
         base_color: [f32; 4],
         emissive: [f32; 3],
@@ -317,50 +328,50 @@ gpu_structs! {
         metallic: f32,
         roughness: f32,
         occlusion_strength: f32,
-        /// Alpha below it is cut out; 0 keeps all.
+        /// Alpha below this cutoff is discarded; 0 keeps everything.
         alpha_cutoff: f32,
-        /// Per texture (base colour, metallic-roughness, normal, occlusion, emissive): 2 bits, 0 none, 1 UV
+        /// Two bits per texture (base colour, metallic-roughness, normal, occlusion, emissive): 0 none, 1 UV
         /// set 0, 2 UV set 1.
         uv_sets: u32,
-        /// The flags `MATERIAL_…` of render/materials/material_uniforms.rs.
+        /// Flags `MATERIAL_…` of render/materials/material_uniforms.rs.
         flags: u32,
         _pad: [u32; 2],
-        /// Rows of `texture_from_uv`, two per texture in the order above.
+        /// Rows of the UV transforms, two per texture in the order above.
         texture_from_uv: [[f32; 4]; 10],
     }
-    /// Its layers, where it has any.
+    /// Layers of a material that has any, such as clear coat, sheen and transmission.
     MaterialLayers {
         specular_color: [f32; 3],
         specular: f32,
         sheen_color: [f32; 3],
         sheen_roughness: f32,
-        /// What a metre absorbs: −ln of what it lets through.
+        /// Absorption coefficient per metre: −ln of the transmittance of a metre.
         absorption: [f32; 3],
-        /// Position in the space of the mesh.
+        /// Thickness in the space of the mesh.
         thickness: f32,
-        /// Reflectance of the dielectric at normal incidence, before its colour.
+        /// Reflectance of the dielectric at normal incidence, before the specular colour.
         reflectance: f32,
         clearcoat: f32,
         clearcoat_roughness: f32,
         clearcoat_normal_scale: f32,
-        /// Cosine and sine of its rotation.
+        /// Cosine and sine of the anisotropy's rotation.
         anisotropy_direction: [f32; 2],
         anisotropy: f32,
         transmission: f32,
         iridescence: f32,
         iridescence_ior: f32,
-        /// Nanometres where the texture is 0 and where it is 1.
+        /// Thickness of the film in nanometres where the texture is 0 and where it is 1.
         iridescence_thickness: [f32; 2],
-        /// Index of refraction where the material encloses a volume; else 0.
+        /// Index of refraction if the material encloses a volume; else 0.
         volume_ior: f32,
         _pad: [u32; 3],
-        /// Per texture of a layer, in the order of `LAYER_…`: in 8 bits which of those bound it is, from 1,
-        /// or 0 for none; above it the UV set.
+        /// One word per texture of a layer, in the order of `LAYER_…`. The low 8 bits are the index of its
+        /// binding, counted from 1, or 0 for none. The UV set is in the bits above.
         layer_slots: [[u32; 4]; 3],
-        /// Rows of their `texture_from_uv`.
+        /// Rows of the UV transforms of these textures, two per texture.
         layer_from_uv: [[f32; 4]; 24],
     }
-    /// A mesh instance's part, as `deform` sees it.
+    /// Part of a mesh instance that `deform` processes.
     DeformPart {
         first_vertex: u32,
         /// Index into the bind-pose vertices.
@@ -372,54 +383,55 @@ gpu_structs! {
         first_delta: u32,
         target_count: u32,
         vertex_count: u32,
-        /// First of the part's matrices in the pose (4 × vec4 each): one when rigid, one per joint when
-        /// skinned.
+        /// First of the part's matrices in the pose (4 × vec4 each). A rigid part has one, a skinned part one
+        /// per joint.
         first_matrix: u32,
         /// First of the part's morph weights in the pose, in floats.
         first_weight: u32,
     }
-    /// Shadow rays that are listed and traced together: of all pixels in a band of rows, to some lights.
+    /// Batch of shadow rays that are listed and traced together: the pixels in a range of rows, for a range
+    /// of light slots.
     RayBatch {
         first_row: u32,
         first_slot: u32,
         /// At most [`RAY_BATCH_SLOTS`].
         slot_count: u32,
     }
-    /// How many rays of a batch are sent.
+    /// Counters of a batch of shadow rays.
     RayArguments {
-        /// Arguments of the indirect dispatch that traces them.
+        /// Arguments of the indirect dispatch that traces the rays.
         groups: [u32; 3],
-        /// Entries of the list.
+        /// Entries in the list of rays.
         rays: u32,
-        /// Tiles of 8 × 8 pixels that send them.
+        /// Tiles of 8 × 8 pixels that send rays.
         tiles: u32,
-        /// Rays: several an entry whose light has a size.
+        /// Rays that are traced. An entry for an area light stands for several.
         sent: u32,
         _pad: [u32; 2],
     }
-    /// The cameras of this frame and the last one, for what has moved in the picture.
+    /// Cameras of this frame and the last one, for motion vectors.
     MotionParams {
-        /// As [`Frame::clip_from_offset`], without the sample's shift.
+        /// [`Frame::clip_from_offset`] without the frame's jitter.
         clip_from_offset: [[f32; 4]; 4],
-        /// The same of the last frame.
+        /// The last frame's `clip_from_offset`, also without jitter.
         last_clip_from_offset: [[f32; 4]; 4],
         last_eye: [f32; 3],
         triangle_count: u32,
-        /// What the frame looks at in its pixels, less what the last one looked at in its, in pixels.
+        /// Jitter of this frame minus that of the last one, in pixels.
         jitter: [f32; 2],
-        /// Whether the image of displacements holds any.
+        /// 1 if the image of displacements is written.
         moves: u32,
         _pad: u32,
     }
-    /// What a frame is added to the mean of those before by.
+    /// Parameters of temporal anti-aliasing.
     TemporalParams {
-        /// Where the frame looks at in its pixels, from their middles, in pixels, y down.
+        /// Sub-pixel jitter from the pixel centres, in pixels, y down.
         jitter: [f32; 2],
         continues: u32,
-        /// As [`TonemapParams::dither`].
+        /// Same as [`TonemapParams::dither`].
         dither: u32,
     }
-    /// What a sample of the path tracer knows: path/path_table.wgsl.
+    /// Parameters of a sample of the path tracer. Its fields are described in path/path_table.wgsl.
     PathParams {
         index: u32,
         bounces: u32,
@@ -443,258 +455,260 @@ gpu_structs! {
         volume_count: u32,
         medium: FogMedium,
     }
-    /// What the kernels of a surface know that follow paths together: path/path_rows.wgsl.
+    /// Parameters of the path tracer's kernels at one bounce. Its fields are described in
+    /// path/path_rows.wgsl.
     PathStage {
         bounce: u32,
-        /// Which rays are traced that ask for light.
+        /// Kind of shadow ray that is traced: to a light, the environment or an emissive triangle.
         ray: u32,
-        /// Paths that there is room for.
+        /// Number of paths that the rows have room for.
         capacity: u32,
-        /// Bins that hits are sorted by; with one they are not sorted.
+        /// Number of bins that hits are sorted by; 1 leaves them unsorted.
         bins: u32,
     }
-    /// Rows of a texture that are copied for the path tracer.
+    /// Range of rows of a texture that is copied into the path tracer's table.
     PathTexels {
-        /// First word of the texture in the table.
+        /// Index of the texture's first word in the table.
         word: u32,
         level: u32,
         size: [u32; 2],
         first_row: u32,
         srgb: u32,
     }
-    /// Rows of a volume that are copied for the path tracer.
+    /// Range of rows of a volume that is copied into the path tracer's table.
     PathVoxels {
         /// Voxels along each axis of the volume.
         size: [u32; 3],
-        /// First word of its voxels in the table.
+        /// Index of the first word of its voxels in the table.
         word: u32,
         level: u32,
-        /// Whether they are colours, and the largest component of one.
+        /// 1 if the voxels are colours. `brightest` is then the largest component of any of them.
         colored: u32,
         brightest: f32,
         first_row: u32,
     }
-    /// What all passes of a bounce of reflections know.
+    /// Parameters of the passes of one bounce of reflections.
     ReflectionParams {
         bounce: u32,
-        /// Added to `SAMPLE_REFLECTIONS` and `SAMPLE_LOBES`.
+        /// Offset to `SAMPLE_REFLECTIONS` and `SAMPLE_LOBES`.
         dimension: u32,
-        /// Most rays that are traced at once.
+        /// Maximum number of rays in a batch.
         batch: u32,
-        /// The part of a lobe's width that what a ray finds is blurred by.
+        /// Blur of the radiance that a ray finds, as a share of its lobe's width.
         blur: f32,
-        /// 1 where no bounce follows.
+        /// 1 for the last bounce.
         is_last: u32,
-        /// As `RayListing` of the settings.
+        /// `RayListing` of the settings as a number.
         listing: u32,
-        /// As `HitOrder` of the settings.
+        /// `HitOrder` of the settings as a number.
         order: u32,
-        /// Bins of the scene's materials.
+        /// Number of bins of the scene's materials.
         bins: u32,
     }
-    /// Which hits a dispatch over a material shades.
+    /// Hits that a dispatch for a material shades.
     HitMaterial {
         range: u32,
-        /// Index of the material; of the range of all without textures the vectors of one in the array of
-        /// all.
+        /// Index of the material. For the range of all materials without textures, it is the size in vectors
+        /// of one material in the array of all.
         material: u32,
     }
-    /// Hits of a bin, side by side in the sorted list.
+    /// Hits of a material bin, which are contiguous in the sorted list.
     HitRange {
-        /// Arguments of the indirect dispatch that shades them.
+        /// Arguments of the indirect dispatch that shades the hits.
         groups: [u32; 3],
         count: u32,
         first: u32,
-        /// Bins that have hits, where it is the range of all.
+        /// Number of non-empty bins; only in the range of all hits.
         bins: u32,
         _pad: [u32; 2],
     }
-    /// What `reflection_filter` needs.
+    /// Parameters of `reflection_filter`.
     ReflectionFilterParams {
-        /// Earlier frames that count at most; 0 where the history begins.
+        /// Maximum history length in earlier frames; 0 where the history begins.
         remembered: u32,
         rays: u32,
-        /// Pixels between the taps of the filter; 0 where nothing is filtered.
+        /// Distance in pixels between the filter taps; 0 disables the filter.
         step: u32,
-        /// Whether the camera, lights or anything in the scene has changed since the last frame.
+        /// 1 if the camera, the lights or anything in the scene has changed since the last frame.
         moves: u32,
-        /// How much less bright radiance counts among neighbours.
+        /// Compression of bright radiance in averages over neighbours.
         compression: f32,
-        /// Whether rays of neighbours are reused.
+        /// 1 if rays of neighbouring pixels are reused.
         reuses: u32,
     }
-    /// What `occlusion_rays` needs.
+    /// Parameters of `occlusion_rays`.
     OcclusionParams {
         /// Frames since the history began.
         index: u32,
         rays: u32,
         /// Length of the rays in metres.
         reach: f32,
-        /// Number of the ray in the frame whose first hit is told.
+        /// Index of the ray whose closest hit is recorded. The other rays may end at any hit.
         told: u32,
     }
-    /// How fog scatters light, and its noise; its density is in [`Frame`].
+    /// Scattering properties and noise of the fog. The density is in [`Frame`].
     FogMedium {
-        /// The share of the extinguished light that is scattered.
+        /// Single-scattering albedo.
         albedo: [f32; 3],
         anisotropy: f32,
-        /// Of the frame's coordinates, in the world.
+        /// Origin of the frame's coordinates in world space.
         origin: [f32; 3],
-        /// Over the size of the noise, per metre.
+        /// Spatial frequency of the noise per metre.
         noise_scale: f32,
     }
-    /// What the passes of the fog, and those that look it up, need.
+    /// Parameters of the fog's froxel passes and of the passes that sample the froxels.
     FogParams {
-        /// Of the last frame, without the sample's shift.
+        /// The last frame's [`Frame::clip_from_offset`], without jitter.
         last_clip_from_offset: [[f32; 4]; 4],
         last_eye: [f32; 3],
-        /// `far` of the last frame.
+        /// The last frame's `far`.
         last_far: f32,
         last_forward: [f32; 3],
-        /// Depth in metres at which the froxels end.
+        /// Depth in metres of the far end of the froxel grid.
         far: f32,
         medium: FogMedium,
-        /// Froxels along rows and columns, and in depth.
+        /// Size of the froxel grid: columns, rows and depth slices.
         size: [u32; 3],
-        /// Frames before that count at most; 0 where the history begins.
+        /// Maximum history length in earlier frames; 0 where the history begins.
         remembered: u32,
-        /// Whether rays find how much of the sky is seen.
+        /// 1 if rays sample the visibility of the sky.
         sky_rays: u32,
         _pad: [u32; 3],
     }
-    /// What `deviation` needs.
+    /// Parameters of `deviation`.
     DeviationParams {
-        /// The frame's origin, from that of the surface that is measured from.
+        /// Origin of the frame's coordinates relative to that of the compared surface.
         offset: [f32; 3],
         leaf_cutoff: u32,
         size: [u32; 2],
-        /// Distance in metres that counts as 1.
+        /// Tolerance in metres, which maps to 1.
         range: f32,
-        /// Pairs of rows in front of the moments of the tree's nodes.
+        /// Number of pairs of rows before the moments of the tree's nodes.
         first_node: u32,
-        /// Of the picture.
+        /// Camera rays of the image.
         rays: ViewRays,
     }
-    /// Where something has moved between surfaces and lights.
+    /// Bounding boxes of moved geometry, for finding shadow rays that may have changed.
     ShaftParams {
-        /// Boxes.
+        /// Number of boxes.
         count: u32,
-        /// Bits of lights that are set in all tiles: where anything may have moved, and that have changed.
+        /// Light bits that are set in all tiles. `moved` is for unknown movement, `changed` for lights that
+        /// have changed.
         moved: u32,
         changed: u32,
-        /// Frames of which one traces a tile's rays.
+        /// Re-trace all rays of a tile every `retrace` frames.
         retrace: u32,
         lows: [[f32; 4]; SHAFT_BOXES as usize],
         highs: [[f32; 4]; SHAFT_BOXES as usize],
     }
-    /// What the filters of a sampled signal need.
+    /// Parameters of the denoiser's passes for a signal.
     SignalParams {
-        /// Earlier frames that count at most; 0 where the history begins.
+        /// Maximum history length in earlier frames; 0 where the history begins.
         remembered: u32,
-        /// Rays of a pixel that a frame stands for.
+        /// Rays per pixel that each frame counts as.
         rays: u32,
-        /// Pixels between the taps of the filter; 0 where nothing is filtered.
+        /// Distance in pixels between the filter taps; 0 disables the filter.
         step: u32,
         layer: u32,
-        /// Of two lights: 1 where the light has a size.
+        /// For each of two lights, 1 if it is an area light.
         soft: [f32; 2],
-        /// 1 where edges of their shadows get more rays.
+        /// 1 if edges of their shadows get extra rays.
         sharpens: u32,
-        /// Of radiance: how much less bright radiance counts among neighbours.
+        /// For signals of radiance, compression of bright values in averages over neighbours.
         compression: f32,
     }
-    /// How a picture is exposed.
+    /// Exposure of the image.
     Exposure {
-        /// Multiplies radiance.
+        /// Factor on radiance.
         scale: f32,
         ev: f32,
-        /// Stops (EV) that the picture's histogram leads to; `ev` adapts towards it.
+        /// Target of the adaptation in stops (EV), from the histogram. `ev` adapts towards it.
         target_ev: f32,
     }
-    /// Pixels of a range of luminance.
+    /// Bin of the exposure histogram.
     ExposureBin {
         count: u32,
-        /// Sum of their positions in the range of luminance, in steps of 2^-20 of it: the lower word and the
-        /// upper.
+        /// Low and high word of the sum of the pixels' positions within the bin, in steps of 2^-20 of its
+        /// width.
         sum_low: u32,
         sum_high: u32,
     }
-    /// How the picture's luminance becomes its exposure.
+    /// Parameters of exposure metering.
     ExposureParams {
-        /// Shares of the pixels, from the darkest, between which they count.
+        /// Low and high percentile, as shares of the pixels, between which pixels count.
         low: f32,
         high: f32,
-        /// Stops above the exposure of middle grey.
+        /// Exposure compensation in stops.
         compensation: f32,
-        /// Stops at least and at most.
+        /// Least and greatest exposure in stops.
         least: f32,
         most: f32,
-        /// Stops for a black picture.
+        /// Exposure of a black image in stops.
         fallback: f32,
-        /// Share of the way that the exposure adapts in this frame; 1 is all of it.
+        /// Fraction of the way to the target that the exposure adapts in this frame; 1 adapts at once.
         share: f32,
     }
-    /// What the tone mapper needs.
+    /// Parameters of `tonemap`.
     TonemapParams {
-        /// 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX.
+        /// Tone curve: 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX.
         curve: u32,
-        /// 0 shows the lit image; else a channel, mapped to colours by its kind.
+        /// 0 shows the lit image; otherwise a channel, mapped to colours by its kind.
         channel: u32,
         /// Factor on the values of the channel.
         scale: f32,
-        /// 1 where the lit image keeps its coverage as alpha; its colours are premultiplied then.
+        /// 1 if the lit image keeps its coverage as alpha. Its colours are then premultiplied.
         transparent: u32,
         offset: [f32; 4],
-        /// 1 where the lit image is dithered.
+        /// 1 if the lit image is dithered.
         dither: u32,
         _pad: u32,
-        /// What nodes and triangles count in the channel `cost`.
+        /// Weights of nodes and triangles in the `cost` channel.
         cost_weights: [f32; 2],
     }
-    /// A person who walks, and what a walk of some steps begins with. Positions are relative to the origin of
-    /// the merged buffers; lengths in metres, times in seconds.
+    /// Character controller: its constants, and the state before a number of simulation steps. Positions are
+    /// relative to the origin of the merged buffers. Lengths are in metres and times in seconds.
     WalkParams {
-        /// The lowest point of the capsule.
+        /// Lowest point of the capsule.
         position: [f32; 3],
         radius: f32,
         velocity: [f32; 3],
-        /// Of the capsule.
+        /// Height of the capsule.
         height: f32,
-        /// The velocity that the person wants, along the ground.
+        /// Velocity along the ground that the controls ask for.
         wish: [f32; 3],
-        /// Height of the steps that are climbed.
+        /// Greatest height of a step that is climbed.
         rise: f32,
-        /// To find a start: from `position` along the view, beyond the scene.
+        /// For finding a start: offset from `position` along the view that reaches beyond the scene.
         ahead: [f32; 3],
-        /// Gap that stays between the capsule and what it touches.
+        /// Gap that is kept between the capsule and what it touches.
         skin: f32,
-        /// To find a start: above the middle of the scene.
+        /// For finding a start: point above the centre of the scene.
         top: [f32; 3],
-        /// Height of the ground below the scene; very low where there is none.
+        /// Height of the ground plane below the scene; very low without one.
         floor: f32,
-        /// The point that the person stands on, where it was last.
+        /// Last known position of the point that the capsule stands on.
         ground_point: [f32; 3],
         gravity: f32,
-        /// Weights of the second and third corner of its triangle there.
+        /// Barycentric weights of that triangle's second and third vertex at the point.
         ground_weights: [f32; 2],
-        /// Its number in the merged index buffer; `BVH_MISS` where it belongs to none.
+        /// Index of the triangle in the merged index buffer; `BVH_MISS` if the point is on none.
         ground_triangle: u32,
-        /// Whether the person stands.
+        /// 1 if the capsule stands on the ground.
         is_grounded: u32,
-        /// Cosine of the steepest slope that carries.
+        /// Cosine of the steepest slope that can be walked on.
         walkable: f32,
         /// Speed of a jump; 0 for none.
         jump: f32,
-        /// By which the velocity along the ground changes.
+        /// Acceleration along the ground.
         acceleration: f32,
-        /// Seconds of a step.
+        /// Duration of a simulation step in seconds.
         step_secs: f32,
-        /// At most [`WALK_STEPS`].
+        /// Number of simulation steps, at most [`WALK_STEPS`].
         steps: u32,
         leaf_cutoff: u32,
         _pad: [u32; 2],
     }
-    /// What comes of a walk, as in [`WalkParams`].
+    /// State after the steps of a walk. The fields mean the same as in [`WalkParams`].
     WalkState {
         position: [f32; 3],
         is_grounded: u32,
@@ -705,22 +719,22 @@ gpu_structs! {
         ground_weights: [f32; 2],
         _pad1: [u32; 2],
     }
-    /// Where selected meshes are seen, and how their outlines are drawn.
+    /// Parameters of the outlines of selected meshes.
     OutlineParams {
-        /// As that of [`Frame`].
+        /// Same as [`Frame::clip_from_offset`].
         clip_from_offset: [[f32; 4]; 4],
         eye: [f32; 3],
         /// Width of the line in pixels.
         width: f32,
-        /// Linear colours of both outlines, as they are shown.
+        /// Display colours of both outlines, linear.
         colors: [[f32; 4]; 2],
-        /// Upper left corner of the picture in the target.
+        /// Top-left corner of the image in the target.
         origin: [u32; 2],
-        /// Triangles of the merged buffers.
+        /// Number of triangles in the merged buffers.
         triangle_count: u32,
         _pad: u32,
     }
-    /// A ray from the camera, and where it goes through the G-buffer.
+    /// Picking ray, and the G-buffer pixel that it passes through.
     PickParams {
         origin: [f32; 3],
         t_min: f32,
@@ -730,293 +744,293 @@ gpu_structs! {
         leaf_cutoff: u32,
         /// Unit vector along the view.
         forward: [f32; 3],
-        /// How many pixels around `pixel` points and lines are looked for; 0 where there are none.
+        /// Radius in pixels around `pixel` in which points and lines are searched; 0 without any.
         reach: u32,
-        /// The pixel of the G-buffer.
+        /// Pixel of the G-buffer.
         pixel: [u32; 2],
-        /// Of the merged scene.
+        /// Number of triangles in the merged scene.
         triangle_count: u32,
         _pad: u32,
-        /// Of the G-buffer.
+        /// Camera rays of the G-buffer.
         rays: ViewRays,
     }
-    /// What that ray hits first.
+    /// Closest hit of that ray.
     PickHit {
-        /// Corners of the triangle.
+        /// Vertices of the triangle: `v0`, `v1` and `v2`.
         v0: [f32; 3],
-        /// Distance in units of the ray's direction.
+        /// Distance in lengths of the ray's direction.
         t: f32,
         v1: [f32; 3],
-        /// `BVH_MISS` where no triangle is hit.
+        /// Index of the mesh instance; `BVH_MISS` if no triangle is hit.
         mesh: u32,
         v2: [f32; 3],
-        /// Its number in the merged index buffer.
+        /// Index of the triangle in the merged index buffer.
         triangle: u32,
-        /// Interpolated, of any length.
+        /// Interpolated normal, not normalised.
         normal: [f32; 3],
         material: u32,
         uv: [f32; 2],
-        /// Weights of the second and third vertex.
+        /// Barycentric weights of the second and third vertex.
         barycentric: [f32; 2],
-        /// Where the point or line is.
+        /// Position on the point or line.
         segment_position: [f32; 3],
-        /// Its number behind the triangles, plus 1; 0 where none is in front.
+        /// Index of the point or line, counted after the triangles, plus 1; 0 if none is in front.
         segment: u32,
     }
-    /// A clear sky; the illuminance is that of the sun above the air, in linear Rec. 709.
+    /// Parameters of the clear sky. The illuminance is the sun's above the atmosphere, in linear Rec. 709.
     SkyParams {
-        /// Unit vector towards the middle of the sun.
+        /// Unit vector towards the centre of the sun.
         to_sun: [f32; 3],
-        /// Multiplies the aerosols: 1 is the published amount, very clear air.
+        /// Factor on the aerosols. 1 is the published amount, which is very clear air.
         haze: f32,
         illuminance: [f32; 3],
         ground_albedo: f32,
     }
-    /// What a frame of a supersampled picture is added by.
+    /// Parameters for adding a frame to the mean of a supersampled image.
     AccumulateParams {
-        /// As [`TonemapParams::curve`].
+        /// Same as [`TonemapParams::curve`].
         curve: u32,
-        /// Number of the frame among those of the picture.
+        /// Index of the frame within the image.
         index: u32,
         width: u32,
-        /// As [`TonemapParams::transparent`].
+        /// Same as [`TonemapParams::transparent`].
         transparent: u32,
-        /// As [`TonemapParams::dither`].
+        /// Same as [`TonemapParams::dither`].
         dither: u32,
-        /// As [`Frame::unlit_radiance`].
+        /// Same as [`Frame::unlit_radiance`].
         unlit_radiance: f32,
     }
-    /// Parameters of `noise`, the estimate for a picture of many samples.
+    /// Parameters of `noise`, the noise estimate of a supersampled image.
     NoiseParams {
         width: u32,
         height: u32,
-        /// Frames of the picture so far.
+        /// Frames accumulated so far.
         frames: u32,
-        /// Frames that it had at the last estimate; 0 before the first.
+        /// Frames accumulated at the last estimate; 0 before the first.
         frames_before: u32,
-        /// Frames that are summed in what is shown: all, or 1 where it is their mean.
+        /// Number of frames whose sum the shown image is: all of them, or 1 if it is their mean.
         summed: u32,
-        /// The same at the last estimate.
+        /// `summed` at the last estimate.
         summed_before: u32,
     }
-    /// How two pictures are shown together.
+    /// Parameters for comparing two images, A and B, in one target.
     CompareParams {
-        /// Upper left corner in pixels of the part of the target that they are shown in.
+        /// Top-left corner in pixels of the target region that shows them.
         origin: [u32; 2],
-        /// Its size in pixels.
+        /// Size of the region in pixels.
         size: [u32; 2],
-        /// From a pixel's middle in that part to a place in A, in texels: this behind the factor.
+        /// Offset of the mapping from pixel centres in the region to texels of A. It is added after `scale_a`
+        /// is applied.
         offset_a: [f32; 2],
-        /// The same for B.
+        /// Offset of the mapping to texels of B.
         offset_b: [f32; 2],
         scale_a: f32,
         scale_b: f32,
-        /// Pixels from the left, or from the top, from which B is shown.
+        /// Position of the divider in pixels from the left or the top. B is shown beyond it.
         line: f32,
         is_horizontal: u32,
-        /// Whether errors are shown instead.
+        /// 1 if the error is shown instead of the images.
         is_difference: u32,
-        /// What errors are multiplied by before they get a colour.
+        /// Factor on the error before it is mapped to a colour.
         gain: f32,
-        /// Whether errors are those of linear light.
+        /// 1 if the error is measured in linear light.
         is_linear: u32,
-        /// What B's linear radiance is multiplied by; 0 where B is sRGB-encoded.
+        /// Factor on B's linear radiance; 0 if B is sRGB-encoded.
         b_exposure: f32,
-        /// The tone curve of B's linear radiance: a [`Tonemap`](crate::settings::Tonemap) as a number.
+        /// Tone curve of B's linear radiance: a [`Tonemap`](crate::settings::Tonemap) as a number.
         b_curve: u32,
         _pad: u32,
     }
-    /// What the equirectangular image, or a cube of another size, is to become.
+    /// Parameters for converting an equirectangular image, or a cube of another size, to a cube.
     EquirectParams {
-        /// Texels of the image in a row, and rows.
+        /// Width and height of the image in texels.
         size: [u32; 2],
         first_row: u32,
-        /// Along each side of a texel.
+        /// Samples along each side of a texel.
         samples: u32,
     }
-    /// Rows of a level of the prefiltered cube.
+    /// Range of rows of a level of the prefiltered cube.
     PrefilterParams {
         count: u32,
-        /// First of the rows of each face that are written.
+        /// First row of each face that is written.
         first_row: u32,
     }
-    /// Which channel to extract.
+    /// Parameters of `channel`, which extracts a channel of the frame.
     ChannelParams {
-        /// Where the frame's own coordinates have theirs, in the world.
+        /// Origin of the frame's coordinates in world space.
         origin: [f32; 3],
         channel: u32,
-        /// A NaN, which WGSL has no word for.
+        /// A NaN, which WGSL cannot express as a literal.
         nan: f32,
-        /// Whether volumes are seen.
+        /// 1 if volumes are visible.
         volumes: u32,
         _pad: [u32; 2],
     }
-    /// Which boxes of the trees are drawn, and how.
+    /// Parameters for drawing boxes of BVH nodes.
     TreeBoxesParams {
-        /// From world offsets to the eye.
+        /// Same as [`Frame::clip_from_offset`].
         clip_from_offset: [[f32; 4]; 4],
         eye: [f32; 3],
         first_leaf: u32,
         /// Unit vector along the view.
         forward: [f32; 3],
         leaf_count: u32,
-        /// Pixels of the picture that is drawn over.
+        /// Size in pixels of the image that is drawn over.
         size: [f32; 2],
-        /// Whether those are leaves of the TLAS.
+        /// 1 if `first_leaf` and `leaf_count` refer to leaves of the TLAS.
         over_meshes: u32,
         leaf_cutoff: u32,
         first_depth: u32,
         last_depth: u32,
-        /// Whether boxes of leaves alone are shown, at any depth up to the last.
+        /// 1 if only the boxes of leaves are shown, at any depth up to the last.
         leaves_alone: u32,
-        /// Pixels from the middle of a line to its edge.
+        /// Half the line width in pixels.
         half_width: f32,
-        /// Opacity of what lies behind surfaces.
+        /// Opacity of lines that are behind surfaces.
         hidden: f32,
         _pad: u32,
         pixel_side: [f32; 2],
-        /// Upper left corner of the picture in the target.
+        /// Top-left corner of the image in the target.
         origin: [u32; 2],
         _pad2: [u32; 2],
     }
-    /// A box that is drawn.
+    /// Box of a BVH node that is drawn.
     TreeBox {
         lower: [f32; 3],
         /// Levels below the root.
         depth: u32,
         upper: [f32; 3],
-        /// How it is drawn: `TREE_BOX_BY_DEPTH`, `TREE_BOX_CURRENT`, or `TREE_BOX_LINE` from corner to
-        /// corner.
+        /// Drawing style: `TREE_BOX_BY_DEPTH`, `TREE_BOX_CURRENT`, or `TREE_BOX_LINE` from the lower to the
+        /// upper corner.
         kind: u32,
     }
-    /// What of the meshes is drawn over the picture, and how.
+    /// Parameters of the mesh overlay: edges, vertices, normals and tangents.
     OverlayParams {
-        /// From world offsets to the eye.
+        /// Same as [`Frame::clip_from_offset`].
         clip_from_offset: [[f32; 4]; 4],
         eye: [f32; 3],
-        /// Opacity of what lies behind surfaces.
+        /// Opacity of lines that are behind surfaces.
         hidden: f32,
         /// Unit vector along the view.
         forward: [f32; 3],
-        /// Pixels from the middle of a line to its edge.
+        /// Half the line width in pixels.
         half_width: f32,
-        /// Pixels of the picture that is drawn over.
+        /// Size in pixels of the image that is drawn over.
         size: [f32; 2],
         pixel_side: [f32; 2],
-        /// Of normals and tangents, in metres.
+        /// Length of normals and tangents in metres.
         length: f32,
         first_vertex: u32,
         first_triangle: u32,
         _pad: u32,
-        /// For each kind the number of the instance after its last one, and how many elements each step goes
-        /// on by.
+        /// For each kind of line, the end of its range of instances, and the stride between the elements that
+        /// are drawn.
         kinds: [[u32; 4]; OVERLAY_KINDS as usize],
     }
-    /// The lens of a frame.
+    /// Lens of the camera.
     DepthOfFieldParams {
-        /// Diameter of the aperture, in metres, as the focal length.
+        /// Diameter of the aperture in metres. The focal length is in metres too.
         aperture: f32,
         focal_length: f32,
-        /// Distance along the view that is sharp, in metres; 0 for what the middle of the picture shows.
+        /// Focus distance along the view in metres; 0 focuses on the centre of the image.
         focus: f32,
-        /// Pixels in a metre of the sensor.
+        /// Pixels per metre of the sensor.
         pixels_per_metre: f32,
     }
-    /// How a texture is placed in a window, and what of it is shown.
+    /// Parameters of the texture viewer.
     TextureViewParams {
-        /// Upper left corner of the part of the window, in pixels.
+        /// Top-left corner of the view within the window, in pixels.
         origin: [f32; 2],
-        /// What is seen there, in texels of the finest level.
+        /// Top-left corner of the view, in mip-0 texels.
         first: [f32; 2],
-        /// Texels of the finest level along the sides.
+        /// Width and height of the texture in mip-0 texels.
         size: [f32; 2],
         texels_per_pixel: f32,
         level: u32,
-        /// A bit for each of red, green, blue and alpha.
+        /// Bit mask of the visible channels: red, green, blue and alpha.
         channels: u32,
-        /// Whether values are shown as sRGB encodes them, or as they are.
+        /// 1 if values are sRGB-encoded for display, 0 if they are shown unchanged.
         encodes: u32,
         is_smooth: u32,
-        /// Stops that values are brightened by before they are shown.
+        /// Exposure in stops that is applied to the values.
         exposure_ev: f32,
     }
-    /// A texel of a texture, and its value.
+    /// Texel that is read back from a texture.
     TextureViewTexel {
         place: [u32; 2],
         level: u32,
         _pad: u32,
         value: [f32; 4],
     }
-    /// The ray whose path is asked for.
+    /// Query for the traversal of a pixel's rays.
     RayPathQuery {
-        /// The camera's ray: see [`Ray`](canopy_bvh::accel::Ray).
+        /// Camera ray; see [`Ray`](canopy_bvh::accel::Ray).
         origin: [f32; 3],
         t_min: f32,
         direction: [f32; 3],
         t_max: f32,
-        /// Of the G-buffer.
+        /// Pixel of the G-buffer.
         pixel: [u32; 2],
-        /// Whether the pixel's shadow rays are traced instead.
+        /// 1 if the pixel's shadow rays are traced instead.
         shadow: u32,
         _pad: u32,
     }
-    /// How long the path of a pixel's rays is.
+    /// Totals of the traversal of a pixel's rays.
     RayPathHead {
-        /// Steps there were, of which the first are kept.
+        /// Number of traversal steps, of which only the first ones are stored.
         steps: u32,
         nodes: u32,
         triangles: u32,
     }
-    /// A step of a ray through the trees.
+    /// Traversal step of a ray through the BVHs.
     RayStep {
-        /// Of a node where its children's boxes are entered, negative where they are missed. Of a ray its
-        /// origin and `t_min`; of a triangle the distance of the hit, negative where it is missed.
+        /// For a node, the entry distances of its children's boxes, negative if missed. For a ray, its origin
+        /// and `t_min`. For a triangle, the hit distance, negative if missed.
         values: [f32; 4],
         kind: u32,
-        /// Number of the node; leaf of the triangle; 1 where a hit was accepted.
+        /// Index of the node, leaf of the triangle, or 1 if a hit was accepted.
         number: u32,
         t_max: f32,
         _pad: u32,
-        /// The node's rows, or the triangle's, or in the first of them the ray's direction.
+        /// Rows of the node or the triangle; for a ray, its direction in the first row.
         rows: [[u32; 4]; 4],
     }
-    /// A volume, and how it is marched through.
+    /// Volume, and the parameters of its ray marching.
     VolumeParams {
-        /// From the frame's coordinates to the lattice, whose voxel i lies between i and i + 1 along each
-        /// axis.
+        /// Voxel lattice from the frame's coordinates. Voxel i lies between i and i + 1 along each axis.
         voxel_from_world: [[f32; 4]; 4],
         world_from_voxel: [[f32; 4]; 4],
         /// Voxels along each axis.
         size: [f32; 3],
-        /// Extinction per metre of a texel of 1, on top of the base.
+        /// Extinction per metre that a texel of 1 adds to the base.
         scale: f32,
-        /// Share of the extinction that scatters.
+        /// Single-scattering albedo.
         albedo: [f32; 3],
         /// Extinction per metre of a texel of 0.
         base: f32,
         /// Cells of the light grid along each axis.
         cells: [u32; 3],
-        /// Lights that shine into the volume.
+        /// Number of lights that illuminate the volume.
         lights: u32,
         anisotropy: f32,
-        /// Length of a step in voxels.
+        /// Step length in voxels.
         step: f32,
-        /// Radiance per metre where the volume is hottest.
+        /// Emitted radiance per metre at the hottest voxel.
         emission: f32,
-        /// The texel at whose value a surface lies; negative for none.
+        /// Texel value of the isosurface; negative for none.
         isovalue: f32,
-        /// From texels to places in the transfer function, from 0 to 1.
+        /// Scale and offset from texel values to positions in the transfer function, from 0 to 1.
         transfer_scale: f32,
         transfer_base: f32,
-        /// `VOLUME_…`.
+        /// Bits `VOLUME_…`.
         flags: u32,
         _pad: u32,
-        /// Colours by temperature, from 0 to that of the hottest voxel: a table of 128 entries.
+        /// Black-body colours by temperature, from 0 to that of the hottest voxel: a table of 128 entries.
         blackbody: [[[f32; 4]; 32]; 4],
-        /// Colour and opacity by value, as many.
+        /// Transfer function: colour and opacity by value, also 128 entries.
         transfer: [[[f32; 4]; 32]; 4],
     }
-    /// What nodes and triangles count in the channel `cost`.
+    /// Weights of nodes and triangles in the `cost` channel.
     CostRangeParams {
         weights: [f32; 2],
     }

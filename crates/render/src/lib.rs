@@ -1,88 +1,86 @@
-//! A real-time deferred renderer. Every frame it deforms what moves of the scene into one world-space vertex
-//! buffer, rebuilds an LBVH over every mesh that has changed on the GPU, and traces shadow rays through those
-//! trees in a compute pass. It needs compute shaders and no ray-tracing hardware.
+//! A real-time deferred renderer. Every frame it deforms the animated parts of the scene into one world-space
+//! vertex buffer. It then rebuilds, on the GPU, an LBVH over every mesh that has changed. Compute passes
+//! trace rays through these BVHs for shadows, ambient occlusion and reflections. It needs compute shaders and
+//! no ray-tracing hardware.
 //!
-//! `examples/own_window.rs` draws a scene in a window of your own, from its first frame ([`FrameInput::first`]).
+//! `examples/own_window.rs` draws a scene in a window of your own, from its first frame
+//! ([`FrameInput::first`]).
 //!
 //! # The frame, in order
 //!
-//! [`Renderer::record`] ends in one function, in which every edge between passes is a
-//! local. [`edges`] declares what passes hand each other.
+//! [`Renderer::record`] ends in one function, `Passes::frame`, in which every dependency between passes is a
+//! local variable. [`edges`] declares the resources that passes share.
 //!
-//! 1. [`canopy_scene::load`] reads files once; [`Pose::new`](canopy_scene::Pose::new) gives every node's matrix and every
-//!    morph weight at a time. [`frame`] settles origin, sun and lights, and writes the uniforms.
-//! 2. [`environment`], when the file, the sky or its sun changes: a cube of radiance (`equirect`,
-//!    `sky`), its levels (`cube_mips`), spherical harmonics for diffuse surfaces (`project_sh`) and a
-//!    prefiltered cube for glossy ones (`prefilter`); `brdf_table` once.
-//! 3. [`geometry::deform`]: morph targets, then skin or node, for every vertex, into the merged
-//!    buffers (world space).
-//! 4. [`geometry::trees`]: [`canopy_bvh::accel::lbvh`] builds a tree over every mesh and one over the meshes, all
-//!    in one batch, or fits their boxes again, as [`geometry::tree_policy`] plans it; [`canopy_bvh::accel::cost`]
-//!    measures how trees age.
-//! 5. [`raster::gbuffer`]: position, normal, albedo, material, emission and triangle of what each
-//!    pixel sees; [`raster::points_lines`]: points and lines over them, from which no rays start;
-//!    [`raster::ground`]: a plane below the scene, for its shadows; [`history::motion`], where
-//!    asked for: where that was in the last frame.
-//! 6. [`history`], where something is sampled: where the last frame saw each surface (`reproject`);
-//!    [`history::signal`] averages over frames and neighbours by it.
-//! 7. [`shadows`]: where there are many lights, [`shadows::light_choice`] chooses some for
-//!    each pixel; [`shadows::shadow_shafts`] finds between which surfaces and lights anything has
-//!    moved; [`shadows::shadow_classify`] lists the shadow rays that have to be traced,
-//!    [`shadows::shadow_rays`] traces them, to a visible share per pixel and light,
-//!    [`shadows::shadow_motion`] finds where shadows that move were in the last frame, and
-//!    [`shadows::shadow_filter`] averages; or, to compare with, [`shadows::shadow_map`] draws
-//!    the depth that each light sees.
-//! 8. [`ambient::occlusion`], where asked for: [`ambient::occlusion_rays`] samples ambient
-//!    visibility and [`ambient::occlusion_filter`] averages it; [`ambient::bounced_light`]
-//!    lights what these rays hit and [`ambient::bounced_filter`] averages that.
-//! 9. [`reflections`], where asked for: [`reflections::lobes`] draws what layered surfaces
-//!    reflect and transmit by. Then, bounce after bounce: [`reflections::reflection_classify`] lists
-//!    the pixels that send rays, [`reflections::reflection_rays`] traces them,
-//!    [`reflections::reflection_sort`] sorts what they hit by material,
-//!    [`reflections::reflection_surface`] makes it a G-buffer,
-//!    [`reflections::reflection_lobes`] adds the lobes of layers,
-//!    [`reflections::reflection_ambient`] finds how occluded the hits are,
-//!    [`reflections::reflection_light`] and, of layered materials,
-//!    [`reflections::reflection_layers`] light that; then [`reflections::reflection_filter`]
-//!    averages.
-//! 10. [`light::lighting`]: G-buffer, lights, environment and visibility to HDR radiance;
-//!     [`light::layers`]: surfaces with layers (clear coat, sheen, …), which that leaves out.
-//!     [`volumes`], where there are any: before that, [`volumes::volume_shadow`] dims what
-//!     surfaces see of lights; then [`volumes::volume_light`] finds how much light arrives within,
-//!     [`volumes::volume_march`] what the eye sees of it, and [`volumes::volume_compose`]
-//!     lays that over the picture.
-//! 11. [`raster::blend_gbuffer`], where reflection rays are traced: the front-most blended surfaces,
-//!     which send them too. [`light::blend`]: alpha-blended and transmissive surfaces, points and
-//!     lines over it, back to front, seen through the volumes in front of them.
-//!     [`present::depth_of_field`], where asked for: that picture as a lens with an aperture sees it.
-//! 12. [`inspect::deviation`], where asked for: how far what is seen is from the surface of another
-//!     file. [`inspect::intersections`], where asked for: which triangles pass through those of other
-//!     meshes. [`inspect::guest`], where there is one: the pass of another package, such as the
-//!     laboratory's. [`inspect::channel`]: one channel of the frame as floats, for an AOV or a debug view.
-//! 13. [`present`]: [`present::exposure`], or of the channel `cost`
-//!     [`present::cost_range`], then [`present::tonemap`], and [`present::antialias`]
-//!     or [`present::temporal`]; or, of a picture of several frames, [`present::accumulate`]:
-//!     their mean. [`present::overlay`] and [`present::tree_boxes`], where asked for: lines
-//!     of the meshes and boxes of the trees over it.
+//! 1. [`canopy_scene::load`] reads the files once. [`Pose::new`](canopy_scene::Pose::new) evaluates every
+//!    node matrix and every morph weight at a time. [`frame`] determines the origin, the sun and the lights,
+//!    and writes the uniforms.
+//! 2. [`environment`], when the file, the sky or its sun changes: a cube map of radiance (`equirect`, `sky`),
+//!    its mip levels (`cube_mips`), spherical harmonics for diffuse surfaces (`project_sh`) and a prefiltered
+//!    cube for glossy ones (`prefilter`). `brdf_table` runs once.
+//! 3. [`geometry::deform`]: morph targets, then skinning or the node transform, for every vertex, into the
+//!    merged buffers (world space).
+//! 4. [`geometry::trees`]: [`canopy_bvh::accel::lbvh`] builds a BVH per mesh and a TLAS over the meshes, all
+//!    in one batch, or refits them, as [`geometry::tree_policy`] decides. [`canopy_bvh::accel::cost`]
+//!    measures how refitted BVHs degrade.
+//! 5. [`raster::gbuffer`]: position, normal, albedo, material, emission and triangle of each pixel's surface.
+//!    [`raster::points_lines`]: points and lines on top, from which no rays start. [`raster::ground`]: a
+//!    ground plane below the scene that receives shadows. [`history::motion`], on request: motion vectors.
+//! 6. [`history`], if anything is stochastically sampled: `reproject` finds each surface in the last frame.
+//!    [`history::signal`] averages over frames and neighbours with it.
+//! 7. [`shadows`]: with many lights, [`shadows::light_choice`] chooses some for each pixel.
+//!    [`shadows::shadow_shafts`] finds the tiles and lights between which anything has moved.
+//!    [`shadows::shadow_classify`] lists the shadow rays that have to be traced, and [`shadows::shadow_rays`]
+//!    traces them to a visible share per pixel and light. [`shadows::shadow_motion`] reprojects moving
+//!    shadows, and [`shadows::shadow_filter`] denoises. For comparison, [`shadows::shadow_map`] draws shadow
+//!    maps instead.
+//! 8. [`ambient::occlusion`], on request: [`ambient::occlusion_rays`] samples ambient visibility and
+//!    [`ambient::occlusion_filter`] denoises it. [`ambient::bounced_light`] lights the hits of these rays and
+//!    [`ambient::bounced_filter`] denoises the result.
+//! 9. [`reflections`], on request: [`reflections::lobes`] draws the lobes of layered surfaces. Then, for each
+//!    bounce, [`reflections::reflection_classify`] lists the pixels that send rays,
+//!    [`reflections::reflection_rays`] traces them, and [`reflections::reflection_sort`] sorts the hits by
+//!    material. [`reflections::reflection_surface`] turns the hits into a G-buffer,
+//!    [`reflections::reflection_lobes`] adds the lobes of layers, and [`reflections::reflection_ambient`]
+//!    traces ambient occlusion at the hits. [`reflections::reflection_light`] shades them, and
+//!    [`reflections::reflection_layers`] shades layered materials. Last, [`reflections::reflection_filter`]
+//!    denoises.
+//! 10. [`light::lighting`]: HDR radiance from the G-buffer, lights, environment and visibility.
+//!     [`light::layers`]: surfaces with layers (clear coat, sheen, …), which `lighting` leaves out.
+//!     [`volumes`], if there are any: before that, [`volumes::volume_shadow`] attenuates the lights that
+//!     surfaces see. Afterwards, [`volumes::volume_light`] finds how much light arrives inside,
+//!     [`volumes::volume_march`] ray-marches, and [`volumes::volume_compose`] composes the result over the
+//!     image.
+//! 11. [`raster::blend_gbuffer`], if reflection rays are traced: G-buffer of the front-most blended surfaces,
+//!     which send rays too. [`light::blend`]: alpha-blended and transmissive surfaces, points and lines, back
+//!     to front, seen through the volumes in front of them. [`present::depth_of_field`], on request: blur of
+//!     a lens with an aperture.
+//! 12. [`inspect::deviation`], on request: distance of the visible surfaces from the surface of another file.
+//!     [`inspect::intersections`], on request: triangles that intersect those of other meshes.
+//!     [`inspect::guest`], if there is one: the pass of another package, such as the laboratory's.
+//!     [`inspect::channel`]: one channel of the frame as floats, for an AOV or a debug view.
+//! 13. [`present`]: [`present::exposure`], or [`present::cost_range`] for the channel `cost`, then
+//!     [`present::tonemap`], and [`present::antialias`] or [`present::temporal`]. An image of several frames
+//!     uses [`present::accumulate`], their mean, instead. [`present::overlay`] and [`present::tree_boxes`],
+//!     on request: mesh lines and BVH boxes on top.
 //!
-//! With `image.mode = "path"`, [`paths`] traces paths of light in place of steps 7 to 11.
+//! With `image.mode = "path"`, [`paths`] traces light paths in place of steps 7 to 11.
 //!
-//! [`materials::mipmap`] runs when a scene is uploaded. Between frames, [`queries::pick`]
-//! finds what a click hits in the trees, [`queries::outline`] draws a line around it for the viewer,
-//! and [`queries::ray_path`] writes down every step of a ray; [`queries::walk`] tells where a
-//! person goes, and [`queries::camera_arm`] how far a camera may be from what it orbits.
-//! [`canopy_scene::edits`] lie over what the files say, and
-//! [`Renderer::write_materials`] writes them. [`present::compare`]
-//! shows the pictures of two renderers in one.
+//! [`materials::mipmap`] runs when a scene is uploaded. Between frames, [`queries::pick`] finds what a click
+//! hits, [`queries::outline`] draws an outline around it for the viewer, and [`queries::ray_path`] records
+//! every traversal step of a ray. [`queries::walk`] moves the walking character, and [`queries::camera_arm`]
+//! finds how far a camera may be from the point that it orbits. [`canopy_scene::edits`] override what the
+//! files say, and [`Renderer::write_materials`] uploads them. [`present::compare`] shows the images of two
+//! renderers in one.
 //!
 //! # Conventions
 //!
-//! glTF's: right-handed, +Y up, metres, radians, colours linear unless they say sRGB; lights in lux and
-//! candela. A matrix is named by its spaces, `world_from_view`; within a frame the world's origin is
-//! [`SceneBuffers::origin`]. Depth is reversed: 1 is near, 0 is far.
+//! The conventions are glTF's: right-handed, +Y up, metres, radians, colours linear unless they say sRGB,
+//! lights in lux and candela. A matrix is named by its spaces, as in `world_from_view`. Within a frame the
+//! world's origin is [`SceneBuffers::origin`]. Depth is reversed: 1 is near, 0 is far.
 //!
-//! A pass has one name everywhere: its source, its shader, its CPU twin in canopy-reference, its labels and its
-//! profiler scope. Passes never name each other: they meet here. [`settings`] are plain structs.
+//! A pass has the same name everywhere: in its source, its shader, its CPU reference in canopy-reference, its
+//! labels and its profiler scope. Passes never refer to each other; this module connects them. [`settings`]
+//! are plain structs.
 
 pub mod ambient;
 pub mod aov;
@@ -174,18 +172,18 @@ use shadows::Shadows;
 use volumes::Volumes;
 use world::World;
 
-/// Declares the passes of a frame: a row has a pass, its type, and the expression that makes it from the names in front of
-/// the rows. All of them take the steps of [`LifeCycle`].
+/// Declares the passes of a frame. A row has a pass, its type, and the expression that creates it from the
+/// names in front of the rows. All of them implement [`LifeCycle`].
 macro_rules! passes {
     (|$gpu:ident, $layouts:ident, $uploader:ident| $($name:ident: $pass:ty = $made:expr,)*) => {
-        /// The passes of a frame.
+        /// All passes of a frame.
         #[derive(Debug)]
         struct Passes {
             $($name: $pass,)*
         }
 
         impl Passes {
-            /// All ready to be compiled.
+            /// Creates all passes. Their pipelines are compiled later.
             fn new($gpu: &Gpu, $uploader: &Uploader) -> Result<Self> {
                 let $layouts = &$uploader.layouts;
                 Ok(Self { $($name: $made,)* })
@@ -228,14 +226,15 @@ passes! { |gpu, layouts, uploader|
     overlay: Overlay = Overlay::new(gpu, layouts),
 }
 
-/// Scene whose surfaces and lights have been announced, and the settings that decide which.
+/// Version of the scene whose surfaces and lights have been announced, and the settings that determine their
+/// pipelines.
 #[derive(Debug, Default)]
 struct Announced(Option<(u64, [bool; 3])>);
 
 impl LifeCycle for Announced {}
 
 impl Passes {
-    /// Settles the lights and their maps, makes the environment, and writes the uniforms.
+    /// Places the shadow maps of the lights, updates the environment, and writes the uniforms.
     fn prepare<'a>(
         &mut self,
         r: &mut Recording<'_>,
@@ -250,8 +249,8 @@ impl Passes {
             .write(gpu, layouts, prepared, environment, shadow_maps)
     }
 
-    /// Has the surfaces and lights of a scene collected together, also those that are out of sight: one that comes into view
-    /// must not hold up the picture.
+    /// Collects the pipelines for all surfaces and lights of a scene together, including those that are out
+    /// of sight. Otherwise compiling would stall the frame in which one of them comes into view.
     fn announce(&mut self, frame: &Frame<'_>) {
         let is_hybrid = frame.integrator == Integrator::Hybrid;
         let settings = [frame.traces_reflections, frame.filters_shadows, is_hybrid];
@@ -270,7 +269,7 @@ impl Passes {
         });
     }
 
-    /// Records the passes of a frame. Each takes what earlier ones have made.
+    /// Records the passes of a frame. Each pass takes the outputs of earlier ones.
     fn frame(
         &mut self,
         r: &mut Recording<'_>,

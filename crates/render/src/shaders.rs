@@ -1,4 +1,4 @@
-//! Shaders of the passes, over those of the tree.
+//! Shaders of the passes, on top of those of the BVH.
 
 use super::{
     aov, environment, fog,
@@ -20,7 +20,7 @@ use canopy_bvh::{
     gpu::{Library, library::wgsl_files},
 };
 
-/// Every shader file; a test holds that none is missing.
+/// Library of all shader files. A test checks that none is missing.
 pub static SHADERS: Library = Library {
     files: wgsl_files![
         "ambient/bounced.wgsl",
@@ -255,9 +255,9 @@ pub static SHADERS: Library = Library {
         tree_boxes::COLORS,
         volume_params::CONSTANTS,
     ],
-    // Pixels are compared with the picture's size; triangles are those of the trees or of the G-buffer,
-    // materials and their alpha those that were uploaded; texture coordinates, which are a file's, are
-    // wrapped.
+    // These shaders need no bounds checks. Pixels are compared with the image size. Triangles come from the
+    // trees or the G-buffer, materials and their alpha from the upload. Texture coordinates, which come from
+    // files, are wrapped.
     proven: &["ambient/occlusion_rays.wgsl", "shadow/shadow_rays.wgsl"],
     base: Some(&accel::SHADERS),
 };

@@ -1,172 +1,170 @@
-//! What a frame did and took, for the panel, JSON and tests.
+//! Statistics of a frame, for the panel, JSON and tests.
 
 use super::frame::recording::FRAME_SCOPE;
 use canopy_bvh::gpu::profiler::PassTiming;
 use std::sync::Arc;
 
-/// What a frame did and took.
+/// Statistics of a frame.
 #[derive(Debug, Clone, Default)]
 pub struct FrameStats {
-    /// Every pass on the GPU, in order.
+    /// GPU time of every pass, in order.
     pub passes: Vec<PassTiming>,
-    /// Number of frames whose timings have come back.
+    /// Number of frames whose timings have been read back.
     pub timed_frames: u64,
-    /// Time the CPU took to record the last frame.
+    /// CPU time for recording the last frame, in milliseconds.
     pub cpu_record_ms: f64,
-    /// Triangles in the merged buffers.
+    /// Number of triangles in the merged buffers.
     pub triangles: u32,
-    /// Lines in the merged buffers.
+    /// Number of lines in the merged buffers.
     pub lines: u32,
-    /// Points in the merged buffers.
+    /// Number of points in the merged buffers.
     pub points: u32,
-    /// Vertices in the merged buffers.
+    /// Number of vertices in the merged buffers.
     pub vertices: u32,
-    /// Meshes, each with a tree of its own.
+    /// Meshes. Each has its own BVH.
     pub meshes: u32,
-    /// Lights, with the sun.
+    /// Lights, including the sun.
     pub lights: u32,
-    /// Shadow rays of the last frame whose count has come back.
+    /// Shadow rays, in the last frame whose count has been read back.
     pub rays: u64,
-    /// Tiles of 8 × 8 pixels that were classified, once for each batch of lights; 0 where rays are not
+    /// Tiles of 8 × 8 pixels that were classified, counted once per batch of lights. It is 0 if rays are not
     /// compacted.
     pub tiles: u32,
-    /// Those of them that sent rays, in the last frame whose count has come back.
+    /// Classified tiles that sent rays, in the last frame whose count has been read back.
     pub sending_tiles: u32,
-    /// What reflection rays did in the last frame whose counts have come back.
+    /// Counts of reflection rays, in the last frame whose counts have been read back.
     pub reflections: ReflectionCounts,
-    /// What the frame did to the trees.
+    /// BVH work of the frame.
     pub tree_work: TreeWork,
-    /// Refit trees: their cost over that of the last build, as last seen; 1 where it is not measured.
+    /// Cost of refitted BVHs relative to the last build, as last measured; 1 if it is not measured.
     pub tree_growth: f32,
-    /// Compute dispatches that did it.
+    /// Compute dispatches for the BVHs.
     pub tree_dispatches: u32,
-    /// Exposure in stops; where the picture's histogram settles it, of the last frame of which that has come
-    /// back.
+    /// Exposure in stops. With automatic exposure, it is that of the last frame that has been read back.
     pub exposure_ev: f32,
-    /// The exposure that adaptation leads to, in stops.
+    /// Target of the exposure adaptation, in stops.
     pub exposure_target_ev: f32,
-    /// Which meshes pass through each other, in the last frame of the scene of which that has come back;
-    /// `None` where nobody asks.
+    /// Intersecting meshes, in the last frame of the scene that has been read back; `None` if they are not
+    /// requested.
     pub intersections: Option<Arc<IntersectionCounts>>,
-    /// Boxes of the trees that are drawn, in the last frame of which that has come back; `None` where none
-    /// are.
+    /// Drawn boxes of BVH nodes, in the last frame that has been read back; `None` if none are drawn.
     pub tree_boxes: Option<TreeBoxCounts>,
-    /// Lines of the meshes that are drawn; `None` where none are asked for.
+    /// Drawn lines of the mesh overlay; `None` if none are requested.
     pub overlay: Option<OverlayCounts>,
-    /// What the colours of the channel `cost`, or of counts of the channel `lab`, stand for, in the last frame of which that
-    /// has come back;
-    /// `None` where it is not shown.
+    /// Colour range of the channel `cost`, or of counts in the channel `lab`, in the last frame that has been
+    /// read back; `None` if neither is shown.
     pub cost_range: Option<CostRange>,
-    /// Noise of the picture that is the mean of the last frames, as last estimated; `None` before.
+    /// Noise of the accumulated image, as last estimated; `None` before the first estimate.
     pub noise: Option<Noise>,
-    /// Samples of each pixel so far, of a frame that is made of paths.
+    /// Samples per pixel so far, if the frame is path-traced.
     pub path_samples: Option<u32>,
 }
 
-/// Counts of the first bounce of reflections; zeros where none is traced.
+/// Counts of the first reflection bounce; zeros if none is traced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReflectionCounts {
-    /// Rays.
+    /// Number of rays.
     pub rays: u32,
-    /// Tiles of 8 × 8 pixels that sent them.
+    /// Number of tiles of 8 × 8 pixels that sent them.
     pub tiles: u32,
-    /// Rays that hit something.
+    /// Number of rays that hit something.
     pub hits: u32,
-    /// Bins of materials that were hit: one for all without textures, and one for each with textures.
+    /// Material bins with hits. All materials without textures share a bin, and each one with textures has
+    /// its own.
     pub bins: u32,
 }
 
 impl FrameStats {
-    /// Time of the last timed frame on the GPU in milliseconds, where the adapter tells.
+    /// Returns the GPU time of the last timed frame in milliseconds, if the adapter supports timestamps.
     pub fn frame_ms(&self) -> Option<f64> {
         self.pass_ms(FRAME_SCOPE)
     }
 
-    /// Time of a pass of that frame, likewise.
+    /// Returns the GPU time of a pass of that frame in milliseconds, if the adapter supports timestamps.
     pub fn pass_ms(&self, name: &str) -> Option<f64> {
         let mut passes = self.passes.iter();
         Some(passes.find(|pass| pass.name == name)?.last_ms)
     }
 }
 
-/// What the colours of the channel `cost` stand for.
+/// Colour range of the channel `cost`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CostRange {
-    /// Nodes and triangles of the brightest colour.
+    /// Weighted count of nodes and triangles that gets the brightest colour.
     pub range: f32,
-    /// The largest count of a pixel, up to `COST_BINS` − 1; `None` where the range is set.
+    /// Largest count of a pixel, up to `COST_BINS` − 1; `None` if the settings fix the range.
     pub most: Option<f32>,
 }
 
-/// Two meshes that pass through each other.
+/// Two meshes that intersect each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeshPair {
-    /// Indices of the mesh instances, the less first.
+    /// Indices of the mesh instances, the lower first.
     pub meshes: [usize; 2],
-    /// Pairs of their triangles that pass through each other.
+    /// Number of intersecting pairs of their triangles.
     pub pairs: u32,
 }
 
-/// What passes through what in a frame.
+/// Intersections between meshes in a frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IntersectionCounts {
-    /// Triangles that pass through any of another mesh.
+    /// Triangles that intersect a triangle of another mesh.
     pub triangles: u32,
-    /// Pairs of triangles; from 0xf000_0000 on there may be more.
+    /// Intersecting pairs of triangles. The count saturates: from 0xf000_0000 on there may be more.
     pub pairs: u32,
-    /// The meshes, those with the most pairs first: 1,024 at most.
+    /// Pairs of meshes, those with the most pairs of triangles first. There are at most 1,024.
     pub meshes: Vec<MeshPair>,
-    /// Pairs of triangles of further meshes, which are not in the list.
+    /// Pairs of triangles of further meshes that are not in the list.
     pub unlisted: u32,
 }
 
-/// Noise of a picture.
+/// Noise of an accumulated image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Noise {
-    /// Frames that the picture is the mean of; of a picture by paths, samples of each pixel.
+    /// Frames that the image is the mean of; for a path-traced image, samples per pixel.
     pub frames: u32,
-    /// Standard error of the mean that 95 of 100 pixels stay below, in levels of 255 as displayed, in the channel
-    /// where it is largest. It is rounded up to a bin of the histogram, and infinite where the last bin is
-    /// reached or nothing could be read back.
+    /// 95th percentile over the pixels of the standard error of the mean. It is in display levels of 255, in
+    /// the channel where it is largest. It is rounded up to a bin of the histogram. It is infinite if the
+    /// last bin is reached or the readback failed.
     pub levels: f32,
 }
 
-/// How many lines of the last frame there are.
+/// Number of overlay lines in the last frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OverlayCounts {
-    /// Lines and dots of what is shown.
+    /// Lines and dots of the enabled kinds.
     pub found: u64,
-    /// Those that are drawn: all, or of each kind one of so many that it stays within `OVERLAY_LIMIT`.
+    /// Lines that are drawn: all, or every n-th of a kind, so that each kind stays within `OVERLAY_LIMIT`.
     pub drawn: u64,
 }
 
-/// How many boxes of the last frame there are.
+/// Number of BVH boxes in the last frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TreeBoxCounts {
-    /// Boxes of the depths that are shown.
+    /// Boxes at the selected depths.
     pub found: u32,
-    /// Those that are drawn: all, or as many as there is room for.
+    /// Boxes that are drawn: all, or as many as the list has room for.
     pub drawn: u32,
-    /// The greatest depth of one.
+    /// Greatest depth of any box.
     pub deepest: u32,
 }
 
-/// What a frame did to the trees.
+/// BVH work of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TreeWork {
-    /// Nothing: they are still right.
+    /// Nothing, because all BVHs are still valid.
     #[default]
     None,
-    /// It built all of them.
+    /// Rebuild of all BVHs.
     Rebuild,
-    /// It built those of some meshes, and the TLAS.
+    /// Rebuild of the BVHs of some meshes and of the TLAS.
     Partial,
-    /// It fitted the boxes to the triangles again.
+    /// Refit of the boxes.
     Refit,
 }
 
 impl TreeWork {
-    /// The name in JSON and on the panel.
+    /// Returns the name in JSON and in the panel.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -1,4 +1,4 @@
-//! The camera of a frame: where the picture is taken from.
+//! Camera of a frame.
 
 use super::layout::ViewRays;
 use canopy_scene::{
@@ -8,12 +8,12 @@ use canopy_scene::{
 };
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
-/// Where the picture is taken from.
+/// Camera: pose, projection and clip planes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// The camera, looking along its −Z.
+    /// Camera-to-world transform. The camera looks along −Z.
     pub world_from_view: Mat4,
-    /// Its projection.
+    /// Projection.
     pub projection: Projection,
     /// Distance of the near plane in metres.
     pub near: f32,
@@ -22,7 +22,8 @@ pub struct View {
 }
 
 impl View {
-    /// The view from `viewpoint` of a scene within `bounds`, with the planes of [`Viewpoint::clip_planes`].
+    /// Creates the view from `viewpoint` of a scene within `bounds`, with the planes of
+    /// [`Viewpoint::clip_planes`].
     pub fn new(viewpoint: &Viewpoint, bounds: Aabb, focus: f32, ground: Option<&Ground>) -> Self {
         let (near, far) = viewpoint.clip_planes(bounds, focus, ground);
         Self {
@@ -33,26 +34,26 @@ impl View {
         }
     }
 
-    /// The eye.
+    /// Returns the position of the eye.
     pub fn eye(&self) -> Vec3 {
         self.world_from_view.w_axis.truncate()
     }
 
-    /// The same view from elsewhere.
+    /// Returns the view translated by an offset.
     pub fn moved(mut self, by: Vec3) -> Self {
         self.world_from_view.w_axis += by.extend(0.0);
         self
     }
 
-    /// Unit vector along the view.
+    /// Returns the unit vector along the view.
     pub fn forward(&self) -> Vec3 {
         (-self.world_from_view.z_axis.truncate())
             .try_normalize()
             .unwrap_or(Vec3::NEG_Z)
     }
 
-    /// From offsets to the eye, in world axes, to clip space with reversed depth: 1 at the near plane, 0 at
-    /// the far one.
+    /// Returns the matrix to clip space from world-space offsets relative to the eye. Depth is reversed: 1 at
+    /// the near plane, 0 at the far plane.
     pub fn clip_from_offset(&self, aspect: f32) -> Mat4 {
         let (_, rotation, _) = self.world_from_view.to_scale_rotation_translation();
         let clip_from_view = match self.projection {
@@ -74,8 +75,8 @@ impl View {
         clip_from_view * Mat4::from_quat(rotation.inverse())
     }
 
-    /// From the middle of the picture to its right and its upper edge, at a metre's distance; zero in a
-    /// parallel projection.
+    /// Returns the vectors from the image centre to its right and its upper edge at a depth of one metre;
+    /// zero in a parallel projection.
     pub fn half_extents(&self, aspect: f32) -> [Vec3; 2] {
         let tangent = match self.projection {
             Projection::Perspective { fov_y } => (0.5 * fov_y).tan(),
@@ -88,7 +89,8 @@ impl View {
         ]
     }
 
-    /// From the middle of the picture to its right and its upper edge, at the eye: zero in a perspective.
+    /// Returns the vectors from the image centre to its right and its upper edge at the eye; zero in a
+    /// perspective projection.
     pub fn eye_extents(&self, aspect: f32) -> [Vec3; 2] {
         let half_height = match self.projection {
             Projection::Perspective { .. } => 0.0,
@@ -101,9 +103,9 @@ impl View {
         ]
     }
 
-    /// Origin and direction of the ray through a point of a picture of `size` pixels; the middle of the first
-    /// pixel is at ½. The direction is as long as what a metre along the view is along the ray, so that
-    /// distances are depths.
+    /// Returns origin and direction of the ray through a point of an image of `size` pixels. The centre of
+    /// the first pixel is at ½. The direction advances the depth by one metre, so that distances along the
+    /// ray are depths.
     pub fn ray(&self, pixel: Vec2, size: [u32; 2]) -> [Vec3; 2] {
         let size = Vec2::new(size[0].max(1) as f32, size[1].max(1) as f32);
         let ndc = (pixel / size * 2.0 - 1.0) * Vec2::new(1.0, -1.0);
@@ -122,11 +124,12 @@ impl View {
         }
     }
 
-    /// The rays through a picture of that `size`, which looks at `jitter` in its pixels, from their middles, y down.
+    /// Returns the camera rays of an image of `size` pixels, whose sample positions are offset by `jitter`
+    /// from the pixel centres, y down.
     pub fn rays(&self, jitter: Vec2, size: [u32; 2]) -> ViewRays {
         let [origin_right, origin_up] = self.eye_extents(aspect(size));
         let [direction_right, direction_up] = self.half_extents(aspect(size));
-        // Moves the point that a pixel looks at to its centre.
+        // Moves the sample position of a pixel to its centre.
         let shift = jittered_from_clip(jitter, size).w_axis;
         let origin = self.eye() - shift.x * origin_right - shift.y * origin_up;
         let direction = self.forward() - shift.x * direction_right - shift.y * direction_up;
@@ -141,7 +144,8 @@ impl View {
         }
     }
 
-    /// Side of a pixel in metres at the eye, and what a metre of depth adds to it, in a picture of `rows`.
+    /// Returns the side of a pixel in metres at the eye, and its growth per metre of depth, in an image of
+    /// `rows` rows.
     pub fn pixel_side(&self, rows: u32) -> [f32; 2] {
         let rows = rows.max(1) as f32;
         match self.projection {
@@ -150,7 +154,7 @@ impl View {
         }
     }
 
-    /// The eight corners of what is seen, in the world, near ones first.
+    /// Returns the eight corners of the view frustum in world space, near ones first.
     pub fn corners(&self, aspect: f32) -> [Vec3; 8] {
         let offset_from_clip = self.clip_from_offset(aspect).inverse();
         std::array::from_fn(|i| {
@@ -162,31 +166,32 @@ impl View {
     }
 }
 
-/// Width over height.
+/// Returns the aspect ratio, width over height.
 pub(super) fn aspect(size: [u32; 2]) -> f32 {
     size[0].max(1) as f32 / size[1].max(1) as f32
 }
 
-/// From clip space to that of a picture that looks at `jitter` in its pixels, from their middles, y down.
+/// Returns the matrix from clip space to jittered clip space. `jitter` is the offset of the sample positions
+/// from the pixel centres, y down.
 pub(super) fn jittered_from_clip(jitter: Vec2, size: [u32; 2]) -> Mat4 {
     let [width, height] = size.map(|side| 2.0 / side.max(1) as f32);
     let shift = jitter * Vec2::new(-width, height);
     Mat4::from_translation(shift.extend(0.0))
 }
 
-/// A question to the trees: what is seen through a point of the picture.
+/// Picking query: the object at a point of the image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PickQuery {
-    /// The camera.
+    /// Camera.
     pub view: View,
-    /// The point, in pixels from the picture's upper left corner; the middle of the first pixel is at ½.
+    /// Point in pixels from the image's top-left corner. The centre of the first pixel is at ½.
     pub pixel: Vec2,
-    /// Pixels in a row of the picture, and rows.
+    /// Width and height of the image in pixels.
     pub size: [u32; 2],
 }
 
 impl PickQuery {
-    /// The pixel of a G-buffer of this size that shows the point.
+    /// Returns the pixel of a G-buffer of this size that contains the point.
     pub(super) fn pixel_of(&self, gbuffer: [u32; 2]) -> [u32; 2] {
         [0, 1].map(|axis| {
             let share = self.pixel[axis] / self.size[axis].max(1) as f32;
@@ -200,7 +205,7 @@ mod tests {
     use super::*;
     use glam::Quat;
 
-    /// A point along a ray is seen where the frame looks in the pixel, at that depth.
+    /// A point along a ray projects to the ray's sample position, at that depth.
     #[test]
     fn rays_go_through_what_a_frame_looks_at() {
         let size = [40, 30];

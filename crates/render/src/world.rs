@@ -1,4 +1,4 @@
-//! The bundle that passes behind the trees read.
+//! Bundle of inputs for the passes after the BVH build.
 
 use super::{
     edges::{Geometry, Trees},
@@ -7,23 +7,23 @@ use super::{
     geometry::tree_policy::TreePlan,
 };
 
-/// Inputs of every pass behind the trees.
+/// Inputs of every pass after the BVH build.
 #[derive(Debug, Clone, Copy)]
 pub struct World<'a> {
     /// Settings, lights and uniforms.
     pub frame: &'a Frame<'a>,
-    /// The merged vertices and triangles.
+    /// Merged vertices and triangles.
     pub geometry: Geometry<'a>,
-    /// The trees over them.
+    /// BVHs over the triangles.
     pub trees: Trees<'a>,
-    /// Work of the frame on the trees.
+    /// BVH updates of this frame.
     pub plan: &'a TreePlan,
-    /// Light from all around.
+    /// Environment lighting.
     pub environment: &'a Environment,
 }
 
 impl<'a> World<'a> {
-    /// Bundles them.
+    /// Bundles the inputs.
     pub fn new(
         frame: &'a Frame<'a>,
         geometry: Geometry<'a>,
@@ -40,7 +40,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The same as another frame sees it: that of the hits of a bounce.
+    /// Returns the same inputs with another frame, such as that of the hits of a bounce.
     pub fn seen_by<'b>(self, frame: &'b Frame<'b>) -> World<'b>
     where
         'a: 'b,

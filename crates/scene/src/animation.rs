@@ -1,5 +1,5 @@
-//! A scene at a time, as a [`Pose`]: the matrix of every node, the weights of every morph target, and what
-//! else clips move.
+//! A scene at a time, as a [`Pose`]: the matrix of every node, the weights of every morph target, and
+//! everything else that clips animate.
 
 use super::{
     blend::{self, Blend},
@@ -20,22 +20,22 @@ use std::{
 /// A scene at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pose {
-    /// One per node, composed in doubles: what is drawn is counted from near the scene before it is rounded to f32.
+    /// World matrix of each node, in f64. Drawing subtracts an origin near the scene before rounding to f32.
     pub world_from_node: Vec<DMat4>,
-    /// Morph weights: a list per node, with as many as its mesh has targets.
+    /// Morph weights of each node, one for each target of its mesh.
     pub weights: Vec<Vec<f32>>,
-    /// Whether each node and all its ancestors are visible.
+    /// True for each node that is visible together with all its ancestors.
     pub visible: Vec<bool>,
-    /// Materials that the clip animates, by rising index; see [`Pose::material`].
+    /// Animated materials, by ascending index. See [`Pose::material`].
     pub materials: Vec<(usize, Material)>,
-    /// Lights that the clip animates; see [`Pose::light`].
+    /// Animated lights, by ascending index. See [`Pose::light`].
     pub lights: Vec<(usize, Light)>,
-    /// Cameras that the clip animates; see [`Pose::camera`].
+    /// Animated cameras, by ascending index. See [`Pose::camera`].
     pub cameras: Vec<(usize, Camera)>,
 }
 
 impl Pose {
-    /// Hides the meshes of these nodes, those that the scene has of them.
+    /// Hides the meshes of these nodes. Nodes that the scene does not have are ignored.
     pub fn hide(&mut self, nodes: &BTreeSet<usize>) {
         for &node in nodes {
             if let Some(is_visible) = self.visible.get_mut(node) {
@@ -44,27 +44,27 @@ impl Pose {
         }
     }
 
-    /// The same pose, translated in the world.
+    /// Returns the pose translated by `by` in world space.
     pub fn moved(&self, by: DVec3) -> Self {
         let mut moved = self.clone();
         moved.shift(by);
         moved
     }
 
-    /// Translates it in the world.
+    /// Translates the pose by `by` in world space.
     pub(super) fn shift(&mut self, by: DVec3) {
         for matrix in &mut self.world_from_node {
             matrix.w_axis += by.extend(0.0);
         }
     }
 
-    /// The scene with `clip` at `time_secs`, or at rest. Before the first key its value holds, after the last
-    /// key the last's.
+    /// Evaluates `clip` at `time_secs`, or returns the rest pose. Before the first key its value holds, and
+    /// after the last key that one's value.
     pub fn new(scene: &Scene, clip: Option<usize>, time_secs: f32) -> Self {
         Self::blended(scene, clip, &Blend::default(), time_secs)
     }
 
-    /// As [`Pose::new`], with the clips of `blend` in place of `clip` where it has some, and with its morph
+    /// Like [`Pose::new`], with the clips of `blend` instead of `clip` if there are any, and with its morph
     /// weights.
     pub fn blended(scene: &Scene, clip: Option<usize>, blend: &Blend, time_secs: f32) -> Self {
         let mut pose = Self {
@@ -166,29 +166,29 @@ impl Pose {
         }
     }
 
-    /// A material of the scene in this pose.
+    /// Returns a material of the scene in this pose.
     pub fn material<'a>(&'a self, scene: &'a Scene, index: usize) -> &'a Material {
         moved(&self.materials, index).unwrap_or(&scene.materials[index])
     }
 
-    /// A light of the scene in this pose.
+    /// Returns a light of the scene in this pose.
     pub fn light<'a>(&'a self, scene: &'a Scene, index: usize) -> &'a Light {
         moved(&self.lights, index).unwrap_or(&scene.lights[index])
     }
 
-    /// A camera of the scene in this pose.
+    /// Returns a camera of the scene in this pose.
     pub fn camera<'a>(&'a self, scene: &'a Scene, index: usize) -> &'a Camera {
         moved(&self.cameras, index).unwrap_or(&scene.cameras[index])
     }
 }
 
-/// The animated thing of this index, if there is one.
+/// Returns the animated element with this index, if there is one.
 fn moved<T>(things: &[(usize, T)], index: usize) -> Option<&T> {
     let at = things.binary_search_by_key(&index, |(of, _)| *of).ok()?;
     Some(&things[at].1)
 }
 
-/// The animated thing of this index; added as it is at rest if it is missing.
+/// Returns the animated element with this index. If it is missing, its rest state is inserted.
 fn entry<'a, T: Clone>(things: &'a mut Vec<(usize, T)>, index: usize, rest: &[T]) -> &'a mut T {
     let at = match things.binary_search_by_key(&index, |(of, _)| *of) {
         Ok(at) => at,
@@ -203,7 +203,7 @@ fn entry<'a, T: Clone>(things: &'a mut Vec<(usize, T)>, index: usize, rest: &[T]
 /// Texture transforms that a clip animates, by material and slot.
 type Uvs = HashMap<(usize, TextureSlot), UvTransform>;
 
-/// Sets a property of a material, within the range that loaders hold it to.
+/// Sets a property of a material, clamped to the range that loaders enforce.
 fn set_material(material: &mut Material, channel: &Channel, value: &[f32], uvs: &mut Uvs) {
     match channel.property {
         Property::BaseColor => {
@@ -272,9 +272,9 @@ fn set_camera(camera: &mut Camera, property: Property, value: f32) {
     }
 }
 
-/// The matrices that deform the instance at `node`: its node's, and those of its joints. Those of a hidden
-/// instance move every vertex to the node's origin, since neither rays nor the rasteriser hit triangles
-/// without area.
+/// Returns the matrices that deform the instance at `node`: that of its node, and those of its joints. The
+/// matrices of a hidden instance collapse every vertex to the node's origin, because neither rays nor the
+/// rasteriser hit degenerate triangles.
 pub fn instance_matrices(scene: &Scene, pose: &Pose, node: usize) -> (Mat4, Option<Vec<Mat4>>) {
     let mut rigid = pose.world_from_node[node].as_mat4();
     let skin = scene.nodes[node].skin;
@@ -286,7 +286,7 @@ pub fn instance_matrices(scene: &Scene, pose: &Pose, node: usize) -> (Mat4, Opti
     (rigid, joints)
 }
 
-/// `world_from_mesh` of every joint of a skin: `world_from_joint · joint_from_mesh`.
+/// Returns `world_from_mesh` of every joint of a skin: `world_from_joint · joint_from_mesh`.
 pub fn joint_matrices(scene: &Scene, pose: &Pose, skin: usize) -> Vec<Mat4> {
     let skin = &scene.skins[skin];
     skin.joints

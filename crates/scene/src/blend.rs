@@ -1,12 +1,14 @@
 //! Clips that are blended by weight, and morph weights that are set by hand.
 //!
-//! What is blended is what three.js's `AnimationMixer` blends: each property by itself, over the clips that
-//! animate it. Where their weights sum to less than 1, the rest pose has the remaining share; where they sum
-//! to more, they are divided by their sum. Numbers are weighted means. Rotations are weighted sums of
-//! quaternions, each turned to the hemisphere of the first, and made unit again (Kavan and Žára 2005,
-//! "Spherical blend skinning", section 4; for two it is the normalised linear interpolation).
+//! The rules are those of three.js's `AnimationMixer`. Each property is blended by itself, over the clips
+//! that animate it. If their weights sum to less than 1, the rest pose gets the remaining weight. If they sum
+//! to more, they are divided by their sum.
 //!
-//! All clips are at the same time, which each wraps to its own length.
+//! Numbers are weighted means. Rotations are normalised weighted sums of quaternions, each negated if needed
+//! to lie in the hemisphere of the first (Kavan and Žára 2005, "Spherical blend skinning", section 4). For
+//! two rotations this is nlerp.
+//!
+//! All clips are evaluated at the same time, which each wraps to its own duration.
 
 use super::{
     clip::{Channel, Property, unit},
@@ -16,33 +18,33 @@ use super::{
 use crate::{Error, Result};
 use glam::Vec4;
 
-/// What moves a scene beside a single clip.
+/// Blended clips and manual morph weights, which apply in addition to a single clip.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Blend {
-    /// Clips and their weights from 0 to 1, each clip once. While there is none, a single clip plays.
+    /// Clips with weights from 0 to 1, each clip once. If empty, a single clip plays.
     pub clips: Vec<(usize, f32)>,
-    /// Morph weights in place of those of clips.
+    /// Morph weights that override those of clips.
     pub morphs: Vec<MorphWeight>,
 }
 
-/// A morph weight that is set by hand.
+/// A morph weight that was set by hand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MorphWeight {
     /// Index into [`Scene::nodes`].
     pub node: usize,
-    /// Number of the morph target.
+    /// Index of the morph target.
     pub target: usize,
-    /// Its weight.
+    /// Weight of the morph target.
     pub weight: f32,
 }
 
 impl Blend {
-    /// The clip, and the blend, that `text` names: a clip as [`Scene::clip`] knows it, or several with their
-    /// weights, such as `Walk=0.5, Run=0.5`. The first of them is the clip.
+    /// Parses a clip as [`Scene::clip`] does, or several with their weights, such as `Walk=0.5, Run=0.5`.
+    /// Returns the first clip and the blend.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for a clip that the scene does not have, or a weight outside of 0 to 1.
+    /// [`Error::NotFound`] for a clip that the scene does not have, or a weight outside 0 to 1.
     pub fn named(scene: &Scene, text: &str) -> Result<(Option<usize>, Self)> {
         let parts = weighted_names(text);
         let is_name = scene.clips.iter().any(|clip| clip.name == text);
@@ -67,7 +69,8 @@ impl Blend {
         Ok((blend.clips.first().map(|(clip, _)| *clip), blend))
     }
 
-    /// What [`Blend::named`] reads back: the clip alone, or all with their weights, by number.
+    /// Formats text that [`Blend::named`] reads back: the index of the clip alone, or of all clips with their
+    /// weights.
     pub fn text(&self, clip: Option<usize>) -> String {
         if self.clips.is_empty() {
             return clip.map_or_else(|| "none".into(), |clip| clip.to_string());
@@ -77,13 +80,13 @@ impl Blend {
         parts.join(",")
     }
 
-    /// The morph weight of a target, where it is set by hand.
+    /// Returns the morph weight of a target if it was set by hand.
     pub fn morph(&self, node: usize, target: usize) -> Option<f32> {
         let is = |known: &&MorphWeight| (known.node, known.target) == (node, target);
         self.morphs.iter().find(is).map(|known| known.weight)
     }
 
-    /// Sets the morph weight of a target by hand, or leaves it to the clips.
+    /// Sets the morph weight of a target by hand. `None` returns it to the clips.
     pub fn set_morph(&mut self, node: usize, target: usize, weight: Option<f32>) {
         self.morphs
             .retain(|known| (known.node, known.target) != (node, target));
@@ -91,12 +94,12 @@ impl Blend {
             .extend(weight.map(|weight| MorphWeight { node, target, weight }));
     }
 
-    /// The morph weights that texts such as `face/smile=0.5` name: a node by its name or number, and a target
-    /// of its mesh likewise.
+    /// Sets the morph weights that texts such as `face/smile=0.5` name. The node and the target of its mesh
+    /// are given by name or index.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] that names the text and what would match.
+    /// [`Error::NotFound`] with the text and what would match.
     pub fn set_morphs_named(&mut self, scene: &Scene, texts: &[String]) -> Result<()> {
         for text in texts {
             let (node, target, weight) = scene.morph_named(text)?;
@@ -105,13 +108,14 @@ impl Blend {
         Ok(())
     }
 
-    /// What [`Blend::set_morphs_named`] reads back.
+    /// Formats the texts that [`Blend::set_morphs_named`] reads back.
     pub fn morph_texts(&self) -> impl Iterator<Item = String> + '_ {
         let text = |morph: &MorphWeight| format!("{}/{}={}", morph.node, morph.target, morph.weight);
         self.morphs.iter().map(text)
     }
 
-    /// Length in seconds of the longest clip that has a weight, or of `clip` alone; 0 without one.
+    /// Returns the duration in seconds of the longest clip that has a weight, or of `clip` alone; 0 without a
+    /// clip.
     pub fn duration_secs(&self, scene: &Scene, clip: Option<usize>) -> f32 {
         let length = |clip: usize| scene.clips.get(clip).map_or(0.0, |clip| clip.duration_secs);
         match &self.clips[..] {
@@ -124,8 +128,8 @@ impl Blend {
     }
 }
 
-/// The parts of `A=0.5, B=0.5`; none where the text is not of that form. Names may have commas and equals
-/// signs.
+/// Splits text of the form `A=0.5, B=0.5`. Returns an empty list if the text does not have that form. Names
+/// may contain commas and equals signs.
 fn weighted_names(text: &str) -> Vec<(&str, f32)> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -144,7 +148,7 @@ fn weighted_names(text: &str) -> Vec<(&str, f32)> {
     }
 }
 
-/// The time within a clip of this length, which starts again at its end. The end itself is not the start.
+/// Wraps a time to the duration of a clip. The end itself does not wrap to the start.
 pub fn wrapped(time_secs: f32, duration_secs: f32) -> f32 {
     if duration_secs > 0.0 && !(0.0..=duration_secs).contains(&time_secs) {
         time_secs.rem_euclid(duration_secs)
@@ -153,7 +157,7 @@ pub fn wrapped(time_secs: f32, duration_secs: f32) -> f32 {
     }
 }
 
-/// A channel of a clip that has a share of the pose.
+/// A channel that contributes to a property, with its weight.
 struct Contribution<'a> {
     channel: &'a Channel,
     weight: f32,
@@ -161,7 +165,7 @@ struct Contribution<'a> {
 }
 
 /// Calls `set` with every property that any of `clips` animates, and its blended value. Allocates a list of
-/// the channels and two values, whatever the number of clips.
+/// the channels and two values, for any number of clips.
 pub(super) fn blended(
     scene: &Scene,
     clips: &[(usize, f32)],
@@ -180,7 +184,7 @@ pub(super) fn blended(
         }));
     }
     let thing = |of: &Contribution<'_>| (of.channel.property.of() as usize, of.channel.target);
-    // Stable: the first clip's hemisphere holds.
+    // Stable, so that the first clip determines the hemisphere.
     all.sort_by_key(thing);
     let (mut value, mut sum) = (Vec::new(), Vec::new());
     for of_thing in all.chunk_by(|a, b| thing(a) == thing(b)) {
@@ -197,8 +201,8 @@ pub(super) fn blended(
     }
 }
 
-/// Writes the weighted mean of what channels of one thing say of the property of the first of them to `sum`.
-/// Returns whether any says something.
+/// Writes the weighted mean of the property of the first channel to `sum`. The mean is over all channels of
+/// one target that animate this property. Returns true if any of them has a value.
 fn mean(scene: &Scene, of_thing: &[Contribution<'_>], value: &mut Vec<f32>, sum: &mut Vec<f32>) -> bool {
     let channel = of_thing[0].channel;
     let property = channel.property;
@@ -238,7 +242,7 @@ fn mean(scene: &Scene, of_thing: &[Contribution<'_>], value: &mut Vec<f32>, sum:
     if share != 1.0 {
         sum.iter_mut().for_each(|sum| *sum /= share);
     }
-    // What is not shown for the larger share is hidden.
+    // A node is visible if at least half of the weight says so.
     if property == Property::Visible {
         sum[0] = if sum[0] >= 0.5 { 1.0 } else { 0.0 };
     }
@@ -276,7 +280,7 @@ mod tests {
         }
     }
 
-    /// A node with two morph targets, and clips that do not move.
+    /// Returns a scene whose node has two morph targets, with clips that do not move.
     fn scene(clips: Vec<Clip>) -> Scene {
         let target = |name: &str| MorphTarget {
             name: name.into(),
@@ -313,7 +317,7 @@ mod tests {
         Pose::blended(scene, Some(0), &blend, time)
     }
 
-    /// Translation, turn about z in degrees, scale and weights of a pose.
+    /// Returns translation, rotation about z in degrees, scale and weights of a pose.
     fn parts(pose: &Pose) -> ([f32; 3], f64, f32, [f32; 2]) {
         let (scale, rotation, translation) =
             pose.world_from_node[0].as_mat4().to_scale_rotation_translation();
@@ -327,7 +331,7 @@ mod tests {
         channel(Property::Rotation, &rotation.to_array())
     }
 
-    /// The angle of the normalised sum of half angles in f64.
+    /// Returns the angle of the normalised sum of half angles, in f64.
     fn mean_angle(parts: &[(f64, f64)]) -> f64 {
         let sum = |of: fn(f64) -> f64| -> f64 {
             let terms = parts.iter();
@@ -341,7 +345,7 @@ mod tests {
     fn two() -> Scene {
         let turned_away = {
             let mut channel = turned(90.0);
-            // The same rotation from the other hemisphere.
+            // Negated, which is the same rotation in the other hemisphere.
             channel.values.iter_mut().for_each(|v| *v = -*v);
             channel
         };
@@ -372,7 +376,7 @@ mod tests {
     fn means_are_those_of_f64_and_the_rest_pose_has_the_rest() {
         let scene = two();
         for (weights, translation, angle, scale, morphs) in [
-            // A half of each; only one has a scale, so the other half of that is the rest pose's.
+            // Half of each. Only one has a scale, so the rest pose contributes the other half of the scale.
             (
                 [0.5, 0.5],
                 [2.0, 0.0, 2.0],
@@ -380,7 +384,7 @@ mod tests {
                 2.0,
                 [0.5, 0.125],
             ),
-            // A quarter is left to the rest pose, of the scale three quarters.
+            // The rest pose contributes a quarter, and three quarters of the scale.
             (
                 [0.5, 0.25],
                 [2.0, 2.0, 1.0],
@@ -388,7 +392,7 @@ mod tests {
                 1.5,
                 [0.5 + 0.25 * 0.5, 0.0625],
             ),
-            // Too much is divided by its sum.
+            // Weights that sum to more than 1 are divided by their sum.
             (
                 [1.0, 0.25],
                 [3.2, 0.0, 0.8],
@@ -414,7 +418,7 @@ mod tests {
     #[test]
     fn a_clip_that_is_named_twice_is_that_clip() {
         let mut scene = two();
-        // Rotations of no length 1, and a time between keys.
+        // Quaternions that are not normalised, and a time between keys.
         for clip in &mut scene.clips {
             for channel in &mut clip.channels {
                 channel.times_secs = vec![0.0, 0.7];
@@ -431,7 +435,7 @@ mod tests {
         }
     }
 
-    /// Each clip is at the same time, wrapped to its own length.
+    /// Each clip is evaluated at the same time, wrapped to its own duration.
     #[test]
     fn times_wrap_to_each_clip() {
         let moving = |length: f32| Channel {

@@ -1,10 +1,11 @@
-//! Bounding boxes of a scene in a pose, without its vertices: each encloses every deformed vertex.
+//! Bounding boxes of a scene in a pose. They are conservative: each encloses every deformed vertex, but no
+//! vertex is visited.
 
 use super::{Grid, Pose, Scene, animation::joint_matrices};
 use glam::{Mat4, UVec3, Vec3};
 use std::collections::BTreeMap;
 
-/// An axis-aligned box.
+/// An axis-aligned bounding box.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Aabb {
     /// Lower corner.
@@ -14,13 +15,13 @@ pub struct Aabb {
 }
 
 impl Aabb {
-    /// The empty box: the identity of [`Aabb::union`].
+    /// Empty box, which is the identity of [`Aabb::union`].
     pub const EMPTY: Self = Self {
         min: Vec3::INFINITY,
         max: Vec3::NEG_INFINITY,
     };
 
-    /// The box around points.
+    /// Returns the bounding box of points.
     pub fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
         points.into_iter().fold(Self::EMPTY, |b, p| Self {
             min: b.min.min(p),
@@ -28,7 +29,7 @@ impl Aabb {
         })
     }
 
-    /// The box around both.
+    /// Returns the bounding box of both boxes.
     pub fn union(self, other: Self) -> Self {
         Self {
             min: self.min.min(other.min),
@@ -36,7 +37,7 @@ impl Aabb {
         }
     }
 
-    /// The box around those boxes that are finite; the origin where none is.
+    /// Returns the union of the finite boxes, or the origin if there are none.
     pub fn union_of_finite(boxes: &[Self]) -> Self {
         let finite = |b: &&Self| b.min.is_finite() && b.max.is_finite();
         let finite = boxes.iter().filter(finite).copied();
@@ -46,17 +47,17 @@ impl Aabb {
         })
     }
 
-    /// Whether it is empty.
+    /// True if it is empty.
     pub fn is_empty(self) -> bool {
         self.min.cmpgt(self.max).any()
     }
 
-    /// The centre; the origin for an empty box.
+    /// Returns the centre, or the origin for an empty box.
     pub fn center(self) -> Vec3 {
         if self.is_empty() {
             return Vec3::ZERO;
         }
-        // Equal to `bounds` on the GPU, except where the sum is out of range.
+        // Bitwise equal to `bounds` on the GPU, except if the sum overflows.
         let center = 0.5 * (self.min + self.max);
         if center.is_finite() {
             return center;
@@ -64,7 +65,7 @@ impl Aabb {
         0.5 * self.min + 0.5 * self.max
     }
 
-    /// Half the length of the diagonal.
+    /// Returns half the length of the diagonal.
     pub fn radius(self) -> f32 {
         if self.is_empty() {
             0.0
@@ -73,7 +74,7 @@ impl Aabb {
         }
     }
 
-    /// The eight corners.
+    /// Returns the eight corners.
     pub fn corners(self) -> [Vec3; 8] {
         std::array::from_fn(|i| {
             Vec3::new(
@@ -84,12 +85,13 @@ impl Aabb {
         })
     }
 
-    /// The box around the transformed box.
+    /// Returns the bounding box of the transformed box.
     pub fn transformed(self, matrix: Mat4) -> Self {
         if self.is_empty() {
             return self;
         }
-        // Rounding is monotonic, so the least sum is that of the least terms: the same bits as by all corners.
+        // Rounding is monotonic, so the smallest sum is the sum of the smallest terms. The result has the
+        // same bits as with all eight corners.
         let x = [self.min.x, self.max.x].map(|x| matrix.x_axis.truncate() * x);
         let y = [self.min.y, self.max.y].map(|y| matrix.y_axis.truncate() * y);
         let z = [self.min.z, self.max.z].map(|z| matrix.z_axis.truncate() * z);
@@ -108,28 +110,28 @@ impl Aabb {
     }
 }
 
-/// What bounds a scene in any pose: the boxes at rest of each part and of what each joint moves, and the
+/// Pose-independent bounds of a scene: the rest box of each part and of the vertices of each joint, and the
 /// reach of each morph target.
 #[derive(Debug, Clone, Default)]
 pub struct Bounds {
-    /// By mesh and primitive.
+    /// Bounds by mesh and primitive.
     meshes: Vec<Vec<PartBounds>>,
 }
 
 #[derive(Debug, Clone)]
 struct PartBounds {
     rest: Aabb,
-    /// Joints, with the boxes of the vertices that each moves, in mesh space; empty when rigid.
+    /// Joints, each with the box of the vertices that it moves, in mesh space; empty for a rigid part.
     joints: Vec<(usize, Aabb)>,
-    /// The largest offset of each morph target, per axis.
+    /// Largest offset of each morph target, per axis.
     reaches: Vec<Vec3>,
 }
 
 impl Bounds {
-    /// Reads every vertex once.
+    /// Computes the bounds, visiting every vertex once.
     pub fn new(scene: &Scene) -> Self {
         let part = |primitive: &super::Primitive| {
-            // A map, since a file may name any joint where there is no skin.
+            // A map, because a file may name any joint index if there is no skin.
             let mut joints: BTreeMap<usize, Aabb> = BTreeMap::new();
             let per_vertex = primitive.influences_per_vertex;
             for (slot, (&joint, &weight)) in primitive.joints.iter().zip(&primitive.joint_weights).enumerate()
@@ -164,8 +166,8 @@ impl Bounds {
         }
     }
 
-    /// A box around each part of each instance, in the order of the merged buffers. It encloses every vertex
-    /// and may be larger; that of a hidden instance is empty.
+    /// Returns a box around each part of each instance, in the order of the merged buffers. The boxes are
+    /// conservative. That of a hidden instance is empty.
     pub fn parts(&self, scene: &Scene, pose: &Pose) -> Vec<Aabb> {
         let mut parts = Vec::with_capacity(scene.nodes.len());
         for (node, mesh) in scene.instances() {
@@ -199,13 +201,13 @@ impl Bounds {
         parts
     }
 
-    /// A box around the whole scene.
+    /// Returns a conservative box around the whole scene.
     pub fn scene(&self, scene: &Scene, pose: &Pose) -> Aabb {
         whole(scene, pose, &self.parts(scene, pose))
     }
 }
 
-/// The box around these parts of a scene, and around its volumes.
+/// Returns the box around these parts of a scene and around its volumes.
 pub fn whole(scene: &Scene, pose: &Pose, parts: &[Aabb]) -> Aabb {
     if scene.volumes.is_empty() {
         return Aabb::union_of_finite(parts);
@@ -214,8 +216,8 @@ pub fn whole(scene: &Scene, pose: &Pose, parts: &[Aabb]) -> Aabb {
     Aabb::union_of_finite(&[&volumes, parts].concat())
 }
 
-/// For each node that places a volume and is visible in a pose, the corners of its grids: those of the outer
-/// voxels.
+/// Returns the grid corners, at the outer voxels, for each node that places a volume and is visible in the
+/// pose.
 pub(super) fn volume_corners<'a>(scene: &'a Scene, pose: &'a Pose) -> impl Iterator<Item = Vec<Vec3>> + 'a {
     let placed = scene.nodes.iter().enumerate();
     let placed = placed.filter_map(|(node, n)| Some((node, n.volume?)));

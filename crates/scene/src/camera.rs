@@ -5,21 +5,21 @@
 pub struct Camera {
     /// Name of the camera, or of its node; may be empty.
     pub name: String,
-    /// Its projection.
+    /// Projection of the camera.
     pub projection: Projection,
 }
 
 /// A camera's projection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Projection {
-    /// Perspective.
+    /// Perspective projection.
     Perspective {
         /// Vertical field of view in radians.
         fov_y: f32,
     },
-    /// Orthographic.
+    /// Orthographic projection.
     Orthographic {
-        /// Half the height in metres.
+        /// Half the height of the view in metres.
         half_height: f32,
     },
 }

@@ -1,4 +1,4 @@
-//! Cameras that move along keys, from a file of JSON.
+//! Camera paths with keys, from a JSON file.
 //!
 //! ```json
 //! {"keys": [
@@ -7,10 +7,11 @@
 //! ]}
 //! ```
 //!
-//! Times are in seconds and rise from key to key; positions are in metres of the world; the vertical field of view
-//! is in degrees, and where it is left out that of the settings. Between keys, eyes and targets follow a cubic
-//! Hermite spline whose tangents are the mean slopes around each key (Catmull and Rom 1974, for times of any
-//! distance), and fields of view a line.
+//! Times are in seconds and increase from key to key. Positions are in world space, in metres. The vertical
+//! field of view is in degrees, and defaults to that of the settings.
+//!
+//! Eyes and targets follow a cubic Hermite spline whose tangents are the mean slopes around each key (Catmull
+//! and Rom 1974, for non-uniform times). Fields of view are interpolated linearly.
 
 use super::{Projection, framing::Viewpoint};
 use crate::{Error, Result};
@@ -18,28 +19,28 @@ use glam::{Mat4, Quat, Vec3};
 use serde::Deserialize;
 use std::path::Path;
 
-/// Most bytes of a file.
+/// Maximum size of a file, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// A path of at least one key.
+/// A camera path with at least one key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CameraPath {
     keys: Vec<Key>,
-    /// Vertical field of view where a key has none, in degrees.
+    /// Vertical field of view of keys without one, in degrees.
     fov: f32,
 }
 
-/// A camera at a time.
+/// Camera at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
     /// Time in seconds.
     pub time: f32,
-    /// Position of the eye, in metres of the world.
+    /// Eye position in world space, in metres.
     pub eye: Vec3,
-    /// The point that it looks at.
+    /// Look-at point in world space, in metres.
     pub target: Vec3,
-    /// Vertical field of view in degrees; `None` for that of the settings.
+    /// Vertical field of view in degrees; `None` for the default.
     pub fov: Option<f32>,
 }
 
@@ -49,7 +50,8 @@ struct File {
     keys: Vec<Key>,
 }
 
-/// Turns a view about the vertical through `center` by an angle in radians, counter-clockwise from above.
+/// Rotates a view about the vertical axis through `center` by `angle` radians, counter-clockwise seen from
+/// above.
 pub fn turned(first: &Viewpoint, center: Vec3, angle: f32) -> Viewpoint {
     let turn = Mat4::from_translation(center)
         * Mat4::from_quat(Quat::from_rotation_y(angle))
@@ -61,11 +63,11 @@ pub fn turned(first: &Viewpoint, center: Vec3, angle: f32) -> Viewpoint {
 }
 
 impl CameraPath {
-    /// Reads a file; `fov` in degrees is that of keys without.
+    /// Reads a file. `fov` is the default field of view in degrees.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] where it cannot be read, [`Error::Scene`] that names the key that is wrong.
+    /// [`Error::Io`] if the file cannot be read, and [`Error::Scene`] with the key that is invalid.
     pub fn read(path: &Path, fov: f32) -> Result<Self> {
         let length = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
         if length > MOST_BYTES {
@@ -76,15 +78,15 @@ impl CameraPath {
     }
 
     fn parse(bytes: &[u8], fov: f32) -> std::result::Result<Self, String> {
-        let file: File = serde_json::from_slice(bytes).map_err(|e| format!("no camera path: {e}"))?;
+        let file: File = serde_json::from_slice(bytes).map_err(|e| format!("is not a camera path: {e}"))?;
         Self::new(file.keys, fov)
     }
 
-    /// A path along `keys`; `fov` in degrees is that of keys without.
+    /// Creates a path along `keys`. `fov` is the default field of view in degrees.
     ///
     /// # Errors
     ///
-    /// What is wrong with them, and with which.
+    /// A description of the fault and the key that has it.
     pub fn new(keys: Vec<Key>, fov: f32) -> std::result::Result<Self, String> {
         if keys.is_empty() {
             return Err("a camera path needs at least one key".into());
@@ -93,11 +95,11 @@ impl CameraPath {
             let fault = if !(key.time.is_finite() && key.eye.is_finite() && key.target.is_finite()) {
                 "has a number that is too large"
             } else if key.eye == key.target {
-                "looks at its own eye"
+                "has its target at its eye"
             } else if !key.fov.is_none_or(|fov| (1.0..=170.0).contains(&fov)) {
                 "needs a fov from 1 to 170 degrees"
             } else if index > 0 && key.time <= keys[index - 1].time {
-                "is not later than the key before it"
+                "is not later than the previous key"
             } else {
                 continue;
             };
@@ -106,12 +108,12 @@ impl CameraPath {
         Ok(Self { keys, fov })
     }
 
-    /// The keys, in the order of time.
+    /// Returns the keys in the order of time.
     pub fn keys(&self) -> &[Key] {
         &self.keys
     }
 
-    /// The text of the file that [`CameraPath::read`] reads.
+    /// Returns the text of the file that [`CameraPath::read`] reads.
     pub fn text(&self) -> String {
         let line = |key: &Key| {
             let vector = |v: Vec3| format!("[{}, {}, {}]", v.x, v.y, v.z);
@@ -124,7 +126,7 @@ impl CameraPath {
         format!("{{\"keys\": [\n{}\n]}}\n", lines.join(",\n"))
     }
 
-    /// Time from the first to the last key, in seconds.
+    /// Returns the time from the first to the last key, in seconds.
     pub fn duration_secs(&self) -> f32 {
         let [first, last] = [self.keys.first(), self.keys.last()];
         first
@@ -132,19 +134,21 @@ impl CameraPath {
             .map_or(0.0, |(first, last)| last.time - first.time)
     }
 
-    /// Pictures from the first key to the last, `fps` in a second; a million at most.
+    /// Returns the number of frames from the first key to the last at `fps` frames per second; at most a
+    /// million.
     pub fn frames(&self, fps: f32) -> u32 {
-        // A whole number of frames that was divided and multiplied is still one.
+        // The tolerance keeps a whole number of frames whole after a division and a multiplication.
         (self.duration_secs() * fps + 1e-3).floor().min(1e6 - 1.0) as u32 + 1
     }
 
-    /// The point that the camera looks at so many seconds after the first key.
+    /// Returns the look-at point `seconds` after the first key.
     pub fn target_at(&self, seconds: f32) -> Vec3 {
         let (ends, t) = self.between(seconds);
         self.spline(ends, t, |key| key.target)
     }
 
-    /// The camera so many seconds after the first key; before it and after the last one it stands still.
+    /// Returns the camera `seconds` after the first key. Before the first and after the last key it stands
+    /// still.
     pub fn at(&self, seconds: f32) -> Viewpoint {
         let ([a, b], t) = self.between(seconds);
         let fov = |key: usize| self.keys[key].fov.unwrap_or(self.fov);
@@ -156,7 +160,7 @@ impl CameraPath {
         Viewpoint::looking(eye, target - eye, Vec3::Y, Projection::Perspective { fov_y })
     }
 
-    /// The keys around a time, and how far it is from the first of them to the second, from 0 to 1.
+    /// Returns the keys around a time, and the interpolation parameter between them, from 0 to 1.
     fn between(&self, seconds: f32) -> ([usize; 2], f32) {
         let first = self.keys[0];
         let last = self.keys[self.keys.len() - 1];
@@ -172,7 +176,7 @@ impl CameraPath {
         ([a, b], t)
     }
 
-    /// A point of the spline at `t` of 0 to 1 between two keys.
+    /// Evaluates the spline between two keys at `t` from 0 to 1.
     fn spline(&self, [a, b]: [usize; 2], t: f32, point: impl Fn(&Key) -> Vec3) -> Vec3 {
         let slope = |key: usize| {
             let before = &self.keys[key.saturating_sub(1)];
@@ -207,7 +211,7 @@ mod tests {
         ]}"#;
         let path = parse(path).unwrap();
         assert_eq!(path.duration_secs(), 3.0);
-        // At one metre a second, whatever the distance of the keys.
+        // At one metre per second, regardless of the distance between keys.
         for (seconds, x, fov) in [
             (-1.0, 0.0, 30.0),
             (0.5, 0.5, 37.5),
@@ -243,7 +247,7 @@ mod tests {
         assert_eq!(CameraPath::read(&file, 45.0).unwrap(), path);
     }
 
-    /// A quarter turn to the left of a camera in front stands at the right.
+    /// A counter-clockwise quarter turn moves a camera from the front to the right.
     #[test]
     fn turns_go_around_the_centre() {
         let lens = Projection::Perspective { fov_y: 1.0 };
@@ -276,12 +280,12 @@ mod tests {
         let key = r#"{"time": 0, "eye": [0, 0, 1], "target": [0, 0, 0]}"#;
         assert!(parse(&format!(r#"{{"keys": [{key}]}}"#)).is_ok());
         for (text, part) in [
-            ("".to_owned(), "no camera path"),
+            ("".to_owned(), "not a camera path"),
             (r#"{"keys": []}"#.to_owned(), "at least one key"),
             (format!(r#"{{"keys": [{key}, {key}]}}"#), "keys[1] is not later"),
             (
                 key.replace("[0, 0, 1]", "[0, 0, 0]"),
-                "keys[0] looks at its own eye",
+                "keys[0] has its target at its eye",
             ),
             (
                 key.replace("\"time\": 0", "\"time\": 0, \"fov\": 0"),

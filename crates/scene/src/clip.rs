@@ -1,4 +1,4 @@
-//! Animation clips: what moves, and its value at a time.
+//! Animation clips, and the evaluation of their channels.
 
 use super::texture::{TextureSlot, UvTransform};
 use glam::{Quat, Vec4};
@@ -8,50 +8,50 @@ use glam::{Quat, Vec4};
 pub struct Clip {
     /// Name in the file; may be empty.
     pub name: String,
-    /// What it animates.
+    /// Animated properties.
     pub channels: Vec<Channel>,
-    /// Time of the last key.
+    /// Time of the last key, in seconds.
     pub duration_secs: f32,
 }
 
-/// A property of a thing over time.
+/// An animated property of one target.
 #[derive(Debug, Clone)]
 pub struct Channel {
-    /// Index into [`Scene::nodes`](crate::Scene::nodes),
-    /// [`Scene::materials`](crate::Scene::materials), [`Scene::lights`](crate::Scene::lights)
-    /// or [`Scene::cameras`](crate::Scene::cameras), as [`Property::of`] says.
+    /// Index of the target. Depending on [`Property::of`], it indexes [`Scene::nodes`](crate::Scene::nodes),
+    /// [`Scene::materials`](crate::Scene::materials), [`Scene::lights`](crate::Scene::lights) or
+    /// [`Scene::cameras`](crate::Scene::cameras).
     pub target: usize,
-    /// What it animates.
+    /// Animated property.
     pub property: Property,
-    /// How values between keys come about.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
-    /// Key times, strictly increasing, at least one.
+    /// Key times in seconds, strictly increasing, at least one.
     pub times_secs: Vec<f32>,
-    /// Values: `components` floats per key; for cubic splines three times that (in-tangent, value,
+    /// Values: `components` floats per key, or three times that for cubic splines (in-tangent, value,
     /// out-tangent).
     pub values: Vec<f32>,
-    /// Floats in a value: as many as the property has, or one per morph target.
+    /// Number of floats in a value: that of the property, or one per morph target.
     pub components: usize,
 }
 
-/// How values between keys come about (glTF 2.0, appendix C).
+/// Interpolation between keys (glTF 2.0, appendix C).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interpolation {
-    /// The last key's value.
+    /// The previous key's value.
     Step,
     /// Linear, spherical for rotations.
     Linear,
-    /// Cubic Hermite with tangents from the file.
+    /// Cubic Hermite spline with tangents from the file.
     CubicSpline,
 }
 
-/// A property that a channel animates, in the units of the thing that has it. Those of materials, lights and
-/// cameras come from KHR_animation_pointer.
+/// Property that a channel animates, in the units of its target. Those of materials, lights and cameras come
+/// from KHR_animation_pointer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Property {
     /// Translation of a node: three floats.
     Translation,
-    /// Rotation of a node: a quaternion in x, y, z, w.
+    /// Rotation of a node: a quaternion in the order x, y, z, w.
     Rotation,
     /// Scale of a node: three floats.
     Scale,
@@ -59,7 +59,7 @@ pub enum Property {
     Weights,
     /// One morph weight of a node: a float.
     Weight(usize),
-    /// Visibility of a node: a float that is 0 where it is hidden.
+    /// Visibility of a node: a float, 0 if hidden.
     Visible,
     /// Base colour and alpha of a material: four floats.
     BaseColor,
@@ -67,9 +67,9 @@ pub enum Property {
     Metallic,
     /// Perceptual roughness of a material: a float.
     Roughness,
-    /// Emission of a material, before its strength: three floats.
+    /// Emission of a material, without its strength: three floats.
     EmissiveFactor,
-    /// The factor of a material's emission: a float.
+    /// Emission strength of a material: a float.
     EmissiveStrength,
     /// Alpha cutoff of a material: a float.
     AlphaCutoff,
@@ -79,11 +79,11 @@ pub enum Property {
     OcclusionStrength,
     /// A part of the transform of a material's texture.
     Uv {
-        /// The texture.
+        /// Slot of the texture.
         slot: TextureSlot,
-        /// The part of its transform.
+        /// Animated part of its transform.
         part: UvPart,
-        /// The whole transform at rest.
+        /// Rest state of the whole transform.
         rest: UvTransform,
     },
     /// Linear colour of a light: three floats.
@@ -92,9 +92,9 @@ pub enum Property {
     LightIntensity,
     /// Range of a light: a float.
     LightRange,
-    /// Inner half angle of a spot: a float.
+    /// Inner half angle of a spot light: a float.
     InnerAngle,
-    /// Outer half angle of a spot: a float.
+    /// Outer half angle of a spot light: a float.
     OuterAngle,
     /// Vertical field of view of a perspective camera: a float.
     FovY,
@@ -102,21 +102,21 @@ pub enum Property {
     HalfHeight,
 }
 
-/// The kind of thing that has a property.
+/// Kind of target that has a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PropertyOf {
-    /// A node.
+    /// Property of a node.
     Node,
-    /// A material.
+    /// Property of a material.
     Material,
-    /// A light.
+    /// Property of a light.
     Light,
-    /// A camera.
+    /// Property of a camera.
     Camera,
 }
 
 impl Property {
-    /// The kind of thing that has this property: a channel's target.
+    /// Returns the kind of target that has this property.
     pub fn of(self) -> PropertyOf {
         match self {
             Self::Translation
@@ -154,13 +154,13 @@ pub enum UvPart {
 }
 
 impl Channel {
-    /// Writes the value at a time to `value` (glTF 2.0, appendix C).
+    /// Evaluates the channel at a time into `value` (glTF 2.0, appendix C).
     pub(super) fn write_value(&self, time_secs: f32, value: &mut Vec<f32>) {
         value.clear();
         let (times, n) = (&self.times_secs, self.components);
         let cubic = self.interpolation == Interpolation::CubicSpline;
         let stride = if cubic { 3 * n } else { n };
-        // A cubic spline's key holds in-tangent, value and out-tangent.
+        // A key of a cubic spline holds in-tangent, value and out-tangent.
         let part =
             |key: usize, which: usize| &self.values[key * stride + if cubic { which * n } else { 0 }..][..n];
         let of_key = |key: usize| part(key, 1);
@@ -200,7 +200,7 @@ impl Channel {
     }
 }
 
-/// The unit quaternion of four floats; the identity where they have no direction.
+/// Normalises a quaternion. Returns the identity if it has no direction.
 pub(super) fn unit(quaternion: Vec4) -> Quat {
     quaternion.try_normalize().map_or(Quat::IDENTITY, Quat::from_vec4)
 }
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn rotations_take_the_short_way() {
         let (from, to) = (Quat::IDENTITY, Quat::from_rotation_z(1.0));
-        // The same rotation as `to`, written from the other side.
+        // Negated, which is the same rotation as `to`.
         let values = [from.to_array(), (-to).to_array()].concat();
         let rotation = channel(Property::Rotation, Interpolation::Linear, &values, 4);
         let middle = Quat::from_slice(&value(&rotation, 2.0));
@@ -263,15 +263,15 @@ mod tests {
 
     #[test]
     fn cubic_splines_scale_tangents_by_the_step() {
-        // Keys of in-tangent, value, out-tangent. Leaving at 2 a second and arriving at 2 a second from 0 to
-        // 4 in 2 s is a line.
+        // Keys of in-tangent, value, out-tangent. A spline from 0 to 4 in 2 s that leaves and arrives at a
+        // slope of 2 per second is a line.
         let line = channel(
             Property::Weights,
             Interpolation::CubicSpline,
             &[9.0, 0.0, 2.0, 2.0, 4.0, 9.0],
             1,
         );
-        // Without tangents it is 3t² − 2t³ of the way.
+        // With zero tangents the curve is 3t² − 2t³.
         let ease = channel(
             Property::Weights,
             Interpolation::CubicSpline,

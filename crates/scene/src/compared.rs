@@ -1,4 +1,4 @@
-//! A surface that the scene is compared with: its triangles at one moment.
+//! Reference surface that a scene is compared with, as triangles at one moment.
 
 use super::{
     Progress, TextureSupport, deform,
@@ -9,21 +9,21 @@ use crate::{Error, Result, settings::Settings};
 use glam::Vec3;
 use std::path::{Path, PathBuf};
 
-/// The triangles of a file, in world space.
+/// Triangles of a file, in world space.
 #[derive(Debug)]
 pub struct Compared {
     /// World positions in metres.
     pub positions: Vec<Vec3>,
-    /// Indices of their corners, counter-clockwise from outside.
+    /// Vertex indices of the triangles, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// The same triangles, to tell sides from.
+    /// Signed surface of the same triangles, which tells inside from outside.
     pub surface: SignedSurface,
-    /// All files that they were read from.
+    /// All files that the triangles were read from.
     pub files: Vec<PathBuf>,
 }
 
 impl Compared {
-    /// The surface of `triangles`, which are indices into `positions`.
+    /// Creates the surface of `triangles`, which are indices into `positions`.
     pub fn new(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
         Self {
             surface: SignedSurface::new(&positions, &triangles),
@@ -33,11 +33,11 @@ impl Compared {
         }
     }
 
-    /// Reads `path` at the time of the settings. A clip that it lacks is passed over.
+    /// Reads `path` at the time of the settings. A clip setting that does not fit the file is ignored.
     ///
     /// # Errors
     ///
-    /// Those of [`OpenedScene::load`]; [`Error::Scene`] for a file without triangles.
+    /// Any error of [`OpenedScene::load`], and [`Error::Scene`] for a file without triangles.
     pub fn load(path: &Path, config: &Settings) -> Result<Self> {
         let files = [path.to_owned()];
         let support = TextureSupport::default();

@@ -1,4 +1,4 @@
-//! Vertices in a pose, on the CPU: what framing a scene needs of morph targets and skins.
+//! CPU vertex deformation with morph targets and skins, for framing a scene.
 
 use super::{
     Blend, MorphTarget, Pose, Primitive, Scene,
@@ -8,16 +8,16 @@ use super::{
 use glam::{Mat3, Mat4, Vec3};
 use std::rc::Rc;
 
-/// World positions of all vertices in `pose`, and of the corners of volumes, without those that are not
-/// finite. Hidden instances are left out unless all are hidden.
+/// Returns the world positions of all vertices in `pose` and of the corners of volumes. Positions that are
+/// not finite are left out. Hidden instances are left out unless all are hidden.
 pub fn positions(scene: &Scene, pose: &Pose) -> Vec<Vec3> {
     let vertices = deformed(scene, pose).flat_map(|part| part.positions);
     let all = vertices.chain(volume_corners(scene, pose).flatten());
     all.filter(|position| position.is_finite()).collect()
 }
 
-/// World positions of the vertices that [`positions`] has, those that are not finite too, and the triangles over
-/// them, counter-clockwise from outside.
+/// Returns the world positions of all vertices that [`positions`] considers, including those that are not
+/// finite, and the triangles over them. Triangles are counter-clockwise seen from outside.
 pub fn triangles(scene: &Scene, pose: &Pose) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let (mut positions, mut triangles) = (Vec::new(), Vec::new());
     for part in deformed(scene, pose) {
@@ -28,7 +28,7 @@ pub fn triangles(scene: &Scene, pose: &Pose) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     (positions, triangles)
 }
 
-/// A primitive of an instance in a pose.
+/// A deformed primitive of an instance.
 #[derive(Debug)]
 pub(super) struct Deformed<'a> {
     pub(super) primitive: &'a Primitive,
@@ -38,23 +38,24 @@ pub(super) struct Deformed<'a> {
 }
 
 impl Deformed<'_> {
-    /// Its triangles, counter-clockwise from outside.
+    /// Returns its triangles, counter-clockwise seen from outside.
     pub(super) fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
         self.mirrors.triangles(self.primitive)
     }
 }
 
-/// The matrices that mirror, among those that deform an instance, whether it is visible or not.
+/// Reflections among the matrices that deform an instance, which flip the winding of its triangles. They do
+/// not depend on its visibility.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mirrors {
-    /// True if the node's matrix mirrors.
+    /// True if the node's matrix is a reflection.
     node: bool,
-    /// True for each joint whose matrix mirrors; `None` without a skin.
+    /// True for each joint whose matrix is a reflection; `None` without a skin.
     joints: Option<Vec<bool>>,
 }
 
 impl Mirrors {
-    /// The signs of the matrices of the instance at `node`.
+    /// Computes the signs of the determinants for the instance at `node`.
     pub fn new(scene: &Scene, pose: &Pose, node: usize) -> Self {
         let mirrors = |matrix: &Mat4| {
             let linear = Mat3::from_mat4(*matrix);
@@ -70,10 +71,10 @@ impl Mirrors {
         }
     }
 
-    /// The triangles of a primitive of the instance, counter-clockwise from outside: those that its matrices mirror
-    /// are turned over. Joints decide where the primitive has influences, else the node. Where some joints
-    /// mirror and others do not, those with more than half of the weight at a triangle's corners decide for
-    /// the triangle.
+    /// Returns the triangles of a primitive of the instance, counter-clockwise seen from outside. Those that
+    /// a reflection turns inside out are flipped. The joints decide if the primitive has influences, else the
+    /// node does. If only some of the joints are reflections, a triangle is flipped if these have more than
+    /// half of the weight at its corners.
     pub fn triangles<'a>(&'a self, primitive: &'a Primitive) -> impl Iterator<Item = [u32; 3]> + 'a {
         let per_vertex = primitive.influences_per_vertex;
         let joints = self.joints.as_deref().filter(|_| per_vertex > 0);
@@ -104,7 +105,7 @@ impl Mirrors {
     }
 }
 
-/// Every primitive of every instance in `pose`. Hidden instances are left out unless all are hidden.
+/// Deforms every primitive of every instance in `pose`. Hidden instances are left out unless all are hidden.
 pub(super) fn deformed<'a>(scene: &'a Scene, pose: &'a Pose) -> impl Iterator<Item = Deformed<'a>> + 'a {
     let all_hidden = scene.instances().all(|(node, _)| !pose.visible[node]);
     let shown = move |(node, _): &(usize, usize)| pose.visible[*node] || all_hidden;
@@ -130,8 +131,8 @@ pub(super) fn deformed<'a>(scene: &'a Scene, pose: &'a Pose) -> impl Iterator<It
     })
 }
 
-/// As [`positions`], counted from `origin`, at `times` moments spread over the `seconds` of a clip, or a blend, after
-/// `start`. Where that would be more than ten million positions, only the first moment counts.
+/// Like [`positions`], relative to `origin`, at `times` moments spread over the `seconds` after `start` of a
+/// clip or a blend. If that would be more than ten million positions, only the first moment is used.
 pub fn positions_over(
     scene: &Scene,
     (clip, blend): (Option<usize>, &Blend),
@@ -159,7 +160,7 @@ pub fn positions_over(
     all
 }
 
-/// The offset that the morph targets add to one attribute of a vertex.
+/// Returns the offset that the morph targets add to one attribute of a vertex.
 pub fn morph_offset(
     primitive: &Primitive,
     vertex: usize,
@@ -174,7 +175,7 @@ pub fn morph_offset(
     primitive.targets.iter().zip(weights).map(offset).sum()
 }
 
-/// The weighted sum of the matrices of a vertex's joints.
+/// Returns the weighted sum of the matrices of a vertex's joints.
 pub fn blended_joints(primitive: &Primitive, vertex: usize, joints: &[Mat4]) -> Mat4 {
     let range = vertex * primitive.influences_per_vertex..(vertex + 1) * primitive.influences_per_vertex;
     let influences = primitive.joints[range.clone()]

@@ -1,67 +1,68 @@
-//! Figures of the distances that were measured of a surface.
+//! Statistics of the distances that were measured from a surface.
 
 use super::{signed_surface::SignedNearest, surface_points::SurfacePoint};
 use glam::DVec3;
 
-/// Points spread over a surface, unless another number is asked for.
+/// Default number of sample points on a surface.
 pub const SAMPLES: u32 = 200_000;
-/// Bins of a histogram.
+/// Number of histogram bins.
 const BINS: usize = 40;
 
-/// A point of one surface, and where another is nearest to it.
+/// Sample point of one surface and its nearest point on another.
 #[derive(Debug, Clone, Copy)]
 pub struct Measured {
-    /// The point.
+    /// Sample point.
     pub point: SurfacePoint,
-    /// Of the other surface.
+    /// Nearest point on the other surface.
     pub nearest: SignedNearest,
 }
 
-/// Figures of a surface's signed distances. Means and shares are by area.
+/// Statistics of a surface's signed distances. Means and shares are weighted by area.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
-    /// Points beside the vertices.
+    /// Number of sample points, excluding the vertices.
     pub samples: usize,
-    /// The smallest distance, of vertices and samples.
+    /// Smallest signed distance, over vertices and samples.
     pub min: Extreme,
-    /// The largest one.
+    /// Largest signed distance, over vertices and samples.
     pub max: Extreme,
     /// Mean of the signed distance in metres.
     pub mean: f64,
-    /// Root of the mean square in metres.
+    /// Root mean square of the distance in metres.
     pub rms: f64,
-    /// The tolerance in metres, and the shares of the area below and above it.
+    /// Shares of the area out of tolerance, if there is a tolerance.
     pub out: Option<OutOfTolerance>,
-    /// Shares of the area between the edges of bins of equal width.
+    /// Share of the area in each histogram bin. Bins have equal widths.
     pub histogram: Vec<f64>,
 }
 
-/// How much of a surface is farther than it may be.
+/// Shares of a surface's area whose distance exceeds the tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutOfTolerance {
-    /// The largest distance of either sign that is within it, in metres.
+    /// Largest accepted absolute distance, in metres.
     pub tolerance: f64,
-    /// Share of the area that lies below.
+    /// Share of the area below −`tolerance`.
     pub below: f64,
-    /// Share of the area that lies above.
+    /// Share of the area above `tolerance`.
     pub above: f64,
 }
 
-/// A point where a distance is smallest or largest.
+/// Point with the smallest or largest distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extreme {
-    /// Signed, in metres.
+    /// Signed distance in metres.
     pub distance: f64,
     /// World position in metres.
     pub position: DVec3,
-    /// The triangle that it lies on.
+    /// Index of the triangle that it lies on.
     pub triangle: u32,
-    /// Where the other surface is nearest.
+    /// Nearest point on the other surface, in world space.
     pub nearest: DVec3,
 }
 
 impl Statistics {
-    /// Figures of `vertices` and `samples`, of which there is at least one, against `tolerance` in metres.
+    /// Computes the statistics of `vertices` and `samples`, which must not both be empty. `tolerance` is in
+    /// metres.
     pub fn new(vertices: &[Measured], samples: &[Measured], tolerance: Option<f64>) -> Self {
         let all = || vertices.iter().chain(samples);
         let extreme = |sign: f64| {
@@ -73,7 +74,7 @@ impl Statistics {
         };
         let (min, max) = (extreme(1.0), extreme(-1.0));
         let area: f64 = samples.iter().map(|m| m.point.area).sum();
-        // Triangles without an area count alike.
+        // If the total area is zero, all samples have equal weight.
         let weight = |m: &Measured| match area > 0.0 {
             true => m.point.area / area,
             false => 1.0 / samples.len() as f64,
@@ -86,7 +87,7 @@ impl Statistics {
         let mut histogram = vec![0.0; BINS];
         for measured in samples {
             let along = (measured.nearest.distance - min.distance) / (max.distance - min.distance);
-            // Where all distances are the same, they are in the first bin.
+            // If all distances are equal, they fall into the first bin.
             let bin = if along > 0.0 {
                 (along * BINS as f64) as usize
             } else {
@@ -109,20 +110,20 @@ impl Statistics {
         }
     }
 
-    /// The edges of the histogram's bins in metres, one more than there are bins.
+    /// Returns the edges of the histogram bins in metres, one more than there are bins.
     pub fn edges(&self) -> impl Iterator<Item = f64> {
         let (low, high, bins) = (self.min.distance, self.max.distance, self.histogram.len());
         (0..=bins).map(move |i| low + (high - low) * i as f64 / bins as f64)
     }
 
-    /// The larger of the distances at both ends, without their signs.
+    /// Returns the largest absolute distance.
     pub fn largest(&self) -> f64 {
         self.min.distance.abs().max(self.max.distance.abs())
     }
 }
 
 impl OutOfTolerance {
-    /// Share of the area that is below or above.
+    /// Returns the share of the area that is out of tolerance.
     pub fn share(&self) -> f64 {
         self.below + self.above
     }

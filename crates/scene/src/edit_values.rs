@@ -1,4 +1,4 @@
-//! Values of materials and lights that can be edited: their names, and where materials and lights have them.
+//! Editable values of materials and lights, and access to them.
 
 use super::{
     light::{Light, LightKind},
@@ -8,7 +8,7 @@ use glam::{Vec3, Vec4};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// A value of a material that can be edited.
+/// An editable value of a material.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields of Material and Layers have these names")]
@@ -44,23 +44,23 @@ pub enum MaterialValue {
     AttenuationColor,
 }
 
-/// Where a material holds a value.
+/// Mutable access to a value in a material.
 #[derive(Debug, PartialEq)]
 pub enum Field<'a> {
-    /// A number.
+    /// A scalar.
     Number(&'a mut f32),
-    /// Linear red, green and blue.
+    /// Linear RGB.
     Color(&'a mut Vec3),
-    /// Linear red, green, blue, and alpha.
+    /// Linear RGB and alpha.
     ColorWithAlpha(&'a mut Vec4),
-    /// How alpha is used.
+    /// Alpha mode.
     Mode(&'a mut AlphaMode),
-    /// Yes or no.
+    /// A boolean.
     Switch(&'a mut bool),
 }
 
 impl MaterialValue {
-    /// All of them, those of layers last.
+    /// All values. Those of layers come last.
     pub const ALL: [Self; 29] = [
         Self::BaseColor,
         Self::Metallic,
@@ -93,7 +93,8 @@ impl MaterialValue {
         Self::AttenuationColor,
     ];
 
-    /// Where `material` holds it; `None` for layers of a material without any.
+    /// Returns the field of `material` that holds the value. Returns `None` for a layer value of a material
+    /// without layers.
     pub fn field(self, material: &mut Material) -> Option<Field<'_>> {
         let of_base = match self {
             Self::BaseColor => Field::ColorWithAlpha(&mut material.base_color),
@@ -134,7 +135,7 @@ impl MaterialValue {
         Some(of_base)
     }
 
-    /// What `material` has; `None` for layers of a material without any.
+    /// Returns the value in `material`. Returns `None` for a layer value of a material without layers.
     pub fn of(self, material: &Material) -> Option<Value> {
         let mut material = material.clone();
         Some(match self.field(&mut material)? {
@@ -146,7 +147,7 @@ impl MaterialValue {
         })
     }
 
-    /// Gives `material` this value, where it has one of this kind.
+    /// Sets the value in `material` if it has one of this type.
     pub fn set(self, material: &mut Material, value: Value) {
         match (value, self.field(material)) {
             (Value::Number(value), Some(Field::Number(to))) => *to = value,
@@ -161,12 +162,12 @@ impl MaterialValue {
         }
     }
 
-    /// Whether two materials differ in it.
+    /// True if two materials differ in this value.
     pub fn differs(self, a: &Material, b: &Material) -> bool {
         self.of(a) != self.of(b)
     }
 
-    /// The numbers that it may be. A distance may be infinite too.
+    /// Returns the valid range. Distances may also be infinite.
     pub(super) fn range(self) -> RangeInclusive<f32> {
         match self {
             Self::EmissiveFactor | Self::EmissiveStrength | Self::AlphaCutoff | Self::SpecularColor => {
@@ -174,7 +175,7 @@ impl MaterialValue {
             }
             Self::NormalScale | Self::ClearcoatNormalScale => -1e9..=1e9,
             Self::Ior | Self::IridescenceIor => 0.0..=100.0,
-            // A turn and a little, in radians.
+            // Slightly more than a full turn, in radians.
             Self::AnisotropyRotation => -7.0..=7.0,
             Self::IridescenceThicknessMin | Self::IridescenceThicknessMax | Self::Thickness => 0.0..=1e6,
             Self::AttenuationDistance => 1e-9..=f32::INFINITY,
@@ -183,7 +184,7 @@ impl MaterialValue {
     }
 }
 
-/// A value of a light that can be edited.
+/// An editable value of a light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields of Light have these names")]
@@ -192,12 +193,12 @@ pub enum LightValue {
     Intensity,
     Range,
     Radius,
-    /// Half angles of a spot light, the inner one first.
+    /// Half angles of a spot light, inner first.
     Cone,
 }
 
 impl LightValue {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 5] = [
         Self::Color,
         Self::Intensity,
@@ -206,7 +207,7 @@ impl LightValue {
         Self::Cone,
     ];
 
-    /// What `light` has; `None` for the cone of a light without one.
+    /// Returns the value in `light`. Returns `None` for the cone of a light without one.
     pub fn of(self, light: &Light) -> Option<Value> {
         Some(match self {
             Self::Color => Value::Color(light.color),
@@ -223,7 +224,7 @@ impl LightValue {
         })
     }
 
-    /// Gives `light` this value, where it has one of this kind.
+    /// Sets the value in `light` if it has one of this type.
     pub fn set(self, light: &mut Light, value: Value) {
         match (self, value) {
             (Self::Color, Value::Color(color)) => light.color = color,
@@ -243,27 +244,27 @@ impl LightValue {
     }
 }
 
-/// A value of a material or of a light.
+/// Value of a material or of a light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// A number.
+    /// A scalar.
     Number(f32),
-    /// Linear red, green and blue.
+    /// Linear RGB.
     Color(Vec3),
-    /// Linear red, green, blue, and alpha.
+    /// Linear RGB and alpha.
     ColorWithAlpha(Vec4),
-    /// How alpha is used.
+    /// Alpha mode.
     Mode(AlphaMode),
-    /// Yes or no.
+    /// A boolean.
     Switch(bool),
-    /// Metres, or radians of a directional light; `None` where it is left to the renderer.
+    /// Length in metres, or angle in radians for a directional light; `None` if the renderer chooses it.
     Length(Option<f32>),
-    /// Half angles in radians, the inner one first.
+    /// Half angles in radians, inner first.
     Cone([f32; 2]),
 }
 
 impl Value {
-    /// Whether it has values between others, as a slider goes through.
+    /// True if the value can vary continuously, for example with a slider.
     pub fn is_continuous(self) -> bool {
         !matches!(self, Self::Mode(_) | Self::Switch(_))
     }

@@ -1,5 +1,5 @@
-//! What a person changes of materials and lights, over what the files of a scene say. Edits are plain data:
-//! applied, they replace the edits before, and none of them give the scene of the files back.
+//! Edits of materials and lights on top of a scene's files. Edits are plain data. Applying edits replaces the
+//! previous ones, and applying none restores the scene of the files.
 
 pub use super::edit_values::{Field, LightValue, MaterialValue, Value};
 use super::{
@@ -11,48 +11,50 @@ use super::{
 use glam::Mat4;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything that a person has changed of a scene.
+/// All edits of a scene.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SceneEdits {
-    /// Values of materials, by the index of the material.
+    /// Edited values of materials, keyed by the index of the material.
     pub materials: BTreeMap<usize, BTreeMap<MaterialValue, Value>>,
-    /// Values of lights of the files, by the index of the light. Every node that refers to it has them.
+    /// Edited values of lights of the files, keyed by the index of the light. They apply to every node that
+    /// refers to the light.
     pub lights: BTreeMap<usize, BTreeMap<LightValue, Value>>,
-    /// What became of the lights at nodes of the files, by node.
+    /// Edits of the lights at nodes of the files, keyed by node.
     pub places: BTreeMap<usize, LightPlace>,
-    /// Lights that no file has. They are at nodes behind those of the files.
+    /// Added lights. Their nodes come after those of the files.
     pub added: Vec<AddedLight>,
 }
 
-/// What became of a light at a node.
+/// Edit of the light at a node.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct LightPlace {
-    /// Where it is, in the axes of the file; `None` where its node is.
+    /// Transform in the axes of the file; `None` for that of its node.
     pub file_from_light: Option<Mat4>,
-    /// Whether it is switched off.
+    /// True if it is switched off.
     pub is_off: bool,
-    /// Whether it was removed.
+    /// True if it was removed.
     pub is_removed: bool,
 }
 
-/// A light that no file has.
+/// A light that was added by an edit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddedLight {
-    /// Its values.
+    /// Values of the light.
     pub light: Light,
-    /// Where it is, in the axes of the file. It shines along −Z.
+    /// Transform in the axes of the file. The light shines along −Z.
     pub file_from_light: Mat4,
-    /// Whether it is switched off.
+    /// True if it is switched off.
     pub is_off: bool,
 }
 
 impl SceneEdits {
-    /// Whether nothing was changed.
+    /// True if there are no edits.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Makes the values of a material those of `wanted`. What its file says too is no edit.
+    /// Edits a material so that its values are those of `wanted`. Values that equal those of `of_file` are
+    /// not edits.
     pub fn set_material(&mut self, index: usize, of_file: &Material, wanted: &Material) {
         let differs = |value: &MaterialValue| value.differs(of_file, wanted);
         let values = MaterialValue::ALL.into_iter().filter(differs);
@@ -60,7 +62,7 @@ impl SceneEdits {
         replace_or_remove(&mut self.materials, index, values.collect());
     }
 
-    /// As [`Self::set_material`], of a light of the files.
+    /// Like [`Self::set_material`], for a light of the files.
     pub fn set_light(&mut self, index: usize, of_file: &Light, wanted: &Light) {
         let differs = |value: &LightValue| value.of(of_file) != value.of(wanted);
         let values = LightValue::ALL.into_iter().filter(differs);
@@ -76,32 +78,32 @@ fn replace_or_remove<K, V>(all: &mut BTreeMap<usize, BTreeMap<K, V>>, index: usi
     };
 }
 
-/// The edits that a scene has, and what its files say in their place.
+/// Edits that are applied to a scene, and the values of its files that they replaced.
 #[derive(Debug, Clone, Default)]
 pub struct AppliedEdits {
     edits: SceneEdits,
     of_files: Option<OfFiles>,
 }
 
-/// What edits have replaced.
+/// Original values that edits have replaced.
 #[derive(Debug, Clone)]
 struct OfFiles {
     nodes: usize,
     lights: usize,
     materials: BTreeMap<usize, Material>,
     light_values: BTreeMap<usize, Light>,
-    /// The light of each node whose light was edited.
+    /// Original light of each node whose light was edited.
     node_lights: BTreeMap<usize, Option<usize>>,
 }
 
 impl AppliedEdits {
-    /// The edits that the scene has.
+    /// Returns the edits that are applied to the scene.
     pub fn edits(&self) -> &SceneEdits {
         &self.edits
     }
 
-    /// Makes `scene` what its files say with `edits` over it. Returns the materials that changed. Edits of
-    /// what the scene does not have are left out.
+    /// Restores `scene` to its files and applies `edits`. Returns the materials that changed. Edits of things
+    /// that the scene does not have are ignored.
     pub fn apply(&mut self, scene: &mut Scene, edits: &SceneEdits) -> BTreeSet<usize> {
         if self.edits == *edits {
             return BTreeSet::new();
@@ -147,14 +149,14 @@ impl AppliedEdits {
         scene.files_have_lights = None;
     }
 
-    /// A material as the files have it.
+    /// Returns a material as in the files.
     pub fn material_of_files<'a>(&'a self, scene: &'a Scene, index: usize) -> Option<&'a Material> {
         let replaced = self.of_files.as_ref();
         let replaced = replaced.and_then(|of_files| of_files.materials.get(&index));
         replaced.or_else(|| scene.materials.get(index))
     }
 
-    /// A light as the files have it; `None` where no file has it.
+    /// Returns a light as in the files, or `None` for an added one.
     pub fn light_of_files<'a>(&'a self, scene: &'a Scene, index: usize) -> Option<&'a Light> {
         let Some(of_files) = &self.of_files else {
             return scene.lights.get(index);
@@ -164,7 +166,7 @@ impl AppliedEdits {
         replaced.or_else(of_scene)
     }
 
-    /// The light that a node of the files has there.
+    /// Returns the light that a node has in the files.
     pub fn light_at(&self, scene: &Scene, node: usize) -> Option<usize> {
         let replaced = self.of_files.as_ref();
         let replaced = replaced.and_then(|of_files| of_files.node_lights.get(&node));
@@ -174,13 +176,14 @@ impl AppliedEdits {
         }
     }
 
-    /// Number of nodes that the files have: added lights are at those behind them.
+    /// Returns the number of nodes in the files. The nodes of added lights come after them.
     pub fn node_count(&self, scene: &Scene) -> usize {
         let of_files = self.of_files.as_ref();
         of_files.map_or(scene.nodes.len(), |of_files| of_files.nodes)
     }
 
-    /// The nodes that have lights: those of the files that were not removed, then those that were added.
+    /// Returns the nodes that have lights: those of the files that were not removed, then those that were
+    /// added.
     pub fn light_nodes(&self, scene: &Scene) -> Vec<usize> {
         let is_removed = |node: &usize| self.edits.places.get(node).is_some_and(|p| p.is_removed);
         let count = self.node_count(scene);
@@ -192,7 +195,7 @@ impl AppliedEdits {
     }
 }
 
-/// Puts `edits` into a scene as its files have it. Returns what they replaced.
+/// Applies `edits` to a scene that is as in its files. Returns the values that they replaced.
 fn replace(scene: &mut Scene, edits: &SceneEdits) -> OfFiles {
     let mut of_files = OfFiles {
         nodes: scene.nodes.len(),

@@ -1,9 +1,9 @@
-//! Environments: equirectangular pictures as Radiance HDR and OpenEXR, cube maps as KTX2 and DDS.
+//! Environments: equirectangular images in Radiance HDR and OpenEXR, and cube maps in KTX2 and DDS.
 //!
-//! In equirectangular pictures a direction (x, y, z) is at u = ½ + atan2(z, x) / 2π to the right and v =
+//! In equirectangular images a direction (x, y, z) is at u = ½ + atan2(z, x) / 2π to the right and v =
 //! acos(y) / π down. Cube maps have the faces +X, −X, +Y, −Y, +Z, −Z of Vulkan, D3D and KTX2. Values are
-//! linear radiance with the primaries of Rec. 709, to which those of other primaries are converted. What the
-//! header of a Radiance picture says that its pixels were multiplied by is divided out.
+//! linear radiance with the primaries of Rec. 709, to which other primaries are converted. The exposure and
+//! colour correction in the header of a Radiance image are divided out.
 
 mod chromaticities;
 mod cube;
@@ -22,29 +22,29 @@ use super::files::read_file;
 use crate::{Error, Result, error::guarded, settings};
 use std::path::Path;
 
-/// The file name extensions of environments.
+/// File name extensions of environments.
 pub const EXTENSIONS: [&str; 4] = ["hdr", "exr", "ktx2", "dds"];
 
-/// Loads the environment at `path`. Past `most` texels along the longer side, or a quarter of that along the
-/// edge of a cube's face, it is scaled down.
+/// Loads the environment at `path`. It is scaled down if its longer side exceeds `most` texels, or if the
+/// edge of a cube face exceeds a quarter of that.
 ///
-/// A picture of any aspect ratio is stretched over the sphere, with a warning where it is not about twice as
-/// wide as high. NaN and negative values become 0 and infinities 65504, the largest half float; larger values
-/// are clamped to 2³².
+/// An image of any aspect ratio is stretched over the sphere, with a warning if it is not about twice as wide
+/// as high. NaN and negative values become 0, and infinities 65504, the largest half float. Larger values are
+/// clamped to 2³².
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for a file that cannot be read, [`Error::Limit`] for one larger than `limits`, and
-/// [`Error::Scene`] for one that is broken, is no environment, or has more pixels than `limits` allow.
+/// [`Error::Io`] for a file that cannot be read, and [`Error::Limit`] for one larger than `limits`.
+/// [`Error::Scene`] for one that is broken, is not an environment, or has more pixels than `limits` allow.
 pub fn load(path: &Path, limits: &settings::Load, most: u32) -> Result<EnvironmentImage> {
     parse(path, &read_file(path, limits.max_file_bytes)?, limits, most)
 }
 
-/// As [`load`], from a file in memory; `name` is for messages.
+/// Like [`load`], from a file in memory. `name` is for messages.
 ///
 /// # Errors
 ///
-/// As [`load`].
+/// Any error of [`load`], except [`Error::Io`].
 pub fn load_bytes(name: &str, bytes: &[u8], limits: &settings::Load, most: u32) -> Result<EnvironmentImage> {
     parse(Path::new(name), bytes, limits, most)
 }
@@ -57,7 +57,7 @@ fn parse(path: &Path, bytes: &[u8], limits: &settings::Load, most: u32) -> Resul
         EnvironmentFileFormat::Ktx2 => cube::ktx2(bytes, max_pixels, most),
         EnvironmentFileFormat::Dds => cube::dds(bytes, max_pixels, most),
     });
-    let broken = || Err("is broken in a way that its decoder did not expect".into());
+    let broken = || Err("is broken: its decoder failed unexpectedly".into());
     let decoded = decoded.unwrap_or_else(broken);
     let mut image = decoded.map_err(|what| Error::scene(path, what))?;
     let name = path.file_name().unwrap_or(path.as_os_str());
@@ -68,7 +68,7 @@ fn parse(path: &Path, bytes: &[u8], limits: &settings::Load, most: u32) -> Resul
     Ok(image)
 }
 
-/// The format of an environment's file.
+/// File format of an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EnvironmentFileFormat {
     Radiance,
@@ -78,7 +78,7 @@ enum EnvironmentFileFormat {
 }
 
 impl EnvironmentFileFormat {
-    /// The format by content.
+    /// Detects the format by content.
     fn of(bytes: &[u8]) -> Result<Self, String> {
         let begins = [
             (&b"#?"[..], Self::Radiance),
@@ -91,9 +91,8 @@ impl EnvironmentFileFormat {
             Some((_, format)) => Ok(format),
             None if bytes.is_empty() => Err("is empty".into()),
             None => Err(
-                "is no environment; canopy reads equirectangular pictures as Radiance HDR (.hdr) or OpenEXR \
-                 (.exr), and cube maps as KTX2 \
-                 (.ktx2) or DDS (.dds)"
+                "is not an environment map; canopy reads equirectangular pictures as Radiance HDR (.hdr) or \
+                 OpenEXR (.exr), and cube maps as KTX2 (.ktx2) or DDS (.dds)"
                     .into(),
             ),
         }

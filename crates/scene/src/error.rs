@@ -1,4 +1,4 @@
-//! Errors of scenes: each is a single line that names the file or the thing at fault.
+//! Scene errors. Each is a single line that names the file or the object at fault.
 
 use std::{
     cell::Cell,
@@ -7,52 +7,52 @@ use std::{
     sync::Once,
 };
 
-/// Shorthand for results of this package.
+/// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can fail while a scene is read or asked.
+/// Errors of reading or querying a scene.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be opened, read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The error of the system.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// A scene or an environment is broken, or needs what canopy does not support.
     #[error("{}: {what}", path.display())]
     Scene {
-        /// The file that was opened.
+        /// Path of the opened file.
         path: PathBuf,
-        /// Fault; names the accessor, node or key.
+        /// Description of the fault, which names the accessor, node or key.
         what: String,
     },
-    /// A folder was opened that holds several scenes.
+    /// The opened folder holds several scenes.
     #[error("{}: holds {count} scenes; name one of {names}", folder.display())]
     SeveralScenes {
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
-        /// The number of its scenes.
+        /// Number of scenes in it.
         count: usize,
-        /// Names of the first ones.
+        /// Names of the first few.
         names: String,
     },
-    /// Something that was named does not exist in the scene: a clip, a camera.
+    /// Something named by the user, such as a clip or a camera, does not exist in the scene.
     #[error("{0}")]
     NotFound(String),
     /// The scene is larger than the settings allow.
     #[error("{what}: {needed} needed, {allowed} allowed ({by})")]
     Limit {
-        /// Part of the scene that did not fit.
+        /// Part of the scene that exceeds the limit.
         what: String,
         /// Amount that is needed, with a unit.
         needed: String,
         /// Amount that is allowed, with a unit.
         allowed: String,
-        /// The key that sets the limit.
+        /// Settings key of the limit.
         by: String,
     },
     /// The user cancelled the work.
@@ -61,7 +61,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// An [`Error::Io`] for `path`.
+    /// Creates an [`Error::Io`] for `path`.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io {
             path: path.into(),
@@ -69,8 +69,8 @@ impl Error {
         }
     }
 
-    /// An [`Error::Scene`] for `path`, on one line of limited length without control characters, whatever the
-    /// file contains.
+    /// Creates an [`Error::Scene`] for `path`. The message is one line of limited length without control
+    /// characters, whatever the file contains.
     pub fn scene(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
         const LONGEST: usize = 500;
         let plain = |c: char| if c.is_control() { '?' } else { c };
@@ -86,8 +86,8 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`, which calls a library that is known to panic instead of returning an error. `None` if it
-/// panicked, without a report on standard error; then whatever `work` was changing must not be used.
+/// Runs `work`, which calls a library that is known to panic instead of returning an error. Returns `None` if
+/// it panicked, without a report on standard error. Then whatever `work` was changing must not be used.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

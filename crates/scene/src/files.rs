@@ -1,5 +1,5 @@
-//! The bytes of files that a scene refers to: regular files in the folder of the opened file, and nothing
-//! else.
+//! Reads the bytes of files that a scene refers to. Only regular files in the folder of the opened file are
+//! read.
 
 use crate::{Error, Result, settings};
 use base64::{Engine as _, alphabet, engine};
@@ -14,16 +14,16 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A part of a file, or all of it. Buffers and images share one copy of the file.
+/// A byte range of a file, or the whole file. Buffers and images share one copy of the file.
 #[derive(Debug, Clone)]
 pub(super) struct Bytes {
     whole: Arc<Cow<'static, [u8]>>,
-    /// The range of the part in `whole`, not past its end.
+    /// Range of the part in `whole`, in bounds.
     range: Range<usize>,
 }
 
 impl Bytes {
-    /// The bytes at `range`, if they exist.
+    /// Returns the bytes at `range`, or `None` if the range is out of bounds.
     pub(super) fn part(&self, range: Range<usize>) -> Option<Self> {
         self.get(range.clone())?;
         let start = self.range.start;
@@ -33,7 +33,7 @@ impl Bytes {
         })
     }
 
-    /// Address and length, which tell parts from each other without a comparison of their bytes.
+    /// Returns the address and the length, which identify a part without a comparison of its bytes.
     pub(super) fn address(&self) -> (usize, usize) {
         (self.as_ptr() as usize, self.len())
     }
@@ -57,7 +57,7 @@ impl<T: Into<Cow<'static, [u8]>>> From<T> for Bytes {
     }
 }
 
-/// Reads `path`, which the user named; standard input where that [is meant](is_stdin).
+/// Reads `path`, which the user named, or standard input if [`is_stdin`] is true for it.
 pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     if is_stdin(path) {
         return read_whole(Path::new(STDIN), std::io::stdin().lock(), max_bytes);
@@ -80,18 +80,19 @@ pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     read_whole(path, file, max_bytes)
 }
 
-/// What standard input is called in messages.
+/// Name of standard input in messages.
 pub(super) const STDIN: &str = "standard input";
 
-/// Whether a file's name means standard input: `-`.
+/// True if a file name means standard input: `-`.
 pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Reads all of `from`, which is called `path`.
+/// Reads `from` to its end. `path` is its name in messages.
 fn read_whole(path: &Path, from: impl std::io::Read, max_bytes: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // One byte more than is allowed reveals what has grown since, or never ends.
+    // One byte past the limit detects a file that has grown since its size was read, and a stream that never
+    // ends.
     from.take(max_bytes.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|e| Error::io(path, e))?;
@@ -110,12 +111,12 @@ fn too_large(path: &Path, bytes: u64, max_bytes: u64) -> Error {
     }
 }
 
-/// The paths of files that a load has read, or has missed.
+/// Paths of the files that a load has read or looked for in vain.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sources(Arc<Mutex<BTreeSet<PathBuf>>>);
 
 impl Sources {
-    /// Files past this many are not listed.
+    /// Maximum number of listed paths. Later ones are dropped.
     const MOST: usize = 4096;
 
     /// Adds the path of a file.
@@ -126,7 +127,7 @@ impl Sources {
         }
     }
 
-    /// All of them, sorted.
+    /// Returns all paths, sorted.
     pub(super) fn list(&self) -> Vec<PathBuf> {
         let paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         paths.iter().cloned().collect()
@@ -136,33 +137,33 @@ impl Sources {
 /// The folder of an opened file, in which its relative URIs are resolved.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// `None` for bytes that came from no file, for which nothing is opened.
+    /// Canonical path; `None` for a scene that was loaded from bytes, which may open no files.
     root: Option<PathBuf>,
-    /// Whether links in the folder may lead out of it.
+    /// True if symbolic links in the folder may lead out of it.
     follow_links: bool,
-    /// The kind of the opened file, for messages.
+    /// Kind of the opened file, for messages.
     of: &'static str,
     max_bytes: u64,
-    /// The bytes that further files may have.
+    /// Number of bytes that may still be read.
     left_bytes: Cell<u64>,
-    /// The names in folders that have been searched, by their lower case.
+    /// File names of the folders that have been searched, keyed by the lower-case name.
     names: RefCell<HashMap<PathBuf, HashMap<String, String>>>,
-    /// The files that have been read: each is read once, so that memory cannot outgrow the disk.
+    /// Files that have been read. Each is read once, so that memory use cannot exceed what is on the disk.
     read: RefCell<HashMap<PathBuf, Bytes>>,
     sources: Sources,
 }
 
-/// A file that a name has led to.
+/// A file that a name resolved to.
 #[derive(Debug)]
 struct Found {
-    /// From the folder, in the letters of the files' own names.
+    /// Path relative to the folder, in the case of the names on the disk.
     inside: PathBuf,
-    /// Absolute, without links.
+    /// Absolute path without symbolic links.
     real: PathBuf,
 }
 
 impl Folder {
-    /// No folder, for which every path is an error.
+    /// Returns a folder in which every path is an error.
     pub(super) fn none() -> Self {
         Self {
             root: None,
@@ -176,7 +177,8 @@ impl Folder {
         }
     }
 
-    /// The folder of `file`, with the limits of the settings. Each file that is read joins `sources`.
+    /// Opens the folder of `file` with the limits of the settings. Every file that is read is added to
+    /// `sources`.
     pub(super) fn of(file: &Path, limits: &settings::Load, sources: Sources) -> Result<Self> {
         let parent = match file.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -193,8 +195,8 @@ impl Folder {
         })
     }
 
-    /// The bytes of a glTF URI: percent-encoded and relative, or `data:`. The error does not name the scene's
-    /// file.
+    /// Returns the bytes of a glTF URI, which is a percent-encoded relative path or a `data:` URI. Errors do
+    /// not name the scene file.
     pub(super) fn uri(&self, uri: &str) -> Result<Bytes, String> {
         if let Some(data) = strip_prefix_ignore_case(uri, "data:") {
             return data_uri(data)
@@ -218,7 +220,7 @@ impl Folder {
         self.path(&decoded)
     }
 
-    /// The bytes of the file that [`Self::find`] finds.
+    /// Returns the bytes of the file that [`Self::find`] finds.
     pub(super) fn path(&self, path: &str) -> Result<Bytes, String> {
         let quoted = format!("\"{}\"", shorten(path));
         let Found { real: found, .. } = self.find(path)?;
@@ -240,8 +242,8 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// The file at a relative path, written with `/` or `\`, whatever the case of its letters where no file
-    /// has the same ones. Every name that comes out of a file is resolved here.
+    /// Resolves a relative path, written with `/` or `\`. An exact match comes first, then one that differs
+    /// in case. Every name that comes out of a file is resolved here.
     fn find(&self, path: &str) -> Result<Found, String> {
         let quoted = format!("\"{}\"", shorten(path));
         if path.is_empty() {
@@ -250,7 +252,7 @@ impl Folder {
         if path.contains('\0') {
             return Err(format!("{quoted} holds a NUL"));
         }
-        // Exporters on Windows write backslashes, which are hardly ever part of a name.
+        // Exporters on Windows write backslashes, which are rarely part of a file name elsewhere.
         let slashed = path.replace('\\', "/");
         let relative = Path::new(&slashed);
         let drive = slashed.as_bytes().get(1) == Some(&b':');
@@ -272,10 +274,12 @@ impl Folder {
                 return Err(leads_out);
             }
         }
-        let root = self
-            .root
-            .as_ref()
-            .ok_or_else(|| format!("{quoted} is in no folder; canopy was given bytes and no file"))?;
+        let root = self.root.as_ref().ok_or_else(|| {
+            format!(
+                "{quoted} has no folder: the scene was read from bytes, not from a \
+                                    file"
+            )
+        })?;
         let joined = root.join(relative);
         let found = joined.canonicalize().map(|real| Found {
             inside: relative.to_owned(),
@@ -288,7 +292,7 @@ impl Folder {
                 .flatten();
             found.ok_or_else(|| format!("{quoted}: {why}"))
         })?;
-        // The path itself does not lead out, so a link does.
+        // The path itself does not lead out of the folder, so a symbolic link does.
         if !self.may_read(root, &found.real) {
             return Err(format!(
                 "{leads_out} by a symbolic link, which load.follow_links = true allows"
@@ -298,12 +302,12 @@ impl Folder {
         Ok(found)
     }
 
-    /// True if a path without links lies in the folder, or links may lead out of it.
+    /// True if `real`, a path without links, lies in the folder, or if links may lead out of it.
     fn may_read(&self, root: &Path, real: &Path) -> bool {
         self.follow_links || real.starts_with(root)
     }
 
-    /// The file that differs from `relative` in the case of its letters alone.
+    /// Finds the file whose path differs from `relative` only in case.
     fn in_other_case(&self, root: &Path, relative: &Path) -> Option<Found> {
         let mut inside = PathBuf::new();
         for component in relative.components() {
@@ -327,7 +331,7 @@ impl Folder {
         Some(Found { inside, real })
     }
 
-    /// The relative path to the file that `path` names, in the letters of the files' own names.
+    /// Returns the relative path to the file that `path` names, in the case of the names on the disk.
     pub(super) fn spelled(&self, path: &str) -> Option<PathBuf> {
         Some(self.find(path).ok()?.inside)
     }
@@ -337,8 +341,9 @@ impl Folder {
         self.find(path).is_ok()
     }
 
-    /// As [`Self::path`], for paths of another machine: a missing file is searched by its bare name beside
-    /// the scene. Returns the name of the file that was found so. The error is that of the path itself.
+    /// Like [`Self::path`], for paths that were written on another machine. If the path does not resolve, the
+    /// file of the same name beside the scene is used, and its name is returned. The error is that of the
+    /// original path.
     pub(super) fn beside(&self, path: &str) -> Result<(Bytes, Option<String>), String> {
         let why = match self.path(path) {
             Ok(bytes) => return Ok((bytes, None)),
@@ -349,14 +354,15 @@ impl Folder {
         Ok((self.path(&name)?, Some(name)))
     }
 
-    /// The name of the file in the folder itself that has the name `bare`, whatever the case of its letters.
+    /// Returns the name of the file directly in the folder that matches `bare`, ignoring case.
     pub(super) fn named(&self, bare: &str) -> Option<String> {
         let inside = self.find(bare).ok()?.inside;
         inside.into_os_string().into_string().ok()
     }
 }
 
-/// The names in a folder, by their lower case. Of two that differ in case alone, the last one is kept.
+/// Lists the names in a folder, keyed by lower case. If two differ only in case, the last one in sorted order
+/// is kept.
 fn list(folder: &Path) -> HashMap<String, String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut names: Vec<_> = entries
@@ -367,11 +373,12 @@ fn list(folder: &Path) -> HashMap<String, String> {
     names.map(|name| (name.to_lowercase(), name)).collect()
 }
 
-/// The file that the picture at `picture` names as `name`, in its folder; `None` where there is none.
+/// Resolves `name`, which the picture at `picture` refers to, in the folder of the picture. Returns `None` if
+/// there is no such file.
 ///
 /// # Errors
 ///
-/// Says why a name is refused.
+/// A message that says why the name is refused.
 pub fn find_beside(picture: &Path, name: &str, limits: &settings::Load) -> Result<Option<PathBuf>, String> {
     let folder = Folder::of(picture, limits, Sources::default()).map_err(|e| e.to_string())?;
     let folder = Folder {
@@ -380,19 +387,19 @@ pub fn find_beside(picture: &Path, name: &str, limits: &settings::Load) -> Resul
     };
     let from = picture.parent().unwrap_or(Path::new(""));
     match folder.find(name) {
-        // People know it by the path from where they named the picture.
+        // Returned relative to the path that the user gave for the picture.
         Ok(found) => Ok(Some(from.join(found.inside))),
         Err(why) if from.join(name).exists() => Err(why),
         Err(_) => Ok(None),
     }
 }
 
-/// A name that is short enough for a one-line message.
+/// Shortens a name for a one-line message.
 pub(super) fn shorten(text: &str) -> String {
     clip(text, 120)
 }
 
-/// The first `longest` characters of `text`, on one line.
+/// Returns the first `longest` characters of `text`, with control characters replaced by `?`.
 pub(super) fn clip(text: &str, longest: usize) -> String {
     let clean = |c: char| if c.is_control() { '?' } else { c };
     let mut clipped: String = text.chars().take(longest).map(clean).collect();
@@ -402,7 +409,7 @@ pub(super) fn clip(text: &str, longest: usize) -> String {
     clipped
 }
 
-/// The message of a decoder, which may have several lines, in one.
+/// Joins the lines of a decoder's message into one.
 pub(super) fn one_line(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -413,7 +420,7 @@ fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> 
     head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
 }
 
-/// Whether `uri` begins with `scheme:` (RFC 3986, 3.1), or with `//host`.
+/// True if `uri` begins with `scheme:` (RFC 3986, 3.1) or with `//host`.
 fn has_scheme(uri: &str) -> bool {
     let scheme = uri.split_once(':').map_or("", |(head, _)| head);
     let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -423,11 +430,11 @@ fn has_scheme(uri: &str) -> bool {
     named || uri.starts_with("//")
 }
 
-/// The bytes of the part after `data:`.
+/// Decodes the part of a data URI after `data:`.
 fn data_uri(rest: &str) -> Result<Vec<u8>, String> {
     let (kind, data) = rest.split_once(',').ok_or("has no comma")?;
     if kind.to_ascii_lowercase().ends_with(";base64") {
-        // Some exporters leave out the padding.
+        // Some exporters omit the padding.
         let config = engine::GeneralPurposeConfig::new()
             .with_decode_padding_mode(engine::DecodePaddingMode::Indifferent);
         let base64 = engine::GeneralPurpose::new(&alphabet::STANDARD, config);
@@ -474,7 +481,8 @@ mod tests {
         assert_eq!(*folder.path("sub dir\\ü %.bin").unwrap(), *b"def");
     }
 
-    /// What a scene was read from, and what it missed, is known: a change of either changes the scene.
+    /// `sources` lists the files that were read and those that were missing, because a change of either
+    /// changes the scene.
     #[test]
     fn sources_are_what_was_read_or_missed() {
         let (dir, folder) = folder();
@@ -577,7 +585,7 @@ mod tests {
         for path in ["../SECRET", "A.bin/x", "SUB DIR/A.bin", "b.bin", "../IN/a.bin"] {
             folder.path(path).unwrap_err();
         }
-        // The same letters come first.
+        // An exact match comes first.
         fs::write(dir.path().join("in/B.BIN"), b"B").unwrap();
         fs::write(dir.path().join("in/b.bin"), b"b").unwrap();
         let folder = Folder::of(&dir.path().join("in/x"), &limits(), Sources::default()).unwrap();
@@ -618,7 +626,7 @@ mod tests {
         for uri in ["../secret", "/etc/passwd", "zero", "loop"] {
             following.uri(uri).unwrap_err();
         }
-        // Whatever the case, and nothing of folders elsewhere.
+        // Links are followed in any case, but errors reveal nothing about folders outside.
         std::os::unix::fs::symlink(dir.path(), dir.path().join("in/out")).unwrap();
         for uri in ["LINK", "Link"] {
             assert!(folder.uri(uri).unwrap_err().contains("load.follow_links"));

@@ -1,4 +1,4 @@
-//! Scene files in folders: the one that a folder stands for, and the order that people list them in.
+//! Scene files in folders: the scene that a folder stands for, and natural order of names.
 
 use crate::{Error, Result};
 use std::{
@@ -7,29 +7,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Extensions of scene files, the preferred one of the same scene first; the last ones are of volumes.
+/// Extensions of scene files. If files differ only in their extension, the earliest one is preferred. The
+/// last ones are volumes.
 pub const EXTENSIONS: [&str; 9] = [
     "glb", "gltf", "obj", "vdb", "nvdb", "nrrd", "nhdr", "nii", "nii.gz",
 ];
 
-/// How many of [`EXTENSIONS`], from the end, are those of volumes.
+/// Number of volume extensions at the end of [`EXTENSIONS`].
 const VOLUMES: usize = 6;
 
-/// Levels of folders below the one that was opened in which its scene is looked for.
+/// Maximum depth of the search for scenes below an opened folder.
 const DEEPEST: usize = 3;
 
-/// Entries of folders that are looked at in search of a scene.
+/// Maximum number of folder entries that are visited in search of a scene.
 const MOST_ENTRIES: usize = 20_000;
 
-/// Names that an error lists.
+/// Maximum number of names in an error.
 const MOST_NAMES: usize = 8;
 
-/// Whether `path` is a scene file, going by its name.
+/// True if `path` has the name of a scene file.
 pub fn is_scene(path: &Path) -> bool {
     rank(path).is_some()
 }
 
-/// Position of the file's extension in [`EXTENSIONS`].
+/// Returns the index of the file's extension in [`EXTENSIONS`].
 fn rank(path: &Path) -> Option<usize> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     EXTENSIONS.iter().position(|known| {
@@ -38,16 +39,16 @@ fn rank(path: &Path) -> Option<usize> {
     })
 }
 
-/// Whether the file is a volume, going by its name.
+/// True if the file has the name of a volume.
 fn is_volume(path: &Path) -> bool {
     rank(path).is_some_and(|rank| rank >= EXTENSIONS.len() - VOLUMES)
 }
 
-/// The scene files in `folder` itself, as [`natural_order`] has them.
+/// Lists the scene files directly in `folder`, in [`natural_order`].
 ///
 /// # Errors
 ///
-/// Those of reading the folder.
+/// Any error of reading the folder.
 pub fn scenes(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(or_current(folder))?;
     let files = entries.filter_map(|entry| Some(folder.join(entry.ok()?.file_name())));
@@ -57,7 +58,7 @@ pub fn scenes(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(scenes)
 }
 
-/// The current folder for the empty path, which is the parent of a bare name.
+/// Maps the empty path, which is the parent of a bare name, to the current folder.
 fn or_current(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -66,12 +67,12 @@ fn or_current(folder: &Path) -> &Path {
     }
 }
 
-/// The scene after `file` in its folder, or before it, around its ends; with its number from 1 and how many
-/// there are. `None` where there is no other one.
+/// Returns the scene after or before `file` in its folder, wrapping around at the ends, with its number from
+/// 1 and the number of scenes. Returns `None` if there is no other scene.
 ///
 /// # Errors
 ///
-/// Those of reading the folder.
+/// Any error of reading the folder.
 pub fn neighbour(file: &Path, forward: bool) -> io::Result<Option<(PathBuf, usize, usize)>> {
     let scenes = scenes(file.parent().unwrap_or(Path::new("")))?;
     let count = scenes.len();
@@ -89,7 +90,7 @@ pub fn neighbour(file: &Path, forward: bool) -> io::Result<Option<(PathBuf, usiz
         .map(|path| (path, next + 1, count)))
 }
 
-/// `files`, with the scene that each folder stands for in its place.
+/// Replaces each folder in `files` by the scene that it stands for.
 ///
 /// # Errors
 ///
@@ -106,16 +107,16 @@ pub fn resolved(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     files.iter().map(resolve).collect()
 }
 
-/// The scene that a folder stands for: the only one in it, or else the only one on the nearest level below it
-/// that has any. Files that differ in their extensions alone are the same scene. Hidden folders below it are
-/// left out, and no more than `most` entries are looked at.
+/// Finds the scene that a folder stands for: the only one in it, or else the only one on the nearest level
+/// below that has any. Files that differ only in their extension are the same scene. Hidden subfolders are
+/// skipped, and at most `most` entries are visited.
 fn scene_of(folder: &Path, most: usize) -> Result<PathBuf> {
     let mut level = vec![folder.to_owned()];
     let mut entries_left = most;
     for depth in 0..=DEEPEST {
         let (mut found, mut below) = (Vec::new(), Vec::new());
         for inner in &level {
-            // A folder that is not the person's own need not be readable.
+            // Subfolders that cannot be read are skipped. Only the opened folder must be readable.
             let entries = match fs::read_dir(inner) {
                 Err(e) if depth == 0 => return Err(Error::io(inner, e)),
                 entries => entries.into_iter().flatten().flatten(),
@@ -128,7 +129,7 @@ fn scene_of(folder: &Path, most: usize) -> Result<PathBuf> {
                 };
                 entries_left = left;
                 let path = entry.path();
-                // Symbolic links to folders may lead around in a circle.
+                // Symbolic links to folders are not followed, because they may form cycles.
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     if !name(&path).starts_with('.') {
                         below.push(path);
@@ -138,7 +139,7 @@ fn scene_of(folder: &Path, most: usize) -> Result<PathBuf> {
                 }
             }
         }
-        // Volumes beside a scene are parts of it.
+        // Volumes beside a scene belong to it.
         if !found.iter().all(|path| is_volume(path)) {
             found.retain(|path| !is_volume(path));
         }
@@ -153,7 +154,7 @@ fn scene_of(folder: &Path, most: usize) -> Result<PathBuf> {
     ))
 }
 
-/// The one scene among `found`.
+/// Returns the only scene among `found`.
 fn only(folder: &Path, mut found: Vec<PathBuf>) -> Result<PathBuf> {
     found.sort_by(|a, b| {
         let order = natural_order(&name(&a.with_extension("")), &name(&b.with_extension("")));
@@ -188,8 +189,8 @@ fn name(path: &Path) -> String {
         .unwrap_or_default()
 }
 
-/// The order in which people list names: by letters whatever their case, and by the value of numbers, so that
-/// `part2` comes before `Part10`.
+/// Compares names in natural order: letters ignoring case, and numbers by value, so that `part2` comes before
+/// `Part10`.
 pub fn natural_order(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a.chars().peekable(), b.chars().peekable());
     loop {
@@ -299,7 +300,7 @@ mod tests {
         let folder = folder(&[".git/a.glb", "x.txt"]);
         let text = resolved(&[folder.path().to_owned()]).unwrap_err();
         assert!(text.to_string().contains("without a scene"), "{text}");
-        // One that is named is opened.
+        // A hidden folder that is named explicitly is opened.
         let hidden = folder.path().join(".git");
         let found = resolved(std::slice::from_ref(&hidden)).unwrap();
         assert_eq!(found, [hidden.join("a.glb")]);

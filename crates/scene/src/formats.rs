@@ -1,4 +1,4 @@
-//! Files to a [`Scene`]: which format a file has, and one scene out of several files.
+//! Detects the format of scene files, and loads one or several files into a [`Scene`].
 
 use super::{
     files::{self, Bytes},
@@ -15,7 +15,7 @@ use super::{
 use crate::{Error, Result, settings};
 use std::path::{Path, PathBuf};
 
-/// The format of a scene file.
+/// Format of a scene file.
 #[derive(Debug, PartialEq, Eq)]
 enum SceneFileFormat {
     Gltf,
@@ -24,7 +24,7 @@ enum SceneFileFormat {
 }
 
 impl SceneFileFormat {
-    /// The format by content; where that is unclear, by extension.
+    /// Detects the format by content, or else by extension.
     fn of(path: &Path, bytes: &[u8]) -> Option<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -45,7 +45,7 @@ impl SceneFileFormat {
     }
 }
 
-/// Whether the first line that is no comment is a statement that OBJ files begin with.
+/// True if the first line that is not a comment is a statement that OBJ files begin with.
 fn is_obj(text: &[u8]) -> bool {
     const FIRST: [&[u8]; 9] = [b"v", b"vn", b"vt", b"o", b"g", b"s", b"mtllib", b"usemtl", b"f"];
     let mut lines = text.split(|&b| b == b'\n' || b == b'\r');
@@ -57,18 +57,20 @@ fn is_obj(text: &[u8]) -> bool {
     word.is_some_and(|word| FIRST.contains(&word))
 }
 
-/// The scene that is shown when no file is given.
+/// Built-in scene, which is shown if no file is given.
 const BUILT_IN: &[u8] = include_bytes!("../../../assets/builtin.glb");
 
-/// Loads `files` into one scene, or the built-in scene if there are none; its images have a byte a channel.
-/// A folder stands for the scene in it ([`folder::resolved`]). The name `-` means standard input.
+/// Loads `files` into one scene, or the built-in scene if there are none. Its images have eight bits per
+/// channel. A folder stands for the scene in it ([`folder::resolved`]). The name `-` means standard input.
 ///
 /// # Errors
 ///
-/// Those of [`folder::resolved`]; [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that
-/// is broken or needs what canopy does not support, [`Error::Limit`] for one that is larger than `limits`, and
-/// [`Error::Cancelled`] after [`Progress::cancel`]. What can be left out or replaced without harm (a texture,
-/// an unknown extension) is a line in [`Scene::warnings`] instead.
+/// Any error of [`folder::resolved`], [`Error::Io`] for a file that cannot be read, and [`Error::Limit`] for
+/// one that is larger than `limits`. [`Error::Scene`] for a file that is broken or needs unsupported
+/// features. [`Error::Cancelled`] after [`Progress::cancel`].
+///
+/// Anything that can be left out or replaced without harm, such as a texture or an unknown extension, is a
+/// line in [`Scene::warnings`] instead.
 pub fn load(files: &[PathBuf], limits: &settings::Load, progress: &Progress) -> Result<Scene> {
     load_for(files, limits, TextureSupport::default(), progress)
 }
@@ -77,7 +79,7 @@ pub fn load(files: &[PathBuf], limits: &settings::Load, progress: &Progress) -> 
 ///
 /// # Errors
 ///
-/// As for [`load`].
+/// Any error of [`load`].
 pub fn load_for(
     files: &[PathBuf],
     limits: &settings::Load,
@@ -90,7 +92,7 @@ pub fn load_for(
     let mut up_hints = Vec::new();
     for (index, path) in files.iter().enumerate() {
         load.file.0 = index;
-        // There are no files beside standard input.
+        // Standard input has no files beside it.
         load.on_disk = !files::is_stdin(path);
         let name = if load.on_disk {
             load.sources.add(path.clone());
@@ -115,19 +117,19 @@ pub fn load_for(
     Ok(scene)
 }
 
-/// Loads one scene from `bytes`, whose format they or the extension of `name` tell. No file is read: what the
-/// bytes refer to is missing, unless it is a data URI.
+/// Loads one scene from `bytes`, whose format is detected from the bytes or the extension of `name`. No file
+/// is read, so files that the bytes refer to are missing. Data URIs work.
 ///
 /// # Errors
 ///
-/// As [`load`].
+/// Any error of [`load`].
 pub fn load_bytes(name: &str, bytes: &[u8], limits: &settings::Load, progress: &Progress) -> Result<Scene> {
     let mut load = Load::new(limits, TextureSupport::default(), progress, 1);
     load.on_disk = false;
     parse(Path::new(name), bytes.to_vec().into(), &mut load)
 }
 
-/// Reads the scene of one file.
+/// Loads the scene of one file.
 fn parse(path: &Path, bytes: Bytes, load: &mut Load<'_>) -> Result<Scene> {
     let is_binary = bytes.starts_with(b"glTF");
     let (mut scene, format, made) = match SceneFileFormat::of(path, &bytes) {

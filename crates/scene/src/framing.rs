@@ -1,5 +1,4 @@
-//! The first view of a scene: a camera that sees all of it, clip planes that fit and the ground
-//! below.
+//! First view of a scene: a camera that sees all of it, its clip planes, and the ground below.
 
 mod cells;
 mod extent;

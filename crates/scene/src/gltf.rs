@@ -1,5 +1,5 @@
-//! glTF 2.0. The `gltf` crate parses the JSON. Everything after that is done here, with checked indices and
-//! checked arithmetic, since the crate's own readers panic on broken files.
+//! Loads glTF 2.0. The `gltf` crate parses the JSON. Everything after that is done here with checked indices
+//! and checked arithmetic, since the crate's own readers panic on broken files.
 
 mod accessor;
 mod animation;
@@ -37,13 +37,13 @@ use std::{
     thread,
 };
 
-/// Loads the glTF file `path`, whose bytes are `bytes`. Returns also what it says of its generator and its
-/// copyright.
+/// Loads the glTF file `path` with the contents `bytes`. Also returns the generator and the copyright of its
+/// asset.
 pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<(Scene, [Option<String>; 2])> {
     let error = |what: String| Error::scene(path, what);
     let container = container::split(bytes).map_err(error)?;
     let mut repairs = Vec::new();
-    // An object of a few bytes becomes a thousand in memory.
+    // Limited before parsing, because an object of a few bytes takes a thousand in memory.
     let objects = container.json.iter().filter(|&&b| b == b'{').count() as u64;
     load.check(Budget::JsonObjects, objects, || path.display().to_string())?;
     let container::Parsed {
@@ -80,8 +80,8 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<(S
     {
         file.warn(if file.requires(name) {
             format!(
-                "needs the extension {name}, which canopy does not read ({note}); what can be shown \
-                without it is shown"
+                "needs the extension {name}, which canopy does not read ({note}); the rest of the file is \
+                 shown"
             )
         } else {
             format!("uses the extension {name}, which canopy ignores ({note})")
@@ -105,7 +105,7 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<(S
     volume::volumes(&file, &hierarchy, load, &mut scene)?;
     let images = texture::images(&file, &mut scene)?;
     let mut warnings = Vec::new();
-    // Images are decoded while the geometry is read.
+    // Images are decoded in parallel with reading the geometry.
     let decoded = thread::scope(|threads| {
         let decoding = image::start(threads, &images, load)?;
         mesh::meshes(&file, &used, load, &mut scene)?;
@@ -122,7 +122,7 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<(S
     Ok((scene, [asset.generator, asset.copyright]))
 }
 
-/// Tells where the extensions are used that are ignored; each is with the index of its warning.
+/// Records where ignored extensions are used. Each comes with the index of its warning.
 fn place_ignored(file: &File<'_>, hierarchy: &Hierarchy, ignored: &[(String, usize)]) {
     let add = |others: &Map<String, Value>, place: WarningPlace| {
         for (name, warning) in ignored {
@@ -143,7 +143,7 @@ fn place_ignored(file: &File<'_>, hierarchy: &Hierarchy, ignored: &[(String, usi
     }
 }
 
-/// The bytes of every buffer. A missing one is an error only if something that is drawn reads it.
+/// Reads the bytes of every buffer. A missing buffer is an error only if something that is drawn reads it.
 fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Vec<Result<Bytes, String>> {
     let (mut missing, mut short) = (Tally::default(), Tally::default());
     let json = file.root.buffers.iter().enumerate();
@@ -155,7 +155,7 @@ fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Vec<Result<Bytes, String>> {
         };
         let declared = buffer.byte_length.0;
         match &bytes {
-            // The compressed stream that replaces it may be sound.
+            // The buffer is a fallback, and the compressed stream that replaces it may be intact.
             Err(_) if meshopt::is_fallback(buffer) => {}
             Err(why) => missing.add(|| format!("buffer {index} has no data ({why})")),
             Ok(bytes) if (bytes.len() as u64) < declared => short.add(|| {
@@ -167,7 +167,7 @@ fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Vec<Result<Bytes, String>> {
         bytes
     });
     let buffers = buffers.collect();
-    missing.tell(file, "nothing that is drawn reads it");
-    short.tell(file, "what is drawn needs no more");
+    missing.tell(file, "no visible object reads it");
+    short.tell(file, "visible objects need no more");
     buffers
 }

@@ -1,4 +1,4 @@
-//! The scene graph: everything that files hold.
+//! Scene graph: the contents of all files.
 
 use super::{
     camera::Camera,
@@ -15,7 +15,7 @@ use crate::{Error, Result, settings::UpAxis};
 use glam::Mat4;
 use std::{collections::BTreeMap, path::PathBuf};
 
-/// Everything that files hold.
+/// Contents of all files.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
     /// Nodes, parents before their children.
@@ -34,41 +34,43 @@ pub struct Scene {
     pub clips: Vec<Clip>,
     /// Lights, which nodes refer to.
     pub lights: Vec<Light>,
-    /// Whether the files have lights, where edits may have added or removed some; `None` where nodes tell it.
+    /// True if the files have lights, set when edits may have added or removed some. `None` if the nodes
+    /// tell.
     pub files_have_lights: Option<bool>,
-    /// True where it is lit by the sky if the settings leave it open: it is a landscape, not a thing in a studio.
+    /// True if the scene is a landscape, so that it is lit by the sky unless the settings choose. Otherwise
+    /// it is an object in a studio.
     pub is_outdoors: bool,
-    /// Length in metres of occlusion rays where the scene is a room that no light from outside reaches, if it is one.
+    /// Length of occlusion rays in metres, if the scene is a room that no light from outside reaches.
     pub closed_room: Option<f32>,
-    /// Lights that edits have switched off, by their nodes.
+    /// Lights that edits have switched off, keyed by node.
     pub dark_lights: BTreeMap<usize, usize>,
     /// Cameras, which nodes refer to.
     pub cameras: Vec<Camera>,
     /// Volumes, which nodes refer to.
     pub volumes: Vec<Volume>,
-    /// Names of the variants of KHR_materials_variants; [`super::Primitive::variants`] has their materials.
+    /// Variant names of KHR_materials_variants. Their materials are in [`super::Primitive::variants`].
     pub variants: Vec<String>,
-    /// The extensions that the files list, by name.
+    /// Extensions that the files list, by name.
     pub extensions: Vec<ExtensionUse>,
-    /// The files that it comes from.
+    /// Files of the scene.
     pub sources: Vec<Source>,
-    /// What was ignored, replaced or repaired: a line each, which names the file and the thing.
+    /// Warnings about anything that was ignored, replaced or repaired. Each is one line that names the file
+    /// and the object.
     pub warnings: Vec<String>,
-    /// What warnings are about, as far as loading knows it: the index of a warning, and a thing of the scene.
+    /// Objects that warnings are about, as far as known: the index of a warning, and an object of the scene.
     pub warning_places: Vec<(usize, WarningPlace)>,
-    /// Turns the files' upward axis to +Y; no translation, no scale. See [`Scene::turn_up`].
+    /// Rotation from the files' up axis to +Y. See [`Scene::turn_up`].
     pub world_from_file: Mat4,
-    /// What the files tell of their upward axis.
+    /// Up axis that the files suggest.
     pub up: UpHint,
-    /// The image that has the name of an OBJ without textures and lies beside it, if it was not used
-    /// (`load.obj_texture`).
+    /// Image beside an OBJ without textures that has the OBJ's name, if it was not used (`load.obj_texture`).
     pub unused_texture: Option<String>,
-    /// The paths of all files that were read, and of those that were missing: where one changes, so does the
-    /// scene.
+    /// Paths of all files that were read, and of those that were missing. The scene is stale when any of them
+    /// changes.
     pub dependencies: Vec<PathBuf>,
 }
 
-/// A thing of a scene that a warning is about, by its index.
+/// Object of a scene that a warning is about, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the fields of Scene have these names")]
 pub enum WarningPlace {
@@ -79,47 +81,47 @@ pub enum WarningPlace {
     Clip(usize),
 }
 
-/// A file that a scene comes from.
+/// A file that a scene was loaded from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Its path.
+    /// Path of the file.
     pub name: String,
-    /// Its format: "glTF 2.0".
+    /// Format, such as "glTF 2.0".
     pub format: &'static str,
-    /// Its size, without the files that it refers to.
+    /// Size in bytes, without the files that it refers to.
     pub bytes: u64,
-    /// The program that made it, as it says itself.
+    /// Program that wrote the file, as the file states it.
     pub generator: Option<String>,
-    /// The copyright notice.
+    /// Copyright notice.
     pub copyright: Option<String>,
 }
 
 /// A glTF extension that a file lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensionUse {
-    /// Its name.
+    /// Name of the extension.
     pub name: String,
-    /// Whether a file lists it as required.
+    /// True if a file lists it as required.
     pub required: bool,
-    /// What canopy does with it.
+    /// Level of support.
     pub treatment: Treatment,
-    /// The effect on the picture.
+    /// Effect on the image.
     pub note: &'static str,
 }
 
-/// What canopy does with an extension.
+/// Level of support for an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Treatment {
-    /// It is shown in full.
+    /// Fully supported.
     Full,
-    /// It is shown approximately.
+    /// Approximated.
     Approximate,
-    /// It changes nothing.
+    /// Ignored, without any effect.
     Ignored,
 }
 
 impl Treatment {
-    /// The name in JSON and on the panel.
+    /// Returns the name in JSON and on the panel.
     pub fn name(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -129,22 +131,22 @@ impl Treatment {
     }
 }
 
-/// What files tell of the axis that points up in them.
+/// Evidence in files about their up axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UpHint {
-    /// Nothing, or that it is +Y, as in glTF.
+    /// No evidence, or the +Y axis of glTF.
     #[default]
     None,
-    /// A file says it, or names a program that always writes it so.
+    /// A file states the axis, or names a program that always writes it that way.
     Stated(UpAxis),
-    /// A scan stands on its one base if this axis points up.
+    /// The shape is a scan that stands on its only base if this axis points up.
     Stands(UpAxis),
-    /// The shape stands on a base if this axis points up, and may be meant otherwise.
+    /// The shape stands on a base if this axis points up, but other orientations are possible.
     Likely(UpAxis),
 }
 
 impl UpHint {
-    /// What several files tell together: only what all of them tell.
+    /// Combines the evidence of several files. It counts only if all agree.
     pub(super) fn of_all(hints: &[Self]) -> Self {
         match hints.split_first() {
             Some((first, others)) if others.iter().all(|other| other == first) => *first,
@@ -154,8 +156,8 @@ impl UpHint {
 }
 
 impl Scene {
-    /// The (node, mesh) pairs of nodes that have a mesh: the order of the tree's meshes and of the merged
-    /// buffers.
+    /// Iterates over (node, mesh) pairs of nodes that have a mesh. This is the order of instances in the BVH
+    /// and of the merged buffers.
     pub fn instances(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.nodes
             .iter()
@@ -163,13 +165,13 @@ impl Scene {
             .filter_map(|(node, n)| n.mesh.map(|mesh| (node, mesh)))
     }
 
-    /// Whether the scene brings light of its own, so that it needs no other sun.
+    /// True if the scene has lights of its own, so that it needs no default sun.
     pub fn has_lights(&self) -> bool {
         let nodes = || self.nodes.iter().any(|node| node.light.is_some());
         self.files_have_lights.unwrap_or_else(nodes)
     }
 
-    /// World matrix of the light at `node`, whose own one is `world_from_node`.
+    /// Returns the world matrix of the light at `node`, whose own matrix is `world_from_node`.
     pub fn world_from_light(&self, node: usize, world_from_node: Mat4) -> Mat4 {
         match self.nodes[node].file_from_light {
             Some(file_from_light) => self.world_from_file * file_from_light,
@@ -177,7 +179,7 @@ impl Scene {
         }
     }
 
-    /// The numbers of lines and of points of all instances.
+    /// Returns the numbers of lines and of points of all instances.
     pub fn line_and_point_counts(&self) -> [usize; 2] {
         let shown = self.instances().map(|(_, mesh)| &self.meshes[mesh]);
         shown
@@ -187,8 +189,8 @@ impl Scene {
             })
     }
 
-    /// Gives every primitive its material in a variant; its own where it has none there or `variant` is
-    /// `None`.
+    /// Sets the material of every primitive to that of a variant. Primitives without a material in the
+    /// variant keep their own, as do all if `variant` is `None`.
     pub fn choose_variant(&mut self, variant: Option<usize>) {
         for primitive in self.meshes.iter_mut().flat_map(|mesh| &mut mesh.primitives) {
             let of = |wanted| primitive.variants.iter().find(|(of, _)| *of == wanted);
@@ -198,8 +200,8 @@ impl Scene {
         }
     }
 
-    /// The clip with this name, or with this number from 0. `none` is the rest pose, and so is `0` in a scene
-    /// without clips.
+    /// Returns the clip with this name or index. `none` is the rest pose, and so is `0` in a scene without
+    /// clips.
     ///
     /// # Errors
     ///
@@ -212,7 +214,7 @@ impl Scene {
         choose("clip", name, &names).map(Some)
     }
 
-    /// The camera with this name, or with this number from 0; `None` for an empty name.
+    /// Returns the camera with this name or index, or `None` for an empty name.
     ///
     /// # Errors
     ///
@@ -225,7 +227,7 @@ impl Scene {
         choose("camera", name, &names).map(Some)
     }
 
-    /// The variant with this name, or with this number from 0; `None` for an empty name.
+    /// Returns the variant with this name or index, or `None` for an empty name.
     ///
     /// # Errors
     ///
@@ -239,7 +241,7 @@ impl Scene {
     }
 }
 
-/// The index that `name` means in `names`: as a name first, then as a number.
+/// Returns the index that `name` means in `names`. A name takes precedence over a number.
 fn choose(kind: &str, name: &str, names: &[&str]) -> Result<usize> {
     let by_number = || name.parse().ok().filter(|&n| n < names.len());
     names

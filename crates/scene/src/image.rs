@@ -1,4 +1,4 @@
-//! Image files to texels or blocks.
+//! Decoding of image files to texels or compressed blocks.
 
 pub(super) mod blocks;
 pub(super) mod dds;

@@ -1,79 +1,80 @@
-//! Layers over a metallic-roughness base: the extensions `KHR_materials_*`.
+//! Material layers over a metallic-roughness base: the extensions `KHR_materials_*`.
 
 use super::texture::TextureRef;
 use glam::Vec3;
 
 /// Layers over a metallic-roughness base, named as in the extensions `KHR_materials_*` that define them.
-/// Defaults have no effect; textures multiply their factors.
+/// Defaults have no effect. Textures multiply their factors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layers {
-    /// Index of refraction, at least 1; 0 stands for infinity.
+    /// Index of refraction, at least 1; 0 means infinity.
     pub ior: f32,
-    /// Weight of the dielectric's reflection.
+    /// Weight of the dielectric reflection.
     pub specular: f32,
-    /// That weight, in alpha.
+    /// Specular weight in alpha.
     pub specular_texture: Option<TextureRef>,
-    /// Scales the dielectric's reflectance at normal incidence; linear, may pass 1.
+    /// Linear factor of the dielectric reflectance at normal incidence. It may exceed 1.
     pub specular_color: Vec3,
-    /// That scale, in sRGB.
+    /// Specular colour in sRGB.
     pub specular_color_texture: Option<TextureRef>,
-    /// Whether the alpha of the metallic-roughness texture is glossiness, and the roughness factor 1 − the
-    /// glossiness factor (KHR_materials_pbrSpecularGlossiness, which is read as a dielectric of infinite
-    /// `ior`).
+    /// True if the alpha of the metallic-roughness texture is glossiness, and the roughness factor is 1 − the
+    /// glossiness factor. Set for KHR_materials_pbrSpecularGlossiness, which is read as a dielectric of
+    /// infinite `ior`.
     pub glossiness: bool,
-    /// Weight of the clear coat.
+    /// Clearcoat weight.
     pub clearcoat: f32,
-    /// That weight, in red.
+    /// Clearcoat weight in red.
     pub clearcoat_texture: Option<TextureRef>,
-    /// Perceptual roughness of the coat.
+    /// Perceptual roughness of the clearcoat.
     pub clearcoat_roughness: f32,
-    /// That roughness, in green.
+    /// Clearcoat roughness in green.
     pub clearcoat_roughness_texture: Option<TextureRef>,
-    /// Tangent-space normals of the coat, which does not use those of the base.
+    /// Tangent-space normals of the clearcoat, which does not use those of the base.
     pub clearcoat_normal_texture: Option<TextureRef>,
-    /// Scales x and y of the coat's normals.
+    /// Scale of x and y of the clearcoat normals.
     pub clearcoat_normal_scale: f32,
-    /// Linear colour of the sheen, of fibres that stand on the surface.
+    /// Linear colour of the sheen of fibres that stand on the surface.
     pub sheen_color: Vec3,
-    /// That colour, in sRGB.
+    /// Sheen colour in sRGB.
     pub sheen_color_texture: Option<TextureRef>,
     /// Perceptual roughness of the sheen.
     pub sheen_roughness: f32,
-    /// That roughness, in alpha.
+    /// Sheen roughness in alpha.
     pub sheen_roughness_texture: Option<TextureRef>,
-    /// Strength of the anisotropy: how much roughness rises along one direction.
+    /// Anisotropy strength: the increase of roughness along one direction.
     pub anisotropy: f32,
-    /// Angle of that direction in radians, from the tangent to the bitangent.
+    /// Angle of the anisotropy direction in radians, from the tangent towards the bitangent.
     pub anisotropy_rotation: f32,
-    /// The direction in red and green, −1 to 1, and the strength in blue.
+    /// Anisotropy direction in red and green, from −1 to 1, and strength in blue.
     pub anisotropy_texture: Option<TextureRef>,
-    /// Weight of the thin film.
+    /// Weight of the thin-film iridescence.
     pub iridescence: f32,
-    /// That weight, in red.
+    /// Iridescence weight in red.
     pub iridescence_texture: Option<TextureRef>,
-    /// Index of refraction of the film.
+    /// Index of refraction of the thin film.
     pub iridescence_ior: f32,
-    /// Thickness of the film in nanometres, where the texture's green is 0.
+    /// Thin-film thickness in nanometres at a texture value of 0.
     pub iridescence_thickness_min: f32,
-    /// Thickness where it is 1, or where there is no texture.
+    /// Thin-film thickness in nanometres at a texture value of 1, or without a texture.
     pub iridescence_thickness_max: f32,
-    /// The share between the two, in green.
+    /// Interpolation parameter between the two thicknesses, in green.
     pub iridescence_thickness_texture: Option<TextureRef>,
-    /// Share of the light entering a dielectric that leaves it on the other side.
+    /// Transmission: the share of the light entering a dielectric that passes through it.
     pub transmission: f32,
-    /// That share, in red.
+    /// Transmission in red.
     pub transmission_texture: Option<TextureRef>,
     /// Thickness of the volume below the surface, in the units of the mesh; 0 for a thin wall.
     pub thickness: f32,
-    /// That thickness, in green.
+    /// Volume thickness in green.
     pub thickness_texture: Option<TextureRef>,
-    /// World distance in metres after which white light has `attenuation_color`; may be infinite.
+    /// Distance in metres of world space at which white light is attenuated to `attenuation_color`. It may be
+    /// infinite.
     pub attenuation_distance: f32,
-    /// Linear colour of white light after that distance.
+    /// Linear colour of white light after `attenuation_distance`.
     pub attenuation_color: Vec3,
 }
 
-/// A texture of [`Layers`].
+/// Texture slot of [`Layers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the members of `Layers`")]
 pub enum LayerSlot {
@@ -92,7 +93,7 @@ pub enum LayerSlot {
 }
 
 impl LayerSlot {
-    /// All slots, in their order.
+    /// All slots, in order.
     pub const ALL: [Self; 12] = [
         Self::Specular,
         Self::SpecularColor,
@@ -110,7 +111,7 @@ impl LayerSlot {
 }
 
 impl Layers {
-    /// Its textures, in the order of [`LayerSlot`].
+    /// Returns its textures, in the order of [`LayerSlot`].
     pub fn slots(&self) -> [Option<TextureRef>; 12] {
         [
             self.specular_texture,
@@ -147,7 +148,7 @@ impl Layers {
 }
 
 impl Default for Layers {
-    /// The extensions' defaults, which leave the base as it is.
+    /// Defaults of the extensions, which leave the base unchanged.
     fn default() -> Self {
         Self {
             ior: 1.5,

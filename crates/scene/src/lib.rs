@@ -1,9 +1,10 @@
-//! The scene on the CPU: nodes, meshes, skins, morph targets, materials, clips, lights and cameras. It knows
-//! no wgpu.
+//! CPU scene representation: nodes, meshes, skins, morph targets, materials, clips, lights and cameras. It
+//! does not depend on wgpu.
 //!
-//! Conventions are glTF's: right-handed, +Y up, metres, radians, counter-clockwise front faces, and lights
-//! and cameras that look along their node's −Z. Every index in a [`Scene`] is in range, and every attribute
-//! has as many elements as its primitive has vertices. Loaders check this once, so nothing after them has to.
+//! Conventions are those of glTF: right-handed, +Y up, metres, radians and counter-clockwise front faces.
+//! Lights and cameras look along their node's −Z. Every index in a [`Scene`] is in range, and every attribute
+//! has as many elements as its primitive has vertices. Loaders check this once, so that later code can rely
+//! on it.
 
 pub mod animation;
 pub mod atmosphere;

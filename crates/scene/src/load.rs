@@ -1,4 +1,4 @@
-//! A load under way: how far it has come, and what its files have cost of what they may.
+//! State of a load in progress: its progress, and the budgets of its files.
 
 use super::{
     files::{Folder, Sources},
@@ -13,32 +13,32 @@ use std::{
     },
 };
 
-/// How far a load has come. The thread that loads and the one that displays it share it.
+/// Progress of a load, shared by the loading thread and the one that displays it.
 #[derive(Debug, Default)]
 pub struct Progress {
     stage: Mutex<String>,
-    /// Bits of an `f32`.
+    /// Bits of an `f32` from 0 to 1.
     fraction: AtomicU32,
     cancelled: AtomicBool,
 }
 
 impl Progress {
-    /// The stage in words: "decoding image 3 of 15".
+    /// Returns a description of the stage, such as "decoding image 3 of 15".
     pub fn stage(&self) -> String {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The share that is done, 0 to 1.
+    /// Returns the fraction that is done, from 0 to 1.
     pub fn fraction(&self) -> f32 {
         f32::from_bits(self.fraction.load(Ordering::Relaxed))
     }
 
-    /// Stops the load, which soon returns [`Error::Cancelled`].
+    /// Cancels the load, which soon returns [`Error::Cancelled`].
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Fails once the load is cancelled.
+    /// Fails if the load has been cancelled.
     ///
     /// # Errors
     ///
@@ -51,34 +51,34 @@ impl Progress {
         }
     }
 
-    /// Publishes a stage, and fails once the load is cancelled.
+    /// Publishes a stage. Fails if the load has been cancelled.
     pub fn enter(&self, stage: impl Into<String>) -> Result<()> {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage.into();
         self.check()
     }
 
-    /// Publishes the share that is done.
+    /// Publishes the fraction that is done.
     pub fn set_fraction(&self, fraction: f32) {
         self.fraction
             .store(fraction.clamp(0.0, 1.0).to_bits(), Ordering::Relaxed);
     }
 }
 
-/// A load under way: its limits, what its files have used of them, and its progress.
+/// A load in progress: its limits, how much of them has been used, and its progress.
 #[derive(Debug)]
 pub(super) struct Load<'a> {
-    /// What the files may cost.
+    /// Limits of the files.
     pub(super) limits: &'a settings::Load,
-    /// The texture formats that the renderer supports.
+    /// Texture formats that the renderer supports.
     pub(super) supported: TextureSupport,
     progress: &'a Progress,
-    /// The number of the file that is being read, and the number of files.
+    /// Index of the file that is being read, and the number of files.
     pub(super) file: (usize, usize),
-    /// Whether there is a folder whose files may be read.
+    /// True if the files of a folder may be read.
     pub(super) on_disk: bool,
-    /// The files that have been read, or were missing.
+    /// Files that have been read or were missing.
     pub(super) sources: Sources,
-    /// What has been used of each [`Budget`].
+    /// Amount used of each [`Budget`].
     used: [u64; Budget::COUNT],
 }
 
@@ -100,12 +100,12 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// The progress, which threads share.
+    /// Returns the progress, which threads share.
     pub(super) fn progress(&self) -> &'a Progress {
         self.progress
     }
 
-    /// The folder that relative paths in `file` start from.
+    /// Opens the folder in which relative paths in `file` are resolved.
     pub(super) fn folder(&self, file: &Path) -> Result<Folder> {
         if !self.on_disk {
             return Ok(Folder::none());
@@ -113,7 +113,8 @@ impl<'a> Load<'a> {
         Folder::of(file, self.limits, self.sources.clone())
     }
 
-    /// Publishes the stage; `done` is the share of this file, 0 to 1. Fails once the load is cancelled.
+    /// Publishes the stage. `done` is the fraction of this file, from 0 to 1. Fails if the load has been
+    /// cancelled.
     pub(super) fn enter(&self, stage: impl Into<String>, done: f32) -> Result<()> {
         let (file, files) = self.file;
         self.progress
@@ -121,19 +122,19 @@ impl<'a> Load<'a> {
         self.progress.enter(stage)
     }
 
-    /// Uses `count` of a budget. Fails past the limit, with `what` as the thing that needs them.
+    /// Takes `count` from a budget. Fails if the limit is exceeded. `what` names the object that needs them.
     pub(super) fn take(&mut self, budget: Budget, count: u64, what: impl FnOnce() -> String) -> Result<()> {
         let used = self.used[budget as usize].saturating_add(count);
         self.used[budget as usize] = used;
         self.check(budget, used, what)
     }
 
-    /// What has been used of a budget.
+    /// Returns the amount used of a budget.
     pub(super) fn used(&self, budget: Budget) -> u64 {
         self.used[budget as usize]
     }
 
-    /// Fails if the limits do not allow `count` of a budget at once.
+    /// Fails if `count` alone exceeds the limit of a budget.
     pub(super) fn check(&self, budget: Budget, count: u64, what: impl FnOnce() -> String) -> Result<()> {
         let (allowed, unit, by) = budget.limit(self.limits);
         if count <= allowed {
@@ -147,14 +148,14 @@ impl<'a> Load<'a> {
         })
     }
 
-    /// Bytes that are left for images.
+    /// Returns the number of bytes that are left for images.
     pub(super) fn texture_bytes_left(&self) -> u64 {
         let (allowed, ..) = Budget::TextureBytes.limit(self.limits);
         allowed.saturating_sub(self.used[Budget::TextureBytes as usize])
     }
 }
 
-/// What files may use.
+/// A limited resource of files.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Budget {
     Triangles,
@@ -168,24 +169,24 @@ pub(super) enum Budget {
     Nodes,
     Joints,
     MorphTargets,
-    /// Bytes of morph targets, joint influences and clips: a file can refer to the same bytes any number of
+    /// Bytes of morph targets, joint influences and clips. A file can refer to the same bytes any number of
     /// times.
     AnimationBytes,
     /// Bytes of decoded images.
     TextureBytes,
-    /// Numbers of all grids of volumes.
+    /// Numbers in all grids of volumes.
     Voxels,
-    /// Nodes that place volumes, each of which has buffers and passes of its own.
+    /// Nodes that place volumes. Each has its own buffers and passes.
     VolumeNodes,
-    /// Bytes of decompressed buffer views, which may together be as many as those of a file.
+    /// Bytes of decompressed buffer views. Their limit is that of the size of a file.
     DecodedBytes,
 }
 
 impl Budget {
-    /// The number of budgets.
+    /// Number of budgets.
     const COUNT: usize = Self::DecodedBytes as usize + 1;
 
-    /// The limit, its unit, and its configuration key.
+    /// Returns the limit, its unit, and its settings key.
     fn limit(self, limits: &settings::Load) -> (u64, &'static str, &'static str) {
         match self {
             Self::Triangles => (limits.max_triangles, "triangles", "load.max_triangles"),
@@ -217,7 +218,7 @@ impl Budget {
     }
 }
 
-/// The warning about a file that holds points or lines.
+/// Warning for a file that has points or lines.
 pub(super) const POINTS_AND_LINES: &str =
     "holds points or lines; they are one pixel wide, cast no shadows and send no rays";
 

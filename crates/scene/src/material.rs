@@ -6,18 +6,18 @@ use super::{
 };
 use glam::{Vec3, Vec4};
 
-/// The largest emission: products with more leave the range of f32.
+/// Largest emission, which keeps products within the range of f32.
 pub(super) const BRIGHTEST_EMISSION: f32 = 1e9;
 
-/// How the alpha of a material is used.
+/// Alpha mode of a material.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AlphaMode {
     /// Alpha is ignored.
     #[default]
     Opaque,
-    /// The surface is cut out where alpha is below the cutoff.
+    /// Alpha test: the surface is cut out where alpha is below the cutoff.
     Mask,
-    /// The surface is blended over what lies behind.
+    /// Alpha blending over the background.
     Blend,
 }
 
@@ -30,15 +30,15 @@ pub struct Material {
     pub base_color: Vec4,
     /// Base colour in sRGB, with alpha.
     pub base_color_texture: Option<TextureRef>,
-    /// Metalness: 0 is dielectric, 1 is metal.
+    /// Metalness: 0 for a dielectric, 1 for a metal.
     pub metallic: f32,
     /// Perceptual roughness.
     pub roughness: f32,
-    /// Roughness in green, metallic in blue.
+    /// Roughness in green, metalness in blue.
     pub metallic_roughness_texture: Option<TextureRef>,
     /// Tangent-space normals.
     pub normal_texture: Option<TextureRef>,
-    /// Scales x and y of the normal texture.
+    /// Scale of x and y of the normal texture.
     pub normal_scale: f32,
     /// Occlusion in red.
     pub occlusion_texture: Option<TextureRef>,
@@ -46,52 +46,52 @@ pub struct Material {
     pub occlusion_strength: f32,
     /// Linear emission, with KHR_materials_emissive_strength multiplied in.
     pub emissive: Vec3,
-    /// The factor in [`Self::emissive`], which clips can animate by itself.
+    /// Emission factor in [`Self::emissive`], stored separately because clips can animate it.
     pub emissive_factor: Vec3,
-    /// The strength in [`Self::emissive`].
+    /// Emission strength in [`Self::emissive`].
     pub emissive_strength: f32,
     /// Emission in sRGB.
     pub emissive_texture: Option<TextureRef>,
-    /// How alpha is used.
+    /// Alpha mode.
     pub alpha_mode: AlphaMode,
-    /// Alpha below this is cut out in [`AlphaMode::Mask`].
+    /// Alpha cutoff of [`AlphaMode::Mask`].
     pub alpha_cutoff: f32,
-    /// Whether back faces are drawn too, with their normals flipped.
+    /// True if back faces are drawn too, with flipped normals.
     pub double_sided: bool,
-    /// Whether base colour is shown without lighting (KHR_materials_unlit).
+    /// True if base colour is shown without lighting (KHR_materials_unlit).
     pub unlit: bool,
-    /// The layers over the base; `None` where the file has none.
+    /// Layers over the base; `None` if the file has none.
     pub layers: Option<Box<Layers>>,
-    /// Whether no file gave this material. Environment lighting on it is graded by direction, so that its
-    /// shape shows even under a uniform environment.
+    /// True if the material does not come from a file. Environment lighting on it is graded by direction, so
+    /// that its shape is visible even in a uniform environment.
     pub stand_in: bool,
 }
 
 impl Material {
-    /// Whether it is blended over what lies behind, and not drawn into the G-buffer.
+    /// True if it is blended over the background instead of drawn into the G-buffer.
     pub fn is_blended(&self) -> bool {
         self.alpha_mode == AlphaMode::Blend || self.transmission() > 0.0
     }
 
-    /// Whether it transmits most light everywhere, and so casts no shadow.
+    /// True if it transmits most light everywhere, and so casts no shadow.
     pub fn is_clear(&self) -> bool {
         let textured = |layers: &Layers| layers.transmission_texture.is_some();
         self.transmission() >= 0.5 && !self.layers.as_deref().is_some_and(textured)
     }
 
-    /// Whether it encloses a volume: then its near surface alone tints what is behind.
+    /// True if it encloses a volume. Then only its near surface tints the background.
     pub fn is_volume(&self) -> bool {
         let thickness = self.layers.as_ref().map_or(0.0, |layers| layers.thickness);
         self.transmission() > 0.0 && thickness > 0.0
     }
 
-    /// The least perceptual roughness of what it reflects or transmits by, whatever its textures hold;
-    /// infinite where it is unlit.
+    /// Returns a lower bound for the perceptual roughness of its reflection and transmission, for any texture
+    /// contents. It is infinite for unlit materials.
     pub fn least_roughness(&self) -> f32 {
         if self.unlit {
             return f32::INFINITY;
         }
-        // A texture makes it smoother, but for one of glossiness.
+        // A texture multiplies the factor, so it may lower the roughness to 0. A glossiness texture cannot.
         let least = |roughness: f32, texture: Option<TextureRef>| match texture {
             Some(_) => 0.0,
             None => roughness,
@@ -111,7 +111,7 @@ impl Material {
         base.min(of_layers.unwrap_or(f32::INFINITY))
     }
 
-    /// The set of texture coordinates that tangents follow; `None` where nothing needs tangents.
+    /// Returns the set of texture coordinates that tangents follow, or `None` if no texture needs tangents.
     pub fn tangent_uv_set(&self) -> Option<u32> {
         let uv_set = |texture: Option<TextureRef>| texture.map(|texture| texture.uv_set);
         let of_layers = |layers: &Layers| {
@@ -122,7 +122,7 @@ impl Material {
         uv_set(self.normal_texture).or_else(|| self.layers.as_deref().and_then(of_layers))
     }
 
-    /// Makes its emission the product of factor and strength, as far as f32 holds it.
+    /// Sets the emission to the product of factor and strength, clamped to the range of f32.
     pub fn multiply_emission(&mut self) {
         let emissive = self.emissive_factor * self.emissive_strength;
         self.emissive = emissive.clamp(Vec3::ZERO, Vec3::splat(BRIGHTEST_EMISSION));
@@ -132,7 +132,7 @@ impl Material {
         self.layers.as_ref().map_or(0.0, |layers| layers.transmission)
     }
 
-    /// Every texture that it uses.
+    /// Iterates over all textures of the material.
     pub fn textures_mut(&mut self) -> impl Iterator<Item = &mut TextureRef> {
         let base = [
             &mut self.base_color_texture,
@@ -146,8 +146,8 @@ impl Material {
         base.into_iter().chain(layers).flatten()
     }
 
-    /// The material of primitives that name none: a grey dielectric, just too rough to send reflection rays by default,
-    /// which a scan has no use for.
+    /// Returns the material of primitives without one. It is a grey dielectric, just too rough for reflection
+    /// rays at default settings, because scans do not benefit from them.
     pub fn stand_in() -> Self {
         Self {
             base_color: Vec3::splat(0.6).extend(1.0),
@@ -158,7 +158,7 @@ impl Material {
         }
     }
 
-    /// The texture in a slot.
+    /// Returns the texture in a slot.
     pub fn texture_mut(&mut self, slot: TextureSlot) -> Option<&mut TextureRef> {
         match slot {
             TextureSlot::BaseColor => self.base_color_texture.as_mut(),
@@ -171,7 +171,7 @@ impl Material {
 }
 
 impl Default for Material {
-    /// glTF's default material.
+    /// Default material of glTF.
     fn default() -> Self {
         Self {
             name: String::new(),

@@ -1,4 +1,4 @@
-//! Meshes: triangles, lines and points, with what morph targets and joints do to their vertices.
+//! Meshes: triangles, lines and points, with morph targets and joint influences.
 
 use glam::{Vec2, Vec3, Vec4};
 
@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3, Vec4};
 pub struct Mesh {
     /// Name in the file; may be empty.
     pub name: String,
-    /// Parts, each with one material.
+    /// Primitives, each with one material.
     pub primitives: Vec<Primitive>,
 }
 
@@ -16,8 +16,8 @@ pub struct Mesh {
 pub struct Primitive {
     /// Index into [`super::Scene::materials`].
     pub material: usize,
-    /// Pairs of a variant and its material: `None` with the own material, then each of
-    /// [`super::Scene::variants`] that has one. Empty where no variant has.
+    /// Pairs of a variant and its material: `None` with the primitive's own material, then each of
+    /// [`super::Scene::variants`] that has one. Empty if no variant has one.
     pub variants: Vec<(Option<usize>, usize)>,
     /// Positions in mesh space, all finite.
     pub positions: Vec<Vec3>,
@@ -33,51 +33,51 @@ pub struct Primitive {
     pub colors: Vec<Vec4>,
     /// Triangles, as vertex indices.
     pub indices: Vec<[u32; 3]>,
-    /// Lines, one pixel wide, as vertex indices.
+    /// One-pixel lines, as vertex indices.
     pub lines: Vec<[u32; 2]>,
-    /// Points of one pixel, as vertex indices.
+    /// One-pixel points, as vertex indices.
     pub points: Vec<u32>,
-    /// How its lines and points are lit.
+    /// Lighting of lines and points.
     pub shading: Shading,
-    /// Indices into the skin's joints: those of a vertex start at `vertex * influences_per_vertex`. Empty
-    /// when rigid.
+    /// Joint indices into the skin. Those of a vertex start at `vertex * influences_per_vertex`. Empty for a
+    /// rigid primitive.
     pub joints: Vec<u32>,
     /// Weights of `joints`, which sum to 1 for each vertex.
     pub joint_weights: Vec<f32>,
-    /// Joints per vertex: 0, or a multiple of four.
+    /// Number of joints per vertex: 0 or a multiple of four.
     pub influences_per_vertex: usize,
-    /// Morph targets; all primitives of a mesh have equally many.
+    /// Morph targets. All primitives of a mesh have the same number.
     pub targets: Vec<MorphTarget>,
 }
 
 impl Primitive {
-    /// Whether it has no triangles, lines or points.
+    /// True if it has no triangles, lines or points.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty() && self.lines.is_empty() && self.points.is_empty()
     }
 }
 
-/// How points and lines are lit. It follows from the attributes that the file gives them (glTF 2.0, 3.9.7
-/// "Point and Line Materials").
+/// Lighting of points and lines. It follows from their attributes in the file (glTF 2.0, 3.9.7 "Point and
+/// Line Materials").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Shading {
-    /// Without lighting, in base colour and emission: they have no normals.
+    /// Unlit, with base colour and emission, for points and lines without normals.
     Unlit,
-    /// As surfaces, without the material's normal texture: they have normals and no tangents.
+    /// Lit like surfaces but without the material's normal texture, for those with normals and no tangents.
     Plain,
-    /// As surfaces: they have normals and tangents.
+    /// Lit like surfaces, for those with normals and tangents.
     #[default]
     Mapped,
 }
 
-/// Offsets that a morph target adds at weight 1: one per vertex, or none.
+/// Offsets that a morph target adds at weight 1: one per vertex, or empty.
 #[derive(Debug, Clone, Default)]
 pub struct MorphTarget {
     /// Name in the file (`extras.targetNames` of the mesh); may be empty.
     pub name: String,
-    /// Offsets of positions.
+    /// Position offsets.
     pub positions: Vec<Vec3>,
-    /// Offsets of normals.
+    /// Normal offsets.
     pub normals: Vec<Vec3>,
     /// Offsets of the xyz of tangents.
     pub tangents: Vec<Vec3>,

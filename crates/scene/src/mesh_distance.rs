@@ -1,5 +1,4 @@
-//! The nearest points of two meshes, exactly: every pair of triangles counts, and a tree over each mesh rules most
-//! pairs out.
+//! Exact nearest points of two meshes. A bounding box tree over each mesh prunes the pairs of triangles.
 
 use glam::{DVec3, Vec3};
 use std::{
@@ -8,23 +7,23 @@ use std::{
     sync::atomic::{AtomicBool, Ordering as Atomic},
 };
 
-/// Three corners.
+/// Corners of a triangle.
 pub type Corners = [DVec3; 3];
 
-/// How near two surfaces come to each other. Where they cross, both points are one, and the distance is 0; what is
-/// inside of a closed surface is as far away as that surface.
+/// Distance between two surfaces. It is 0 if they intersect, and both points are the same. An object inside a
+/// closed surface has a distance to that surface too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeshDistance {
-    /// The distance.
+    /// Distance between the points.
     pub distance: f64,
-    /// A point of the first surface and one of the second that are so far apart.
+    /// Nearest points, one on each surface.
     pub points: [DVec3; 2],
 }
 
-/// Triangles of a leaf.
+/// Maximum number of triangles in a leaf.
 const LEAF: usize = 4;
 
-/// A box with what lies in it.
+/// Bounding box node.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     min: DVec3,
@@ -32,7 +31,7 @@ struct Node {
     /// Range of triangles.
     first: usize,
     count: usize,
-    /// Its two children, which are neighbours; `None` for a leaf.
+    /// Index of the first of its two consecutive children; `None` for a leaf.
     children: Option<usize>,
 }
 
@@ -43,7 +42,8 @@ struct Tree {
 }
 
 impl Tree {
-    /// Halves the triangles along the longest axis of their centroids. Those that are not finite are left out.
+    /// Builds the tree by median splits along the longest axis of the centroids. Triangles that are not
+    /// finite are left out.
     fn new(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Self {
         let finite = |triangle: &[Vec3; 3]| triangle.iter().all(|corner| corner.is_finite());
         let triangles = triangles.into_iter().filter(finite);
@@ -88,7 +88,7 @@ impl Node {
         }
     }
 
-    /// Squared distance of two boxes.
+    /// Returns the squared distance between two boxes.
     fn distance_squared(&self, other: &Self) -> f64 {
         let apart = (other.min - self.max).max(self.min - other.max);
         apart.max(DVec3::ZERO).length_squared()
@@ -99,7 +99,7 @@ impl Node {
     }
 }
 
-/// A pair of nodes; the greatest is the nearest.
+/// Pair of nodes, ordered so that the nearest pair is the greatest.
 #[derive(Debug)]
 struct Pair {
     squared: f64,
@@ -126,11 +126,12 @@ impl Ord for Pair {
     }
 }
 
-/// The nearest points of two sets of triangles; `None` where one has none, or once it is `cancelled`.
+/// Returns the nearest points of two sets of triangles. Returns `None` if either is empty, or if `cancelled`
+/// becomes true.
 ///
-/// Branch and bound over a tree of each (Larsen et al. 2000, "Fast Distance Queries with Rectangular Swept Sphere
-/// Volumes", section 3): the pair of boxes that are the nearest is opened first, and what is farther apart than
-/// the best pair of triangles is never opened.
+/// Best-first branch and bound over both trees (Larsen et al. 2000, "Fast Distance Queries with Rectangular
+/// Swept Sphere Volumes", section 3). The nearest pair of boxes is opened first. Pairs that are farther apart
+/// than the best pair of triangles are never opened.
 pub fn mesh_distance(
     first: impl IntoIterator<Item = [Vec3; 3]>,
     second: impl IntoIterator<Item = [Vec3; 3]>,
@@ -155,7 +156,7 @@ pub fn mesh_distance(
         }
         let [x, y] = [a.nodes[nodes[0]], b.nodes[nodes[1]]];
         match (x.children, y.children) {
-            // The larger box is opened.
+            // Descend into the larger box.
             (Some(child), other) if other.is_none() || x.size() >= y.size() => {
                 open.extend([pair([child, nodes[1]]), pair([child + 1, nodes[1]])]);
             }
@@ -181,8 +182,8 @@ pub fn mesh_distance(
     })
 }
 
-/// The nearest points of two triangles: where an edge of one crosses the other they are the same; else they lie on
-/// two edges, or on a corner and a triangle.
+/// Returns the nearest points of two triangles. If an edge of one crosses the other, both points are the
+/// crossing. Otherwise they lie on two edges, or on a corner and a triangle.
 pub fn nearest_of_triangles(s: &Corners, t: &Corners) -> [DVec3; 2] {
     let edges = |triangle: &Corners| {
         let [a, b, c] = *triangle;
@@ -205,7 +206,7 @@ pub fn nearest_of_triangles(s: &Corners, t: &Corners) -> [DVec3; 2] {
     nearest.unwrap_or([s[0], t[0]])
 }
 
-/// Where an edge passes through a triangle that it is not parallel to.
+/// Returns the intersection of an edge with a triangle that it is not parallel to.
 fn crossing([from, to]: [DVec3; 2], triangle: &Corners) -> Option<DVec3> {
     let [a, b, c] = *triangle;
     let (along, u, v) = (to - from, b - a, c - a);
@@ -222,7 +223,7 @@ fn crossing([from, to]: [DVec3; 2], triangle: &Corners) -> Option<DVec3> {
     is_inside.then(|| from + t * along)
 }
 
-/// The nearest points of two segments (Ericson 2005, "Real-Time Collision Detection", section 5.1.9).
+/// Returns the nearest points of two segments (Ericson 2005, "Real-Time Collision Detection", section 5.1.9).
 fn nearest_of_segments([p, to_p]: [DVec3; 2], [q, to_q]: [DVec3; 2]) -> [DVec3; 2] {
     let (d, e, r) = (to_p - p, to_q - q, p - q);
     let (a, b, c) = (d.length_squared(), d.dot(e), d.dot(r));
@@ -231,16 +232,16 @@ fn nearest_of_segments([p, to_p]: [DVec3; 2], [q, to_q]: [DVec3; 2]) -> [DVec3; 
         true => (numerator / denominator).clamp(0.0, 1.0),
         false => 0.0,
     };
-    // Of parallel segments any point will do.
+    // For parallel segments any `s` is valid.
     let mut s = share(b * g - c * f, a * f - b * b);
     let mut t = share(b * s + g, f);
-    // Clamping one moves the nearest of the other.
+    // Clamping one parameter changes the nearest point for the other.
     s = share(b * t - c, a);
     t = share(b * s + g, f);
     [p + s * d, q + t * e]
 }
 
-/// The point of a triangle that is nearest to `p` (Ericson 2005, section 5.1.5).
+/// Returns the point of a triangle that is nearest to `p` (Ericson 2005, section 5.1.5).
 fn nearest_of_triangle(p: DVec3, triangle: &Corners) -> DVec3 {
     let [a, b, c] = *triangle;
     let (ab, ac) = (b - a, c - a);
@@ -253,7 +254,7 @@ fn nearest_of_triangle(p: DVec3, triangle: &Corners) -> DVec3 {
     if va > 0.0 && vb > 0.0 && vc > 0.0 && sum > 0.0 {
         return a + ab * (vb / sum) + ac * (vc / sum);
     }
-    // On an edge, as everything is of a triangle without area.
+    // The point lies on an edge, which includes all points of a degenerate triangle.
     let on_edge = |[from, to]: [DVec3; 2]| {
         let along = to - from;
         let length = along.length_squared();
@@ -329,7 +330,7 @@ mod tests {
         }
     }
 
-    /// Against many points of both triangles: none is nearer, and some are nearly as near.
+    /// Compared with many sampled points of both triangles, none is nearer and some are nearly as near.
     #[test]
     fn of_two_triangles_no_points_are_nearer() {
         const STEPS: usize = 24;

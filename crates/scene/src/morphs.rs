@@ -1,11 +1,11 @@
-//! The morph targets of nodes, by name.
+//! Lookup of the morph targets of nodes, by name.
 
 use super::{graph::Scene, mesh::Primitive};
 use crate::{Error, Result};
 
 impl Scene {
-    /// The number of morph targets of a node's mesh. Instances use the weights of their parent and have none
-    /// of their own.
+    /// Returns the number of morph targets of a node's mesh. It is 0 for instances, which use the weights of
+    /// their parent.
     pub fn morph_targets(&self, node: usize) -> usize {
         let node = self.nodes.get(node).filter(|node| !node.instance);
         let mesh = node.and_then(|node| self.meshes.get(node.mesh?));
@@ -13,7 +13,7 @@ impl Scene {
         first.map_or(0, |primitive| primitive.targets.len())
     }
 
-    /// The name of a morph target of a node, or its number where the file gives it none.
+    /// Returns the name of a node's morph target, or its index if the file has no name.
     pub fn morph_name(&self, node: usize, target: usize) -> String {
         let mesh = self.nodes.get(node).and_then(|node| self.meshes.get(node.mesh?));
         let first = mesh.and_then(|mesh| mesh.primitives.first());
@@ -24,15 +24,15 @@ impl Scene {
         }
     }
 
-    /// The nodes that have morph targets, with their numbers of them.
+    /// Iterates over the nodes that have morph targets, each with the number of targets.
     pub fn morphed_nodes(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let nodes = 0..self.nodes.len();
         let counted = nodes.map(|node| (node, self.morph_targets(node)));
         counted.filter(|(_, targets)| *targets > 0)
     }
 
-    /// The node, the target and the weight that `text` names, such as `face/smile=0.5`: both by name or
-    /// number.
+    /// Parses text such as `face/smile=0.5` to a node, a target and a weight. Node and target are given by
+    /// name or index.
     ///
     /// # Errors
     ///

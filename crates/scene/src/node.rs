@@ -2,32 +2,32 @@
 
 use glam::{DMat4, DQuat, DVec3, Mat4};
 
-/// A node of the hierarchy.
+/// A node of the scene hierarchy.
 #[derive(Debug, Clone)]
 pub struct Node {
     /// Name in the file; may be empty.
     pub name: String,
-    /// Index of the parent, lower than its own.
+    /// Index of the parent, which is lower than its own.
     pub parent: Option<usize>,
-    /// `parent_from_node` at rest.
+    /// Rest value of `parent_from_node`.
     pub transform: Transform,
     /// Index into [`super::Scene::meshes`].
     pub mesh: Option<usize>,
-    /// Index into [`super::Scene::skins`]; only beside a mesh.
+    /// Index into [`super::Scene::skins`]; only with a mesh.
     pub skin: Option<usize>,
-    /// Morph weights at rest: as many as the mesh has morph targets, or empty.
+    /// Rest values of the morph weights: one for each target of the mesh, or empty.
     pub weights: Vec<f32>,
     /// Index into [`super::Scene::lights`].
     pub light: Option<usize>,
-    /// Where the light is in place of the node, in the axes of the file.
+    /// Transform of the light that overrides that of the node, in the axes of the file.
     pub file_from_light: Option<Mat4>,
     /// Index into [`super::Scene::cameras`].
     pub camera: Option<usize>,
     /// Index into [`super::Scene::volumes`].
     pub volume: Option<usize>,
-    /// Whether it is visible at rest, if all its ancestors are (KHR_node_visibility).
+    /// True if it is visible at rest, provided that all ancestors are (KHR_node_visibility).
     pub visible: bool,
-    /// Whether it is an instance of its parent and uses the parent's morph weights (EXT_mesh_gpu_instancing).
+    /// True if it is an instance of its parent and uses the parent's morph weights (EXT_mesh_gpu_instancing).
     pub instance: bool,
 }
 
@@ -51,8 +51,8 @@ impl Default for Node {
     }
 }
 
-/// A node's local transform, in the doubles of the file: a root may stand a million metres from the world's origin, and
-/// a child as far back.
+/// Local transform of a node, in f64 like the file. A root may be a million metres from the world origin,
+/// with a child that is translated back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Transform {
     /// Translation, rotation and scale, which clips can animate.
@@ -64,12 +64,12 @@ pub enum Transform {
         /// Scale per axis.
         scale: DVec3,
     },
-    /// A matrix.
+    /// Matrix, which clips cannot animate.
     Matrix(DMat4),
 }
 
 impl Transform {
-    /// `parent_from_node`.
+    /// Returns `parent_from_node`.
     pub fn matrix(&self) -> DMat4 {
         match *self {
             Self::Trs {

@@ -2,18 +2,23 @@
 //!
 //! tobj reads the numbers, the indices and the vertex colours of an OBJ, and the statements of an MTL.
 //!
-//! canopy screens the lines before tobj reads them (`screen`, and the first half of `mtl`). tobj refuses a
-//! whole file for one line that it does not understand. It reads UTF-8 only, divides positions by their w,
-//! and skips points. It does not say which smoothing group a face is in, nor which corners have texture
-//! coordinates and normals. So canopy decodes the text, joins continued lines, and leaves out what tobj would
-//! refuse, with a warning that names the line. It writes all vertices first, because a face may come before
-//! its vertices, and therefore makes relative indices absolute. It writes `g N` wherever the object, group,
-//! smoothing group, material or kind of element changes; N is a row in a table of these. Each model that tobj
-//! returns is thus uniform, and its name says what it belongs to. `model` joins the models, so that faces
-//! share the vertices of the file.
+//! canopy screens the lines before tobj reads them (`screen`, and the first half of `mtl`), because tobj has
+//! these limits:
 //!
-//! canopy also finds and reads all files (`materials`): tobj would open any path. And it cuts polygons into
-//! triangles (`polygon`) and makes missing normals (`meshes`): tobj makes fans, and no normals.
+//! - It refuses a whole file for one line that it does not understand.
+//! - It reads only UTF-8, divides positions by their w, and skips points.
+//! - It does not report the smoothing group of a face, nor which corners have texture coordinates and
+//!   normals.
+//!
+//! So canopy decodes the text and joins continued lines. Lines that tobj would refuse are left out, with a
+//! warning that names the line. All vertices are written first, because a face may precede its vertices, and
+//! therefore relative indices become absolute. `g N` is written wherever the object, group, smoothing group,
+//! material or kind of element changes. N is a row in a table of these. Each model that tobj returns is thus
+//! uniform, and its name identifies its row. `model` joins the models, so that faces share the vertices of
+//! the file.
+//!
+//! canopy also finds and reads all files (`materials`), because tobj would open any path. It triangulates
+//! polygons (`polygon`) and computes missing normals (`meshes`), because tobj makes fans and no normals.
 
 mod materials;
 mod meshes;
@@ -33,10 +38,10 @@ use crate::Result;
 use materials::Materials;
 use std::path::Path;
 
-/// Further warnings of a file are counted and left out.
+/// Maximum number of warnings for a file. Further ones are only counted.
 const MAX_WARNINGS: usize = 100;
 
-/// The comment in the first line, in which exporters name themselves.
+/// Returns the comment in the first line, in which exporters name themselves.
 pub(super) fn first_comment(bytes: &[u8]) -> Option<String> {
     const MOST_BYTES: usize = 800;
     let start = text::utf8(&bytes[..bytes.len().min(MOST_BYTES)]);
@@ -46,7 +51,7 @@ pub(super) fn first_comment(bytes: &[u8]) -> Option<String> {
     Some(comment.trim_start_matches('#').into())
 }
 
-/// Loads the OBJ file `path`, whose bytes are `bytes`.
+/// Loads the OBJ file `path` with the contents `bytes`.
 pub(super) fn load(path: &Path, bytes: &[u8], load: &mut Load<'_>) -> Result<Scene> {
     let mut warnings = Vec::new();
     load.enter(format!("parsing {}", path.display()), 0.1)?;

@@ -1,4 +1,4 @@
-//! Opening a scene: what the settings choose of it, and the view that it is first seen from.
+//! Opens a scene: applies the settings to it and computes the view that it is first seen from.
 //!
 //! The viewer, `canopy render`, `canopy export` and the benchmarks all open their scenes here.
 
@@ -18,78 +18,77 @@ use crate::{
 use glam::Vec3;
 use std::{ops::Range, path::PathBuf};
 
-/// Length of occlusion rays in a closed room, over half of its diagonal.
+/// Length of occlusion rays in a closed room, relative to half of its diagonal.
 const ROOM_OCCLUSION: f32 = 0.08;
 
-/// Poses that stand for a whole clip when it is framed.
+/// Number of poses that are sampled when a clip is framed.
 const CLIP_POSES: usize = 9;
 
-/// A loaded scene with the clip and the variant that the settings choose.
+/// A loaded scene with the clip and the variant that the settings select.
 #[derive(Debug)]
 pub struct OpenedScene {
-    /// Its files; none for the built-in scene. Where a folder was opened, the scene in it.
+    /// Scene files; empty for the built-in scene. If a folder was opened, the scene file in it.
     pub files: Vec<PathBuf>,
-    /// The scene, with the materials of its variant.
+    /// The scene, with the materials of the selected variant.
     pub scene: Scene,
-    /// Bounds of the scene at any time.
+    /// Bounds of the scene at any time, for any pose.
     pub bounds: Bounds,
-    /// The clip that `animation.clip` names.
+    /// Clip that `animation.clip` names.
     pub clip: Option<usize>,
-    /// The clips that it names where they are several, and the morph weights that `animation.morphs` names.
+    /// Clips to blend, if `animation.clip` names several, and the morph weights of `animation.morphs`.
     pub blend: Blend,
-    /// The variant that `scene.variant` names.
+    /// Variant that `scene.variant` names.
     pub variant: Option<usize>,
-    /// The moment at `animation.time`.
+    /// First moment, at `animation.time`.
     pub first: FirstMoment,
-    /// Positions in metres that the first view holds, counted from [`FirstMoment::origin`].
+    /// Positions that the first view frames, in metres relative to [`FirstMoment::origin`].
     pub points: Vec<Vec3>,
-    /// Edits that are to lie over the scene, which is as its files have it. They change neither the first
-    /// view nor the exposure.
+    /// Edits to apply on top of the scene, which is as in its files. They change neither the first view nor
+    /// the exposure.
     pub edits: FoundEdits,
-    /// The first setting that does not fit the scene. The first clip, or no variant, stands in for what it
-    /// names.
+    /// First setting that does not fit the scene. The first clip or no variant is used instead.
     pub misfit: Option<Error>,
 }
 
-/// The first moment of an opened scene, which settles the first view and the exposure.
+/// First moment of an opened scene, which determines the first view and the exposure.
 #[derive(Debug)]
 pub struct FirstMoment {
-    /// The scene's pose.
+    /// Pose of the scene.
     pub pose: Pose,
-    /// The box around the points that the first view holds.
+    /// Bounding box of the points that the first view frames, in world space.
     pub bounds: Aabb,
-    /// The point of the world that the first view is computed from: see [`scene_origin`].
+    /// Origin of the first view's computations, in world space. See [`scene_origin`].
     pub origin: Vec3,
     ground: Option<Ground>,
     has_floor: bool,
     is_builtin: bool,
-    /// Number of positions of the scene, and those of them that the first view holds, if not all.
+    /// Number of positions in the scene, and the ranges of those that the first view frames; `None` for all.
     positions: usize,
     main_part: Option<Vec<Range<usize>>>,
-    /// Where a room is seen from, counted from the origin.
+    /// Camera position in a closed room, relative to the origin.
     inside: Option<Inside>,
 }
 
-/// The view that a scene is first seen from.
+/// View that a scene is first seen from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FirstView {
-    /// The view at the first moment.
+    /// Viewpoint at the first moment.
     pub viewpoint: Viewpoint,
-    /// Metres from the viewpoint's eye, whose place f32 has rounded, to where it is.
+    /// Rounding error of the viewpoint's eye: its exact position minus the f32 one, in metres.
     pub eye_rest: Vec3,
-    /// The file's camera that this is the view of. Clips may move it.
+    /// Camera of the file that this view is seen through. Clips may move it.
     pub camera: Option<usize>,
     origin: Vec3,
 }
 
-/// The time over which the first view holds the whole scene.
+/// Time span over which the first view frames the whole scene.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Span {
-    /// The clip's whole duration, whether it plays or not.
+    /// The clip's whole duration, even if it does not play.
     Clip,
-    /// `poses` moments, spread over the `seconds` after the first one; one pose is the first moment alone.
+    /// `poses` moments, spread over `seconds` from the first one. One pose is the first moment alone.
     Sequence {
-        /// Duration; negative where time runs backwards.
+        /// Duration in seconds; negative if time runs backwards.
         seconds: f32,
         /// Number of moments, at least 1.
         poses: usize,
@@ -109,7 +108,7 @@ impl OpenedScene {
     ///
     /// # Errors
     ///
-    /// Those of [`load_for`].
+    /// Any error of [`load_for`].
     pub fn load(
         files: &[PathBuf],
         config: &Settings,
@@ -125,7 +124,8 @@ impl OpenedScene {
         Ok(opened)
     }
 
-    /// Chooses what `config` names of a scene that is not the built-in one.
+    /// Applies the clip, morph weights, variant and up axis of `config` to a scene. The scene must not be the
+    /// built-in one.
     pub fn new(mut scene: Scene, config: &Settings, span: Span) -> Self {
         let mut misfit = None;
         let animation = &config.animation;
@@ -164,17 +164,17 @@ impl OpenedScene {
         }
     }
 
-    /// The same scene, if all settings fit it.
+    /// Returns the scene if all settings fit it.
     ///
     /// # Errors
     ///
-    /// [`OpenedScene::misfit`].
+    /// [`OpenedScene::misfit`], if there is one.
     pub fn checked(mut self) -> Result<Self> {
         self.misfit.take().map_or(Ok(self), Err)
     }
 }
 
-/// What was found; where it was not, `otherwise`, and the first error becomes the misfit.
+/// Returns the value of `found`. On an error, returns `otherwise` and keeps the first error as the misfit.
 fn fitting<T>(found: Result<T>, otherwise: T, misfit: &mut Option<Error>) -> T {
     found.unwrap_or_else(|error| {
         misfit.get_or_insert(error);
@@ -183,8 +183,8 @@ fn fitting<T>(found: Result<T>, otherwise: T, misfit: &mut Option<Error>) -> T {
 }
 
 impl FirstMoment {
-    /// The moment at `time` of a scene that is not the built-in one, with the `points` that its first view
-    /// holds, which are counted from `origin`.
+    /// Computes the moment at `time` of a scene that is not the built-in one. `points` are what the first
+    /// view frames, relative to `origin`.
     fn new(
         scene: &Scene,
         (clip, blend): (Option<usize>, &Blend),
@@ -213,7 +213,7 @@ impl FirstMoment {
         }
     }
 
-    /// The same moment after the scene has been turned.
+    /// Computes the same moment again after the scene has been turned.
     pub fn turned(
         &self,
         scene: &Scene,
@@ -227,14 +227,16 @@ impl FirstMoment {
         }
     }
 
-    /// The first view: from `look` if that says anything, else from the camera that `settings` name, else of
-    /// `points`, which are counted from [`FirstMoment::origin`], without small parts far from the rest. The built-in scene
-    /// is made to be seen through its camera; rooms that are closed to the outside are seen through their first one, or
-    /// else from a place inside. `aspect` is the picture's width over its height.
+    /// Computes the first view. It comes from `look` if that is set, else from the camera that `settings`
+    /// name. Otherwise it frames `points` without small parts far from the rest. `points` are relative to
+    /// [`FirstMoment::origin`], and `aspect` is the image's width over its height.
+    ///
+    /// The built-in scene is meant to be seen through its camera. Closed rooms are seen through their first
+    /// camera, or else from a position inside.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the scene has no such camera.
+    /// [`Error::NotFound`] if the scene has no such camera.
     pub fn view(
         &self,
         scene: &Scene,
@@ -282,8 +284,9 @@ impl FirstMoment {
         })
     }
 
-    /// Those of `points`, the scene's positions at one time after another, that are no small parts far from the rest; `None`
-    /// where all are.
+    /// Filters `points`, which hold the scene's positions at one time after another, to the main part of the
+    /// scene. Small parts far from the rest are left out. Returns `None` if all points belong to the main
+    /// part.
     fn held(&self, points: &[Vec3]) -> Option<Vec<Vec3>> {
         let ranges = self.main_part.as_ref()?;
         let times = points.chunks_exact(self.positions);
@@ -295,13 +298,13 @@ impl FirstMoment {
         is_whole.then(|| times.flat_map(at_one_time).collect())
     }
 
-    /// The ground at the scene's foot, where `mode` asks for one. It lies at the lowest point that the first
-    /// view holds, which nothing sinks below while a clip plays.
+    /// Returns the ground plane below the scene if `mode` asks for one. It lies at the lowest point that the
+    /// first view frames, so that nothing sinks below it while a clip plays.
     pub fn ground(&self, mode: GroundMode) -> Option<Ground> {
         self.ground.and_then(|ground| ground.shown(mode, self.has_floor))
     }
 
-    /// Pose and box of the scene, counted from [`FirstMoment::origin`].
+    /// Returns the pose and the bounding box of the scene relative to [`FirstMoment::origin`].
     pub fn from_origin(&self) -> (Pose, Aabb) {
         let bounds = Aabb {
             min: self.bounds.min - self.origin,
@@ -312,7 +315,8 @@ impl FirstMoment {
 }
 
 impl FirstView {
-    /// The view at `pose`, and what f32 has rounded of its eye: that of its camera, or the same one at any time.
+    /// Returns the view at `pose` and the rounding error of its eye. It is that of its camera, or the same
+    /// view at any time if it has none.
     pub fn at(&self, scene: &Scene, pose: &Pose) -> (Viewpoint, Vec3) {
         let of_camera = self.camera.and_then(|camera| {
             let own = pose.moved(-self.origin.as_dvec3());
@@ -322,14 +326,16 @@ impl FirstView {
     }
 }
 
-/// The point of the world that a scene is drawn and framed from: [`framing::origin`] of its rest pose.
+/// Returns the point in world space that a scene is drawn and framed from: [`framing::origin`] of its rest
+/// pose.
 pub fn scene_origin(scene: &Scene, bounds: &Bounds) -> Vec3 {
     framing::origin(bounds.scene(scene, &Pose::new(scene, None, 0.0)))
 }
 
-/// Positions in metres, counted from `origin`, that a view of the scene holds: those over the whole length of the clip, so that
-/// it stays in sight once it plays, or the pose at `time` of a clip without length. Where the whole clip
-/// would be too many positions, those at its start alone.
+/// Returns the positions that a view of the scene frames, in metres relative to `origin`. They cover the
+/// whole duration of the clip, so that the scene stays in view while it plays. A clip without duration
+/// contributes its pose at `time`. If the whole clip would be too many positions, only those at its start are
+/// used.
 pub fn clip_points(
     scene: &Scene,
     (clip, blend): (Option<usize>, &Blend),
@@ -350,7 +356,7 @@ mod tests {
     use super::*;
     use crate::{Camera, Clip, Node, Transform, settings::Switch};
 
-    /// A camera that stands at x = 3, and a clip.
+    /// Returns a scene with a camera at x = 3 and a clip.
     fn scene() -> Scene {
         Scene {
             nodes: vec![Node {
@@ -384,8 +390,8 @@ mod tests {
         assert_eq!((opened.clip, opened.variant), (None, Some(0)));
     }
 
-    /// A point that a clip carries ten metres to the right is framed there too, whether the clip plays or
-    /// not.
+    /// A point that a clip carries ten metres to the right is framed there too, even if the clip does not
+    /// play.
     #[test]
     fn a_clip_is_framed_over_its_whole_length() {
         let mut scene = scene();

@@ -1,5 +1,4 @@
-//! Picture files, to be compared: PNG and JPEG as they are encoded, OpenEXR and Radiance HDR as linear
-//! floats.
+//! Image files for comparison: PNG and JPEG in their encoding, OpenEXR and Radiance HDR as linear floats.
 
 use super::{
     environment::{openexr, radiance},
@@ -10,28 +9,28 @@ use crate::{Error, Result, error::guarded, settings};
 use ::image::ImageFormat::{Jpeg, Png};
 use std::path::Path;
 
-/// The name extensions of pictures.
+/// File name extensions of images.
 pub const EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "exr", "hdr"];
 
-/// The first bytes of Radiance HDR: its signature, in both spellings, begins so.
+/// First bytes of Radiance HDR, which both spellings of its signature share.
 const RADIANCE: &[u8] = b"#?";
 
-/// What is behind transparent pixels, sRGB-encoded.
+/// Background of transparent pixels, sRGB-encoded.
 const BACKDROP: f32 = 0.5;
 
-/// A picture.
+/// An image as floats.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
     /// Width and height in pixels.
     pub size: [u32; 2],
     /// Red, green and blue, row by row from the top.
     pub pixels: Vec<[f32; 3]>,
-    /// Whether they are linear radiance. Otherwise they are sRGB-encoded, from 0 to 1.
+    /// True if pixels are linear radiance. Otherwise they are sRGB-encoded, from 0 to 1.
     pub is_linear: bool,
 }
 
 impl Picture {
-    /// The picture of sRGB-encoded RGBA of eight bits a channel; what is transparent lies over middle grey.
+    /// Converts sRGB-encoded 8-bit RGBA. Transparent pixels are composited over middle grey.
     pub fn from_rgba8(size: [u32; 2], rgba8: &[u8]) -> Self {
         let pixels = rgba8.as_chunks::<4>().0.iter();
         let pixels = pixels.map(|pixel| opaque(pixel.map(|byte| f32::from(byte) / 255.0)));
@@ -42,48 +41,48 @@ impl Picture {
         }
     }
 
-    /// Reads the picture at `path`. What is transparent in a PNG lies over middle grey; alpha of an OpenEXR
-    /// file is left out.
+    /// Reads the image at `path`. Transparent pixels of a PNG are composited over middle grey, and the alpha
+    /// of an OpenEXR file is ignored.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] for a file that cannot be read, [`Error::Limit`] for one larger than `limits`, and
-    /// [`Error::Scene`] for one that is broken, has more pixels than `limits` allow, or is not of the kind
-    /// that its name says.
+    /// [`Error::Io`] for a file that cannot be read, and [`Error::Limit`] for one larger than `limits`.
+    /// [`Error::Scene`] for one that is broken, has more pixels than `limits` allow, or does not have the
+    /// format of its extension.
     pub fn load(path: &Path, limits: &settings::Load) -> Result<Self> {
         let bytes = read_file(path, limits.max_file_bytes)?;
         let decoded = guarded(|| match is_linear(path) {
             true => linear(&bytes, limits.max_environment_pixels),
             false => encoded(&bytes, limits.max_image_pixels),
         });
-        let broken = || Err("is broken in a way that its decoder did not expect".into());
+        let broken = || Err("is broken: its decoder failed unexpectedly".into());
         decoded
             .unwrap_or_else(broken)
             .map_err(|what| Error::scene(path, what))
     }
 }
 
-/// The bytes of the OpenEXR file at `path`, whose headers ask for no more memory than `limits` allow.
+/// Reads the OpenEXR file at `path` after checking that its headers need no more memory than `limits` allow.
 ///
 /// # Errors
 ///
-/// As [`Picture::load`].
+/// Any error of [`Picture::load`].
 pub fn checked_openexr(path: &Path, limits: &settings::Load) -> Result<Vec<u8>> {
     let bytes = read_file(path, limits.max_file_bytes)?;
     let checked = match bytes.starts_with(openexr::MAGIC) {
         true => openexr::check_headers(&bytes, limits.max_environment_pixels).map(drop),
-        false => Err("is no OpenEXR file".into()),
+        false => Err("is not an OpenEXR file".into()),
     };
     checked.map_err(|what| Error::scene(path, what))?;
     Ok(bytes)
 }
 
-/// Whether the name is that of a picture.
+/// True if the path has an extension of an image.
 pub fn is_picture(path: &Path) -> bool {
     extension(path).is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }
 
-/// Whether the name is that of a picture of linear radiance.
+/// True if the path has an extension of an image of linear radiance.
 pub fn is_linear(path: &Path) -> bool {
     extension(path).is_some_and(|extension| extension == "exr" || extension == "hdr")
 }
@@ -96,7 +95,7 @@ fn linear(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
     let (size, pixels) = match bytes {
         bytes if bytes.starts_with(openexr::MAGIC) => openexr::rgb(bytes, max_pixels)?,
         bytes if bytes.starts_with(RADIANCE) => radiance::rgb(bytes, max_pixels)?,
-        _ => return Err("is neither OpenEXR nor Radiance HDR, as its name says".into()),
+        _ => return Err("is not OpenEXR or Radiance HDR, although its name says so".into()),
     };
     Ok(Picture {
         size,
@@ -107,12 +106,12 @@ fn linear(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
 
 fn encoded(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
     let Ok(format @ (Png | Jpeg)) = ::image::guess_format(bytes) else {
-        return Err("is neither PNG nor JPEG, as its name says".into());
+        return Err("is not PNG or JPEG, although its name says so".into());
     };
     image::probe(bytes, max_pixels)?;
     let decoded = image::decoded(bytes, format)?;
     let size = [decoded.width(), decoded.height()];
-    // Converts integers, which are the same in grey and in colour; the conversion to floats rounds grey otherwise.
+    // Converts integers rather than floats, because the float conversion rounds grey and colour differently.
     let color = decoded.color();
     if color.bytes_per_pixel() == color.channel_count() {
         return Ok(Picture::from_rgba8(size, &decoded.into_rgba8()));
@@ -128,7 +127,7 @@ fn encoded(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
     })
 }
 
-/// A pixel over the backdrop.
+/// Composites a pixel over the background.
 fn opaque([r, g, b, a]: [f32; 4]) -> [f32; 3] {
     match a < 1.0 {
         true => [r, g, b].map(|c| a * c + (1.0 - a) * BACKDROP),
@@ -151,14 +150,14 @@ mod tests {
         encoded(&out, 1 << 20).unwrap()
     }
 
-    /// Every value, and every alpha, of eight bits is the same number in each kind of PNG.
+    /// Every 8-bit value and every 8-bit alpha gives the same number in each kind of PNG.
     #[test]
     fn pictures_are_the_same_in_every_kind_of_png() {
         for alpha in [255, 254, 128, 1, 0] {
             let all = |pixel: fn(u8, u8) -> Vec<u8>| -> Vec<u8> {
                 (0..=255).flat_map(|value| pixel(value, alpha)).collect()
             };
-            // Sixteen bits are 257 times as much: each byte twice.
+            // A 16-bit value is 257 times the 8-bit one: the byte is repeated.
             let wide = |bytes: Vec<u8>| -> Vec<u8> { bytes.iter().flat_map(|b| [*b; 2]).collect() };
             let expected = png(ColorType::Rgba8, &all(|v, a| vec![v, v, v, a]));
             let mut others = vec![
@@ -180,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Sixteen bits keep what eight do not hold.
+    /// Sixteen bits keep precision that eight do not have.
     #[test]
     fn sixteen_bits_are_not_rounded_to_eight() {
         let pixel = png(ColorType::L16, &1000_u16.to_ne_bytes()).pixels[0];

@@ -1,4 +1,4 @@
-//! What animated properties are at rest, in the floats of a channel.
+//! Rest values of animated properties, in the floats of a channel.
 
 use super::{
     camera::Projection,
@@ -8,7 +8,7 @@ use super::{
     node::Transform,
 };
 
-/// Writes the value that the thing of `channel` has at rest. Returns whether it has one.
+/// Writes the rest value of the channel's property. Returns true if there is one.
 pub(super) fn write_value(scene: &Scene, channel: &Channel, value: &mut Vec<f32>) -> bool {
     value.clear();
     match channel.property.of() {
@@ -65,7 +65,7 @@ fn of_light(scene: &Scene, channel: &Channel, value: &mut Vec<f32>) {
     match (channel.property, light.kind) {
         (Property::LightColor, _) => value.extend(light.color.to_array()),
         (Property::LightIntensity, _) => value.push(light.intensity),
-        // A light without an end has no length to average.
+        // A light of unlimited range has no length to blend.
         (Property::LightRange, _) => value.extend(light.range),
         (Property::InnerAngle, LightKind::Spot { inner_angle, .. }) => value.push(inner_angle),
         (Property::OuterAngle, LightKind::Spot { outer_angle, .. }) => value.push(outer_angle),

@@ -1,7 +1,7 @@
-//! Edits as text: in files of their own, and in pictures. Materials, lights and nodes are named by index and
-//! name, so that a file that has changed since still gets the edits of what it has.
+//! Edits as JSON, in files of their own and in pictures. Materials, lights and nodes are identified by index
+//! and name, so that edits still apply to a file that has changed since.
 //!
-//! Whoever wrote the text is not trusted: every number has a range, every list a most length.
+//! The text is untrusted: every number has a range and every list a maximum length.
 
 use super::{
     edits::{AddedLight, AppliedEdits, LightPlace, LightValue, MaterialValue, SceneEdits, Value},
@@ -18,26 +18,26 @@ use std::{
     path::Path,
 };
 
-/// The version of the text. A reader takes no later one.
+/// Version of the format. Later versions are refused.
 const FORMAT: u32 = 1;
 
-/// Most bytes of a file.
+/// Maximum size of a file, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Most materials, lights and nodes of each list.
+/// Maximum length of each list of materials, lights and nodes.
 const MOST: usize = 100_000;
 
-/// Most lights that are added, and most characters of the name of one.
+/// Maximum number of added lights, and maximum number of characters in the name of each.
 const MOST_ADDED: usize = 1024;
 const LONGEST_NAME: usize = 256;
 
-/// The largest number of a matrix.
+/// Maximum absolute value of a matrix element.
 const FARTHEST: f32 = 1e18;
 
-/// How far the last row of a matrix may be from 0, 0, 0, 1.
+/// Maximum deviation of the last row of a matrix from 0, 0, 0, 1.
 const TOLERANCE: f32 = 1e-3;
 
-/// Edits as text, and the nodes that are hidden.
+/// Serialized edits and hidden nodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedEdits {
@@ -55,7 +55,7 @@ pub struct SavedEdits {
     hidden: Vec<SavedNode>,
 }
 
-/// Values of a material or of a light.
+/// Edited values of a material or of a light.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved<K: Ord> {
@@ -64,13 +64,13 @@ struct Saved<K: Ord> {
     values: BTreeMap<K, Json>,
 }
 
-/// What became of the light at a node.
+/// Edit of the light at a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedPlace {
     node: usize,
     name: String,
-    /// `file_from_light`, by columns.
+    /// `file_from_light`, column-major.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     matrix: Option<[f32; 16]>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -79,14 +79,14 @@ struct SavedPlace {
     removed: bool,
 }
 
-/// A light that was added.
+/// An added light.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedLight {
     name: String,
     kind: SavedKind,
     values: BTreeMap<LightValue, Json>,
-    /// `file_from_light`, by columns.
+    /// `file_from_light`, column-major.
     matrix: [f32; 16],
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     off: bool,
@@ -100,7 +100,7 @@ enum SavedKind {
     Spot,
 }
 
-/// A node.
+/// A hidden node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedNode {
@@ -108,7 +108,7 @@ struct SavedNode {
     name: String,
 }
 
-/// A value as JSON has it.
+/// A value in its JSON form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Json {
@@ -122,11 +122,11 @@ enum Json {
 /// Edits that fit a scene.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FoundEdits {
-    /// The edits.
+    /// Edits of materials and lights.
     pub edits: SceneEdits,
     /// Nodes whose meshes are hidden.
     pub hidden: BTreeSet<usize>,
-    /// A line for each thing that the scene does not have.
+    /// One message for each edit that refers to something that the scene does not have.
     pub left: Vec<String>,
 }
 
@@ -144,7 +144,7 @@ impl Default for SavedEdits {
 }
 
 impl SavedEdits {
-    /// The edits that lie over `scene`, and its hidden nodes.
+    /// Serializes the edits that are applied to `scene`, and its hidden nodes.
     pub fn new(scene: &Scene, applied: &AppliedEdits, hidden: &BTreeSet<usize>) -> Self {
         let edits = applied.edits();
         let name_of = |node: usize| scene.nodes.get(node).map(|node| node.name.clone());
@@ -181,14 +181,14 @@ impl SavedEdits {
         }
     }
 
-    /// Whether it changes nothing.
+    /// True if it changes nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The text of the file that [`Self::read`] reads.
+    /// Returns the text of the file that [`Self::read`] reads.
     pub fn text(&self) -> String {
-        // Every field has a form in JSON.
+        // Serialization cannot fail, because every field can be represented in JSON.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
@@ -196,7 +196,7 @@ impl SavedEdits {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] where it cannot be read, and [`Error::Scene`] that says what is wrong with it.
+    /// [`Error::Io`] if the file cannot be read, and [`Error::Scene`] if its content is invalid.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = read_file(path, MOST_BYTES).map_err(|error| match error {
             Error::Limit { .. } => Error::scene(path, "edits have at most 16 MiB"),
@@ -210,11 +210,13 @@ impl SavedEdits {
         }
     }
 
-    /// What is wrong with it, if anything is.
+    /// Returns a description of the first invalid value, if there is one.
     pub fn fault(&self) -> Option<String> {
         if self.format != FORMAT {
             let format = self.format;
-            return Some(format!("edits of format {format}, where {FORMAT} is known"));
+            return Some(format!(
+                "the edits have format {format}; canopy reads format {FORMAT}"
+            ));
         }
         let counts = [
             self.materials.len(),
@@ -223,7 +225,7 @@ impl SavedEdits {
             self.hidden.len(),
         ];
         if counts.iter().any(|count| *count > MOST) {
-            return Some(format!("edits of more than {MOST} things of a kind"));
+            return Some(format!("more than {MOST} edits of one kind"));
         }
         if self.added_lights.len() > MOST_ADDED {
             return Some(format!("more than {MOST_ADDED} added lights"));
@@ -248,8 +250,8 @@ impl SavedEdits {
         fault.or_else(|| places.next()).or_else(|| added.next())
     }
 
-    /// What of it fits `scene`, which is as its files have it. A thing is what has the name at its index, or
-    /// else the only one of that name.
+    /// Returns the edits that fit `scene`, which must be as in its files. A saved index is used if the thing
+    /// there has the saved name. Otherwise the only thing of that name is used.
     pub fn find(&self, scene: &Scene) -> FoundEdits {
         let mut found = FoundEdits::default();
         let mut left = Vec::new();
@@ -265,7 +267,7 @@ impl SavedEdits {
                 value.set(&mut wanted, to);
                 if value.of(of_file).is_none() {
                     left.push(format!(
-                        "the material {:?} has no layers, so {} is left out",
+                        "the material {:?} has no layers; {} is ignored",
                         saved.name,
                         name_of(value)
                     ));
@@ -312,7 +314,7 @@ impl SavedEdits {
         }
         if missing > 0 {
             left.push(format!(
-                "{missing} of the hidden nodes are not in the scene, so they hide nothing"
+                "{missing} of the hidden nodes are not in the scene and are ignored"
             ));
         }
         found.left = left;
@@ -325,13 +327,13 @@ fn not_there(noun: &str, index: usize, name: &str) -> String {
         "" => index.to_string(),
         name => format!("{name:?}"),
     };
-    format!("there is no {noun} {called}, so its edits are left out")
+    format!("there is no {noun} {called}; its edits are ignored")
 }
 
-/// Indices by name.
+/// Looks up indices by name.
 struct Names<'a> {
     names: Vec<&'a str>,
-    /// The first of each name, and whether it is the only one.
+    /// First index of each name, and true if the name is unique.
     first: HashMap<&'a str, (usize, bool)>,
 }
 
@@ -365,7 +367,7 @@ impl<K: Ord + Copy> Saved<K> {
         }
     }
 
-    /// Calls `set` with each value, up to the first that is wrong.
+    /// Calls `set` with each value, and stops at the first invalid one.
     fn each(
         &self,
         value: impl Fn(K, &Json) -> Result<Value, String>,
@@ -427,7 +429,7 @@ fn matrix(columns: &[f32; 16]) -> Result<Mat4, String> {
     let is_small = columns.iter().all(|number| number.abs() <= FARTHEST);
     match is_small && matrix.row(3).abs_diff_eq(Vec4::W, TOLERANCE) {
         true => Ok(matrix),
-        false => Err("the matrix is no place".into()),
+        false => Err("the matrix is not a valid transform".into()),
     }
 }
 
@@ -446,7 +448,7 @@ impl Json {
         }
     }
 
-    /// So many numbers.
+    /// Returns the numbers if there are exactly `N`.
     fn numbers<const N: usize>(&self) -> Option<[f32; N]> {
         match self {
             Self::Numbers(numbers) => numbers.as_slice().try_into().ok(),
@@ -465,7 +467,7 @@ fn mode_name(mode: AlphaMode) -> &'static str {
     }
 }
 
-/// The name of a value in the text.
+/// Returns the name of a value in the JSON.
 fn name_of(value: impl Serialize) -> String {
     let name = serde_json::to_value(value).ok();
     name.as_ref()
@@ -474,12 +476,12 @@ fn name_of(value: impl Serialize) -> String {
         .to_owned()
 }
 
-/// The value of a material that `json` stands for.
+/// Parses and checks a value of a material.
 fn material_value(of: MaterialValue, json: &Json) -> Result<Value, String> {
     let range = of.range();
     let (least, most) = (*range.start(), *range.end());
     let is_within = |numbers: &[f32]| numbers.iter().all(|number| range.contains(number));
-    let wrong = |what: String| format!("{} has to be {what}", name_of(of));
+    let wrong = |what: String| format!("{} must be {what}", name_of(of));
     let sample = Material {
         layers: Some(Box::default()),
         ..Material::default()
@@ -513,11 +515,11 @@ fn material_value(of: MaterialValue, json: &Json) -> Result<Value, String> {
     }
 }
 
-/// The value of a light that `json` stands for.
+/// Parses and checks a value of a light.
 fn light_value(of: LightValue, json: &Json) -> Result<Value, String> {
     let range = 0.0..=BRIGHTEST_LIGHT;
     let is_within = |numbers: &[f32]| numbers.iter().all(|number| range.contains(number));
-    let wrong = |what: &str| format!("{} has to be {what} from 0 to {BRIGHTEST_LIGHT}", name_of(of));
+    let wrong = |what: &str| format!("{} must be {what} from 0 to {BRIGHTEST_LIGHT}", name_of(of));
     match (of, json) {
         (LightValue::Color, _) => match json.numbers::<3>().filter(|n| is_within(n)) {
             Some(color) => Ok(Value::Color(color.into())),
@@ -526,7 +528,7 @@ fn light_value(of: LightValue, json: &Json) -> Result<Value, String> {
         (LightValue::Intensity, Json::Number(number)) if range.contains(number) => Ok(Value::Number(*number)),
         (LightValue::Intensity, _) => Err(wrong("a number")),
         (LightValue::Range | LightValue::Radius, Json::Nothing(())) => Ok(Value::Length(None)),
-        // A light that ends where it is would shine on nothing.
+        // A light whose range is zero would illuminate nothing.
         (LightValue::Range, Json::Number(0.0)) => Ok(Value::Length(None)),
         (LightValue::Range | LightValue::Radius, Json::Number(length)) if range.contains(length) => {
             Ok(Value::Length(Some(*length)))

@@ -1,27 +1,27 @@
-//! Signed distances to a surface of triangles, in f64: the sign is that of the angle-weighted pseudonormal where
-//! the surface is nearest (Bærentzen and Aanæs 2005, "Signed Distance Computation Using the Angle Weighted
-//! Pseudonormal"). It tells the inside of one closed shell that neither touches nor crosses itself, and of open surfaces the
-//! nearest side.
+//! Signed distances to a triangle surface, in f64. The sign is that of the angle-weighted pseudonormal at the
+//! nearest point (Bærentzen and Aanæs 2005, "Signed Distance Computation Using the Angle Weighted
+//! Pseudonormal"). It tells inside from outside for a single closed shell that neither touches nor crosses
+//! itself. For open surfaces it tells the nearest side.
 //!
-//! Which triangle is nearest is known before, as from a tree's query in f32.
+//! The nearest triangle is an input, for example from a BVH query in f32.
 
 use glam::{DVec3, Vec3};
 use std::collections::HashMap;
 
-/// Weight of a corner below which the nearest point may as well lie on a neighbouring triangle: what is nearest was
+/// Barycentric weight below which a neighbouring triangle may be nearer, because the nearest triangle was
 /// found in f32.
 const NEAR_EDGE: f64 = 1e-3;
 
-/// Triangles, and the directions that tell their sides apart. Corners of the same position are one, whichever mesh
-/// they belong to.
+/// Triangles with the pseudonormals that tell their sides apart. Corners with equal positions are merged,
+/// even across meshes.
 #[derive(Debug)]
 pub struct SignedSurface {
     corners: Vec<DVec3>,
     triangles: Vec<[u32; 3]>,
     normals: Vec<DVec3>,
-    /// Of each triangle, of its edges from corner to next corner.
+    /// Pseudonormals of each triangle's edges, from a corner to the next.
     edge_normals: Vec<[DVec3; 3]>,
-    /// By corner.
+    /// Pseudonormals of the corners.
     corner_normals: Vec<DVec3>,
     /// Triangles around each corner: `around[around_first[c]..around_first[c + 1]]`.
     around_first: Vec<u32>,
@@ -29,28 +29,29 @@ pub struct SignedSurface {
     open_edges: usize,
 }
 
-/// The point of a surface that is nearest to a point.
+/// Nearest point of a surface to a query point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SignedNearest {
-    /// Where it is.
+    /// Position of the nearest point.
     pub position: DVec3,
-    /// Metres from there to the point, negative inside or behind.
+    /// Distance in metres to the query point, negative inside or behind the surface.
     pub distance: f64,
     /// Index of its triangle.
     pub triangle: u32,
 }
 
-/// What of a triangle is nearest.
+/// Nearest feature of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Feature {
     Face,
-    /// From this corner to the next.
+    /// Edge from this corner to the next.
     Edge(usize),
     Corner(usize),
 }
 
 impl SignedSurface {
-    /// `triangles` are indices into `positions`. Triangles with a corner that is not finite count for nothing.
+    /// Creates the surface of `triangles`, which are indices into `positions`. Triangles with a corner that
+    /// is not finite are ignored.
     pub fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let (corners, triangles) = welded(positions, triangles);
         let at = |corner: u32| corners[corner as usize];
@@ -61,7 +62,8 @@ impl SignedSurface {
         };
         let normals: Vec<DVec3> = triangles.iter().map(normal).collect();
         let mut corner_normals = vec![DVec3::ZERO; corners.len()];
-        // By its corners in ascending order: the sum of normals, and how often it is passed upwards and downwards.
+        // Keyed by the corners in ascending order: the sum of normals, and how often the edge occurs in each
+        // direction.
         let mut edges: HashMap<[u32; 2], (DVec3, [u32; 2])> = HashMap::new();
         for (triangle, normal) in triangles.iter().zip(&normals) {
             if *normal == DVec3::ZERO {
@@ -98,13 +100,13 @@ impl SignedSurface {
         }
     }
 
-    /// The number of edges that two triangles do not share with opposite directions. Where there are any, the surface
-    /// bounds nothing, and the sign is that of the side that is nearest.
+    /// Returns the number of edges that are not shared by two triangles in opposite directions. If there are
+    /// any, the surface is not closed, and signs are relative to the nearest side.
     pub fn open_edges(&self) -> usize {
         self.open_edges
     }
 
-    /// The diagonal of the box around the triangles.
+    /// Returns the diagonal of the bounding box of the triangles.
     pub fn size(&self) -> f64 {
         let used = self.triangles.as_flattened().iter();
         let used = used.map(|c| self.corners[*c as usize]).filter(|c| c.is_finite());
@@ -118,8 +120,8 @@ impl SignedSurface {
         }
     }
 
-    /// Where the surface is nearest to `point`, whose nearest triangle is `triangle` but for the rounding of f32: of
-    /// those around it a nearer one may be found.
+    /// Returns the nearest point of the surface to `point`. `triangle` is the nearest triangle up to f32
+    /// rounding. Its neighbours are tested too if one of them may be nearer.
     pub fn nearest(&self, point: Vec3, triangle: u32) -> SignedNearest {
         let point = point.as_dvec3();
         let mut best = (triangle, self.on_triangle(triangle, point));
@@ -151,12 +153,13 @@ impl SignedSurface {
         }
     }
 
-    /// The point of a triangle that is nearest to `p`: of its inside and its edges, so that needles have their edges.
+    /// Returns the nearest point of a triangle to `p`. Edges are tested separately from the inside, so that
+    /// slivers are handled.
     fn on_triangle(&self, triangle: u32, p: DVec3) -> Near {
         let at = self.triangles[triangle as usize].map(|corner| self.corners[corner as usize]);
         let [a, b, c] = at;
         let normal = (b - a).cross(c - a);
-        // Twice the areas opposite to the corners, over that of the triangle.
+        // Barycentric coordinates: twice the areas opposite to the corners, relative to that of the triangle.
         let part = |from: DVec3, to: DVec3| (to - from).cross(p - from).dot(normal);
         let weights = [part(b, c), part(c, a), part(a, b)].map(|w| w / normal.length_squared());
         if weights.iter().all(|w| *w > 0.0) {
@@ -171,7 +174,7 @@ impl SignedSurface {
         let on_edge = |edge: usize| {
             let (from, to) = (at[edge], at[(edge + 1) % 3]);
             let along = (p - from).dot(to - from) / (to - from).length_squared();
-            // An edge without a length is a point, whose quotient is NaN.
+            // For an edge of length zero, which is a point, the quotient is NaN.
             let (position, feature) = if along >= 1.0 {
                 (to, Feature::Corner((edge + 1) % 3))
             } else if along > 0.0 {
@@ -191,14 +194,14 @@ impl SignedSurface {
     }
 }
 
-/// A point of a triangle.
+/// Nearest point of a triangle.
 #[derive(Debug, Clone, Copy)]
 struct Near {
     position: DVec3,
-    /// Square of its distance.
+    /// Squared distance.
     squared: f64,
     feature: Feature,
-    /// The smallest of the weights of the corners.
+    /// Smallest barycentric weight.
     least_weight: f64,
 }
 
@@ -206,12 +209,12 @@ fn ascending(a: u32, b: u32) -> [u32; 2] {
     [a.min(b), a.max(b)]
 }
 
-/// The positions without repetitions, and the triangles over them.
+/// Merges equal positions, and returns them with the triangles over them.
 fn welded(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     let mut numbers = HashMap::new();
     let mut corners = Vec::new();
     let number_of = |position: &Vec3| {
-        // Zeros of either sign are the same.
+        // Maps −0 to +0, because both are equal.
         let key = position.to_array().map(|x| (x + 0.0).to_bits());
         *numbers.entry(key).or_insert_with(|| {
             corners.push(position.as_dvec3());
@@ -224,7 +227,7 @@ fn welded(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<DVec3>, Vec<[u32; 
     (corners, triangles)
 }
 
-/// The triangles around each corner, one corner after another, and where those of each begin.
+/// Returns the offsets and the concatenated lists of the triangles around each corner.
 fn around(corners: usize, triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<u32>) {
     let mut first = vec![0; corners + 1];
     for corner in triangles.as_flattened() {
@@ -249,18 +252,18 @@ fn around(corners: usize, triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<u32>) {
 mod tests {
     use super::*;
 
-    /// The nearest triangle by brute force, as a tree finds it: in f32.
+    /// Finds the nearest triangle by brute force in f32, like a BVH query does.
     fn nearest_in_f32(surface: &SignedSurface, point: Vec3) -> u32 {
         let distance = |triangle: u32| {
             let squared = surface.on_triangle(triangle, point.as_dvec3()).squared;
             (squared as f32, triangle)
         };
         let all = (0..surface.triangles.len() as u32).map(distance);
-        // The last of those that are equally near, to be hard on the choice of the first.
+        // The last of equally near triangles, as a harder case for the correction.
         all.reduce(|a, b| if b.0 <= a.0 { b } else { a }).unwrap().1
     }
 
-    /// Whether `point` is inside, by the solid angles of the triangles (van Oosterom and Strackee 1983).
+    /// True if `point` is inside, by the solid angles of the triangles (van Oosterom and Strackee 1983).
     fn winds_around(surface: &SignedSurface, point: Vec3) -> bool {
         let angle = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|i| surface.corners[i as usize] - point.as_dvec3());
@@ -286,7 +289,7 @@ mod tests {
         ((0..8).map(corner).collect(), triangles.collect())
     }
 
-    /// A sphere of rings, whose radius is `radius(ring, segment)`.
+    /// Returns a sphere of rings with the radius `radius(ring, segment)`.
     fn globe(radius: impl Fn(u32, u32) -> f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         const RINGS: u32 = 9;
         const SEGMENTS: u32 = 12;
@@ -323,7 +326,8 @@ mod tests {
         (positions, triangles)
     }
 
-    /// Points around and in a surface of about unit size, with many right over its corners and edges.
+    /// Returns points around and in a surface of about unit size, with many exactly above its corners and
+    /// edges.
     fn points(positions: &[Vec3]) -> Vec<Vec3> {
         let mut state = 7u32;
         let mut random = || {
@@ -374,7 +378,7 @@ mod tests {
         }
     }
 
-    /// Vertices that lie at the same place, as at seams of normals, are one corner.
+    /// Vertices at the same position, such as at seams of normals, are one corner.
     #[test]
     fn seams_do_not_open_a_surface() {
         let (positions, triangles) = cube();
@@ -406,7 +410,7 @@ mod tests {
             let beside = surface.nearest(Vec3::new(-1.0, 0.0, -1.0), triangle);
             assert!(beside.distance.is_finite(), "{beside:?}");
         }
-        // A neighbour that is nearer than the triangle that was named.
+        // A neighbour is nearer than the given triangle.
         let beside = surface.nearest(Vec3::new(0.1, 0.1, -0.5), 1);
         assert_eq!((beside.distance, beside.triangle), (-0.5, 0));
         assert_eq!(SignedSurface::new(&[], &[]).size(), 0.0);

@@ -1,6 +1,6 @@
-//! The encoding of sRGB (IEC 61966-2-1), for values from 0 to 1.
+//! sRGB transfer function (IEC 61966-2-1), for values from 0 to 1.
 
-/// The encoded value of a linear one.
+/// Encodes a linear value.
 pub fn encode(linear: f32) -> f32 {
     if linear <= 0.003_130_8 {
         12.92 * linear
@@ -9,7 +9,7 @@ pub fn encode(linear: f32) -> f32 {
     }
 }
 
-/// The linear value of an encoded one.
+/// Decodes an encoded value to a linear one.
 pub fn decode(encoded: f32) -> f32 {
     if encoded <= 0.040_45 {
         encoded / 12.92
@@ -22,7 +22,7 @@ pub fn decode(encoded: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// Both against the same in f64, and every byte comes back.
+    /// Both directions are compared with f64, and every byte survives the round trip.
     #[test]
     fn both_directions_are_those_of_the_standard() {
         for step in 0..=1000_u16 {

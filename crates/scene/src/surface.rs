@@ -1,4 +1,4 @@
-//! Normals and tangents that a file leaves out.
+//! Computation of normals and tangents that a file does not have.
 
 mod normals;
 mod tangents;

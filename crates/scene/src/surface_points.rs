@@ -1,19 +1,19 @@
-//! Points on a surface of triangles, from which its distance to another is measured.
+//! Sample points on a triangle surface, from which its distance to another surface is measured.
 
 use glam::Vec3;
 
-/// A point of a surface.
+/// Sample point of a surface.
 #[derive(Debug, Clone, Copy)]
 pub struct SurfacePoint {
     /// World position in metres.
     pub position: Vec3,
-    /// The part of the surface that it stands for, in square metres.
+    /// Area of the surface that it represents, in square metres.
     pub area: f64,
-    /// The triangle that it lies on.
+    /// Index of the triangle that it lies on.
     pub triangle: u32,
 }
 
-/// The vertices of `triangles`, each once, in the order of `positions`. They stand for no area.
+/// Returns the vertices of `triangles`, each once, in the order of `positions`. They represent no area.
 pub fn vertices(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<SurfacePoint> {
     let mut of = vec![None; positions.len()];
     for (triangle, number) in triangles.iter().zip(0..) {
@@ -32,8 +32,8 @@ pub fn vertices(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<SurfacePoint>
     .collect()
 }
 
-/// About `count` points, at least one on each triangle. Larger ones are cut into the squares of whole numbers
-/// of equal parts, each of which has a point in its middle.
+/// Returns about `count` points, at least one on each triangle. Larger triangles are subdivided into n² equal
+/// parts, each with a point at its centre.
 pub fn samples(positions: &[Vec3], triangles: &[[u32; 3]], count: u32) -> Vec<SurfacePoint> {
     let corners = |t: &[u32; 3]| t.map(|vertex| positions[vertex as usize].as_dvec3());
     let area = |t: &[u32; 3]| {

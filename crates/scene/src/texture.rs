@@ -1,4 +1,4 @@
-//! Textures: an image with a sampler, and how a material uses it.
+//! Textures: images with samplers, and references to them in materials.
 
 use glam::{Affine2, Vec2};
 
@@ -7,22 +7,22 @@ use glam::{Affine2, Vec2};
 pub struct Texture {
     /// Index into [`super::Scene::images`].
     pub image: usize,
-    /// How it is sampled.
+    /// Sampler of the image.
     pub sampler: Sampler,
 }
 
-/// glTF's sampler.
+/// Sampler of glTF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sampler {
-    /// Horizontal wrapping.
+    /// Wrap mode along u.
     pub wrap_u: Wrap,
-    /// Vertical wrapping.
+    /// Wrap mode along v.
     pub wrap_v: Wrap,
-    /// Whether the filter is linear, not nearest, when magnified.
+    /// True if magnification is linear, false if nearest.
     pub mag_linear: bool,
-    /// Whether the filter is linear, not nearest, when minified.
+    /// True if minification is linear, false if nearest.
     pub min_linear: bool,
-    /// Whether mipmap levels are interpolated; `None` without mipmaps.
+    /// True if mip levels are interpolated; `None` without mipmaps.
     pub mip_linear: Option<bool>,
 }
 
@@ -38,25 +38,25 @@ impl Default for Sampler {
     }
 }
 
-/// How texture coordinates outside 0..1 wrap.
+/// Wrap mode of texture coordinates outside 0..1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wrap {
-    /// The texture repeats.
+    /// Repeats the texture.
     Repeat,
-    /// The texture repeats, mirrored every other time.
+    /// Repeats the texture, mirrored every other time.
     Mirror,
-    /// The edge continues.
+    /// Clamps to the edge.
     Clamp,
 }
 
-/// A texture as a material uses it.
+/// Reference to a texture in a material.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextureRef {
     /// Index into [`super::Scene::textures`].
     pub texture: usize,
-    /// The set of texture coordinates: 0 or 1.
+    /// Set of texture coordinates: 0 or 1.
     pub uv_set: u32,
-    /// `texture_from_uv` (KHR_texture_transform).
+    /// Matrix `texture_from_uv` (KHR_texture_transform).
     pub texture_from_uv: Affine2,
 }
 
@@ -71,10 +71,10 @@ pub enum TextureSlot {
     Emissive,
 }
 
-/// The transform of a texture (KHR_texture_transform).
+/// Transform of a texture (KHR_texture_transform).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UvTransform {
-    /// Offset of the origin, in texture sizes.
+    /// Offset of the origin, in units of the texture size.
     pub offset: Vec2,
     /// Rotation in radians, counter-clockwise in an image whose v points down.
     pub rotation: f32,
@@ -83,7 +83,7 @@ pub struct UvTransform {
 }
 
 impl UvTransform {
-    /// `texture_from_uv`.
+    /// Returns `texture_from_uv`.
     pub fn matrix(self) -> Affine2 {
         Affine2::from_translation(self.offset)
             * Affine2::from_angle(-self.rotation)

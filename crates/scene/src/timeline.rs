@@ -1,19 +1,19 @@
-//! Time in a clip: the part of it that repeats, and steps by frames.
+//! Playback time in a clip: the loop range, and steps by frames.
 
 use crate::settings::Animation;
 
-/// The part of a clip that plays, in seconds.
+/// Part of a clip that plays, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoopRange {
-    /// Where it begins, at least 0.
+    /// Start, at least 0.
     pub from: f32,
-    /// Where it ends, after `from` unless the clip has no length.
+    /// End, which is after `from` unless the clip has no duration.
     pub to: f32,
 }
 
 impl LoopRange {
-    /// The range of the settings within a clip of this length; the whole clip where the settings leave
-    /// nothing of it.
+    /// Returns the range of the settings, clamped to a clip of this duration. It is the whole clip if the
+    /// clamped range is empty.
     pub fn new(settings: &Animation, duration_secs: f32) -> Self {
         let whole = Self {
             from: 0.0,
@@ -32,9 +32,9 @@ impl LoopRange {
         }
     }
 
-    /// The time so many seconds after `time`, and whether the end was reached. Where time `repeats`, it
-    /// begins again at the other end of the range; else it stops there. Outside of the range it goes on until
-    /// it comes in.
+    /// Returns the time `seconds` after `time`, and true if it stopped at an end of the range. If `repeats`
+    /// is set, time wraps around within the range and never stops. Time outside the range continues until it
+    /// enters the range.
     pub fn advance(self, time: f32, seconds: f32, repeats: bool) -> (f32, bool) {
         let length = self.to - self.from;
         if length <= 0.0 {
@@ -55,9 +55,9 @@ impl LoopRange {
     }
 }
 
-/// The time of the frame that is `frames` after the one at `time`, or before it, within a clip of this
-/// length. Frames are at whole multiples of 1 / `rate` seconds; between two, the next one is the nearer in
-/// that direction.
+/// Returns the time `frames` frames after the one at `time`, or before it if negative, clamped to the clip's
+/// duration. Frames are at whole multiples of 1 / `rate` seconds. From a time between two frames, a single
+/// step goes to the next frame in its direction.
 pub fn stepped(time: f32, frames: i32, rate: f32, duration_secs: f32) -> f32 {
     let now = f64::from(time) * f64::from(rate);
     let frame = match frames >= 0 {
@@ -68,13 +68,14 @@ pub fn stepped(time: f32, frames: i32, rate: f32, duration_secs: f32) -> f32 {
     stepped.clamp(0.0, f64::from(duration_secs.max(0.0))) as f32
 }
 
-/// The number of the frame at `time`, from 0.
+/// Returns the index of the frame at `time`.
 pub fn frame_number(time: f32, rate: f32) -> i64 {
     let frame = f64::from(time) * f64::from(rate);
     (frame + near(frame)).floor() as i64
 }
 
-/// How far a time that was computed from a frame's number may be beside it, in frames: f32 rounds it.
+/// Returns the tolerance for times that were computed from a frame's index, in frames. It covers f32
+/// rounding.
 fn near(frame: f64) -> f64 {
     1e-3 + frame.abs() * f64::from(f32::EPSILON)
 }
@@ -122,7 +123,7 @@ mod tests {
         assert_eq!(looped.advance(2.5, 1.0, false), (3.0, true));
         assert_eq!(looped.advance(1.5, -1.0, false), (1.0, true));
         assert_eq!(looped.advance(2.0, 0.5, false), (2.5, false));
-        // What has no length stands still, and an hour is no shorter than it is.
+        // A range without duration does not advance, and long durations do not lose precision.
         assert_eq!(range(0.0, 0.0, 0.0).advance(0.7, 1.0, true), (0.7, false));
         assert_eq!(range(0.0, 0.0, 3600.0).advance(3599.5, 1.0, true).0, 0.5);
         assert_eq!(range(0.0, 0.0, 2.0).advance(-0.5, 0.25, true).0, 1.75);
@@ -143,7 +144,7 @@ mod tests {
             assert!((found - expected).abs() < 1e-6, "{time} {frames}: {found}");
         }
         assert_eq!(stepped(0.3, 1, 30.0, 0.0), 0.0);
-        // As many steps forth as back, over an hour.
+        // Equal numbers of steps forwards and backwards, over an hour.
         let mut time = 3599.0;
         (0..30).for_each(|_| time = stepped(time, 1, 30.0, 3600.0));
         assert_eq!((time, frame_number(time, 30.0)), (3600.0, 108_000));

@@ -1,4 +1,4 @@
-//! The axis of a file that points up, and the rotation that turns it to +Y.
+//! Up axis of a file, and the rotation that turns it to +Y.
 
 use super::{
     bounds::Aabb,
@@ -7,16 +7,16 @@ use super::{
 use crate::settings::UpAxis;
 use glam::{Mat4, Vec3};
 
-/// Where comments at the start of an OBJ end that are read for the axis.
+/// Maximum number of bytes at the start of an OBJ in which comments are searched for the axis.
 const MOST_HEADER_BYTES: usize = 8192;
 
-/// Programs whose OBJ files have +Z up, whatever their settings.
+/// Programs whose OBJ files always have +Z up.
 const Z_UP_PROGRAMS: [&str; 2] = ["freecad", "openscad"];
 
-/// Words of comments that name the program that wrote the file. Others may name any program.
+/// Words in comments that name the program that wrote the file. Other comments may mention any program.
 const WRITTEN_BY: [&str; 4] = ["created by", "exported", "exporter", "generator"];
 
-/// `world_from_file`: turns `axis` to +Y. Right-handed, and exact.
+/// Returns `world_from_file`, an exact rotation that turns `axis` to +Y.
 fn world_from_file(axis: UpAxis) -> Mat4 {
     let [x, y, z] = match axis {
         UpAxis::Auto | UpAxis::Y => return Mat4::IDENTITY,
@@ -30,8 +30,8 @@ fn world_from_file(axis: UpAxis) -> Mat4 {
 }
 
 impl Scene {
-    /// The axis of the files that points up if the settings say `wanted`. [`UpAxis::Auto`] is what the files
-    /// state, or what a scan stands on, or +Y.
+    /// Returns the up axis of the files if the settings say `wanted`. [`UpAxis::Auto`] is the axis that the
+    /// files state or on which a scan stands, or else +Y.
     pub fn up_axis(&self, wanted: UpAxis) -> UpAxis {
         match (wanted, self.up) {
             (UpAxis::Auto, UpHint::Stated(axis) | UpHint::Stands(axis)) => axis,
@@ -46,8 +46,8 @@ impl Scene {
     }
 }
 
-/// What the comments at the start of an OBJ state: the axis itself, or a program that always has the same.
-/// Nothing where they contradict each other.
+/// Returns the axis that the comments at the start of an OBJ state, either directly or by naming a program
+/// that always uses it. Returns `None` if they contradict each other.
 pub(super) fn stated(obj: &[u8]) -> Option<UpAxis> {
     let header = &obj[..obj.len().min(MOST_HEADER_BYTES)];
     let header = String::from_utf8_lossy(header).to_ascii_lowercase();
@@ -67,7 +67,7 @@ pub(super) fn stated(obj: &[u8]) -> Option<UpAxis> {
     others.iter().all(|other| other == first).then_some(*first)
 }
 
-/// The axis that a comment in lower case names as up: "Z up", "z-up", "up axis: Z", "up = +z", "Z_UP".
+/// Returns the up axis that a lower-case comment names: "Z up", "z-up", "up axis: Z", "up = +z", "Z_UP".
 fn axis_in(comment: &str) -> Option<UpAxis> {
     let words: Vec<&str> = comment
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '+' && c != '-')
@@ -98,17 +98,19 @@ fn axis(word: &str) -> Option<UpAxis> {
     })
 }
 
-/// Share of a side of the scene's box that a base fills at least.
+/// Minimum area of a base, relative to that side of the scene's bounding box.
 const LEAST_BASE: f32 = 0.15;
 
-/// Share of the largest base that any other one fills at most.
+/// Maximum area of any other base, relative to the largest.
 const MOST_OTHER: f32 = 0.25;
 
-/// Height of a scan over the longer side of its base. A relief or a clock is flat, and hangs on what looks like a base.
+/// Minimum height of a scan, relative to the longer side of its base. A relief or a clock is flat, and its
+/// back looks like a base.
 const LEAST_HEIGHT: f32 = 0.8;
 
-/// What the shape stands on, if that is not what it would stand on with +Y up: the one side of its box that a flat base
-/// fills. A scan, which is tall, of one piece and without materials, is turned; the rest is offered to the person.
+/// Detects a base other than the one at −Y: the only side of the bounding box that a flat surface fills. A
+/// scan is turned automatically. It is tall, has one primitive, and has no materials. Other shapes are only
+/// suggested to the user.
 pub(super) fn stands(scene: &Scene) -> UpHint {
     let primitives = || scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
     let bounds = Aabb::of(primitives().flat_map(|p| p.positions.iter().copied()));
@@ -117,7 +119,7 @@ pub(super) fn stands(scene: &Scene) -> UpHint {
     if bounds.is_empty() || !extent.is_finite() || size.min_element() <= 0.02 * extent {
         return UpHint::None;
     }
-    // Shares of the sides towards −X, −Y, −Z, +X, +Y and +Z.
+    // Covered share of the sides at −X, −Y, −Z, +X, +Y and +Z.
     let mut bases = [0.0_f32; 6];
     for primitive in primitives() {
         for triangle in &primitive.indices {
@@ -175,7 +177,7 @@ mod tests {
         load_bytes("a.obj", obj.as_bytes(), &limits, &Progress::default()).unwrap()
     }
 
-    /// A box between two corners.
+    /// Appends a box between two corners.
     fn cuboid(min: [f32; 3], max: [f32; 3], text: &mut String) {
         for i in 0..8 {
             let at = |axis: usize| {
@@ -245,7 +247,7 @@ mod tests {
         }
     }
 
-    /// A slab and a pillar on it, whose height is along the axis `up`.
+    /// Returns a slab with a pillar on it, whose height is along the axis `up`.
     fn table(up: usize, sign: f32, height: f32) -> String {
         let at = |across: f32, along: f32, height: f32| {
             let mut at = [across; 3];
@@ -312,7 +314,7 @@ mod tests {
         assert_eq!(UpHint::of_all(&[]), UpHint::None);
     }
 
-    /// The rotation reaches everything that hangs on the root nodes.
+    /// The rotation applies to everything below the root nodes.
     #[test]
     fn a_turned_scene_stands() {
         let mut scene = load("# Z up\nv 0 0 0\nv 1 0 0\nv 0 0 3\nf 1 2 3\n");

@@ -1,4 +1,4 @@
-//! Volumes: what a medium is made of, on grids.
+//! Volumes: grids of the quantities of a medium.
 
 mod blosc;
 mod cursor;
@@ -18,27 +18,27 @@ use glam::Mat4;
 /// A volume of smoke, fire or cloud, or a scan.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Volume {
-    /// Name of the file or of the node that brought it; may be empty.
+    /// Name of the file or node that it comes from; may be empty.
     pub name: String,
-    /// Its grids, each of another quantity, in the order of the file. At least one.
+    /// Grids of different quantities, in the order of the file. There is at least one.
     pub grids: Vec<Grid>,
 }
 
-/// A dense grid of values. Between the centres of its voxels values are interpolated linearly; outside of
-/// them they are the background.
+/// A dense grid of values. Values are interpolated linearly between voxel centres. Outside of them the
+/// background applies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
-    /// Name in the file, which tells the quantity: `density`, `temperature`, `Cd`.
+    /// Name in the file, which identifies the quantity: `density`, `temperature`, `Cd`.
     pub name: String,
-    /// Numbers of a voxel: 1, or 3 for a colour or a vector.
+    /// Number of components per voxel: 1, or 3 for a colour or a vector.
     pub components: usize,
-    /// Voxels along x, y and z; none is 0.
+    /// Number of voxels along x, y and z; never 0.
     pub size: [u32; 3],
-    /// From voxels to the axes of the volume, which its node places: the centre of the first voxel is at the
-    /// origin, that of its neighbour along x at (1, 0, 0). Affine, and it can be inverted.
+    /// Transform from voxels to the axes of the volume, which its node places. The centre of the first voxel
+    /// is at the origin, and that of its neighbour along x at (1, 0, 0). It is affine and invertible.
     pub volume_from_voxel: Mat4,
-    /// The numbers of all voxels, x fastest and z slowest: finite.
+    /// Components of all voxels, all finite, with x fastest and z slowest.
     pub values: Vec<f32>,
-    /// The value outside, in every component.
+    /// Value outside, for every component.
     pub background: f32,
 }

@@ -1,41 +1,41 @@
-//! A volume on one lattice: what it is made of, by the names of its grids.
+//! Resampling of a volume's grids to one lattice. Names of grids identify their quantities.
 
 use super::volume::{Grid, Volume};
 use glam::{Mat4, Vec3, Vec4};
 
-/// Voxels along an edge of a brick.
+/// Number of voxels along an edge of a brick.
 pub const BRICK: u32 = 8;
 
-/// What a renderer marches through: density, temperature and colour at the same voxels.
+/// A volume prepared for ray marching: density, temperature and colour at the same voxels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VolumeLattice {
-    /// Voxels along x, y and z.
+    /// Number of voxels along x, y and z.
     pub size: [u32; 3],
-    /// From the lattice to the axes of the volume: voxel i lies between i and i + 1 along each axis, and has
-    /// its value in the middle.
+    /// Transform from the lattice to the axes of the volume. Voxel i spans i to i + 1 along each axis, with
+    /// its value at the centre.
     pub volume_from_lattice: Mat4,
-    /// The density of each voxel, x fastest.
+    /// Density of each voxel, x fastest.
     pub density: Vec<f32>,
-    /// The least density and the largest.
+    /// Minimum and maximum density.
     pub range: [f32; 2],
-    /// Colour of each voxel, and in w its temperature over that of the hottest one. `None` where the volume
+    /// Colour of each voxel, with its temperature in w relative to the hottest voxel. `None` if the volume
     /// has neither.
     pub look: Option<Vec<[f32; 4]>>,
-    /// Whether any place is hot.
+    /// True if any voxel is hot.
     pub is_hot: bool,
 }
 
-/// What is known of a brick of 8 × 8 × 8 voxels: of all that is interpolated within it.
+/// Bounds of a brick of 8 × 8 × 8 voxels, over all values that are interpolated within it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Brick {
-    /// The least density and the largest.
+    /// Minimum and maximum density.
     pub density: [f32; 2],
-    /// The largest temperature over that of the hottest voxel.
+    /// Maximum temperature, relative to the hottest voxel.
     pub temperature: f32,
 }
 
 impl Brick {
-    /// What is known of both together.
+    /// Returns the bounds of both bricks together.
     pub fn with(self, other: &Self) -> Self {
         let ([low, high], [other_low, other_high]) = (self.density, other.density);
         Self {
@@ -46,10 +46,10 @@ impl Brick {
 }
 
 impl VolumeLattice {
-    /// The lattice of a volume: that of its density, which is the first scalar grid called `density`, or else
-    /// the first that is no temperature. It is longer where grids of temperature (`temperature`, `flame`,
-    /// `heat`) and colour (`Cd`, `color`, `colour`) reach beyond it, but along no axis longer than `most`
-    /// voxels. `None` without a scalar grid.
+    /// Creates the lattice of a volume. It is that of the density, which is the first scalar grid called
+    /// `density`, or else the first that is not a temperature. It is extended to the grids of temperature
+    /// (`temperature`, `flame`, `heat`) and colour (`Cd`, `color`, `colour`) unless an axis would exceed
+    /// `most` voxels. Returns `None` without a scalar grid.
     pub fn new(volume: &Volume, most: u32) -> Option<Self> {
         let called = |grid: &Grid, names: &[&str]| {
             let name = grid.name.to_lowercase();
@@ -110,17 +110,17 @@ impl VolumeLattice {
         })
     }
 
-    /// Bricks along x, y and z.
+    /// Returns the number of bricks along x, y and z.
     pub fn brick_counts(&self) -> [u32; 3] {
         self.size.map(|side| side.div_ceil(BRICK))
     }
 
-    /// All bricks, x fastest.
+    /// Returns all bricks, x fastest.
     pub fn bricks(&self) -> Vec<Brick> {
         let counts = self.brick_counts();
         let [columns, rows, _] = self.size.map(|side| side as usize);
         let brick = |place: [u32; 3]| {
-            // Interpolation reaches one voxel further on each side.
+            // Linear interpolation reaches one voxel further on each side.
             let span = |axis: usize| {
                 let first = (BRICK * place[axis]).saturating_sub(1);
                 let end = (BRICK * (place[axis] + 1) + 1).min(self.size[axis]);
@@ -151,14 +151,14 @@ impl VolumeLattice {
     }
 }
 
-/// Every voxel in the order of its values.
+/// Iterates over all voxels in the order of their values.
 fn voxels(size: [u32; 3]) -> impl Iterator<Item = Vec3> {
     let [x, y, z] = size;
     let all = (0..z).flat_map(move |k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])));
     all.map(|voxel| Vec3::from(voxel.map(|at| at as f32)))
 }
 
-/// Which voxels of a grid, and how many beyond it, a lattice has.
+/// Range of a lattice in the voxels of a grid, which may extend beyond that grid.
 struct Placed {
     first: glam::IVec3,
     size: [u32; 3],
@@ -172,7 +172,7 @@ impl Placed {
         }
     }
 
-    /// Made longer for `other`, where that is not much more than both have.
+    /// Extends the range to `other`, unless it would become much larger than both grids together.
     fn with(self, grid: &Grid, other: &Grid, most: u32) -> Self {
         let from_other = grid.volume_from_voxel.inverse() * other.volume_from_voxel;
         let high = Vec3::from(other.size.map(|side| side as f32)) - 0.5;
@@ -187,7 +187,7 @@ impl Placed {
         if !(low.is_finite() && high.is_finite()) || low.abs().max(high.abs()).max_element() > 1e6 {
             return self;
         }
-        // What rounding adds is not worth a voxel.
+        // Rounding errors should not add a voxel.
         let slack = 1e-2;
         let first = (low + 0.5 + slack).floor().as_ivec3().min(self.first);
         let own_end = self.first + glam::IVec3::from(self.size.map(|side| side as i32));
@@ -202,7 +202,7 @@ impl Placed {
     }
 }
 
-/// A grid as it is seen from the voxels of another one.
+/// Sampler of a grid in the voxel coordinates of another one.
 struct Sampled<'a> {
     grid: &'a Grid,
     own_from_voxel: Mat4,
@@ -220,12 +220,12 @@ impl<'a> Sampled<'a> {
         })
     }
 
-    /// A component between the voxels: interpolated linearly, outside of all voxels the background.
+    /// Samples a component with linear interpolation. Outside of all voxels it is the background.
     fn sample(&self, voxel: Vec3, component: usize) -> f32 {
         let grid = self.grid;
         let at = (self.own_from_voxel * Vec4::from((voxel, 1.0))).truncate();
         let size = Vec3::from(grid.size.map(|side| side as f32));
-        // Rounding may have moved the outermost centres.
+        // Tolerates rounding of the outermost centres.
         let is_inside = at.cmpge(Vec3::splat(-0.501)).all() && at.cmple(size - 0.499).all();
         if !is_inside {
             return grid.background;
@@ -263,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Grids are told apart by their names, and the lattice holds all of them at the same voxels.
+    /// Grids are identified by their names, and the lattice has all of them at the same voxels.
     #[test]
     fn a_lattice_holds_all_grids() {
         let volume = Volume {
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(corner, Vec3::splat(-0.25));
         let brick = lattice.bricks()[0];
         assert_eq!((brick.density, brick.temperature), ([0.0, 7.0], 1.0));
-        // Grids that lie too far from each other do not share a lattice.
+        // Grids that are too far apart do not share a lattice.
         let mut far = volume.clone();
         far.grids[1].volume_from_voxel = Mat4::from_translation(Vec3::splat(500.0));
         let lattice = VolumeLattice::new(&far, 64).expect("it has a scalar grid");

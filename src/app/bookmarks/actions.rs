@@ -1,4 +1,4 @@
-//! Saving views, and going to them.
+//! Saving views, and returning to them.
 
 use crate::app::{
     bookmarks::model::{Bookmark, MOST_VIEWS},
@@ -6,14 +6,14 @@ use crate::app::{
 };
 
 impl State {
-    /// Saves this view among those of the scene.
+    /// Saves the current view for the scene.
     pub(in crate::app) fn bookmark(&mut self) {
         if self.stage.is_none() {
             return self.notify("no scene is shown yet");
         }
         let count = self.files.bookmarks.list().len();
         if count >= MOST_VIEWS {
-            return self.notify(format!("a scene has {MOST_VIEWS} saved views at most"));
+            return self.notify(format!("a scene can have at most {MOST_VIEWS} saved views"));
         }
         let name = format!("view {}", count + 1);
         let view = Bookmark::new(name, &self.camera.viewpoint(), self.camera.distance());
@@ -21,7 +21,7 @@ impl State {
         self.notify(format!("saved as view {}", count + 1));
     }
 
-    /// Goes to a view of the scene, counted from 0.
+    /// Moves the camera to a saved view of the scene, counted from 0.
     pub(in crate::app) fn go_to_bookmark(&mut self, index: usize) {
         let found = self.files.bookmarks.list().get(index).cloned();
         match found.and_then(|found| Some((found.viewpoint()?, found))) {
@@ -71,7 +71,7 @@ mod tests {
         assert!(state.ui.notice.as_ref().unwrap().0.contains("no saved view 8"));
         state.files.bookmarks.renames = Some((1, " aside ".into()));
         state.files.bookmarks.rename();
-        // Another window reads them, and none of another scene.
+        // Another window reads these views, but none of another scene.
         let mut other = Bookmarks::at(Some(file.clone()));
         other.show(&["b.glb".into()]);
         assert_eq!(other.list(), []);

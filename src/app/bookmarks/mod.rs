@@ -1,4 +1,4 @@
-//! Views that are saved.
+//! Saved views.
 
 pub(in crate::app) mod actions;
 pub(in crate::app) mod model;

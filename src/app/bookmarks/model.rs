@@ -1,4 +1,4 @@
-//! Views that the person has saved, by scene, in a file of the platform's folder for state.
+//! Views that the user has saved for each scene, kept in a file of the platform's state folder.
 
 use crate::{
     app::files::recent,
@@ -13,21 +13,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Views of a scene, and scenes with views: the rest is forgotten.
+/// Maximum numbers of views per scene, and of scenes with views. The rest is dropped.
 pub(in crate::app) const MOST_VIEWS: usize = 50;
 const MOST_SCENES: usize = 200;
 
-/// Bytes that are read of the file.
+/// Maximum number of bytes that are read of the file.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A view with its name.
+/// A named view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in crate::app) struct Bookmark {
     pub(in crate::app) name: String,
     world_from_view: [f32; 16],
-    /// Distance to what is looked at, in metres.
+    /// Distance to the pivot in metres.
     pub(in crate::app) distance: f32,
-    /// Vertical field of view in radians; `None` of an orthographic view.
+    /// Vertical field of view in radians. `None` for an orthographic view.
     fov_y: Option<f32>,
     /// Half the height of an orthographic view in metres.
     half_height: Option<f32>,
@@ -48,7 +48,7 @@ impl Bookmark {
         }
     }
 
-    /// The view; `None` where the file was edited to hold none.
+    /// Returns the view, or `None` if an edited file holds an invalid one.
     pub(in crate::app) fn viewpoint(&self) -> Option<Viewpoint> {
         let world_from_view = Mat4::from_cols_array(&self.world_from_view);
         let is_place = world_from_view.is_finite() && (world_from_view.determinant() - 1.0).abs() < 1e-2;
@@ -69,7 +69,7 @@ impl Bookmark {
         })
     }
 
-    /// The options of the command line that see the same; the horizon is level.
+    /// Command-line options for the same view with a level horizon.
     pub(in crate::app) fn options(&self) -> String {
         let Some(view) = self.viewpoint() else {
             return String::new();
@@ -87,21 +87,21 @@ impl Bookmark {
     }
 }
 
-/// The views of every scene, and what is being done with those that are listed.
+/// Views of all scenes, and the pending rename.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Bookmarks {
-    /// Where they are kept; `None` where they are not.
+    /// File of the views. `None` if they are not kept.
     file: Option<PathBuf>,
-    /// By the paths of the scene's files.
+    /// Views by the paths of the scene's files.
     scenes: BTreeMap<String, Vec<Bookmark>>,
-    /// The scene that is shown.
+    /// Paths of the shown scene.
     scene: String,
-    /// The view that is being renamed, and the name that is typed.
+    /// View that is being renamed, and its typed name.
     pub(in crate::app) renames: Option<(usize, String)>,
 }
 
 impl Bookmarks {
-    /// Those in the user's file, beside that of recent files.
+    /// Reads the user's views from a file beside that of recent files.
     pub(in crate::app) fn of_the_user() -> Self {
         Self::at(recent::file().map(|file| file.with_file_name("bookmarks.json")))
     }
@@ -115,7 +115,7 @@ impl Bookmarks {
         }
     }
 
-    /// The scene of these files is shown.
+    /// Switches to the scene of these files.
     pub(in crate::app) fn show(&mut self, files: &[PathBuf]) {
         let absolute = |file: &PathBuf| {
             let path = std::path::absolute(file).unwrap_or_else(|_| file.clone());
@@ -131,19 +131,19 @@ impl Bookmarks {
         self.scenes.len()
     }
 
-    /// The views of the scene that is shown.
+    /// Returns the views of the shown scene.
     pub(in crate::app) fn list(&self) -> &[Bookmark] {
         self.scenes.get(&self.scene).map_or(&[], Vec::as_slice)
     }
 
-    /// Changes the views of the scene that is shown, and keeps them. Another window may have changed those of
-    /// others: they are read again.
+    /// Changes and saves the views of the shown scene. The file is read again first, because another window
+    /// may have changed the views of other scenes.
     pub(in crate::app) fn change(&mut self, change: impl FnOnce(&mut Vec<Bookmark>)) {
         if let Some(file) = &self.file {
             match read(file) {
                 Some(scenes) => self.scenes = scenes,
                 None => {
-                    log::warn!("{}: is broken, and stays as it is", file.display());
+                    log::warn!("{}: the file is broken and is not changed", file.display());
                     self.file = None;
                 }
             }
@@ -166,7 +166,7 @@ impl Bookmarks {
         }
     }
 
-    /// Takes the name that was typed.
+    /// Applies the typed name.
     pub(in crate::app) fn rename(&mut self) {
         if let Some((index, name)) = self.renames.take()
             && !name.trim().is_empty()
@@ -189,7 +189,7 @@ impl Bookmarks {
     }
 }
 
-/// What the file says: nothing where there is none, `None` where it is broken.
+/// Reads the file. A missing file is empty, and a broken one yields `None`.
 fn read(file: &Path) -> Option<BTreeMap<String, Vec<Bookmark>>> {
     let mut text = String::new();
     let mut scenes: BTreeMap<String, Vec<Bookmark>> = match std::fs::File::open(file) {

@@ -1,13 +1,13 @@
-//! What a camera that orbits is held up by: how far from its pivot it may be before a surface is in between.
+//! Spring arm of an orbiting camera: limits the distance from the pivot so that no surface comes in between.
 
 use crate::app::camera::model::Camera;
 
-/// The arm of the camera. It holds only while the person orbits or zooms: who flies or looks around goes
-/// anywhere.
+/// Spring arm of the camera. It is active only while the user orbits or zooms. A camera that flies or looks
+/// around may go anywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::app) struct Arm {
     holds: bool,
-    /// Distance from the pivot in metres that is free.
+    /// Unobstructed distance from the pivot in metres.
     free: f32,
 }
 
@@ -21,28 +21,29 @@ impl Default for Arm {
 }
 
 impl Arm {
-    /// The person orbits or zooms.
+    /// Activates the arm because the user orbits or zooms.
     pub(in crate::app) fn hold(&mut self) {
         self.holds = true;
     }
 
-    /// The person moves the camera otherwise, from where it is seen.
+    /// Deactivates the arm because the user moves the camera otherwise. The camera continues from its held
+    /// position.
     pub(in crate::app) fn release(&mut self, camera: &mut Camera) {
         *camera = self.held(camera);
         *self = Self::default();
     }
 
-    /// Whether it has to be known how far it reaches.
+    /// True if the unobstructed distance is needed.
     pub(in crate::app) fn holds(&self) -> bool {
         self.holds
     }
 
-    /// So far from the pivot nothing is in the way.
+    /// Sets the unobstructed distance from the pivot.
     pub(in crate::app) fn reach(&mut self, free: f32) {
         self.free = if free.is_finite() { free } else { f32::INFINITY };
     }
 
-    /// The camera as it is held.
+    /// Returns `camera`, moved towards its pivot if the arm is active.
     pub(in crate::app) fn held(&self, camera: &Camera) -> Camera {
         match self.holds {
             true => camera.nearer(self.free),

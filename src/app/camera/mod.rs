@@ -1,4 +1,4 @@
-//! The camera, and whoever moves it.
+//! The camera, and everything that moves it.
 
 pub(in crate::app) mod arm;
 pub(in crate::app) mod model;
@@ -12,18 +12,18 @@ use arm::Arm;
 use model::Camera;
 use path_keys::PathKeys;
 
-/// Whatever moves the camera, beside the person.
+/// Everything besides user input that moves the camera.
 #[derive(Debug, Default)]
 pub(in crate::app) struct CameraMotion {
-    /// What holds it up while it orbits.
+    /// Spring arm of the orbiting camera.
     pub(in crate::app) arm: Arm,
-    /// The camera as the file's camera placed it last. As long as the camera stands there, it follows a clip
-    /// that moves the file's camera.
+    /// The camera as last placed by the file's camera. While the camera is still equal to it, it follows a
+    /// clip that animates the file's camera.
     pub(in crate::app) followed: Option<Camera>,
-    /// The camera of the first view, which another clip may move.
+    /// The camera of the first view. Another clip may move it.
     pub(in crate::app) framed: Option<Camera>,
-    /// Whether the camera turns around the scene.
+    /// True while the turntable turns the camera around the scene.
     pub(in crate::app) turntable: bool,
-    /// The keys of a camera path.
+    /// Keys of the camera path.
     pub(in crate::app) path: PathKeys,
 }

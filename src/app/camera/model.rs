@@ -1,4 +1,4 @@
-//! A camera that orbits, pans, zooms, looks around and flies without jumping.
+//! Camera that orbits, pans, zooms, looks around and flies without jumps between these modes.
 
 use crate::scene::{
     Projection,
@@ -8,7 +8,7 @@ use crate::scene::{
 use glam::{Mat4, Quat, Vec2, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI};
 
-/// A view along an axis of the world, from the side that it is named after. Models face +Z, as in glTF.
+/// View along a world axis, named after the side that the camera is on. Models face +Z, as in glTF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum StandardView {
     Front,
@@ -20,7 +20,7 @@ pub(in crate::app) enum StandardView {
 }
 
 impl StandardView {
-    /// The name in messages.
+    /// Name in messages.
     pub(in crate::app) fn name(self) -> &'static str {
         match self {
             Self::Front => "front",
@@ -32,7 +32,7 @@ impl StandardView {
         }
     }
 
-    /// `world_from_view`.
+    /// Rotation `world_from_view`.
     fn rotation(self) -> Quat {
         match self {
             Self::Front => Quat::IDENTITY,
@@ -45,22 +45,22 @@ impl StandardView {
     }
 }
 
-/// A position, a rotation, and a pivot straight ahead that it orbits.
+/// Position, rotation, and a pivot straight ahead that the camera orbits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::app) struct Camera {
     eye: Vec3,
-    /// `world_from_view`.
+    /// Rotation `world_from_view`.
     rotation: Quat,
     /// Distance to the pivot in metres.
     distance: f32,
     /// Projection of the picture.
     pub(in crate::app) projection: Projection,
-    /// Half the scene's diagonal in metres: the unit of speeds and limits.
+    /// Half the scene's diagonal in metres, the unit of speeds and limits.
     extent: f32,
 }
 
 impl Camera {
-    /// A camera at `view`, with the pivot as far away as `center` is along the view direction.
+    /// Creates a camera at `view`. The pivot lies straight ahead at the depth of `center`.
     pub(in crate::app) fn new(view: &Viewpoint, center: Vec3, extent: f32) -> Self {
         let along = (center - view.eye()).dot(view.forward());
         Self {
@@ -73,7 +73,7 @@ impl Camera {
         }
     }
 
-    /// The camera for the renderer.
+    /// Viewpoint for the renderer.
     pub(in crate::app) fn viewpoint(&self) -> Viewpoint {
         Viewpoint {
             world_from_view: Mat4::from_rotation_translation(self.rotation, self.eye),
@@ -81,8 +81,8 @@ impl Camera {
         }
     }
 
-    /// The camera for the renderer, and the distance to its pivot in metres, which must not be clipped. An
-    /// orthographic one shows the same from any distance, so it stands back until `bounds` lie before it.
+    /// Viewpoint for the renderer, and the distance to its pivot in metres, which must not be clipped. An
+    /// orthographic view is the same from any distance, so it moves back until `bounds` lie in front of it.
     pub(in crate::app) fn outside(&self, bounds: Aabb) -> (Viewpoint, f32) {
         let mut view = self.viewpoint();
         let is_orthographic = matches!(self.projection, Projection::Orthographic { .. });
@@ -105,18 +105,18 @@ impl Camera {
         self.extent
     }
 
-    /// Position in the world.
+    /// Position in world space.
     pub(in crate::app) fn eye(&self) -> Vec3 {
         self.eye
     }
 
-    /// Moves it there, and its pivot along.
+    /// Moves the camera to `eye` together with its pivot.
     pub(in crate::app) fn move_eye(&mut self, eye: Vec3) {
         self.eye = eye;
     }
 
-    /// Turns about the vertical, from looking north (−Z) to the direction of the view, or, straight up or
-    /// down, of what is up in the picture.
+    /// Rotation about the vertical from north (−Z) to the view direction. Straight up or down, the picture's
+    /// up direction takes the place of the view direction.
     pub(in crate::app) fn heading(&self) -> Quat {
         let forward = self.forward();
         let along = match forward.y {
@@ -133,7 +133,7 @@ impl Camera {
         self.rotation = self.heading() * Quat::from_rotation_x(pitch);
     }
 
-    /// The camera that looks at the same pivot from within `distance`.
+    /// Returns a camera with the same pivot at a distance of at most `distance`.
     pub(in crate::app) fn nearer(&self, distance: f32) -> Self {
         let distance = distance.max(self.extent * 2e-3).min(self.distance);
         Self {
@@ -148,7 +148,7 @@ impl Camera {
         self.distance
     }
 
-    /// Upward direction of the picture.
+    /// Up direction of the picture.
     pub(in crate::app) fn up(&self) -> Vec3 {
         self.rotation * Vec3::Y
     }
@@ -160,8 +160,8 @@ impl Camera {
         self.eye = pivot - self.forward() * self.distance;
     }
 
-    /// Switches between perspective with this vertical field of view in radians and orthographic projection.
-    /// What is at the pivot keeps its size.
+    /// Switches between an orthographic projection and a perspective one with the vertical field of view
+    /// `fov` in radians. Objects at the pivot keep their size.
     pub(in crate::app) fn switch_projection(&mut self, fov: f32) {
         match self.projection {
             Projection::Perspective { fov_y } => {
@@ -177,7 +177,7 @@ impl Camera {
         }
     }
 
-    /// The point straight ahead that it orbits.
+    /// Point straight ahead that the camera orbits.
     pub(in crate::app) fn pivot(&self) -> Vec3 {
         self.eye + self.forward() * self.distance
     }
@@ -187,29 +187,29 @@ impl Camera {
         self.rotation * Vec3::NEG_Z
     }
 
-    /// Turns around the pivot; `drag` is in shares of the picture's height.
+    /// Orbits the pivot. `drag` is a fraction of the picture's height.
     pub(in crate::app) fn orbit(&mut self, drag: Vec2) {
         let pivot = self.pivot();
         self.turn(-drag * PI);
         self.eye = pivot - self.forward() * self.distance;
     }
 
-    /// Turns in place, which moves the pivot; `drag` is in shares of the picture's height.
+    /// Rotates in place, which moves the pivot. `drag` is a fraction of the picture's height.
     pub(in crate::app) fn look(&mut self, drag: Vec2) {
         self.turn(-drag * self.fov());
     }
 
-    /// Turns about the vertical, then up or down, by angles in radians.
+    /// Rotates about the vertical, then up or down, by angles in radians.
     fn turn(&mut self, angles: Vec2) {
         let turned = Quat::from_rotation_y(angles.x) * self.rotation;
-        // 0 at the horizon, ±π/2 straight up or down, beyond that upside down.
+        // 0 at the horizon, ±π/2 straight up or down. Beyond that the camera is upside down.
         let pitch = self.forward().y.atan2(self.up().y);
-        // Past a pole left and right would swap. A camera that starts there may still come back.
+        // Past a pole, left and right would swap. A camera that starts there may still return.
         let allowed = (pitch + angles.y).clamp(pitch.min(-FRAC_PI_2), pitch.max(FRAC_PI_2));
         self.rotation = (turned * Quat::from_rotation_x(allowed - pitch)).normalize();
     }
 
-    /// Moves in the picture's plane so that what lies at the pivot's depth stays under the pointer.
+    /// Moves in the picture's plane so that points at the pivot's depth stay under the pointer.
     pub(in crate::app) fn pan(&mut self, drag: Vec2) {
         let height = match self.projection {
             Projection::Perspective { fov_y } => 2.0 * self.distance * (fov_y * 0.5).tan(),
@@ -232,14 +232,14 @@ impl Camera {
         self.distance = (self.distance - step).max(self.extent * 2e-3);
     }
 
-    /// Flies along its own axes (right, up, back), each from −1 to 1, at `speed` scene sizes per five
-    /// seconds.
+    /// Flies along the camera's own axes (right, up, back), each from −1 to 1. At `speed` 1 it crosses the
+    /// scene's diagonal in five seconds.
     pub(in crate::app) fn fly(&mut self, axes: Vec3, speed: f32, seconds: f32) {
         let meters_per_second = speed * 2.0 * self.extent / 5.0;
         self.eye += self.rotation * axes.clamp_length_max(1.0) * meters_per_second * seconds;
     }
 
-    /// Sets the vertical field of view in radians; an orthographic camera has none.
+    /// Sets the vertical field of view in radians. It has no effect on an orthographic camera.
     pub(in crate::app) fn set_fov(&mut self, fov: f32) {
         if let Projection::Perspective { fov_y } = &mut self.projection {
             *fov_y = fov;
@@ -363,8 +363,8 @@ mod tests {
         }
     }
 
-    /// Straight from above, dragging sideways spins the picture, and dragging up or down comes back to the
-    /// horizon on the near side or stays.
+    /// From straight above, dragging sideways rotates the picture. Dragging up or down returns to the horizon
+    /// on the near side or has no effect.
     #[test]
     fn orbiting_works_at_the_poles() {
         for (view, drag) in [(StandardView::Top, 1.0), (StandardView::Bottom, -1.0)] {
@@ -379,7 +379,7 @@ mod tests {
             assert!(camera.forward().distance(straight) < 1e-5, "past the pole");
             camera.orbit(Vec2::new(0.0, -0.1 * drag));
             assert!(camera.up().y > 0.2, "{view:?} does not come back");
-            // What was up in the picture is now farther away.
+            // The picture's former up direction now points away from the camera.
             let ahead = camera.forward() * Vec3::new(1.0, 0.0, 1.0);
             assert!(ahead.dot(up * drag) > 0.2, "{view:?} turns around");
             assert!(camera.pivot().distance(Vec3::Y) < 1e-4);
@@ -398,14 +398,14 @@ mod tests {
         camera.switch_projection(0.8);
         assert_eq!(camera.projection, before.projection);
         assert!(camera.eye.distance(before.eye) < 1e-4);
-        // Zooming in between counts.
+        // Zooming in between changes the size.
         camera.switch_projection(0.8);
         camera.zoom(2.0);
         camera.switch_projection(0.8);
         assert!(camera.distance < 8.0 && camera.pivot().distance(Vec3::Y) < 1e-4);
     }
 
-    /// Close to the pivot or in the middle of the scene, an orthographic camera cuts nothing off.
+    /// An orthographic camera clips nothing, even close to the pivot or in the middle of the scene.
     #[test]
     fn an_orthographic_camera_stands_outside() {
         let bounds = Aabb {

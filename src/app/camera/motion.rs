@@ -1,4 +1,4 @@
-//! What moves the camera by itself: the turntable, and the path along the keys that the person makes.
+//! Automatic camera motion: the turntable, and the path along the user's keys.
 
 use crate::{
     app::{camera::model::Camera, files::pictures::told, state::State},
@@ -15,7 +15,7 @@ use std::path::Path;
 const STEP_SECS: f32 = 2.0;
 
 impl State {
-    /// This view, as a key of a camera path. A path has perspective cameras alone.
+    /// Returns the current view as a key of a camera path. Paths support perspective cameras only.
     fn key_of_view(&self, time: f32) -> Key {
         let view = self.camera.viewpoint();
         let eye = view.eye();
@@ -30,8 +30,8 @@ impl State {
         }
     }
 
-    /// Adds this view to the path: at the time of the clip where that is later than the last key, else two
-    /// seconds after it.
+    /// Adds the current view to the path. Its time is that of the clip if that is later than the last key, or
+    /// else two seconds after the last key.
     pub(in crate::app) fn add_path_key(&mut self) {
         if self.stage.is_none() {
             return self.notify("there is no scene to look at");
@@ -46,24 +46,24 @@ impl State {
         let key = self.key_of_view(time);
         self.motion.path.add(key);
         let count = self.motion.path.keys().len();
-        self.notify(format!("key {count} of the camera path at {time:.2} s"));
+        self.notify(format!("keyframe {count} of the camera path at {time:.2} s"));
     }
 
-    /// Replaces a key by this view.
+    /// Replaces a key with the current view.
     pub(in crate::app) fn update_path_key(&mut self, index: usize) {
         let time = self.motion.path.keys()[index].time;
         let key = self.key_of_view(time);
         self.motion.path.replace(index, key);
     }
 
-    /// Looks from a key.
+    /// Moves the camera to a key.
     pub(in crate::app) fn go_to_path_key(&mut self, index: usize) {
         self.motion.path.set_playing(None);
         let first = self.motion.path.keys().first().map_or(0.0, |key| key.time);
         self.look_along_path(self.motion.path.keys()[index].time - first);
     }
 
-    /// Looks from the path, so many seconds after its first key.
+    /// Moves the camera to the path position `seconds` after the first key.
     fn look_along_path(&mut self, seconds: f32) {
         if let Some(path) = self.motion.path.path(self.config.camera.fov) {
             self.look_from(&path.at(seconds), path.target_at(seconds));
@@ -75,50 +75,50 @@ impl State {
         self.camera = Camera::new(view, target, self.camera.extent());
     }
 
-    /// Moves along the path from its start, or stops.
+    /// Starts or stops the flight along the path.
     pub(in crate::app) fn toggle_path(&mut self) {
         self.motion.turntable = false;
         let lasts = self.motion.path.keys().len() > 1;
         if !lasts {
-            return self.notify("a camera path needs two keys to play");
+            return self.notify("a camera path needs two keyframes");
         }
         let stops = self.motion.path.is_playing();
         self.motion.path.set_playing((!stops).then_some(0.0));
         self.notify(match stops {
-            true => "the camera path stops",
-            false => "along the camera path",
+            true => "stopped the camera path",
+            false => "playing the camera path",
         });
     }
 
-    /// Turns the camera around the scene, or stops.
+    /// Starts or stops the turntable.
     pub(in crate::app) fn toggle_turntable(&mut self) {
         if self.walks() {
-            return self.notify("the turntable needs the camera that orbits; J ends walking");
+            return self.notify("the turntable needs an orbiting camera; J stops walking");
         }
         self.motion.turntable = !self.motion.turntable;
         self.motion.path.set_playing(None);
         self.notify(match self.motion.turntable {
-            true => "the turntable turns; a drag stops it",
-            false => "the turntable stops",
+            true => "turntable on; a drag stops it",
+            false => "turntable off",
         });
     }
 
-    /// The person moves the camera: nothing else does any more.
+    /// Stops all automatic motion because the user moves the camera.
     pub(in crate::app) fn take_camera(&mut self) {
         self.motion.turntable = false;
         self.motion.path.set_playing(None);
     }
 
-    /// Whether the camera moves by itself.
+    /// True while the camera moves by itself.
     pub(in crate::app) fn moves_camera(&self) -> bool {
         self.motion.path.is_playing() || self.motion.turntable && !self.walks()
     }
 
-    /// Moves the camera by itself for so many seconds.
+    /// Advances automatic camera motion by `seconds`.
     pub(in crate::app) fn move_camera_for(&mut self, seconds: f32) {
         if self.motion.turntable && !self.walks() {
             let half_turns = self.config.camera.turntable * seconds / 180.0;
-            // A drag to the right turns clockwise.
+            // A drag to the right orbits clockwise.
             self.orbit(glam::Vec2::new(-half_turns, 0.0));
         }
         let Some(along) = self.motion.path.playing() else {
@@ -138,7 +138,7 @@ impl State {
     pub(in crate::app) fn save_path(&mut self) {
         let outcome = match self.motion.path.path(self.config.camera.fov) {
             Some(path) => output::write(Path::new(&self.motion.path.file), path.text().as_bytes()),
-            None => return self.notify("the camera path has no keys"),
+            None => return self.notify("the camera path has no keyframes"),
         };
         match outcome {
             Ok(()) => self.notify(format!("saved {}", told(Path::new(&self.motion.path.file)))),
@@ -152,7 +152,7 @@ impl State {
             Ok(path) => {
                 self.motion.path.set_keys(path.keys());
                 let count = self.motion.path.keys().len();
-                self.notify(format!("a camera path of {count} keys"));
+                self.notify(format!("loaded a camera path of {count} keyframes"));
             }
             Err(error) => self.fail("The camera path could not be read", error.to_string()),
         }
@@ -230,7 +230,7 @@ mod tests {
         state.config.camera.turntable = 90.0;
         (0..10).for_each(|_| state.move_camera_for(0.1));
         let after = state.camera.eye() - state.camera.pivot();
-        // Counter-clockwise from above, as the turns of `canopy render`.
+        // Counter-clockwise from above, like the turntable of `canopy render`.
         let quarter = glam::Quat::from_rotation_y(std::f32::consts::FRAC_PI_2);
         assert!((quarter * before).distance(after) < 1e-3, "{before} {after}");
         state.config.camera.turntable = -90.0;
@@ -245,7 +245,7 @@ mod tests {
         let mut state = state();
         state.motion.path.file = folder.path().join("p.json").to_string_lossy().into_owned();
         state.save_path();
-        assert!(state.ui.notice.as_ref().unwrap().0.contains("no keys"));
+        assert!(state.ui.notice.as_ref().unwrap().0.contains("no keyframes"));
         state.add_path_key();
         state.camera.orbit(glam::vec2(0.25, 0.0));
         state.add_path_key();

@@ -1,9 +1,8 @@
-//! What the window asks the trees between frames: where a person walks to, and what is in the way of the
-//! camera.
+//! BVH queries between frames: collision of the walker, and obstacles between the camera and its pivot.
 //!
-//! Both are asked while no frame of the scene is being drawn, so that the GPU has nothing else to do: the
-//! answer usually comes within a millisecond, and the next frame shows it. Where it does not, the frame goes
-//! on without, and the answer is taken later.
+//! Both run while no frame of the scene is in flight, so that the GPU is idle. The result usually arrives
+//! within a millisecond, in time for the next frame. If it does not, the frame continues without it and the
+//! result is taken later.
 
 use crate::{
     Result,
@@ -22,16 +21,16 @@ use crate::{
 use glam::Vec3;
 use std::time::Duration;
 
-/// The longest that the window waits for an answer: a quarter of a frame at 60 Hz.
+/// Maximum time that the window waits for a result, a quarter of a frame at 60 Hz.
 const PATIENCE: Duration = Duration::from_millis(4);
 
-/// When it looks for an answer again that did not come in time.
+/// Interval at which a late result is polled.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Radius of the ball that has to fit between the camera and a surface, at most, in extents of the scene.
+/// Maximum radius of the sphere that has to fit between the camera and a surface, in scene extents.
 const LARGEST_BALL: f32 = 1e-2;
 
-/// Questions of the camera and of the person who walks.
+/// Feature that runs the BVH queries of the camera and the walker.
 pub(in crate::app) struct ObstacleFeature;
 
 impl Feature for ObstacleFeature {
@@ -40,10 +39,10 @@ impl Feature for ObstacleFeature {
     }
 }
 
-/// Asks what the camera's mode needs to know of the trees.
+/// Runs the BVH query of the camera mode.
 pub(in crate::app) fn ask(viewer: &mut Viewer) -> Result<()> {
     let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
-    // An answer that nobody waits for any more is fetched as well, or it would be under way for ever.
+    // A result that is no longer needed is fetched as well, or it would stay pending for ever.
     match viewer.state.config.camera.mode {
         CameraMode::Walk => {
             renderer.camera_arm.answer(gpu, Duration::ZERO);
@@ -57,8 +56,8 @@ pub(in crate::app) fn ask(viewer: &mut Viewer) -> Result<()> {
     }
 }
 
-/// Whether the trees can be asked now: what asks is compiled, and nothing is being drawn but what a
-/// person who wants to move need not wait for. Frames that are counted wait for nothing.
+/// True if the BVHs can be queried now. The kernels must be compiled, and no frame may be in flight except
+/// one that user motion need not wait for. Runs with a fixed number of frames do not wait.
 fn can_ask(viewer: &Viewer) -> bool {
     let Graphics {
         renderer, uploaded, ..
@@ -72,7 +71,7 @@ fn can_ask(viewer: &Viewer) -> bool {
         && (needs.is_empty() || viewer.schedule.counts_frames())
 }
 
-/// Lets the person walk on by the time since the last answer.
+/// Advances the walker by the time since the last result.
 fn walk(viewer: &mut Viewer) -> Result<()> {
     if viewer.walker.was_left(&viewer.state.camera, viewer.scenes) {
         viewer.state.config.camera.mode = CameraMode::Orbit;
@@ -97,7 +96,7 @@ fn walk(viewer: &mut Viewer) -> Result<()> {
     else {
         return Ok(());
     };
-    // One that came too late for the last frame comes first.
+    // A result that was too late for the last frame is taken first.
     let mut answer = renderer.walk.answer(gpu, Duration::ZERO);
     if answer.is_none() && !renderer.walk.is_under_way() {
         let question = viewer.walker.ask(&viewer.state.camera, &around);
@@ -120,10 +119,10 @@ fn walk(viewer: &mut Viewer) -> Result<()> {
     match news {
         Some(News::IsBack) => viewer
             .state
-            .notify("out of the scene; back at the start of the walk"),
+            .notify("fell out of the scene; back to the start of the walk"),
         Some(News::NoGround) => {
             viewer.state.config.camera.mode = CameraMode::Orbit;
-            viewer.state.notify("there is nothing to walk on");
+            viewer.state.notify("there is no surface to walk on");
         }
         Some(News::Walks) | None => {}
     }
@@ -145,7 +144,7 @@ fn surroundings(viewer: &Viewer) -> Option<Surroundings> {
     })
 }
 
-/// Finds how far the camera may be from its pivot.
+/// Queries how far the camera may be from its pivot.
 fn hold_arm(viewer: &mut Viewer) -> Result<()> {
     let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
     let share = renderer.camera_arm.answer(gpu, Duration::ZERO);
@@ -160,11 +159,11 @@ fn hold_arm(viewer: &mut Viewer) -> Result<()> {
     };
     let camera = &viewer.state.camera;
     let Projection::Perspective { fov_y } = camera.projection else {
-        // It stands outside of everything, wherever that is.
+        // The camera is outside of all objects, wherever it is.
         viewer.state.motion.arm.reach(f32::INFINITY);
         return Ok(());
     };
-    // What the near plane has to be clear of: its corners.
+    // The corners of the near plane must not touch a surface.
     let (near, _) = camera
         .viewpoint()
         .clip_planes(around.bounds, camera.distance(), around.ground.as_ref());
@@ -194,7 +193,7 @@ fn hold_arm(viewer: &mut Viewer) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the camera within this share of its distance, if that was answered.
+/// Limits the camera to the fraction `share` of its distance, if there is a result.
 fn reach(viewer: &mut Viewer, share: Option<f32>) {
     if let Some(share) = share {
         let far = share * viewer.state.camera.distance();
@@ -202,8 +201,8 @@ fn reach(viewer: &mut Viewer, share: Option<f32>) {
     }
 }
 
-/// Whether the person moves, or an answer is awaited: then the window is drawn again soon, whatever the
-/// GPU draws.
+/// True if the user moves or a result is pending. The window is then redrawn soon, even while the GPU is
+/// busy.
 pub(in crate::app) fn wait(viewer: &mut Viewer) -> bool {
     let renderer = &viewer.graphics.renderer;
     let is_awaited = renderer.walk.is_under_way() || renderer.camera_arm.is_under_way();

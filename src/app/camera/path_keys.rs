@@ -1,17 +1,17 @@
-//! The keys of a camera path, while the person makes them.
+//! Keys of a camera path while the user edits it.
 
 use crate::scene::camera_path::{CameraPath, Key};
 
-/// The keys of a camera path, while they are made.
+/// Keys of a camera path while the user edits it.
 #[derive(Debug, Default)]
 pub(in crate::app) struct PathKeys {
-    /// The keys, in the order of time.
+    /// Keys in ascending order of time.
     keys: Vec<Key>,
-    /// Seconds since the first key, while the camera moves along.
+    /// Seconds since the first key while the camera moves along the path.
     playing: Option<f32>,
-    /// The file that it is kept in.
+    /// Name of the path's file.
     pub(in crate::app) file: String,
-    /// Whether the panel shows the keys, so that the picture shows the curve.
+    /// True if the panel shows the keys. The picture then shows the curve.
     pub(in crate::app) is_told: bool,
 }
 
@@ -20,7 +20,7 @@ impl PathKeys {
         &self.keys
     }
 
-    /// Forgets the keys: they are of another scene.
+    /// Removes all keys because they belong to another scene.
     pub(in crate::app) fn forget(&mut self) {
         self.keys.clear();
     }
@@ -29,22 +29,22 @@ impl PathKeys {
         self.playing.is_some()
     }
 
-    /// The path, with keys that have no field of view at `fov` degrees; `None` without keys.
+    /// Returns the path, with `fov` in degrees for keys without a field of view. `None` without keys.
     pub(in crate::app) fn path(&self, fov: f32) -> Option<CameraPath> {
         CameraPath::new(self.keys.clone(), fov).ok()
     }
 
-    /// Seconds since the first key, while the camera moves along.
+    /// Seconds since the first key while the camera moves along the path.
     pub(in crate::app) fn playing(&self) -> Option<f32> {
         self.playing
     }
 
-    /// Lets the camera move along from so many seconds after the first key, or stop.
+    /// Starts the motion from `playing` seconds after the first key, or stops it.
     pub(in crate::app) fn set_playing(&mut self, playing: Option<f32>) {
         self.playing = playing;
     }
 
-    /// Adds a key; one at the same time is replaced.
+    /// Adds a key. It replaces a key at the same time.
     pub(in crate::app) fn add(&mut self, key: Key) {
         let at = self.keys.partition_point(|known| known.time < key.time);
         match self.keys.get_mut(at).filter(|known| known.time == key.time) {
@@ -53,7 +53,7 @@ impl PathKeys {
         }
     }
 
-    /// Moves a key in time, between its neighbours.
+    /// Moves a key in time between its neighbours.
     pub(in crate::app) fn set_time(&mut self, index: usize, time: f32) {
         const LEAST: f32 = 0.01;
         let neighbour = |index: Option<usize>| index.and_then(|i| self.keys.get(i));
@@ -69,7 +69,7 @@ impl PathKeys {
         self.keys[index] = key;
     }
 
-    /// Takes other keys, as a file has them.
+    /// Replaces all keys, for example with those of a file.
     pub(in crate::app) fn set_keys(&mut self, keys: &[Key]) {
         self.keys = keys.to_vec();
         self.playing = None;

@@ -1,20 +1,20 @@
-//! Where points of the world are in the picture.
+//! Projection of world-space points into the picture.
 
 use crate::render::View;
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
-/// A camera and the picture that it takes.
+/// A camera and the size of its picture.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Projector {
     clip_from_offset: Mat4,
     eye: Vec3,
     size: Vec2,
-    /// Least w of what is in front of the near plane.
+    /// Smallest clip-space w in front of the near plane.
     least_w: f32,
 }
 
 impl Projector {
-    /// For a picture of `size` pixels, or points of the user interface.
+    /// Creates a projector for a picture of `size` pixels or user-interface points.
     pub(in crate::app) fn new(view: &View, size: Vec2) -> Self {
         let size = size.max(Vec2::ONE);
         Self {
@@ -35,13 +35,13 @@ impl Projector {
         (ndc * 0.5 + 0.5) * self.size
     }
 
-    /// The pixel of a point, from the upper left corner; `None` behind the near plane.
+    /// Returns the pixel of a point relative to the upper left corner. `None` behind the near plane.
     pub(in crate::app) fn project(&self, point: Vec3) -> Option<Vec2> {
         let clip = self.clip(point);
         (clip.w >= self.least_w).then(|| self.pixel(clip))
     }
 
-    /// A point as far into the picture as `point`, at `pixel`; `None` behind the near plane.
+    /// Returns the point at `pixel` with the depth of `point`. `None` behind the near plane.
     pub(in crate::app) fn moved(&self, point: Vec3, pixel: Vec2) -> Option<Vec3> {
         let clip = self.clip(point);
         let ndc = pixel / self.size * 2.0 - 1.0;
@@ -51,8 +51,8 @@ impl Projector {
         (clip.w >= self.least_w && moved.is_finite()).then_some(moved)
     }
 
-    /// The pixels of both ends of a line, as far as it is in front of the near plane, with how far along the line
-    /// they are, and the ratio of their w.
+    /// Clips a segment at the near plane. Returns the pixels of its ends, their parameters along the segment,
+    /// and the ratio of their w.
     fn segment_with_shares(&self, ends: [Vec3; 2]) -> Option<([Vec2; 2], [f32; 2], [f32; 2])> {
         let clips = ends.map(|end| self.clip(end));
         let [a, b] = clips;
@@ -68,12 +68,12 @@ impl Projector {
         Some((at.map(|clip| self.pixel(clip)), shares, at.map(|clip| clip.w)))
     }
 
-    /// The pixels of both ends of a line, as far as it is in front of the near plane.
+    /// Returns the pixels of both ends of a segment after clipping at the near plane.
     pub(in crate::app) fn segment(&self, ends: [Vec3; 2]) -> Option<[Vec2; 2]> {
         self.segment_with_shares(ends).map(|(pixels, ..)| pixels)
     }
 
-    /// The point of a line that is nearest to `pixel` in the picture, and how many pixels away it is.
+    /// Returns the point of a segment that is nearest to `pixel` in the picture, and its distance in pixels.
     pub(in crate::app) fn nearest_on_segment(&self, ends: [Vec3; 2], pixel: Vec2) -> Option<(Vec3, f32)> {
         let ([a, b], shares, w) = self.segment_with_shares(ends)?;
         let along = b - a;
@@ -83,7 +83,8 @@ impl Projector {
             false => 0.0,
         };
         let distance = pixel.distance(a.lerp(b, s));
-        // Equal steps in the picture are longer steps of the line where it is farther away.
+        // Perspective: equal steps in the picture are longer steps along the segment where it is farther
+        // away.
         let of_visible = s * w[0] / (s * w[0] + (1.0 - s) * w[1]);
         let share = shares[0] + of_visible * (shares[1] - shares[0]);
         Some((ends[0].lerp(ends[1], share), distance))
@@ -141,7 +142,7 @@ mod tests {
     fn the_nearest_point_of_a_line_is_where_the_pixel_s_ray_passes() {
         for view in views() {
             let projector = Projector::new(&view, Vec2::new(320.0, 200.0));
-            // From behind the camera far into the picture.
+            // A segment from behind the camera far into the picture.
             let ends = [Vec3::new(99.0, 1.0, 7.0), Vec3::new(101.0, 2.5, -8.0)];
             let on_line = ends[0].lerp(ends[1], 0.6);
             let pixel = projector.project(on_line).unwrap();

@@ -1,4 +1,4 @@
-//! The person of walk mode: where they stand, what they want, and what of it the GPU has not answered yet.
+//! Walker of walk mode: position, input, and the query that the GPU has not answered yet.
 
 use crate::{
     app::camera::model::Camera,
@@ -13,63 +13,63 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Half the diagonals of scenes in which a person is 1.8 m tall: those of a small room and of a city. In
-/// others the person has the same share of the scene.
+/// Half the diagonals of scenes in which the walker is 1.8 m tall, from a small room to a city. In other
+/// scenes the walker's height is proportional to the scene.
 const HUMAN_SCENES: [f32; 2] = [2.0, 5000.0];
 
-/// How much faster than walking running is.
+/// Ratio of running to walking speed.
 const RUN: f32 = 3.0;
 
-/// Seconds in which the eye makes up most of a step of the feet.
+/// Time constant in seconds with which the eye follows a step of the feet.
 const EYE_SECS: f32 = 0.07;
 
-/// What a walk needs to know of the scene.
+/// Scene data for a walk.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Surroundings {
     /// Number of the scene.
     pub(in crate::app) scene: u64,
     /// Origin of the merged buffers in the world.
     pub(in crate::app) origin: Vec3,
-    /// The box of the scene, in the world.
+    /// Bounds of the scene in world space.
     pub(in crate::app) bounds: Aabb,
-    /// The ground below it, where one is seen.
+    /// Visible ground below the scene.
     pub(in crate::app) ground: Option<Ground>,
-    /// Triangles that are tested at once.
+    /// Maximum number of triangles of a BVH leaf.
     pub(in crate::app) leaf_cutoff: u32,
-    /// Height of a person as set; 0 is automatic.
+    /// Height of the walker in metres as set, or 0 for automatic.
     pub(in crate::app) height: f32,
-    /// Metres per second of a person of 1.8 m.
+    /// Speed of a walker of 1.8 m in metres per second.
     pub(in crate::app) speed: f32,
 }
 
-/// What is asked of the GPU.
+/// A query to the GPU.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Question {
     pub(in crate::app) params: WalkParams,
-    /// Whether it is where to stand.
+    /// True if it searches the start position.
     pub(in crate::app) is_start: bool,
 }
 
-/// What an answer has brought.
+/// Outcome of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum News {
-    /// The person stands or walks.
+    /// The walker stands or walks.
     Walks,
-    /// The person has fallen out of the scene, and stands at the start again.
+    /// The walker has fallen out of the scene and is back at the start.
     IsBack,
-    /// There is nothing to stand on.
+    /// There is no surface to stand on.
     NoGround,
 }
 
-/// What walks, if anything does.
+/// The walker, if walk mode is active.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Walker {
     person: Option<Person>,
-    /// What was asked, and of which scene, if its answer is still wanted.
+    /// Scene number and parameters of the pending query, if its result is still needed.
     asked: Option<(u64, Question)>,
-    /// Time that no question has covered yet, in seconds.
+    /// Time in seconds that no query has covered yet.
     elapsed_secs: f32,
-    /// The keys that are held (right, up, back), and whether the person runs.
+    /// Held direction keys (right, up, back), and true if the walker runs.
     held: (Vec3, bool),
 }
 
@@ -77,21 +77,21 @@ pub(in crate::app) struct Walker {
 struct Person {
     scene: u64,
     origin: Vec3,
-    /// Body and state.
+    /// Body parameters and motion state.
     params: WalkParams,
-    /// Where they have begun.
+    /// State at the start of the walk.
     start: WalkParams,
-    /// Lower than this the scene is left.
+    /// Height below which the walker has left the scene.
     lowest: f32,
     /// Extent of the scene at the start.
     extent: f32,
-    /// How far the eye is behind the feet, upwards.
+    /// Upward offset of the eye that smooths steps of the feet.
     lag: f32,
-    /// Where the camera was put last.
+    /// Last position of the camera.
     eye: Vec3,
 }
 
-/// Height of a person as set, or, with 0, as suits a scene of that extent.
+/// Returns the walker's height `set`, or, if it is 0, a height that suits the scene's `extent`.
 pub(in crate::app) fn person_height(set: f32, extent: f32) -> f32 {
     if set > 0.0 {
         return set;
@@ -105,19 +105,19 @@ fn eye_height(height: f32) -> f32 {
 }
 
 impl Walker {
-    /// Lets time pass, with these keys held.
+    /// Accumulates time during which these keys are held.
     pub(in crate::app) fn pass(&mut self, seconds: f32, axes: Vec3, runs: bool) {
         self.elapsed_secs += seconds;
         self.held = (axes, runs);
     }
 
-    /// Whether anything still moves, or an answer is awaited.
+    /// True if anything still moves or a result is pending.
     pub(in crate::app) fn moves(&self) -> bool {
         let moves = |person: &Person| !person.rests() || self.held.0 != Vec3::ZERO;
         self.asked.is_some() || self.person.as_ref().is_some_and(moves)
     }
 
-    /// Whether somebody else has moved the camera away from the person.
+    /// True if the camera was moved away from the walker by other means.
     pub(in crate::app) fn was_left(&self, camera: &Camera, scene: u64) -> bool {
         let person = self.person.as_ref().filter(|person| person.scene == scene);
         person.is_some_and(|person| camera.eye() != person.eye)
@@ -128,12 +128,12 @@ impl Walker {
         *self = Self::default();
     }
 
-    /// The next question; the time up to now belongs to it.
+    /// Returns the next query, which covers the time up to now.
     pub(in crate::app) fn ask(&mut self, camera: &Camera, around: &Surroundings) -> Question {
         let extent = framing::extent(around.bounds);
         let elapsed = std::mem::take(&mut self.elapsed_secs);
         self.person.take_if(|person| person.scene != around.scene);
-        // A clip that makes the scene larger makes nobody taller.
+        // A clip that enlarges the scene must not change the walker's height.
         let first = self.person.as_ref().map_or(extent, |person| person.extent);
         let height = person_height(around.height, first);
         let floor = around
@@ -185,7 +185,7 @@ impl Walker {
         question
     }
 
-    /// Takes an answer, and puts `camera` at the eyes. `None` where nobody wants it any more.
+    /// Applies a result and moves `camera` to the walker's eyes. `None` if the result is no longer needed.
     pub(in crate::app) fn answered(
         &mut self,
         state: &WalkState,
@@ -231,14 +231,14 @@ impl Walker {
 }
 
 impl Person {
-    /// Whether nothing moves that the person wants or has to.
+    /// True if neither input nor physics moves the walker.
     fn rests(&self) -> bool {
         let speed = Vec3::from(self.params.velocity).length();
         let slow = 1e-3 * self.params.height;
         self.params.is_grounded != 0 && speed < slow && self.lag == 0.0
     }
 
-    /// Goes on to `next`, unless that is the place where the person rests, but for rounding.
+    /// Moves to `next`, unless the walker stands still and the positions differ only by rounding.
     fn go_on(&mut self, next: WalkParams, axes: Vec3) {
         let [before, after] = [&self.params, &next].map(|params| Vec3::from(params.position));
         let small = 1e-3 * next.height;
@@ -299,7 +299,7 @@ mod tests {
         Camera::new(&view, Vec3::ZERO, 8.0)
     }
 
-    /// A person who stands at the height 0 of the merged buffers.
+    /// A walker at height 0 in the space of the merged buffers.
     fn walker(camera: &mut Camera) -> Walker {
         let mut walker = Walker::default();
         let question = walker.ask(camera, &around());
@@ -338,7 +338,7 @@ mod tests {
             "{params:?}"
         );
         assert_eq!((params.steps, params.jump), (2, 0.0));
-        // Time that was asked for is not asked for again.
+        // Time that a query has covered is not covered again.
         assert_eq!(walker.ask(&camera, &around()).params.steps, 0);
         camera.move_eye(Vec3::ZERO);
         assert!(walker.was_left(&camera, 1) && !walker.was_left(&camera, 2));

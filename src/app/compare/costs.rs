@@ -1,35 +1,37 @@
-//! The costs of the two sides of a comparison: medians of the same number of frames.
+//! Costs of the two sides of a comparison: medians over the same number of frames.
 
 use crate::{app::schedule::PictureKey, config::Config, profile::table::percentile, render::Channel};
 use std::collections::VecDeque;
 
-/// Frames of a side that count: as many as any picture at rest has before its noise is looked at.
+/// Number of frames whose median is a side's cost. Every picture at rest has as many before its noise is
+/// first estimated.
 pub(in crate::app) const FRAMES: usize = 12;
 
-/// The frames of a side since its settings have changed.
+/// Frame times of a side since its settings last changed.
 #[derive(Debug, Default)]
 pub(in crate::app) struct SideCosts {
     of: Option<(u64, Config, Channel, [u32; 2])>,
     times_ms: VecDeque<f64>,
 }
 
-/// The cost of a side.
+/// Frame cost of a side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::app) struct Cost {
-    /// The median time of a frame.
+    /// Median frame time in milliseconds.
     pub(in crate::app) median_ms: f64,
-    /// Pixels that a frame traced and shaded.
+    /// Width and height in pixels that a frame traced and shaded.
     pub(in crate::app) size: [u32; 2],
-    /// The fastest frame.
+    /// Time of the fastest frame in milliseconds.
     pub(in crate::app) least_ms: f64,
-    /// The slowest frame.
+    /// Time of the slowest frame in milliseconds.
     pub(in crate::app) most_ms: f64,
-    /// Number of frames, [`FRAMES`] at most.
+    /// Number of frames, at most [`FRAMES`].
     pub(in crate::app) frames: usize,
 }
 
 impl SideCosts {
-    /// A frame of `picture` of `size` pixels took `ms`. Frames of other settings or sizes count no more.
+    /// Adds a frame of `picture` of `size` pixels that took `ms`. Frames with other settings or sizes are
+    /// dropped.
     pub(in crate::app) fn add(&mut self, picture: &PictureKey, size: [u32; 2], ms: f64) {
         let is_same = self.of.as_ref().is_some_and(|(scene, config, channel, of)| {
             (*scene, config, *channel, *of) == (picture.scene, &picture.config, picture.channel, size)
@@ -49,7 +51,7 @@ impl SideCosts {
         self.times_ms.push_back(ms);
     }
 
-    /// The cost of a frame; `None` before the first one.
+    /// Returns the cost of a frame, or `None` before the first one.
     pub(in crate::app) fn cost(&self) -> Option<Cost> {
         let mut sorted: Vec<f64> = self.times_ms.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);
@@ -63,7 +65,7 @@ impl SideCosts {
     }
 }
 
-/// The costs of both sides, once their frames have the same size.
+/// Costs of both sides, or `None` until their frames have the same size.
 pub(in crate::app) fn comparable(costs: [Option<Cost>; 2]) -> [Option<Cost>; 2] {
     match costs {
         [Some(a), Some(b)] if a.size != b.size => [None; 2],
@@ -75,7 +77,7 @@ pub(in crate::app) fn comparable(costs: [Option<Cost>; 2]) -> [Option<Cost>; 2] 
 mod tests {
     use super::*;
 
-    /// One slow frame, such as the first one, does not move the figure; old frames are forgotten.
+    /// One slow frame, such as the first one, does not change the median. Old frames are dropped.
     #[test]
     fn a_cost_is_the_median_of_the_last_frames() {
         let mut costs = SideCosts::default();
@@ -95,7 +97,7 @@ mod tests {
         assert_eq!(cost.frames, FRAMES);
     }
 
-    /// Frames with other settings count no more; another view of the same settings goes on.
+    /// Frames with other settings are dropped. Another view with the same settings continues the series.
     #[test]
     fn frames_of_other_settings_are_forgotten() {
         let mut costs = SideCosts::default();
@@ -108,7 +110,7 @@ mod tests {
         costs.add(&picture, [8, 8], 9.0);
         let cost = costs.cost().unwrap();
         assert_eq!((cost.median_ms, cost.frames), (9.0, 1));
-        // Half as many pixels are no figure to compare with.
+        // Costs at half as many pixels are not comparable.
         costs.add(&picture, [4, 8], 5.0);
         let half = costs.cost().unwrap();
         assert_eq!((half.median_ms, half.frames), (5.0, 1));

@@ -1,4 +1,4 @@
-//! Comparisons side by side.
+//! Side-by-side comparison of two scenes or pictures.
 
 pub(in crate::app) mod costs;
 pub(in crate::app) mod model;

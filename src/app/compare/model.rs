@@ -1,7 +1,8 @@
-//! What the scene is compared with in the window, and how both are shown. Nothing here is on the GPU.
+//! State of the comparison in the window: its two sides, and the way to show them. Nothing here is on the
+//! GPU.
 //!
-//! Side A is what the viewer shows anyway. Side B is the same with other settings, another scene, or a
-//! picture.
+//! Side A is what the viewer shows without a comparison. Side B is the same scene with other settings,
+//! another scene, or a picture.
 
 use crate::{
     Error, Result,
@@ -23,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Sections whose settings both sides always share: the window, the camera and the time are those of A.
+/// Sections whose settings both sides always share. The window, the camera and the time are those of A.
 const SHARED: [&str; 7] = [
     "gpu",
     "window",
@@ -34,117 +35,121 @@ const SHARED: [&str; 7] = [
     "deviation",
 ];
 
-/// The variant of materials. That of A is what its panel chose, and not the setting.
+/// Key of the material variant. The variant of A is chosen in its panel rather than by this setting.
 pub(in crate::app) const VARIANT: &str = "scene.variant";
 
-/// How near the line the mouse takes hold of it, in points.
+/// Distance from the dividing line within which the mouse can grab it, in points.
 pub(in crate::app) const LINE_REACH: f32 = 8.0;
 
-/// How both sides are shown.
+/// Display mode of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Mode {
-    /// A before a line, B behind it.
+    /// A before a dividing line, B behind it.
     Wipe,
-    /// One after the other.
+    /// A and B alternately.
     Flicker,
-    /// Their error, as colours.
+    /// The error between A and B in false colours.
     Difference,
 }
 
 impl Mode {
-    /// All, with their names and what they show.
+    /// All modes with their names and descriptions.
     pub(in crate::app) const ALL: [(Self, &str, &str); 3] = [
-        (Self::Wipe, "wipe", "A before a line, B behind it. Drag the line"),
+        (
+            Self::Wipe,
+            "wipe",
+            "A on one side of a line, B on the other. Drag the line",
+        ),
         (
             Self::Flicker,
             "flicker",
-            "A and B one after the other: what moves, differs",
+            "Alternates between A and B: differences flicker",
         ),
         (
             Self::Difference,
             "difference",
-            "The difference of each pixel as a colour",
+            "The difference of each pixel, as a colour",
         ),
     ];
 }
 
-/// What B is.
+/// Kind of side B.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) enum Other {
     Scene(OtherScene),
     Picture(Arc<SavedPicture>),
 }
 
-/// A scene with its settings, as far as they are not those of A.
+/// A scene whose settings may differ from those of A.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::app) struct OtherScene {
-    /// Its files; those of A where there is nothing.
+    /// Files of the scene. `None` means the files of A.
     pub(in crate::app) files: Option<Vec<PathBuf>>,
-    /// The settings of A at the moment at which they were frozen.
+    /// Settings of A, frozen at one moment.
     pub(in crate::app) frozen: Option<Box<Config>>,
-    /// Edits of the same files in place of those of A.
+    /// Edits of the same files that replace those of A.
     pub(in crate::app) edits: Option<Arc<SceneEdits>>,
-    /// The variant of A's materials at that moment.
+    /// Material variant of A at that moment.
     frozen_variant: Option<usize>,
-    /// Settings over these.
+    /// Settings that override `frozen` or those of A.
     pub(in crate::app) with: BTreeMap<String, toml::Value>,
 }
 
-/// What a side that keeps it is made of.
+/// State that a frozen side keeps.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct Shown {
     pub(in crate::app) config: Config,
     pub(in crate::app) edits: SceneEdits,
-    /// The variant of the materials.
+    /// The material variant.
     pub(in crate::app) variant: Option<usize>,
 }
 
-/// A picture with its name.
+/// A picture file and its name.
 #[derive(Debug, PartialEq)]
 pub(in crate::app) struct SavedPicture {
     pub(in crate::app) name: String,
     pub(in crate::app) picture: Picture,
 }
 
-/// What the panel and the labels tell of both sides.
+/// Figures that the panel and the labels show for both sides.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct Told {
-    /// The costs of A and of B.
+    /// Costs of A and B.
     pub(in crate::app) costs: [Option<Cost>; 2],
-    /// Whether the GPU has measured them, and not the clock.
+    /// True if the costs are GPU timestamps rather than wall-clock times.
     pub(in crate::app) is_gpu_time: bool,
-    /// The errors of what is shown.
+    /// Errors between the shown pictures.
     pub(in crate::app) errors: Option<Errors>,
-    /// Whether B is there to be shown.
+    /// True if B is ready to be shown.
     pub(in crate::app) is_shown: bool,
 }
 
-/// The comparison.
+/// State of the comparison.
 #[derive(Debug)]
 pub(in crate::app) struct Compare {
-    /// What B is; nothing is compared without.
+    /// Side B. `None` if nothing is compared.
     other: Option<Other>,
-    /// What it was when the comparison was ended.
+    /// Side B of the comparison that was ended last.
     last: Option<Other>,
     pub(in crate::app) mode: Mode,
-    /// Where the line is, as a share of the picture's width or height.
+    /// Position of the dividing line as a fraction of the picture's width or height.
     pub(in crate::app) line: f32,
     pub(in crate::app) is_horizontal: bool,
-    /// Whether the mouse holds the line.
+    /// True while the mouse holds the line.
     pub(in crate::app) is_held: bool,
-    /// Turns from A to B and back in a second.
+    /// Switches from A to B and back per second.
     pub(in crate::app) flicker_hz: f32,
     pub(in crate::app) is_paused: bool,
-    /// Whether flicker shows B now.
+    /// True if flicker currently shows B.
     pub(in crate::app) shows_b: bool,
     flipped: Option<Instant>,
-    /// What differences are multiplied by.
+    /// Factor that differences are multiplied by.
     pub(in crate::app) gain: f32,
-    /// Whether differences are those of linear light.
+    /// True if differences are computed in linear light.
     pub(in crate::app) is_linear: bool,
-    /// Whether a B of linear radiance is shown without the tone curve of A.
+    /// True if a linear-radiance picture B is shown without the tone curve of A.
     pub(in crate::app) is_untoned: bool,
-    /// What is typed: a key to look for, a value, a file.
+    /// Text fields: the key to search for, its value, and a file.
     pub(in crate::app) key: String,
     pub(in crate::app) value: String,
     pub(in crate::app) file: String,
@@ -176,18 +181,18 @@ impl Default for Compare {
 }
 
 impl Compare {
-    /// Turns of the flicker in a second. Three flashes a second and more may harm people with photosensitive
+    /// Allowed flicker frequencies. Three flashes per second and more may harm people with photosensitive
     /// epilepsy (WCAG 2.2, 2.3.1).
     pub(in crate::app) const FLICKER_HZ: RangeInclusive<f32> = 0.2..=2.5;
-    /// What differences may be multiplied by.
+    /// Allowed factors for differences.
     pub(in crate::app) const GAIN: RangeInclusive<f32> = 0.1..=1000.0;
 
-    /// What B is.
+    /// Returns side B.
     pub(in crate::app) fn other(&self) -> Option<&Other> {
         self.other.as_ref()
     }
 
-    /// The scene that B is.
+    /// Returns side B if it is a scene.
     pub(in crate::app) fn scene(&self) -> Option<&OtherScene> {
         match &self.other {
             Some(Other::Scene(scene)) => Some(scene),
@@ -195,24 +200,24 @@ impl Compare {
         }
     }
 
-    /// Compares with `other` from now on.
+    /// Starts to compare with `other`.
     pub(in crate::app) fn begin(&mut self, other: Other) {
         self.other = Some(other);
         self.told = Told::default();
     }
 
-    /// Compares no more.
+    /// Ends the comparison.
     pub(in crate::app) fn end(&mut self) {
         self.last = self.other.take().or(self.last.take());
         self.told = Told::default();
     }
 
-    /// Ends the comparison, or begins the last one again; the first is with what is shown `now`. Returns what
-    /// to tell.
+    /// Ends the comparison, or restarts the last one. The first comparison is with the current state `now`.
+    /// Returns a notice.
     pub(in crate::app) fn toggle(&mut self, now: Shown) -> String {
         if self.other.is_some() {
             self.end();
-            return "comparing ended".into();
+            return "comparison ended".into();
         }
         match self.last.take() {
             Some(last) => self.begin(last),
@@ -224,7 +229,7 @@ impl Compare {
         format!("comparing with {}", self.name())
     }
 
-    /// Compares with the same scene as it is shown `now`.
+    /// Compares with the same scene in its current state `now`.
     pub(in crate::app) fn freeze(&mut self, now: Shown) {
         let files = self.scene().and_then(|scene| scene.files.clone());
         self.begin(Other::Scene(OtherScene {
@@ -236,7 +241,7 @@ impl Compare {
         }));
     }
 
-    /// Compares with the same scene as its files have it, in the settings of A.
+    /// Compares with the unedited scene in the settings of A.
     pub(in crate::app) fn begin_without_edits(&mut self) {
         self.begin(Other::Scene(OtherScene {
             edits: Some(Arc::default()),
@@ -244,8 +249,7 @@ impl Compare {
         }));
     }
 
-    /// The files of the scene were read again, or others were: what B keeps of edits becomes what `change`
-    /// makes of it.
+    /// Maps the edits that B keeps through `change`, after the scene was loaded again or replaced.
     pub(in crate::app) fn change_edits(&mut self, change: impl Fn(&SceneEdits) -> SceneEdits) {
         for other in self.other.iter_mut().chain(&mut self.last) {
             if let Other::Scene(OtherScene {
@@ -257,8 +261,8 @@ impl Compare {
         }
     }
 
-    /// The settings of both sides as they are drawn, of those of A: where one is drawn by paths of light, which leave
-    /// out the ground, the other leaves it out too.
+    /// Returns the settings that both sides are drawn with, given those of A. Path tracing leaves out the
+    /// ground, so if one side is path-traced, the other leaves it out too.
     pub(in crate::app) fn drawn<'a>(&self, a: &'a Config) -> (Cow<'a, Config>, Option<Config>) {
         let Some(mut b) = self.scene().map(|scene| scene.config(a)) else {
             return (Cow::Borrowed(a), None);
@@ -271,7 +275,8 @@ impl Compare {
         (Cow::Owned(a), Some(b))
     }
 
-    /// Sets a key of B alone; the text is as after `--set`. Other keys and the scene of B stay.
+    /// Sets a key of B alone. The text has the form of an argument of `--set`. Other keys and the scene of B
+    /// stay.
     ///
     /// # Errors
     ///
@@ -294,18 +299,18 @@ impl Compare {
         Ok(())
     }
 
-    /// A key of B is that of A again.
+    /// Resets a key of B to the value of A.
     pub(in crate::app) fn unset(&mut self, key: &str) {
         if let Some(Other::Scene(scene)) = &mut self.other {
             scene.with.remove(key);
         }
     }
 
-    /// Compares with the file at `path`: a picture by its name, or else a scene.
+    /// Compares with the file at `path`. Its name decides whether it is a picture or a scene.
     ///
     /// # Errors
     ///
-    /// Those of reading the picture, and [`Error::Io`] for a file that is not there.
+    /// Any error of reading the picture, and [`Error::Io`] for a missing file.
     pub(in crate::app) fn open(&mut self, path: &Path, config: &Config) -> Result<()> {
         std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
         if picture::is_picture(path) {
@@ -321,7 +326,7 @@ impl Compare {
         Ok(())
     }
 
-    /// The name of B.
+    /// Display name of B.
     pub(in crate::app) fn name(&self) -> String {
         match &self.other {
             None => String::new(),
@@ -330,7 +335,7 @@ impl Compare {
         }
     }
 
-    /// What A has where B has keys of its own, or what it shows.
+    /// Display name of A: its values of the keys that B overrides, or `now`.
     pub(in crate::app) fn name_of_a(&self, config: &Config) -> String {
         let with = self.scene().map(|scene| &scene.with);
         let keys = with.into_iter().flatten();
@@ -343,7 +348,7 @@ impl Compare {
         }
     }
 
-    /// The next way to show both.
+    /// Switches to the next display mode.
     pub(in crate::app) fn next_mode(&mut self) -> &'static str {
         let at = Mode::ALL.iter().position(|(mode, ..)| *mode == self.mode);
         let (mode, name, _) = Mode::ALL[(at.unwrap_or(0) + 1) % Mode::ALL.len()];
@@ -351,14 +356,14 @@ impl Compare {
         name
     }
 
-    /// Shows the other side until it is asked to go on.
+    /// Shows the other side and pauses the flicker.
     pub(in crate::app) fn flip(&mut self) -> &'static str {
         (self.mode, self.is_paused) = (Mode::Flicker, true);
         self.shows_b = !self.shows_b;
         if self.shows_b { "B" } else { "A" }
     }
 
-    /// Lets the flicker go on to `now`. Returns when it turns next.
+    /// Advances the flicker to `now`. Returns the time until it next switches.
     pub(in crate::app) fn turn(&mut self, now: Instant) -> Option<Duration> {
         if self.mode != Mode::Flicker || self.is_paused || !self.told.is_shown {
             self.flipped = None;
@@ -374,12 +379,12 @@ impl Compare {
         Some(period)
     }
 
-    /// Whether a line is there that the mouse can take hold of.
+    /// True if there is a dividing line that the mouse can grab.
     pub(in crate::app) fn has_line(&self) -> bool {
         self.mode == Mode::Wipe && self.other.is_some() && self.told.is_shown
     }
 
-    /// The share of the picture from which B is shown.
+    /// Fraction of the picture from which B is shown.
     pub(in crate::app) fn shown_line(&self) -> f32 {
         match self.mode {
             Mode::Flicker if self.shows_b => 0.0,
@@ -390,12 +395,12 @@ impl Compare {
 }
 
 impl OtherScene {
-    /// The variant of B's materials in `scene`, where A shows `a`, and its files in the same order if that
-    /// `is_same`.
+    /// Returns the variant of B's materials in `scene`. `a` is the variant of A. `is_same` is true if B has
+    /// the files of A in the same order.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for one that the scene does not have.
+    /// [`Error::NotFound`] for a variant that the scene does not have.
     pub(in crate::app) fn variant(
         &self,
         scene: &Scene,
@@ -404,14 +409,14 @@ impl OtherScene {
     ) -> Result<Option<usize>> {
         match self.with.get(VARIANT).and_then(toml::Value::as_str) {
             Some(name) => Ok(scene.variant(name)?),
-            // Another file has variants of its own.
+            // Another file has its own variants.
             None if !is_same => Ok(now),
             None if self.frozen.is_some() => Ok(self.frozen_variant),
             None => Ok(a),
         }
     }
 
-    /// The settings of B where those of A are `a`.
+    /// Settings of B, given those of A.
     pub(in crate::app) fn config(&self, a: &Config) -> Config {
         let mut config = a.clone();
         if let Some(frozen) = &self.frozen {
@@ -425,7 +430,7 @@ impl OtherScene {
             config.keys = a.keys.clone();
         }
         for (key, value) in &self.with {
-            // They were allowed when they were set.
+            // The values were validated when they were set.
             if let Err(error) = config.set("side B", key, value.clone()) {
                 log::warn!("{error}");
             }
@@ -440,7 +445,7 @@ impl OtherScene {
             parts.push(name.to_string_lossy().into_owned());
         }
         if self.frozen.is_some() {
-            parts.push("settings before".into());
+            parts.push("earlier settings".into());
         } else if self.edits.is_some() {
             parts.push("without edits".into());
         }
@@ -452,7 +457,7 @@ impl OtherScene {
     }
 }
 
-/// A setting as short as it is still understood.
+/// Formats a setting as short as is still unambiguous.
 fn text_of(key: &str, value: &toml::Value) -> String {
     match value.as_str() {
         Some(text) => format!("{key} {text}"),
@@ -460,13 +465,13 @@ fn text_of(key: &str, value: &toml::Value) -> String {
     }
 }
 
-/// Whether B can have another value of `key` than A.
+/// True if B can override `key`.
 pub(in crate::app) fn is_own(key: &str) -> bool {
     let section = key.split('.').next().unwrap_or_default();
     !SHARED.contains(&section)
 }
 
-/// The keys that B can have of its own and that hold all words of `text`.
+/// Keys that B can override and that contain all words of `text`.
 pub(in crate::app) fn found(text: &str) -> Vec<String> {
     let words: Vec<_> = text.split_whitespace().map(str::to_lowercase).collect();
     let mut keys = Config::keys();
@@ -524,7 +529,7 @@ mod tests {
         let b = compare.scene().unwrap().config(&a);
         assert_eq!(b.shadows.mode, ShadowMode::Rays);
         assert_eq!((b.animation.speed, b.window.still_samples), (0.5, 2));
-        // The last comparison comes back as it was.
+        // Restarting restores the last comparison.
         let before = compare.other().cloned();
         compare.toggle(shown(&a));
         assert!(compare.other().is_none());
@@ -555,7 +560,7 @@ mod tests {
         compare.set(&a, "scene.variant=green").unwrap();
         let error = of(&compare, true, None).unwrap_err().to_string();
         assert!(error.contains("green") && error.contains("blue"), "{error}");
-        // Settings that were kept keep the variant too.
+        // Frozen settings keep the variant too.
         compare.freeze(Shown {
             config: a.clone(),
             variant: Some(0),
@@ -592,7 +597,7 @@ mod tests {
         assert!(!found("").iter().any(is_shared));
     }
 
-    /// At any rate that can be set, there are fewer than three flashes in any second.
+    /// At every allowed frequency there are fewer than three flashes in any second.
     #[test]
     fn flicker_turns_at_its_rate_and_rests_when_it_is_paused() {
         let mut compare = Compare {

@@ -1,5 +1,6 @@
-//! Side B of a comparison on the GPU: a scene with a renderer of its own, so that trees, histories and still
-//! pictures of both sides are their own, or a picture. All of it is dropped when nothing is compared.
+//! GPU resources of side B of a comparison. A scene has its own renderer, so that BVHs, histories and still
+//! pictures of both sides are separate. A picture has a texture. All of it is dropped when nothing is
+//! compared.
 
 use crate::{
     Result,
@@ -26,18 +27,18 @@ use half::f16;
 use std::{path::PathBuf, sync::Arc, time::Instant};
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
-/// What the scene of B is loaded from: with another one it is loaded again.
+/// Source of the scene of B. The scene is loaded again when its source changes.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct Source {
     pub(in crate::app) files: Vec<PathBuf>,
     pub(in crate::app) load: config::Load,
     pub(in crate::app) code_bits: u32,
     pub(in crate::app) anisotropy: u32,
-    /// Number of A's scene where B shows the same files: both are read again together.
+    /// Number of A's scene if B shows the same files. Both are then reloaded together.
     pub(in crate::app) scene: Option<u64>,
 }
 
-/// B, and what shows it beside A.
+/// Side B and the passes that show it beside A.
 #[derive(Default)]
 pub(in crate::app) struct Comparing {
     pass: Option<Compare>,
@@ -46,44 +47,44 @@ pub(in crate::app) struct Comparing {
     picture: Option<(Arc<SavedPicture>, GpuImage)>,
     /// The finished picture of A that is shown together with that of B.
     pub(in crate::app) holds_a: Option<PictureKey>,
-    /// B's frame that was recorded for this redraw.
+    /// Frame of B that was recorded for this redraw.
     pub(in crate::app) recorded: Option<(InFlight, wgpu::CommandEncoder)>,
     /// Number of scenes that B has been.
     pub(in crate::app) scenes: u64,
-    /// The costs of A.
+    /// Frame costs of A.
     pub(in crate::app) costs: SideCosts,
-    /// Whether either picture has changed since their error was measured.
+    /// True if either picture has changed since their error was measured.
     pub(in crate::app) is_stale: bool,
-    /// Whether an error is measured whose answer has not come.
+    /// True while an error readback is pending.
     pub(in crate::app) is_measured: bool,
-    /// What the error was measured with.
+    /// Parameters of the last error measurement.
     measured: Option<CompareParams>,
 }
 
-/// The scene of B.
+/// Scene of B.
 pub(in crate::app) struct Side {
     pub(in crate::app) source: Source,
     pub(in crate::app) renderer: Renderer,
     pub(in crate::app) uploaded: UploadedScene,
     pub(in crate::app) stage: Stage,
     pub(in crate::app) environment: EnvironmentFile,
-    /// Number of environments that it had.
+    /// Number of environments that it has had.
     pub(in crate::app) environments: u64,
     pub(in crate::app) schedule: Schedule,
     pub(in crate::app) in_flight: Option<InFlight>,
     pub(in crate::app) part_times: PartTimes,
-    /// Milliseconds of its last frame by the clock.
+    /// Wall-clock time of its last frame in milliseconds.
     pub(in crate::app) wall_ms: Option<f32>,
     pub(in crate::app) costs: SideCosts,
-    /// Its number among the scenes that B has been.
+    /// Number of the scene, counted over all scenes that B has been.
     pub(in crate::app) number: u64,
     picture: Option<GpuImage>,
     next_picture: Option<GpuImage>,
-    /// The last picture whose pipelines were all there.
+    /// Last picture whose pipelines were all compiled.
     compiled: Option<PictureKey>,
 }
 
-/// A frame of either side that is going to be recorded.
+/// A frame of either side that is about to be recorded.
 pub(in crate::app) struct Plan {
     pub(in crate::app) picture: PictureKey,
     pub(in crate::app) frame: NextFrame,
@@ -92,7 +93,7 @@ pub(in crate::app) struct Plan {
 }
 
 impl Comparing {
-    /// The picture of B that is shown.
+    /// Returns the picture of B that is shown.
     pub(in crate::app) fn shown(&self) -> Option<&GpuImage> {
         match (&self.picture, &self.side) {
             (Some((_, picture)), _) => Some(picture),
@@ -101,17 +102,17 @@ impl Comparing {
         }
     }
 
-    /// Whether B is a picture of linear radiance.
+    /// True if B is a linear-radiance picture.
     pub(in crate::app) fn is_radiance(&self) -> bool {
         let saved = self.picture.as_ref();
         saved.is_some_and(|(saved, _)| saved.picture.is_linear)
     }
 
-    /// B is this picture.
+    /// Makes this picture side B.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no room for it.
+    /// [`crate::Error::Gpu`] if the adapter has no room for it.
     pub(in crate::app) fn show_picture(&mut self, gpu: &Gpu, saved: &Arc<SavedPicture>) -> Result<()> {
         if self
             .picture
@@ -126,7 +127,7 @@ impl Comparing {
         Ok(())
     }
 
-    /// Drops all but what is known of A.
+    /// Drops everything except what is known of A.
     pub(in crate::app) fn drop_side(&mut self) {
         *self = Self {
             scenes: self.scenes,
@@ -135,12 +136,12 @@ impl Comparing {
         };
     }
 
-    /// B is no picture.
+    /// Drops the picture of B.
     pub(in crate::app) fn drop_picture(&mut self) {
         self.picture = None;
     }
 
-    /// Draws both pictures, and measures their error where it is not known.
+    /// Draws both pictures, and measures their error if it is not known.
     pub(in crate::app) fn draw(
         &mut self,
         gpu: &Gpu,
@@ -151,7 +152,7 @@ impl Comparing {
     ) -> Result<()> {
         let mut pass = self.pass.take().unwrap_or_else(|| Compare::new(gpu));
         if let Some(b) = self.shown() {
-            // The line, the colours and the way to show both change no error.
+            // The line, the gain and the mode do not change the error.
             let of = CompareParams {
                 line: 0.0,
                 gain: 0.0,
@@ -169,7 +170,7 @@ impl Comparing {
         Ok(())
     }
 
-    /// The error that has come back.
+    /// Returns the error once its readback has completed.
     pub(in crate::app) fn collect(&mut self, gpu: &Gpu) -> Option<crate::render::present::compare::Errors> {
         if !self.is_measured {
             return None;
@@ -208,7 +209,8 @@ impl Side {
         }
     }
 
-    /// What has to be compiled before the frame of `plan` is recorded. It is looked for where settings have changed.
+    /// Returns the pipelines that are missing for the frame of `plan`. They are looked up only after settings
+    /// have changed.
     pub(in crate::app) fn needs(&mut self, gpu: &Gpu, plan: &Plan, now: Instant) -> Result<Needs> {
         let is_compiled = |of: &PictureKey| of.compiles_as(&plan.picture);
         if self.compiled.as_ref().is_some_and(is_compiled) {
@@ -239,7 +241,7 @@ impl Side {
         };
         let pixels = |size: [u32; 2]| u64::from(size[0]) * u64::from(size[1]);
         if pixels(plan.frame.size(size)) > pixels(self.schedule.size()) {
-            // Nobody knows yet that it is short.
+            // A larger frame may be long. It is drawn in parts at first.
             self.renderer.budget.in_parts = true;
         }
         let input = frame_input(&self.stage, &self.schedule, plan, now);
@@ -263,24 +265,24 @@ impl Side {
         Ok(recorded)
     }
 
-    /// The next picture is finished: from now on it is shown.
+    /// Shows the next picture, which is finished.
     pub(in crate::app) fn show_next_picture(&mut self) {
         std::mem::swap(&mut self.picture, &mut self.next_picture);
     }
 }
 
-/// How a frame deals with pipelines that are not compiled yet.
+/// Handling of pipelines that are not compiled yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Pipelines {
-    /// Compiles them.
+    /// Compiles missing pipelines.
     Compile,
-    /// Records nothing without them.
+    /// Records nothing if a pipeline is missing.
     Require,
-    /// Records nothing: it is only asked for them.
+    /// Records nothing and only reports missing pipelines.
     Ask,
 }
 
-/// What the frame of `plan` is drawn from.
+/// Frame input for `plan`.
 pub(in crate::app) fn frame_input<'a>(
     stage: &'a Stage,
     schedule: &Schedule,
@@ -296,7 +298,8 @@ pub(in crate::app) fn frame_input<'a>(
         config: &plan.config,
         exposure_ev: plan.picture.exposure_ev,
         elapsed_secs: match schedule.since_last_frame(now) {
-            // At rest it has adapted: what full resolution changes is no reason to go on.
+            // At rest the exposure has already adapted. Small changes through full resolution must not
+            // restart it.
             _ if is_new || plan.frame.at_rest => f32::INFINITY,
             Some(interval) => interval.as_secs_f32(),
             None => 0.0,
@@ -311,7 +314,7 @@ pub(in crate::app) fn frame_input<'a>(
     }
 }
 
-/// What a schedule has to know of a renderer and of what it draws.
+/// State of a renderer and of its picture that a schedule depends on.
 pub(in crate::app) fn renderer_state(
     gpu: &Gpu,
     renderer: &Renderer,
@@ -333,7 +336,8 @@ fn image(gpu: &Gpu, size: [u32; 2], format: Format) -> GpuImage {
     GpuImage::new(gpu, "side B", size, format, usage)
 }
 
-/// A picture in GPU memory: eight bits a channel where it is sRGB-encoded, half floats where it is linear.
+/// Uploads a picture to GPU memory, with eight bits per channel if it is sRGB-encoded, or half floats if it
+/// is linear.
 fn upload(gpu: &Gpu, saved: &SavedPicture) -> Result<GpuImage> {
     let picture = &saved.picture;
     crate::render::frame::check_size(gpu, picture.size)?;

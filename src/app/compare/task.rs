@@ -1,4 +1,4 @@
-//! The window compares: side B is loaded, drawn beside A, and both are composed.
+//! Runs the comparison: loads side B, draws it beside A, and composes both.
 
 use crate::{
     Error, Result,
@@ -31,12 +31,12 @@ use std::{
 use winit::event::{ElementState, MouseButton};
 
 /// Headline of errors of side B.
-const FAILED: &str = "It cannot be compared with";
+const FAILED: &str = "The file cannot be compared with";
 
-/// When the error that is measured is looked for again.
+/// Interval at which a pending error readback is polled.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// Side B.
+/// Feature that draws side B.
 pub(in crate::app) struct CompareFeature;
 
 impl Feature for CompareFeature {
@@ -50,13 +50,13 @@ impl Feature for CompareFeature {
     }
 }
 
-/// Makes B anew, as after the device was lost or shaders have changed.
+/// Rebuilds B after the device was lost or shaders have changed.
 pub(in crate::app) fn forget(viewer: &mut Viewer) {
     viewer.comparing.holds_a = None;
     drop_side(viewer);
 }
 
-/// Compares with what `options` name, once there is a scene.
+/// Starts the comparison of the start options once there is a scene.
 pub(in crate::app) fn begin(viewer: &mut Viewer) -> Result<()> {
     let Some(options) = viewer.options.compare.take() else {
         return Ok(());
@@ -72,23 +72,21 @@ pub(in crate::app) fn begin(viewer: &mut Viewer) -> Result<()> {
     begun.or_else(|error| end(viewer, error))
 }
 
-/// Compares with the picture of the scene that is shown.
+/// Compares with the current picture of the scene.
 pub(in crate::app) fn with_picture(viewer: &mut Viewer) -> Result<()> {
     let Some((width, height, pixels)) = viewer.graphics.screen.read_picture(&viewer.graphics.gpu)? else {
-        viewer
-            .state
-            .notify("no scene is shown yet, so there is no picture of it");
+        viewer.state.notify("no scene is shown yet");
         return Ok(());
     };
     let picture = Picture::from_rgba8([width, height], &pixels);
-    let name = "picture before".into();
+    let name = "earlier picture".into();
     let saved = Arc::new(SavedPicture { name, picture });
     viewer.state.compare.begin(Other::Picture(saved));
-    viewer.state.notify("comparing with the picture of this moment");
+    viewer.state.notify("comparing with the current picture");
     Ok(())
 }
 
-/// Compares with a picture that was dropped.
+/// Compares with a dropped picture file.
 pub(in crate::app) fn with_file(viewer: &mut Viewer, file: &std::path::Path) {
     let begun = viewer.state.compare.open(file, &viewer.state.config);
     if let Err(error) = begun {
@@ -96,19 +94,19 @@ pub(in crate::app) fn with_file(viewer: &mut Viewer, file: &std::path::Path) {
     }
 }
 
-/// Nothing is compared any more, because of `error`.
+/// Ends the comparison because of `error`.
 fn end(viewer: &mut Viewer, error: Error) -> Result<()> {
     viewer.state.compare.end();
     drop_side(viewer);
     viewer.report_as(FAILED, error)
 }
 
-/// Drops all that B has on the GPU.
+/// Drops all GPU resources of B.
 fn drop_side(viewer: &mut Viewer) {
     if let Some((_, loading)) = &viewer.comparing.loading {
         loading.cancel();
     }
-    // A was finished, and waited for B.
+    // A was finished and waited for B.
     if let Some(shown) = viewer.comparing.holds_a.take() {
         viewer.graphics.screen.show_next_picture();
         viewer.selecting.shown = Some(shown);
@@ -116,8 +114,8 @@ fn drop_side(viewer: &mut Viewer) {
     viewer.comparing.drop_side();
 }
 
-/// Takes hold of the line where the mouse presses near it, and lets it go. Returns whether that was the
-/// line's.
+/// Grabs the dividing line when the mouse presses near it, and releases it. Returns true if the event
+/// concerned the line.
 pub(in crate::app) fn hold_line(viewer: &mut Viewer, button: MouseButton, state: ElementState) -> bool {
     if button != MouseButton::Left {
         return false;
@@ -134,7 +132,7 @@ pub(in crate::app) fn hold_line(viewer: &mut Viewer, button: MouseButton, state:
     is_held
 }
 
-/// Moves the line that is held to the mouse.
+/// Moves the held line to the mouse.
 pub(in crate::app) fn drag_line(viewer: &mut Viewer) {
     if viewer.state.compare.is_held {
         let (at, side) = along_line(viewer);
@@ -143,14 +141,14 @@ pub(in crate::app) fn drag_line(viewer: &mut Viewer) {
     }
 }
 
-/// How far the mouse is from the side that the line moves away from, and how far the line can, in pixels.
+/// Distance of the mouse from the edge where the line's range starts, and length of that range, in pixels.
 fn along_line(viewer: &Viewer) -> (f32, f32) {
     let axis = usize::from(viewer.state.compare.is_horizontal);
     let at = viewer.input.pointer()[axis] - viewer.area.origin[axis] as f32;
     (at, viewer.area.size[axis] as f32)
 }
 
-/// Makes what side B needs, and drops what it needs no more.
+/// Creates what side B needs, and drops what it no longer needs.
 pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     if let Err(error) = follow_side(viewer) {
         return end(viewer, error);
@@ -165,7 +163,7 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
         viewer.comparing.costs.cost(),
         side.and_then(|side| side.costs.cost()),
     ]);
-    // The panel was laid out before.
+    // The panel was laid out before these values arrived.
     let mut has_news = (told.is_shown, told.costs) != before;
     if let Some(errors) = viewer.comparing.collect(gpu) {
         log::debug!(
@@ -210,7 +208,7 @@ fn follow_side(viewer: &mut Viewer) -> Result<()> {
     let is_same = scene.files.as_ref().is_none_or(|files| *files == stage.files);
     let files = scene.files.clone().unwrap_or_else(|| stage.files.clone());
     if let Some(stdin) = files.iter().find(|file| is_stdin(file)) {
-        let what = "standard input is read once: it cannot be shown twice";
+        let what = "standard input can be read only once, so it cannot be on both sides";
         return Err(Error::scene(stdin, what));
     }
     viewer.comparing.drop_picture();
@@ -270,7 +268,7 @@ fn follow_side(viewer: &mut Viewer) -> Result<()> {
     }
 }
 
-/// Takes over the scene of B once it is loaded.
+/// Installs the scene of B once it is loaded.
 fn take_loaded(viewer: &mut Viewer, config: &Config) -> Result<()> {
     let Some((_, loading)) = &viewer.comparing.loading else {
         return Ok(());
@@ -296,14 +294,15 @@ fn take_loaded(viewer: &mut Viewer, config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Whether frames that are counted wait for B.
+/// True if a run with a fixed number of frames waits for B.
 pub(in crate::app) fn awaits_side(viewer: &Viewer) -> bool {
     let is_scene = viewer.state.compare.scene().is_some();
     let waits = viewer.options.compare.is_some() || is_scene && viewer.comparing.side.is_none();
     viewer.schedule.counts_frames() && waits
 }
 
-/// The picture of B that belongs to `a`, its pose and its settings; `None` where B cannot be drawn yet.
+/// Returns the key of B's picture that belongs to `a`, its pose and its settings. `None` if B cannot be drawn
+/// yet.
 fn side_picture(viewer: &mut Viewer, a: &PictureKey) -> Option<(PictureKey, Arc<Pose>, Config)> {
     let config = viewer.state.compare.drawn(&viewer.state.config).1?;
     let side = viewer.comparing.side.as_mut()?;
@@ -316,7 +315,7 @@ fn side_picture(viewer: &mut Viewer, a: &PictureKey) -> Option<(PictureKey, Arc<
     side.stage.clip = a.clip.filter(|clip| *clip < clips);
     side.stage.blend = match is_same {
         true => a.blend.clone(),
-        // The other file has clips and targets of its own.
+        // Another file has its own clips and morph targets.
         false => Arc::default(),
     };
     side.stage.time = a.time;
@@ -346,7 +345,7 @@ fn side_picture(viewer: &mut Viewer, a: &PictureKey) -> Option<(PictureKey, Arc<
     Some((picture, pose, config))
 }
 
-/// The frame of B that belongs to the picture `a`; `None` where what is shown stays.
+/// Plans the frame of B that belongs to the picture `a`. `None` if the shown picture stays.
 pub(in crate::app) fn plan_side(
     viewer: &mut Viewer,
     a: &PictureKey,
@@ -356,7 +355,7 @@ pub(in crate::app) fn plan_side(
     let (picture, pose, config) = side_picture(viewer, a)?;
     let side = viewer.comparing.side.as_mut()?;
     let gpu = &viewer.graphics.gpu;
-    // Its noise may come back after its frame is done, and no other frame follows before.
+    // The noise estimate may arrive after its frame is done, when no other frame follows to collect it.
     side.renderer.collect(gpu);
     let state = renderer_state(
         gpu,
@@ -374,7 +373,7 @@ pub(in crate::app) fn plan_side(
     })
 }
 
-/// Returns what has to be compiled before the frame of B is recorded.
+/// Returns the pipelines that are missing for the frame of B.
 pub(in crate::app) fn side_needs(viewer: &mut Viewer, plan: &Plan, now: Instant) -> Result<Needs> {
     let gpu = viewer.graphics.gpu.clone();
     let Some(side) = &mut viewer.comparing.side else {
@@ -386,7 +385,8 @@ pub(in crate::app) fn side_needs(viewer: &mut Viewer, plan: &Plan, now: Instant)
     }
 }
 
-/// Records the frame of B, `beside` one of A that has just been recorded. Returns what has to be compiled before.
+/// Records the frame of B, with `beside` set if a frame of A has just been recorded. Returns the missing
+/// pipelines.
 pub(in crate::app) fn record_side(
     viewer: &mut Viewer,
     plan: &Plan,
@@ -397,7 +397,8 @@ pub(in crate::app) fn record_side(
     let Some(side) = &mut viewer.comparing.side else {
         return Ok(Needs::default());
     };
-    // Both have the same noise. Alone, B needs noise of its own in every frame, or its history would not converge.
+    // Recorded together, both sides share their noise. Alone, B needs new noise in every frame, or its
+    // history would not converge.
     side.renderer.sampled_as = beside.then(|| viewer.graphics.renderer.sampled());
     let pipelines = match viewer.schedule.counts_frames() {
         true => Pipelines::Compile,
@@ -414,8 +415,7 @@ pub(in crate::app) fn record_side(
     Ok(Needs::default())
 }
 
-/// Submits the frame of B that was recorded, or has its parts submitted behind the window and behind
-/// those of A.
+/// Submits the recorded frame of B, or queues its parts behind the window and the parts of A.
 pub(in crate::app) fn submit_side(viewer: &mut Viewer, is_parted: bool) {
     let Some((mut frame, encoder)) = viewer.comparing.recorded.take() else {
         return;
@@ -438,8 +438,7 @@ pub(in crate::app) fn submit_side(viewer: &mut Viewer, is_parted: bool) {
     side.in_flight = Some(frame);
 }
 
-/// Goes on with the frame of B on the GPU, once that of A is done. Returns when to come back, or `None`
-/// where there is none.
+/// Polls the frame of B once that of A is done. Returns when to poll again, or `None` if there is no frame.
 pub(in crate::app) fn poll_side(viewer: &mut Viewer) -> Option<Instant> {
     let Graphics { screen, gpu, .. } = &mut viewer.graphics;
     let side = viewer.comparing.side.as_mut()?;
@@ -474,14 +473,14 @@ pub(in crate::app) fn poll_side(viewer: &mut Viewer) -> Option<Instant> {
     None
 }
 
-/// Whether the GPU works on a frame of B.
+/// True if the GPU works on a frame of B.
 pub(in crate::app) fn draws_side(viewer: &Viewer) -> bool {
     let side = viewer.comparing.side.as_ref();
     side.is_some_and(|side| side.in_flight.is_some())
 }
 
-/// Whether the next frame of B may be recorded, which belongs to the picture `a`. One at rest that is no
-/// longer wanted is abandoned.
+/// Returns true if the next frame of B, which belongs to the picture `a`, may be recorded. A frame at rest
+/// that is no longer wanted is aborted.
 pub(in crate::app) fn abandon_outdated_side(viewer: &mut Viewer, a: &PictureKey) -> Result<bool> {
     if !draws_side(viewer) {
         return Ok(true);
@@ -500,7 +499,7 @@ pub(in crate::app) fn abandon_outdated_side(viewer: &mut Viewer, a: &PictureKey)
     Ok(true)
 }
 
-/// Ends a redraw for B: when it has to be drawn again.
+/// Ends a redraw for B and schedules its next frame.
 pub(in crate::app) fn finish_side(viewer: &mut Viewer, activity: Activity) {
     let now = Instant::now();
     if viewer.comparing.is_measured {
@@ -517,7 +516,7 @@ pub(in crate::app) fn finish_side(viewer: &mut Viewer, activity: Activity) {
     }
 }
 
-/// How both sides are composed in `area`; `None` where B is not there yet.
+/// Composition of both sides in `area`. `None` if B is not ready.
 pub(in crate::app) fn composition(viewer: &Viewer, area: Area) -> Option<CompareParams> {
     let compare = &viewer.state.compare;
     compare.other()?;

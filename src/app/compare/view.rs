@@ -1,5 +1,4 @@
-//! What a comparison shows over the scene: the line with its handle, the names and costs of both sides, the
-//! legend.
+//! Overlay of a comparison: the dividing line with its handle, names and costs of both sides, and the legend.
 
 use crate::{
     app::{
@@ -17,12 +16,12 @@ use egui::{
     pos2, vec2,
 };
 
-/// Half the sides of the handle, along and across the line.
+/// Half the extent of the handle across and along the line, in points.
 const HANDLE: [f32; 2] = [16.0, 5.0];
-/// Points of the legend.
+/// Size of the legend in points.
 const LEGEND: [f32; 2] = [190.0, 12.0];
 
-/// Shows it, where anything is compared.
+/// Draws the overlay if anything is compared.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &State) {
     if state.compare.other().is_none() || !state.compare.told.is_shown || !room.is_positive() {
         return;
@@ -88,7 +87,7 @@ fn line(ctx: &Context, room: Rect, compare: &Compare) {
         });
 }
 
-/// Names and costs: A at the top left, B at the top right, or one below the other where there is no room.
+/// Names and costs: A at the top left, B at the top right, or one below the other if there is no room.
 fn labels(ctx: &Context, room: Rect, state: &State) {
     let compare = &state.compare;
     let stacked = compare.is_horizontal && compare.mode == Mode::Wipe;
@@ -138,19 +137,19 @@ fn labels(ctx: &Context, room: Rect, state: &State) {
     }
 }
 
-/// The name of B, and how its radiance is shown.
+/// Name of B, and the treatment of its radiance.
 fn name_of_b(compare: &Compare) -> String {
     let how = match compare.other() {
         Some(Other::Picture(saved)) if saved.picture.is_linear => match compare.is_untoned {
             true => ", linear",
-            false => ", toned as A",
+            false => ", tone curve of A",
         },
         _ => "",
     };
     compare.name() + how
 }
 
-/// What a frame of a side costs, in words.
+/// Formats the frame cost of a side.
 pub(in crate::app) fn cost(compare: &Compare, side: usize) -> String {
     let what = match compare.told.is_gpu_time {
         true => "GPU",
@@ -162,7 +161,7 @@ pub(in crate::app) fn cost(compare: &Compare, side: usize) -> String {
     }
 }
 
-/// Words for a cost that is not known: pictures have none, and frames of different sizes are not compared.
+/// Text for an unknown cost. Pictures have none, and frames of different sizes are not compared.
 fn unknown(compare: &Compare, side: usize) -> &'static str {
     match compare.other() {
         Some(Other::Picture(_)) if side == 1 => "no cost",
@@ -170,7 +169,7 @@ fn unknown(compare: &Compare, side: usize) -> &'static str {
     }
 }
 
-/// The same with its spread, and its number of frames until there are as many as count.
+/// Formats a side's cost with its spread, and its number of frames while there are fewer than [`FRAMES`].
 pub(in crate::app) fn cost_and_spread(compare: &Compare, side: usize) -> String {
     let Some(cost) = compare.told.costs[side] else {
         return unknown(compare, side).into();
@@ -184,7 +183,7 @@ pub(in crate::app) fn cost_and_spread(compare: &Compare, side: usize) -> String 
     format!("{median} ms, {least} to {most}{frames}")
 }
 
-/// What the colours of errors mean, and how large they are.
+/// Legend of the error colours, with the size of the errors.
 fn difference(ctx: &Context, room: Rect, compare: &Compare) {
     if room.width() < LEGEND[0] + 60.0 || room.height() < 160.0 {
         return;
@@ -206,7 +205,7 @@ fn difference(ctx: &Context, room: Rect, compare: &Compare) {
         });
 }
 
-/// What is subtracted.
+/// Name of the space in which the difference is taken.
 fn space(compare: &Compare) -> &'static str {
     match compare.is_linear {
         true => "difference of linear light",
@@ -214,7 +213,7 @@ fn space(compare: &Compare) -> &'static str {
     }
 }
 
-/// Mean and maximum in words.
+/// Formats the mean and the maximum.
 pub(in crate::app) fn figures(compare: &Compare) -> String {
     match compare.told.errors {
         Some(errors) => {

@@ -1,4 +1,4 @@
-//! The file whose surface the scene is compared with: chosen, read, and shown.
+//! Chooses, reads and shows the file whose surface the scene is compared with.
 
 use crate::{
     Error, Result,
@@ -7,10 +7,10 @@ use crate::{
 };
 use std::{path::Path, sync::Arc};
 
-/// Headline of errors of the file that the scene is compared with.
-const COMPARED_FAILED: &str = "The file to compare with could not be read";
+/// Headline of the error for the file to compare with.
+const COMPARED_FAILED: &str = "The file to measure from could not be read";
 
-/// Surfaces to compare with that are read.
+/// Feature that reads surfaces to compare with.
 pub(in crate::app) struct ComparedFeature;
 
 impl Feature for ComparedFeature {
@@ -31,7 +31,7 @@ pub(in crate::app) fn choose(viewer: &mut Viewer, file: &Path) {
     match file.to_str() {
         Some(name) => viewer.state.config.deviation.file = name.into(),
         None => {
-            let what = "the name of a file to compare with has to be Unicode";
+            let what = "the name of the file to measure from is not valid Unicode";
             viewer
                 .state
                 .fail(COMPARED_FAILED, Error::scene(file, what).to_string());
@@ -39,8 +39,7 @@ pub(in crate::app) fn choose(viewer: &mut Viewer, file: &Path) {
     }
 }
 
-/// Reads the file that the settings compare the scene with, and shows the distance from one that has been
-/// read.
+/// Reads the file to compare with, and shows the distance to it once it has been read.
 pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     let wake = viewer.waker.redraw();
     let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
@@ -65,7 +64,7 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
             renderer.set_compared(tree);
             viewer.comparisons += 1;
             viewer.state.deviation.compared = Some(ComparedWith::from(&*surface));
-            // A file that was read again is shown as it was before.
+            // A reloaded file keeps the current channel.
             if before.as_deref() != viewer.deviation.name() {
                 viewer.state.picture.channel = Channel::Deviation;
             }

@@ -1,5 +1,5 @@
-//! Figures of the deviation that the window shows: what the GPU has deformed is read back without a wait, and
-//! measured on a thread, as `canopy deviation` does it.
+//! Statistics of the shown deviation. The deformed geometry is read back from the GPU without blocking, and
+//! measured on a thread like in `canopy deviation`.
 
 use crate::{
     Error, Result,
@@ -19,25 +19,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Shortest pause between two measurements. It is as long as the one before took, if that is longer.
+/// Minimum pause between two measurements. The pause is at least as long as the previous measurement took.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What is measured: everything that the figures depend on.
+/// Input of a measurement: everything that the statistics depend on.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Subject {
     pub(in crate::app) picture: PictureKey,
-    /// In metres.
+    /// Tolerance in metres.
     pub(in crate::app) tolerance: f32,
 }
 
-/// The measurement that is under way, and what is known of the last one.
+/// The running measurement, and the state of the last one.
 #[derive(Debug, Default)]
 pub(in crate::app) struct DeviationFigures {
     measured: Option<Subject>,
     measuring: Option<Measuring>,
-    /// When the next one may begin.
+    /// Earliest time of the next measurement.
     rests_until: Option<Instant>,
-    /// Measures, or has just ended.
+    /// Measuring thread, which is running or has just ended.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -50,18 +50,18 @@ struct Measuring {
 
 #[derive(Debug)]
 enum Step {
-    /// All triangles are being read back; of these ranges some are shown.
+    /// All triangles are being read back. The ranges are the visible ones.
     Reading(GeometryCopy, Vec<Range<u32>>),
     OnThread(mpsc::Receiver<Result<Statistics>>, Arc<Batches>),
 }
 
 impl Subject {
-    /// Whether figures of `other` hold for this too.
+    /// True if the statistics of `other` are also valid for this subject.
     fn is_that_of(&self, other: &Self) -> bool {
         self.is_comparison_of(other) && self.picture.has_pose_of(&other.picture)
     }
 
-    /// Whether the same two files are compared, with the same tolerance.
+    /// True if the same two files are compared with the same tolerance.
     fn is_comparison_of(&self, other: &Self) -> bool {
         let scenes = |subject: &Self| (subject.picture.scene, subject.picture.comparison);
         scenes(self) == scenes(other) && self.tolerance == other.tolerance
@@ -69,19 +69,19 @@ impl Subject {
 }
 
 impl DeviationFigures {
-    /// Forgets all that was on the device, which is lost.
+    /// Drops everything on the lost device.
     pub(in crate::app) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Whether the GPU has to be polled.
+    /// True if the GPU has to be polled.
     pub(in crate::app) fn is_reading(&self) -> bool {
         let step = self.measuring.as_ref().map(|measuring| &measuring.step);
         matches!(step, Some(Step::Reading(..)))
     }
 
-    /// Ends the measurement that is under way, unless it is the comparison of `subject`. Returns whether the
-    /// figures that are known are of another one too.
+    /// Cancels the running measurement unless it compares the files of `subject`. Returns true if the known
+    /// statistics belong to another comparison too.
     pub(in crate::app) fn keep_to(&mut self, subject: &Subject) -> bool {
         let is_of_others = |of: &Subject| !of.is_comparison_of(subject);
         if self.measuring.as_ref().is_some_and(|m| is_of_others(&m.subject)) {
@@ -94,13 +94,13 @@ impl DeviationFigures {
         is_outdated
     }
 
-    /// Ends the measurement that is under way, and knows of none: there is nothing to measure.
+    /// Cancels the running measurement and clears the statistics, because there is nothing to measure.
     pub(in crate::app) fn clear(&mut self) {
         self.cancel();
         (self.measured, self.rests_until) = (None, None);
     }
 
-    /// Ends the measurement that is under way.
+    /// Cancels the running measurement.
     fn cancel(&mut self) {
         if let Some(Measuring {
             step: Step::OnThread(_, batches),
@@ -111,19 +111,20 @@ impl DeviationFigures {
         }
     }
 
-    /// Whether the figures that are known are those of `subject`.
+    /// True if the known statistics are those of `subject`.
     pub(in crate::app) fn are_of(&self, subject: &Subject) -> bool {
         self.measured
             .as_ref()
             .is_some_and(|known| known.is_that_of(subject))
     }
 
-    /// `subject` could not be measured: it is not tried again.
+    /// Registers that `subject` could not be measured, so that it is not tried again.
     pub(in crate::app) fn give_up(&mut self, subject: Subject) {
         self.measured = Some(subject);
     }
 
-    /// When `subject` has to be measured; `None` where it has been, or while one is measured.
+    /// Returns when `subject` has to be measured. `None` if it has been measured or another measurement is
+    /// running.
     pub(in crate::app) fn is_due(&self, subject: &Subject, now: Instant) -> Option<Instant> {
         match self.measuring.is_some() || self.are_of(subject) {
             true => None,
@@ -131,7 +132,8 @@ impl DeviationFigures {
         }
     }
 
-    /// Measures `subject`, once the copy of its triangles has come back; those in `ranges` are shown.
+    /// Starts to measure `subject`, which continues once its triangles have been read back. `ranges` are the
+    /// visible triangles.
     pub(in crate::app) fn start(&mut self, subject: Subject, copy: GeometryCopy, ranges: Vec<Range<u32>>) {
         copy.map();
         self.measuring = Some(Measuring {
@@ -141,7 +143,8 @@ impl DeviationFigures {
         });
     }
 
-    /// Goes on once the triangles have come back. Returns what was measured, once, and the time that it took.
+    /// Advances the measurement once the triangles have been read back. Returns its result and its duration
+    /// once.
     pub(in crate::app) fn poll(
         &mut self,
         gpu: &Arc<Gpu>,
@@ -154,7 +157,7 @@ impl DeviationFigures {
             Step::Reading(..) => {
                 let Measuring { subject, begun, step } = self.measuring.take()?;
                 let (Step::Reading(copy, ranges), Some(tree)) = (step, tree) else {
-                    // The tree could not be made, which was told.
+                    // The BVH could not be built. That error has already been shown.
                     self.measured = Some(subject);
                     return Some((Err(Error::Cancelled), begun.elapsed()));
                 };
@@ -164,14 +167,14 @@ impl DeviationFigures {
                 let (sender, outcome) = mpsc::channel();
                 self.thread = Some(std::thread::spawn(move || {
                     let (gpu, tree, batches, before) = work;
-                    // What was cancelled may still wait for the GPU: one at a time.
+                    // Measurements run one at a time. A cancelled one may still be waiting for the GPU.
                     before.map(JoinHandle::join);
                     let measured = copy.read().and_then(|(positions, triangles)| {
                         let shown = Shown::new(positions, &triangles, ranges);
                         let of = (&shown.positions[..], &shown.indices[..]);
                         tree.measure(&gpu, of, SAMPLES, Some(tolerance), &batches)
                     });
-                    // Nobody listens any more once another file was chosen.
+                    // The receiver is gone once another file was chosen.
                     let told = measured.map(|all| all.statistics);
                     sender.send(told.map_err(Error::from)).ok();
                     wake();
@@ -183,10 +186,12 @@ impl DeviationFigures {
             Step::OnThread(outcome, _) => match outcome.try_recv() {
                 Ok(outcome) => outcome,
                 Err(mpsc::TryRecvError::Empty) => return None,
-                // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
-                Err(mpsc::TryRecvError::Disconnected) => {
-                    Err(Error::NotFound("measuring failed unexpectedly".into()))
-                }
+                // The measuring thread panicked. That is a bug in canopy but no reason to end the viewer.
+                Err(mpsc::TryRecvError::Disconnected) => Err(Error::NotFound(
+                    "measuring the deviation failed unexpectedly; please report this \
+                                         file"
+                        .into(),
+                )),
             },
         };
         let Measuring { subject, begun, .. } = self.measuring.take()?;
@@ -200,7 +205,7 @@ impl DeviationFigures {
 impl Drop for DeviationFigures {
     fn drop(&mut self) {
         self.cancel();
-        // Nothing may be left in the driver when the program ends.
+        // The driver must not be busy when the program ends.
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
         }

@@ -1,4 +1,4 @@
-//! The file whose surface the scene is compared with. A thread reads it when the settings name another one.
+//! File whose surface the scene is compared with, read on a thread when the settings name another one.
 
 use crate::{
     config::{self, Config},
@@ -13,23 +13,23 @@ use std::{
 #[derive(Debug, Default)]
 pub(in crate::app) struct DeviationFile {
     shown: Option<(String, Arc<Compared>)>,
-    /// Whether the file of what is shown has changed since it was read.
+    /// True if the file of the shown surface has changed since it was read.
     is_stale: bool,
     loading: Option<(String, mpsc::Receiver<Result<Compared>>)>,
 }
 
-/// What the panel tells of a surface.
+/// Information on a surface for the panel.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct ComparedWith {
     /// Number of its triangles.
     pub(in crate::app) triangles: usize,
-    /// Edges that two triangles do not share.
+    /// Number of edges that are not shared by two triangles.
     pub(in crate::app) open_edges: usize,
     size: f32,
 }
 
 impl ComparedWith {
-    /// The distance at which the colours end, in metres.
+    /// Distance at which the colours end, in metres.
     pub(in crate::app) fn range(&self, settings: &config::Deviation) -> f32 {
         settings.range(self.size)
     }
@@ -46,17 +46,17 @@ impl From<&Compared> for ComparedWith {
 }
 
 impl DeviationFile {
-    /// The file of the surface that is compared with.
+    /// Returns the file of the compared surface.
     pub(in crate::app) fn name(&self) -> Option<&str> {
         self.shown.as_ref().map(|(name, _)| name.as_str())
     }
 
-    /// The surface that is compared with.
+    /// Returns the compared surface.
     pub(in crate::app) fn surface(&self) -> Option<Arc<Compared>> {
         self.shown.as_ref().map(|(_, surface)| surface.clone())
     }
 
-    /// The files of what is shown, or the one that `config` names where another is to be.
+    /// Returns the files of the compared surface, or the file in `config` if another one is to be compared.
     pub(in crate::app) fn files(&self, config: &Config) -> Vec<PathBuf> {
         let name = &config.deviation.file;
         match &self.shown {
@@ -66,20 +66,20 @@ impl DeviationFile {
         }
     }
 
-    /// Reads the file again that is shown or being read.
+    /// Marks the compared file to be read again.
     pub(in crate::app) fn reload(&mut self) {
         self.is_stale = self.shown.is_some();
-        // What is being read may be half the old file.
+        // The pending read may contain a part of the old file.
         self.loading = None;
     }
 
-    /// Whether a file is being read.
+    /// True while a file is being read.
     pub(in crate::app) fn is_loading(&self) -> bool {
         self.loading.is_some()
     }
 
-    /// Starts to read the file that `config` names, unless it is shown or being read. `wake` is called when the
-    /// outcome is there. Returns whether the settings no longer name any.
+    /// Starts to read the file that `config` names unless it is already shown or being read. Calls `wake`
+    /// once the outcome exists. Returns true if the settings no longer name a file.
     pub(in crate::app) fn follow(&mut self, config: &Config, wake: impl FnOnce() + Send + 'static) -> bool {
         let name = &config.deviation.file;
         if name.is_empty() {
@@ -98,7 +98,7 @@ impl DeviationFile {
         let (sender, outcome) = mpsc::channel();
         let (path, config) = (name.clone(), config.clone());
         std::thread::spawn(move || {
-            // Nobody listens any more once another file was chosen.
+            // The receiver is gone once another file was chosen.
             sender.send(Compared::load(Path::new(&path), &config)).ok();
             wake();
         });
@@ -106,13 +106,13 @@ impl DeviationFile {
         false
     }
 
-    /// A file that has been read, reported once. After a failure the settings name what is shown.
+    /// Returns a file that has been read, once. After a failure the settings name the shown file.
     pub(in crate::app) fn poll(&mut self, config: &mut Config) -> Option<Result<Arc<Compared>>> {
         let (name, outcome) = self.loading.as_ref()?;
         let outcome = match outcome.try_recv() {
             Ok(outcome) => outcome,
             Err(mpsc::TryRecvError::Empty) => return None,
-            // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
+            // The loading thread panicked. That is a bug in canopy but no reason to end the viewer.
             Err(mpsc::TryRecvError::Disconnected) => Err(Error::scene(
                 name,
                 "loading failed unexpectedly; please report this file",
@@ -170,7 +170,7 @@ mod tests {
         assert!(config.deviation.file == name && file.surface().is_some());
         config.deviation.file.clear();
         assert!(file.follow(&config, || {}) && file.surface().is_none());
-        // A file that has changed is read again; one that broke meanwhile leaves what was read before.
+        // A changed file is read again. If it is broken, the previous surface is kept.
         config.deviation.file.clone_from(&name);
         outcome(&mut file, &mut config).unwrap();
         std::fs::write(&path, "v 0 0 0\nv 6 0 0\nv 0 8 0\nf 1 2 3\n").unwrap();

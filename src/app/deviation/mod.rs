@@ -1,4 +1,4 @@
-//! Distances from another surface.
+//! Distances of the scene to another surface.
 
 pub(in crate::app) mod compared;
 pub(in crate::app) mod figures;
@@ -8,15 +8,15 @@ pub(in crate::app) mod task;
 use crate::scene::deviation::Statistics;
 use file::ComparedWith;
 
-/// The surface that the scene is compared with, and the distances from it.
+/// The surface that the scene is compared with, and the distances to it.
 #[derive(Debug, Default)]
 pub(in crate::app) struct DeviationState {
     /// The surface that the scene is compared with.
     pub(in crate::app) compared: Option<ComparedWith>,
-    /// Figures of the distance from it; `None` until they are measured, and why where they cannot be.
+    /// Statistics of the distance. `None` until they are measured, or the reason why they cannot be measured.
     pub(in crate::app) figures: Option<Result<Statistics, String>>,
-    /// Whether they are those of another pose, while the one that is shown is measured.
+    /// True if the statistics belong to another pose, while the current one is being measured.
     pub(in crate::app) figures_lag: bool,
-    /// Whether the panel shows them.
+    /// True if the panel shows the statistics.
     pub(in crate::app) tells_figures: bool,
 }

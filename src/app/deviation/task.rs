@@ -1,4 +1,4 @@
-//! When the deviation that the window shows is measured, and what becomes of its figures.
+//! Measures the shown deviation, and stores the statistics.
 
 use crate::{
     Result,
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// Figures of the deviation.
+/// Feature that measures deviation statistics.
 pub(in crate::app) struct DeviationFeature;
 
 impl Feature for DeviationFeature {
@@ -30,8 +30,8 @@ impl Feature for DeviationFeature {
     }
 }
 
-/// Measures what the window shows, where the panel tells it and it has changed. It does nothing while a
-/// frame of another pose is being drawn.
+/// Measures the shown deviation if the panel shows the statistics and they have changed. It does nothing
+/// while a frame of another pose is in flight.
 pub(in crate::app) fn measure(viewer: &mut Viewer) -> Result<()> {
     let figures = &mut viewer.figures;
     let (Some(compared), Some(shown)) = (&viewer.state.deviation.compared, &viewer.selecting.shown) else {
@@ -88,7 +88,7 @@ pub(in crate::app) fn measure(viewer: &mut Viewer) -> Result<()> {
     Ok(())
 }
 
-/// Takes the figures that have come.
+/// Stores the statistics once they are available.
 pub(in crate::app) fn poll(viewer: &mut Viewer) {
     let Graphics { gpu, renderer, .. } = &viewer.graphics;
     let wake = viewer.waker.redraw();

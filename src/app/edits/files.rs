@@ -1,4 +1,4 @@
-//! Edits go to files of their own, and come from there.
+//! Saves and loads edits in files of their own.
 
 use crate::app;
 use crate::{
@@ -13,13 +13,13 @@ use crate::{
 };
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
-/// Saves edits and what is hidden where the person says.
+/// Saves edits and hidden nodes at a path that the user chooses.
 pub(in crate::app) fn save(viewer: &mut Viewer) {
     let edits = viewer.state.saved_edits();
     if edits.is_empty() {
         return viewer
             .state
-            .notify("no material and no light is edited, and nothing is hidden");
+            .notify("there are no edits to save: no material or light is edited, and nothing is hidden");
     }
     if let Some(what) = edits.fault() {
         return viewer.state.fail("The edits could not be saved", what);
@@ -35,7 +35,7 @@ pub(in crate::app) fn save(viewer: &mut Viewer) {
     );
 }
 
-/// Lays the edits of a file over the scene, in place of those that it has.
+/// Replaces the edits of the scene with those of a file.
 pub(in crate::app) fn load(viewer: &mut Viewer, path: &Path) {
     let name = path.file_name().unwrap_or(path.as_os_str());
     match SavedEdits::read(path) {
@@ -50,7 +50,7 @@ pub(in crate::app) fn load(viewer: &mut Viewer, path: &Path) {
 ///
 /// # Errors
 ///
-/// [`Error::Scene`] for edits that would not be read again, and those of writing.
+/// [`Error::Scene`] for edits that could not be read again, and any error of writing.
 pub(in crate::app) fn write(path: &Path, edits: &SavedEdits) -> Result<()> {
     match edits.fault() {
         Some(what) => Err(Error::scene(path, what)),
@@ -59,7 +59,7 @@ pub(in crate::app) fn write(path: &Path, edits: &SavedEdits) -> Result<()> {
 }
 
 impl State {
-    /// The edits that the scene has, and what is hidden, as they are saved.
+    /// Current edits and hidden nodes in the form in which they are saved.
     pub(in crate::app) fn saved_edits(&self) -> SavedEdits {
         let stage = self.stage.as_ref();
         stage.map_or_else(SavedEdits::default, |stage| {
@@ -67,7 +67,7 @@ impl State {
         })
     }
 
-    /// Makes the edits of the scene, and what is hidden, those that were saved in `name`: one step to undo.
+    /// Replaces the edits and hidden nodes of the scene with those saved in `name`, as one undo step.
     pub(in crate::app) fn lay_edits(&mut self, name: &str, saved: &SavedEdits) {
         let Some(stage) = &mut self.stage else {
             return self.notify("there is no scene to edit");
@@ -77,13 +77,16 @@ impl State {
         let left = found.left.len();
         self.replace_edits(name, &found.edits, found.hidden);
         self.notify(match found.left.first() {
-            None => format!("edits of {name}"),
-            Some(line) if left == 1 => format!("edits of {name}: {line}"),
-            Some(line) => format!("edits of {name}: {line}, and {} more", left - 1),
+            None => format!("loaded the edits of {name}"),
+            Some(line) if left == 1 => format!("loaded the edits of {name}, except: {line}"),
+            Some(line) => format!(
+                "loaded the edits of {name}, except: {line}, and {} more",
+                left - 1
+            ),
         });
     }
 
-    /// The same for edits that were found.
+    /// Replaces the edits and hidden nodes with ones that are already resolved.
     pub(in crate::app) fn replace_edits(&mut self, name: &str, edits: &SceneEdits, hidden: BTreeSet<usize>) {
         let Some(stage) = &mut self.stage else { return };
         stage.edit(edits);

@@ -1,4 +1,4 @@
-//! Edits of the scene that is shown: of materials, and of lights.
+//! Edits of the shown scene's materials and lights.
 
 use crate::{
     app::{
@@ -13,11 +13,11 @@ use crate::{
 };
 use glam::{Mat4, Quat, Vec3};
 
-/// Illuminance by an added light of what it shines at, in lux: half of that which exposures map to.
+/// Illuminance of an added light at its target in lux, half of the value that the exposure maps to.
 const ADDED_LUX: f32 = 1.5;
 
 impl Stage {
-    /// Puts `edits` over what the files say, in place of the edits before.
+    /// Applies `edits` to the scene of the files, in place of the previous edits.
     pub(in crate::app) fn edit(&mut self, edits: &SceneEdits) {
         if self.applied.edits() == edits {
             return;
@@ -27,22 +27,22 @@ impl Stage {
         self.edition += 1;
     }
 
-    /// Makes the scene what its files say. Returns the edits.
+    /// Restores the scene of the files. Returns the edits.
     pub(in crate::app) fn take_edits(&mut self) -> SceneEdits {
         let edits = self.applied.edits().clone();
         self.edit(&SceneEdits::default());
         edits
     }
 
-    /// Takes over edits of the same files before they were read again, where what was edited is still there.
-    /// Returns how many were dropped.
+    /// Transfers edits to reloaded files where the edited objects still exist. Returns the number of dropped
+    /// edits.
     pub(in crate::app) fn keep_edits(&mut self, renumbered: &Renumbered, edits: &SceneEdits) -> usize {
         let (kept, dropped) = renumbered.edits(edits, &self.scene);
         self.edit(&kept);
         dropped
     }
 
-    /// The values of the light at a node, whether it is on or not.
+    /// Values of the light at a node, whether it is on or off.
     pub(in crate::app) fn light(&self, node: usize) -> Option<&Light> {
         let count = self.applied.node_count(&self.scene);
         if node >= count {
@@ -52,12 +52,12 @@ impl Stage {
         self.scene.lights.get(self.applied.light_at(&self.scene, node)?)
     }
 
-    /// Whether the light at a node is switched off.
+    /// True if the light at a node is switched off.
     pub(in crate::app) fn light_is_off(&self, node: usize) -> bool {
         self.scene.nodes.get(node).is_none_or(|node| node.light.is_none())
     }
 
-    /// World matrix of the light at a node in this pose.
+    /// Light-to-world matrix of the light at a node in this pose.
     pub(in crate::app) fn world_from_light(&self, node: usize, pose: &Pose) -> Mat4 {
         let own = pose.world_from_node.get(node).map(|own| own.as_mat4());
         match self.scene.nodes.get(node) {
@@ -66,7 +66,7 @@ impl Stage {
         }
     }
 
-    /// The number of nodes that refer to the light at `node`.
+    /// Number of nodes that refer to the light at `node`.
     pub(in crate::app) fn users_of_light(&self, node: usize) -> usize {
         let light = self.applied.light_at(&self.scene, node);
         let nodes = 0..self.applied.node_count(&self.scene);
@@ -76,7 +76,7 @@ impl Stage {
 }
 
 impl State {
-    /// Changes the edits of the scene that is shown.
+    /// Changes the edits of the shown scene.
     pub(in crate::app) fn edit_scene(&mut self, change: impl FnOnce(&Stage, &mut SceneEdits)) {
         let Some(stage) = &mut self.stage else { return };
         let mut edits = stage.applied.edits().clone();
@@ -85,7 +85,7 @@ impl State {
         self.forget_sun();
     }
 
-    /// Gives a material these values; those of the file are no edit.
+    /// Sets the values of a material. Values equal to the file are not edits.
     pub(in crate::app) fn edit_material(&mut self, index: usize, material: Material) {
         self.edit_scene(|stage, edits| {
             let of_file = stage.applied.material_of_files(&stage.scene, index);
@@ -95,7 +95,7 @@ impl State {
         });
     }
 
-    /// Gives the light at a node these values.
+    /// Sets the values of the light at a node.
     pub(in crate::app) fn edit_light(&mut self, node: usize, light: Light) {
         self.edit_scene(|stage, edits| {
             let count = stage.applied.node_count(&stage.scene);
@@ -112,7 +112,7 @@ impl State {
         });
     }
 
-    /// Moves and turns the light at a node.
+    /// Sets the position and direction of the light at a node.
     pub(in crate::app) fn place_light(&mut self, node: usize, world_from_light: Mat4) {
         self.edit_scene(|stage, edits| {
             let file_from_light = stage.scene.world_from_file.inverse() * world_from_light;
@@ -131,7 +131,7 @@ impl State {
         });
     }
 
-    /// Switches the light at a node off or on.
+    /// Switches the light at a node on or off.
     pub(in crate::app) fn switch_light(&mut self, node: usize, is_off: bool) {
         self.edit_scene(|stage, edits| {
             let count = stage.applied.node_count(&stage.scene);
@@ -163,10 +163,10 @@ impl State {
             }
         });
         self.inspect.outline.select_nothing();
-        self.notify("the light is removed; Reset of the lights brings those of the file back");
+        self.notify("removed the light; Reset all lights restores the lights of the file");
     }
 
-    /// Makes the light at a node what the file says.
+    /// Resets the light at a node to the values of the file.
     pub(in crate::app) fn reset_light(&mut self, node: usize) {
         self.edit_scene(|stage, edits| {
             edits.places.remove(&node);
@@ -176,7 +176,7 @@ impl State {
         });
     }
 
-    /// Makes all lights what the files say, and removes those that were added.
+    /// Resets all lights to the values of the file, and removes added ones.
     pub(in crate::app) fn reset_lights(&mut self) {
         self.edit_scene(|_, edits| {
             *edits = SceneEdits {
@@ -185,11 +185,11 @@ impl State {
             };
         });
         self.inspect.outline.select_nothing();
-        self.notify("the lights are those of the file");
+        self.notify("restored the lights of the file");
     }
 
-    /// Adds a light: a point light a little before what the middle of the picture shows, which is at
-    /// `middle`; a spot light at the camera; a directional light along the view.
+    /// Adds a light. A point light lies slightly in front of `middle`, the surface at the centre of the
+    /// picture. A spot light lies at the camera, and a directional light points along the view.
     pub(in crate::app) fn add_light(&mut self, kind: LightKind, middle: Option<Vec3>) {
         let (eye, forward) = (self.camera.eye(), self.camera.forward());
         let middle = middle.unwrap_or(eye + forward * self.camera.distance());
@@ -200,7 +200,7 @@ impl State {
         };
         let to_middle = position.distance(middle).max(1e-6);
         let Some(stage) = &self.stage else {
-            return self.notify("there is no scene to light");
+            return self.notify("there is no scene to add a light to");
         };
         let lux = ADDED_LUX * (-stage.last_exposure()).exp2();
         let light = Light {
@@ -231,10 +231,10 @@ impl State {
         if let Some(last) = stage.scene.nodes.len().checked_sub(1) {
             self.select_item(Item::Light(last));
         }
-        self.notify("a light is added; drag its mark in the picture to move it");
+        self.notify("added a light; drag its mark in the picture to move it");
     }
 
-    /// Number of materials and lights that are edited.
+    /// Number of edited materials and lights.
     pub(in crate::app) fn edit_count(&self) -> usize {
         let edits = self.stage.as_ref().map(|stage| stage.applied.edits());
         edits.map_or(0, |edits| {
@@ -242,8 +242,7 @@ impl State {
         })
     }
 
-    /// Says how many edits, and how many steps that could be undone, could not be kept as files were read
-    /// again.
+    /// Shows how many edits and undo steps were dropped because files were reloaded.
     pub(in crate::app) fn tell_dropped(&mut self, edits: usize, steps: usize) {
         let count = counted(edits as u64, "edit");
         let of_undo = counted(steps as u64, "step");
@@ -254,12 +253,12 @@ impl State {
             _ => format!("{count} and {of_undo} of undo"),
         };
         self.notify(format!(
-            "{dropped} dropped: what was edited is no longer in the file"
+            "dropped {dropped}: the file no longer has the edited objects"
         ));
     }
 }
 
-/// The rotation that turns −Z to `direction`.
+/// Rotation that turns −Z to `direction`.
 pub(in crate::app) fn rotation(direction: Vec3) -> Quat {
     Quat::from_rotation_arc(Vec3::NEG_Z, direction.normalize_or(Vec3::NEG_Z))
 }

@@ -1,14 +1,14 @@
-//! Edits of materials reach the GPU, those of side B too.
+//! Writes edited materials to the GPU, also for side B.
 
 use crate::{
     Result,
     app::{self, feature::Feature, viewer::Viewer, window::graphics::Graphics},
 };
 
-/// Headline of an edit that the GPU has no room for.
+/// Headline of the error for an edit that does not fit into GPU memory.
 const FAILED: &str = "The edit cannot be shown";
 
-/// Edits of materials on their way to the GPU.
+/// Feature that uploads edited materials.
 pub(in crate::app) struct EditFeature;
 
 impl Feature for EditFeature {
@@ -17,8 +17,7 @@ impl Feature for EditFeature {
     }
 }
 
-/// Writes the materials that were edited, and gives side B the edits where it shows the same files: those
-/// that it keeps, or those of A.
+/// Writes the edited materials. If side B shows the same files, it gets its own kept edits or those of A.
 pub(in crate::app) fn write(viewer: &mut Viewer) -> Result<()> {
     app::inspect::task::ask_for_light(viewer);
     let Graphics {

@@ -1,4 +1,4 @@
-//! The environment's file. A thread reads it when the settings name another one.
+//! Environment file, read on a thread when the settings name another one.
 
 use crate::{
     app::state::State,
@@ -14,12 +14,12 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-/// The environment that is shown, and the one that is being read.
+/// The shown environment, and the one that is being read.
 #[derive(Debug, Default)]
 pub(in crate::app) struct EnvironmentFile {
     shown: Option<Shown>,
     loading: Option<Reading>,
-    /// The file that the person chose. The settings name it once it has been read.
+    /// File that the user chose. The settings name it only once it has been read.
     chosen: Option<String>,
 }
 
@@ -27,11 +27,11 @@ pub(in crate::app) struct EnvironmentFile {
 struct Shown {
     name: String,
     image: Arc<EnvironmentImage>,
-    /// Mean over the sphere.
+    /// Mean luminance over the sphere.
     luminance: f32,
-    /// Whether its sun, if it has one, was replaced by a light.
+    /// True if its sun, if it has one, was replaced by a light.
     sun_is_light: bool,
-    /// Whether the file is to be read again.
+    /// True if the file must be read again.
     is_stale: bool,
 }
 
@@ -45,12 +45,12 @@ struct Reading {
 }
 
 impl EnvironmentFile {
-    /// The environment that is shown.
+    /// Returns the shown environment.
     pub(in crate::app) fn image(&self) -> Option<Arc<EnvironmentImage>> {
         self.shown.as_ref().map(|shown| shown.image.clone())
     }
 
-    /// Mean luminance of the environment that is shown, as far as it lights the scene; 0 without one.
+    /// Mean luminance of the shown environment, as far as it lights the scene. 0 without an environment.
     pub(in crate::app) fn luminance(&self, config: &Config) -> f32 {
         self.shown.as_ref().map_or(0.0, |shown| {
             shown
@@ -59,16 +59,16 @@ impl EnvironmentFile {
         })
     }
 
-    /// Has the file read again that is shown.
+    /// Marks the shown file to be read again.
     pub(in crate::app) fn reload(&mut self) {
         if let Some(shown) = &mut self.shown {
             shown.is_stale = true;
         }
-        // What is being read may be half the old file.
+        // The pending read may contain a part of the old file.
         self.loading = None;
     }
 
-    /// Stops to read. The settings name what is shown. Returns whether anything was being read.
+    /// Cancels reading and resets the settings to the shown file. Returns true if a file was being read.
     pub(in crate::app) fn cancel(&mut self, config: &mut Config) -> bool {
         let Some(reading) = self.loading.take() else {
             return false;
@@ -78,7 +78,7 @@ impl EnvironmentFile {
         true
     }
 
-    /// Has the settings name what is shown in place of `name`, which is not going to be.
+    /// Resets the settings to the shown file if they name `name`, which cannot be shown.
     fn fall_back(&mut self, config: &mut Config, name: &str) {
         let wanted = &mut config.environment;
         if let Some(shown) = &mut self.shown {
@@ -96,14 +96,14 @@ impl EnvironmentFile {
         self.loading.as_ref().map(|loading| loading.name.as_str())
     }
 
-    /// Chooses a file: the environment changes once it has been read.
+    /// Chooses a file. The environment changes once it has been read.
     pub(in crate::app) fn choose(&mut self, file: String) {
         self.chosen = Some(file);
     }
 
-    /// Starts to read the file that was chosen, or else the one that `config` names, unless it is shown or
-    /// being read. `most` is the largest useful number of texels along its longer side; `wake` is called when
-    /// the outcome is there.
+    /// Starts to read the chosen file, or else the one that `config` names, unless it is already shown or
+    /// being read. `most` is the largest useful number of texels along its longer side. Calls `wake` once the
+    /// outcome exists.
     pub(in crate::app) fn follow(
         &mut self,
         config: &Config,
@@ -135,7 +135,7 @@ impl EnvironmentFile {
                 let luminance = image.mean_luminance();
                 (image, luminance)
             });
-            // Nobody listens any more once another file was chosen.
+            // The receiver is gone once another file was chosen.
             sender.send(image).ok();
             wake();
         });
@@ -146,13 +146,13 @@ impl EnvironmentFile {
         });
     }
 
-    /// A file that has been read, reported once. After a failure the settings name what is shown.
+    /// Returns a file that has been read, once. After a failure the settings name the shown file.
     pub(in crate::app) fn poll(&mut self, config: &mut Config) -> Option<Result<Arc<EnvironmentImage>>> {
         let Reading { name, outcome, .. } = self.loading.as_ref()?;
         let outcome = match outcome.try_recv() {
             Ok(outcome) => outcome,
             Err(mpsc::TryRecvError::Empty) => return None,
-            // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
+            // The loading thread panicked. That is a bug in canopy but no reason to end the viewer.
             Err(mpsc::TryRecvError::Disconnected) => Err(Error::scene(
                 name,
                 "loading failed unexpectedly; please report this file",
@@ -188,7 +188,7 @@ impl EnvironmentFile {
 }
 
 impl State {
-    /// From the studio to the sky, to the file if the settings name one, and to the studio again.
+    /// Cycles through the studio, the sky and, if the settings name one, the file.
     pub(in crate::app) fn next_environment(&mut self) {
         let stage = self.stage.as_ref();
         let is_sky = match stage {
@@ -208,7 +208,7 @@ impl State {
     }
 }
 
-/// Whether a file that is dropped on the window is an environment, going by its name.
+/// True if a dropped file is an environment, judged by its name.
 pub(in crate::app) fn is_environment(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_ascii_lowercase());
     let known = environment::EXTENSIONS;
@@ -219,7 +219,7 @@ pub(in crate::app) fn is_environment(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// The file is among them only if the settings name one.
+    /// The cycle includes the file only if the settings name one.
     #[test]
     fn a_key_goes_through_the_environments() {
         use EnvironmentSource::{Auto, Sky, Studio};

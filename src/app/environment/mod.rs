@@ -1,4 +1,4 @@
-//! The environment and its sun.
+//! The environment and the sun.
 
 pub(in crate::app) mod file;
 pub(in crate::app) mod sun;
@@ -7,15 +7,15 @@ pub(in crate::app) mod task;
 use crate::{render::light::lights::SunInForce, scene::environment};
 use sun::SunOfScene;
 
-/// The environment that is shown, and the sun that shines.
+/// The shown environment, and the sun in force.
 #[derive(Debug, Default)]
 pub(in crate::app) struct EnvironmentState {
-    /// Warnings about the environment's file that is shown.
+    /// Warnings about the shown environment file.
     pub(in crate::app) warnings: Vec<String>,
-    /// The sun of the environment's file that is shown, in the axes of the file.
+    /// Sun of the shown environment file, in the axes of the file.
     pub(in crate::app) sun_of_file: Option<environment::Sun>,
-    /// The sun that shines, as of the last [`State::find_sun`].
+    /// Sun in force as of the last [`State::find_sun`].
     pub(in crate::app) sun: Option<SunInForce>,
-    /// Sun of the scene's own lights, found once.
+    /// Cached sun of the scene's own lights.
     pub(in crate::app) sun_of_scene: SunOfScene,
 }

@@ -1,4 +1,4 @@
-//! The sun that shines: where it comes from, its angles, and how it is turned.
+//! Sun in force: its source, its angles, and its rotation by the user.
 
 use crate::{
     config::{Config, Switch},
@@ -9,19 +9,18 @@ use crate::{
 use glam::Vec3;
 use std::sync::Arc;
 
-/// Finds the sun that shines. A pose is computed only where the sun may be a light of the scene, and is
-/// remembered.
+/// Cache for finding the sun in force. A pose is computed only if the sun may be a light of the scene.
 #[derive(Debug, Default)]
 pub(in crate::app) struct SunOfScene {
-    /// Clip, blend and time, and the sun of the scene then.
+    /// Clip, blend and time of the cached result, and the sun of the scene at that time.
     known: Option<(Moment, Option<SunInForce>)>,
 }
 
-/// The clip, what is blended, and the time.
+/// Clip, blended clips, and time.
 pub(in crate::app) type Moment = (Option<usize>, Arc<Blend>, f32);
 
 impl SunOfScene {
-    /// The sun on `scene` at `moment`; `of_file` is that of the environment's file, in its axes.
+    /// Sun in force on `scene` at `moment`. `of_file` is the sun of the environment file, in its axes.
     pub(in crate::app) fn in_force(
         &mut self,
         scene: &Scene,
@@ -47,10 +46,10 @@ impl SunOfScene {
     }
 }
 
-/// Turns the sun that shines, in degrees; afterwards one sun shines.
+/// Rotates the sun by angles in degrees. Afterwards exactly one sun shines.
 ///
-/// The sun of an environment's file turns with its environment, about the vertical only. Any other becomes
-/// the sun of the settings, which takes the place of the scene's own.
+/// The sun of an environment file rotates with its environment, about the vertical only. Any other sun
+/// becomes the sun of the settings, which replaces the sun of the scene.
 pub(in crate::app) fn turn(config: &mut Config, sun: Option<SunInForce>, azimuth: f32, elevation: f32) {
     if sun.is_some_and(|sun| sun.source == SunSource::Environment) {
         let rotation = config.environment.rotation + azimuth;
@@ -62,7 +61,7 @@ pub(in crate::app) fn turn(config: &mut Config, sun: Option<SunInForce>, azimuth
     config.sun.direction = direction(from_azimuth + azimuth, from_elevation + elevation);
 }
 
-/// Makes the sun that shines that of the settings. Where none shines, that of the settings is switched on.
+/// Copies the sun in force to the settings. Without a sun, the one of the settings is switched on.
 pub(in crate::app) fn adopt(config: &mut Config, sun: Option<SunInForce>) {
     config.sun.enabled = Switch::On;
     if let Some(sun) = sun.filter(|sun| sun.source != SunSource::Settings) {
@@ -72,12 +71,12 @@ pub(in crate::app) fn adopt(config: &mut Config, sun: Option<SunInForce>) {
     }
 }
 
-/// The illuminance of the strongest channel, in lux.
+/// Illuminance of the strongest channel in lux.
 pub(in crate::app) fn strength(sun: &SunInForce) -> f32 {
     sun.illuminance.max_element().max(f32::MIN_POSITIVE)
 }
 
-/// What is told after the sun was turned.
+/// Notice after the sun was rotated.
 pub(in crate::app) fn toast(sun: &SunInForce) -> String {
     let (azimuth, elevation) = angles(sun.direction.to_array());
     match sun.source {
@@ -86,14 +85,14 @@ pub(in crate::app) fn toast(sun: &SunInForce) -> String {
     }
 }
 
-/// Azimuth (from +Z towards +X) and elevation (above the horizon) of the sun, in degrees.
+/// Azimuth (from +Z towards +X) and elevation (above the horizon) of the sun in degrees.
 pub(in crate::app) fn angles(direction: [f32; 3]) -> (f32, f32) {
     let to_sun = -Vec3::from(direction).normalize_or(Vec3::NEG_Y);
     let azimuth = to_sun.x.atan2(to_sun.z).to_degrees();
     (azimuth, to_sun.y.clamp(-1.0, 1.0).asin().to_degrees())
 }
 
-/// The direction in which light travels from a sun at these angles, in degrees.
+/// Direction of light from a sun at these angles in degrees.
 pub(in crate::app) fn direction(azimuth: f32, elevation: f32) -> [f32; 3] {
     // Straight overhead, the azimuth would be lost.
     let (azimuth, elevation) = (azimuth.to_radians(), elevation.clamp(-89.5, 89.5).to_radians());
@@ -185,7 +184,7 @@ mod tests {
         assert_eq!(all.len(), 2, "{all:?}");
         assert!(Vec3::from(all[0].direction).abs_diff_eq(turned.direction, 1e-5));
         assert_eq!(all[1].intensity, [1.0, 0.5, 0.25]);
-        // Untouched, there were as many.
+        // The unmodified scene has as many lights.
         assert_eq!(lights::gather(&scene, &pose, &Config::default(), 1.0).len(), 2);
     }
 
@@ -207,7 +206,7 @@ mod tests {
         assert!(lights::gather(&scene, &Pose::default(), &config, 1.0).is_empty());
     }
 
-    /// A sun of the settings replaces that of a file, which was cut out of its picture.
+    /// A sun of the settings replaces that of a file, which was removed from its image.
     #[test]
     fn a_sun_of_the_settings_is_the_only_one() {
         let scene = Scene::default();

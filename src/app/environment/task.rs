@@ -1,4 +1,4 @@
-//! The environment's file: chosen, read, and shown.
+//! Chooses, reads and shows the environment file.
 
 use crate::{
     Error, Result,
@@ -7,10 +7,10 @@ use crate::{
 };
 use std::{path::Path, time::Instant};
 
-/// Headline of errors of an environment's file.
+/// Headline of the error for an environment file.
 const ENVIRONMENT_FAILED: &str = "The environment could not be read";
 
-/// Environments that are read.
+/// Feature that reads environments.
 pub(in crate::app) struct EnvironmentFeature;
 
 impl Feature for EnvironmentFeature {
@@ -23,14 +23,14 @@ pub(in crate::app) fn choose(viewer: &mut Viewer, file: &Path) {
     match file.to_str() {
         Some(name) => viewer.environment.choose(name.into()),
         None => {
-            let what = "the name of an environment has to be Unicode";
+            let what = "the name of the environment is not valid Unicode";
             let error = Error::scene(file, what).to_string();
             viewer.state.fail(ENVIRONMENT_FAILED, error);
         }
     }
 }
 
-/// Reads the environment's file that the settings name, and shows one that has been read.
+/// Reads the environment file of the settings, and shows it once it has been read.
 pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
     let most = render::environment::most_texels(gpu, &viewer.state.config);

@@ -1,4 +1,4 @@
-//! Exports of pictures and videos.
+//! Export of pictures and videos.
 
 pub(in crate::app) mod model;
 pub(in crate::app) mod pictures;

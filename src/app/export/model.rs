@@ -1,36 +1,36 @@
-//! What is exported: pictures or a video of the clip, a turn or the camera path.
+//! State of the export: pictures or a video of the clip, a turn or the camera path.
 
-/// What moves in an export.
+/// Motion of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Motion {
-    /// The clip, seen from here.
+    /// The clip, from the current camera.
     Clip,
-    /// The camera, around the scene.
+    /// A turn of the camera around the scene.
     Turn,
-    /// The camera, along its keys.
+    /// The camera along its path.
     Path,
 }
 
-/// The files that are written, by the endings of their names.
+/// Supported file extensions.
 pub(in crate::app) const FORMATS: [&str; 4] = ["png", "exr", "mp4", "webm"];
 
-/// The settings of an export, beside `[output]`, and how far it has come.
+/// Settings of an export in addition to `[output]`, and its progress.
 #[derive(Debug)]
 pub(in crate::app) struct Export {
     pub(in crate::app) motion: Motion,
     /// One of [`FORMATS`].
     pub(in crate::app) format: &'static str,
-    /// Draws of each picture.
+    /// Samples of each picture.
     pub(in crate::app) samples: u32,
-    /// Seconds of a whole turn.
+    /// Duration of a whole turn in seconds.
     pub(in crate::app) turn_secs: f32,
-    /// The name of the file; empty for one in the folder for pictures.
+    /// Name of the file. Empty for a file in the picture folder.
     pub(in crate::app) file: String,
-    /// Draws that are done, all draws, and all pictures, while it goes on.
+    /// Finished draws, all draws, and all pictures of a running export.
     pub(in crate::app) progress: Option<[u64; 3]>,
-    /// Whether the card that starts it is shown.
+    /// True if the card that starts it is shown.
     pub(in crate::app) is_open: bool,
-    /// Whether its button is to have the keyboard.
+    /// True if its button must be focused.
     pub(in crate::app) takes_keyboard: bool,
 }
 
@@ -50,7 +50,7 @@ impl Default for Export {
 }
 
 impl Export {
-    /// How far it is, in words, while it goes on.
+    /// Progress of a running export as text.
     pub(in crate::app) fn told(&self) -> Option<String> {
         let [done, total, frames] = self.progress?;
         let frame = (done * frames / total + 1).min(frames);

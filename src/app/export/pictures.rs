@@ -1,4 +1,4 @@
-//! What an export draws, and what the program is told for it.
+//! Content of an export, and the arguments of the process that draws it.
 
 use crate::{
     app::{
@@ -12,7 +12,7 @@ use crate::{
 use std::path::{Path, PathBuf};
 
 impl State {
-    /// The number of pictures that would be exported.
+    /// Number of pictures that would be exported.
     pub(in crate::app) fn exported_frames(&self) -> u32 {
         let fps = self.config.output.fps;
         let seconds = match self.files.export.motion {
@@ -32,7 +32,7 @@ impl State {
         }
     }
 
-    /// Why nothing can be exported now, if so.
+    /// Reason why nothing can be exported now, if there is one.
     pub(in crate::app) fn no_export(&self) -> Option<&'static str> {
         let Some(stage) = &self.stage else {
             return Some("there is no scene");
@@ -41,19 +41,19 @@ impl State {
         let is_video = self.files.export.format == "mp4" || self.files.export.format == "webm";
         let size = self.config.output.size;
         if stage.files.iter().any(|file| scene::is_stdin(file)) {
-            Some("a scene from standard input cannot be read again")
+            Some("a scene from standard input cannot be exported")
         } else if self.files.export.motion == Motion::Path && self.motion.path.keys().is_empty() {
-            Some("the camera path has no keys")
+            Some("the camera path has no keyframes")
         } else if self.files.export.motion != Motion::Path && is_orthographic {
-            Some("exports are in perspective, and this view is not")
+            Some("exports need a perspective view")
         } else if is_video && size.iter().any(|side| !side.is_multiple_of(2)) {
-            Some("videos have even sides")
+            Some("videos need an even width and height")
         } else {
             None
         }
     }
 
-    /// The settings of an export: those of the window with the exposure of now.
+    /// Settings of an export: those of the window, with the current exposure.
     fn exported_config(&self) -> Config {
         let mut config = self.config.clone();
         if let (ExposureMode::Auto, Some(stage)) = (config.image.exposure, &self.stage) {
@@ -62,8 +62,8 @@ impl State {
         config
     }
 
-    /// The arguments of the program that draws the export to `output`; `path` and `edits` are the files of
-    /// the camera path and of the edits.
+    /// Arguments of the process that draws the export to `output`. `path` and `edits` are the files of the
+    /// camera path and of the edits.
     pub(in crate::app) fn export_arguments(&self, output: &Path, [path, edits]: [&Path; 2]) -> Vec<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let seen = match self.files.export.motion {
@@ -84,7 +84,7 @@ impl State {
                 arguments.extend(["--turntable".into(), self.files.export.turn_secs.to_string()]);
             }
             Motion::Path => {
-                // Keys without a field of view have that of now.
+                // Keys without a field of view use the current one.
                 let fov = config.camera.fov;
                 arguments.extend(["--path".into(), text(path)]);
                 arguments.extend(["--set".into(), format!("camera.fov={fov}")]);
@@ -97,8 +97,8 @@ impl State {
         arguments
     }
 
-    /// The name of the exported files, with the number of the frame where there are several; `new` makes one
-    /// from an ending.
+    /// Name of the exported files, with the number of the frame if there are several. `new` creates a name
+    /// from an extension.
     pub(in crate::app) fn exported_file(&self, new: impl FnOnce(&str) -> PathBuf) -> PathBuf {
         let format = self.files.export.format;
         let path = match self.files.export.file.as_str() {
@@ -156,10 +156,10 @@ mod tests {
         state.files.export.motion = Motion::Turn;
         assert_eq!(state.exported_frames(), 80);
         state.files.export.motion = Motion::Path;
-        assert_eq!(state.no_export(), Some("the camera path has no keys"));
+        assert_eq!(state.no_export(), Some("the camera path has no keyframes"));
         state.add_path_key();
         state.add_path_key();
-        // Both ends.
+        // Both ends are included.
         assert_eq!((state.exported_frames(), state.no_export()), (21, None));
     }
 
@@ -211,7 +211,7 @@ mod tests {
         state.config.output.size = [641, 360];
         assert_eq!(state.no_export(), None);
         state.files.export.format = "webm";
-        assert_eq!(state.no_export(), Some("videos have even sides"));
+        assert_eq!(state.no_export(), Some("videos need an even width and height"));
         state.camera.switch_projection(1.0);
         assert!(state.no_export().unwrap().contains("perspective"));
         state.stage.as_mut().unwrap().files = vec!["-".into()];

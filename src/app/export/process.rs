@@ -1,4 +1,4 @@
-//! Another process of this program that draws an export, as `canopy render`.
+//! Separate process of this program that draws an export with `canopy render`.
 
 use crate::{Error, Result};
 use std::{
@@ -13,10 +13,10 @@ use std::{
     time::Instant,
 };
 
-/// Most bytes of its messages that are kept.
+/// Maximum number of bytes of its messages that are kept.
 const MESSAGES: u64 = 64 << 10;
 
-/// What the thread that reads the progress shares with the window.
+/// State that the progress thread shares with the window.
 #[derive(Debug, Default)]
 struct Shared {
     done: AtomicU64,
@@ -24,22 +24,22 @@ struct Shared {
     is_cancelled: AtomicBool,
 }
 
-/// An export that goes on.
+/// A running export.
 #[derive(Debug)]
 pub(in crate::app) struct Exporting {
     pub(in crate::app) child: Child,
     shared: Arc<Shared>,
     messages: Option<JoinHandle<String>>,
-    /// The number of pictures.
+    /// Number of pictures.
     pub(in crate::app) frames: u64,
     pub(in crate::app) output: PathBuf,
-    /// Files that it reads, which are removed when it has ended.
+    /// Input files of the process, which are removed when it has ended.
     read: Vec<PathBuf>,
     pub(in crate::app) cancelled: Option<Instant>,
 }
 
 impl Exporting {
-    /// Runs this program with `arguments`. `wake` is called when it has come further.
+    /// Runs this program with `arguments`. Calls `wake` on progress.
     pub(in crate::app) fn start(
         arguments: &[String],
         frames: u64,
@@ -68,7 +68,7 @@ impl Exporting {
                     told.total.store(total, Ordering::Relaxed);
                 }
                 wake();
-                // The pipe closes, which ends the other side in an orderly way.
+                // Closing the pipe makes the other process end in an orderly way.
                 if told.is_cancelled.load(Ordering::Relaxed) {
                     break;
                 }
@@ -78,7 +78,7 @@ impl Exporting {
         let messages = thread::spawn(move || {
             let mut text = Vec::new();
             if let Some(mut stderr) = stderr {
-                // What it says is of use even where it breaks off.
+                // Its messages are useful even if they are incomplete.
                 stderr.by_ref().take(MESSAGES).read_to_end(&mut text).ok();
                 std::io::copy(&mut stderr, &mut std::io::sink()).ok();
             }
@@ -95,19 +95,19 @@ impl Exporting {
         })
     }
 
-    /// Draws that are done, and all of them.
+    /// Finished draws, and all draws.
     pub(in crate::app) fn progress(&self) -> [u64; 2] {
         let number = |of: &AtomicU64| of.load(Ordering::Relaxed);
         [number(&self.shared.done), number(&self.shared.total).max(1)]
     }
 
-    /// What it has said, once it has ended.
+    /// Messages of the process once it has ended.
     pub(in crate::app) fn messages(&mut self) -> String {
         let said = self.messages.take().and_then(|thread| thread.join().ok());
         said.unwrap_or_default()
     }
 
-    /// Has it end after the draw that goes on.
+    /// Ends the process after the current draw.
     pub(in crate::app) fn cancel(&mut self) {
         self.shared.is_cancelled.store(true, Ordering::Relaxed);
         self.cancelled.get_or_insert_with(Instant::now);

@@ -1,5 +1,4 @@
-//! An export while it goes on. Another process draws it, so that the window and its GPU queue wait for
-//! nothing.
+//! Runs an export. Another process draws it, so that the window and its GPU queue never wait for it.
 
 use crate::{
     Result,
@@ -14,12 +13,12 @@ use crate::{
 };
 use std::{path::PathBuf, time::Duration};
 
-/// Longest time that it has to end by itself after it was cancelled.
+/// Maximum time for the process to end by itself after it was cancelled.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Headline of its errors.
+/// Headline of export errors.
 const FAILED: &str = "The export failed";
 
-/// The export that goes on.
+/// Feature that runs exports.
 pub(in crate::app) struct ExportFeature;
 
 impl Feature for ExportFeature {
@@ -29,11 +28,11 @@ impl Feature for ExportFeature {
     }
 }
 
-/// Starts an export, or cancels the one that goes on.
+/// Starts an export, or cancels the running one.
 pub(in crate::app) fn toggle(viewer: &mut Viewer) {
     if let Some(exporting) = &mut viewer.exporting {
         exporting.cancel();
-        return viewer.state.notify("the export ends with this picture");
+        return viewer.state.notify("the export ends after this picture");
     }
     if let Some(why) = viewer.state.no_export() {
         return viewer.state.notify(why);
@@ -45,14 +44,15 @@ pub(in crate::app) fn toggle(viewer: &mut Viewer) {
     match start(viewer, output) {
         Ok(exporting) => {
             viewer.exporting = Some(exporting);
-            viewer.state.notify("the export goes on while you work");
+            viewer.state.notify("exporting; you can keep working");
         }
         Err(error) => viewer.state.fail(FAILED, error.to_string()),
     }
 }
 
 fn start(viewer: &Viewer, output: PathBuf) -> Result<Exporting> {
-    // A folder of the person's own: in one that all write to, another may have put a link there.
+    // The folder must belong to the user. In a folder that everybody can write to, someone might have placed
+    // a link.
     let folder = recent::file().and_then(|file| Some(file.parent()?.to_owned()));
     let folder = folder.unwrap_or_else(std::env::temp_dir);
     let file = |what: &str| folder.join(format!("{what} {}.json", std::process::id()));
@@ -69,7 +69,7 @@ fn start(viewer: &Viewer, output: PathBuf) -> Result<Exporting> {
     Exporting::start(&arguments, frames, (output, vec![path, edits]), wake)
 }
 
-/// Follows the export that goes on.
+/// Follows the running export.
 pub(in crate::app) fn poll(viewer: &mut Viewer) {
     let Some(exporting) = &mut viewer.exporting else {
         return;
@@ -94,7 +94,7 @@ pub(in crate::app) fn poll(viewer: &mut Viewer) {
     let told = exporting.messages();
     let said = told.lines().rev().find(|line| line.starts_with("error: "));
     match status {
-        _ if exporting.cancelled.is_some() => viewer.state.notify("the export was cancelled"),
+        _ if exporting.cancelled.is_some() => viewer.state.notify("export cancelled"),
         Ok(status) if status.success() => {
             let name = pictures::told(&exporting.output);
             viewer.state.notify(format!("exported {name}"));

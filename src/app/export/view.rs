@@ -1,4 +1,4 @@
-//! The card that exports pictures or a video.
+//! Card that exports pictures or a video.
 
 use crate::app::{
     state::State,
@@ -16,10 +16,10 @@ const WIDTH: f32 = 300.0;
 
 /// Height of the title and of the card's margins, in points.
 const HEAD: f32 = 72.0;
-/// Least height of the rows that are shown, in points.
+/// Minimum height of the visible rows in points.
 const LEAST: f32 = 40.0;
 
-/// Shows the card where it is open.
+/// Shows the card if it is open.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
     if !state.files.export.is_open {
         return;
@@ -42,7 +42,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: 
                         is_closed = ui.button("Close").on_hover_text("Esc").clicked();
                     });
                 });
-                // In a low window the profiler leaves less room than the card has rows.
+                // In a low window the profiler leaves less room than the card needs.
                 let height = (room.height() - HEAD).max(LEAST);
                 let rows = ScrollArea::vertical().max_height(height);
                 rows.show(ui, |ui| sections::export(ui, state, facts, &mut edits));

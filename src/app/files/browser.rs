@@ -1,5 +1,5 @@
-//! The built-in file browser without its looks: a folder, a path field that filters it, and the rows to
-//! choose from. Folders are read on threads.
+//! Model of the built-in file browser: a folder, a path field that filters it, and the rows to choose from.
+//! Folders are read on threads.
 
 use crate::{
     app::{environment::file, files::recent::Recent},
@@ -10,29 +10,29 @@ use std::{
     sync::mpsc,
 };
 
-/// Entries of a folder that are listed; further ones are left out.
+/// Maximum number of listed entries of a folder. Further entries are left out.
 const MOST_ENTRIES: usize = 200_000;
 
-/// Recent files that are listed before anything is typed.
+/// Number of recent files that are listed before anything is typed.
 const FEW_RECENT: usize = 6;
 
-/// What is browsed for.
+/// Kind of file to browse for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Kind {
     Scenes,
     Environments,
-    /// A scene whose distance is measured.
+    /// A scene to measure the distance to.
     Compared,
-    /// Edits of the scene.
+    /// A file of scene edits.
     Edits,
-    /// A scene or a picture to compare with side by side.
+    /// A scene or picture for a side-by-side comparison.
     Sides,
-    /// A look to import.
+    /// A look file to import.
     Looks,
 }
 
 impl Kind {
-    /// Whether a file is of this kind, going by its name.
+    /// True if a file is of this kind, judged by its name.
     fn accepts(self, path: &Path) -> bool {
         match self {
             Self::Scenes | Self::Compared => folder::is_scene(path),
@@ -47,10 +47,10 @@ impl Kind {
     }
 }
 
-/// What the person has chosen.
+/// Choice of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Choice {
-    /// The files of a scene.
+    /// Files of one scene.
     Scene(Vec<PathBuf>),
     Environment(PathBuf),
     Compared(PathBuf),
@@ -59,57 +59,57 @@ pub(in crate::app) enum Choice {
     Look(PathBuf),
 }
 
-/// A row that can be chosen.
+/// A selectable row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Row {
-    /// What was opened before: files of one scene, or an environment.
+    /// A recent entry: the files of one scene, or an environment.
     Recent(Vec<PathBuf>),
-    /// The folder that the folder is in.
+    /// The parent folder.
     Parent,
-    /// A folder in the folder, by its name.
+    /// A subfolder, by its name.
     Folder(String),
     /// A file in the folder, by its name.
     File(String),
 }
 
-/// A folder that has been read, or cannot be.
+/// Contents of a folder, or the reason why it could not be read.
 #[derive(Debug, Default)]
 struct Contents {
     folders: Vec<String>,
     files: Vec<String>,
-    /// Whether there are entries beyond [`MOST_ENTRIES`].
+    /// True if there are more than [`MOST_ENTRIES`] entries.
     is_cut: bool,
     error: Option<String>,
 }
 
-/// The browser while it is open.
+/// State of the open browser.
 #[derive(Debug)]
 pub(in crate::app) struct Browser {
     kind: Kind,
-    /// The folder whose contents are shown; absolute.
+    /// Absolute path of the shown folder.
     folder: PathBuf,
-    /// The folder that relative paths in the path field start from.
+    /// Folder that relative paths in the path field start from.
     origin: PathBuf,
-    /// The path field: a filter of the names, or a path that ends in one.
+    /// Text of the path field: a filter, or a path that ends in one.
     pub(in crate::app) text: String,
     recent: Vec<Vec<PathBuf>>,
-    /// Why the browser has opened, if not because the person asked for it.
+    /// Reason why the browser has opened without a request by the user.
     pub(in crate::app) note: Option<String>,
     contents: Contents,
     reading: Option<mpsc::Receiver<Contents>>,
     rows: Vec<Row>,
-    /// The row that Enter chooses.
+    /// Index of the row that Enter chooses.
     selected: usize,
-    /// Whether the selected row has changed and has to be scrolled to.
+    /// True if the selected row has changed and has to be scrolled into view.
     pub(in crate::app) follows: bool,
-    /// Whether Enter was pressed and waits for the folder to be read.
+    /// True if Enter was pressed while the folder is still being read.
     pub(in crate::app) accepts: bool,
-    /// The person's own folder, which `~` stands for.
+    /// The user's home folder, for `~`.
     home: Option<PathBuf>,
 }
 
 impl Browser {
-    /// Opens the browser at `folder`. `wake` is called when its contents are there.
+    /// Opens the browser at `folder`. Calls `wake` once its contents have been read.
     pub(in crate::app) fn new(
         kind: Kind,
         folder: &Path,
@@ -118,8 +118,8 @@ impl Browser {
     ) -> Self {
         let recent = match kind {
             Kind::Scenes => recent.scenes.clone(),
-            // Of several files, which one would be meant?
             Kind::Looks => Vec::new(),
+            // Scenes of several files are left out, because only one file can be chosen.
             Kind::Compared | Kind::Sides => {
                 let single = recent.scenes.iter().filter(|files| files.len() == 1);
                 single.cloned().collect()
@@ -146,39 +146,39 @@ impl Browser {
         browser
     }
 
-    /// What is browsed for.
+    /// Returns the kind of file to browse for.
     pub(in crate::app) fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The folder whose contents are shown.
+    /// Returns the shown folder.
     pub(in crate::app) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The rows that match the path field.
+    /// Returns the rows that match the path field.
     pub(in crate::app) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The row that Enter chooses.
+    /// Returns the index of the row that Enter chooses.
     pub(in crate::app) fn selected(&self) -> usize {
         self.selected
     }
 
-    /// Whether the folder is still being read.
+    /// True while the folder is being read.
     pub(in crate::app) fn is_reading(&self) -> bool {
         self.reading.is_some()
     }
 
-    /// Why the folder cannot be read, or what is left out of it.
+    /// Returns the reason why the folder cannot be read, or a note about left-out entries.
     pub(in crate::app) fn remark(&self) -> Option<String> {
         let cut = || format!("only the first {MOST_ENTRIES} entries of this folder are listed");
         let contents = &self.contents;
         contents.error.clone().or_else(|| contents.is_cut.then(cut))
     }
 
-    /// Shows the contents of a folder.
+    /// Starts to read a folder and shows it.
     fn enter(&mut self, folder: &Path, wake: impl FnOnce() + Send + 'static) {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         self.folder = normal(&folder);
@@ -186,7 +186,7 @@ impl Browser {
         let (sender, receiver) = mpsc::channel();
         let (kind, folder) = (self.kind, self.folder.clone());
         std::thread::spawn(move || {
-            // Nobody listens any more once the person has gone to another folder.
+            // The receiver is gone once the user has changed to another folder.
             sender.send(read(&folder, kind)).ok();
             wake();
         });
@@ -194,7 +194,7 @@ impl Browser {
         self.filter();
     }
 
-    /// Takes the contents of the folder once they are there.
+    /// Takes the contents of the folder once they have been read.
     pub(in crate::app) fn poll(&mut self) {
         let Some(reading) = &self.reading else { return };
         match reading.try_recv() {
@@ -208,7 +208,8 @@ impl Browser {
         self.filter();
     }
 
-    /// The path field was edited. A folder that it names, up to its last separator, is gone to.
+    /// Handles an edit of the path field. If the text up to its last separator names a folder, the browser
+    /// changes to it.
     pub(in crate::app) fn edited(&mut self, wake: impl FnOnce() + Send + 'static) {
         let (typed, _) = split(&self.text);
         let folder = normal(&self.expanded(typed));
@@ -219,7 +220,7 @@ impl Browser {
         }
     }
 
-    /// What a typed path means: from the folder that is shown, with `~` for the person's own.
+    /// Resolves a typed path relative to the shown folder. `~` is the user's home folder.
     fn expanded(&self, typed: &str) -> PathBuf {
         let after_tilde = typed.strip_prefix('~').filter(|rest| {
             let first = rest.chars().next();
@@ -231,7 +232,7 @@ impl Browser {
         }
     }
 
-    /// Finds the rows that match.
+    /// Updates the rows to the matching entries.
     fn filter(&mut self) {
         let (typed, wanted) = split(&self.text);
         let wanted = wanted.to_lowercase();
@@ -251,7 +252,7 @@ impl Browser {
         if wanted.is_empty() && self.folder.parent().is_some() {
             rows.push(Row::Parent);
         }
-        // What begins with the text comes before what holds it.
+        // Names that begin with the text precede those that contain it.
         let contents = &self.contents;
         let begins = |name: &&String| name.to_lowercase().starts_with(&wanted);
         for is_start in [true, false] {
@@ -264,7 +265,7 @@ impl Browser {
             rows.extend(of(&contents.files, Row::File));
         }
         self.rows = rows;
-        // With a filter, Enter takes what matches in the folder before what was opened long ago.
+        // With a filter, Enter prefers matches in the folder to recent files.
         let is_wanted = |row: &Row| match row {
             Row::File(_) => true,
             Row::Folder(_) => !wanted.is_empty(),
@@ -275,14 +276,14 @@ impl Browser {
         self.follows = true;
     }
 
-    /// Selects the row `step` further down, within the list.
+    /// Moves the selection down by `step` rows within the list.
     pub(in crate::app) fn step(&mut self, step: isize) {
         let last = self.rows.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(step).min(last);
         self.follows = true;
     }
 
-    /// Completes the path field: to what all matching names begin with, or else to the selected one.
+    /// Completes the path field to the common prefix of all matching names, or else to the selected name.
     pub(in crate::app) fn complete(&mut self, wake: impl FnOnce() + Send + 'static) {
         let (typed, wanted) = split(&self.text);
         let (typed, wanted) = (typed.to_owned(), wanted.to_owned());
@@ -311,7 +312,7 @@ impl Browser {
         }
     }
 
-    /// Chooses a row. `None` where that goes to another folder.
+    /// Chooses a row. `None` if that changes to another folder.
     pub(in crate::app) fn choose(
         &mut self,
         row: usize,
@@ -332,7 +333,7 @@ impl Browser {
         self.choice(vec![file])
     }
 
-    /// Enter: chooses the file or the folder that the path field names, or else the selected row.
+    /// Handles Enter: chooses the file or folder that the path field names, or else the selected row.
     pub(in crate::app) fn accept(&mut self, wake: impl FnOnce() + Send + 'static) -> Option<Choice> {
         let (typed, wanted) = split(&self.text);
         let named = self.expanded(typed).join(wanted);
@@ -346,14 +347,14 @@ impl Browser {
         self.choose(self.selected, wake)
     }
 
-    /// Goes to the folder that the folder is in.
+    /// Changes to the parent folder.
     pub(in crate::app) fn up(&mut self, wake: impl FnOnce() + Send + 'static) {
         if let Some(parent) = self.folder.parent().map(Path::to_owned) {
             self.go(&parent, wake);
         }
     }
 
-    /// Goes to a folder, from where paths are then typed.
+    /// Changes to a folder. Typed paths are then relative to it.
     fn go(&mut self, folder: &Path, wake: impl FnOnce() + Send + 'static) {
         self.text.clear();
         self.enter(folder, wake);
@@ -372,7 +373,7 @@ impl Browser {
     }
 }
 
-/// A typed path up to its last separator, and the rest.
+/// Splits a typed path after its last separator.
 fn split(text: &str) -> (&str, &str) {
     match text.rfind(is_separator) {
         Some(at) => text.split_at(at + 1),
@@ -381,7 +382,7 @@ fn split(text: &str) -> (&str, &str) {
     }
 }
 
-/// `path` without `.` and `..`, as it is written.
+/// Removes `.` and `..` from `path` lexically.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -396,7 +397,7 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Reads a folder: its folders, and its files of this kind.
+/// Reads the subfolders and the files of this kind in a folder.
 fn read(folder: &Path, kind: Kind) -> Contents {
     let mut contents = Contents::default();
     let entries = match std::fs::read_dir(folder) {
@@ -415,7 +416,7 @@ fn read(folder: &Path, kind: Kind) -> Contents {
             continue;
         };
         let path = Path::new(&name);
-        // Only links cost a look at what they lead to.
+        // Only links need a query of their target.
         let file_type = entry.file_type();
         let is_link = file_type.as_ref().is_ok_and(|kind| kind.is_symlink());
         let is_folder = match file_type {
@@ -555,7 +556,7 @@ mod tests {
         assert_eq!(browser.text, format!("models{separator}dragon.obj"));
         let dragon = folder.path().join("models/dragon.obj");
         assert_eq!(browser.accept(|| {}), Some(Choice::Scene(vec![dragon.clone()])));
-        // Typing a folder away again goes back.
+        // Deleting the folder from the text returns to the previous folder.
         type_text(&mut browser, "mod");
         assert_eq!(names(&browser), ["models/"]);
         type_text(&mut browser, "~");

@@ -1,4 +1,4 @@
-//! The built-in file browser, over everything else.
+//! View of the built-in file browser, above everything else.
 
 use crate::app::{
     files::browser::{Browser, Choice, Kind, Row},
@@ -7,28 +7,28 @@ use crate::app::{
 use egui::{Align, Key, Label, Layout, Modal, Modifiers, RichText, ScrollArea, TextEdit, Ui, Vec2};
 use std::path::Path;
 
-/// Least size in logical pixels: a window may be smaller for a moment.
+/// Minimum size in logical pixels. The window may be smaller for a moment.
 const LEAST: Vec2 = Vec2::new(160.0, 100.0);
 
-/// Greatest width in logical pixels.
+/// Maximum width in logical pixels.
 const WIDTH: f32 = 620.0;
 
-/// Height of the list that needs no large window, in logical pixels.
+/// Maximum height of the list in logical pixels.
 const LIST_HEIGHT: f32 = 420.0;
 
-/// Rows that Page Up and Page Down move by.
+/// Number of rows that Page Up and Page Down move by.
 const PAGE: isize = 10;
 
-/// Makes callbacks that have the window drawn.
+/// Creates callbacks that request a redraw of the window.
 pub(in crate::app) type Wakes<'a> = &'a dyn Fn() -> Box<dyn FnOnce() + Send>;
 
-/// What the person did.
+/// Response of the user.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::app) enum Answer {
-    /// Nothing that ends the browser.
+    /// The browser stays open.
     None,
     Close,
-    /// Browse for the other kind of files.
+    /// Browse for another kind of file.
     Switch(Kind),
     Choose(Choice),
 }
@@ -37,9 +37,9 @@ pub(in crate::app) enum Answer {
 pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
     browser.poll();
     let window = ctx.content_rect().size();
-    // Sizes are those of a window that one can read in.
+    // The size must be legible even if the window is tiny for a moment.
     let size = Vec2::new(window.x - 48.0, window.y - 32.0).clamp(LEAST, Vec2::new(WIDTH, f32::MAX));
-    // Nothing shines through it.
+    // The card is opaque.
     let visuals = &ctx.global_style().visuals;
     let frame = card(visuals).fill(visuals.window_fill);
     let modal = Modal::new(egui::Id::unique("browser")).frame(frame);
@@ -56,7 +56,7 @@ pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, wakes: Wa
 }
 
 fn contents(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
-    // Before the path field, which would take them.
+    // Keys are taken before the path field can consume them.
     let keys = Keys::take(ui);
     let headed = header(ui, browser);
     path_field(ui, browser, wakes);
@@ -66,7 +66,7 @@ fn contents(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
     }
     let folder = RichText::new(browser.folder().display().to_string());
     ui.add(Label::new(folder.small().weak()).truncate())
-        .on_hover_text("The folder that is shown");
+        .on_hover_text("Current folder");
     let chosen = list(ui, browser, wakes);
     let remark = browser.remark().unwrap_or_else(|| {
         let keys = "Enter opens, Tab completes, Alt+Up goes to the folder above, Esc closes";
@@ -84,9 +84,9 @@ fn contents(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
         .unwrap_or_else(|| chosen.map_or(Answer::None, Answer::Choose))
 }
 
-/// The keys of this frame that the list takes from the path field.
+/// Keys of this frame that the list takes from the path field.
 struct Keys {
-    /// Rows to go down, or up where negative.
+    /// Rows to move down, or up if negative.
     step: isize,
     complete: bool,
     up: bool,
@@ -96,7 +96,7 @@ struct Keys {
 
 impl Keys {
     fn take(ui: &Ui) -> Self {
-        // In its first frame the path field takes no text yet.
+        // In its first frame the path field does not accept text yet.
         let is_ready = !ui.is_sizing_pass();
         let pressed = |key| is_ready && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         let up = ui.input_mut(|input| input.consume_key(Modifiers::ALT, Key::ArrowUp));
@@ -116,7 +116,7 @@ impl Keys {
         }
     }
 
-    /// Does what they say to the text as it is now: on a slow machine it may have been typed in the same
+    /// Applies the keys to the current text. On a slow machine the text may have been typed in the same
     /// frame.
     fn apply(&self, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
         if self.step != 0 {
@@ -132,7 +132,7 @@ impl Keys {
         if self.close {
             return Answer::Close;
         }
-        // What matches is known once the folder is read.
+        // Matches are known only once the folder has been read.
         if browser.is_reading() || !std::mem::take(&mut browser.accepts) {
             return Answer::None;
         }
@@ -141,7 +141,7 @@ impl Keys {
     }
 }
 
-/// What is browsed for, and the button that closes.
+/// Draws the title and the close button.
 fn header(ui: &mut Ui, browser: &Browser) -> Answer {
     let mut answer = Answer::None;
     ui.horizontal(|ui| {
@@ -155,22 +155,18 @@ fn header(ui: &mut Ui, browser: &Browser) -> Answer {
             (
                 Kind::Environments,
                 "environments",
-                "Images that light the scene: .hdr, .exr, .ktx2, .dds",
+                "Environment maps: .hdr, .exr, .ktx2, .dds",
             ),
             (
                 Kind::Compared,
                 "compare with",
-                "A scene whose distance from the one that is shown is measured",
+                "A scene to measure the deviation from",
             ),
-            (
-                Kind::Edits,
-                "edits",
-                "Edits of materials and lights that were saved: .json",
-            ),
+            (Kind::Edits, "edits", "Saved edits of materials and lights: .json"),
             (
                 Kind::Sides,
                 "side B",
-                "A scene or a picture to compare with side by side: .png, .jpg, .exr, .hdr too",
+                "A scene, or a picture (.png, .jpg, .exr, .hdr), to compare with side by side",
             ),
             (Kind::Looks, "looks", "Looks to import: .toml"),
         ] {
@@ -196,15 +192,15 @@ fn path_field(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) {
         .id(id)
         .desired_width(f32::INFINITY)
         .hint_text("type to filter, or a path")
-        // Tab completes.
+        // Tab completes the path instead of moving the focus.
         .lock_focus(true);
-    // Before it is shown, so that it takes what is typed in the very first frame.
+    // The focus is requested before the field is shown, so that it accepts text in the first frame.
     ui.memory_mut(|memory| memory.request_focus(id));
     ui.add(field).accessible_name("path, or text to filter by");
     if browser.text != before {
         browser.edited(wakes());
     }
-    // After a completion the cursor stays where it was, in the middle of the text.
+    // After a completion egui leaves the cursor in the middle of the text, so it is moved to the end.
     let length = browser.text.chars().count();
     let cursor_id = id.with("length");
     let known = ui.data(|data| data.get_temp::<usize>(cursor_id));
@@ -230,7 +226,7 @@ fn list(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) -> Option<Choice> 
         .max_height(height)
         .id_salt("rows");
     if follows {
-        // In the middle, as far as the list reaches.
+        // Centres the selected row as far as the list allows.
         let step = row_height + ui.spacing().item_spacing.y;
         let top = (browser.selected() as f32 + 0.5) * step - 0.5 * height;
         area = area.vertical_scroll_offset(top.max(0.0));
@@ -249,7 +245,7 @@ fn list(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) -> Option<Choice> 
     clicked.and_then(|index| browser.choose(index, wakes()))
 }
 
-/// A row of the list. Returns whether it was clicked.
+/// Draws a row of the list. Returns true if it was clicked.
 fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -289,7 +285,7 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
     };
     line.set_max_width(inside.width());
     let shown = Label::new(RichText::new(&text).color(text_color)).truncate();
-    // A long folder gives way to the name.
+    // A long folder is shortened in favour of the name.
     let width = if note.is_empty() {
         inside.width()
     } else {
@@ -317,8 +313,8 @@ mod tests {
     use super::*;
     use crate::app::files::recent::Recent;
 
-    /// Text and Enter that come in one frame, as on a slow machine, before the folder is read: what was typed
-    /// is opened, and not what was selected before.
+    /// Text and Enter arrive in one frame before the folder is read, as on a slow machine. The typed file is
+    /// opened, not the previously selected one.
     #[test]
     fn what_is_typed_in_the_frame_of_enter_counts() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What is shown, as a command line that shows it again.
+//! Command line that reproduces the current picture.
 
 use crate::{
     app::state::{Stage, State},
@@ -7,8 +7,8 @@ use crate::{
 };
 use std::path::Path;
 
-/// A command that opens the same files with the same settings, view and time, in a window of this size in
-/// logical pixels. Standard input is left out: it was read.
+/// Returns a command that opens the same files with the same settings, view and time. The window has this
+/// size in logical pixels. Standard input is left out because it cannot be read again.
 pub(in crate::app) fn command_line(state: &State, [width, height]: [u32; 2]) -> String {
     let time = state.stage.as_ref().map_or(0.0, |stage| stage.time);
     let words = words(state, &state.config, [width, height], Seen::FromHere, time);
@@ -17,15 +17,15 @@ pub(in crate::app) fn command_line(state: &State, [width, height]: [u32; 2]) -> 
     quoted.join(" ")
 }
 
-/// Whether the picture is seen from the camera of now.
+/// Viewpoint of a picture: the current camera, or another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Seen {
     FromHere,
     FromElsewhere,
 }
 
-/// The arguments that show the same files with the settings of `config` and the same view at `time` of the
-/// clip, in this size.
+/// Arguments that show the same files with the settings of `config`, at this size. The view is the same, at
+/// `time` of the clip.
 pub(in crate::app) fn words(
     state: &State,
     config: &Config,
@@ -54,7 +54,7 @@ fn absolute(file: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The camera of the file, if it is looked through, or eye and target.
+/// Arguments for the camera of the file if it is looked through, or for eye and target.
 fn view(state: &State) -> Vec<String> {
     if let Some(camera) = state.camera_of_file() {
         return vec!["--camera".into(), camera.to_string()];
@@ -63,7 +63,7 @@ fn view(state: &State) -> Vec<String> {
     let eye = view.eye();
     let target = eye + view.forward() * state.camera.distance();
     let vector = |v: glam::Vec3| format!("{},{},{}", v.x, v.y, v.z);
-    // With an equals sign: a vector may begin with a minus.
+    // The equals sign is needed because a vector may begin with a minus.
     let mut words = vec![
         format!("--eye={}", vector(eye)),
         format!("--target={}", vector(target)),
@@ -74,7 +74,7 @@ fn view(state: &State) -> Vec<String> {
     words
 }
 
-/// The clip and the time in it, and the variant.
+/// Arguments for the clip, the time in it, and the variant.
 fn moment(stage: &Stage, time: f32) -> Vec<String> {
     let mut words = Vec::new();
     if !stage.scene.clips.is_empty() {
@@ -93,7 +93,7 @@ fn moment(stage: &Stage, time: f32) -> Vec<String> {
     words
 }
 
-/// Keys that the options above stand for.
+/// Keys that the options above already cover.
 const OF_OPTIONS: [&str; 8] = [
     "animation.clip",
     "animation.morphs",
@@ -105,7 +105,7 @@ const OF_OPTIONS: [&str; 8] = [
     "window.size",
 ];
 
-/// Every other key that is not as canopy would start with.
+/// Arguments for every other key that differs from canopy's default.
 fn settings(config: &Config) -> Vec<String> {
     let mut words = Vec::new();
     for (key, value) in config.overrides() {
@@ -121,7 +121,7 @@ fn settings(config: &Config) -> Vec<String> {
     words
 }
 
-/// A word as shells read it. Quotes are those of POSIX shells.
+/// Quotes a word for a POSIX shell.
 fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:+%@".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -145,7 +145,7 @@ mod tests {
     };
     use std::{ffi::OsString, os::unix::ffi::OsStringExt, path::PathBuf};
 
-    /// The words that a shell makes of `line`.
+    /// Splits `line` into words like a shell.
     fn words(line: &str) -> Vec<OsString> {
         let script = format!("printf '%s\\0' {line}");
         let output = std::process::Command::new("sh").args(["-c", &script]).output();
@@ -156,7 +156,7 @@ mod tests {
         words
     }
 
-    /// What a command line shows.
+    /// Files, settings and view of a parsed command line.
     fn parsed(line: &str) -> (Vec<PathBuf>, Config, Look) {
         let cli = Cli::parse_from_os(words(line)).unwrap();
         let mut config = cli.common.settings().unwrap().config;
@@ -206,7 +206,7 @@ mod tests {
         assert!((config.camera.fov - 30.0).abs() < 1e-4, "{}", config.camera.fov);
         assert_eq!(config, expected);
 
-        // The same view.
+        // The view is the same.
         let scene = Scene::default();
         let mut again = State::new(config);
         let opened = OpenedScene::new(scene, &again.config, Span::Clip);

@@ -1,4 +1,4 @@
-//! What files and folders that are dropped at once mean.
+//! Classification of files and folders that are dropped together.
 
 use crate::{
     app::environment::file::is_environment,
@@ -6,22 +6,22 @@ use crate::{
 };
 use std::path::PathBuf;
 
-/// What files and folders that are dropped at once mean.
+/// Files and folders that were dropped together, by kind.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::app) struct Dropped {
     /// Scene files and folders, which make one scene.
     pub(in crate::app) scenes: Vec<PathBuf>,
     pub(in crate::app) environment: Option<PathBuf>,
-    /// A picture to compare with, where it was dropped alone.
+    /// A picture to compare with, if it was dropped alone.
     pub(in crate::app) picture: Option<PathBuf>,
-    /// The number of files that are left out: buffers and textures that were dropped along with their scene,
-    /// and environments but for the last.
+    /// Number of ignored files: buffers and textures that were dropped along with their scene, and all
+    /// environments but the last.
     pub(in crate::app) ignored: usize,
 }
 
 impl Dropped {
-    /// Sorts `paths`. What is neither a scene nor an environment is opened as a scene if there is nothing
-    /// else: then the error says what is wrong with it.
+    /// Sorts `paths` by kind. If there is nothing else, an unknown file is opened as a scene, so that the
+    /// error names its fault.
     pub(in crate::app) fn new(paths: Vec<PathBuf>) -> Self {
         let is_scene = |path: &PathBuf| folder::is_scene(path) || path.is_dir();
         let (scenes, others): (Vec<_>, Vec<_>) = paths.into_iter().partition(is_scene);

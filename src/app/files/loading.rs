@@ -1,4 +1,4 @@
-//! Loads scenes on a thread, so that the window stays alive.
+//! Loads scenes on a thread, so that the window stays responsive.
 
 use crate::{
     Error, Result,
@@ -16,21 +16,20 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-/// A scene that has been loaded, and the same uploaded.
+/// A loaded scene and its uploaded buffers.
 type Loaded = (OpenedScene, UploadedScene);
 
 /// A load in progress.
 #[derive(Debug)]
 pub(in crate::app) struct Loading {
-    /// The files that are being loaded.
+    /// Files that are being loaded.
     pub(in crate::app) files: Vec<PathBuf>,
     progress: Arc<Progress>,
     outcome: mpsc::Receiver<Result<Loaded>>,
 }
 
 impl Loading {
-    /// Starts to load `files`, or the built-in scene if there are none. `wake` is called when the outcome is
-    /// there.
+    /// Starts to load `files`, or the built-in scene if there are none. Calls `wake` once the outcome exists.
     pub(in crate::app) fn start(
         files: Vec<PathBuf>,
         config: Config,
@@ -41,7 +40,7 @@ impl Loading {
         let (sender, outcome) = mpsc::channel();
         let (paths, shared) = (files.clone(), progress.clone());
         std::thread::spawn(move || {
-            // Nobody listens any more once the window is closed or another load was started.
+            // The receiver is gone once the window is closed or another load was started.
             let loaded = load(&paths, &config, &gpu, &uploader, &shared);
             sender.send(loaded).ok();
             wake();
@@ -53,12 +52,12 @@ impl Loading {
         }
     }
 
-    /// The outcome, once it is there.
+    /// Returns the outcome once it exists.
     pub(in crate::app) fn poll(&self) -> Option<Result<Loaded>> {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(outcome),
             Err(mpsc::TryRecvError::Empty) => None,
-            // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
+            // The loading thread panicked. That is a bug in canopy but no reason to end the viewer.
             Err(mpsc::TryRecvError::Disconnected) => {
                 let path = self.files.first().cloned().unwrap_or_default();
                 let what = "loading failed unexpectedly; please report this file";
@@ -67,12 +66,12 @@ impl Loading {
         }
     }
 
-    /// Tells the thread to stop.
+    /// Requests the thread to stop.
     pub(in crate::app) fn cancel(&self) {
         self.progress.cancel();
     }
 
-    /// The step that is being done, and the share of all steps that is done.
+    /// Returns the current step and the completed fraction of all steps.
     pub(in crate::app) fn progress(&self) -> (String, f32) {
         (self.progress.stage(), self.progress.fraction())
     }

@@ -1,4 +1,4 @@
-//! Files that are opened, watched and saved.
+//! Opening, watching and saving files.
 
 pub(in crate::app) mod browser;
 pub(in crate::app) mod browser_view;
@@ -21,17 +21,17 @@ use crate::app::{bookmarks::model::Bookmarks, export::model::Export, looks::mode
 use offers::Offer;
 use recent::Opened;
 
-/// Files that are opened and written.
+/// State of opening and saving files.
 #[derive(Debug, Default)]
 pub(in crate::app) struct FileState {
-    /// What is offered after a scene was opened.
+    /// Suggestions after a scene was opened.
     pub(in crate::app) offers: Vec<Offer>,
-    /// What the palette asks to open.
+    /// File that the palette requests to open.
     pub(in crate::app) opens: Option<Opened>,
-    /// Views that the person has saved.
+    /// Views that the user has saved.
     pub(in crate::app) bookmarks: Bookmarks,
-    /// The looks there are.
+    /// Available looks.
     pub(in crate::app) looks: Looks,
-    /// What is exported.
+    /// State of the export.
     pub(in crate::app) export: Export,
 }

@@ -1,21 +1,21 @@
-//! What is offered to the person after a scene was opened, because it is likely and not certain.
+//! Suggestions to the user after a scene was opened, for likely but uncertain corrections.
 
 use crate::{
     config::{Config, UpAxis},
     scene::{Scene, UpHint},
 };
 
-/// An offer, which a key or a button accepts.
+/// A suggestion that a key or a button accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Offer {
-    /// The scene seems to lie down: turn this axis of the file up.
+    /// The scene seems to lie on its side. Accepting rotates this axis of the file up.
     Up(UpAxis),
-    /// Colour the scene with this image, which lies beside it under its name.
+    /// Colours the scene with this image, which has the same name and folder as the scene.
     Texture(String),
 }
 
 impl Offer {
-    /// What is offered for `scene`. What the settings fix is not.
+    /// Returns the suggestions for `scene`. Nothing is suggested that the settings specify explicitly.
     pub(in crate::app) fn of(scene: &Scene, config: &Config) -> Vec<Self> {
         let up = match scene.up {
             UpHint::Likely(axis) if config.scene.up == UpAxis::Auto => Some(Self::Up(axis)),
@@ -25,35 +25,35 @@ impl Offer {
         up.into_iter().chain(texture).collect()
     }
 
-    /// Whether it is about a texture.
+    /// True if it concerns a texture.
     pub(in crate::app) fn is_texture(&self) -> bool {
         matches!(self, Self::Texture(_))
     }
 
-    /// The offer in a sentence.
+    /// The suggestion as a sentence.
     pub(in crate::app) fn text(&self) -> String {
         match self {
             Self::Up(axis) => format!(
-                "Lying down? The scene stands on its {} axis.",
+                "Is the scene lying down? Its {} axis can point up.",
                 axis.name().to_uppercase()
             ),
-            Self::Texture(image) => format!("{image} lies beside it, and the file has no texture."),
+            Self::Texture(image) => format!("The file has no texture, and {image} lies beside it."),
         }
     }
 
-    /// Which setting accepting it changes.
+    /// Names the setting that accepting it changes.
     pub(in crate::app) fn hint(&self) -> &'static str {
         match self {
-            Self::Up(_) => "Sets scene.up; U goes on to the other axes",
-            Self::Texture(_) => "Sets load.obj_texture and reloads the file; T again takes it back",
+            Self::Up(_) => "Sets scene.up. U selects the next axis",
+            Self::Texture(_) => "Sets load.obj_texture and reloads the file. T undoes it",
         }
     }
 
-    /// What accepting it does, with its key.
+    /// Button text for accepting it, with the key.
     pub(in crate::app) fn button(&self) -> &'static str {
         match self {
             Self::Up(_) => "Turn upright (U)",
-            Self::Texture(_) => "Use as colour (T)",
+            Self::Texture(_) => "Use as texture (T)",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Cards with what is offered after a scene was opened.
+//! Cards with suggestions after a scene was opened.
 
 use crate::app::{
     files::offers::Offer,
@@ -11,7 +11,7 @@ use crate::app::{
 };
 use egui::{Align2, Area, Id, Order, Rect, Vec2};
 
-/// Shows the offers at the top of the scene's part of the window, below the lines that lie there.
+/// Shows the suggestions at the top of the viewport, below the header lines.
 pub(in crate::app) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
     if state.files.offers.is_empty() {
         return;
@@ -40,7 +40,11 @@ pub(in crate::app) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
                         if ui.button(offer.button()).on_hover_text(offer.hint()).clicked() {
                             state.ui.actions.push(accept);
                         }
-                        if ui.button("No").on_hover_text("Leave it as it is (Esc)").clicked() {
+                        if ui
+                            .button("No")
+                            .on_hover_text("Dismisses the suggestion (Esc)")
+                            .clicked()
+                        {
                             dismissed = Some(index);
                         }
                     });

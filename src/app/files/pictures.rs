@@ -1,17 +1,17 @@
-//! What is saved as a picture, and the names of files that are saved without a question.
+//! Names of pictures and other files that are saved without a dialog.
 
 use std::path::{Path, PathBuf};
 
-/// What is saved.
+/// Content of a saved picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Picture {
-    /// The scene as it is shown, without the panel.
+    /// The scene without the panel.
     Scene,
     /// The whole window.
     Window,
 }
 
-/// A path in the person's folder for pictures, or in the current one, at which there is no file.
+/// Returns an unused path in the user's picture folder, or in the current folder.
 pub(in crate::app) fn new_path(scene: &str, extension: &str) -> PathBuf {
     let users = directories::UserDirs::new();
     let folder = users.and_then(|users| users.picture_dir().map(PathBuf::from));
@@ -20,7 +20,7 @@ pub(in crate::app) fn new_path(scene: &str, extension: &str) -> PathBuf {
     unused(&folder, scene, &time, extension)
 }
 
-/// `path` as people say it: from the root on, or from the person's own folder, `~`.
+/// Formats `path` as an absolute path, or relative to the user's home folder `~`.
 pub(in crate::app) fn told(path: &Path) -> String {
     let home = directories::UserDirs::new().map(|users| users.home_dir().to_owned());
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -35,9 +35,9 @@ fn from_home(path: &Path, home: Option<&Path>) -> String {
     }
 }
 
-/// The path of a picture of `scene` at `time`, with a number where that is taken.
+/// Returns the path of a picture of `scene` at `time`, with a number if the name is taken.
 fn unused(folder: &Path, scene: &str, time: &str, extension: &str) -> PathBuf {
-    // Not every system has all characters in names.
+    // Some systems do not allow all characters in names.
     let plain = |c: char| {
         if c.is_control() || "\\/:*?\"<>|".contains(c) {
             '_'
@@ -55,7 +55,7 @@ fn unused(folder: &Path, scene: &str, time: &str, extension: &str) -> PathBuf {
     let numbered = (2..).map(|number| format!("{name} ({number}).{extension}"));
     let names = std::iter::once(format!("{name}.{extension}")).chain(numbered);
     let mut paths = names.map(|name| folder.join(name));
-    // The list has no end.
+    // The iterator is infinite, so there is always a result.
     paths.find(|path| !path.exists()).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! The scenes and environments that were opened last, in a file of the platform's folder for state.
+//! Recently opened scenes and environments, kept in a file of the platform's state folder.
 
 use crate::{output, scene};
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,13 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Entries of each list.
+/// Maximum number of entries of each list.
 const MOST: usize = 20;
 
-/// Bytes that are read of the file; it never has as many.
+/// Maximum number of bytes that are read of the file, far more than it needs.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The scenes and environments that were opened last, the latest first.
+/// Recently opened scenes and environments, latest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::app) struct Recent {
@@ -24,7 +24,7 @@ pub(in crate::app) struct Recent {
     pub(in crate::app) environments: Vec<PathBuf>,
 }
 
-/// What was opened.
+/// A scene or environment that was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Opened {
     /// The files of a scene.
@@ -33,7 +33,7 @@ pub(in crate::app) enum Opened {
 }
 
 impl Opened {
-    /// With absolute paths, which mean the same in every folder.
+    /// Makes the paths absolute, so that they are valid in every working directory.
     fn absolute(self) -> Self {
         let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
         match self {
@@ -44,13 +44,13 @@ impl Opened {
 }
 
 impl Recent {
-    /// The files of all scenes, then the environments.
+    /// Returns the files of all scenes, then the environments.
     pub(in crate::app) fn into_files(self) -> impl Iterator<Item = PathBuf> {
         let scenes = self.scenes.into_iter().flatten();
         scenes.chain(self.environments)
     }
 
-    /// What the file says; nothing where there is none, or where it is broken.
+    /// Reads the file. A missing or broken file yields empty lists.
     pub(in crate::app) fn read(file: &Path) -> Self {
         let mut text = String::new();
         let read = std::fs::File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
@@ -64,7 +64,7 @@ impl Recent {
         recent
     }
 
-    /// Puts what was opened first. Standard input cannot be opened again.
+    /// Moves an entry to the front. Standard input is left out because it cannot be opened again.
     pub(in crate::app) fn add(&mut self, opened: Opened) {
         if let Opened::Scene(files) = &opened
             && (files.is_empty() || files.iter().any(|file| scene::is_stdin(file)))
@@ -84,8 +84,8 @@ fn put_first<T: PartialEq>(list: &mut Vec<T>, first: T) {
     list.truncate(MOST);
 }
 
-/// Adds what was opened to `file` on a thread. Another window may have added something since this one read the
-/// file, so it is read again. A file that cannot be written is left as it is: nothing depends on it.
+/// Adds an entry to `file` on a thread. The file is read again first, because another window may have changed
+/// it. Write errors are ignored because nothing depends on the list.
 pub(in crate::app) fn remember(file: &Path, opened: Opened) {
     let file = file.to_owned();
     std::thread::spawn(move || {
@@ -100,7 +100,7 @@ fn add_to_file(file: &Path, opened: Opened) -> crate::Result<()> {
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut recent = Recent::read(file);
     recent.add(opened);
-    // Paths that are not Unicode have no place in JSON.
+    // JSON cannot hold paths that are not Unicode.
     recent
         .scenes
         .retain(|files| files.iter().all(|file| file.to_str().is_some()));
@@ -112,7 +112,7 @@ fn add_to_file(file: &Path, opened: Opened) -> crate::Result<()> {
     output::write(file, &text)
 }
 
-/// The file that the lists are kept in: in the platform's folder for state, or where there is none for data.
+/// Path of the list in the platform's state folder, or in its data folder if there is none.
 pub(in crate::app) fn file() -> Option<PathBuf> {
     let folders = directories::ProjectDirs::from("", "", "canopy")?;
     let folder = folders.state_dir().unwrap_or(folders.data_local_dir());

@@ -1,4 +1,4 @@
-//! Pictures that tell how they were made: writing what they tell, and showing their scene again.
+//! Provenance of pictures: writes how a picture was made, and shows its scene again.
 
 use crate::{
     Result,
@@ -13,8 +13,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Settings of a frame with the rays that `auto` means on this adapter. The rest that is automatic stays so: the file is
-/// drawn again without a frame rate to keep.
+/// Resolves `auto` ray settings for this adapter. Other automatic settings stay automatic, because a reopened
+/// picture has no frame rate to keep.
 fn in_force(config: &Config, adapter: AdapterTraits) -> Config {
     let resolved = config.resolved(adapter);
     let mut config = config.clone();
@@ -24,10 +24,10 @@ fn in_force(config: &Config, adapter: AdapterTraits) -> Config {
     config
 }
 
-/// Headline of pictures whose scene cannot be shown.
+/// Headline of the error for pictures whose scene cannot be shown.
 const NOT_REOPENED: &str = "The picture's scene cannot be shown";
 
-/// How the picture that is shown was made, for a file in `folder`; `None` where that is not to be kept.
+/// Returns the provenance of the shown picture for a file in `folder`. `None` if metadata is turned off.
 pub(in crate::app) fn provenance(viewer: &Viewer, folder: Option<&Path>) -> Option<Provenance> {
     let stage = viewer.state.stage.as_ref()?;
     let picture = viewer.schedule.last()?;
@@ -36,7 +36,7 @@ pub(in crate::app) fn provenance(viewer: &Viewer, folder: Option<&Path>) -> Opti
     }
     let samples = viewer.schedule.shown_samples();
     let adapter = (&viewer.graphics.gpu.capabilities).into();
-    // What `canopy render` chooses is what samples are drawn with.
+    // `canopy render` resolves automatic settings in the same way as still samples.
     let drawn = of_picture(&picture.config, &viewer.state.config);
     let config = match samples > 1 {
         true => drawn,
@@ -65,8 +65,8 @@ pub(in crate::app) fn provenance(viewer: &Viewer, folder: Option<&Path>) -> Opti
     Some(made)
 }
 
-/// Opens the scene of a picture as it was made. Returns whether the picture tells; what is wrong with it
-/// is told in the window.
+/// Opens the scene of a picture as it was made. Returns true if the picture has provenance. Errors are shown
+/// in the window.
 pub(in crate::app) fn reopen(viewer: &mut Viewer, picture: &Path) -> bool {
     let made = match Provenance::read(picture) {
         Ok(Some(made)) => made,
@@ -106,11 +106,14 @@ fn show_again(viewer: &mut Viewer, picture: &Path, made: Provenance) -> Result<(
     viewer.state.edits.undo.name(format!("the settings of {name}"));
     viewer.state.follow_changes(false);
     viewer.state.notify(match left.first() {
-        Some(line) => format!("shown as {name} was made, but for {line}"),
+        Some(line) => format!("reopened the scene of {name}, except: {line}"),
         None if made.edited && made.edits.is_none() => {
-            format!("shown as {name} was made, but for materials and lights edited by hand, which it does not keep")
+            format!(
+                "reopened the scene of {name}, except for edits of materials and lights, which it does \
+                     not store"
+            )
         }
-        None => format!("shown as {name} was made"),
+        None => format!("reopened the scene of {name}"),
     });
     viewer.load(files);
     viewer.options.look.view = Some(made.viewpoint());
@@ -118,7 +121,7 @@ fn show_again(viewer: &mut Viewer, picture: &Path, made: Provenance) -> Result<(
     Ok(())
 }
 
-/// Shows a scene that has just been opened as its picture tells, if it is that of one.
+/// Applies a picture's provenance to the scene that has just been opened, if it was opened from a picture.
 pub(in crate::app) fn follow_picture(viewer: &mut Viewer) {
     let Some(made) = viewer.options.reopens.take() else {
         return;
@@ -136,7 +139,7 @@ impl State {
         let hidden = hidden.collect();
         let animation = &self.config.animation;
         if let Ok((clip, mut blend)) = Blend::named(&stage.scene, &animation.clip) {
-            // What this scene does not have is left out.
+            // Morph targets that this scene lacks are left out.
             blend.set_morphs_named(&stage.scene, &animation.morphs).ok();
             (stage.clip, stage.blend) = (clip, blend.into());
         }
@@ -149,7 +152,7 @@ impl State {
         }
         self.replace_edits("the picture", &found.edits, hidden);
         if let Some(line) = found.left.first() {
-            self.notify(format!("not all is as the picture was made: {line}"));
+            self.notify(format!("reopened the scene of the picture, except: {line}"));
         }
         self.playback.playing = false;
         let named = Channel::ALL

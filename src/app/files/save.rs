@@ -1,4 +1,4 @@
-//! Writing files where the person says.
+//! Saves files to paths that the user chooses.
 
 use crate::{
     app::{
@@ -12,17 +12,17 @@ use crate::{
     output,
 };
 
-/// Asks where `unsaved` is to be, and writes it there: `save_at` follows. While a dialog is
-/// open, or the system takes its time, it is written beside the pictures.
+/// Asks for the path of `unsaved`, which `save_at` then writes. If a dialog is already open or the system is
+/// slow, the file is written to the picture folder instead.
 pub(in crate::app) fn ask_to_save(viewer: &mut Viewer, unsaved: Unsaved) {
     let left = viewer.dialogs.ask_to_save(&viewer.window, &viewer.waker, unsaved);
     match left {
-        None => viewer.state.notify("the system's file dialog opens"),
+        None => viewer.state.notify("opening the system's file dialog"),
         Some(unsaved) => save_at(viewer, &unsaved, Place::NoDialog),
     }
 }
 
-/// The answer of a dialog has come.
+/// Handles the result of a save dialog.
 pub(in crate::app) fn answered_where_to_save(viewer: &mut Viewer, unsaved: &Unsaved, place: Place) {
     viewer.dialogs.answered();
     save_at(viewer, unsaved, place);
@@ -45,7 +45,7 @@ fn save_at(viewer: &mut Viewer, unsaved: &Unsaved, place: Place) {
     }
 }
 
-/// Saves the settings of now as a look, where the person says.
+/// Saves the current settings as a look at a path that the user chooses.
 pub(in crate::app) fn export_look(viewer: &mut Viewer) {
     let name = match viewer.state.files.looks.name.trim() {
         "" => "look",
@@ -59,7 +59,7 @@ pub(in crate::app) fn export_look(viewer: &mut Viewer) {
             what: "the look",
             bytes: looks::text(&viewer.state.config).into_bytes(),
             note: String::new(),
-            // The look is named by its file.
+            // The name of the look is that of its file.
             unasked: match unasked.with_file_name(&file) {
                 taken if taken.exists() => unasked,
                 free => free,

@@ -1,4 +1,4 @@
-//! The scene's files: loaded, and shown.
+//! Loads and shows the files of the scene.
 
 use crate::{
     Error, Result,
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::{path::PathBuf, time::Instant};
 
-/// Scenes that are loaded.
+/// Feature that loads scenes.
 pub(in crate::app) struct LoadFeature;
 
 impl Feature for LoadFeature {
@@ -17,7 +17,7 @@ impl Feature for LoadFeature {
     }
 
     fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
-        // A load for the lost device begins anew.
+        // A load for the lost device starts again.
         if let Some(loading) = &viewer.loading {
             viewer.load(loading.files.clone());
         }
@@ -25,12 +25,12 @@ impl Feature for LoadFeature {
     }
 }
 
-/// Shows a scene that has been loaded.
+/// Shows a loaded scene.
 pub(in crate::app) fn poll(viewer: &mut Viewer) -> Result<()> {
     let Some(loading) = &viewer.loading else {
         return Ok(());
     };
-    // What was loaded for a lost device is loaded again for the next one.
+    // A scene that was uploaded to a lost device is loaded again for the next one.
     if viewer.graphics.gpu.lost().is_some() {
         return Ok(viewer.graphics.gpu.check()?);
     }
@@ -84,7 +84,7 @@ fn show(viewer: &mut Viewer, mut opened: OpenedScene, uploaded: UploadedScene) -
     app::compare::task::begin(viewer)
 }
 
-/// What is being loaded.
+/// Progress of the current load.
 pub(in crate::app) fn progress(viewer: &Viewer) -> Option<ui::LoadProgress> {
     let side = viewer.comparing.loading.as_ref().map(|(_, loading)| loading);
     let scene = viewer.loading.as_ref().or(side).map(|loading| {

@@ -1,4 +1,4 @@
-//! Shaders that are read from a folder: what has changed shows in the window.
+//! Hot reload of shaders from a folder.
 
 use crate::app;
 use crate::{
@@ -11,10 +11,10 @@ use crate::{
     gpu::shader_folder::shader_folder,
 };
 
-/// Headline of the card that shows a fault.
-const BROKEN: &str = "A shader is broken";
+/// Headline of the error card for a broken shader.
+const BROKEN: &str = "A shader does not compile";
 
-/// Watches the folder, if there is one.
+/// Watches the shader folder, if there is one.
 pub(in crate::app) fn watch(viewer: &mut Viewer) {
     let Some(folder) = shader_folder() else {
         return;
@@ -25,19 +25,20 @@ pub(in crate::app) fn watch(viewer: &mut Viewer) {
     viewer.watches.shaders = Some(Watch::new(files.collect(), SHORT_INTERVAL, changed));
 }
 
-/// Draws with what the files hold now, or says what is wrong with them and goes on with what was there.
+/// Reloads the shaders. If one of them is broken, shows the error and keeps the previous ones.
 pub(in crate::app) fn reload(viewer: &mut Viewer) {
     match viewer.graphics.gpu.reload_shaders() {
         Ok(changed) => {
-            log::info!("{changed} shaders have changed");
+            log::info!("reloaded {changed} shaders");
             let shown = viewer.state.ui.error.as_ref();
             if shown.is_some_and(|error| [BROKEN, UNDRAWN].contains(&error.headline.as_str())) {
                 viewer.state.ui.error = None;
             }
             viewer.graphics.renderer.restart_paths();
-            // Side B is made anew.
+            // Side B is rebuilt.
             app::compare::task::forget(viewer);
-            // A shader that was never good is in no picture yet, so none has changed.
+            // A shader that has never compiled is in no picture, so the pictures must be drawn again in any
+            // case.
             viewer.schedule.forget();
         }
         Err(error) => {

@@ -1,5 +1,5 @@
-//! Opening files: dialogs and the browser, what is dropped, the next file of a folder, recent files, and
-//! reloading what has changed.
+//! Opening files: dialogs, the browser, dropped files, the next file of a folder, recent files, and reloading
+//! changed files.
 
 use crate::{
     Error,
@@ -21,15 +21,15 @@ use crate::{
 };
 use std::path::{Path, PathBuf};
 
-/// Why a scene is not read again.
-const READ_ONCE: &str = "standard input is read once: it cannot be reloaded";
+/// Reason why a scene cannot be reloaded.
+const READ_ONCE: &str = "standard input can be read only once, so it cannot be reloaded";
 
-/// Whether one of `files` is standard input, which has been read.
+/// True if one of `files` is standard input, which has already been read.
 fn reads_stdin(files: &[PathBuf]) -> bool {
     files.iter().any(|file| scene::is_stdin(file))
 }
 
-/// Performs an action about files; returns any other.
+/// Performs a file action. Returns any other action.
 pub(in crate::app) fn perform_on_files(viewer: &mut Viewer, action: Action) -> Option<Action> {
     match action {
         Action::Open => ask_for(viewer, Kind::Scenes),
@@ -49,9 +49,9 @@ pub(in crate::app) fn perform_on_files(viewer: &mut Viewer, action: Action) -> O
             let text = if *watch && reads_stdin(&viewer.asked) {
                 READ_ONCE
             } else if *watch {
-                "reloads when files change"
+                "reloading when files change"
             } else {
-                "does not reload by itself"
+                "not reloading when files change"
             };
             viewer.state.notify(text);
         }
@@ -61,25 +61,25 @@ pub(in crate::app) fn perform_on_files(viewer: &mut Viewer, action: Action) -> O
     None
 }
 
-/// Asks for a file. A second request while a dialog is open, or while the system takes its time, is for
-/// the built-in browser.
+/// Asks for a file. While a dialog is open or the system is slow, a second request opens the built-in
+/// browser.
 fn ask_for(viewer: &mut Viewer, kind: Kind) {
     if viewer.dialogs.ask_for(kind, &viewer.window, &viewer.waker) {
         viewer
             .state
-            .notify("the system's file dialog opens; Ctrl+P has canopy's own");
+            .notify("opening the system's file dialog; Ctrl+P opens canopy's own");
     } else {
         browse(viewer, kind);
     }
 }
 
-/// The answer of a dialog for `kind` has come.
+/// Handles the result of an open dialog for `kind`.
 pub(in crate::app) fn answered_in_dialog(viewer: &mut Viewer, kind: Kind, files: Option<Vec<PathBuf>>) {
     viewer.dialogs.answered();
     let Some(mut files) = files else {
         browse(viewer, kind);
         let why = "The system's file dialog cannot be opened (no desktop portal, no zenity). \
-                   This is canopy's own.";
+                   This is canopy's own file browser.";
         explain_browser(viewer, why.into());
         return;
     };
@@ -114,7 +114,7 @@ pub(in crate::app) fn answered_in_dialog(viewer: &mut Viewer, kind: Kind, files:
     }
 }
 
-/// Opens the built-in browser where the last file of this kind was.
+/// Opens the built-in browser at the folder of the last file of this kind.
 fn browse(viewer: &mut Viewer, kind: Kind) {
     let environment = &viewer.state.config.environment.file;
     let last = match kind {
@@ -138,17 +138,17 @@ fn browse_in(viewer: &mut Viewer, kind: Kind, folder: &Path, recent: &Recent) {
     viewer.browser = Some(Browser::new(kind, folder, recent, wake));
 }
 
-/// Says in the browser why it has opened.
+/// Shows in the browser why it has opened.
 fn explain_browser(viewer: &mut Viewer, why: String) {
     if let Some(browser) = &mut viewer.browser {
         browser.note = Some(why);
     }
 }
 
-/// Does what the person did in the browser.
+/// Handles the user's choice in the browser.
 pub(in crate::app) fn answered_in_browser(viewer: &mut Viewer, answer: Answer) {
     if matches!(answer, Answer::Close | Answer::Choose(_)) {
-        // Keys that follow are not typed into the field that is gone.
+        // Further keys must not go to the field that is gone.
         viewer.gui.surrender_keyboard();
     }
     match answer {
@@ -169,7 +169,7 @@ pub(in crate::app) fn answered_in_browser(viewer: &mut Viewer, answer: Answer) {
     }
 }
 
-/// Opens what was dropped since the last frame.
+/// Opens the files that were dropped since the last frame.
 pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
     let dropped = Dropped::new(std::mem::take(&mut viewer.dropped));
     if dropped.ignored > 0 {
@@ -184,7 +184,7 @@ pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
     if let Some(file) = dropped.environment {
         app::environment::task::choose(viewer, &file);
     }
-    // While sides are compared, a picture is meant as one of them.
+    // During a side-by-side comparison a dropped picture becomes one of the sides.
     if let Some(file) = dropped.picture
         && (viewer.state.compare.told.is_shown || !app::files::reopen::reopen(viewer, &file))
     {
@@ -192,8 +192,8 @@ pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
     }
 }
 
-/// A load has failed. A folder of several scenes is no failure where the person can choose. Returns what
-/// is left to report.
+/// Handles a failed load. A folder of several scenes is not an error if the user can choose one. Returns the
+/// error that is left to report.
 pub(in crate::app) fn choose_among_scenes(viewer: &mut Viewer, error: Error) -> Option<Error> {
     match error {
         Error::SeveralScenes { folder, count, .. } if !viewer.schedule.counts_frames() => {
@@ -205,7 +205,7 @@ pub(in crate::app) fn choose_among_scenes(viewer: &mut Viewer, error: Error) -> 
     }
 }
 
-/// Looks for the next or previous scene of the folder on a thread: the folder may be large.
+/// Searches for the next or previous scene of the folder on a thread, because the folder may be large.
 fn look_for_neighbour(viewer: &Viewer, forward: bool) {
     let (waker, file) = (viewer.waker.clone(), viewer.asked.first().cloned());
     std::thread::spawn(move || {
@@ -228,21 +228,21 @@ pub(in crate::app) fn open_neighbour(viewer: &mut Viewer, found: Neighbour) {
     }
 }
 
-/// Colours an OBJ by the image of its name, or no longer, and reloads it.
+/// Turns the texture that belongs to an OBJ by its name on or off, and reloads the OBJ.
 fn switch_obj_texture(viewer: &mut Viewer) {
     let switch = &mut viewer.state.config.load.obj_texture;
     *switch = !*switch;
     let text = if *switch {
-        "an OBJ without textures takes the image of its name"
+        "OBJ files without textures use the image of the same name"
     } else {
-        "an OBJ takes no image that it does not name"
+        "OBJ files use only the images that they name"
     };
     viewer.state.notify(text);
     viewer.state.files.offers.retain(|offer| !offer.is_texture());
     reload_scene(viewer);
 }
 
-/// Loads the files of the scene again.
+/// Reloads the files of the scene.
 pub(in crate::app) fn reload_scene(viewer: &mut Viewer) {
     let Some(stage) = &viewer.state.stage else {
         return;
@@ -254,8 +254,7 @@ pub(in crate::app) fn reload_scene(viewer: &mut Viewer) {
     viewer.load(stage.files.clone());
 }
 
-/// Reads the files again where the settings of loading are no longer `before`; also those that could not
-/// be read.
+/// Reloads the files if the load settings differ from `before`, even if the last load failed.
 pub(in crate::app) fn follow_load(viewer: &mut Viewer, before: &config::Load) {
     if viewer.state.config.load == *before {
         return;
@@ -269,7 +268,7 @@ pub(in crate::app) fn follow_load(viewer: &mut Viewer, before: &config::Load) {
     viewer.load(viewer.asked.clone());
 }
 
-/// Watches the files of what is shown, or of what could not be loaded, as far as that is wanted.
+/// Watches the files of the shown scene, or the files that could not be loaded, if watching is enabled.
 pub(in crate::app) fn follow_watches(viewer: &mut Viewer) {
     if !viewer.state.config.window.watch {
         let watches = &mut viewer.watches;
@@ -278,7 +277,7 @@ pub(in crate::app) fn follow_watches(viewer: &mut Viewer) {
     }
     let shown = viewer.state.stage.as_ref();
     let files: &[PathBuf] = match shown.filter(|stage| stage.files == viewer.asked) {
-        // They could not be loaded again without it.
+        // Without standard input the scene could not be loaded again.
         _ if reads_stdin(&viewer.asked) => &[],
         Some(stage) => &stage.scene.dependencies,
         None => &viewer.asked,
@@ -302,10 +301,10 @@ pub(in crate::app) fn follow_watches(viewer: &mut Viewer) {
     watch(&mut viewer.watches.compared, &compared, || Wake::ComparedChanged);
 }
 
-/// Loads again what has changed; also what could not be loaded before.
+/// Reloads changed files, even if the last load failed.
 pub(in crate::app) fn reload_changed(viewer: &mut Viewer) {
     if viewer.state.config.window.watch && !viewer.asked.is_empty() {
-        viewer.state.notify("files have changed: reloading");
+        viewer.state.notify("files have changed; reloading");
         viewer.load(viewer.asked.clone());
     }
 }

@@ -1,40 +1,39 @@
-//! Files that wait for the person to say where they are to be.
+//! Files that wait for the user to choose their path.
 
 use std::path::{Path, PathBuf};
 
-/// A file that is not written yet.
+/// A file that has not been written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) struct Unsaved {
-    /// What it holds, such as `the profile`.
+    /// Description of the content, such as `the profile`.
     pub(in crate::app) what: &'static str,
     pub(in crate::app) bytes: Vec<u8>,
-    /// What is told beside the name it is saved under.
+    /// Note in front of the message that names the saved path.
     pub(in crate::app) note: String,
-    /// Where it goes where no dialog can be opened; its name and its ending are those that the dialog begins
-    /// with.
+    /// Path if no dialog can be opened. The dialog starts with its name and extension.
     pub(in crate::app) unasked: PathBuf,
 }
 
-/// What came of asking for a place.
+/// Result of asking for a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Place {
     At(PathBuf),
-    /// The person closed the dialog.
+    /// The user cancelled the dialog.
     Nowhere,
     /// No dialog could be opened.
     NoDialog,
 }
 
 impl Unsaved {
-    /// The ending of its name.
+    /// File extension.
     pub(in crate::app) fn extension(&self) -> String {
         let extension = self.unasked.extension().unwrap_or_default();
         extension.to_string_lossy().into_owned()
     }
 
-    /// Where it is written if `place` was chosen, or why it is not. What it holds says the ending of its
-    /// name: one that the person left out is added, and then nobody was asked whether a file of that name may
-    /// be replaced.
+    /// Returns the path to write to if `place` was chosen, or the reason not to write. The content determines
+    /// the extension, and a missing one is added. The dialog has then not asked whether a file of that name
+    /// may be replaced, so an existing file is an error.
     pub(in crate::app) fn target(&self, place: Place) -> Result<PathBuf, String> {
         let chosen = match place {
             Place::At(chosen) => chosen,
@@ -54,7 +53,7 @@ impl Unsaved {
         let path = PathBuf::from(name);
         match path.exists() {
             true => Err(format!(
-                "{} is there already: choose it by its whole name",
+                "{} exists already: type its full name to overwrite it",
                 path.display()
             )),
             false => Ok(path),
@@ -83,8 +82,8 @@ mod tests {
         assert_eq!(target(Place::NoDialog), Ok("/pictures/canopy fox.csv".into()));
         assert_eq!(target(Place::Nowhere), Err("the profile is not saved".into()));
         std::fs::write(folder.path().join("a.csv"), "").unwrap();
-        assert!(target(at("a")).unwrap_err().contains("a.csv is there already"));
-        // The dialog has asked about this one.
+        assert!(target(at("a")).unwrap_err().contains("a.csv exists already"));
+        // The dialog has asked whether this file may be replaced.
         assert_eq!(target(at("a.csv")), Ok(folder.path().join("a.csv")));
     }
 }

@@ -1,4 +1,4 @@
-//! Watches files: a thread looks at their times and sizes, and calls back once a change has settled.
+//! File watcher: a thread polls times and sizes, and calls back once a change has settled.
 
 use std::{
     path::PathBuf,
@@ -6,37 +6,38 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Time between two looks at a scene's files, which may be on a slow disk.
+/// Poll interval for a scene's files, which may be on a slow disk.
 pub(in crate::app) const INTERVAL: Duration = Duration::from_millis(400);
-/// Time between two looks at shaders, whose changes are waited for.
+/// Poll interval for shaders, whose user waits for the change.
 pub(in crate::app) const SHORT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What is known of a file; `None` while it is missing, as editors leave it for a moment.
+/// Modification time and size of a file. `None` while it is missing, for example while an editor replaces it.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// Watches files as long as it lives.
+/// Watches files until it is dropped.
 #[derive(Debug)]
 pub(in crate::app) struct Watch {
     files: Vec<PathBuf>,
-    /// Dropping it ends the thread.
+    /// Dropping this sender ends the thread.
     _end: mpsc::Sender<()>,
 }
 
-/// The watches on what is shown.
+/// All file watches.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Watches {
-    /// On the scene's files.
+    /// Watch on the scene's files.
     pub(in crate::app) scene: Option<Watch>,
-    /// On the environment's file.
+    /// Watch on the environment file.
     pub(in crate::app) environment: Option<Watch>,
-    /// On the files of the surface that is compared with.
+    /// Watch on the files of the surface that is compared with.
     pub(in crate::app) compared: Option<Watch>,
-    /// On the files of shaders, if they are read from a folder.
+    /// Watch on the shader files, if they are read from a folder.
     pub(in crate::app) shaders: Option<Watch>,
 }
 
 impl Watch {
-    /// Watches `files`, looking at them so often. After each change that has settled, `changed` is called on a thread.
+    /// Watches `files` by polling them at `interval`. After each settled change, `changed` is called on a
+    /// thread.
     pub(in crate::app) fn new(
         files: Vec<PathBuf>,
         interval: Duration,
@@ -55,7 +56,7 @@ impl Watch {
         Self { files, _end: end }
     }
 
-    /// The files.
+    /// Returns the watched files.
     pub(in crate::app) fn files(&self) -> &[PathBuf] {
         &self.files
     }
@@ -69,12 +70,12 @@ fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
     files.iter().map(stamp).collect()
 }
 
-/// Tells settled changes from files that are still being written.
+/// Distinguishes settled changes from files that are still being written.
 #[derive(Debug)]
 struct Changes {
-    /// As they were at the start, or when a change was last reported.
+    /// Stamps at the start or when a change was last reported.
     known: Vec<Stamp>,
-    /// As they were at the last look.
+    /// Stamps at the last poll.
     last: Vec<Stamp>,
 }
 
@@ -86,8 +87,8 @@ impl Changes {
         }
     }
 
-    /// Whether files have changed that are the same in two looks and all there. A file that was missing at the
-    /// start may stay away.
+    /// True if files have changed, have not changed between the last two polls, and all exist. A file that
+    /// was missing at the start may stay missing.
     fn settled(&mut self, now: Vec<Stamp>) -> bool {
         let is_still = now == self.last;
         self.last = now;
@@ -113,16 +114,16 @@ mod tests {
             looks.iter().map(|(a, b)| changes.settled(vec![*a, *b])).collect()
         };
         assert_eq!(looks(&[(stamp(1), None), (stamp(1), None)]), [false, false]);
-        // Written in three parts.
+        // A file is written in three parts.
         let written = [2, 3, 4, 4, 4].map(|size| (stamp(size), None));
         assert_eq!(looks(&written), [false, false, false, true, false]);
-        // Renamed over: it is missing for two looks.
+        // A file is replaced by renaming and is missing for two polls.
         let renamed = [None, None, stamp(5), stamp(5)].map(|a| (a, None));
         assert_eq!(looks(&renamed), [false, false, false, true]);
-        // A texture that was missing appears.
+        // A missing texture appears.
         let appears = [(stamp(5), stamp(1)), (stamp(5), stamp(1))];
         assert_eq!(looks(&appears), [false, true]);
-        // Written and written back between two looks.
+        // A change is reverted between two polls.
         assert_eq!(looks(&[(stamp(5), stamp(1))]), [false]);
     }
 

@@ -1,10 +1,11 @@
-//! A key with its modifiers, as it is written in the help and in `config.toml`, and as it is pressed.
+//! Keys with modifiers: their notation in the help and in `config.toml`, and their matching with pressed
+//! keys.
 
 use crate::config::closest;
 use std::fmt;
 use winit::keyboard::{Key, KeyCode, ModifiersState, NamedKey};
 
-/// The modifiers of a key. Command on a Mac counts as Ctrl.
+/// Modifiers of a key. Command on a Mac counts as Ctrl.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) struct Modifiers {
     pub(in crate::app) ctrl: bool,
@@ -15,7 +16,7 @@ pub(in crate::app) struct Modifiers {
 /// A key without its modifiers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Base {
-    /// What the keyboard prints, in lower case.
+    /// The printed character in lower case.
     Character(String),
     Named(NamedKey),
     /// A key of the number pad, with or without Num Lock.
@@ -29,16 +30,16 @@ pub(in crate::app) struct Chord {
     base: Base,
 }
 
-/// A key that has been pressed.
+/// A pressed key.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Press {
-    /// What the keyboard makes of it with its modifiers: `!` for Shift and 1.
+    /// Key with modifiers applied, for example `!` for Shift and 1.
     pub(in crate::app) logical: Key,
-    /// What it prints by itself: `1`.
+    /// Key without modifiers, for example `1`.
     pub(in crate::app) plain: Key,
-    /// Its position, where the keyboard tells.
+    /// Physical position, if the keyboard reports it.
     pub(in crate::app) code: Option<KeyCode>,
-    /// The modifiers that are held.
+    /// Held modifiers.
     pub(in crate::app) modifiers: Modifiers,
 }
 
@@ -104,7 +105,7 @@ impl From<ModifiersState> for Modifiers {
     }
 }
 
-/// The rest of `text` behind the modifier `name` and its plus sign.
+/// Returns the rest of `text` after the modifier `name` and its plus sign.
 fn behind<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(name.len())?;
     let rest = rest.strip_prefix('+').filter(|rest| !rest.is_empty())?;
@@ -112,11 +113,11 @@ fn behind<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 impl Chord {
-    /// Reads a key as the help writes it, in any case.
+    /// Parses a key in the notation of the help, in any case.
     ///
     /// # Errors
     ///
-    /// Why the text is no key, with what it may be meant to be.
+    /// The reason why the text is not a key, with a suggestion.
     pub(in crate::app) fn parse(text: &str) -> Result<Self, String> {
         let mut rest = text.trim();
         let mut held = [false; 3];
@@ -131,7 +132,7 @@ impl Chord {
             .ok_or_else(|| fault(text, rest))
     }
 
-    /// Whether `press` is this key, with exactly these modifiers.
+    /// True if `key` with exactly these modifiers is this chord.
     fn matches(&self, key: &Key, modifiers: Modifiers) -> bool {
         self.modifiers == modifiers
             && match (&self.base, key) {
@@ -148,16 +149,16 @@ impl Chord {
 }
 
 impl Press {
-    /// The first way of reading this key that `chords` know, and what is at that chord. Closest first: its
-    /// position on the number pad, what it prints by itself, what it prints with its modifiers. Shift, which
-    /// large letters need too, does not count where nothing is bound with it.
+    /// Returns the value of the first of `chords` that matches. The interpretations of the key are tried in
+    /// this order: number pad position, character without modifiers, character with modifiers. Shift, which
+    /// capital letters need too, is ignored if nothing is bound with it.
     pub(in crate::app) fn find<'a, T: Copy>(
         &self,
         chords: impl Iterator<Item = (&'a Chord, T)> + Clone,
     ) -> Option<T> {
         let held = self.modifiers;
         let without_shift = Modifiers { shift: false, ..held };
-        // Alt has done its work where it changed what is printed, as on a Mac.
+        // Alt is already consumed if it changed the printed character, as on a Mac.
         let changed = self.logical != self.plain;
         let without_alt = Modifiers {
             alt: held.alt && !changed,
@@ -195,7 +196,7 @@ impl Base {
     }
 }
 
-/// Why `text` is no key; `rest` is what is left of it behind the modifiers.
+/// Explains why `text` is not a key. `rest` is the part after the modifiers.
 fn fault(text: &str, rest: &str) -> String {
     let names = || {
         let named = NAMED.iter().map(|(name, _)| *name);
@@ -207,15 +208,15 @@ fn fault(text: &str, rest: &str) -> String {
         && !modifier.eq_ignore_ascii_case("num")
     {
         return format!(
-            "\"{modifier}\" in \"{text}\" is no modifier; there are {}",
+            "\"{modifier}\" in \"{text}\" is not a modifier; use {}",
             MODIFIERS.join(", ")
         );
     }
     match closest(rest, names()) {
-        Some(name) => format!("\"{text}\" is no key; did you mean \"{name}\"?"),
+        Some(name) => format!("\"{text}\" is not a key; did you mean \"{name}\"?"),
         None => format!(
-            "\"{text}\" is no key; keys are written like \"F\", \"Ctrl+O\", \"Shift+F12\", \"Space\", \"[\" \
-             or \"Num5\""
+            "\"{text}\" is not a key; keys are written like \"F\", \"Ctrl+O\", \"Shift+F12\", \"Space\", \
+             \"[\" or \"Num5\""
         ),
     }
 }
@@ -272,14 +273,14 @@ mod tests {
     #[test]
     fn what_is_no_key_is_told_with_what_may_be_meant() {
         let fault = |text| Chord::parse(text).unwrap_err();
-        assert_eq!(fault("Spce"), "\"Spce\" is no key; did you mean \"Space\"?");
+        assert_eq!(fault("Spce"), "\"Spce\" is not a key; did you mean \"Space\"?");
         assert_eq!(
             fault("Ctrl+Pgup"),
-            "\"Ctrl+Pgup\" is no key; did you mean \"PageUp\"?"
+            "\"Ctrl+Pgup\" is not a key; did you mean \"PageUp\"?"
         );
         assert_eq!(
             fault("Strg+O"),
-            "\"Strg\" in \"Strg+O\" is no modifier; there are Ctrl, Alt, Shift"
+            "\"Strg\" in \"Strg+O\" is not a modifier; use Ctrl, Alt, Shift"
         );
         for text in ["Ctrl+", "xyzzy", "", " "] {
             assert!(fault(text).contains("keys are written like"), "{}", fault(text));
@@ -309,7 +310,7 @@ mod tests {
         assert_eq!(plain("o"), None);
         assert_eq!(find(press("!", "1", shift)), Some("Shift+1"));
         assert_eq!(plain("1"), Some("1"));
-        // Of a German keyboard, and of a German Mac.
+        // Keys of a German keyboard, and of a German Mac.
         assert_eq!(find(press("/", "7", shift)), Some("/"));
         assert_eq!(find(press("[", "5", [false, true, false])), Some("["));
         assert_eq!(find(press("¡", "1", [false, true, false])), Some("Alt+1"));
@@ -324,7 +325,7 @@ mod tests {
         let find = |bound: &[Chord]| five.find(bound.iter().map(|c| (c, c)).clone()).cloned();
         assert_eq!(find(&[chord("5")]), Some(chord("5")));
         assert_eq!(find(&[chord("5"), chord("Num5")]), Some(chord("Num5")));
-        // Without Num Lock.
+        // The key is pressed without Num Lock.
         let begin = Press {
             logical: Key::Named(NamedKey::Clear),
             ..five.clone()

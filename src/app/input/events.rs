@@ -1,4 +1,4 @@
-//! Events of the window, and the keys and clicks that they are.
+//! Dispatch of window events to keys and clicks.
 
 use crate::app::{
     self,
@@ -18,7 +18,7 @@ use winit::{
     platform::modifier_supplement::KeyEventExtModifierSupplement as _,
 };
 
-/// True where `event` comes from the keyboard or the pointer, or ends what they hold.
+/// True if `event` comes from the keyboard or the pointer, or releases what they hold.
 fn is_input(event: &WindowEvent) -> bool {
     matches!(
         event,
@@ -33,7 +33,7 @@ fn is_input(event: &WindowEvent) -> bool {
     )
 }
 
-/// Something happened to the window, which is drawn by [`Viewer::redraw_or_recover`].
+/// Handles a window event. [`Viewer::redraw_or_recover`] draws the result.
 pub(in crate::app) fn event(viewer: &mut Viewer, event: WindowEvent) {
     match is_input(&event) {
         true => {
@@ -44,13 +44,13 @@ pub(in crate::app) fn event(viewer: &mut Viewer, event: WindowEvent) {
     }
 }
 
-/// The panel has been drawn, so that it is known what has the keyboard.
+/// Continues with queued input after the panel was drawn, so that the focused widget is known.
 pub(in crate::app) fn panel_is_drawn(viewer: &mut Viewer) {
     viewer.awaits_panel = false;
     take_input(viewer);
 }
 
-/// Handles input up to the next event that may move the keyboard.
+/// Handles input up to the next event that may move the keyboard focus.
 fn take_input(viewer: &mut Viewer) {
     while !viewer.awaits_panel
         && let Some(event) = viewer.waiting.pop_front()
@@ -64,12 +64,12 @@ fn take_input(viewer: &mut Viewer) {
     }
 }
 
-/// Whether something is open that takes every key.
+/// True if something is open that receives all keys.
 fn has_text_field(viewer: &Viewer) -> bool {
     viewer.browser.is_some() || viewer.state.ui.palette.is_some() || viewer.state.ui.finder.takes_keyboard
 }
 
-/// Whether widgets may take the keyboard, or give it up, once they have seen `event`.
+/// True if widgets may take or release the keyboard focus in response to `event`.
 fn may_move_keyboard(viewer: &Viewer, event: &WindowEvent) -> bool {
     match event {
         WindowEvent::KeyboardInput { event, .. } => {
@@ -86,8 +86,7 @@ fn handle(viewer: &mut Viewer, event: &WindowEvent) {
     viewer.events += 1;
     let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
         if event.logical_key == Key::Named(NamedKey::Tab));
-    // egui would walk through its widgets with Tab, and then keep every other key to itself: it does once
-    // one of them has the keyboard.
+    // egui would use Tab to focus one of its widgets, and a focused widget then consumes every other key.
     let is_tab = is_tab && !has_text_field(viewer) && !viewer.gui.wants_keyboard();
     if !is_tab && viewer.gui.event(&viewer.window, event) {
         viewer.draw_within(Duration::ZERO);
@@ -150,7 +149,7 @@ fn key(viewer: &mut Viewer, event: &KeyEvent) {
         viewer.draw_within(Duration::ZERO);
         return;
     }
-    // A key that is bound does nothing else: it neither flies nor holds the sun.
+    // A bound key has no other effect: it neither flies nor moves the sun.
     let action = viewer.state.ui.keymap.action(&Press {
         logical: event.logical_key.clone(),
         plain: event.key_without_modifiers(),
@@ -162,14 +161,14 @@ fn key(viewer: &mut Viewer, event: &KeyEvent) {
         viewer.input.set_sun(pressed && action.is_none());
     }
     let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
-    // A control that has the keyboard takes the plain keys that move it, and a text all keys.
+    // A focused control receives the plain keys that move it, and a text field all keys.
     let modifiers = viewer.input.modifiers();
     let is_plain = !modifiers.ctrl && !modifiers.alt && !code.is_some_and(keys::is_function);
     let moves_control = is_plain && code.is_some_and(keys::moves_control);
     let edits_text = viewer.gui.edits_text();
-    // Its button has the keyboard from the start.
+    // The button of the export card is focused from the start.
     let closes_card = is_escape && viewer.state.files.export.is_open && !edits_text;
-    // The key that opens a dialog closes it, though the dialog's field has the keyboard.
+    // The key that opens a dialog also closes it, although the dialog's field is focused.
     let closes_dialog = !is_plain
         && match action {
             Some(Action::Palette) => viewer.state.ui.palette.is_some(),
@@ -197,7 +196,7 @@ fn key(viewer: &mut Viewer, event: &KeyEvent) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// Gives the keyboard to the first control of the panel, or back to the scene.
+/// Focuses the first control of the panel, or returns the focus to the scene.
 pub(in crate::app) fn focus_panel(viewer: &mut Viewer) {
     if viewer.gui.wants_keyboard() {
         viewer.gui.surrender_keyboard();
@@ -207,7 +206,7 @@ pub(in crate::app) fn focus_panel(viewer: &mut Viewer) {
     }
 }
 
-/// Closes what is uppermost, and the window only when asked twice.
+/// Closes the uppermost panel or card. Closing the window needs a second press.
 pub(in crate::app) fn leave(viewer: &mut Viewer) {
     let now = Instant::now();
     if viewer.state.ui.error.take().is_some()
@@ -218,14 +217,14 @@ pub(in crate::app) fn leave(viewer: &mut Viewer) {
     } else if viewer.state.picture.presents {
         app::presentation::task::toggle(viewer);
     } else if let Some(loading) = viewer.loading.take() {
-        // Its thread ends by itself; nobody has to wait for that.
+        // The loading thread ends by itself, without waiting.
         loading.cancel();
         viewer.leaving.ended_load(now);
-        viewer.state.notify("loading was cancelled");
+        viewer.state.notify("loading cancelled");
     } else if viewer.environment.cancel(&mut viewer.state.config) {
         viewer.state.edits.undo.correct(&viewer.state.config);
         viewer.leaving.ended_load(now);
-        viewer.state.notify("the environment stays as it is");
+        viewer.state.notify("loading the environment cancelled");
     } else if !std::mem::take(&mut viewer.state.files.offers).is_empty() {
         // Declined.
     } else if viewer.state.welcomes() {
@@ -248,7 +247,7 @@ pub(in crate::app) fn leave(viewer: &mut Viewer) {
         viewer.state.inspect.outline.select_nothing();
     } else if viewer.state.compare.other().is_some() {
         viewer.state.compare.end();
-        viewer.state.notify("comparing ended");
+        viewer.state.notify("comparison ended");
     } else if viewer.window.fullscreen().is_some() {
         native::toggle_fullscreen(&viewer.window);
     } else {

@@ -1,4 +1,4 @@
-//! The keys in force: the table of defaults with the user's `[keys]` laid over it.
+//! Keymap in force: the default table, overridden by the user's `[keys]`.
 
 use crate::{
     Error, Result,
@@ -9,13 +9,13 @@ use crate::{
     config::{BoundKeys, Keys, closest},
 };
 
-/// The keys of every action, in the order of [`BINDINGS`].
+/// Keys of every action, in the order of [`BINDINGS`].
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Keymap(Vec<Vec<Chord>>);
 
 impl Default for Keymap {
     fn default() -> Self {
-        // A test reads every default.
+        // A test parses every default.
         let chords = |binding: &KeyBinding| {
             let keys = binding.keys.iter();
             keys.filter_map(|key| Chord::parse(key).ok()).collect()
@@ -36,12 +36,12 @@ fn fault(origin: &str, name: &str, what: impl std::fmt::Display) -> Error {
 }
 
 impl Keymap {
-    /// The defaults, with `keys` in place of those of the actions that they name.
+    /// Creates a keymap of the defaults, with `keys` replacing the keys of the actions that they name.
     ///
     /// # Errors
     ///
     /// [`Error::Config`] or, for `--set`, [`Error::Usage`] for an action or a key that does not exist, and
-    /// for a key that two actions have.
+    /// for a key that two actions share.
     pub(in crate::app) fn new(keys: &Keys) -> Result<Self> {
         let mut map = Self::default();
         for (name, bound) in keys.iter() {
@@ -58,7 +58,7 @@ impl Keymap {
         Ok(map)
     }
 
-    /// Looks for a key that two actions have.
+    /// Fails for a key that two actions share.
     fn check(&self, keys: &Keys) -> Result<()> {
         let of_user = |index: usize| -> Option<&BoundKeys> { keys.get(BINDINGS[index].name) };
         for (a, chords) in self.0.iter().enumerate() {
@@ -66,12 +66,12 @@ impl Keymap {
                 let Some(chord) = chords.iter().find(|chord| self.0[b].contains(chord)) else {
                     continue;
                 };
-                // One of them is the user's: the defaults are distinct.
+                // One of the keys is the user's, because the defaults are distinct.
                 let (own, other) = if of_user(a).is_some() { (a, b) } else { (b, a) };
                 let (own_name, other) = (BINDINGS[own].name, BINDINGS[other].name);
                 let origin = of_user(own).map_or("", |bound| &bound.origin);
                 let what = format!(
-                    "{chord} is also a key of {other}; give keys.{other} another one, or \"\" for none"
+                    "{chord} is also a key of {other}; set keys.{other} to another key, or to \"\" for none"
                 );
                 return Err(fault(origin, own_name, what));
             }
@@ -79,7 +79,7 @@ impl Keymap {
         Ok(())
     }
 
-    /// The action of a key that has been pressed.
+    /// Returns the action of a pressed key.
     pub(in crate::app) fn action(&self, press: &Press) -> Option<Action> {
         let rows = BINDINGS.iter().zip(&self.0);
         press.find(rows.flat_map(|(binding, chords)| {
@@ -88,14 +88,14 @@ impl Keymap {
         }))
     }
 
-    /// The keys of `action` as the help writes them; empty where it has none.
+    /// Keys of `action` in the notation of the help. Empty without keys.
     pub(in crate::app) fn keys_of(&self, action: Action) -> String {
         let mut rows = BINDINGS.iter().zip(&self.0);
         let row = rows.find(|(binding, _)| binding.action == action);
         row.map_or_else(String::new, |(_, chords)| joined(chords))
     }
 
-    /// Keys and what they do, for the help: every action that has a key.
+    /// Keys and descriptions of every action that has a key, for the help.
     pub(in crate::app) fn help(&self) -> impl Iterator<Item = (String, &'static str)> {
         let rows = BINDINGS.iter().zip(&self.0);
         rows.filter(|(_, chords)| !chords.is_empty())
@@ -114,7 +114,7 @@ fn unknown_action(name: &str) -> String {
         Some(known) => format!("unknown action; did you mean {known}?"),
         None => {
             let names: Vec<_> = names().collect();
-            format!("unknown action; there are {}", names.join(", "))
+            format!("unknown action; actions are {}", names.join(", "))
         }
     }
 }
@@ -187,15 +187,15 @@ mod tests {
             message("frmae = \"0\""),
             "my.toml: keys.frmae: unknown action; did you mean frame?"
         );
-        assert!(message("zzz = \"0\"").starts_with("my.toml: keys.zzz: unknown action; there are help, "));
+        assert!(message("zzz = \"0\"").starts_with("my.toml: keys.zzz: unknown action; actions are help, "));
         assert_eq!(
             message("frame = \"Spce\""),
-            "my.toml: keys.frame: \"Spce\" is no key; did you mean \"Space\"?"
+            "my.toml: keys.frame: \"Spce\" is not a key; did you mean \"Space\"?"
         );
         assert_eq!(
             message("frame = \"C\""),
-            "my.toml: keys.frame: C is also a key of next_camera; give keys.next_camera another one, or \"\" \
-             for none"
+            "my.toml: keys.frame: C is also a key of next_camera; set keys.next_camera to another key, or to \
+             \"\" for none"
         );
         let both = message("frame = \"0\"\nreset = \"0\"");
         assert!(
@@ -205,7 +205,7 @@ mod tests {
         assert!(message("frame = true").starts_with("my.toml: keys.frame: "));
     }
 
-    /// The page has a row for every action, with its default keys, and no other rows.
+    /// The page has one row for every action with its default keys, and no other rows.
     #[test]
     fn the_documentation_lists_every_action_with_its_default_keys() {
         let page = include_str!("../../../docs/usage.md");

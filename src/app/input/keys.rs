@@ -1,26 +1,26 @@
-//! Actions: one table of their names, their keys by default, and the words of the help.
+//! Actions: a table of their names, default keys and descriptions.
 
 use crate::{app::camera::model::StandardView, config::ShadowMode, render::Channel};
 use winit::keyboard::KeyCode;
 
-/// What a key or a button does.
+/// Action of a key or button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Action {
     Help,
     /// Opens the command palette.
     Palette,
-    /// Goes to the field that finds settings in the panel.
+    /// Focuses the search field for settings in the panel.
     Find,
     Panel,
     /// Opens or closes the scene tree.
     Outline,
     /// Opens or closes the profiler.
     Profiler,
-    /// Holds the profiler's frames, or follows them again.
+    /// Freezes the profiler's frames, or follows them again.
     FreezeProfiler,
     /// Saves the profile as a file with this extension.
     SaveProfile(&'static str),
-    /// Runs the benchmark of the clip or of a turn around the scene, or ends it.
+    /// Starts the benchmark of the clip or of a turn around the scene, or ends it.
     Benchmark,
     Open,
     OpenEnvironment,
@@ -28,13 +28,13 @@ pub(in crate::app) enum Action {
     OpenCompared,
     /// Saves edits and hidden meshes as a file.
     SaveEdits,
-    /// Asks for such a file, and lays its edits over the scene.
+    /// Asks for a file of edits, and replaces those of the scene.
     LoadEdits,
-    /// Asks for a scene or a picture to compare with side by side.
+    /// Asks for a scene or a picture for a side-by-side comparison.
     OpenSide,
     /// Asks for a look to import.
     ImportLook,
-    /// Saves the settings as a look where the person says.
+    /// Saves the settings as a look at a path that the user chooses.
     ExportLook,
     Browse,
     NextFile,
@@ -45,33 +45,33 @@ pub(in crate::app) enum Action {
     Frame,
     FirstView,
     Face(StandardView),
-    /// Orbits to the left and up by steps of [`ORBIT_STEPS`] to a half turn.
+    /// Orbits left and up in steps of a half turn divided by [`ORBIT_STEPS`].
     Orbit([i8; 2]),
     Projection,
     NextUpAxis,
     NextCamera,
-    /// Saves this view among those of the scene.
+    /// Saves the current view for the scene.
     Bookmark,
-    /// Goes to a view that was saved, counted from 0.
+    /// Moves to a saved view, counted from 0.
     GoToBookmark(usize),
-    /// Begins or ends walking.
+    /// Toggles walk mode.
     Walk,
     Camera(usize),
     Play,
     NextClip,
     /// Shows or hides the timeline.
     Timeline,
-    /// Goes on by so many frames of the timeline, and pauses.
+    /// Moves by this many frames of the timeline, and pauses.
     StepFrame(i32),
-    /// Goes to where the clip begins to play, and pauses.
+    /// Moves to the start of the loop range, and pauses.
     ClipStart,
-    /// Goes to where it ends, and pauses.
+    /// Moves to the end of the loop range, and pauses.
     ClipEnd,
-    /// Turns the camera around the scene, or stops.
+    /// Toggles the turntable.
     Turntable,
-    /// Adds this view to the camera path.
+    /// Adds the current view to the camera path.
     PathKey,
-    /// Starts the export, or cancels the one that goes on.
+    /// Starts the export, or cancels the running one.
     Export,
     StartExport,
     Clip(Option<usize>),
@@ -79,11 +79,11 @@ pub(in crate::app) enum Action {
     Shadows(ShadowMode),
     NextShadows,
     NextOcclusion,
-    /// Clear air, or the fog that there was.
+    /// Removes the fog, or restores it.
     Fog,
-    /// Paths of light, or the passes of the frame.
+    /// Toggles between path tracing and the deferred renderer.
     Paths,
-    /// The next way to find what surfaces reflect.
+    /// Switches to the next reflection mode.
     NextReflections,
     NextEnvironment,
     NextGround,
@@ -92,33 +92,33 @@ pub(in crate::app) enum Action {
     Channel(Channel),
     NextChannel,
     PreviousChannel,
-    /// Shows which triangles pass through those of other meshes, or the lit picture.
+    /// Toggles between intersecting triangles and the lit picture.
     Intersections,
-    /// Shows boxes of the trees, or none.
+    /// Toggles BVH boxes.
     TreeBoxes,
-    /// The next depth of boxes; the leaves come last.
+    /// Switches to the next depth of boxes. The leaves come last.
     NextTreeBoxes,
-    /// Shows the edges of the triangles, or no more.
+    /// Toggles the edges of the triangles.
     Wireframe,
-    /// Shows the normals of the vertices, or no more.
+    /// Toggles the vertex normals.
     Normals,
     /// Opens or closes the texture viewer.
     Textures,
-    /// Traces rays by clicks, or no more.
+    /// Toggles ray tracing by clicks.
     TraceRay,
-    /// Goes on by so many steps of the ray that was traced.
+    /// Moves by this many steps of the traced ray.
     RayStep(i32),
-    /// Compares side by side with what was compared last, or ends that.
+    /// Toggles the last side-by-side comparison.
     Compare,
-    /// The next way to show both sides.
+    /// Switches to the next display mode of the comparison.
     CompareMode,
     /// Shows the other side.
     CompareFlip,
-    /// Compares with the scene as its files have it.
+    /// Compares with the unedited scene.
     CompareUnedited,
-    /// Compares with the picture of this moment.
+    /// Compares with the current picture.
     ComparePicture,
-    /// Begins or ends measuring.
+    /// Toggles measuring.
     Measure,
     FrameSelection,
     Hide,
@@ -126,13 +126,13 @@ pub(in crate::app) enum Action {
     ShowAll,
     CopySelection,
     Reset,
-    /// Takes the last change back.
+    /// Undoes the last change.
     Undo,
-    /// Does again what was taken back.
+    /// Redoes the last undone change.
     Redo,
-    /// Gives the keyboard to the panel, or back to the scene.
+    /// Focuses the panel, or returns the focus to the scene.
     FocusPanel,
-    /// The picture alone.
+    /// Toggles presentation mode.
     Present,
     Fullscreen,
     Screenshot,
@@ -141,13 +141,13 @@ pub(in crate::app) enum Action {
     Quit,
 }
 
-/// An action with its name, its keys and its words.
+/// An action with its name, keys and description.
 pub(in crate::app) struct KeyBinding {
-    /// The name in the section `[keys]` of `config.toml`.
+    /// Name in the section `[keys]` of `config.toml`.
     pub(in crate::app) name: &'static str,
-    /// The keys by default, as [`Chord`](crate::app::input::chord::Chord) reads them.
+    /// Default keys, as [`Chord`](crate::app::input::chord::Chord) parses them.
     pub(in crate::app) keys: &'static [&'static str],
-    /// The action in the help.
+    /// Description in the help.
     pub(in crate::app) what: &'static str,
     pub(in crate::app) action: Action,
 }
@@ -166,34 +166,34 @@ const fn bind(
     }
 }
 
-/// Every action that a key can have, in the order of the help. Letters are those that a keyboard prints,
-/// wherever it has them.
+/// Every action that can have a key, in the order of the help. Letters mean the printed character, wherever
+/// it is on the keyboard.
 #[rustfmt::skip]
 pub(in crate::app) const BINDINGS: &[KeyBinding] = &[
     bind("help", &["H", "F1"], "this help", Action::Help),
-    bind("palette", &["Ctrl+Shift+P", "F2"], "every command and setting, by typing", Action::Palette),
+    bind("palette", &["Ctrl+Shift+P", "F2"], "command palette", Action::Palette),
     bind("find", &["Ctrl+F", "/"], "find a setting in the panel", Action::Find),
     bind("panel", &["Tab"], "settings panel", Action::Panel),
     bind("outline", &["Alt+O"], "scene tree", Action::Outline),
-    bind("focus_panel", &["F6"], "keyboard to the panel, or back", Action::FocusPanel),
+    bind("focus_panel", &["F6"], "keyboard focus to the panel, or back", Action::FocusPanel),
     bind("profiler", &["Shift+P"], "profiler", Action::Profiler),
     bind("freeze_profiler", &["Pause"], "freeze the profiler", Action::FreezeProfiler),
     bind("open", &["Ctrl+O"], "open files (or drop them here)", Action::Open),
     bind("open_environment", &["Ctrl+E"], "open an environment (or drop it here)", Action::OpenEnvironment),
-    bind("browse", &["Ctrl+P"], "browse files: recent ones and those of a folder", Action::Browse),
+    bind("browse", &["Ctrl+P"], "browse recent files and folders", Action::Browse),
     bind("next_file", &["PageDown"], "next scene of the folder", Action::NextFile),
     bind("previous_file", &["PageUp"], "previous scene of the folder", Action::PreviousFile),
     bind("reload", &["F5"], "reload the files and keep the view", Action::Reload),
-    bind("watch", &["Ctrl+R"], "reload by itself when files change", Action::Watch),
-    bind("next_up_axis", &["U"], "another axis of the file points up", Action::NextUpAxis),
-    bind("obj_texture", &["T"], "colour an OBJ with the image of its name", Action::ObjTexture),
+    bind("watch", &["Ctrl+R"], "reload automatically when files change", Action::Watch),
+    bind("next_up_axis", &["U"], "next up axis", Action::NextUpAxis),
+    bind("obj_texture", &["T"], "OBJ texture of the same name", Action::ObjTexture),
     bind("frame", &["F"], "frame the scene", Action::Frame),
     bind("frame_selection", &["Z", "Num."], "frame the selected mesh", Action::FrameSelection),
     bind("hide", &["Shift+H"], "hide the selected mesh", Action::Hide),
-    bind("isolate", &["I"], "show the selected mesh alone", Action::Isolate),
+    bind("isolate", &["I"], "isolate the selected mesh", Action::Isolate),
     bind("show_all", &["Alt+H"], "show all meshes", Action::ShowAll),
-    bind("copy_selection", &["Ctrl+C"], "copy what the card tells", Action::CopySelection),
-    bind("measure", &["Shift+M"], "measure between clicks, or stop", Action::Measure),
+    bind("copy_selection", &["Ctrl+C"], "copy the card as text", Action::CopySelection),
+    bind("measure", &["Shift+M"], "start or stop measuring", Action::Measure),
     bind("front", &["Num1", "Ctrl+1"], "front view", Action::Face(StandardView::Front)),
     bind("back", &["Ctrl+Num1", "Ctrl+2"], "back view", Action::Face(StandardView::Back)),
     bind("right", &["Num3", "Ctrl+3"], "right view", Action::Face(StandardView::Right)),
@@ -207,7 +207,7 @@ pub(in crate::app) const BINDINGS: &[KeyBinding] = &[
     bind("orbit_behind", &["Num9"], "orbit to the other side", Action::Orbit([ORBIT_STEPS, 0])),
     bind("projection", &["P", "Num5"], "perspective or orthographic", Action::Projection),
     bind("first_view", &["Home"], "back to the first view", Action::FirstView),
-    bind("walk", &["J"], "walk, or orbit and fly again", Action::Walk),
+    bind("walk", &["J"], "walk, or orbit and fly", Action::Walk),
     bind("next_camera", &["C"], "next camera of the file", Action::NextCamera),
     bind("bookmark", &["Ctrl+B"], "save this view", Action::Bookmark),
     bind("view_1", &["Alt+1"], "go to saved view 1", Action::GoToBookmark(0)),
@@ -226,41 +226,41 @@ pub(in crate::app) const BINDINGS: &[KeyBinding] = &[
     bind("previous_frame", &["Alt+Left"], "previous frame of the clip", Action::StepFrame(-1)),
     bind("clip_start", &["Alt+Home"], "start of the clip", Action::ClipStart),
     bind("clip_end", &["Alt+End"], "end of the clip", Action::ClipEnd),
-    bind("turntable", &["Alt+R"], "turn around the scene, or stop", Action::Turntable),
-    bind("path_key", &["Alt+P"], "add this view to the camera path", Action::PathKey),
+    bind("turntable", &["Alt+R"], "start or stop the turntable", Action::Turntable),
+    bind("path_key", &["Alt+P"], "add a keyframe to the camera path", Action::PathKey),
     bind("export", &["Alt+E"], "export pictures or a video", Action::Export),
     bind("shadows_off", &["1"], "no shadows", Action::Shadows(ShadowMode::Off)),
-    bind("shadows_map", &["2"], "shadows by maps", Action::Shadows(ShadowMode::Map)),
-    bind("shadows_rays", &["3"], "shadows by rays", Action::Shadows(ShadowMode::Rays)),
+    bind("shadows_map", &["2"], "shadow maps", Action::Shadows(ShadowMode::Map)),
+    bind("shadows_rays", &["3"], "ray-traced shadows", Action::Shadows(ShadowMode::Rays)),
     bind("next_shadows", &["M"], "next shadow mode", Action::NextShadows),
     bind("next_occlusion", &["O"], "next ambient occlusion mode", Action::NextOcclusion),
     bind("next_reflections", &["L"], "next reflection mode", Action::NextReflections),
-    bind("fog", &["Alt+F"], "fog, or clear air", Action::Fog),
-    bind("paths", &["Alt+G"], "paths of light, or the fast frame", Action::Paths),
-    bind("next_environment", &["Shift+L"], "studio, sky, or the environment's file", Action::NextEnvironment),
-    bind("next_ground", &["G"], "next ground below the scene", Action::NextGround),
-    bind("antialias", &["X"], "next anti-aliasing", Action::Antialias),
-    bind("smaller_leaves", &["["], "smaller leaves for rays", Action::Cutoff(-1)),
-    bind("larger_leaves", &["]"], "larger leaves for rays", Action::Cutoff(1)),
+    bind("fog", &["Alt+F"], "fog on or off", Action::Fog),
+    bind("paths", &["Alt+G"], "path tracer or real-time frame", Action::Paths),
+    bind("next_environment", &["Shift+L"], "next environment: studio, sky or file", Action::NextEnvironment),
+    bind("next_ground", &["G"], "next ground mode", Action::NextGround),
+    bind("antialias", &["X"], "next anti-aliasing mode", Action::Antialias),
+    bind("smaller_leaves", &["["], "smaller leaf cutoff", Action::Cutoff(-1)),
+    bind("larger_leaves", &["]"], "larger leaf cutoff", Action::Cutoff(1)),
     bind("next_channel", &["V"], "next channel", Action::NextChannel),
     bind("previous_channel", &["B"], "previous channel", Action::PreviousChannel),
-    bind("intersections", &["Shift+I"], "what passes through other meshes", Action::Intersections),
-    bind("tree_boxes", &["Y"], "boxes of the trees", Action::TreeBoxes),
-    bind("next_tree_boxes", &["Shift+Y"], "next depth of boxes", Action::NextTreeBoxes),
-    bind("wireframe", &["Alt+W"], "edges of the triangles", Action::Wireframe),
-    bind("normals", &["Alt+N"], "normals of the vertices", Action::Normals),
+    bind("intersections", &["Shift+I"], "mesh intersections", Action::Intersections),
+    bind("tree_boxes", &["Y"], "BVH boxes", Action::TreeBoxes),
+    bind("next_tree_boxes", &["Shift+Y"], "next depth of BVH boxes", Action::NextTreeBoxes),
+    bind("wireframe", &["Alt+W"], "wireframe", Action::Wireframe),
+    bind("normals", &["Alt+N"], "vertex normals", Action::Normals),
     bind("textures", &["Alt+T"], "textures of the selection, or of the scene", Action::Textures),
-    bind("trace_ray", &["Shift+R"], "trace a ray by a click, or stop", Action::TraceRay),
+    bind("trace_ray", &["Shift+R"], "start or stop tracing rays by click", Action::TraceRay),
     bind("next_step", &["."], "next step of the ray", Action::RayStep(1)),
     bind("previous_step", &[","], "previous step of the ray", Action::RayStep(-1)),
-    bind("compare", &["K"], "compare with these settings, or stop", Action::Compare),
-    bind("compare_mode", &["Shift+K"], "wipe, flicker or difference", Action::CompareMode),
-    bind("compare_flip", &["Alt+K"], "the other side of a comparison", Action::CompareFlip),
-    bind("compare_picture", &["Ctrl+K"], "compare with a picture of now", Action::ComparePicture),
+    bind("compare", &["K"], "start or stop comparing", Action::Compare),
+    bind("compare_mode", &["Shift+K"], "next comparison mode", Action::CompareMode),
+    bind("compare_flip", &["Alt+K"], "switch sides of a comparison", Action::CompareFlip),
+    bind("compare_picture", &["Ctrl+K"], "compare with the current picture", Action::ComparePicture),
     bind("undo", &["Ctrl+Z"], "undo the last change", Action::Undo),
-    bind("redo", &["Ctrl+Shift+Z", "Ctrl+Y"], "do it again", Action::Redo),
+    bind("redo", &["Ctrl+Shift+Z", "Ctrl+Y"], "redo", Action::Redo),
     bind("reset", &["R"], "reset all settings", Action::Reset),
-    bind("present", &["F10"], "the picture alone", Action::Present),
+    bind("present", &["F10"], "presentation: the picture alone", Action::Present),
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
     bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),
     bind("screenshot_of_window", &["Ctrl+F12"], "save the window with the panel", Action::ScreenshotOfWindow),
@@ -268,7 +268,7 @@ pub(in crate::app) const BINDINGS: &[KeyBinding] = &[
     bind("quit", &["Ctrl+Q"], "quit", Action::Quit),
 ];
 
-/// Gestures of the mouse and keys that are held, for the help.
+/// Mouse gestures and held keys, for the help.
 pub(in crate::app) const GESTURES: &[(&str, &str)] = &[
     ("Click", "select a mesh; Shift + click, a second one"),
     ("Left drag", "orbit the scene"),
@@ -281,10 +281,10 @@ pub(in crate::app) const GESTURES: &[(&str, &str)] = &[
     ("L + left drag", "move the sun"),
 ];
 
-/// Steps of orbiting by a key in a half turn.
+/// Number of orbit steps by key in a half turn.
 pub(in crate::app) const ORBIT_STEPS: i8 = 12;
 
-/// True for keys that move or press the control that has the keyboard.
+/// True for keys that move or press the focused control.
 pub(in crate::app) fn moves_control(key: KeyCode) -> bool {
     matches!(
         key,
@@ -304,7 +304,7 @@ pub(in crate::app) fn moves_control(key: KeyCode) -> bool {
     )
 }
 
-/// Whether a key is one of F1 to F12, which no control takes.
+/// True for F1 to F12, which no control uses.
 pub(in crate::app) fn is_function(key: KeyCode) -> bool {
     matches!(
         key,
@@ -323,8 +323,8 @@ pub(in crate::app) fn is_function(key: KeyCode) -> bool {
     )
 }
 
-/// The direction (right, up, back) in which a held key flies. Goes by its position on the keyboard, whatever
-/// is printed there.
+/// Direction (right, up, back) in which a held key flies. It depends on the key's physical position, not on
+/// its character.
 pub(in crate::app) fn flight(key: KeyCode) -> Option<glam::Vec3> {
     Some(match key {
         KeyCode::KeyW | KeyCode::ArrowUp => glam::Vec3::NEG_Z,

@@ -1,25 +1,25 @@
-//! When Escape quits: when it is pressed twice, and not when it was meant for a load that has just ended.
+//! Quitting with Escape, which needs two presses. A press for a load that has just ended does not count.
 
 use std::time::{Duration, Instant};
 
 /// Time within which Escape has to be pressed again.
 const AGAIN: Duration = Duration::from_millis(2500);
 
-/// Time after a load in which Escape was meant for the load.
+/// Time after the end of a load in which Escape is taken to be meant for the load.
 const AFTER_LOAD: Duration = Duration::from_millis(1000);
 
-/// What a press of Escape does where nothing else is left to close.
+/// Effect of Escape if there is nothing left to close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Answer {
-    /// It quits.
+    /// The viewer quits.
     Quit,
-    /// It asks to be pressed again.
+    /// A notice asks for a second press.
     AskAgain,
-    /// It does nothing.
+    /// The press has no effect.
     Ignore,
 }
 
-/// The last times that matter.
+/// Times of the last relevant events.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Leaving {
     asked: Option<Instant>,
@@ -28,12 +28,12 @@ pub(in crate::app) struct Leaving {
 }
 
 impl Leaving {
-    /// A load has ended, or was cancelled.
+    /// Registers that a load has ended or was cancelled.
     pub(in crate::app) fn ended_load(&mut self, now: Instant) {
         (self.asked, self.load_ended) = (None, Some(now));
     }
 
-    /// Escape was pressed and had nothing to close.
+    /// Handles a press of Escape that had nothing to close.
     pub(in crate::app) fn ask(&mut self, now: Instant) -> Answer {
         if is_within(self.load_ended, AFTER_LOAD, now) {
             return Answer::Ignore;
@@ -46,7 +46,7 @@ impl Leaving {
         }
     }
 
-    /// Whether quitting was asked for twice while an export goes on.
+    /// True if quitting was requested twice during an export.
     pub(in crate::app) fn gives_up_export(&mut self, now: Instant) -> bool {
         let asked = self.asked_with_export.replace(now);
         is_within(asked, AGAIN, now)

@@ -1,4 +1,4 @@
-//! Keys and the pointer.
+//! Keyboard and pointer input.
 
 pub(in crate::app) mod chord;
 pub(in crate::app) mod events;

@@ -1,4 +1,4 @@
-//! Mouse and keyboard over the scene.
+//! Mouse and keyboard input over the scene.
 
 use crate::{
     app::{
@@ -14,20 +14,20 @@ use winit::{
     keyboard::KeyCode,
 };
 
-/// The keys and buttons that are held, and the pointer.
+/// Held keys and buttons, and the pointer.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Input {
     /// Position of the pointer in pixels.
     pointer: Vec2,
-    /// Whether it is over the window.
+    /// True if the pointer is over the window.
     is_over: bool,
-    /// The button that was pressed over the scene, and what dragging with it does.
+    /// Button that was pressed over the scene, and the effect of dragging with it.
     drag: Option<(MouseButton, Drag)>,
-    /// Where the left button was pressed, until the pointer has moved too far for a click.
+    /// Position at which the left button was pressed, until the pointer has moved too far for a click.
     pressed: Option<Vec2>,
     keys: HashSet<KeyCode>,
     modifiers: Modifiers,
-    /// Whether L is held.
+    /// True if L is held.
     sun: bool,
 }
 
@@ -39,10 +39,10 @@ enum Drag {
     Sun,
 }
 
-/// How far the pointer may move during a click, in pixels.
+/// Maximum movement of the pointer during a click, in pixels.
 const CLICK_REACH: f32 = 5.0;
 
-/// A number with three significant digits, however small it is.
+/// Formats a number with three significant digits, however small it is.
 fn significant(number: f32) -> String {
     let decimals = 2.0 - number.abs().max(1e-30).log10().floor();
     format!("{number:.*}", decimals.clamp(0.0, 9.0) as usize)
@@ -54,17 +54,17 @@ impl Input {
         self.pointer
     }
 
-    /// Whether the pointer is over the window, and nothing is dragged.
+    /// True if the pointer is over the window and nothing is dragged.
     pub(in crate::app) fn hovers(&self) -> bool {
         self.is_over && self.drag.is_none()
     }
 
-    /// The pointer has left the window.
+    /// Registers that the pointer has left the window.
     pub(in crate::app) fn leave(&mut self) {
         self.is_over = false;
     }
 
-    /// The modifiers that are held.
+    /// Returns the held modifiers.
     pub(in crate::app) fn modifiers(&self) -> Modifiers {
         self.modifiers
     }
@@ -73,7 +73,7 @@ impl Input {
         self.modifiers = modifiers.into();
     }
 
-    /// Releases everything: the window that now has the focus receives the events of releases.
+    /// Releases all keys and buttons, because another window has the focus and receives their releases.
     pub(in crate::app) fn release_all(&mut self) {
         *self = Self {
             pointer: self.pointer,
@@ -81,7 +81,7 @@ impl Input {
         };
     }
 
-    /// Presses or releases a key; those that fly are remembered.
+    /// Presses or releases a key. Keys that fly are stored.
     pub(in crate::app) fn set_key(&mut self, key: KeyCode, pressed: bool) {
         if !pressed {
             self.keys.remove(&key);
@@ -95,8 +95,8 @@ impl Input {
         self.sun = held;
     }
 
-    /// Presses or releases a button; `in_scene` if the pointer is over the scene. Returns whether Shift was held
-    /// where that ends a click with the left button.
+    /// Presses or releases a button. `in_scene` is true if the pointer is over the scene. At the end of a
+    /// left click, returns whether Shift was held.
     pub(in crate::app) fn set_button(
         &mut self,
         button: MouseButton,
@@ -127,7 +127,7 @@ impl Input {
         None
     }
 
-    /// Moves the pointer; `height` is that of the scene's part of the window, in pixels.
+    /// Moves the pointer. `height` is the height of the viewport in pixels.
     pub(in crate::app) fn set_pointer(&mut self, pointer: Vec2, height: f32, state: &mut State) {
         let drag = (pointer - self.pointer) / height.max(1.0);
         (self.pointer, self.is_over) = (pointer, true);
@@ -154,7 +154,7 @@ impl Input {
         }
     }
 
-    /// Turns the wheel over the scene.
+    /// Handles the wheel over the scene.
     pub(in crate::app) fn wheel(&self, delta: MouseScrollDelta, state: &mut State) {
         let steps = match delta {
             MouseScrollDelta::LineDelta(_, lines) => lines,
@@ -178,12 +178,12 @@ impl Input {
         }
     }
 
-    /// Whether a key that flies is held.
+    /// True if a key that flies is held.
     pub(in crate::app) fn is_flying(&self) -> bool {
         !self.keys.is_empty()
     }
 
-    /// The sum of the directions (right, up, back) that are held, and whether Shift is.
+    /// Sum of the held directions (right, up, back), and true if Shift is held.
     pub(in crate::app) fn axes(&self) -> (Vec3, bool) {
         let axes = self.keys.iter().filter_map(|key| keys::flight(*key));
         (axes.sum(), self.modifiers.shift)

@@ -1,4 +1,4 @@
-//! What is done with selected meshes: hidden, shown alone, framed, told of.
+//! Actions on selected meshes: hide, isolate, frame, copy.
 
 use crate::app::{
     input::keys::Action,
@@ -9,14 +9,14 @@ use crate::app::{
 use std::collections::BTreeSet;
 
 impl State {
-    /// Performs an action on the selection; returns any other.
+    /// Performs an action on the selection. Returns any other action.
     pub(in crate::app) fn perform_on_selection(&mut self, action: Action, aspect: f32) -> Option<Action> {
         match action {
             Action::Measure => {
                 self.inspect.measure.is_on = !self.inspect.measure.is_on;
                 self.inspect.measure.clear();
                 self.notify(match self.inspect.measure.is_on {
-                    true => "measuring: click two points; a third one gives the angle",
+                    true => "measuring: click two points; a third point gives the angle",
                     false => "measuring ended",
                 });
             }
@@ -26,7 +26,7 @@ impl State {
                 let copies = action == Action::CopySelection && has_points;
                 let is_chosen = self.inspect.outline.chosen().is_some();
                 if self.inspect.selection.is_empty() && !copies && !is_chosen {
-                    self.notify("no mesh is selected; a click selects one");
+                    self.notify("no mesh is selected; click one");
                     return None;
                 }
                 match action {
@@ -44,7 +44,7 @@ impl State {
         None
     }
 
-    /// The card as text.
+    /// Text of the card.
     fn card_text(&self) -> String {
         let mut text = String::new();
         if let Some(stage) = &self.stage {
@@ -86,7 +86,7 @@ impl State {
         let nodes = self.selected_nodes();
         let Some(stage) = &mut self.stage else { return };
         if !stage.scene.instances().any(|(node, _)| nodes.contains(&node)) {
-            return self.notify("the selection has no meshes that could be shown alone");
+            return self.notify("the selection has no meshes to isolate");
         }
         let others = stage.scene.instances().map(|(node, _)| node);
         let hidden: BTreeSet<_> = others.filter(|node| !nodes.contains(node)).collect();
@@ -101,7 +101,7 @@ impl State {
         self.notify("all meshes are shown");
     }
 
-    /// Brings the selection into view, from the direction of the current one.
+    /// Frames the selection from the current view direction.
     fn frame_selection(&mut self, aspect: f32) {
         let points = self.points_of(&self.selected_nodes());
         match self.inspect.outline.chosen() {
@@ -111,7 +111,7 @@ impl State {
         }
     }
 
-    /// Forgets what was clicked: it is not where it was.
+    /// Clears clicks and selection, because the clicked objects have moved.
     pub(in crate::app) fn forget_clicks(&mut self) {
         self.inspect.selection.clear();
         self.inspect.measure.clear();

@@ -1,4 +1,4 @@
-//! The card of what was clicked, and measured lengths over the picture.
+//! Card of the selection, and measured lengths over the picture.
 
 use crate::{
     app::{
@@ -25,12 +25,12 @@ use glam::{DVec3, Vec3};
 
 /// Width of the card in points.
 const WIDTH: f32 = 270.0;
-/// Width of the names on it.
+/// Width of the names on it, in points.
 const NAMES: f32 = 68.0;
-/// From the upper left corner of the picture to the card, until it is dragged: what is told there stays in
-/// sight.
+/// Offset of the card from the upper left corner of the picture until it is dragged. The line in the corner
+/// stays visible.
 const BELOW_CORNER: Vec2 = Vec2::new(10.0, 48.0);
-/// Behind lines and text, so that they are seen on any picture.
+/// Outline colour behind lines and text, so that they are visible on any picture.
 const DARK: Color32 = Color32::from_rgba_premultiplied(0, 0, 0, 170);
 const LINE: Color32 = Color32::from_rgb(255, 240, 190);
 /// Colours of the axes.
@@ -40,7 +40,7 @@ const AXES: [Color32; 3] = [
     Color32::from_rgb(110, 165, 255),
 ];
 
-/// Shows both in the scene's part of the window.
+/// Shows both in the viewport.
 pub(in crate::app) fn show(ctx: &Context, picture: Rect, room: Rect, state: &mut State, facts: &Facts<'_>) {
     if let Some(text) = state.ui.copied.take() {
         ctx.copy_text(text);
@@ -58,7 +58,7 @@ pub(in crate::app) fn show(ctx: &Context, picture: Rect, room: Rect, state: &mut
             lines.gap(gap);
         }
     }
-    // The inspector tells of what was chosen in the tree.
+    // The inspector shows the selection that was made in the tree.
     let is_told = state.inspect.outline.is_open && state.inspect.outline.in_tree;
     if !state.inspect.selection.is_empty() && !is_told || state.inspect.measure.is_on {
         floating_card(ctx, room, state);
@@ -104,7 +104,7 @@ fn contents(ui: &mut Ui, state: &State) {
             0 => "Click the first point",
             1 => "Click the second point",
             2 => "A third point gives the angle",
-            _ => "Click to begin anew",
+            _ => "Click to start again",
         };
         ui.label(RichText::new(hint).weak());
     }
@@ -141,7 +141,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         (
             has_mesh,
             "Hide",
-            "Hides the mesh: from view and from rays",
+            "Hides the mesh from view and from rays",
             Action::Hide,
         ),
         (has_mesh, "Isolate", "Hides all other meshes", Action::Isolate),
@@ -151,12 +151,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
             "Brings the mesh into view",
             Action::FrameSelection,
         ),
-        (
-            has_hidden,
-            "Show all",
-            "Shows all that is hidden",
-            Action::ShowAll,
-        ),
+        (has_hidden, "Show all", "Shows all hidden nodes", Action::ShowAll),
         (
             true,
             if state.inspect.measure.is_on {
@@ -164,7 +159,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
             } else {
                 "Measure"
             },
-            "Measures between points that are clicked",
+            "Clicks measure the distance between points",
             Action::Measure,
         ),
     ];
@@ -182,7 +177,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// Draws in the picture what lies in the world.
+/// Painter for world-space geometry in the picture.
 struct Lines {
     painter: Painter,
     projector: Projector,
@@ -206,7 +201,7 @@ impl Lines {
         }
     }
 
-    /// Text beside a point of the world.
+    /// Draws text beside a world-space point.
     fn text(&self, point: Vec3, text: &str, color: Color32) {
         let Some(at) = self.at(point) else { return };
         let font = FontId::proportional(13.0);
@@ -217,7 +212,7 @@ impl Lines {
         self.painter.galley(rect.min, galley, color);
     }
 
-    /// A square at a vertex, a diamond on an edge, a disc elsewhere.
+    /// Draws a square at a vertex, a diamond on an edge, and a disc elsewhere.
     fn marker(&self, point: Vec3, snap: Snap) {
         let Some(at) = self.at(point) else { return };
         let around = |corners: [[f32; 2]; 4]| {
@@ -267,7 +262,7 @@ impl Lines {
         }
     }
 
-    /// A ring around what a click would take, and what that is.
+    /// Draws a ring around the point that a click would take, with its kind.
     fn preview(&self, point: Vec3, snap: Snap) {
         self.marker(point, snap);
         if let Some(at) = self.at(point) {
@@ -277,7 +272,7 @@ impl Lines {
         self.text(point, snap.name(), LINE);
     }
 
-    /// A part of a circle between two arms, a quarter as far out as the shorter one is long.
+    /// Draws an arc between two arms, with a quarter of the shorter arm's length as its radius.
     fn arc(&self, corner: DVec3, [a, b]: [DVec3; 2]) {
         const STEPS: u32 = 24;
         let radius = 0.25 * a.length().min(b.length());

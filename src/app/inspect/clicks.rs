@@ -1,4 +1,4 @@
-//! Clicks on the scene that have not been answered, and what else is asked of the geometry of frames.
+//! Pending clicks on the scene, and other queries of frame geometry.
 
 use crate::{
     Result,
@@ -11,48 +11,48 @@ use std::{collections::VecDeque, sync::mpsc, thread::JoinHandle};
 /// A click on the scene.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Click {
-    /// The scene that was shown.
+    /// Number of the scene that was shown.
     pub(in crate::app) scene: u64,
     pub(in crate::app) query: PickQuery,
-    /// Whether it selects a mesh beside the one that is selected.
+    /// True if it selects a second mesh in addition to the selected one.
     pub(in crate::app) beside: bool,
-    /// The kind of light that is added there; no mesh is selected then.
+    /// Kind of light to add there. No mesh is selected then.
     pub(in crate::app) adds: Option<LightKind>,
 }
 
-/// A place in the picture that the pointer rests over.
+/// A position of the resting pointer in the picture.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Hover {
     pub(in crate::app) click: Click,
-    /// The picture that was shown.
+    /// Key of the picture that was shown.
     pub(in crate::app) picture: PictureKey,
-    /// The number of its answer, until that has come.
+    /// Number of the query until its result has arrived.
     pub(in crate::app) number: Option<u64>,
 }
 
-/// What is asked of the geometry of the frames.
+/// Queries of frame geometry.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Selecting {
-    /// Clicks that the GPU does not know of yet.
+    /// Clicks that have not been submitted to the GPU yet.
     pub(in crate::app) clicks: VecDeque<Click>,
-    /// Those that it does, with the numbers of their answers.
+    /// Submitted clicks with the numbers of their queries.
     pub(in crate::app) asked: Vec<(u64, Click)>,
-    /// What was asked of the pointer last, where a click would measure.
+    /// Last query at the pointer, if a click would measure.
     pub(in crate::app) hovered: Option<Hover>,
-    /// Whether the GPU does not know of that yet.
+    /// True if that query has not been submitted yet.
     pub(in crate::app) hovers: bool,
-    /// What the window shows.
+    /// Key of the picture in the window.
     pub(in crate::app) shown: Option<PictureKey>,
-    /// What the outlines were drawn for.
+    /// Picture and meshes that the outlines were drawn for.
     pub(in crate::app) outlined: Option<(PictureKey, [Option<usize>; OUTLINES])>,
     pub(in crate::app) gap: Option<MeshGap>,
-    /// The passes while they are being compiled.
+    /// Result of the running pipeline compilation.
     pub(in crate::app) compiling: Option<mpsc::Receiver<Result<()>>>,
     pub(in crate::app) thread: Option<JoinHandle<()>>,
 }
 
 impl Selecting {
-    /// Forgets all that was on the device, which is lost.
+    /// Drops everything on the lost device.
     pub(in crate::app) fn forget(&mut self) {
         *self = Self::default();
     }
@@ -60,7 +60,7 @@ impl Selecting {
 
 impl Drop for Selecting {
     fn drop(&mut self) {
-        // Nothing may be left in the driver when the program ends.
+        // The driver must not be busy when the program ends.
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
         }

@@ -1,4 +1,4 @@
-//! The values of a light, to be edited.
+//! Editor for the values of a light.
 
 use crate::{
     app::{
@@ -20,7 +20,7 @@ use crate::{
 use egui::{DragValue, RichText, Ui};
 use glam::{Mat4, Vec3};
 
-/// The light at `node`.
+/// Shows the light at `node`.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, node: usize, facts: &Facts<'_>) {
     let (Some(stage), Some(pose)) = (&state.stage, facts.pose) else {
         return;
@@ -49,10 +49,10 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, node: usize, facts: &
 
     buttons(ui, state, node, is_edited);
     if !is_added && users > 1 {
-        let text = format!("{users} nodes share this light: values change at all of them.");
+        let text = format!("{users} nodes share this light: edits change all of them.");
         ui.label(RichText::new(text).weak());
     }
-    let tip = "Whether it shines";
+    let tip = "Turns the light on or off";
     let mut is_on = !is_off;
     let (changed, _) = value(ui, "on", tip, is_off && !is_added, |ui| {
         ui.checkbox(&mut is_on, kind_name(before.kind)).changed()
@@ -81,18 +81,18 @@ fn buttons(ui: &mut Ui, state: &mut State, node: usize, is_edited: bool) {
         }
         let remove = ui
             .small_button("Remove")
-            .on_hover_text("Removes the light from the scene that is shown; the file stays as it is");
+            .on_hover_text("Removes the light from the scene. The file does not change");
         if remove.clicked() {
             state.remove_light(node);
         }
         let reset = ui.add_enabled(is_edited, egui::Button::new("Reset light").small());
-        let tip = "Gives all values and the place of the file back";
+        let tip = "Restores all values and the position from the file";
         if reset.on_hover_text(tip).on_disabled_hover_text(tip).clicked() {
             state.reset_light(node);
         }
         let reset = ui
             .small_button("Reset all lights")
-            .on_hover_text("Makes all lights what the file says: removed ones come back, added ones go");
+            .on_hover_text("Restores all lights of the file. Removed lights come back, added lights go");
         if reset.clicked() {
             state.reset_lights();
         }
@@ -105,7 +105,7 @@ fn values(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, radius_is_set
     let (_, reset) = value(
         ui,
         "colour",
-        "Linear colour",
+        "Colour, linear RGB",
         differs(&|file| file.color != now.color),
         |ui| {
             let mut channels = light.color.to_array();
@@ -120,7 +120,7 @@ fn values(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, radius_is_set
     let (_, reset) = value(
         ui,
         "intensity",
-        "Lux of a directional light, candela of others",
+        "Illuminance in lux of a directional light, intensity in candela of others",
         differs(&|file| file.intensity != now.intensity),
         |ui| {
             let speed = (light.intensity.abs() * 0.01).max(0.01);
@@ -140,7 +140,7 @@ fn values(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, radius_is_set
         let (_, reset) = value(
             ui,
             "range",
-            "Distance at which its light ends; 0 for no end",
+            "Range in metres at which the light ends. 0 is unlimited",
             differs(&|file| file.range != now.range),
             |ui| {
                 let mut range = light.range.unwrap_or_default();
@@ -162,8 +162,11 @@ fn values(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, radius_is_set
         let mut degrees = [inner_angle, outer_angle].map(f32::to_degrees);
         let mut is_changed = false;
         let rows = [
-            ("cone from", "Half angle at which its light begins to fall off"),
-            ("cone to", "Half angle at which its light ends"),
+            (
+                "cone from",
+                "Inner half angle of the cone: the light falls off from here",
+            ),
+            ("cone to", "Outer half angle of the cone: the light ends here"),
         ];
         for ((name, tip), angle) in rows.into_iter().zip(&mut degrees) {
             let edited = differs(&|file| file.kind != now.kind);
@@ -191,9 +194,9 @@ fn radius(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, is_set: bool)
     let is_edited = of_file.is_some_and(|file| file.radius != light.radius);
     let is_directional = light.kind == LightKind::Directional;
     let tip = match (is_set, is_directional) {
-        (true, _) => "Set in the panel's tab Light, which goes first",
-        (false, true) => "Half the angle that it is seen under: the larger, the softer its shadows",
-        (false, false) => "The larger, the softer its shadows",
+        (true, _) => "Set in the tab Light of the panel, which overrides this value",
+        (false, true) => "Half the angular diameter. A larger value gives softer shadows",
+        (false, false) => "Radius in metres. A larger value gives softer shadows",
     };
     let (_, reset) = value(ui, "radius", tip, is_edited, |ui| match light.radius {
         _ if is_set => {
@@ -202,7 +205,7 @@ fn radius(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, is_set: bool)
         None => {
             let button = ui
                 .button("automatic")
-                .on_hover_text("Gives it a radius of its own");
+                .on_hover_text("Sets a radius for this light");
             if button.clicked() {
                 light.radius = Some(if is_directional { 0.00465 } else { 0.05 });
             }
@@ -224,13 +227,13 @@ fn radius(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, is_set: bool)
     }
 }
 
-/// Position and direction. Returns the new place where it was changed.
+/// Edits position and direction. Returns the new matrix if the user changed it.
 fn edit_place(ui: &mut Ui, kind: LightKind, place: Mat4, moved: bool) -> Option<Mat4> {
     let mut position = place.w_axis.truncate();
     let direction = (-place.z_axis.truncate()).normalize_or(Vec3::NEG_Z);
     let mut is_moved = false;
     if kind != LightKind::Directional {
-        let tip = "Where it is in the world; its mark in the picture can be dragged too";
+        let tip = "World-space position in metres. You can also drag the mark in the picture";
         let speed = (position.abs().max_element() * 0.005).max(0.005);
         let (changed, _) = value(ui, "position", tip, moved, |ui| {
             let mut is_changed = false;
@@ -250,16 +253,11 @@ fn edit_place(ui: &mut Ui, kind: LightKind, place: Mat4, moved: bool) -> Option<
     let mut is_turned = false;
     if kind != LightKind::Point {
         let rows = [
-            (
-                &mut azimuth,
-                "azimuth",
-                "Where it shines to, around the vertical",
-                180.0,
-            ),
+            (&mut azimuth, "azimuth", "Azimuth of the light direction", 180.0),
             (
                 &mut elevation,
                 "elevation",
-                "How far up it shines; below 0 down",
+                "Elevation of the light direction. Negative values point down",
                 90.0,
             ),
         ];
@@ -292,16 +290,16 @@ fn along(azimuth: f32, elevation: f32) -> Vec3 {
     Vec3::new(x * cos, sin, z * cos)
 }
 
-/// How shadows of all lights are made, and how many lights shine.
+/// Shows the shadow mode of all lights, and the number of lights in the frame.
 fn shadows(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
     let mode = match state.config.shadows.mode {
-        ShadowMode::Off => "Its shadows are off, as those of all lights",
-        ShadowMode::Map => "It casts shadows by maps, as all lights",
-        ShadowMode::Rays => "It casts shadows by rays, as all lights",
+        ShadowMode::Off => "Shadows are off for all lights",
+        ShadowMode::Map => "It casts shadows with shadow maps, as all lights do",
+        ShadowMode::Rays => "It casts ray-traced shadows, as all lights do",
     };
     ui.label(RichText::new(format!("{mode}: see Shadows in the settings panel.")).weak());
     if facts.stats.lights >= LIGHT_LIMIT {
-        let text = format!("At most {LIGHT_LIMIT} lights shine; the last ones do not.");
+        let text = format!("At most {LIGHT_LIMIT} lights shine. The lights beyond that are off.");
         ui.label(RichText::new(text).color(ui.visuals().warn_fg_color));
     }
 }

@@ -1,4 +1,4 @@
-//! Marks of the lights in the picture, which can be dragged, while the scene tree is open.
+//! Draggable marks of the lights in the picture, while the scene tree is open.
 
 use crate::{
     app::{
@@ -12,13 +12,13 @@ use crate::{
 use egui::{Area, Color32, Context, Id, Order, Rect, Sense, Stroke, vec2};
 use glam::Vec2;
 
-/// Most marks that are shown.
+/// Maximum number of marks.
 const MOST: usize = 64;
 /// Side of a mark in points.
 const SIDE: f32 = 20.0;
 const DARK: Color32 = Color32::from_rgba_premultiplied(0, 0, 0, 170);
 
-/// Shows the marks of point and spot lights. Dragged, they move their light in the plane of the view.
+/// Shows the marks of point and spot lights. Dragging a mark moves its light in the plane of the view.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
     let Some(view) = facts.view.as_ref().filter(|_| state.inspect.outline.is_open) else {
         return;

@@ -1,4 +1,4 @@
-//! The values of a material, to be edited, and its textures.
+//! Editor for the values of a material, and its textures.
 
 use crate::{
     app::{
@@ -18,10 +18,10 @@ use crate::{
 };
 use egui::{RichText, Ui, vec2};
 
-/// Side of a texture's picture in points.
+/// Side of a texture's thumbnail in points.
 const PICTURE: f32 = 52.0;
 
-/// The material `index`.
+/// Shows the material `index`.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, index: usize) {
     let Some(stage) = &state.stage else { return };
     let scene = &stage.scene;
@@ -31,9 +31,9 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, index: usize) {
     };
     let (before, of_file) = (before.clone(), of_file.clone());
     let mut edited = before.clone();
-    // Always there: what moves under the pointer cannot be dragged.
+    // The button is always shown, because a slider that moves under the pointer cannot be dragged.
     let reset = egui::Button::new("Reset material");
-    let tip = "Gives all values of the file back";
+    let tip = "Restores all values from the file";
     let reset = ui.add_enabled(before != of_file, reset);
     if reset.on_hover_text(tip).on_disabled_hover_text(tip).clicked() {
         edited = of_file.clone();
@@ -43,7 +43,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, index: usize) {
             channel.property.of() == crate::scene::PropertyOf::Material && channel.target == index
         };
         if clip.channels.iter().any(moves) {
-            let text = "The clip moves values of this material; those are the clip's.";
+            let text = "The clip animates values of this material and overrides your edits of them.";
             ui.label(RichText::new(text).weak());
         }
     }
@@ -72,12 +72,12 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, index: usize) {
     }
 }
 
-/// Whether a value is to be shown: not those of layers without any.
+/// True if a value is shown. Values of layers that the material lacks are hidden.
 fn has_effect(of: MaterialValue, material: &Material) -> bool {
     of.of(material).is_some()
 }
 
-/// One value. Returns whether it is to be that of the file again.
+/// Shows one value. Returns true if it must be reset to that of the file.
 fn one(ui: &mut Ui, of: MaterialValue, material: &mut Material, is_edited: bool) -> bool {
     let (name, tip) = (value_name(of), tip(of));
     let Some(field) = of.field(material) else {
@@ -102,8 +102,11 @@ fn one(ui: &mut Ui, of: MaterialValue, material: &mut Material, is_edited: bool)
         Field::Mode(mode) => {
             let tips = [
                 (AlphaMode::Opaque, "Alpha is ignored"),
-                (AlphaMode::Mask, "What has less alpha than the cutoff is cut out"),
-                (AlphaMode::Blend, "It is blended over what lies behind"),
+                (
+                    AlphaMode::Mask,
+                    "Cuts out everything with an alpha below the cutoff",
+                ),
+                (AlphaMode::Blend, "Blends the surface over the background"),
             ];
             choose(ui, mode, &tips.map(|(mode, tip)| (mode, mode_name(mode), tip)));
         }
@@ -114,7 +117,7 @@ fn one(ui: &mut Ui, of: MaterialValue, material: &mut Material, is_edited: bool)
     is_reset
 }
 
-/// A number: with a slider where it is a share, else to be dragged.
+/// Edits a number, with a slider if it is a fraction, or else by dragging.
 fn edit_number(ui: &mut Ui, of: MaterialValue, value: &mut f32) {
     let in_units = |decimals, suffix| Digits { decimals, suffix };
     match of {
@@ -143,7 +146,7 @@ fn edit_number(ui: &mut Ui, of: MaterialValue, value: &mut f32) {
             number(ui, value, 0.01, 0.0..=1e6, in_units(3, ""));
         }
         MaterialValue::AttenuationDistance if !value.is_finite() => {
-            let button = ui.button("never").on_hover_text("Gives it a distance of a metre");
+            let button = ui.button("never").on_hover_text("Sets a distance of 1 m");
             if button.clicked() {
                 *value = 1.0;
             }
@@ -159,39 +162,45 @@ fn edit_number(ui: &mut Ui, of: MaterialValue, value: &mut f32) {
 
 fn tip(of: MaterialValue) -> &'static str {
     match of {
-        MaterialValue::BaseColor => "Linear base colour and alpha, which textures multiply",
+        MaterialValue::BaseColor => "Base colour and alpha, linear. Textures multiply them",
         MaterialValue::Metallic => "0 for dielectrics, 1 for metals",
         MaterialValue::Roughness => "Perceptual roughness: 0 for a mirror",
-        MaterialValue::EmissiveFactor => "Colour of the light that it sends out",
-        MaterialValue::EmissiveStrength => "Multiplies the emission (KHR_materials_emissive_strength)",
-        MaterialValue::NormalScale => "How strong the texture of normals is",
-        MaterialValue::OcclusionStrength => "How strong the texture of occlusion is",
-        MaterialValue::AlphaMode => "How alpha is used, by rays too",
-        MaterialValue::AlphaCutoff => "What has less alpha is cut out of a mask, for rays too",
-        MaterialValue::DoubleSided => "Whether back faces are drawn",
+        MaterialValue::EmissiveFactor => "Emission colour, linear RGB",
+        MaterialValue::EmissiveStrength => "Factor on the emission (KHR_materials_emissive_strength)",
+        MaterialValue::NormalScale => "Strength of the normal map",
+        MaterialValue::OcclusionStrength => "Strength of the occlusion texture",
+        MaterialValue::AlphaMode => "Alpha mode, for rays too",
+        MaterialValue::AlphaCutoff => "Alpha below which a mask is cut out, for rays too",
+        MaterialValue::DoubleSided => "Draws back faces too",
         MaterialValue::Unlit => "Shows the base colour without lighting (KHR_materials_unlit)",
-        MaterialValue::Ior => "Index of refraction (KHR_materials_ior); 0 stands for infinity",
-        MaterialValue::Specular => "Weight of the dielectric's reflection (KHR_materials_specular)",
-        MaterialValue::SpecularColor => "Colour of that reflection straight on",
+        MaterialValue::Ior => "Index of refraction (KHR_materials_ior). 0 means infinity",
+        MaterialValue::Specular => "Specular weight of dielectrics (KHR_materials_specular)",
+        MaterialValue::SpecularColor => "Specular colour at normal incidence",
         MaterialValue::Clearcoat => "Weight of the coat (KHR_materials_clearcoat)",
         MaterialValue::ClearcoatRoughness => "Perceptual roughness of the coat",
-        MaterialValue::ClearcoatNormalScale => "How strong the coat's texture of normals is",
+        MaterialValue::ClearcoatNormalScale => "Strength of the normal map of the coat",
         MaterialValue::SheenColor => "Colour of the fibres on the surface (KHR_materials_sheen)",
         MaterialValue::SheenRoughness => "Perceptual roughness of the sheen",
-        MaterialValue::Anisotropy => "How much roughness rises in one direction (KHR_materials_anisotropy)",
-        MaterialValue::AnisotropyRotation => "That direction, from the tangent",
-        MaterialValue::Iridescence => "Weight of the thin film (KHR_materials_iridescence)",
-        MaterialValue::IridescenceIor => "Index of refraction of the film",
-        MaterialValue::IridescenceThicknessMin => "Thickness where its texture is black",
-        MaterialValue::IridescenceThicknessMax => "Thickness where its texture is white, or without one",
-        MaterialValue::Transmission => "Share of light that goes through (KHR_materials_transmission)",
+        MaterialValue::Anisotropy => "Anisotropy strength (KHR_materials_anisotropy)",
+        MaterialValue::AnisotropyRotation => "Anisotropy rotation from the tangent",
+        MaterialValue::Iridescence => "Iridescence weight of the thin film (KHR_materials_iridescence)",
+        MaterialValue::IridescenceIor => "Index of refraction of the thin film",
+        MaterialValue::IridescenceThicknessMin => "Film thickness where the texture is black",
+        MaterialValue::IridescenceThicknessMax => {
+            "Film thickness where the texture is white, or without a \
+                                                   texture"
+        }
+        MaterialValue::Transmission => "Transmission weight (KHR_materials_transmission)",
         MaterialValue::Thickness => "Thickness of the volume in units of the mesh (KHR_materials_volume)",
-        MaterialValue::AttenuationDistance => "White light has the colour below after so many metres",
-        MaterialValue::AttenuationColor => "The colour of white light after that distance",
+        MaterialValue::AttenuationDistance => {
+            "Attenuation distance in metres: white light then has the \
+                                               colour below"
+        }
+        MaterialValue::AttenuationColor => "Attenuation colour: white light after that distance",
     }
 }
 
-/// A small picture of a texture, with what is known of it. A click selects the texture.
+/// Shows a texture's thumbnail and properties. A click selects the texture.
 pub(in crate::app) fn thumbnail(ui: &mut Ui, state: &mut State, index: usize, slot: Option<(&str, bool)>) {
     let Some(stage) = &state.stage else { return };
     let scene = &stage.scene;
@@ -218,8 +227,8 @@ pub(in crate::app) fn thumbnail(ui: &mut Ui, state: &mut State, index: usize, sl
         let button = ui.add(egui::Button::image(sized));
         let tip = match slot {
             Some((_, true)) => "sRGB colours",
-            Some((_, false)) => "numbers, shown as they are stored",
-            None => "texels, shown as they are stored",
+            Some((_, false)) => "linear values, shown as stored",
+            None => "texels, shown as stored",
         };
         is_clicked = button
             .on_hover_text(format!("{name}: {tip}. Click to select the texture"))

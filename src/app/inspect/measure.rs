@@ -1,4 +1,4 @@
-//! Distances and angles between points that were clicked, in the world: they stay right whatever the camera does.
+//! Distances and angles between clicked points in world space, independent of the camera.
 
 use crate::{
     app::camera::projector::Projector,
@@ -6,19 +6,19 @@ use crate::{
 };
 use glam::{DVec3, Vec2, Vec3};
 
-/// What a measured point lies on.
+/// Kind of geometry that a measured point lies on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Snap {
     Vertex,
     Edge,
-    /// The surface, where no vertex and no edge is near.
+    /// A surface with no vertex and no edge nearby.
     Surface,
-    /// A line or a point of the scene.
+    /// A line or point of the scene.
     Element,
 }
 
 impl Snap {
-    /// The name on the card.
+    /// Name on the card.
     pub(in crate::app) fn name(self) -> &'static str {
         match self {
             Self::Vertex => "vertex",
@@ -29,7 +29,7 @@ impl Snap {
     }
 }
 
-/// A point that was clicked.
+/// A measured point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::app) struct MeasuredPoint {
     /// World position in metres.
@@ -38,8 +38,8 @@ pub(in crate::app) struct MeasuredPoint {
 }
 
 impl MeasuredPoint {
-    /// The point of a mesh under `pixel`: the nearest corner of the triangle that was hit if it is within `reach`
-    /// pixels, else the nearest point of its edges if that is, else where the triangle was hit.
+    /// Measured point of a mesh under `pixel`. It snaps to the nearest corner of the hit triangle, or else to the
+    /// nearest point on its edges, if that is within `reach` pixels. Otherwise it is the hit point.
     pub(in crate::app) fn snapped(picked: &Picked, projector: &Projector, pixel: Vec2, reach: f32) -> Self {
         let Element::Triangle { corners, .. } = picked.element else {
             return Self {
@@ -70,12 +70,12 @@ impl MeasuredPoint {
     }
 }
 
-/// The measurement: up to three points.
+/// The measurement of up to three points.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Measure {
-    /// Whether clicks measure.
+    /// True if clicks measure.
     pub(in crate::app) is_on: bool,
-    /// What a click would add.
+    /// Point that a click would add.
     pub(in crate::app) preview: Option<MeasuredPoint>,
     points: Vec<MeasuredPoint>,
 }
@@ -85,7 +85,7 @@ impl Measure {
         &self.points
     }
 
-    /// Adds a point; after the third one the next measurement begins.
+    /// Adds a point. After the third point a new measurement starts.
     pub(in crate::app) fn add(&mut self, point: MeasuredPoint) {
         if self.points.len() == 3 {
             self.points.clear();
@@ -97,7 +97,7 @@ impl Measure {
         self.points.clear();
     }
 
-    /// From each point to the next, in metres along the axes.
+    /// Vectors from each point to the next, in metres.
     pub(in crate::app) fn deltas(&self) -> Vec<DVec3> {
         let pairs = self.points.windows(2);
         pairs
@@ -105,18 +105,18 @@ impl Measure {
             .collect()
     }
 
-    /// The angle at the second of three points, in degrees; `None` where two of them are the same.
+    /// Angle at the second of three points in degrees. `None` if two of them coincide.
     pub(in crate::app) fn angle_degrees(&self) -> Option<f64> {
         let [to_second, to_third] = self.deltas()[..] else {
             return None;
         };
         let (a, b) = (-to_second, to_third);
-        // Exact for small and for straight angles too, where a cosine is not.
+        // Unlike the arc cosine, this is accurate for small and straight angles too.
         let angle = a.cross(b).length().atan2(a.dot(b));
         (a != DVec3::ZERO && b != DVec3::ZERO).then(|| angle.to_degrees())
     }
 
-    /// What the card tells: names and values.
+    /// Names and values for the card.
     pub(in crate::app) fn rows(&self) -> Vec<(&'static str, String)> {
         let mut rows = Vec::new();
         for (name, point) in ["first", "second", "third"].into_iter().zip(&self.points) {
@@ -134,24 +134,24 @@ impl Measure {
     }
 }
 
-/// A length with four significant digits.
+/// Formats a length with four significant digits.
 pub(in crate::app) fn metres(length: f64) -> String {
     format!("{} m", four_digits(length))
 }
 
-/// Three coordinates with four significant digits each.
+/// Formats three coordinates with four significant digits each.
 pub(in crate::app) fn triple(point: DVec3) -> String {
     let [x, y, z] = point.to_array().map(four_digits);
     format!("{x}, {y}, {z}")
 }
 
-/// A number with four significant digits, with an exponent where it would be longer than that tells.
+/// Formats a number with four significant digits, in scientific notation if that is shorter.
 pub(in crate::app) fn four_digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{}", number.abs());
     }
     let exponent = format!("{number:.3e}");
-    // Rounding may have made it a power of ten.
+    // Rounding may have increased the exponent.
     let power: i32 = exponent
         .rsplit('e')
         .next()
@@ -235,10 +235,10 @@ mod tests {
                 "90.00°"
             ]
         );
-        // A fourth point begins anew.
+        // A fourth point starts a new measurement.
         measure.add(at(0.0, 0.0, 0.0));
         assert_eq!(measure.points().len(), 1);
-        // There and back, straight on, and on the spot.
+        // Back to the start, straight on, and the same point.
         for (third, angle) in [
             (at(0.0, 0.0, 0.0), Some(0.0)),
             (at(2.0, 0.0, 0.0), Some(180.0)),
@@ -252,7 +252,8 @@ mod tests {
         }
     }
 
-    /// A triangle in a picture of 200 × 200 pixels, whose corners are seen at (100, 100), (150, 100), (100, 50).
+    /// A triangle in a picture of 200 × 200 pixels whose corners are at pixels (100, 100), (150, 100) and
+    /// (100, 50).
     #[test]
     fn points_snap_to_vertices_then_to_edges() {
         let view = View {

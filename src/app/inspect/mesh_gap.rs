@@ -1,4 +1,4 @@
-//! The nearest points of two meshes, found on a thread from what the GPU has deformed.
+//! Nearest points of two deformed meshes, found on a thread after a readback.
 
 use crate::{
     app::schedule::PictureKey,
@@ -12,10 +12,10 @@ use std::sync::{
     mpsc,
 };
 
-/// A question for the distance of two meshes.
+/// Query of the distance between two meshes.
 #[derive(Debug)]
 pub(in crate::app) struct MeshGap {
-    /// The pose that it is asked of.
+    /// Picture whose pose it refers to.
     pub(in crate::app) picture: PictureKey,
     /// Indices of the mesh instances.
     pub(in crate::app) meshes: [usize; 2],
@@ -32,7 +32,7 @@ enum Step {
 }
 
 impl MeshGap {
-    /// For meshes whose copies have been submitted.
+    /// Creates a query for meshes whose copies have been submitted.
     pub(in crate::app) fn new(picture: PictureKey, meshes: [usize; 2], copies: [GeometryCopy; 2]) -> Self {
         copies.iter().for_each(GeometryCopy::map);
         Self {
@@ -43,18 +43,18 @@ impl MeshGap {
         }
     }
 
-    /// Whether the GPU has to be polled.
+    /// True if the GPU has to be polled.
     pub(in crate::app) fn is_reading(&self) -> bool {
         matches!(self.step, Step::Reading(_))
     }
 
-    /// Whether the answer was handed out.
+    /// True if the result has been returned.
     pub(in crate::app) fn is_done(&self) -> bool {
         matches!(self.step, Step::Done)
     }
 
-    /// Goes on. Hands the answer out once; that is `None` where a mesh has no triangles. `wake` is called when a
-    /// thread has found it.
+    /// Advances the query. Returns the result once, which is `None` if a mesh has no triangles. A thread
+    /// calls `wake` when it has found the result.
     pub(in crate::app) fn poll(
         &mut self,
         wake: impl FnOnce() + Send + 'static,
@@ -69,7 +69,7 @@ impl MeshGap {
                 let cancelled = self.cancelled.clone();
                 std::thread::spawn(move || {
                     let found = mesh_distance(corners(&first), corners(&second), &cancelled);
-                    // Nobody listens any more once something else was asked.
+                    // The receiver is gone once another query was made.
                     sender.send(found).ok();
                     wake();
                 });

@@ -1,4 +1,4 @@
-//! Things that are clicked, and the card and rows that tell of them.
+//! Selection of objects, and the card and rows that describe them.
 
 pub(in crate::app) mod actions;
 pub(in crate::app) mod card;
@@ -17,14 +17,14 @@ use crate::app::{outline::model::Outline, textures::model::Textures};
 use measure::Measure;
 use selection::Selection;
 
-/// Things of the scene that are looked at.
+/// State of inspection.
 #[derive(Debug, Default)]
 pub(in crate::app) struct InspectState {
-    /// The meshes that were clicked.
+    /// The selected meshes.
     pub(in crate::app) selection: Selection,
     /// The scene tree.
     pub(in crate::app) outline: Outline,
-    /// The points that were clicked.
+    /// The measured points.
     pub(in crate::app) measure: Measure,
     /// The texture viewer.
     pub(in crate::app) textures: Textures,

@@ -1,4 +1,4 @@
-//! What the inspector tells of things of the scene, as rows of text.
+//! Descriptions of scene objects for the inspector, as rows of text.
 
 use crate::{
     app::{
@@ -17,7 +17,7 @@ use crate::{
 };
 use glam::{DMat4, DVec3, EulerRot};
 
-/// The title of what is selected in the tree, and all that is told of it.
+/// Title and all rows of an item that is selected in the tree.
 pub(in crate::app) fn rows(state: &State, pose: &Pose, item: Item) -> Option<(String, Rows)> {
     let stage = state.stage.as_ref()?;
     let scene = &stage.scene;
@@ -44,7 +44,7 @@ pub(in crate::app) fn rows(state: &State, pose: &Pose, item: Item) -> Option<(St
     Some((name, rows))
 }
 
-/// The same as text.
+/// Formats title and rows as text.
 pub(in crate::app) fn text(state: &State, pose: &Pose, item: Item) -> String {
     rows(state, pose, item).map_or_else(String::new, |(title, rows)| selection::text(&title, &rows))
 }
@@ -183,7 +183,7 @@ fn primitive_rows(scene: &Scene, primitive: &Primitive) -> Rows {
     rows
 }
 
-/// The attributes that a primitive has. Normals and tangents are made where a file has none.
+/// Attributes that a primitive has. Normals and tangents are generated if a file has none.
 fn attributes(primitive: &Primitive) -> String {
     let mut parts = vec!["positions".to_owned()];
     let has = [
@@ -247,7 +247,7 @@ fn material_rows(stage: &Stage, index: usize) -> Rows {
     rows
 }
 
-/// A value as text.
+/// Formats a value.
 pub(in crate::app) fn told(value: Value) -> String {
     let number = |number: f32| four_digits(number.into());
     match value {
@@ -270,7 +270,7 @@ pub(in crate::app) fn told(value: Value) -> String {
     }
 }
 
-/// The word for an alpha mode.
+/// Name of an alpha mode.
 pub(in crate::app) fn mode_name(mode: AlphaMode) -> &'static str {
     match mode {
         AlphaMode::Opaque => "opaque",
@@ -279,7 +279,7 @@ pub(in crate::app) fn mode_name(mode: AlphaMode) -> &'static str {
     }
 }
 
-/// The name of a value of a light.
+/// Name of a light's value.
 pub(in crate::app) fn light_value_name(value: LightValue) -> &'static str {
     match value {
         LightValue::Color => "colour",
@@ -290,7 +290,7 @@ pub(in crate::app) fn light_value_name(value: LightValue) -> &'static str {
     }
 }
 
-/// The name of a value of a material.
+/// Name of a material's value.
 pub(in crate::app) fn value_name(value: MaterialValue) -> &'static str {
     match value {
         MaterialValue::BaseColor => "base colour",
@@ -325,7 +325,7 @@ pub(in crate::app) fn value_name(value: MaterialValue) -> &'static str {
     }
 }
 
-/// The name of a texture's image, or its number.
+/// Name of a texture's image, or its number.
 pub(in crate::app) fn image_name(scene: &Scene, texture: usize) -> String {
     let image = scene.textures.get(texture);
     let image = image.and_then(|texture| scene.images.get(texture.image));
@@ -335,7 +335,7 @@ pub(in crate::app) fn image_name(scene: &Scene, texture: usize) -> String {
     }
 }
 
-/// What is told of a texture.
+/// Rows of a texture.
 pub(in crate::app) fn texture_rows(scene: &Scene, index: usize) -> Rows {
     let Some(texture) = scene.textures.get(index) else {
         return Rows::new();
@@ -384,7 +384,7 @@ fn sampler_text(sampler: &Sampler) -> String {
     format!("{u}, {v}; {near}, {far}; {mips}")
 }
 
-/// The unit of a light's intensity.
+/// Unit of a light's intensity.
 pub(in crate::app) fn unit(kind: LightKind) -> &'static str {
     match kind {
         LightKind::Directional => " lx",

@@ -1,4 +1,4 @@
-//! The meshes that are selected, and what their card tells.
+//! The selected meshes, and the contents of their card.
 
 use crate::{
     app::inspect::measure::{metres, triple},
@@ -6,21 +6,21 @@ use crate::{
     scene::{Scene, mesh_distance::MeshDistance},
 };
 
-/// A mesh that was clicked.
+/// A selected mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::app) struct Selected {
-    /// The node that shows it.
+    /// Node of the mesh instance.
     pub(in crate::app) node: usize,
     /// Index of the mesh instance.
     pub(in crate::app) mesh: usize,
-    /// The point that was clicked; `None` where the mesh was chosen from a list.
+    /// The clicked point. `None` if the mesh was selected in a list.
     pub(in crate::app) picked: Option<Picked>,
 }
 
-/// How near two selected meshes come to each other.
+/// Distance between two selected meshes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(in crate::app) enum Gap {
-    /// Nobody knows yet.
+    /// Not known yet.
     #[default]
     Unknown,
     /// One of them has no triangles.
@@ -28,11 +28,11 @@ pub(in crate::app) enum Gap {
     Known(MeshDistance),
 }
 
-/// Up to two meshes.
+/// Selection of up to two meshes.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Selection {
     meshes: Vec<Selected>,
-    /// Of two.
+    /// Distance between two selected meshes.
     pub(in crate::app) gap: Gap,
 }
 
@@ -54,14 +54,14 @@ impl Selection {
         *self = Self::default();
     }
 
-    /// Selects these two in place of what is selected.
+    /// Replaces the selection with these two meshes.
     pub(in crate::app) fn choose(&mut self, meshes: [Selected; OUTLINES]) {
         self.gap = Gap::Unknown;
         self.meshes = meshes.to_vec();
     }
 
-    /// Selects what was clicked in place of what is selected, or `beside` the first mesh. There a click on a
-    /// selected mesh takes it away.
+    /// Replaces the selection with the clicked mesh, or adds it `beside` the first one. A click `beside` on a
+    /// selected mesh deselects it.
     pub(in crate::app) fn click(&mut self, clicked: Option<Selected>, beside: bool) {
         self.gap = Gap::Unknown;
         if !beside {
@@ -79,7 +79,7 @@ impl Selection {
     }
 }
 
-/// The name of the mesh that `node` shows: its own, or the node's, or a number.
+/// Name of the mesh at `node`: its own, or the node's, or a number.
 pub(in crate::app) fn mesh_name(scene: &Scene, node: usize) -> String {
     let mesh = scene.nodes.get(node).and_then(|node| node.mesh);
     let own = mesh.and_then(|mesh| scene.meshes.get(mesh));
@@ -97,7 +97,7 @@ fn node_name(scene: &Scene, node: usize) -> String {
     }
 }
 
-/// A node with its ancestors, the root first.
+/// A node with its ancestors, starting with the root.
 pub(in crate::app) fn node_path(scene: &Scene, node: usize) -> String {
     let parent = |node: &usize| scene.nodes.get(*node)?.parent;
     let mut names: Vec<_> = std::iter::successors(Some(node), parent)
@@ -107,10 +107,10 @@ pub(in crate::app) fn node_path(scene: &Scene, node: usize) -> String {
     names.join(" / ")
 }
 
-/// Names and values of a card.
+/// Names and values on a card.
 pub(in crate::app) type Rows = Vec<(&'static str, String)>;
 
-/// What is known of a selected mesh, and of the point that was clicked.
+/// Rows about a selected mesh and the clicked point.
 pub(in crate::app) fn rows(scene: &Scene, selected: &Selected) -> Rows {
     let Selected { node, picked, .. } = selected;
     let mut rows = vec![("node", node_path(scene, *node))];
@@ -159,7 +159,7 @@ pub(in crate::app) fn rows(scene: &Scene, selected: &Selected) -> Rows {
     rows
 }
 
-/// What is known of the distance of two meshes.
+/// Rows about the distance between two meshes.
 pub(in crate::app) fn gap_rows(gap: &Gap) -> Rows {
     match gap {
         Gap::Unknown => vec![("distance", "…".into())],
@@ -175,7 +175,7 @@ pub(in crate::app) fn gap_rows(gap: &Gap) -> Rows {
     }
 }
 
-/// Rows as text, under a title.
+/// Formats rows as text below a title.
 pub(in crate::app) fn text(title: &str, rows: &Rows) -> String {
     let mut text = format!("{title}\n");
     for (name, value) in rows {
@@ -274,7 +274,7 @@ mod tests {
             ..selected(0, 2, 0)
         };
         assert_eq!(card(&chosen), "body\nnode: root / node 1 / fox\n");
-        // Whatever the numbers.
+        // Indices out of range must not panic.
         card(&selected(99, 99, u32::MAX));
     }
 

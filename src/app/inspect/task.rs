@@ -1,4 +1,4 @@
-//! Clicks on the scene: what they hit is found in the trees of the last frame, some frames later.
+//! Picking: queries the BVHs of the last frame at clicks. The results arrive some frames later.
 
 use crate::{
     Error, Result,
@@ -25,14 +25,14 @@ use std::{
     time::Duration,
 };
 
-/// Most clicks that wait to be answered.
+/// Maximum number of pending clicks.
 const MOST_CLICKS: usize = 8;
 /// Distance in logical pixels within which a measured point snaps.
 const SNAP_REACH: f32 = 10.0;
 /// Width of outlines in logical pixels.
 const OUTLINE_WIDTH: f32 = 2.5;
 
-/// Clicks on the scene.
+/// Feature that picks the clicked objects.
 pub(in crate::app) struct PickFeature;
 
 impl Feature for PickFeature {
@@ -58,7 +58,7 @@ impl Feature for PickFeature {
     }
 }
 
-/// The scene was clicked.
+/// Handles a click on the scene.
 pub(in crate::app) fn click(viewer: &mut Viewer, beside: bool) {
     let Some(click) = click_at_pointer(viewer, beside) else {
         return;
@@ -72,7 +72,7 @@ pub(in crate::app) fn click(viewer: &mut Viewer, beside: bool) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// A click where the pointer is, on what is shown.
+/// Click at the pointer position on the shown picture.
 fn click_at_pointer(viewer: &Viewer, beside: bool) -> Option<Click> {
     let shown = viewer.selecting.shown.as_ref()?;
     let origin = viewer.area.origin.map(|side| side as f32);
@@ -88,7 +88,7 @@ fn click_at_pointer(viewer: &Viewer, beside: bool) -> Option<Click> {
     })
 }
 
-/// Asks what is in the middle of the picture, where a light is to be added.
+/// Queries the surface at the centre of the picture if a light is to be added there.
 pub(in crate::app) fn ask_for_light(viewer: &mut Viewer) {
     let Some(kind) = viewer.state.inspect.outline.adds.take() else {
         return;
@@ -110,7 +110,7 @@ pub(in crate::app) fn ask_for_light(viewer: &mut Viewer) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// The pointer may have moved, or what is under it: asks what a click would measure.
+/// Queries the point that a click would measure, because the pointer or the picture may have moved.
 pub(in crate::app) fn hover(viewer: &mut Viewer) {
     let is_measuring = viewer.state.inspect.measure.is_on && viewer.is_in_scene() && viewer.input.hovers();
     let click = click_at_pointer(viewer, false).filter(|_| is_measuring);
@@ -121,7 +121,7 @@ pub(in crate::app) fn hover(viewer: &mut Viewer) {
     let is_asked = |hover: &Hover| {
         hover.number.is_some() || hover.click.query == click.query && hover.picture.has_pose_of(&picture)
     };
-    // One at a time: the next answer is that of where the pointer is by then.
+    // Only one query runs at a time. The next one uses the pointer position of that time.
     if !viewer.selecting.hovered.as_ref().is_some_and(is_asked) {
         let number = None;
         viewer.selecting.hovered = Some(Hover {
@@ -134,7 +134,7 @@ pub(in crate::app) fn hover(viewer: &mut Viewer) {
     }
 }
 
-/// The pointer is not over the scene.
+/// Handles that the pointer has left the scene.
 pub(in crate::app) fn leave_hover(viewer: &mut Viewer) {
     (viewer.selecting.hovered, viewer.selecting.hovers) = (None, false);
     if viewer.state.inspect.measure.preview.take().is_some() {
@@ -142,8 +142,8 @@ pub(in crate::app) fn leave_hover(viewer: &mut Viewer) {
     }
 }
 
-/// Asks the geometry of the picture that is shown for what was clicked, for outlines, and for the distance of
-/// two meshes. It does nothing while a frame of another pose is being drawn.
+/// Submits picking, outlines and mesh distance for the shown picture. It does nothing while a frame of
+/// another pose is in flight.
 pub(in crate::app) fn ask_geometry(viewer: &mut Viewer) -> Result<()> {
     viewer
         .selecting
@@ -188,7 +188,7 @@ pub(in crate::app) fn ask_geometry(viewer: &mut Viewer) -> Result<()> {
     Ok(())
 }
 
-/// Whether the passes are compiled; starts to compile them on a thread.
+/// Returns true if the pipelines are compiled. Otherwise starts to compile them on a thread.
 fn selection_is_ready(viewer: &mut Viewer) -> Result<bool> {
     if let Some(compiling) = &viewer.selecting.compiling {
         match compiling.try_recv() {
@@ -264,7 +264,7 @@ fn ask_for_clicks(viewer: &mut Viewer, encoder: &mut wgpu::CommandEncoder) -> Re
     Ok(())
 }
 
-/// Draws the outlines of what `picture` shows, where they are of something else.
+/// Draws the outlines for `picture` unless they are already drawn for it.
 pub(in crate::app) fn draw_outline(
     viewer: &mut Viewer,
     encoder: &mut wgpu::CommandEncoder,
@@ -300,7 +300,7 @@ pub(in crate::app) fn draw_outline(
     Ok(())
 }
 
-/// Whether the outlines that were drawn last belong over the picture.
+/// True if the last drawn outlines must be shown over the picture.
 pub(in crate::app) fn has_outline(viewer: &Viewer) -> bool {
     let meshes = viewer.state.inspect.selection.instances();
     let outlined = viewer.selecting.outlined.as_ref();
@@ -308,7 +308,7 @@ pub(in crate::app) fn has_outline(viewer: &Viewer) -> bool {
         && outlined.is_some_and(|(picture, of)| *of == meshes && picture.scene == viewer.scenes)
 }
 
-/// Copies the vertices of two selected meshes, where their distance is not known in this pose.
+/// Copies the vertices of two selected meshes if their distance in this pose is not known.
 fn copy_meshes(
     viewer: &mut Viewer,
     encoder: &mut wgpu::CommandEncoder,
@@ -338,7 +338,7 @@ fn copy_meshes(
     Ok(copied.ok().map(|copies| (meshes, copies)))
 }
 
-/// Takes what clicks have hit.
+/// Takes the results of clicks.
 fn poll_picks(viewer: &mut Viewer) {
     let is_asked = asks_hover(viewer) || !viewer.selecting.asked.is_empty();
     let Some(uploaded) = viewer.graphics.uploaded.as_ref().filter(|_| is_asked) else {
@@ -352,13 +352,13 @@ fn poll_picks(viewer: &mut Viewer) {
     }
 }
 
-/// True while the trees are asked what the pointer is over.
+/// True while the point under the pointer is queried.
 fn asks_hover(viewer: &Viewer) -> bool {
     let hovered = viewer.selecting.hovered.as_ref();
     hovered.is_some_and(|hover| hover.number.is_some())
 }
 
-/// The camera of the picture that the window shows next, where anything is measured in it.
+/// Camera of the picture that the window shows next, if anything is measured in it.
 pub(in crate::app) fn measured_view(viewer: &Viewer) -> Option<View> {
     let has_curve = viewer.state.motion.path.is_told && !viewer.state.motion.path.keys().is_empty();
     let has_lines = has_curve
@@ -367,7 +367,7 @@ pub(in crate::app) fn measured_view(viewer: &Viewer) -> Option<View> {
         || viewer.state.inspect.measure.preview.is_some()
         || matches!(viewer.state.inspect.selection.gap, Gap::Known(_));
     let shown = viewer.selecting.shown.as_ref().filter(|_| has_lines)?;
-    // A long frame is shown when it is done; a short one with what is drawn over it.
+    // A long frame is shown only once it is done. A short one is shown together with its overlays.
     if viewer.graphics.renderer.budget.in_parts {
         return Some(shown.view);
     }
@@ -396,7 +396,7 @@ fn poll_gap(viewer: &mut Viewer) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// The point that a click takes that has hit this.
+/// Point that a click measures, given its hit.
 fn measured_point(viewer: &Viewer, picked: &Picked, click: &Click) -> MeasuredPoint {
     let size = click.query.size.map(|side| side as f32);
     let projector = Projector::new(&click.query.view, size.into());
@@ -404,7 +404,7 @@ fn measured_point(viewer: &Viewer, picked: &Picked, click: &Click) -> MeasuredPo
     MeasuredPoint::snapped(picked, &projector, click.query.pixel, reach)
 }
 
-/// The answer to a click or to the pointer. That to a click on another scene is dropped.
+/// Handles the result for a click or the pointer. The result of a click on another scene is dropped.
 fn answered(viewer: &mut Viewer, number: u64, picked: Option<Picked>) {
     if let Some(hover) = &mut viewer.selecting.hovered
         && hover.number == Some(number)
@@ -433,7 +433,7 @@ fn answered(viewer: &mut Viewer, number: u64, picked: Option<Picked>) {
     }
     if viewer.state.inspect.measure.is_on {
         let Some(picked) = picked else {
-            return viewer.state.notify("there is nothing to measure");
+            return viewer.state.notify("there is no surface to measure");
         };
         let point = measured_point(viewer, &picked, &click);
         return viewer.state.inspect.measure.add(point);

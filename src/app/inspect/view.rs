@@ -1,4 +1,4 @@
-//! What is selected in the scene tree: values as text, those of materials and lights to be edited.
+//! Inspector of the scene tree's selection: values as text, and editors for materials and lights.
 
 use crate::{
     app::{
@@ -21,15 +21,15 @@ use egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 
 /// Width of the names, in points.
 const NAMES: f32 = 84.0;
-/// Most materials of a mesh that are listed.
+/// Maximum number of listed materials of a mesh.
 const MOST_MATERIALS: usize = 32;
 
-/// The lower part of the scene tree's panel.
+/// Shows the lower part of the scene tree's panel.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     let Some(item) = state.inspect.outline.selected else {
         ui.add_space(4.0);
-        ui.weak("A click on a row, or on a mesh in the picture, tells what it is.");
-        // The panel keeps its size.
+        ui.weak("Click a row, or a mesh in the picture, to see its properties.");
+        // Keeps the size of the panel.
         ui.allocate_space(ui.available_size());
         return;
     };
@@ -62,7 +62,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         });
 }
 
-/// The title, and what can be done with all of it.
+/// Shows the title and the actions on the whole item.
 fn head(ui: &mut Ui, state: &mut State, pose: &Pose, item: Item, title: &str) {
     let kind = match item {
         Item::Node(_) => "Node",
@@ -78,7 +78,7 @@ fn head(ui: &mut Ui, state: &mut State, pose: &Pose, item: Item, title: &str) {
         ui.label(RichText::new(kind).weak());
         let copy = ui
             .small_button("Copy")
-            .on_hover_text("Copies all that is told here as text");
+            .on_hover_text("Copies these properties as text");
         if copy.clicked() {
             state.ui.copied = Some(rows::text(state, pose, item));
             state.notify("copied");
@@ -98,7 +98,7 @@ fn head(ui: &mut Ui, state: &mut State, pose: &Pose, item: Item, title: &str) {
     line(ui, title);
 }
 
-/// Names and values.
+/// Draws names and values.
 pub(in crate::app) fn table(ui: &mut Ui, rows: &Rows) {
     for (name, value) in rows {
         ui.horizontal_top(|ui| {
@@ -112,7 +112,7 @@ pub(in crate::app) fn table(ui: &mut Ui, rows: &Rows) {
     }
 }
 
-/// The materials of a node's mesh, each of which a click selects.
+/// Lists the materials of a node's mesh. A click selects one.
 fn materials(ui: &mut Ui, state: &mut State, node: usize) {
     let Some(stage) = &state.stage else { return };
     let mesh = stage.scene.nodes.get(node).and_then(|node| node.mesh);
@@ -146,7 +146,7 @@ fn link(ui: &mut Ui, state: &mut State, material: usize) {
     let button = egui::Button::new(format!("Material: {}", shown(&name))).truncate();
     if ui
         .add(button)
-        .on_hover_text("Shows the values of this material")
+        .on_hover_text("Shows the properties of this material")
         .clicked()
     {
         state.select_item(Item::Material(material));

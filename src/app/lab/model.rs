@@ -1,5 +1,5 @@
-//! The structure that the channel `lab` traces through: triangles of the picture that is shown are read back
-//! without a wait, and a thread builds over them.
+//! Structure that the channel `lab` traverses. The triangles of the shown picture are read back without
+//! blocking, and a thread builds over them.
 
 use crate::{
     Error, Result,
@@ -17,24 +17,26 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Structures that are remembered: more than there are pictures under way.
+/// Number of structures that are kept, more than there are pictures in flight.
 const TRACED: usize = 4;
 
-/// What the panel tells of the laboratory.
+/// State of the lab that the panel shows.
 #[derive(Debug, Default)]
 pub(in crate::app) struct LabState {
-    /// The structure that rays are traced through; `None` until it is built, and why where it cannot be.
+    /// Build and figures of the structure that rays traverse. `None` until it is built, or the reason why it
+    /// cannot be built.
     pub(in crate::app) built: Option<Result<(LabBuild, LabFigures), String>>,
-    /// Whether the picture was traced through that of a pose before, or of settings before.
+    /// True if the picture was traced through the structure of an earlier pose or of earlier settings.
     pub(in crate::app) lags: bool,
-    /// What a choice has moved.
+    /// Notice that a choice has changed the other setting.
     pub(in crate::app) moved: Option<String>,
-    /// The last walk and structure that fit.
+    /// Last walk and structure that fit together.
     before: Option<(LabWalk, LabStructure)>,
 }
 
 impl LabState {
-    /// Where walk and structure do not fit, moves the one that was not just chosen, and says so.
+    /// If walk and structure do not fit together, changes the one that the user did not just choose, and sets
+    /// a notice.
     pub(in crate::app) fn settle(&mut self, settings: &mut config::Lab) {
         let now = (settings.walk, settings.structure);
         if self.before == Some(now) {
@@ -49,7 +51,7 @@ impl LabState {
                 if let Some(structure) = fitting.into_iter().find(has) {
                     settings.structure = structure;
                     let (walk, structure) = (settings.walk.name(), structure.name());
-                    moved = Some(format!("{walk} goes through {structure}: structure changed"));
+                    moved = Some(format!("structure changed to {structure}, which {walk} needs"));
                 }
             } else if let Some(walk) = LabWalk::ALL
                 .into_iter()
@@ -57,7 +59,7 @@ impl LabState {
             {
                 settings.walk = walk;
                 let (walk, structure) = (walk.name(), settings.structure.name());
-                moved = Some(format!("through {structure} goes {walk}: walk changed"));
+                moved = Some(format!("traversal changed to {walk}, which {structure} needs"));
             }
         }
         self.moved = moved;
@@ -65,7 +67,7 @@ impl LabState {
     }
 }
 
-/// What is built: over the triangles of a picture, in one way.
+/// Input of a build: the triangles of a picture, and the build settings.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Subject {
     pub(in crate::app) picture: PictureKey,
@@ -73,91 +75,91 @@ pub(in crate::app) struct Subject {
 }
 
 impl Subject {
-    /// Whether what is built for `other` is the same.
+    /// True if `other` would build the same structure.
     fn is_that_of(&self, other: &Self) -> bool {
         self.build == other.build && self.picture.has_pose_of(&other.picture)
     }
 }
 
-/// What a thread hands back: the triangles with all that was built over them, and the structure.
+/// Result of a build thread: the triangles with everything that was built over them, and the structure.
 type Outcome = (Option<LabGeometry>, Result<LabScene>);
 
-/// The structure that is being built, and what is known of the last one.
+/// The running build, and the subject of the last one.
 #[derive(Debug, Default)]
 pub(in crate::app) struct LabBuilder {
-    /// What was built last, or could not be.
+    /// Subject of the last build, even if it failed.
     known: Option<Subject>,
-    /// The last structures that pictures were traced through, by [`PictureKey::lab`].
+    /// Last structures that pictures were traced through, by [`PictureKey::lab`].
     traced: VecDeque<(u64, Subject)>,
     building: Option<(Subject, Step)>,
-    /// Triangles of a picture, with what was built over them before.
+    /// Triangles of a picture, with everything that has been built over them.
     geometry: Option<(PictureKey, LabGeometry)>,
-    /// Builds, or has just ended.
+    /// Build thread, which is running or has just ended.
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
 enum Step {
-    /// All triangles are being read back; of these ranges some are shown, in a space with this origin.
+    /// All triangles are being read back. The ranges are the visible ones, relative to this origin.
     Reading(GeometryCopy, Vec<Range<u32>>, Vec3),
     OnThread(mpsc::Receiver<Outcome>),
 }
 
 impl LabBuilder {
-    /// Forgets all: nobody looks at it, or the device is lost. What a thread is at is thrown away once it is
-    /// done.
+    /// Clears everything, because the lab is not shown or the device is lost. The result of a running thread
+    /// is dropped.
     pub(in crate::app) fn forget(&mut self) {
         (self.known, self.building, self.geometry) = (None, None, None);
         self.traced.clear();
     }
 
-    /// Whether the GPU has to be polled.
+    /// True if the GPU has to be polled.
     pub(in crate::app) fn is_reading(&self) -> bool {
         matches!(self.building, Some((_, Step::Reading(..))))
     }
 
-    /// Whether what was built last is `subject`.
+    /// True if the last build was for `subject`.
     pub(in crate::app) fn is_of(&self, subject: &Subject) -> bool {
         self.known.as_ref().is_some_and(|known| known.is_that_of(subject))
     }
 
-    /// Pictures with this number are traced through the structure of `subject`.
+    /// Registers that pictures with this number are traced through the structure of `subject`.
     pub(in crate::app) fn traces(&mut self, number: u64, subject: Subject) {
         self.traced.truncate(TRACED - 1);
         self.traced.push_front((number, subject));
     }
 
-    /// Whether the picture of `subject` was traced through the structure of `subject`.
+    /// True if the picture of `subject` was traced through the structure of `subject`.
     pub(in crate::app) fn has_traced(&self, subject: &Subject) -> bool {
         self.traced
             .iter()
             .any(|(number, of)| *number == subject.picture.lab && of.is_that_of(subject))
     }
 
-    /// Whether what was built last is of this scene.
+    /// True if the last build was for this scene.
     pub(in crate::app) fn is_of_scene(&self, scene: u64) -> bool {
         self.known
             .as_ref()
             .is_some_and(|known| known.picture.scene == scene)
     }
 
-    /// Whether `subject` has to be built, and nothing is under way.
+    /// True if `subject` has to be built and no build is running.
     pub(in crate::app) fn is_due(&self, subject: &Subject) -> bool {
         self.building.is_none() && !self.is_of(subject)
     }
 
-    /// Whether the triangles of `subject` are there.
+    /// True if the triangles of `subject` are available.
     pub(in crate::app) fn has_triangles_of(&self, subject: &Subject) -> bool {
         let known = self.geometry.as_ref();
         known.is_some_and(|(picture, _)| picture.has_pose_of(&subject.picture))
     }
 
-    /// `subject` could not be built: it is not tried again.
+    /// Registers that `subject` could not be built, so that it is not tried again.
     pub(in crate::app) fn give_up(&mut self, subject: Subject) {
         self.known = Some(subject);
     }
 
-    /// Builds `subject`, once the copy of its triangles has come back.
+    /// Builds `subject` once its triangles have been read back.
     pub(in crate::app) fn read(
         &mut self,
         subject: Subject,
@@ -170,7 +172,7 @@ impl LabBuilder {
         self.building = Some((subject, Step::Reading(copy, ranges, origin)));
     }
 
-    /// Builds `subject` over the triangles that are there.
+    /// Builds `subject` over the available triangles.
     pub(in crate::app) fn start(
         &mut self,
         gpu: &Arc<Gpu>,
@@ -192,7 +194,7 @@ impl LabBuilder {
         let (gpu, build, before) = (gpu.clone(), subject.build, self.thread.take());
         let (sender, outcome) = mpsc::channel();
         self.thread = Some(std::thread::spawn(move || {
-            // One at a time: what is not wanted any more may still be under way.
+            // Builds run one at a time. The previous one may be outdated and still running.
             before.map(JoinHandle::join);
             let outcome = match geometry() {
                 Ok(mut geometry) => {
@@ -207,7 +209,7 @@ impl LabBuilder {
         self.building = Some((subject, Step::OnThread(outcome)));
     }
 
-    /// Goes on once the triangles have come back. Returns what was built, once, and what it is.
+    /// Advances the build once the triangles have been read back. Returns its subject and result once.
     pub(in crate::app) fn poll(
         &mut self,
         gpu: &Arc<Gpu>,
@@ -229,7 +231,7 @@ impl LabBuilder {
                     self.building = Some((subject, Step::OnThread(outcome)));
                     return None;
                 }
-                // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
+                // The build thread panicked. That is a bug in canopy but no reason to end the viewer.
                 Err(mpsc::TryRecvError::Disconnected) => {
                     let error = Error::NotFound("building failed unexpectedly".into());
                     (None, Err(error))
@@ -248,7 +250,7 @@ impl LabBuilder {
 
 impl Drop for LabBuilder {
     fn drop(&mut self) {
-        // Nothing may be left in the driver when the program ends.
+        // The driver must not be busy when the program ends.
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
         }
@@ -271,7 +273,7 @@ mod tests {
         assert_eq!(settings.structure, LabStructure::TwoLevel);
         let moved = view.moved.clone().unwrap();
         assert!(moved.contains("cells-of-cells") && moved.contains("two-level-grid"));
-        // It is told until another choice.
+        // The notice stays until another choice.
         view.settle(&mut settings);
         assert_eq!(view.moved.as_ref(), Some(&moved));
         settings.structure = LabStructure::Ploc;
@@ -280,7 +282,7 @@ mod tests {
         settings.walk = LabWalk::Skip;
         view.settle(&mut settings);
         assert_eq!((settings.structure, &view.moved), (LabStructure::Ploc, &None));
-        // All that fits is left alone, whatever was chosen before.
+        // Combinations that fit are not changed, whatever was chosen before.
         for structure in LabStructure::ALL {
             for walk in LabWalk::ALL {
                 (settings.structure, settings.walk) = (structure, walk);
@@ -302,7 +304,7 @@ mod tests {
         builder.give_up(subject.clone());
         assert!(!builder.is_due(&subject) && builder.is_of_scene(subject.picture.scene));
         let mut other = subject.clone();
-        // The view changes no triangle, the time does.
+        // The view does not affect the triangles, but the time does.
         other.picture.view.near = 0.2;
         assert!(!builder.is_due(&other));
         other.picture.time += 1.0;
@@ -310,7 +312,8 @@ mod tests {
         other = subject.clone();
         other.build.leaf = 1;
         assert!(builder.is_due(&other));
-        // A picture of another moment that goes through it lags, and so does one of before it.
+        // A picture of another time that is traced through the structure lags. So does a picture from before
+        // the structure.
         builder.traces(7, subject.clone());
         other = subject.clone();
         assert!(!builder.has_traced(&other));

@@ -1,4 +1,4 @@
-//! When the structure of the laboratory is built that the window's rays go through, and what becomes of it.
+//! Builds the lab's structure for the window's rays, and installs the result.
 
 use crate::{
     Result,
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// Structures of the laboratory.
+/// Feature that builds the lab's structures.
 pub(in crate::app) struct LabFeature;
 
 impl Feature for LabFeature {
@@ -30,8 +30,8 @@ impl Feature for LabFeature {
     }
 }
 
-/// Builds over what the window shows, where the channel `lab` is shown and that has changed. It does
-/// nothing while a frame of another pose is being drawn.
+/// Rebuilds the structure if the channel `lab` is shown and the geometry has changed. It does nothing while a
+/// frame of another pose is in flight.
 pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     if viewer.state.picture.channel != Channel::Lab {
         if is_traced(viewer) {
@@ -67,8 +67,8 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
         .in_flight
         .as_ref()
         .is_some_and(|frame| !frame.picture.has_pose_of(picture));
-    // While a clip plays, frames of other poses are drawn all the time: the triangles are those of the
-    // last one that is whole.
+    // While a clip plays, frames of other poses are always in flight. The triangles are then those of the
+    // last complete frame.
     let plays = viewer
         .state
         .stage
@@ -106,7 +106,7 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     Ok(())
 }
 
-/// Takes the structure that has been built.
+/// Installs the structure once it is built.
 pub(in crate::app) fn poll(viewer: &mut Viewer) {
     let wake = viewer.waker.redraw();
     let Some((subject, outcome)) = viewer.lab.poll(&viewer.graphics.gpu, wake) else {
@@ -134,12 +134,12 @@ pub(in crate::app) fn poll(viewer: &mut Viewer) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// True while rays are traced through a structure.
+/// True while rays traverse a structure.
 fn is_traced(viewer: &Viewer) -> bool {
     LabView::of(&viewer.graphics.renderer).is_some_and(|view| view.scene().is_some())
 }
 
-/// The next picture is traced through this structure.
+/// Installs the structure for the next picture.
 fn replace(viewer: &mut Viewer, scene: Option<Arc<LabScene>>) {
     let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
     LabView::within(renderer, gpu, &viewer.state.config.lab).set(scene);

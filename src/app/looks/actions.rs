@@ -7,11 +7,11 @@ use crate::{
 };
 use std::path::{Path, PathBuf};
 
-/// Headline of looks that cannot be used or kept.
+/// Headline of the error for looks that cannot be applied or saved.
 const FAILED: &str = "The look cannot be used";
 
 impl State {
-    /// Applies a look; that can be undone in one step.
+    /// Applies a look as one undo step.
     pub(in crate::app) fn apply_look(&mut self, name: &str) {
         self.follow_changes(false);
         let before = self.config.clone();
@@ -27,12 +27,12 @@ impl State {
         }
     }
 
-    /// Saves these settings as the look that is named, or renames the one that is being renamed.
+    /// Saves the current settings as the look with the typed name, or renames the look that is being renamed.
     pub(in crate::app) fn save_look(&mut self) {
         let name = self.files.looks.name.trim().to_owned();
         let renames = self.files.looks.renames.take();
         let outcome = self.looks_folder().and_then(|folder| match &renames {
-            Some(old) => looks::rename(&folder, old, &name).map(|()| format!("look {old} is now {name}")),
+            Some(old) => looks::rename(&folder, old, &name).map(|()| format!("renamed look {old} to {name}")),
             None => {
                 let path = looks::save(&folder, &name, &self.config)?;
                 Ok(format!("saved {}", told(&path)))
@@ -44,31 +44,31 @@ impl State {
         self.tell_look(outcome);
     }
 
-    /// Saves these settings in place of a look.
+    /// Overwrites a look with the current settings.
     pub(in crate::app) fn overwrite_look(&mut self, name: &str) {
         let folder = self.looks_folder();
         let saved = folder.and_then(|folder| looks::save(&folder, name, &self.config));
-        self.tell_look(saved.map(|_| format!("look {name} has these settings")));
+        self.tell_look(saved.map(|_| format!("saved these settings in look {name}")));
     }
 
-    /// Deletes a look, which the person has confirmed.
+    /// Deletes a look after the user has confirmed it.
     pub(in crate::app) fn delete_look(&mut self, name: &str) {
         self.files.looks.deletes = None;
         let folder = self.looks_folder();
         let deleted = folder.and_then(|folder| looks::delete(&folder, name));
-        self.tell_look(deleted.map(|()| format!("look {name} is deleted")));
+        self.tell_look(deleted.map(|()| format!("deleted look {name}")));
     }
 
-    /// Keeps the look in a file among those of the user.
+    /// Copies a look file into the user's looks.
     pub(in crate::app) fn import_look(&mut self, file: &Path) {
         let folder = self.looks_folder();
         let imported = folder.and_then(|folder| looks::import(&folder, file));
-        self.tell_look(imported.map(|name| format!("look {name} is imported")));
+        self.tell_look(imported.map(|name| format!("imported look {name}")));
     }
 
     fn looks_folder(&self) -> Result<PathBuf> {
         let folder = self.files.looks.folder.clone();
-        folder.ok_or_else(|| Error::NotFound("this system has no folder for settings".into()))
+        folder.ok_or_else(|| Error::NotFound("this system has no folder for configuration".into()))
     }
 
     fn tell_look(&mut self, outcome: Result<String>) {
@@ -127,7 +127,7 @@ mod tests {
         );
         state.delete_look("yours");
         assert_eq!(state.files.looks.of_user(), [""; 0]);
-        // One that was sent is kept under the name of its file, and replaces none.
+        // An imported look is named by its file and replaces no other look.
         let sent = folder.path().join("sent");
         std::fs::create_dir(&sent).unwrap();
         let file = sent.join("theirs.toml");
@@ -145,7 +145,9 @@ mod tests {
         state.import_look(&sent.join("bad.toml"));
         let failure = state.ui.error.take().unwrap();
         assert!(
-            failure.text.contains("bad.toml: window.panel: is of no look"),
+            failure
+                .text
+                .contains("bad.toml: window.panel: cannot be in a look"),
             "{failure:?}"
         );
         assert_eq!(state.files.looks.of_user(), ["theirs"]);

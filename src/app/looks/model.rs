@@ -1,25 +1,25 @@
-//! The looks that the viewer knows.
+//! List of the available looks.
 
 use crate::config::looks;
 use std::path::PathBuf;
 
-/// The looks there are, and what is being done with them.
+/// Available looks, and the pending operations on them.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Looks {
-    /// Where those of the user are; `None` where the system has no folder for them.
+    /// Folder of the user's looks. `None` if the system has no folder for them.
     pub(in crate::app) folder: Option<PathBuf>,
-    /// Those of the user.
+    /// Names of the user's looks.
     names: Vec<String>,
-    /// The name that is typed.
+    /// Name that is being typed.
     pub(in crate::app) name: String,
-    /// The look that is being renamed to it.
+    /// Look that is being renamed.
     pub(in crate::app) renames: Option<String>,
-    /// The look that the person was asked about whether to delete it.
+    /// Look whose deletion the user is asked to confirm.
     pub(in crate::app) deletes: Option<String>,
 }
 
 impl Looks {
-    /// Those in the user's folder.
+    /// Lists the looks in the user's folder.
     pub(in crate::app) fn of_the_user() -> Self {
         Self::in_folder(looks::user_folder())
     }
@@ -33,7 +33,7 @@ impl Looks {
         all
     }
 
-    /// Looks for those of the user again.
+    /// Updates the list of the user's looks.
     pub(in crate::app) fn list(&mut self) {
         self.names = self.folder.as_deref().map(looks::of_user_in).unwrap_or_default();
     }
@@ -43,7 +43,7 @@ impl Looks {
         &self.names
     }
 
-    /// Every look that can be applied: those of the user, then those built in whose names are free.
+    /// All applicable looks: those of the user, then the built-in ones whose names are not taken.
     pub(in crate::app) fn all(&self) -> Vec<String> {
         let is_free = |name: &&str| !self.names.iter().any(|own| own == name);
         let built_in = looks::built_in().filter(is_free).map(str::to_owned);

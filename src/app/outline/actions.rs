@@ -1,4 +1,4 @@
-//! What is done with things of the scene tree: selected, hidden, framed, played, looked through.
+//! Actions on items of the scene tree: select, hide, frame, play, look through.
 
 use crate::{
     app::{
@@ -25,7 +25,7 @@ impl State {
         self.inspect.outline.is_open = !self.inspect.outline.is_open;
         self.inspect.outline.has_focus = false;
         self.inspect.outline.select_nothing();
-        // What is selected in the picture is shown in the tree too.
+        // The selection in the picture is shown in the tree too.
         self.inspect.outline.followed = None;
         self.notify(match self.inspect.outline.is_open {
             true => "scene tree on",
@@ -33,7 +33,7 @@ impl State {
         });
     }
 
-    /// Selects something in the tree, and its mesh in the picture.
+    /// Selects an item in the tree, and its mesh in the picture.
     pub(in crate::app) fn select_item(&mut self, item: Item) {
         let Some(stage) = &self.stage else { return };
         let node = match item {
@@ -59,7 +59,7 @@ impl State {
         }
     }
 
-    /// Selects what a warning is about.
+    /// Selects the item that a warning refers to.
     pub(in crate::app) fn select_place(&mut self, place: WarningPlace) {
         let Some(stage) = &self.stage else { return };
         let item = match place {
@@ -77,7 +77,7 @@ impl State {
         }
     }
 
-    /// Follows what was selected in the picture.
+    /// Follows the selection in the picture.
     pub(in crate::app) fn follow_selection(&mut self) {
         let picked = self.inspect.selection.meshes().first().copied();
         if picked == self.inspect.outline.followed {
@@ -94,8 +94,8 @@ impl State {
         }
     }
 
-    /// The nodes that actions on the selection are about: what was chosen in the tree with all below it, or
-    /// the meshes that were clicked.
+    /// Nodes that actions on the selection apply to: the node chosen in the tree with its descendants, or the
+    /// clicked meshes.
     pub(in crate::app) fn selected_nodes(&self) -> BTreeSet<usize> {
         match (&self.stage, self.inspect.outline.chosen()) {
             (Some(stage), Some(item)) => nodes_of(&stage.scene, item),
@@ -106,7 +106,7 @@ impl State {
         }
     }
 
-    /// Hides a node with all below it, or shows it again.
+    /// Hides a node with its descendants, or shows it again.
     pub(in crate::app) fn toggle_hidden(&mut self, node: usize) {
         let Some(stage) = &mut self.stage else { return };
         let is_hidden = self.inspect.outline.is_hidden(&stage.scene, &stage.hidden, node);
@@ -121,7 +121,7 @@ impl State {
         stage.hidden = hidden.into();
     }
 
-    /// What a double click on a row does.
+    /// Performs the action of a double click on a row.
     pub(in crate::app) fn open_item(&mut self, item: Item) {
         match item {
             Item::Camera(camera) => self.ui.actions.push(Action::Camera(camera)),
@@ -145,7 +145,7 @@ impl State {
         }
     }
 
-    /// An arrow key while the tree has the focus. Returns whether it was one.
+    /// Handles a key while the tree has the focus. Returns true if it was an arrow key.
     pub(in crate::app) fn walk_outline(&mut self, key: KeyCode) -> bool {
         if !self.inspect.outline.is_open || !self.inspect.outline.has_focus {
             return false;
@@ -185,7 +185,7 @@ impl State {
         true
     }
 
-    /// Brings what was chosen in the tree into view, where it has no meshes.
+    /// Frames an item of the tree that has no meshes.
     pub(in crate::app) fn frame_place(&mut self, item: Item, aspect: f32) {
         let Some(stage) = &self.stage else { return };
         let pose = stage.pose();
@@ -202,7 +202,7 @@ impl State {
             _ => node.and_then(|node| Some(pose.world_from_node.get(node)?.as_mat4())),
         };
         let Some(place) = place else {
-            return self.notify("this is nowhere in the scene");
+            return self.notify("this is not used in the scene");
         };
         let center = place.w_axis.truncate();
         let reach = Vec3::splat(0.15 * stage.bounds.scene(&stage.scene, &pose).radius().max(1e-3));
@@ -213,7 +213,7 @@ impl State {
         self.frame_points(&around.corners(), aspect);
     }
 
-    /// Brings world positions into view, from the direction of the current one.
+    /// Frames world-space points from the current view direction.
     pub(in crate::app) fn frame_points(&mut self, points: &[Vec3], aspect: f32) {
         let (projection, back) = (self.camera.projection, -self.camera.forward());
         let view = Viewpoint::framing_from(points, back, self.camera.up(), projection, aspect);
@@ -222,7 +222,7 @@ impl State {
         self.notify("the selection is in view");
     }
 
-    /// Positions of the vertices of nodes that are shown.
+    /// Vertex positions of the visible ones among `nodes`.
     pub(in crate::app) fn points_of(&self, nodes: &BTreeSet<usize>) -> Vec<Vec3> {
         let Some(stage) = &self.stage else {
             return Vec::new();
@@ -238,7 +238,7 @@ impl State {
     }
 }
 
-/// The nodes that something is shown by: a node with all below it, those that have a material.
+/// Nodes that display an item: a node with its descendants, or the nodes that have a material.
 fn nodes_of(scene: &Scene, item: Item) -> BTreeSet<usize> {
     match item {
         Item::Node(node) => with_all_below(scene, node),

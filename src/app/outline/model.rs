@@ -1,4 +1,4 @@
-//! What the scene tree shows: its rows, which of them are open, what is searched for and what is selected.
+//! State of the scene tree: its rows, the open ones, the search and the selection.
 
 use crate::{
     app::{inspect::selection::Selected, textures::thumbnails::Thumbnails},
@@ -9,16 +9,16 @@ use std::{
     sync::Arc,
 };
 
-/// Most characters of a name that are shown: files may have names of any length.
+/// Maximum number of characters of a name that are shown, because names in files may be of any length.
 const LONGEST_NAME: usize = 120;
-/// Number of nodes up to which all are open at first.
+/// Maximum number of nodes for which all rows are initially open.
 const OPEN_NODES: usize = 60;
 
-/// Something that the tree lists.
+/// An item that the tree lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::app) enum Item {
     Node(usize),
-    /// A node, and which of its mesh's primitives.
+    /// A node, and the index of one of its mesh's primitives.
     Primitive(usize, usize),
     Material(usize),
     /// The light at a node.
@@ -30,7 +30,7 @@ pub(in crate::app) enum Item {
     Note(usize),
 }
 
-/// A list of the tree.
+/// A top-level list of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::app) enum Group {
     Nodes,
@@ -53,7 +53,7 @@ impl Group {
         Self::Notes,
     ];
 
-    /// Its name in the tree.
+    /// Name in the tree.
     pub(in crate::app) fn name(self) -> &'static str {
         match self {
             Self::Nodes => "Nodes",
@@ -67,7 +67,7 @@ impl Group {
     }
 }
 
-/// What a row shows.
+/// Content of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::app) enum Entry {
     Group(Group),
@@ -78,53 +78,53 @@ pub(in crate::app) enum Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) struct Row {
     pub(in crate::app) entry: Entry,
-    /// How many rows it is below.
+    /// Nesting depth of the row.
     pub(in crate::app) depth: usize,
     pub(in crate::app) has_children: bool,
-    /// Whether the rows below it are listed.
+    /// True if the rows below it are listed.
     pub(in crate::app) is_open: bool,
-    /// Whether it has what is searched for.
+    /// True if it matches the search.
     pub(in crate::app) is_match: bool,
 }
 
-/// How rows lie below each other.
+/// Hierarchy and cross-references of the scene that the rows are built from.
 #[derive(Debug, Default)]
 struct Hierarchy {
     roots: Vec<usize>,
-    /// The children of each node.
+    /// Children of each node.
     children: Vec<Vec<usize>>,
-    /// Names that several nodes, or several materials, have.
+    /// Names that several nodes, or several materials, share. `true` is for nodes.
     doubles: HashSet<(bool, String)>,
-    /// The nodes that have lights.
+    /// Nodes with lights.
     lights: Vec<usize>,
-    /// The first warning about each thing.
+    /// First warning about each item.
     notes: HashMap<WarningPlace, usize>,
 }
 
-/// The tree.
+/// State of the scene tree.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Outline {
-    /// Whether it is shown.
+    /// True if the tree is shown.
     pub(in crate::app) is_open: bool,
-    /// Whether arrow keys walk it.
+    /// True if arrow keys move the selection in the tree.
     pub(in crate::app) has_focus: bool,
-    /// What is searched for.
+    /// Search text.
     pub(in crate::app) query: String,
-    /// What is selected.
+    /// The selected item.
     pub(in crate::app) selected: Option<Item>,
-    /// Whether it was selected in the tree, and not in the picture.
+    /// True if it was selected in the tree rather than in the picture.
     pub(in crate::app) in_tree: bool,
-    /// Whether its row has to be scrolled to.
+    /// True if its row has to be scrolled into view.
     pub(in crate::app) scrolls: bool,
-    /// The mesh that was selected in the picture last.
+    /// Mesh that was last selected in the picture.
     pub(in crate::app) followed: Option<Selected>,
-    /// The kind of a light that is to be added where the middle of the picture is.
+    /// Kind of light to add at the centre of the picture.
     pub(in crate::app) adds: Option<LightKind>,
-    /// What is hidden, and for each node whether all of it is.
+    /// Hidden nodes, and for each node whether all of its meshes are hidden.
     hidden: Option<(Arc<BTreeSet<usize>>, Vec<bool>)>,
-    /// Small pictures of textures.
+    /// Thumbnails of textures.
     pub(in crate::app) thumbnails: Thumbnails,
-    /// Rows that a person has opened or folded.
+    /// Rows that the user has opened or closed.
     opened: HashMap<Entry, bool>,
     hierarchy: Option<Hierarchy>,
     rows: Option<Arc<[Row]>>,
@@ -132,7 +132,7 @@ pub(in crate::app) struct Outline {
 }
 
 impl Outline {
-    /// Forgets all that is of a scene that was replaced.
+    /// Clears all state of a replaced scene.
     pub(in crate::app) fn forget_scene(&mut self) {
         *self = Self {
             is_open: self.is_open,
@@ -146,18 +146,18 @@ impl Outline {
         self.rows = None;
     }
 
-    /// Number of rows that have what is searched for.
+    /// Number of rows that match the search.
     pub(in crate::app) fn matches(&self) -> usize {
         self.matches
     }
 
-    /// Opens or folds a row.
+    /// Opens or closes a row.
     pub(in crate::app) fn open(&mut self, entry: Entry, is_open: bool) {
         self.opened.insert(entry, is_open);
         self.rows = None;
     }
 
-    /// Selects `item`, and opens what it lies in.
+    /// Selects `item` and opens the rows above it.
     pub(in crate::app) fn select(&mut self, scene: &Scene, item: Item) {
         self.selected = Some(item);
         self.scrolls = true;
@@ -182,23 +182,22 @@ impl Outline {
         self.rows = None;
     }
 
-    /// Whether the tree shows something as selected.
+    /// True if the tree shows a selected item.
     pub(in crate::app) fn has_selection(&self) -> bool {
         self.is_open && self.selected.is_some()
     }
 
-    /// Selects nothing.
+    /// Clears the selection.
     pub(in crate::app) fn select_nothing(&mut self) {
         (self.selected, self.in_tree) = (None, false);
     }
 
-    /// The warning about something.
+    /// Returns the warning about an item.
     pub(in crate::app) fn note_of(&self, place: WarningPlace) -> Option<usize> {
         self.hierarchy.as_ref()?.notes.get(&place).copied()
     }
 
-    /// The rows of the first `nodes` nodes, which are those of the files, with `lights` the nodes that have
-    /// lights.
+    /// Builds the rows. The first `nodes` nodes come from the files, and `lights` are the nodes with lights.
     pub(in crate::app) fn rows(&mut self, scene: &Scene, nodes: usize, lights: &[usize]) -> Arc<[Row]> {
         let is_of_lights = |hierarchy: &Hierarchy| hierarchy.lights == lights;
         if !self.hierarchy.as_ref().is_some_and(is_of_lights) {
@@ -224,7 +223,8 @@ impl Outline {
         found || self.opened.get(&entry).copied().unwrap_or(at_first)
     }
 
-    /// All rows that are not folded away and, while something is searched for, have it or hold what has it.
+    /// Lists all rows whose ancestors are open. During a search, lists the matches and their ancestors
+    /// instead.
     fn flattened(&self, scene: &Scene) -> Vec<Row> {
         let mut rows = Vec::new();
         let Some(hierarchy) = &self.hierarchy else {
@@ -277,7 +277,7 @@ impl Outline {
         let found: Vec<bool> = (0..hierarchy.children.len())
             .map(|node| is_match(Item::Node(node)))
             .collect();
-        // Parents come before their children.
+        // Parents precede their children.
         let mut is_kept = found.clone();
         for index in (0..found.len()).rev() {
             if let Some(parent) = scene.nodes[index].parent.filter(|_| is_kept[index]) {
@@ -320,12 +320,12 @@ impl Outline {
         }
     }
 
-    /// What was selected in the tree.
+    /// Item that was selected in the tree.
     pub(in crate::app) fn chosen(&self) -> Option<Item> {
         self.selected.filter(|_| self.in_tree)
     }
 
-    /// Whether a node is hidden, or all meshes below a node that has none.
+    /// True if a node is hidden. A node without a mesh is hidden if all meshes below it are.
     pub(in crate::app) fn is_hidden(
         &mut self,
         scene: &Scene,
@@ -342,20 +342,20 @@ impl Outline {
         known.is_some_and(|(_, all)| all.get(node).copied().unwrap_or_default())
     }
 
-    /// The number of the row of what is selected.
+    /// Index of the selected item's row.
     pub(in crate::app) fn selected_row(&self) -> Option<usize> {
         let selected = Entry::Item(self.selected?);
         let rows = self.rows.as_ref()?;
         rows.iter().position(|row| row.entry == selected)
     }
 
-    /// The row of what is selected.
+    /// Row of the selected item.
     pub(in crate::app) fn row_of_selected(&self) -> Option<Row> {
         let row = self.selected_row()?;
         self.rows.as_ref()?.get(row).copied()
     }
 
-    /// What is selected after a step of an arrow key: down or up by so many rows.
+    /// Item that is selected after moving by `by` rows, down if positive.
     pub(in crate::app) fn stepped(&self, by: isize) -> Option<Item> {
         let rows = self.rows.as_ref()?;
         let items = rows.iter().filter_map(|row| match row.entry {
@@ -371,7 +371,7 @@ impl Outline {
         items.get(next).copied()
     }
 
-    /// The name of a row, made distinct by a number where others have it too.
+    /// Name of a row, with a number if other rows have the same name.
     pub(in crate::app) fn name(&self, scene: &Scene, item: Item) -> String {
         let own = shown(&full_name(scene, item));
         let doubles = self.hierarchy.as_ref().map(|hierarchy| &hierarchy.doubles);
@@ -418,9 +418,9 @@ impl Hierarchy {
     }
 }
 
-/// For each node whether it is hidden, or all meshes below a node that has none.
+/// True for each hidden node. A node without a mesh is hidden if all meshes below it are.
 fn hidden_nodes(scene: &Scene, hidden: &BTreeSet<usize>) -> Vec<bool> {
-    // Of each node and all below it: meshes, and meshes that are hidden.
+    // Meshes and hidden meshes in each node's subtree.
     let mut counts = vec![[0_usize; 2]; scene.nodes.len()];
     let mut all = vec![false; scene.nodes.len()];
     for (index, node) in scene.nodes.iter().enumerate().rev() {
@@ -439,10 +439,10 @@ fn hidden_nodes(scene: &Scene, hidden: &BTreeSet<usize>) -> Vec<bool> {
     all
 }
 
-/// A node and all below it.
+/// A node and its descendants.
 pub(in crate::app) fn with_all_below(scene: &Scene, node: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::from([node]);
-    // Parents come before their children.
+    // Parents precede their children.
     for (index, below) in scene.nodes.iter().enumerate().skip(node + 1) {
         if below.parent.is_some_and(|parent| found.contains(&parent)) {
             found.insert(index);
@@ -468,7 +468,7 @@ fn primitive_count(scene: &Scene, node: usize) -> usize {
     mesh.map_or(0, |mesh| mesh.primitives.len())
 }
 
-/// A name of any length and content, on one line.
+/// Shortens a name of any length and content to one line.
 pub(in crate::app) fn shown(name: &str) -> String {
     let one_line = |c: char| if c.is_control() { ' ' } else { c };
     let mut text: String = name.chars().take(LONGEST_NAME).map(one_line).collect();
@@ -478,7 +478,7 @@ pub(in crate::app) fn shown(name: &str) -> String {
     text
 }
 
-/// The name of the light at a node: its own, or the node's, or a number.
+/// Name of the light at a node: its own, or the node's, or a number.
 fn light_name(scene: &Scene, node: usize) -> String {
     let at = scene.nodes.get(node);
     let light = at.and_then(|at| at.light);
@@ -507,7 +507,7 @@ fn full_name(scene: &Scene, item: Item) -> String {
             let image = scene.images.get(scene.textures[index].image);
             let name = image.map_or("", |image| image.name.as_str());
             match name.parse::<usize>() {
-                // Images without a name are called by their number.
+                // Unnamed images are named by their number.
                 Ok(_) => format!("texture {index}"),
                 Err(_) => or_number(name, "texture", index),
             }
@@ -516,7 +516,8 @@ fn full_name(scene: &Scene, item: Item) -> String {
     }
 }
 
-/// What a row says behind its name. The files have so many nodes, and the scene so many lights.
+/// Detail text behind a row's name. `nodes` and `lights` are the numbers of nodes in the files and of lights
+/// in the scene.
 pub(in crate::app) fn detail(scene: &Scene, entry: Entry, nodes: usize, lights: usize) -> String {
     let item = match entry {
         Entry::Item(item) => item,
@@ -583,7 +584,7 @@ pub(in crate::app) fn detail(scene: &Scene, entry: Entry, nodes: usize, lights: 
     }
 }
 
-/// The word for a kind of light.
+/// Word for a kind of light.
 pub(in crate::app) fn kind_name(kind: LightKind) -> &'static str {
     match kind {
         LightKind::Directional => "directional",
@@ -606,7 +607,7 @@ mod tests {
         }
     }
 
-    /// A car with four wheels that have one mesh of two primitives, and a tree of 100 nodes beside it.
+    /// A car with four wheels that share one mesh of two primitives, beside a tree of 100 nodes.
     fn scene() -> Scene {
         let mut nodes = vec![node("car", None, None), node("", Some(0), None)];
         nodes.extend((0..4).map(|_| node("wheel", Some(1), Some(0))));
@@ -644,7 +645,7 @@ mod tests {
         let mut outline = Outline::default();
         let lists = [Group::Materials, Group::Notes].map(|group| (Entry::Group(group), 0));
         let head = (Entry::Group(Group::Nodes), 0);
-        // Many nodes: they are folded at first.
+        // With many nodes, all rows are initially closed.
         assert_eq!(
             entries(&mut outline, &scene),
             [head, of(0, 1), of(6, 1), lists[0], lists[1]]
@@ -654,7 +655,7 @@ mod tests {
             entries(&mut outline, &scene)[1..4],
             [of(0, 1), of(1, 2), of(6, 1)]
         );
-        // What is selected lies in open rows.
+        // The rows above the selection are open.
         outline.select(&scene, Item::Primitive(3, 1));
         let all = entries(&mut outline, &scene);
         let primitive = |number| (Entry::Item(Item::Primitive(3, number)), 4);
@@ -690,7 +691,7 @@ mod tests {
         assert_eq!(outline.matches(), 11);
         outline.search("material 1");
         let found = entries(&mut outline, &scene);
-        // The material, and the warning about it.
+        // The material and the warning about it match.
         assert_eq!((found.len(), outline.matches()), (4, 2));
         outline.search("no such thing");
         assert!(entries(&mut outline, &scene).is_empty());
@@ -740,7 +741,7 @@ mod tests {
         assert_eq!(with_all_below(&scene, 1), BTreeSet::from([1, 2, 3, 4, 5]));
     }
 
-    /// A chain of nodes, and as many side by side, take no recursion and no squared time.
+    /// A chain of nodes and as many siblings need neither recursion nor quadratic time.
     #[test]
     fn ten_thousand_nodes_are_rows() {
         let chain = (0_usize..10_000).map(|number| node("link", number.checked_sub(1), None));

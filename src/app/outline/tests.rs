@@ -1,4 +1,4 @@
-//! The scene tree and the inspector, laid out without a window.
+//! Tests of the scene tree and the inspector, laid out without a window.
 
 use crate::{
     app::{
@@ -105,7 +105,7 @@ fn click(state: &mut State, text: &str, count: usize) {
     });
 }
 
-/// Whatever is selected, nothing is cut off, overlaps or lacks a tooltip.
+/// For every selection, nothing is cut off, overlaps or lacks a tooltip.
 #[test]
 fn every_inspector_is_whole() {
     let mut faults = Vec::new();
@@ -120,7 +120,7 @@ fn every_inspector_is_whole() {
         let mut state = shown(lamp());
         state.select_item(item);
         state.inspect.selection.clear();
-        // A texture opens the viewer, which has tests of its own.
+        // A texture opens the texture viewer, which has its own tests.
         state.inspect.textures.is_open = false;
         let found = with_run(&mut state, Show::Panel, ([1280.0, 2400.0], 1.0), |run| {
             let mut found = run.faults(&[]);
@@ -132,7 +132,7 @@ fn every_inspector_is_whole() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Of 10,000 nodes the rows that are in sight are laid out, and no others.
+/// Only the visible rows of 10,000 nodes are laid out.
 #[test]
 fn rows_out_of_sight_are_not_laid_out() {
     let node = |number: usize| Node {
@@ -153,13 +153,13 @@ fn rows_out_of_sight_are_not_laid_out() {
     };
     let (rows, is_there) = count(&mut state);
     assert!((20..80).contains(&rows) && !is_there, "{rows}");
-    // What is selected is scrolled to.
+    // The selection is scrolled into view.
     state.select_item(Item::Node(7777));
     let (rows, is_there) = count(&mut state);
     assert!((10..80).contains(&rows) && is_there, "{rows}");
 }
 
-/// Rows are searched, selected, walked and hidden; a double click frames.
+/// Rows are searched, selected, navigated and hidden. A double click frames.
 #[test]
 fn the_tree_is_worked_with() {
     let mut state = shown(lamp());
@@ -171,7 +171,7 @@ fn the_tree_is_worked_with() {
     assert_eq!(state.inspect.outline.selected, Some(Item::Node(3)));
     state.ui.actions.clear();
     state.select_item(Item::Node(2));
-    // Left to the parent; folded; opened; down.
+    // Left selects the parent or closes the row, and down moves on.
     for (key, expected) in [
         (KeyCode::ArrowLeft, Item::Node(1)),
         (KeyCode::ArrowLeft, Item::Node(1)),
@@ -185,19 +185,19 @@ fn the_tree_is_worked_with() {
         assert_eq!(state.inspect.outline.selected, Some(expected), "{key:?}");
     }
     assert!(!state.walk_outline(KeyCode::KeyW));
-    // A node hides all below it.
+    // Hiding a node hides its descendants.
     let look = Look::default();
     state.perform(Action::Hide, 1.0, &look);
     let visible = |state: &State| state.stage.as_ref().unwrap().pose().visible;
     assert_eq!(visible(&state), [true, false, false, false]);
-    // All that the room shows is hidden: its eye shows it.
+    // Everything in the room is hidden, so that its eye shows it again.
     state.toggle_hidden(0);
     assert_eq!(visible(&state), [true; 4]);
     state.toggle_hidden(0);
     assert_eq!(visible(&state), [false; 4]);
     state.toggle_hidden(0);
     assert_eq!(visible(&state), [true; 4]);
-    // The way back from the picture.
+    // The tree follows the selection in the picture.
     state.inspect.selection.clear();
     let picked = crate::app::inspect::selection::Selected {
         node: 2,
@@ -217,7 +217,7 @@ fn the_tree_is_worked_with() {
     assert_eq!(state.ui.actions, [Action::Outline]);
 }
 
-/// A click on a warning goes to what it is about.
+/// A click on a warning selects its item.
 #[test]
 fn a_warning_goes_to_its_place() {
     let mut state = shown(lamp());
@@ -231,8 +231,8 @@ fn a_warning_goes_to_its_place() {
     assert!(texts.contains(&"roughness".to_owned()), "{texts:?}");
 }
 
-/// Looking at values changes none; edited ones are reset one by one and all together; a reload keeps what it
-/// can.
+/// Looking at values changes none. Edits are reset individually and together. A reload keeps the edits that
+/// still apply.
 #[test]
 fn edits_are_shown_reset_and_kept() {
     let mut state = shown(lamp());
@@ -253,11 +253,12 @@ fn edits_are_shown_reset_and_kept() {
     assert_eq!(stage(&state), (1, 1));
     let copied = crate::app::inspect::rows::text(&state, &Pose::default(), Item::Material(0));
     assert!(copied.contains("roughness: 0.2500 (file: 0.5000)"), "{copied}");
-    // Two clicks on a name.
+    // Two clicks on a name reset its value.
     click(&mut state, "roughness", 2);
     let now = &state.stage.as_ref().unwrap().scene.materials[0];
     assert_eq!((now.roughness, now.metallic), (0.5, 0.125));
-    // The same files again: another roughness in the file, and the edit of the other value.
+    // The same files are loaded again, with another roughness in the file and the edit of the other value
+    // kept.
     let mut file = lamp();
     file.materials[0].roughness = 0.75;
     let opened = OpenedScene::new(file, &Config::default(), Span::Clip);
@@ -265,7 +266,7 @@ fn edits_are_shown_reset_and_kept() {
     let now = &state.stage.as_ref().unwrap().scene.materials[0];
     assert_eq!((now.roughness, now.metallic), (0.75, 0.125));
     assert!(state.stage.as_ref().unwrap().changed_materials.contains(&0));
-    // A file whose material has another name.
+    // In this file the material has another name.
     let mut file = lamp();
     file.materials[0].name = "silk".into();
     let opened = OpenedScene::new(file, &Config::default(), Span::Clip);
@@ -273,7 +274,7 @@ fn edits_are_shown_reset_and_kept() {
     assert_eq!(state.edit_count(), 0);
     let (told, _) = state.ui.notice.take().unwrap();
     assert!(told.starts_with("1 edit and 1 step of undo dropped"), "{told}");
-    // Edits do not go to another file.
+    // Edits are not applied to another file.
     let material = edited(&state);
     state.edit_material(0, material);
     let opened = OpenedScene::new(lamp(), &Config::default(), Span::Clip);
@@ -282,7 +283,7 @@ fn edits_are_shown_reset_and_kept() {
     assert_eq!(state.stage.as_ref().unwrap().scene.materials, lamp().materials);
 }
 
-/// Lights are added, moved, switched and removed, and come back; the exposure stays.
+/// Lights are added, moved, switched, removed and restored. The exposure stays.
 #[test]
 fn lights_are_edited_and_come_back() {
     let mut state = shown(lamp());
@@ -307,7 +308,7 @@ fn lights_are_edited_and_come_back() {
         (stage.scene.nodes.len(), stage.scene.lights.len(), lights)
     };
     assert_eq!(stage(&state), (5, 2, vec![3, 4]));
-    // Another key, so that the exposure is computed anew.
+    // Another key forces a new computation of the exposure.
     state.config.environment.intensity *= 0.5;
     let dimmed = exposure(&mut state);
     state.config.environment.intensity *= 2.0;
@@ -338,11 +339,11 @@ fn lights_are_edited_and_come_back() {
 
 type Counts = (usize, usize, Vec<usize>);
 
-/// A light's mark is dragged in the plane of the view.
+/// Dragging a light's mark moves it in the plane of the view.
 #[test]
 fn a_mark_in_the_picture_moves_its_light() {
     let mut state = shown(lamp());
-    // The light is in the middle of the picture, five metres away.
+    // The light is at the centre of the picture, five metres away.
     let stats = stats();
     let room = std::cell::Cell::new(egui::Rect::NOTHING);
     let mut add = |ui: &mut egui::Ui| {
@@ -364,7 +365,7 @@ fn a_mark_in_the_picture_moves_its_light() {
     assert!((moved.x / moved.y - 2.0).abs() < 0.2, "{moved}");
 }
 
-/// An empty scene and none at all have a tree.
+/// The tree works for an empty scene and without a scene.
 #[test]
 fn an_empty_scene_has_a_tree() {
     let mut state = shown(Scene::default());

@@ -1,4 +1,4 @@
-//! The scene tree at the left, and the inspector of what is selected below it.
+//! The scene tree at the left, and the inspector of the selection below it.
 
 use crate::{
     app::{
@@ -19,19 +19,19 @@ use egui::{
     vec2,
 };
 
-/// Width of the panel in points, at first and at least.
+/// Initial and minimum width of the panel in points.
 const WIDTH: f32 = 300.0;
 const LEAST_WIDTH: f32 = 220.0;
-/// Least room of the panel: where there is less, the scene needs it.
+/// Minimum size of the window in points. In a smaller one the scene needs the room.
 const LEAST: [f32; 2] = [460.0, 260.0];
-/// Points that a row is further right than the one that it is below, and most levels that are told apart so.
+/// Indentation of a row per level in points, and the maximum number of indented levels.
 const INDENT: f32 = 12.0;
 const MOST_LEVELS: usize = 12;
-/// Room of the triangle before a name, and of the eye at the right.
+/// Width of the triangle before a name and of the eye at the right, in points.
 const ARROW: f32 = 14.0;
 const EYE: f32 = 22.0;
 
-/// Shows the panel if it is open. Returns its width where it lies over the picture.
+/// Shows the panel if it is open. Returns its width if it covers the picture.
 pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
     state.follow_selection();
     let room = ui.available_size();
@@ -88,7 +88,7 @@ fn title(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// What is done with all edits.
+/// Menu of actions on all edits.
 fn edits_menu(ui: &mut Ui, state: &mut State) {
     let count = state.edit_count();
     let has_hidden = state.stage.as_ref().is_some_and(|stage| !stage.hidden.is_empty());
@@ -96,25 +96,25 @@ fn edits_menu(ui: &mut Ui, state: &mut State) {
         (
             count > 0,
             "Reset edits",
-            "Makes all materials and lights what the file says",
+            "Restores all materials and lights from the file",
             None,
         ),
         (
             count > 0 || has_hidden,
             "Save edits",
-            "Saves the edits and what is hidden as a file, for here and for canopy render --edits",
+            "Saves edits and hidden nodes in a file, for the viewer and for canopy render --edits",
             Some(Action::SaveEdits),
         ),
         (
             true,
             "Load edits",
-            "Lays edits that were saved over the scene, in place of those that it has",
+            "Replaces the edits of the scene by saved ones",
             Some(Action::LoadEdits),
         ),
         (
             count > 0,
             "Compare with none",
-            "Shows the scene as its files have it beside it, as side B",
+            "Shows the scene without edits as side B",
             Some(Action::CompareUnedited),
         ),
     ];
@@ -132,14 +132,14 @@ fn edits_menu(ui: &mut Ui, state: &mut State) {
                     None => {
                         state.edit_scene(|_, edits| *edits = Default::default());
                         state.inspect.outline.select_nothing();
-                        state.notify("materials and lights are those of the file");
+                        state.notify("restored all materials and lights of the file");
                     }
                 }
             }
         });
         let told = match count {
-            0 => "What is done with edits: there are none".to_owned(),
-            count => format!("What is done with edits: {}", counted(count as u64, "edit")),
+            0 => "Edits of materials and lights: there are none".to_owned(),
+            count => format!("Edits of materials and lights: {}", counted(count as u64, "edit")),
         };
         menu.response.on_hover_text(told);
     });
@@ -153,7 +153,7 @@ fn search(ui: &mut Ui, state: &mut State) {
             .desired_width((ui.available_width() - 84.0).max(60.0));
         let edit = ui
             .add(edit)
-            .on_hover_text("Shows what has this in its name, and what that lies in");
+            .on_hover_text("Shows rows with this text in their names, and their parents");
         if edit.changed() {
             state.inspect.outline.search(&query);
         }
@@ -178,22 +178,17 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         (
             is_chosen,
             "Hide",
-            "Hides what is selected, with all below it",
+            "Hides the selection and all its children",
             Action::Hide,
         ),
         (is_chosen, "Isolate", "Hides all other meshes", Action::Isolate),
         (
             is_chosen,
             "Frame",
-            "Brings what is selected into view",
+            "Brings the selection into view",
             Action::FrameSelection,
         ),
-        (
-            has_hidden,
-            "Show all",
-            "Shows all that is hidden",
-            Action::ShowAll,
-        ),
+        (has_hidden, "Show all", "Shows all hidden nodes", Action::ShowAll),
     ];
     ui.horizontal_wrapped(|ui| {
         ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
@@ -216,12 +211,12 @@ fn add_light(ui: &mut Ui, state: &mut State) {
         (
             LightKind::Point,
             "Point",
-            "Shines in all directions, before what the middle of the picture shows",
+            "Shines in all directions, in front of the surface at the centre of the picture",
         ),
         (
             LightKind::spot(0.3, 0.5),
             "Spot",
-            "Shines from the camera at the middle of the picture",
+            "Shines from the camera at the centre of the picture",
         ),
         (
             LightKind::Directional,
@@ -240,13 +235,13 @@ fn add_light(ui: &mut Ui, state: &mut State) {
             }
         });
         menu.response
-            .on_hover_text("Adds a light to the scene that is shown; the file stays as it is");
+            .on_hover_text("Adds a light to the scene. The file does not change");
     });
 }
 
 fn tree(ui: &mut Ui, state: &mut State) {
     let Some(stage) = &state.stage else {
-        ui.weak("There is no scene.");
+        ui.weak("No scene is open.");
         return;
     };
     let lights = stage.applied.light_nodes(&stage.scene);
@@ -255,7 +250,7 @@ fn tree(ui: &mut Ui, state: &mut State) {
     if rows.is_empty() {
         ui.weak(match state.inspect.outline.query.is_empty() {
             true => "The scene is empty.",
-            false => "Nothing has this in its name.",
+            false => "No name contains this text.",
         });
         return;
     }
@@ -277,7 +272,7 @@ fn tree(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// The warning that a row is marked for.
+/// Returns the warning that a row is marked with.
 fn note_of(state: &State, item: Item) -> Option<usize> {
     let scene = &state.stage.as_ref()?.scene;
     let place = match item {
@@ -311,7 +306,7 @@ fn is_edited(state: &State, item: Item) -> bool {
     }
 }
 
-/// A row: one widget, of which the triangle and the eye are parts.
+/// Draws a row as one widget that includes the triangle and the eye.
 fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2]) {
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -371,7 +366,7 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2
         let at = pos2(left + name_width + 7.0, rect.center().y);
         painter.circle_filled(at, 2.5, accent(&visuals));
     }
-    // What it holds is told where there is room for all of it; the tooltip has it anyway.
+    // The detail text is shown only if all of it fits. The tooltip always has it.
     let weak = visuals.weak_text_color();
     let small = FontId::new(font.size * 0.85, font.family);
     let held = elided(ui, &detail, small, weak, f32::INFINITY);
@@ -406,7 +401,7 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2
         };
     }
     state.select_item(item);
-    // It is in sight: a list that moves under the pointer cannot be clicked twice.
+    // A row in sight must not scroll, because a row that moves under the pointer cannot be double-clicked.
     state.inspect.outline.scrolls = false;
     if twice || matches!(item, Item::Note(_)) {
         state.open_item(item);
@@ -417,11 +412,11 @@ fn tip(name: &str, detail: &str, note: Option<&str>, row: &Row, item: Option<Ite
     let does = match item {
         None => "Click to open or fold",
         Some(Item::Node(_) | Item::Primitive(..) | Item::Material(_)) => "Double-click to bring it into view",
-        Some(Item::Light(_)) => "Double-click to bring it into view; the eye switches it",
+        Some(Item::Light(_)) => "Double-click to bring it into view. The eye shows or hides it",
         Some(Item::Camera(_)) => "Double-click to look through it",
         Some(Item::Clip(_)) => "Double-click to play it",
-        Some(Item::Texture(_)) => "Click to look at it",
-        Some(Item::Note(_)) => "Click to go to what it is about",
+        Some(Item::Texture(_)) => "Click to open it",
+        Some(Item::Note(_)) => "Click to select the object of the warning",
     };
     let mut text = name.to_owned();
     if !detail.is_empty() {
@@ -436,7 +431,7 @@ fn tip(name: &str, detail: &str, note: Option<&str>, row: &Row, item: Option<Ite
     format!("{text}\n\n{does}")
 }
 
-/// A text in a line of at most `width` points.
+/// Lays out a text on one line of at most `width` points, with an ellipsis.
 fn elided(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> std::sync::Arc<egui::Galley> {
     let text = RichText::new(text).font(font).color(color);
     let text: egui::WidgetText = text.into();
@@ -452,7 +447,7 @@ fn triangle(at: Pos2, is_open: bool, color: Color32) -> Shape {
     Shape::convex_polygon(corners, color, Stroke::NONE)
 }
 
-/// An eye; with a line through it where nothing is seen.
+/// Draws an eye, crossed out if the item is hidden.
 fn paint_eye(painter: &egui::Painter, at: Pos2, is_shown: bool, color: Color32) {
     let stroke = Stroke::new(1.2, color);
     let lid = |sign: f32| {

@@ -1,4 +1,4 @@
-//! What the command palette does with the viewer.
+//! Actions of the command palette on the viewer.
 
 use crate::{
     app::{
@@ -36,7 +36,7 @@ impl State {
         self.ui.palette = Some(Palette::new(rows, recent, &self.config, &self.edits.initial));
     }
 
-    /// Clips, cameras and variants of the scene.
+    /// Rows of the scene's clips, cameras and variants.
     fn scene_rows(&self) -> Vec<Row> {
         let Some(stage) = &self.stage else {
             return Vec::new();
@@ -72,7 +72,7 @@ impl State {
         rows
     }
 
-    /// Every channel.
+    /// Rows of all channels.
     fn channel_rows(&self) -> impl Iterator<Item = Row> {
         Channel::ALL.into_iter().map(|channel| {
             let note = if channel == self.picture.channel {
@@ -88,12 +88,12 @@ impl State {
         })
     }
 
-    /// Does what a row says, and remembers it.
+    /// Runs the command of a row and adds it to the recent commands.
     pub(in crate::app) fn run_command(&mut self, row: Row) {
         self.ui.palette = None;
         let recent = &mut self.ui.layout.recent_commands;
         let label = row.label();
-        // How many steps back means something else the next time.
+        // The number of undo steps would have another meaning next time.
         if !matches!(row.command, Command::Undo(_) | Command::Show(_)) {
             recent.retain(|other| *other != label);
             recent.insert(0, label);
@@ -101,7 +101,7 @@ impl State {
         }
         match row.command {
             Command::Action(action) => self.ui.actions.push(action),
-            // The palette goes on to its values by itself.
+            // The palette itself shows the values.
             Command::Setting(_) => {}
             Command::Show(key) => {
                 self.ui.panel = true;
@@ -114,7 +114,7 @@ impl State {
         }
     }
 
-    /// Sets a key from `KEY=VALUE`, and tells its value, or why not.
+    /// Sets a key from `KEY=VALUE`. Shows its value or the error.
     pub(in crate::app) fn set_by_hand(&mut self, text: &str) {
         let before = self.config.clone();
         match self.config.set_text("palette", text) {
@@ -122,14 +122,14 @@ impl State {
                 self.follow_settings(&before);
                 let value = model::value_text(&self.config, &key);
                 let later = match key.split('.').next() {
-                    Some("gpu") => " (from the next start)",
-                    _ if key == "window.size" => " (from the next start)",
-                    Some("load") => " (the files are read again)",
+                    Some("gpu") => " (applies at the next start)",
+                    _ if key == "window.size" => " (applies at the next start)",
+                    Some("load") => " (reloads the files)",
                     _ => "",
                 };
                 self.notify(format!("{key}: {value}{later}"));
             }
-            Err(error) => self.fail("The setting stays as it is", error.to_string()),
+            Err(error) => self.fail("The setting was not changed", error.to_string()),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Channels in words.
+//! Names and descriptions of channels.
 
 use crate::render::Channel;
 
-/// The name of a channel in lists and on the picture.
+/// Name of a channel in lists and on the picture.
 pub(in crate::app) fn title(channel: Channel) -> String {
     match channel {
         Channel::Lit => "lit picture".into(),
@@ -18,12 +18,12 @@ pub(in crate::app) fn title(channel: Channel) -> String {
     }
 }
 
-/// The meaning of a channel, in a sentence.
+/// Description of a channel in one sentence.
 pub(in crate::app) fn meaning(channel: Channel) -> &'static str {
     match channel {
-        Channel::Lit => "The finished picture",
-        Channel::Position => "World position in metres",
-        Channel::Normal => "World normal, as shaded",
+        Channel::Lit => "The lit picture",
+        Channel::Position => "Position in metres, world space",
+        Channel::Normal => "Shading normal, world space",
         Channel::Albedo => "Base colour",
         Channel::Roughness => "Perceptual roughness",
         Channel::Metallic => "Metalness",
@@ -32,23 +32,23 @@ pub(in crate::app) fn meaning(channel: Channel) -> &'static str {
         Channel::Depth => "Distance along the view axis",
         Channel::Mesh => "A colour for each mesh",
         Channel::Material => "A colour for each material",
-        Channel::Shadow => "Where the first light is visible",
-        Channel::Cost => "Nodes and triangles that the rays of a pixel visit, as a heat map",
-        Channel::Ambient => "How much of the environment a point sees",
-        Channel::Bounced => "Radiance of lights that surfaces around a point send on to it",
-        Channel::Motion => "How far a point has moved in the picture since the last frame, 32 pixels at most",
-        Channel::Reflection => "Radiance that rays have found for glossy surfaces",
-        Channel::ReflectionDistance => "Distance to what glossy surfaces reflect",
-        Channel::Deviation => "Signed distance from the file that the scene is compared with",
-        Channel::Intersections => "Orange where a triangle passes through one of another mesh. Shift+I",
-        Channel::Lab => "Rays through a structure of the laboratory",
-        Channel::Transmittance => "What fog and volumes let through of what is seen",
-        Channel::Scattered => "Radiance that fog and volumes add to what is seen",
-        Channel::ReflectionTiles => "The share of each tile's pixels that send reflection rays",
+        Channel::Shadow => "Visibility of the first light",
+        Channel::Cost => "Nodes and triangles that the shadow rays of a pixel visit, as a heat map",
+        Channel::Ambient => "Visible share of the environment",
+        Channel::Bounced => "Radiance of lights after one bounce off surrounding surfaces",
+        Channel::Motion => "Motion vectors since the last frame, up to 32 pixels",
+        Channel::Reflection => "Radiance of traced reflections",
+        Channel::ReflectionDistance => "Distance to the reflected surface",
+        Channel::Deviation => "Signed distance from the surface of the deviation file",
+        Channel::Intersections => "Triangles that intersect another mesh, in orange (Shift+I)",
+        Channel::Lab => "Rays through an acceleration structure of the laboratory",
+        Channel::Transmittance => "Transmittance of fog and volumes",
+        Channel::Scattered => "Radiance that fog and volumes scatter towards the eye",
+        Channel::ReflectionTiles => "Share of the pixels of each tile that send reflection rays",
     }
 }
 
-/// Other words for a channel, by which it is found.
+/// Search synonyms of a channel.
 pub(in crate::app) fn synonyms(channel: Channel) -> &'static str {
     match channel {
         Channel::Normal => "normals",

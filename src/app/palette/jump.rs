@@ -1,16 +1,15 @@
-//! Finding a setting in the panel, and going to it: its tab and its group open, its row comes into sight, and its
-//! control gets the keyboard.
+//! Jump to a setting in the panel: opens its tab and group, scrolls to its row, and focuses its control.
 
-/// A setting that the panel is to show.
+/// Target of a jump in the panel.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct Jump {
-    /// Its key.
+    /// Key of the setting.
     pub(in crate::app) key: String,
-    /// True once its tab is shown, and its group is open.
+    /// True once its tab is shown and its group is open.
     pub(in crate::app) is_placed: bool,
-    /// True once its row was there.
+    /// True once its row has been shown.
     pub(in crate::app) is_found: bool,
-    /// Seconds of the panel's clock since when its row is looked for: groups open over some frames.
+    /// Panel time in seconds at which the search for the row started. Groups take several frames to open.
     pub(in crate::app) since: Option<f64>,
 }
 
@@ -25,13 +24,13 @@ impl Jump {
     }
 }
 
-/// The field that finds settings.
+/// State of the search field for settings.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Finder {
-    /// The text of the field.
+    /// Text of the field.
     pub(in crate::app) text: String,
-    /// True where the field is to have the keyboard.
+    /// True if the field must be focused.
     pub(in crate::app) takes_keyboard: bool,
-    /// True where the first control that was found is to have it.
+    /// True if the first control that was found must be focused.
     pub(in crate::app) enters: bool,
 }

@@ -1,4 +1,4 @@
-//! The command palette, and what else finds settings.
+//! Command palette, and other ways to find settings.
 
 pub(in crate::app) mod actions;
 pub(in crate::app) mod channels;

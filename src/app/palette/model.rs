@@ -1,4 +1,4 @@
-//! The command palette: every action, setting and thing of the scene as a row that is found by typing.
+//! Model of the command palette: every action, setting and object of the scene is a searchable row.
 
 use crate::{
     app::{
@@ -16,26 +16,26 @@ use nucleo_matcher::{
 };
 use std::path::Path;
 
-/// Commands that are remembered as used last.
+/// Maximum number of recent commands.
 pub(in crate::app) const MOST_RECENT: usize = 12;
 
-/// Added to the score of what was used lately: as much as a word that begins where a word of the row does.
+/// Bonus of recent commands, as much as a match at the beginning of a word.
 const RECENT_BONUS: u32 = 24;
 
-/// More than letters alone score.
+/// Score difference between kinds of matches, more than letters alone can score.
 const TIER: u32 = 10_000;
 
-/// What a row does.
+/// Command of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) enum Command {
     Action(Action),
-    /// Goes on to the values of a setting.
+    /// Shows the values of a setting in the palette.
     Setting(String),
     /// Shows a setting in the panel.
     Show(String),
-    /// Sets a key, from `KEY=VALUE`.
+    /// Sets a key from `KEY=VALUE`.
     Set(String),
-    /// Takes so many changes of settings back.
+    /// Undoes this many steps.
     Undo(usize),
     Open(Opened),
     /// Applies a look.
@@ -45,12 +45,12 @@ pub(in crate::app) enum Command {
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct Row {
-    /// What kind of thing it is.
+    /// Kind of the row.
     pub(in crate::app) section: &'static str,
     pub(in crate::app) name: String,
-    /// Its keys, its value, or where it is.
+    /// Its keys, its value, or its location.
     pub(in crate::app) note: String,
-    /// More words, which are found after those of the name.
+    /// Further words to search, with less weight than the name.
     pub(in crate::app) about: String,
     pub(in crate::app) command: Command,
 }
@@ -71,39 +71,39 @@ impl Row {
         }
     }
 
-    /// What it is remembered by.
+    /// Label in the recent commands.
     pub(in crate::app) fn label(&self) -> String {
         format!("{}: {}", self.section, self.name)
     }
 }
 
-/// The palette while it is open.
+/// State of the open palette.
 #[derive(Debug)]
 pub(in crate::app) struct Palette {
-    /// What was typed.
+    /// Typed text.
     pub(in crate::app) text: String,
-    /// Everything there is.
+    /// All rows.
     all: Vec<Row>,
-    /// What matches, the best first.
+    /// Matching rows, best first.
     found: Vec<Row>,
-    /// What was typed when that was found.
+    /// Text that `found` belongs to.
     found_for: Option<String>,
     selected: usize,
-    /// Whether the list is to show the selected row.
+    /// True if the list must scroll to the selected row.
     pub(in crate::app) follows: bool,
-    /// Labels of what was used last, the latest first.
+    /// Labels of the recent commands, latest first.
     recent: Vec<String>,
-    /// For the values of settings.
+    /// Settings in force, for the values of settings.
     config: Config,
     initial: Config,
-    /// Why what was typed cannot be set.
+    /// Reason why the typed value cannot be set.
     fault: Option<String>,
     matcher: Matcher,
 }
 
 impl Palette {
-    /// A palette of `all`; `recent` are labels of what was used last. `config` and `initial` are the settings
-    /// in force and at the start.
+    /// Creates a palette of the rows `all`. `recent` are the labels of the recent commands. `config` and
+    /// `initial` are the settings in force and at the start.
     pub(in crate::app) fn new(all: Vec<Row>, recent: Vec<String>, config: &Config, initial: &Config) -> Self {
         let mut palette = Self {
             text: String::new(),
@@ -122,7 +122,7 @@ impl Palette {
         palette
     }
 
-    /// What matches, the best first.
+    /// Returns the matching rows, best first.
     pub(in crate::app) fn rows(&self) -> &[Row] {
         &self.found
     }
@@ -131,19 +131,19 @@ impl Palette {
         self.selected
     }
 
-    /// Why what was typed cannot be set, in a line.
+    /// Returns the reason why the typed value cannot be set, in one line.
     pub(in crate::app) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
-    /// Goes down by `rows`, or up where negative, as far as the list reaches.
+    /// Moves the selection down by `rows` within the list, or up if negative.
     pub(in crate::app) fn step(&mut self, rows: isize) {
         let last = self.found.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(rows).min(last);
         self.follows = true;
     }
 
-    /// Types the name of the selected setting, or value.
+    /// Completes the text to the name of the selected setting or value.
     pub(in crate::app) fn complete(&mut self) {
         let Some(row) = self.found.get(self.selected) else {
             return;
@@ -155,7 +155,7 @@ impl Palette {
         self.find();
     }
 
-    /// What the row at `index` does; a setting goes on to its values first.
+    /// Returns the row at `index` to run. For a setting, its values are shown first.
     pub(in crate::app) fn choose(&mut self, index: usize) -> Option<Row> {
         let row = self.found.get(index)?.clone();
         if let Command::Setting(key) = &row.command {
@@ -166,13 +166,13 @@ impl Palette {
         Some(row)
     }
 
-    /// As [`Self::choose`], for the selected row.
+    /// Chooses the selected row, like [`Self::choose`].
     pub(in crate::app) fn accept(&mut self) -> Option<Row> {
         self.find();
         self.choose(self.selected)
     }
 
-    /// Finds what matches the text, if it has changed.
+    /// Updates the matches if the text has changed.
     pub(in crate::app) fn find(&mut self) {
         if self.found_for.as_deref() == Some(self.text.as_str()) {
             return;
@@ -185,7 +185,7 @@ impl Palette {
         };
     }
 
-    /// Rows that match, the best first; all of them, with those used last first, where nothing was typed.
+    /// Returns the matching rows, best first. Without text it returns all rows, recent ones first.
     fn matches(&mut self) -> Vec<Row> {
         let text = self.text.trim();
         let pattern = |kind| Pattern::new(text, CaseMatching::Ignore, Normalization::Smart, kind);
@@ -197,7 +197,7 @@ impl Palette {
                 pattern.score(Utf32Str::new(text, &mut buffer), &mut self.matcher)
             };
             let label = row.label();
-            // Letters in the order of those typed find a name too, and a part of a word a comment.
+            // A name also matches letters in the typed order, and a description matches a part of a word.
             let by_letters = score(&by_name, &label);
             let likeness = by_letters.or_else(|| score(&by_words, &row.about).map(|_| 0));
             let Some(likeness) = likeness else { continue };
@@ -216,7 +216,7 @@ impl Palette {
             };
             scored.push((std::cmp::Reverse(score + bonus), index));
         }
-        // What matches as well stays in order.
+        // Equal scores keep the order of the rows.
         scored.sort();
         scored
             .into_iter()
@@ -224,7 +224,7 @@ impl Palette {
             .collect()
     }
 
-    /// Rows that set `key`: to what was typed where that is allowed, and to values that begin with it.
+    /// Rows that set `key` to the typed value, if allowed, and to values that begin with it.
     fn values(&mut self, key: &str, typed: &str) -> Vec<Row> {
         let now = value_text(&self.config, key);
         let start = value_text(&self.initial, key);
@@ -252,19 +252,19 @@ impl Palette {
                 Err(error) => self.fault = Some(without_origin(&error)),
             }
         }
-        // What was typed whole comes before what it only begins.
+        // An exact match precedes values that only begin with the text.
         values.sort_by_key(|value| value != typed);
         let mut rows: Vec<Row> = values.iter().map(|value| row(value)).collect();
         if typed.is_empty() {
             let command = Command::Show(key.into());
-            let note = "goes to its control";
+            let note = "shows its control";
             rows.push(Row::new("panel", format!("{key} in the panel"), note, command));
         }
         rows
     }
 }
 
-/// Whether each word of `typed` is the beginning of a word of `text`.
+/// True if each word of `typed` is the beginning of a word of `text`.
 pub(in crate::app) fn begins_words(typed: &str, text: &str) -> bool {
     fn words(text: &str) -> impl Iterator<Item = &str> {
         let words = text.split(|c: char| !c.is_alphanumeric());
@@ -275,7 +275,7 @@ pub(in crate::app) fn begins_words(typed: &str, text: &str) -> bool {
     typed.peek().is_some() && typed.all(|typed| words(&text).any(|word| word.starts_with(typed)))
 }
 
-/// The message of an error of a setting that no file set.
+/// Error message of a setting without its origin, because no file has set it.
 fn without_origin(error: &crate::Error) -> String {
     match error {
         crate::Error::Config { what, .. } => what.clone(),
@@ -283,7 +283,7 @@ fn without_origin(error: &crate::Error) -> String {
     }
 }
 
-/// A value as it is typed.
+/// Formats the value of a key as it is typed.
 pub(in crate::app) fn value_text(config: &Config, key: &str) -> String {
     match config.value(key) {
         Some(toml::Value::String(text)) => text,
@@ -293,7 +293,7 @@ pub(in crate::app) fn value_text(config: &Config, key: &str) -> String {
     }
 }
 
-/// The key and the value, or the beginning of one, of `shadows.mode rays` or `shadows.mode = rays`.
+/// Splits `shadows.mode rays` or `shadows.mode = rays` into the key and the beginning of a value.
 fn setting_of(text: &str, config: &Config) -> Option<(String, String)> {
     let (key, value) = text.trim_start().split_once([' ', '='])?;
     config.value(key)?;
@@ -301,7 +301,7 @@ fn setting_of(text: &str, config: &Config) -> Option<(String, String)> {
     Some((key.into(), value.into()))
 }
 
-/// Every action, with its keys.
+/// Rows of all actions with their keys.
 pub(in crate::app) fn actions(keymap: &Keymap) -> Vec<Row> {
     let bound = BINDINGS
         .iter()
@@ -317,20 +317,17 @@ pub(in crate::app) fn actions(keymap: &Keymap) -> Vec<Row> {
         row
     });
     let others = [
-        ("open a file to compare the surface with", Action::OpenCompared),
+        ("open a file to measure the deviation from", Action::OpenCompared),
         (
-            "save edits of materials and lights, and what is hidden",
+            "save edits of materials and lights, and hidden nodes",
             Action::SaveEdits,
         ),
-        ("load edits that were saved", Action::LoadEdits),
-        ("compare with the scene before all edits", Action::CompareUnedited),
-        (
-            "open a scene or a picture to compare with side by side",
-            Action::OpenSide,
-        ),
+        ("load saved edits", Action::LoadEdits),
+        ("compare with the scene without edits", Action::CompareUnedited),
+        ("open a scene or a picture as side B", Action::OpenSide),
         ("import a look", Action::ImportLook),
         ("export the settings as a look", Action::ExportLook),
-        ("run the benchmark, or end it", Action::Benchmark),
+        ("start or stop the benchmark", Action::Benchmark),
         ("save the profile as a trace (JSON)", Action::SaveProfile("json")),
         ("save the profile as a table (CSV)", Action::SaveProfile("csv")),
     ];
@@ -338,7 +335,7 @@ pub(in crate::app) fn actions(keymap: &Keymap) -> Vec<Row> {
     bound.chain(others).collect()
 }
 
-/// Every setting, with its value.
+/// Rows of all settings with their values.
 pub(in crate::app) fn settings(config: &Config) -> Vec<Row> {
     let values = config.values();
     let row = |Told { key, comment, .. }| {
@@ -358,7 +355,7 @@ pub(in crate::app) fn settings(config: &Config) -> Vec<Row> {
     Config::told().into_iter().map(row).collect()
 }
 
-/// What was opened last.
+/// Rows of recently opened files.
 pub(in crate::app) fn recent(recent: &Recent) -> Vec<Row> {
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -409,7 +406,7 @@ mod tests {
         assert_eq!(palette.rows()[0].note, "F11");
         assert_eq!(names(&mut palette, "shadowsm")[0], "shadows.mode");
         assert_eq!(names(&mut palette, "envhaze")[0], "environment.haze");
-        // No name holds the word: it is of a comment.
+        // The word occurs in no name but in a description.
         assert_eq!(names(&mut palette, "symbolic links"), ["load.follow_links"]);
         assert_eq!(names(&mut palette, "xyzzy"), [""; 0]);
         palette.step(3);
@@ -456,11 +453,11 @@ mod tests {
         let rows = actions(&Keymap::default());
         let mut palette = Palette::new(rows, recent, &config, &config);
         assert_eq!(palette.rows()[0].name, "quit");
-        // It does not push away what was typed.
+        // Recent commands do not displace an exact match.
         assert_eq!(names(&mut palette, "full screen")[0], "full screen");
     }
 
-    /// The list is searched between two frames, also when it is long.
+    /// Even a long list is searched between two frames.
     #[test]
     fn a_thousand_rows_are_searched_at_once() {
         let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! The command palette, over everything else.
+//! View of the command palette, above everything else.
 
 use crate::app::{
     palette::model::{Palette, Row},
@@ -10,25 +10,25 @@ use egui::{
     WidgetInfo,
 };
 
-/// Least size in points: a window may be smaller for a moment.
+/// Minimum size in points. The window may be smaller for a moment.
 const LEAST: Vec2 = Vec2::new(160.0, 100.0);
 
-/// Greatest width in points.
+/// Maximum width in points.
 const WIDTH: f32 = 620.0;
 
-/// Height of the list that needs no large window, in points.
+/// Maximum height of the list in points.
 const LIST_HEIGHT: f32 = 420.0;
 
-/// Rows that Page Up and Page Down move by.
+/// Number of rows that Page Up and Page Down move by.
 const PAGE: isize = 10;
 
-/// Rows narrower than this have room for their names alone, in points.
+/// Row width in points below which only the name is shown.
 const NARROW: f32 = 360.0;
 
-/// Width of the kinds of rows, in points.
+/// Width of the kind column in points.
 const SECTION_WIDTH: f32 = 84.0;
 
-/// Shows the palette while it is open, and does what was chosen.
+/// Shows the palette while it is open, and runs the chosen command.
 pub(in crate::app) fn show(ctx: &Context, state: &mut State) {
     let Some(palette) = &mut state.ui.palette else {
         return;
@@ -45,7 +45,7 @@ pub(in crate::app) fn show(ctx: &Context, state: &mut State) {
     let closes = chosen.is_some() || shown.should_close();
     if closes {
         state.ui.palette = None;
-        // What comes next finds the keyboard free.
+        // Releases the focus for the next dialog.
         ctx.memory_mut(|memory| {
             if let Some(field) = memory.focused() {
                 memory.surrender_focus(field);
@@ -58,7 +58,7 @@ pub(in crate::app) fn show(ctx: &Context, state: &mut State) {
 }
 
 fn contents(ui: &mut Ui, palette: &mut Palette) -> Option<Row> {
-    // Before the field, which would take them.
+    // Keys are taken before the field can consume them.
     let (step, completes, accepts) = keys(ui);
     field(ui, palette);
     palette.find();
@@ -74,8 +74,8 @@ fn contents(ui: &mut Ui, palette: &mut Palette) -> Option<Row> {
         Some(fault) => RichText::new(fault).small().color(ui.visuals().warn_fg_color),
         None => {
             let keys = match ui.available_width() < NARROW {
-                true => "Enter does it, Esc closes",
-                false => "Enter does it, Tab completes, Esc closes; shadows.mode rays sets a setting",
+                true => "Enter runs it, Esc closes",
+                false => "Enter runs it, Tab completes, Esc closes. “shadows.mode rays” sets a setting",
             };
             RichText::new(keys).small().weak()
         }
@@ -84,10 +84,10 @@ fn contents(ui: &mut Ui, palette: &mut Palette) -> Option<Row> {
     accepted.or(clicked)
 }
 
-/// The keys of this frame that the list takes from the field: rows to go down, whether to complete, and whether
-/// to do what is selected.
+/// Takes the list's keys of this frame from the field: the rows to move down, whether to complete, and
+/// whether to run the selected row.
 fn keys(ui: &Ui) -> (isize, bool, bool) {
-    // In its first frame the field takes no text yet.
+    // In its first frame the field does not accept text yet.
     let is_ready = !ui.is_sizing_pass();
     let pressed = |key| is_ready && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let steps = [
@@ -120,16 +120,16 @@ fn field(ui: &mut Ui, palette: &mut Palette) {
         .id(id)
         .desired_width(f32::INFINITY)
         .hint_text("type an action, or a setting and its value")
-        // Tab completes.
+        // Tab completes the text instead of moving the focus.
         .lock_focus(true);
-    // Before it is shown, so that it takes what is typed in the very first frame.
+    // The focus is requested before the field is shown, so that it accepts text in the first frame.
     ui.memory_mut(|memory| memory.request_focus(id));
     ui.add(field).accessible_name("command");
     let length = palette.text.chars().count();
     ui.data_mut(|data| data.insert_temp(id, length));
 }
 
-/// The rows that can be seen. Returns the one that was clicked.
+/// Draws the visible rows. Returns the clicked one.
 fn list(ui: &mut Ui, palette: &mut Palette) -> Option<Row> {
     let row_height = ui.spacing().interact_size.y;
     let remark_height = ui.text_style_height(&egui::TextStyle::Small) + 8.0;
@@ -139,7 +139,7 @@ fn list(ui: &mut Ui, palette: &mut Palette) -> Option<Row> {
         .max_height(height)
         .id_salt("commands");
     if std::mem::take(&mut palette.follows) {
-        // In the middle, as far as the list reaches.
+        // Centres the selected row as far as the list allows.
         let step = row_height + ui.spacing().item_spacing.y;
         let top = (palette.selected() as f32 + 0.5) * step - 0.5 * height;
         area = area.vertical_scroll_offset(top.max(0.0));
@@ -159,7 +159,7 @@ fn list(ui: &mut Ui, palette: &mut Palette) -> Option<Row> {
     clicked.and_then(|index| palette.choose(index))
 }
 
-/// A row of the list. Returns whether it was clicked.
+/// Draws a row of the list. Returns true if it was clicked.
 fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
     let size = Vec2::new(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, egui::Sense::click());

@@ -1,4 +1,4 @@
-//! The presentation.
+//! Presentation mode.
 
 pub(in crate::app) mod model;
 pub(in crate::app) mod task;

@@ -1,12 +1,12 @@
-//! The presentation while it goes on: the picture alone.
+//! State of presentation mode, which shows the picture alone.
 
 use std::time::Instant;
 
-/// The presentation while it goes on.
+/// State of the running presentation.
 #[derive(Debug)]
 pub(in crate::app) struct Presentation {
-    /// Whether the window filled the screen before.
+    /// True if the window was in full screen before.
     pub(in crate::app) was_full: bool,
-    /// When the pointer moved last; `None` while it is hidden.
+    /// Time at which the pointer last moved. `None` while it is hidden.
     pub(in crate::app) moved: Option<Instant>,
 }

@@ -1,12 +1,12 @@
-//! The presentation: the picture alone, over the whole screen where the window can.
+//! Presentation mode: shows the picture alone, in full screen if possible.
 
 use crate::app::{presentation::model::Presentation, viewer::Viewer, window::native};
 use std::time::{Duration, Instant};
 
-/// The pointer hides when it has not moved for so long.
+/// Time without motion after which the pointer is hidden.
 const POINTER_RESTS: Duration = Duration::from_secs(2);
 
-/// Begins or ends the presentation.
+/// Starts or ends the presentation.
 pub(in crate::app) fn toggle(viewer: &mut Viewer) {
     let is_full = viewer.window.fullscreen().is_some();
     let was_full = match viewer.presentation.take() {
@@ -29,7 +29,7 @@ pub(in crate::app) fn toggle(viewer: &mut Viewer) {
     }
 }
 
-/// The pointer has moved, and is seen again.
+/// Shows the pointer after it has moved.
 pub(in crate::app) fn wake_pointer(viewer: &mut Viewer) {
     let Some(presentation) = &mut viewer.presentation else {
         return;
@@ -40,7 +40,7 @@ pub(in crate::app) fn wake_pointer(viewer: &mut Viewer) {
     viewer.draw_within(POINTER_RESTS);
 }
 
-/// Hides the pointer once it has rested.
+/// Hides the pointer after it has not moved for a while.
 pub(in crate::app) fn rest_pointer(viewer: &mut Viewer) {
     if let Some(presentation) = &mut viewer.presentation
         && presentation

@@ -1,20 +1,20 @@
-//! A benchmark that the viewer runs.
+//! Benchmark in the viewer.
 
 use crate::app::camera::model::Camera;
 
-/// A benchmark that runs, and what it gives back at its end.
+/// A running benchmark, and the state to restore at its end.
 #[derive(Debug)]
 pub(in crate::app) struct Benchmark {
-    /// Frames that have been recorded.
+    /// Number of recorded frames.
     pub(in crate::app) done: u32,
-    /// Frames in all.
+    /// Total number of frames.
     pub(in crate::app) frames: u32,
-    /// Frames per second of the clip; `None` for a turn.
+    /// Frames per second of the clip. `None` for a turntable run.
     pub(in crate::app) fps: Option<f32>,
-    /// The camera at its start.
+    /// Camera at the start.
     pub(in crate::app) camera: Camera,
-    /// The time in the clip at its start, in seconds.
+    /// Time in the clip at the start, in seconds.
     pub(in crate::app) time: f32,
-    /// Whether the clip played.
+    /// True if the clip was playing.
     pub(in crate::app) playing: bool,
 }

@@ -1,5 +1,5 @@
-//! The benchmark of the profiler's panel: the clip that plays, once, or a turn around the scene, frame by
-//! frame however long each takes, and its report as a page.
+//! Benchmark of the profiler panel. It renders the playing clip once, or a turn around the scene, frame by
+//! frame however long each takes. Its report is a page.
 
 use crate::app;
 use crate::{
@@ -11,18 +11,18 @@ use crate::{
     profile::{history::Frame, html},
 };
 
-/// Frames of a turn around the scene.
+/// Number of frames of a turn around the scene.
 const TURN: u32 = 120;
-/// A step of it, where 1 is a half turn.
+/// Orbit step per frame, where 1 is a half turn.
 const STEP: glam::Vec2 = glam::Vec2::new(2.0 / TURN as f32, 0.0);
-/// Most frames of a clip.
+/// Maximum number of frames of a clip.
 const MOST: f32 = 600.0;
 
-/// Starts a benchmark: of the clip if one plays, else of a turn. Ends one that runs.
+/// Starts a benchmark of the clip if one plays, or else of a turn. Ends a running benchmark.
 pub(in crate::app) fn toggle(viewer: &mut Viewer) {
     if viewer.benchmark.is_some() {
         end(viewer);
-        viewer.state.notify("the benchmark was cancelled");
+        viewer.state.notify("benchmark cancelled");
         return;
     }
     let Some(stage) = &mut viewer.state.stage else {
@@ -40,7 +40,7 @@ pub(in crate::app) fn toggle(viewer: &mut Viewer) {
         time: stage.time,
         playing: viewer.state.playback.playing,
     });
-    // A picture that is shown already would not be drawn.
+    // The first frame must differ from the shown picture, or it would not be drawn.
     match fps {
         Some(fps) if stage.time == 0.0 => stage.time = 0.5 / fps,
         Some(_) => stage.time = 0.0,
@@ -52,10 +52,10 @@ pub(in crate::app) fn toggle(viewer: &mut Viewer) {
         .profile
         .profiler
         .clear(&mut viewer.state.profile.history);
-    viewer.state.notify("the benchmark runs");
+    viewer.state.notify("running the benchmark");
 }
 
-/// The window was drawn: after a new frame of the scene comes the next one, and after the last the
+/// Advances the benchmark after a redraw. A recorded frame leads to the next one, and the last frame to the
 /// report.
 pub(in crate::app) fn step(viewer: &mut Viewer, is_recorded: bool) {
     let Some(benchmark) = viewer.benchmark.as_mut().filter(|_| is_recorded) else {
@@ -81,7 +81,7 @@ pub(in crate::app) fn step(viewer: &mut Viewer, is_recorded: bool) {
     report(viewer, what, frames);
 }
 
-/// Gives back the camera and the time.
+/// Restores the camera and the time.
 fn end(viewer: &mut Viewer) {
     let Some(benchmark) = viewer.benchmark.take() else {
         return;
@@ -93,7 +93,7 @@ fn end(viewer: &mut Viewer) {
     }
 }
 
-/// Saves the report on the last frames where the person says.
+/// Saves the report on the last frames at a path that the user chooses.
 fn report(viewer: &mut Viewer, what: &str, frames: usize) {
     app::profile::task::wait_for_timings(viewer);
     let name = viewer.picture_name();

@@ -1,4 +1,4 @@
-//! What the viewer measures of its frames, for the profile: which frame is presented when, and memory now and then.
+//! Measurements of the viewer's frames for the profile: present times, and memory at intervals.
 
 use crate::{
     gpu::Gpu,
@@ -6,40 +6,41 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// Time between two measurements of memory.
+/// Interval between two measurements of memory.
 const MEMORY: Duration = Duration::from_millis(250);
 
-/// A frame of the scene that was recorded.
+/// A recorded frame of the scene.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Recorded {
-    /// The number by which its timings come back.
+    /// Number that identifies its timings.
     pub(in crate::app) timing: u64,
     /// Time in the clip, in seconds.
     pub(in crate::app) time_secs: f32,
-    /// Whether it is submitted in parts, so that its picture is shown later.
+    /// True if it is submitted in parts, so that its picture is shown later.
     pub(in crate::app) is_parted: bool,
 }
 
-/// Which of the frames of the history are on their way to the display.
+/// Frames of the history that are on their way to the display.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Profiling {
-    /// The frame that the next present shows.
+    /// Frame that the next present shows.
     to_show: Option<u64>,
-    /// The frame that is drawn in parts.
+    /// Frame that is drawn in parts.
     in_parts: Option<u64>,
-    /// Whether the frame after the last one was to follow at once.
+    /// True if the next frame was due at once after the last one.
     follows: bool,
-    /// When memory was measured last.
+    /// Time of the last memory measurement.
     measured: Option<Instant>,
 }
 
 impl Profiling {
-    /// The frame in parts is drawn: the next present shows it.
+    /// Registers that the frame in parts is done. The next present shows it.
     pub(in crate::app) fn drawn(&mut self) {
         self.to_show = self.in_parts.take();
     }
 
-    /// The window was drawn: with this frame of the scene, if it has one, and presented at this time, if it was.
+    /// Registers a redraw of the window with its scene frame, if any, and its present time, if it was
+    /// presented.
     pub(in crate::app) fn end(
         &mut self,
         history: &mut History,
@@ -64,12 +65,12 @@ impl Profiling {
         }
     }
 
-    /// Nothing moves any more: what comes next does not follow the last frame.
+    /// Registers that nothing moves any more, so that the next frame does not follow the last one.
     pub(in crate::app) fn rest(&mut self) {
         self.follows = false;
     }
 
-    /// Measures memory, unless that was done a moment ago.
+    /// Measures memory unless the last measurement is recent.
     pub(in crate::app) fn measure_memory(&mut self, history: &mut History, gpu: &Gpu) {
         if self.measured.is_none_or(|last| last.elapsed() >= MEMORY) {
             self.measured = Some(Instant::now());
@@ -90,7 +91,7 @@ mod tests {
         })
     }
 
-    /// A long frame is presented when its last part is done, and pacing begins anew after a rest.
+    /// A long frame is presented when its last part is done. Frame pacing restarts after a rest.
     #[test]
     fn frames_are_presented_when_their_picture_is_shown() {
         let (mut profiling, mut history) = (Profiling::default(), History::new(9));

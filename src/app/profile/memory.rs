@@ -1,7 +1,7 @@
-//! Memory of the process and the GPU over time, for `--stats`: a leak shows as a slope.
+//! Memory of the process and of the GPU over time, for `--stats`. A leak appears as a slope.
 //!
-//! An entry holds the largest figures since the entry before it. A window whose size changes between entries
-//! would otherwise be measured at whichever size it has at that moment.
+//! An entry holds the maximum since the previous entry. If the window's size changed between entries, a
+//! single sample would depend on the size at that moment.
 
 use crate::{Result, gpu::Gpu, output, profile::memory::Memory};
 use serde_json::{Value, json};
@@ -10,16 +10,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time between two entries.
+/// Interval between two entries.
 const INTERVAL: Duration = Duration::from_secs(2);
 
-/// A log of memory use.
+/// Log of memory use.
 #[derive(Debug)]
 pub(in crate::app) struct MemoryLog {
     start: Instant,
     samples: Vec<Value>,
     next: Instant,
-    /// The largest figures since the last entry.
+    /// Maximum since the last entry.
     peak: Memory,
 }
 
@@ -33,7 +33,7 @@ impl MemoryLog {
         }
     }
 
-    /// Measures, and adds an entry if one is due. The viewer calls it once a frame.
+    /// Measures, and adds an entry if one is due. Must be called once per frame.
     pub(in crate::app) fn tick(&mut self, gpu: &Gpu, frames: u64, scenes: u64) {
         self.peak = self.peak.max(&Memory::now(gpu));
         if Instant::now() < self.next {

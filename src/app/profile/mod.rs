@@ -12,13 +12,13 @@ use crate::profile::history::History;
 use model::ProfilerPanel;
 use std::collections::VecDeque;
 
-/// Times of frames.
+/// Frame times.
 #[derive(Debug)]
 pub(in crate::app) struct ProfileState {
-    /// Milliseconds from one frame to the next, the latest last.
+    /// Milliseconds between frames, latest last.
     pub(in crate::app) frame_ms: VecDeque<f32>,
-    /// What the last frames took.
+    /// Timings of the last frames.
     pub(in crate::app) history: History,
-    /// What the profiler shows of them.
+    /// View state of the profiler.
     pub(in crate::app) profiler: ProfilerPanel,
 }

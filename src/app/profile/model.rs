@@ -1,21 +1,21 @@
-//! What the profiler's panel shows of the profile: which frames, and whether they stand still.
+//! View state of the profiler panel: the visible frames, and whether they are frozen.
 
 use crate::profile::history::{FRAMES, Frame, History};
 use std::{collections::VecDeque, ops::Range};
 
-/// Fewest frames in view.
+/// Minimum number of visible frames.
 const FEWEST: f64 = 8.0;
 
-/// The state of the panel.
+/// View state of the panel.
 #[derive(Debug)]
 pub(in crate::app) struct ProfilerPanel {
-    /// Whether it is shown.
+    /// True if the panel is shown.
     pub(in crate::app) is_open: bool,
-    /// The frames as they were when they were frozen.
+    /// Copy of the frames at the time of freezing.
     frozen: Option<VecDeque<Frame>>,
-    /// Frames in view.
+    /// Number of visible frames.
     visible: f64,
-    /// Frames between the last one in view and the latest.
+    /// Number of frames between the last visible one and the latest.
     back: f64,
 }
 
@@ -31,12 +31,12 @@ impl Default for ProfilerPanel {
 }
 
 impl ProfilerPanel {
-    /// Whether the frames stand still.
+    /// True if the frames are frozen.
     pub(in crate::app) fn is_frozen(&self) -> bool {
         self.frozen.is_some()
     }
 
-    /// Holds the frames of `history`, or follows it again.
+    /// Freezes the frames of `history`, or follows it again.
     pub(in crate::app) fn toggle_freeze(&mut self, history: &History) {
         self.frozen = match self.frozen.take() {
             Some(_) => None,
@@ -47,7 +47,7 @@ impl ProfilerPanel {
         }
     }
 
-    /// Forgets the frames, and shows all that are to come.
+    /// Removes all frames and follows the new ones.
     pub(in crate::app) fn clear(&mut self, history: &mut History) {
         history.clear();
         *self = Self {
@@ -56,19 +56,19 @@ impl ProfilerPanel {
         };
     }
 
-    /// The frames that can be seen.
+    /// Returns the frozen or live frames.
     pub(in crate::app) fn frames<'a>(&'a self, history: &'a History) -> &'a VecDeque<Frame> {
         self.frozen.as_ref().unwrap_or_else(|| history.frames())
     }
 
-    /// Those of them in view, by index.
+    /// Index range of the visible frames.
     pub(in crate::app) fn view(&self, history: &History) -> Range<usize> {
         let count = self.frames(history).len();
         let end = count.saturating_sub(self.back.round() as usize);
         end.saturating_sub(self.visible.round() as usize)..end
     }
 
-    /// Shows `factor` times as many frames; what is at `at` of the view, from 0 at its left to 1, stays there.
+    /// Shows `factor` times as many frames. The position `at`, from 0 at the left to 1, stays fixed.
     pub(in crate::app) fn zoom(&mut self, history: &History, factor: f64, at: f64) {
         let view = self.view(history);
         let most = (self.frames(history).len() as f64).max(FRAMES as f64);
@@ -77,7 +77,7 @@ impl ProfilerPanel {
         self.pan(history, (before - self.visible) * (1.0 - at));
     }
 
-    /// Moves the view by so many frames into the past.
+    /// Moves the view into the past by `frames` frames.
     pub(in crate::app) fn pan(&mut self, history: &History, frames: f64) {
         let most = self.frames(history).len() as f64 - self.visible;
         self.back = (self.back + frames).clamp(0.0, most.max(0.0));

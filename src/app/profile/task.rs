@@ -1,4 +1,4 @@
-//! The viewer's profile: timings that come back, and files that it is written to.
+//! Profile of the viewer: takes timings from the GPU, and writes profile files.
 
 use crate::app;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::io::Write as _;
 
-/// What a frame that was recorded, and is not submitted yet, is in the profile.
+/// Profile entry of a frame that is recorded but not submitted yet.
 pub(in crate::app) fn profiled(viewer: &Viewer, frame: &InFlight) -> Recorded {
     Recorded {
         timing: viewer.graphics.renderer.submitted_frames() + 1,
@@ -23,14 +23,14 @@ pub(in crate::app) fn profiled(viewer: &Viewer, frame: &InFlight) -> Recorded {
     }
 }
 
-/// Adds the timings that have come back to the history.
+/// Adds available timings to the history.
 pub(in crate::app) fn take_timings(viewer: &mut Viewer) {
     for timed in viewer.graphics.renderer.take_timed() {
         viewer.state.profile.history.timed(timed);
     }
 }
 
-/// Waits until the frames that were submitted have been timed.
+/// Waits for the timings of all submitted frames.
 pub(in crate::app) fn wait_for_timings(viewer: &mut Viewer) {
     if viewer.graphics.gpu.wait().is_ok() {
         viewer.graphics.renderer.collect(&viewer.graphics.gpu);
@@ -38,7 +38,7 @@ pub(in crate::app) fn wait_for_timings(viewer: &mut Viewer) {
     }
 }
 
-/// Saves the profile of this moment where the person says.
+/// Saves the current profile at a path that the user chooses.
 pub(in crate::app) fn save(viewer: &mut Viewer, extension: &str) {
     let frames = viewer
         .state
@@ -57,7 +57,7 @@ pub(in crate::app) fn save(viewer: &mut Viewer, extension: &str) {
     );
 }
 
-/// Writes the profile that was asked for when the viewer ends.
+/// Writes the requested profile when the viewer ends.
 pub(in crate::app) fn write(viewer: &mut Viewer) -> Result<()> {
     let Some(path) = viewer.options.profile.clone() else {
         return Ok(());
@@ -67,7 +67,7 @@ pub(in crate::app) fn write(viewer: &mut Viewer) -> Result<()> {
     let frames = viewer.state.profile.history.frames();
     profile::write(&path, frames, adapter)?;
     let count = counted(frames.len() as u64, "frame");
-    // Nobody may read it any more.
+    // A closed standard error stream is not a failure.
     writeln!(std::io::stderr(), "wrote {} ({count})", path.display()).ok();
     Ok(())
 }

@@ -1,7 +1,9 @@
-//! The profiler: the time of every frame by pass, beside the CPU's and that between pictures on the display.
+//! View of the profiler: GPU time of every frame by pass, CPU time, and the interval between presented
+//! pictures.
 //!
-//! It is painted from the stacks that the report draws too. A stack of `egui_plot` holds a bar with a name of its own per
-//! frame and pass, 12,000 allocations a redraw for 600 frames of twenty passes; here they are one mesh.
+//! The charts are painted from the same stacks as the report. A stack in `egui_plot` needs a named bar per
+//! frame and pass, which is 12,000 allocations per redraw for 600 frames of twenty passes. Here they are one
+//! mesh.
 
 use crate::{
     app::{input::keys::Action, profile::model::ProfilerPanel, state::State, ui::style::significant},
@@ -18,18 +20,18 @@ use egui::{
     vec2,
 };
 
-/// Least room of the panel in points: where there is less, the scene needs it.
+/// Minimum size of the window in points. In a smaller one the scene needs the room.
 const LEAST: [f32; 2] = [300.0, 260.0];
-/// Height of the panel at first, and at least, in points.
+/// Initial and minimum height of the panel in points.
 const HEIGHT: f32 = 230.0;
 const LEAST_HEIGHT: f32 = 150.0;
-/// Width of the key beside the charts, where there is room.
+/// Width of the key beside the charts in points, if there is room.
 const KEY: f32 = 190.0;
-/// Height of a row of the key.
+/// Height of a row of the key in points.
 const ROW: f32 = 15.0;
-/// Room for the numbers of a scale.
+/// Width of the scale's numbers in points.
 const SCALE: f32 = 52.0;
-/// Part of the charts that is the GPU's.
+/// Fraction of the charts' height for the GPU.
 const GPU_PART: f32 = 0.66;
 
 /// Shows the panel if it is open.
@@ -57,7 +59,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
             let key_left = whole.right() - if has_key { KEY } else { 0.0 };
             let left = Rect::from_min_max(whole.min, pos2(key_left, whole.bottom()));
             let response = ui.allocate_rect(left, Sense::click_and_drag());
-            let name = "chart of the time of every frame; the table beside it has the figures";
+            let name = "chart of frame times; the table beside it lists the numbers";
             response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, name));
             charts(ui, left, &response, &chart, state);
             if has_key {
@@ -82,11 +84,11 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         } else {
             "Freeze"
         };
-        let tip = format!("Holds the frames, or follows them again{freeze}");
+        let tip = format!("Freezes the frames, or resumes{freeze}");
         if ui.button(text).on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::FreezeProfiler);
         }
-        if ui.button("Clear").on_hover_text("Forgets all frames").clicked() {
+        if ui.button("Clear").on_hover_text("Clears all frames").clicked() {
             state.profile.profiler.clear(&mut state.profile.history);
         }
         if ui
@@ -98,18 +100,18 @@ fn buttons(ui: &mut Ui, state: &mut State) {
             state.ui.copied = Some(copied);
             state.notify("copied the table of passes");
         }
-        let tip = "Saves all frames as a trace that Perfetto and chrome://tracing open";
+        let tip = "Saves all frames as a trace for Perfetto and chrome://tracing";
         if ui.button("Save trace").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::SaveProfile("json"));
         }
         if ui
             .button("Save CSV")
-            .on_hover_text("Saves all frames as a table")
+            .on_hover_text("Saves all frames as a CSV table")
             .clicked()
         {
             state.ui.actions.push(Action::SaveProfile("csv"));
         }
-        let tip = "Plays the clip once, or turns once around the scene, and saves a report as a page";
+        let tip = "Plays the clip once, or turns once around the scene, and saves a report as an HTML page";
         if ui.button("Benchmark").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::Benchmark);
         }
@@ -120,7 +122,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         if let Some(memory) = state.profile.history.memory() {
             let gpu = memory.gpu_total().map(bytes);
             let process = memory.process_bytes.map(bytes);
-            let unknown = || "not told".to_owned();
+            let unknown = || "not available".to_owned();
             let kinds = KINDS.iter().zip(memory.gpu_bytes);
             let kinds: Vec<_> = kinds
                 .map(|(kind, count)| format!("{kind}: {}", bytes(count)))
@@ -136,13 +138,13 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// The table of the frames in view, as text.
+/// Table of the visible frames as text.
 pub(in crate::app) fn in_view(state: &State) -> String {
     let view = state.profile.profiler.view(&state.profile.history);
     text::text(state.profile.profiler.frames(&state.profile.history).range(view))
 }
 
-/// The charts, and what the pointer does in them.
+/// Draws the charts and handles the pointer.
 fn charts(ui: &Ui, rect: Rect, response: &Response, chart: &Chart, state: &mut State) {
     let count = chart.numbers.len();
     let plot = Rect::from_min_max(pos2(rect.left() + SCALE, rect.top()), rect.max);
@@ -185,7 +187,7 @@ fn charts(ui: &Ui, rect: Rect, response: &Response, chart: &Chart, state: &mut S
     });
 }
 
-/// What the pointer is over: the frame, the pass with its time and share, and the totals.
+/// Tooltip of the frame under the pointer: the pass with its time and share, and the totals.
 fn tip(chart: &Chart, plot: &Plot<'_>, frame: usize, y: f32) -> String {
     let mut tip = format!("frame {}", chart.numbers[frame]);
     let total = plot.stack.total_ms(frame);
@@ -197,12 +199,12 @@ fn tip(chart: &Chart, plot: &Plot<'_>, frame: usize, y: f32) -> String {
     let [gpu, cpu] = [&chart.gpu, &chart.cpu].map(|stack| significant(stack.total_ms(frame)));
     tip += &format!("\nGPU {gpu} ms, CPU {cpu} ms");
     if let Some(ms) = chart.present_ms[frame] {
-        tip += &format!("\n{} ms since the picture before", significant(ms));
+        tip += &format!("\n{} ms since the previous picture", significant(ms));
     }
     tip
 }
 
-/// The wheel zooms around the pointer, a drag moves the view.
+/// Zooms around the pointer with the wheel, and pans with a drag.
 fn navigate(
     ui: &Ui,
     response: &Response,
@@ -234,7 +236,7 @@ struct Plot<'a> {
     stack: &'a Stack,
     /// Number of frames.
     count: f32,
-    /// Its height, and the distance of its lines, in milliseconds.
+    /// Upper end of the scale, and distance of its lines, in milliseconds.
     top_ms: f64,
     step_ms: f64,
 }
@@ -251,7 +253,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// Where a frame begins.
+    /// Left edge of a frame.
     fn x(&self, frame: f32) -> f32 {
         self.rect.left() + self.rect.width() * frame / self.count
     }
@@ -269,13 +271,13 @@ impl<'a> Plot<'a> {
         f64::from((self.rect.bottom() - y) / self.rect.height()) * self.top_ms
     }
 
-    /// Its lines with their numbers, and a bar for each frame.
+    /// Draws the lines with their numbers, and a bar for each frame.
     fn paint(&self, ui: &Ui, painter: &egui::Painter, name: &str) {
         let weak = ui.visuals().weak_text_color();
         let faint = Stroke::new(1.0, weak.gamma_multiply(0.25));
         let font = FontId::proportional(10.0);
         let left = self.rect.left() - 4.0;
-        // Numbers need room between them.
+        // Numbers need a minimum distance.
         let lines = (self.top_ms / self.step_ms).round();
         let every = if self.rect.height() / lines as f32 >= 14.0 {
             1
@@ -302,7 +304,7 @@ impl<'a> Plot<'a> {
         for frame in 0..self.count as usize {
             let (left, right) = (self.x(frame as f32), self.x(frame as f32 + 1.0));
             if self.stack.total_ms(frame) > self.top_ms {
-                // A frame that goes beyond the chart has a mark above it.
+                // A frame that exceeds the chart has a mark above it.
                 let at = pos2(left, self.rect.top() - 4.0);
                 let mark = Rect::from_min_max(at, pos2(right.max(left + 2.0), at.y + 3.0));
                 mesh.add_colored_rect(mark, ui.visuals().warn_fg_color);
@@ -317,7 +319,8 @@ impl<'a> Plot<'a> {
     }
 }
 
-/// The time between pictures as a line, which is broken where frames do not follow one another.
+/// Draws the interval between pictures as a line. It is interrupted between frames that do not follow each
+/// other.
 fn presents(ui: &Ui, painter: &egui::Painter, plot: &Plot<'_>, chart: &Chart) {
     let stroke = Stroke::new(1.5, ui.visuals().strong_text_color());
     let mut line: Vec<Pos2> = Vec::new();
@@ -333,7 +336,7 @@ fn presents(ui: &Ui, painter: &egui::Painter, plot: &Plot<'_>, chart: &Chart) {
     painter.line(line, stroke);
 }
 
-/// The layers with their colours and their mean times, uppermost first.
+/// Draws the layers with their colours and mean times, uppermost first.
 fn key(ui: &mut Ui, chart: &Chart, state: &State) {
     let frames = chart.numbers.len().max(1) as f64;
     egui::ScrollArea::vertical()

@@ -1,4 +1,4 @@
-//! A ray that is traced step by step.
+//! Step-by-step inspection of a traced ray.
 
 pub(in crate::app) mod model;
 pub(in crate::app) mod task;

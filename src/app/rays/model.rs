@@ -1,4 +1,4 @@
-//! The ray that a click traces through the trees: asked, on its way back, and drawn step by step.
+//! State of the ray that a click traces through the BVHs: its query, its readback, and its drawing.
 
 use crate::{
     app::{inspect::clicks::Click, schedule::PictureKey, trees::figures::has_trees_of},
@@ -8,25 +8,25 @@ use crate::{
 /// The ray that was traced last.
 #[derive(Debug, Default)]
 pub(in crate::app) struct TracedRay {
-    /// The last click, which asks anew for another kind of ray.
+    /// The last click. It is traced again if another kind of ray is chosen.
     pub(in crate::app) click: Option<Click>,
-    /// Whether the GPU does not know of it yet.
+    /// True if the query has not been submitted to the GPU yet.
     pub(in crate::app) is_asked: bool,
-    /// What was asked of the GPU.
+    /// Pending readback.
     pub(in crate::app) copy: Option<RayPathCopy>,
-    /// Of which picture that is, and which rays.
+    /// Picture and ray kind of the readback.
     pub(in crate::app) of: Option<(PictureKey, PathOf)>,
-    /// The picture, and the step, that the path was drawn for.
+    /// Picture and step that the path was drawn for.
     pub(in crate::app) drawn: Option<(PictureKey, usize)>,
 }
 
 impl TracedRay {
-    /// Forgets all that was on the device, which is lost.
+    /// Drops everything on the lost device.
     pub(in crate::app) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Whether the path is one through the trees of `picture`, of these rays.
+    /// True if the path leads through the BVHs of `picture` and consists of these rays.
     pub(in crate::app) fn is_of(&self, picture: &PictureKey, rays: PathOf) -> bool {
         self.of.as_ref().is_some_and(|(of, traced)| {
             let (a, b) = (&of.config, &picture.config);

@@ -1,4 +1,4 @@
-//! When a ray is traced through the trees, and what becomes of its path.
+//! Traces a ray through the BVHs, and shows its path.
 
 use crate::{
     Result,
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// Rays that are traced step by step.
+/// Feature that traces rays step by step.
 pub(in crate::app) struct RayFeature;
 
 impl Feature for RayFeature {
@@ -32,14 +32,14 @@ impl Feature for RayFeature {
     }
 }
 
-/// A click asks for the ray of its pixel.
+/// Requests the ray through the clicked pixel.
 pub(in crate::app) fn trace(viewer: &mut Viewer, click: Click) {
     viewer.traced_ray.click = Some(click);
     viewer.traced_ray.is_asked = true;
     viewer.draw_within(Duration::ZERO);
 }
 
-/// Whether the GPU has to be asked for a ray.
+/// True if a ray has to be queried.
 pub(in crate::app) fn is_asked(viewer: &mut Viewer) -> bool {
     let traced = &mut viewer.traced_ray;
     let view = &mut viewer.state.trees.view;
@@ -54,7 +54,7 @@ pub(in crate::app) fn is_asked(viewer: &mut Viewer) -> bool {
     if traced.click.is_some_and(|click| click.scene != viewer.scenes) {
         traced.click = None;
     }
-    // A path through trees that are no more is withdrawn; other rays of the same point are traced at once.
+    // A path through outdated BVHs is removed. If only the kind of ray has changed, the ray is traced again.
     if traced.of.is_some() && !traced.is_of(shown, view.path_of) {
         let is_other_ray = traced.of.as_ref().is_some_and(|(_, rays)| *rays != view.path_of);
         traced.is_asked |= is_other_ray && traced.click.is_some();
@@ -63,7 +63,7 @@ pub(in crate::app) fn is_asked(viewer: &mut Viewer) -> bool {
     traced.is_asked && traced.copy.is_none()
 }
 
-/// Asks the GPU for the ray of the last click.
+/// Submits the ray query of the last click.
 pub(in crate::app) fn ask(
     viewer: &mut Viewer,
     encoder: &mut wgpu::CommandEncoder,
@@ -89,7 +89,7 @@ pub(in crate::app) fn ask(
     Ok(())
 }
 
-/// Takes a path that has come.
+/// Takes a path whose readback has completed.
 pub(in crate::app) fn poll(viewer: &mut Viewer) {
     let traced = &mut viewer.traced_ray;
     let Some(copy) = traced.copy.take_if(|copy| copy.is_done()) else {
@@ -111,7 +111,7 @@ pub(in crate::app) fn poll(viewer: &mut Viewer) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// Draws the path for what `picture` shows, where that was drawn for something else.
+/// Draws the path over `picture` unless it is already drawn for it.
 pub(in crate::app) fn draw(
     viewer: &mut Viewer,
     encoder: &mut wgpu::CommandEncoder,
@@ -143,7 +143,7 @@ pub(in crate::app) fn draw(
     Ok(())
 }
 
-/// Draws the path over the picture that is shown, outside of frames.
+/// Draws the path over the shown picture, outside of frames.
 pub(in crate::app) fn redraw(viewer: &mut Viewer) -> Result<()> {
     let Some(shown) = viewer.selecting.shown.clone() else {
         return Ok(());
@@ -158,12 +158,12 @@ pub(in crate::app) fn redraw(viewer: &mut Viewer) -> Result<()> {
     Ok(())
 }
 
-/// Whether a path is on its way.
+/// True while the readback of a path is pending.
 pub(in crate::app) fn is_awaited(viewer: &Viewer) -> bool {
     viewer.traced_ray.copy.is_some()
 }
 
-/// Whether a path that was drawn belongs over the picture.
+/// True if a drawn path must be shown over the picture.
 pub(in crate::app) fn is_shown(viewer: &Viewer) -> bool {
     viewer.state.trees.view.path.is_some() && viewer.traced_ray.drawn.is_some()
 }

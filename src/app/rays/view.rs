@@ -1,4 +1,4 @@
-//! The way of a ray through the trees, step by step.
+//! Step-by-step view of a ray's path through the BVHs.
 
 use crate::{
     app::{
@@ -16,20 +16,20 @@ use crate::{
 };
 use egui::{Align2, Area, Button, Context, Id, Order, Rect, RichText, Slider, Ui, Vec2};
 
-/// Steps that are listed on either side of the current one.
+/// Number of listed steps on either side of the current one.
 const AROUND: usize = 4;
 
-/// Width of what is told of a step over the picture, in points.
+/// Width of the step description over the picture, in points.
 const STEP_WIDTH: f32 = 440.0;
-/// Width of a picture that has room for it, in points.
+/// Minimum width of a picture that has room for it, in points.
 const LEAST_WIDTH: f32 = 200.0;
 
-/// Traces a ray, and goes through its steps.
+/// Controls to trace a ray and to move through its steps.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let tip = "The way of a pixel's rays through the trees";
+    let tip = "Path of the rays of a pixel through the BVH";
     Row::new("trace a ray", &["ray path"], tip).show(ui, edits, |ui| {
         let mut traces = state.trees.view.traces;
-        let tip = "A click traces the rays of its pixel, in place of selecting";
+        let tip = "A click traces the rays of its pixel instead of selecting";
         if ui
             .checkbox(&mut traces, "by a click")
             .on_hover_text(tip)
@@ -41,14 +41,18 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
     if !state.trees.view.traces {
         return;
     }
-    let tip = "Which rays of the pixel";
+    let tip = "Selects the rays of the pixel to trace";
     Row::new("rays", &[], tip).show(ui, edits, |ui| {
         let choices = [
-            (PathOf::Camera, "camera", "The ray from the camera to the nearest hit"),
+            (
+                PathOf::Camera,
+                "camera",
+                "The ray from the camera to the nearest hit",
+            ),
             (
                 PathOf::Shadow,
                 "shadow",
-                "The shadow rays that the frame has sent to all lights: they visit what the channel cost counts",
+                "The shadow rays of the frame to all lights. The channel cost counts their visits",
             ),
         ];
         choose(ui, &mut state.trees.view.path_of, &choices);
@@ -61,7 +65,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
         ("visited", "nodes", path.nodes),
         ("tested", "triangles", path.triangles),
     ] {
-        let tip = format!("The {what} on the way of the rays");
+        let tip = format!("The {what} along the rays");
         Row::new(name, &[], &tip).show(ui, edits, |ui| {
             ui.label(digits(format!("{} {what}", compact(count.into()))));
         });
@@ -71,7 +75,8 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
         line(ui, RichText::new("no ray was sent").weak());
         return;
     }
-    let tip = "The step that is shown: boxes up to it are drawn, and its own is cyan. Keys . and ,";
+    let tip = "Current step. Boxes up to it are drawn; its own box is cyan. Keys . and , go through the \
+               steps";
     Row::new("step", &[], tip).show(ui, edits, |ui| {
         let mut number = state.trees.view.step + 1;
         if ui.add(Slider::new(&mut number, 1..=kept)).changed() {
@@ -85,7 +90,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
     list(ui, state, &path);
 }
 
-/// The steps around the current one; a click goes to one.
+/// List of the steps around the current one. A click selects a step.
 fn list(ui: &mut Ui, state: &mut State, path: &RayPath) {
     let kept = path.steps.len();
     let now = state.trees.view.step.min(kept - 1);
@@ -106,7 +111,7 @@ fn list(ui: &mut Ui, state: &mut State, path: &RayPath) {
     state.trees.view.step = chosen.unwrap_or(state.trees.view.step);
 }
 
-/// The name of a mesh of the tree.
+/// Name of a mesh in the BVH.
 fn name_of(state: &State, mesh: u32) -> String {
     let stage = state.stage.as_ref();
     let named = stage.and_then(|stage| {
@@ -116,7 +121,7 @@ fn name_of(state: &State, mesh: u32) -> String {
     named.unwrap_or_else(|| format!("mesh {mesh}"))
 }
 
-/// The step that is shown, in words, at the head of the picture.
+/// Description of the current step at the top of the picture.
 pub(in crate::app) fn over(ctx: &Context, room: Rect, state: &State) {
     let path = state.trees.view.path.as_ref();
     let Some(path) = path.filter(|path| state.trees.view.traces && !path.steps.is_empty()) else {
@@ -145,7 +150,7 @@ pub(in crate::app) fn over(ctx: &Context, room: Rect, state: &State) {
         });
 }
 
-/// A step in a line, and in more words.
+/// One-line description of a step, and a longer one.
 fn words(step: &PathStep, name: &dyn Fn(u32) -> String) -> [String; 2] {
     let metres = |t: f32| significant(f64::from(t));
     let far = |t: f32| format!("the nearest hit so far, or the ray's end, is at {}", metres(t));
@@ -165,7 +170,7 @@ fn words(step: &PathStep, name: &dyn Fn(u32) -> String) -> [String; 2] {
             let entered = children.iter().flatten().filter(|(_, enter)| enter.is_some());
             let of = match mesh {
                 Some(mesh) => name(*mesh),
-                None => "the top tree".into(),
+                None => "the TLAS".into(),
             };
             let present = children.iter().flatten();
             let boxes = present.clone().map(|(leaves, enter)| match enter {
@@ -209,7 +214,7 @@ fn words(step: &PathStep, name: &dyn Fn(u32) -> String) -> [String; 2] {
             };
             [
                 text.into(),
-                "What the alpha of the triangle before makes of its hit".into(),
+                "Alpha test of the hit on the previous triangle".into(),
             ]
         }
     }

@@ -1,4 +1,4 @@
-//! The scene's frame that the GPU works on. There is at most one, and its parts are submitted one after another,
+//! Frame of the scene that the GPU works on. There is at most one. Its parts are submitted one after another,
 //! so that the panel never waits for more than a few of them.
 
 use crate::{
@@ -15,35 +15,36 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Interval at which the GPU is asked whether it is done.
+/// Interval at which the GPU is polled for completion.
 pub(in crate::app) const GPU_POLL: Duration = Duration::from_millis(1);
 
-/// Work that is submitted ahead, so that the GPU does not run dry between two polls: the panel waits for it.
+/// Work in milliseconds that is submitted ahead, so that the GPU does not run dry between two polls. The
+/// panel waits for it.
 const AHEAD_MS: f32 = 20.0;
 
-/// Time after which the window says that it renders.
+/// Time after which the window shows that it renders.
 const AWAITED: Duration = Duration::from_millis(200);
 
-/// What the parts of each pass take at most, as the last frame that had them showed.
+/// Maximum time of a part of each pass, measured in the last frame that had the pass.
 #[derive(Debug, Default)]
 pub(in crate::app) struct PartTimes(HashMap<&'static str, PartTime>);
 
 #[derive(Debug, Clone, Copy)]
 struct PartTime {
     ms: f32,
-    /// Pixels of that frame.
+    /// Number of pixels of that frame.
     pixels: f32,
 }
 
 impl PartTimes {
-    /// Expected time of a part of `pass` in a frame of so many pixels, in milliseconds. What is not known is taken
-    /// to be long.
+    /// Expected time of a part of `pass` in a frame of `pixels` pixels, in milliseconds. Unknown passes are
+    /// assumed to take long.
     fn expected_ms(&self, pass: &str, pixels: f32) -> f32 {
         let known = self.0.get(pass);
         known.map_or(AHEAD_MS, |part| part.ms * (pixels / part.pixels).max(1.0))
     }
 
-    /// Learns from the parts of a frame of so many pixels.
+    /// Updates the times from the parts of a frame of `pixels` pixels.
     fn learn(&mut self, parts: &[(&'static str, f32)], pixels: f32) {
         for (pass, _) in parts {
             self.0.remove(pass);
@@ -58,18 +59,18 @@ impl PartTimes {
 /// A frame of the scene on the GPU.
 #[derive(Debug)]
 pub(in crate::app) struct InFlight {
-    /// What it shows.
+    /// Key of the picture that the frame shows.
     pub(in crate::app) picture: PictureKey,
-    /// How it is drawn.
+    /// Sample, scale and purpose of the frame.
     pub(in crate::app) frame: NextFrame,
-    /// Whether its parts are submitted one after another, behind the panel.
+    /// True if its parts are submitted one after another, behind the panel.
     pub(in crate::app) is_parted: bool,
-    /// When its first part was submitted.
+    /// Time at which its first part was submitted.
     pub(in crate::app) begun: Instant,
     submitted: VecDeque<Submitted>,
-    /// Whether all parts have been submitted.
+    /// True if all parts have been submitted.
     is_submitted: bool,
-    /// When the last finished part was found to be done.
+    /// Time at which the last finished part was found to be done.
     last_done: Instant,
     /// Pass and time in milliseconds of each finished part.
     part_ms: Vec<(&'static str, f32)>,
@@ -83,7 +84,7 @@ struct Submitted {
 }
 
 impl InFlight {
-    /// A frame that the renderer has recorded, of which nothing has been submitted yet.
+    /// Creates a frame that the renderer has recorded. No part of it is submitted yet.
     pub(in crate::app) fn new(picture: PictureKey, frame: NextFrame, is_parted: bool, now: Instant) -> Self {
         Self {
             picture,
@@ -97,7 +98,7 @@ impl InFlight {
         }
     }
 
-    /// Whether a person has waited for it: longer than a moment, and for more than another sample.
+    /// True if the user waits for the frame: longer than a moment, and for more than another sample.
     pub(in crate::app) fn is_awaited(&self) -> bool {
         self.shows_something_new() && self.begun.elapsed() >= AWAITED
     }
@@ -106,26 +107,26 @@ impl InFlight {
         self.frame.is_shown && self.frame.sample.index == 0
     }
 
-    /// When [`InFlight::is_awaited`] will begin to hold, unless the frame is done before.
+    /// Time at which [`InFlight::is_awaited`] becomes true if the frame is not done before.
     pub(in crate::app) fn awaited_from(&self) -> Option<Instant> {
         let waits = self.shows_something_new() && !self.is_awaited();
         waits.then(|| self.begun + AWAITED)
     }
 
-    /// Its time begins now, unless something of it was submitted: it waited for another frame.
+    /// Starts the clock of the frame unless a part of it was submitted. It may have waited for another frame.
     pub(in crate::app) fn begin(&mut self, now: Instant) {
         if !self.is_submitted && self.submitted.is_empty() && self.part_ms.is_empty() {
             (self.begun, self.last_done) = (now, now);
         }
     }
 
-    /// The caller has submitted the rest of the frame.
+    /// Registers that the caller has submitted the rest of the frame.
     pub(in crate::app) fn submitted_whole(&mut self, gpu: &Gpu, now: Instant) {
         self.watch(gpu, FRAME_SCOPE, now);
         self.is_submitted = true;
     }
 
-    /// Submits what the GPU is ready for. Returns the time in milliseconds that the frame took once it is done.
+    /// Submits the parts that the GPU is ready for. Returns the frame's time in milliseconds once it is done.
     pub(in crate::app) fn poll(
         &mut self,
         gpu: &Gpu,
@@ -166,7 +167,7 @@ impl InFlight {
         width as f32 * height as f32
     }
 
-    /// Whether another part may be submitted behind those that are.
+    /// True if another part may be submitted behind the pending ones.
     fn has_room(&self, times: &PartTimes) -> bool {
         let pixels = self.pixels();
         let ahead = self.submitted.iter();
@@ -174,7 +175,7 @@ impl InFlight {
         self.submitted.is_empty() || ahead.sum::<f32>() < AHEAD_MS
     }
 
-    /// Watches for the end of what was submitted last, a part of `pass`.
+    /// Watches for the end of the last submission, a part of `pass`.
     fn watch(&mut self, gpu: &Gpu, pass: &'static str, now: Instant) {
         let done = Arc::new(AtomicBool::new(false));
         let flag = done.clone();
@@ -188,20 +189,20 @@ impl InFlight {
     }
 }
 
-/// The times of a frame that is done, in milliseconds.
+/// Times of a finished frame, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct FrameTimes {
-    /// By the timestamps of the GPU where a frame's came back with it, by the clock where the adapter has none. The
-    /// clock also has what the frame waited for, such as the display.
+    /// GPU time by timestamps where they came back with the frame, or the wall-clock time on an adapter
+    /// without timestamps. Wall-clock time includes waits, for example for the display.
     pub(in crate::app) frame_ms: Option<f32>,
-    /// The same as the cost of a side of a comparison: in software passes overlap and their timestamps mean little, so
-    /// that it is the time by the clock.
+    /// Cost of a side of a comparison. On software adapters passes overlap and their timestamps mean little,
+    /// so that the wall-clock time is used there.
     pub(in crate::app) cost_ms: Option<f32>,
 }
 
 impl FrameTimes {
-    /// The times of a frame that took `wall_ms` by the clock, where `renderer` knew the timings of `timed_frames` before.
-    /// An adapter without timestamps learns from the clock.
+    /// Times of a frame that took `wall_ms` of wall-clock time. `timed_frames` is the number of timings that
+    /// `renderer` had before. On an adapter without timestamps the wall-clock time is used.
     pub(in crate::app) fn of(gpu: &Gpu, renderer: &mut Renderer, timed_frames: u64, wall_ms: f32) -> Self {
         let stats = renderer.stats();
         let frame_ms = match stats.frame_ms() {
@@ -231,10 +232,10 @@ mod tests {
         let frame = [("gbuffer", 3.0), ("lighting", 5.0), ("lighting", 4.0)];
         times.learn(&frame, 1e6);
         assert_eq!(times.expected_ms("lighting", 1e6), 5.0);
-        // A larger picture takes longer; a smaller one may not take less.
+        // A larger picture is expected to take longer, but a smaller one is not expected to take less.
         assert_eq!(times.expected_ms("lighting", 4e6), 20.0);
         assert_eq!(times.expected_ms("gbuffer", 2.5e5), 3.0);
-        // What a frame does not have keeps its time, and the others forget what was slower.
+        // Passes that the frame lacks keep their time. The others forget earlier slower times.
         times.learn(&[("lighting", 1.0)], 2.5e5);
         assert_eq!(times.expected_ms("lighting", 5e5), 2.0);
         assert_eq!(times.expected_ms("gbuffer", 1e6), 3.0);

@@ -1,6 +1,6 @@
-//! What is drawn when: frame after frame while something moves, at a resolution that fits their time; at rest
-//! the still picture at full resolution, sample by sample; then nothing. Knows neither the window nor the
-//! GPU.
+//! Schedule of the window's frames. While something moves, frames follow each other at a resolution that fits
+//! their time budget. At rest, the still picture is drawn at full resolution, sample by sample, and then
+//! nothing. The schedule knows neither the window nor the GPU.
 
 pub(in crate::app) mod in_flight;
 pub(in crate::app) mod preparation;
@@ -22,55 +22,55 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Frames that are drawn after the last change where the exposure is metered: the second one tells whether it
-/// still changes.
+/// Frames that are drawn after the last change where the exposure is metered. The second one shows whether
+/// the exposure still changes.
 const METERED_FRAMES: u32 = 2;
 
 /// Time without a change after which the picture is still.
 const REST: Duration = Duration::from_millis(150);
 
-/// Interval at which progress is shown, and after which a window that could not be drawn to is tried again.
+/// Interval at which progress is shown, and at which drawing to an unavailable window is tried again.
 pub(super) const POLL: Duration = Duration::from_millis(50);
 
-/// Everything that the scene's picture depends on: as long as it stays equal, so does the picture.
+/// Everything that the scene's picture depends on. The picture stays the same as long as its key stays equal.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PictureKey {
-    /// Number of the scene, counted from the first one that was shown.
+    /// Number of the scene, counted from the first scene that was shown.
     pub(super) scene: u64,
-    /// Number of the environment, counted likewise.
+    /// Number of the environment, counted from the first one that was shown.
     pub(super) environment: u64,
-    /// Number of the surface that is compared with, counted likewise.
+    /// Number of the surface that the scene is compared with, counted from the first one.
     pub(super) comparison: u64,
-    /// Number of the structure of the laboratory that rays go through, counted likewise.
+    /// Number of the lab's acceleration structure that rays traverse, counted from the first one.
     pub(super) lab: u64,
     /// The camera.
     pub(super) view: View,
-    /// All settings.
+    /// All settings that the picture depends on.
     pub(super) config: Config,
     /// The clip that plays.
     pub(super) clip: Option<usize>,
-    /// The clips that are blended in its place, and morph weights.
+    /// Clips that are blended instead of playing `clip`, and the morph weights.
     pub(super) blend: Arc<Blend>,
-    /// The variant of the materials.
+    /// The material variant.
     pub(super) variant: Option<usize>,
     /// Time in the clip, in seconds.
     pub(super) time: f32,
-    /// Nodes whose meshes the person has hidden.
+    /// Nodes whose meshes the user has hidden.
     pub(super) hidden: Arc<BTreeSet<usize>>,
-    /// Number of times that materials and lights were edited.
+    /// Number of edits to materials and lights.
     pub(super) edition: u64,
     /// The channel that is shown.
     pub(super) channel: Channel,
-    /// Whether what passes through other meshes is counted, whatever is shown.
+    /// True if intersections between meshes are counted in every channel.
     pub(super) counts_intersections: bool,
-    /// The scene's part of the window.
+    /// Viewport of the scene within the window.
     pub(super) area: Area,
-    /// Exposure in stops where it is not metered.
+    /// Exposure in stops, used if it is not metered.
     pub(super) exposure_ev: f32,
 }
 
 impl PictureKey {
-    /// Whether the same pipelines draw both, as far as settings decide: views, times and sizes may differ.
+    /// True if the settings of both pictures need the same pipelines. Views, times and sizes may differ.
     pub(super) fn compiles_as(&self, other: &Self) -> bool {
         let scene = |key: &Self| (key.scene, key.variant, key.edition, key.environment);
         let shown = |key: &Self| {
@@ -80,7 +80,7 @@ impl PictureKey {
         scene(self) == scene(other) && shown(self) == shown(other) && self.config == other.config
     }
 
-    /// Whether everything stands where it does in `other`.
+    /// True if every object has the same pose as in `other`.
     pub(super) fn has_pose_of(&self, other: &Self) -> bool {
         let pose = |key: &Self| (key.scene, key.clip, key.time, key.config.scene.up);
         let same_nodes = self.blend == other.blend && self.hidden == other.hidden;
@@ -90,7 +90,7 @@ impl PictureKey {
 
 #[cfg(test)]
 impl PictureKey {
-    /// A lit picture that is smoothed, of four samples.
+    /// A lit, anti-aliased picture of four samples.
     pub(super) fn for_tests() -> Self {
         let mut config = Config::default();
         config.window.still_samples = 4;
@@ -124,25 +124,27 @@ impl PictureKey {
 /// The frame of the scene that is drawn next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct NextFrame {
-    /// Which of the frames of its picture it is.
+    /// Position of the frame among the samples of its picture.
     pub(super) sample: FrameSample,
-    /// Rendered size over that of the scene's part of the window.
+    /// Rendered size divided by the size of the viewport.
     pub(super) scale: f32,
-    /// Whether that is the scale of rest.
+    /// True if `scale` is the scale at rest.
     pub(super) is_full: bool,
-    /// Whether it is drawn because nothing moves.
+    /// True if the frame is drawn because nothing moves.
     pub(super) at_rest: bool,
-    /// Whether the window shows it once it is drawn: of the samples of a picture those that show their mean.
+    /// True if the window shows the finished frame. Among the samples of a picture, only those that complete
+    /// a mean are shown.
     pub(super) is_shown: bool,
 }
 
 impl NextFrame {
-    /// Whether it is one of the samples of a still picture.
+    /// True if the frame is one sample of a still picture.
     pub(super) fn is_sample(self) -> bool {
         self.sample.count > 1
     }
 
-    /// The settings that it is drawn with, where the window has these: there is time for the samples of a still picture.
+    /// Returns the settings of the frame, given the window's settings `config`. Samples of a still picture
+    /// have no frame rate to keep, so they use the settled settings.
     pub(super) fn settings(self, config: &Config) -> Config {
         match self.is_sample() {
             true => config.settled(),
@@ -150,13 +152,13 @@ impl NextFrame {
         }
     }
 
-    /// Pixels that are traced and shaded where the scene's part of the window has `area` pixels.
+    /// Width and height in pixels that are traced and shaded for a viewport of `area` pixels.
     pub(super) fn size(self, area: [u32; 2]) -> [u32; 2] {
         area.map(|pixels| ((pixels as f32 * self.scale).round() as u32).max(1))
     }
 }
 
-/// Rendered size over that of the scene's part of the window.
+/// Rendered size divided by the size of the viewport.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scales {
     /// While something moves.
@@ -165,91 +167,91 @@ pub(super) struct Scales {
     pub(super) still: f32,
 }
 
-/// What the schedule has to know of the renderer.
+/// State of the renderer that the schedule depends on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RendererState {
-    /// Whether the last frame was drawn before its environment was complete.
+    /// True if the last frame was drawn before its environment was complete.
     pub(super) environment_is_pending: bool,
-    /// Whether the metered exposure still changes.
+    /// True if the metered exposure still changes.
     pub(super) exposure_changes: bool,
-    /// Frames of the picture, at rest, until all that is averaged over them is complete.
+    /// Frames of the picture at rest until everything that is averaged over them is complete.
     pub(super) frames_to_converge: u32,
-    /// Noise of the picture that samples come together to, as last estimated.
+    /// Last noise estimate of the mean that the samples converge to.
     pub(super) noise: Option<Noise>,
 }
 
-/// Passes that are being compiled on a thread.
+/// Pipelines that are being compiled on a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Compiling {
-    /// Whether they are ready.
+    /// True if they are ready.
     pub(super) is_done: bool,
-    /// Whether the next picture needs the same.
+    /// True if the next picture needs the same pipelines.
     pub(super) is_for_next: bool,
 }
 
-/// What goes on besides drawing.
+/// Work that goes on besides drawing.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Activity {
-    /// Whether a clip plays or the camera flies.
+    /// True while a clip plays or the camera flies.
     pub(super) moves: bool,
-    /// Whether passes are being compiled.
+    /// True while pipelines are being compiled.
     pub(super) compiles: bool,
-    /// Whether a scene or an environment is being read.
+    /// True while a scene or an environment is being read.
     pub(super) loads: bool,
-    /// Whether the window was saved as a picture, so that a message has to be drawn.
+    /// True if the window was saved as a picture, so that a message has to be drawn.
     pub(super) saved: bool,
-    /// Whether the GPU works on a frame of the scene.
+    /// True while the GPU works on a frame of the scene.
     pub(super) draws: bool,
 }
 
-/// When the event loop has to come back.
+/// Time at which the event loop has to come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wakeup {
-    /// Now, to draw.
+    /// At once, to draw.
     Draw,
-    /// At this time, if nothing happens before.
+    /// At this time, unless an event comes first.
     At(Instant),
-    /// When something happens.
+    /// At the next event.
     Event,
 }
 
-/// Decides what is drawn when.
+/// Decides which frame is drawn when.
 #[derive(Debug)]
 pub(super) struct Schedule {
-    /// Frames of the loaded scene after which the viewer ends; every one of them is drawn.
+    /// Frames of the loaded scene after which the viewer ends. Every one of them is drawn.
     exit_after: Option<u64>,
     /// Frames of the loaded scene that have been drawn.
     frames: u64,
-    /// What the last frame showed, and how it was drawn.
+    /// Picture and parameters of the last frame.
     last: Option<(PictureKey, NextFrame)>,
-    /// Whether the last frame was abandoned: its picture is not there.
+    /// True if the last frame was aborted, so that its picture does not exist.
     is_abandoned: bool,
-    /// When the picture changed last.
+    /// Time at which the picture last changed.
     changed: Instant,
     /// Frames that are due at once.
     frames_left: u32,
-    /// Frames at the scale of rest that are due then.
+    /// Frames at the scale of rest that are due once the picture is still.
     full_frames_left: u32,
-    /// Samples of the still picture: those that there are, and those that are due after the frames, at most.
+    /// Samples of the still picture: the number so far, and the maximum number.
     samples: [u32; 2],
-    /// Samples of the picture that the window shows, once the last frame is done.
+    /// Samples of the picture that the window shows once the last frame is done.
     shown_samples: u32,
-    /// Whether the metered exposure of the last picture still changed.
+    /// True if the metered exposure of the last picture still changed.
     adapts: bool,
-    /// Whether time passes from frame to frame.
+    /// True if time passes from frame to frame.
     is_continuous: bool,
     last_redraw: Instant,
     last_frame: Option<Instant>,
-    /// When to draw next, if nothing happens before.
+    /// Time of the next redraw, if nothing happens before.
     next: Option<Instant>,
 }
 
-/// Whether a picture is made of paths, of which every frame adds one for each pixel.
+/// True if the picture is path-traced. Every frame then adds one path per pixel.
 fn is_of_paths(picture: &PictureKey) -> bool {
     frame::is_of_paths(&picture.config, picture.channel)
 }
 
-/// Samples of the still picture at most.
+/// Maximum number of samples of the still picture.
 fn wanted(picture: &PictureKey) -> u32 {
     match is_of_paths(picture) {
         true => picture.config.paths.samples,
@@ -258,7 +260,7 @@ fn wanted(picture: &PictureKey) -> u32 {
 }
 
 impl Schedule {
-    /// A schedule whose first frame is due `now`.
+    /// Creates a schedule whose first frame is due `now`.
     pub(super) fn new(exit_after: Option<u64>, now: Instant) -> Self {
         Self {
             exit_after,
@@ -278,70 +280,71 @@ impl Schedule {
         }
     }
 
-    /// Whether the viewer ends after a number of frames: then all are drawn, and errors end it too.
+    /// True if the viewer ends after a number of frames. All of them are then drawn, and an error ends the
+    /// viewer too.
     pub(super) fn counts_frames(&self) -> bool {
         self.exit_after.is_some()
     }
 
-    /// Frames of the loaded scene that have been drawn.
+    /// Number of frames of the loaded scene that have been drawn.
     pub(super) fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Whether the last of the frames has been drawn that the viewer ends after.
+    /// True if the last of the frames after which the viewer ends has been drawn.
     pub(super) fn is_over(&self) -> bool {
         self.exit_after.is_some_and(|frames| self.frames >= frames)
     }
 
-    /// What the last frame showed.
+    /// Key of the picture that the last frame showed.
     pub(super) fn last(&self) -> Option<&PictureKey> {
         self.last.as_ref().map(|(picture, _)| picture)
     }
 
-    /// Rendered size of the last frame over that of the scene's part of the window.
+    /// Rendered size of the last frame divided by the size of the viewport.
     pub(super) fn scale(&self) -> f32 {
         self.last.as_ref().map_or(1.0, |(_, frame)| frame.scale)
     }
 
-    /// As [`Schedule::scale`], where the picture is coarser than at rest because something moves.
+    /// Returns the last frame's scale if its picture is coarser than at rest because something moves.
     pub(super) fn moving_scale(&self) -> Option<f32> {
         let (_, frame) = self.last.as_ref()?;
         (!frame.is_full && !frame.at_rest).then_some(frame.scale)
     }
 
-    /// Pixels that the last frame traced and shaded.
+    /// Width and height in pixels that the last frame traced and shaded.
     pub(super) fn size(&self) -> [u32; 2] {
         let last = self.last.as_ref();
         last.map_or([0; 2], |(picture, frame)| frame.size(picture.area.size))
     }
 
-    /// The samples of the still picture: how many it has so far, and how many it is to have at most.
+    /// Samples of the still picture: the number so far, and the maximum number.
     pub(super) fn samples(&self) -> Option<[u32; 2]> {
         let (_, frame) = self.last.as_ref()?;
         frame.is_sample().then_some(self.samples)
     }
 
-    /// Samples of the picture that is shown; 1 for a single frame.
+    /// Number of samples of the picture that is shown, 1 for a single frame.
     pub(super) fn shown_samples(&self) -> u32 {
         self.shown_samples
     }
 
-    /// Whether samples of the still picture are due.
+    /// True if samples of the still picture are due.
     fn lacks_samples(&self) -> bool {
         self.samples[0] < self.samples[1]
     }
 
-    /// Draws at `time` at the latest.
+    /// Schedules a redraw at `time` at the latest.
     pub(super) fn draw_by(&mut self, time: Instant) {
         self.next = Some(self.next.map_or(time, |next| next.min(time)));
     }
 
-    /// Whether the window is to be drawn now.
+    /// True if the window has to be drawn now.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.next.is_some_and(|next| next <= now)
     }
 
-    /// When the event loop has to come back. A frame that is due is handed out once.
+    /// Returns when the event loop has to come back. A due frame is returned once.
     pub(super) fn wakeup(&mut self, now: Instant) -> Wakeup {
         match self.next {
             Some(next) if next <= now => {
@@ -353,20 +356,21 @@ impl Schedule {
         }
     }
 
-    /// Begins to draw the window: the time since it was drawn last, or `None` where nothing moved in between.
+    /// Begins a redraw of the window. Returns the time since the last redraw, or `None` if nothing moved in
+    /// between.
     pub(super) fn begin(&mut self, now: Instant) -> Option<Duration> {
         let elapsed = now.saturating_duration_since(self.last_redraw);
         self.last_redraw = now;
         self.is_continuous.then_some(elapsed)
     }
 
-    /// Time since the scene was drawn last, or `None` where nothing moved in between.
+    /// Returns the time since the scene was last drawn, or `None` if nothing moved in between.
     pub(super) fn since_last_frame(&self, now: Instant) -> Option<Duration> {
         let last = self.last_frame.filter(|_| self.is_continuous)?;
         Some(now.saturating_duration_since(last))
     }
 
-    /// The frame of `picture` that is drawn now, or `None` if the picture that is shown stays.
+    /// Returns the frame of `picture` that is drawn now, or `None` if the shown picture stays.
     pub(super) fn choose(
         &mut self,
         picture: &PictureKey,
@@ -385,9 +389,9 @@ impl Schedule {
             let wanted = wanted(picture);
             self.samples = [0, if samples && wanted > 1 { wanted } else { 0 }];
             self.full_frames_left = match self.lacks_samples() {
-                // Shown until there are samples enough for a mean.
+                // This frame is shown until there are enough samples for a mean.
                 true => u32::from(!is_of_paths(picture)),
-                // What is averaged over frames has to converge by itself.
+                // Without samples, averages over frames have to converge over single frames.
                 false => renderer.frames_to_converge,
             };
         }
@@ -417,7 +421,7 @@ impl Schedule {
         let [index, most] = self.samples;
         let is_of_paths = is_of_paths(picture);
         if !is_of_paths && is_estimated_after(index) {
-            // The same picture has the same samples whenever its noise comes back.
+            // Waiting for this estimate keeps the number of samples independent of when the readback arrives.
             let noise = renderer.noise.filter(|noise| noise.frames == index)?;
             if noise.is_clean() {
                 self.samples[1] = index;
@@ -434,19 +438,19 @@ impl Schedule {
         })
     }
 
-    /// When the still picture is due; `None` once it is drawn.
+    /// Returns when the still picture is due, or `None` once it is drawn.
     fn rests_at(&self) -> Option<Instant> {
         (self.full_frames_left > 0 || self.lacks_samples()).then(|| self.changed + REST)
     }
 
-    /// Whether the next picture waits for its passes, which are being compiled. Frames that are counted wait for nothing:
-    /// recording compiles what they need.
+    /// True if the next picture waits for its pipelines, which are being compiled. With a fixed number of
+    /// frames nothing waits, because recording compiles the missing pipelines.
     pub(super) fn waits(&self, compiling: Option<Compiling>) -> bool {
         let is_under_way = |of: Compiling| of.is_for_next && !of.is_done;
         !self.counts_frames() && compiling.is_some_and(is_under_way)
     }
 
-    /// A frame of `picture` was recorded.
+    /// Registers that a frame of `picture` was recorded.
     pub(super) fn recorded(&mut self, picture: PictureKey, frame: NextFrame, now: Instant) {
         self.frames += 1;
         self.frames_left = self.frames_left.saturating_sub(1);
@@ -463,12 +467,12 @@ impl Schedule {
         self.last = Some((picture, frame));
     }
 
-    /// The last frame is not going to be finished.
+    /// Registers that the last frame is not going to be finished.
     pub(super) fn abandon(&mut self) {
         self.is_abandoned = true;
     }
 
-    /// Drawing `picture` failed: it is not tried again before something changes.
+    /// Registers that drawing `picture` failed. It is not tried again before something changes.
     pub(super) fn give_up(&mut self, picture: PictureKey) {
         let frame = NextFrame {
             sample: FrameSample::SINGLE,
@@ -481,14 +485,15 @@ impl Schedule {
         (self.frames_left, self.full_frames_left, self.samples) = (0, 0, [0; 2]);
     }
 
-    /// Nothing is shown any more, as after the device was lost.
+    /// Clears the last picture, for example because the device was lost.
     pub(super) fn forget(&mut self) {
         self.last = None;
     }
 
-    /// Ends a redraw of the window: decides when the next one is due. Returns whether all is quiet.
+    /// Ends a redraw of the window and decides when the next one is due. Returns true if nothing is left to
+    /// do.
     pub(super) fn finish(&mut self, activity: Activity, now: Instant) -> bool {
-        // The exposure adapts by the time between frames.
+        // The exposure adapts over the time between frames.
         let is_due = activity.moves || self.adapts || self.frames_left > 0 || self.counts_frames();
         self.is_continuous = is_due && (activity.moves || !activity.compiles);
         let rests_at = self.rests_at();
@@ -496,7 +501,7 @@ impl Schedule {
             self.draw_by(now + POLL);
         }
         match rests_at {
-            // The end of the frame that is being drawn calls for the next one.
+            // The end of the frame that is being drawn triggers the next one.
             Some(rest) if !activity.draws => self.draw_by(rest),
             _ => {}
         }
@@ -507,7 +512,7 @@ impl Schedule {
     }
 }
 
-/// The settings that the picture depends on. Others leave it as it is, and are those of the start.
+/// Returns the settings that the picture depends on. All others have their value at the start.
 pub(in crate::app) fn of_picture(config: &Config, initial: &Config) -> Config {
     let mut of_picture = config.clone();
     of_picture.window = config::Window {
@@ -515,7 +520,7 @@ pub(in crate::app) fn of_picture(config: &Config, initial: &Config) -> Config {
         render_scale: config.window.render_scale,
         ..initial.window.clone()
     };
-    // The key holds the view and the time themselves.
+    // The key itself holds the view and the time.
     of_picture.camera = config::Camera {
         mode: config.camera.mode,
         avoid_walls: config.camera.avoid_walls,
@@ -577,7 +582,8 @@ mod tests {
             Some((frame.scale, frame.sample.index, frame.sample.count))
         }
 
-        /// Draws `picture` until nothing more is drawn: scale, sample and samples of each frame.
+        /// Draws `picture` until nothing more is drawn. Returns scale, sample index and sample count of each
+        /// frame.
         fn draw_all(&mut self, picture: &PictureKey) -> Vec<(f32, u32, u32)> {
             let mut drawn = Vec::new();
             loop {
@@ -604,7 +610,7 @@ mod tests {
         let all = [&[(0.5, 0, 1), (1.0, 0, 1)], &samples[..]].concat();
         assert_eq!(clock.draw_all(&picture), all);
         assert_eq!(clock.draw_all(&picture), []);
-        // A change begins anew, also in the middle of the samples.
+        // A change restarts the picture, also in the middle of its samples.
         picture.time = 1.0;
         assert_eq!(clock.draw(&picture), Some(all[0]));
         assert_eq!(clock.draw(&picture), None, "it may still move");
@@ -622,7 +628,7 @@ mod tests {
         assert_eq!(clock.draw_all(&picture), all);
     }
 
-    /// Samples end as soon as the picture is clean. Where the estimate has not come back, they wait for it.
+    /// Samples end as soon as the picture is clean. Without a noise estimate they wait for it.
     #[test]
     fn samples_are_drawn_until_the_picture_is_clean() {
         let (mut clock, mut picture) = (Clock::new(), picture());
@@ -797,7 +803,7 @@ mod tests {
         for (compiling, expected) in [
             (None, false),
             (compiling(false, true), true),
-            // The person went on to another picture, which may have all that it needs.
+            // The user has switched to another picture, whose pipelines may all be ready.
             (compiling(false, false), false),
             (compiling(true, true), false),
         ] {
@@ -835,7 +841,7 @@ mod tests {
         assert_eq!(compiling, (soon, false, None));
         let saving = finish(Activity { saved, ..nothing });
         assert_eq!(saving, (Wakeup::Draw, true, None));
-        // The end of the frame that is being drawn calls for the next one.
+        // The end of the frame that is being drawn triggers the next one.
         let drawing = finish(Activity {
             moves,
             draws,

@@ -1,4 +1,4 @@
-//! Passes are compiled on a thread, while the window goes on showing what it showed.
+//! Compiles pipelines on a thread, while the window keeps its last picture.
 
 use crate::{
     Error, Result,
@@ -17,16 +17,17 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Compiles the passes of the next picture, those of one picture at a time.
+/// Compiles the pipelines of the next picture. Only one picture is compiled at a time.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Preparation(Option<Preparing>);
 
 impl Preparation {
-    /// What is being compiled while `picture` is the next one. What is done is reported once.
+    /// Returns the state of the compilation while `picture` is the next one. The end of a compilation is
+    /// reported once.
     ///
     /// # Errors
     ///
-    /// Those of compiling the passes.
+    /// Any error of compiling the pipelines.
     pub(in crate::app) fn poll(&mut self, picture: &PictureKey) -> Result<Option<Compiling>> {
         let Some(preparing) = &self.0 else {
             return Ok(None);
@@ -41,7 +42,7 @@ impl Preparation {
         Ok(Some(Compiling { is_done, is_for_next }))
     }
 
-    /// Starts to compile what `picture` needs. `waker` has the window drawn when that is done.
+    /// Starts to compile the pipelines of `picture`. `waker` requests a redraw once they are done.
     pub(in crate::app) fn start(
         &mut self,
         picture: &PictureKey,
@@ -53,7 +54,7 @@ impl Preparation {
         self.0 = Some(preparing);
     }
 
-    /// The progress, for the window.
+    /// Returns the progress for the window.
     pub(in crate::app) fn progress(&self) -> Option<CompileProgress> {
         self.0.as_ref().map(|preparing| CompileProgress {
             names: preparing.names.clone(),
@@ -61,7 +62,7 @@ impl Preparation {
         })
     }
 
-    /// The window has been presented with these names.
+    /// Registers that the window has been presented with these names.
     pub(in crate::app) fn shown(&mut self) {
         if let Some(preparing) = &mut self.0 {
             preparing.is_shown = true;
@@ -72,37 +73,37 @@ impl Preparation {
 /// Progress of compiling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) struct CompileProgress {
-    /// The name of each of the kernels and draws.
+    /// Names of the kernels and draws.
     pub(in crate::app) names: Vec<String>,
-    /// Number of them that are compiled.
+    /// Number of compiled kernels and draws.
     pub(in crate::app) done: usize,
 }
 
 impl CompileProgress {
-    /// True once nothing is left to compile. The next frame may still be long in coming.
+    /// True once nothing is left to compile. The next frame may still take long.
     pub(in crate::app) fn is_done(&self) -> bool {
         self.done == self.names.len()
     }
 }
 
-/// Passes that are being compiled. Dropping waits for those that have been begun: nothing may be left in the
-/// driver when the program ends.
+/// Pipelines that are being compiled. Dropping this waits for those that have begun, because the driver must
+/// not be busy when the program ends.
 #[derive(Debug)]
 struct Preparing {
     picture: PictureKey,
-    /// Names of what is compiled.
+    /// Names of the kernels and draws that are compiled.
     names: Vec<String>,
     done: Arc<AtomicUsize>,
     outcome: mpsc::Receiver<Result<()>>,
     cancelled: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    /// Whether the window has shown the names. Drawing waits for that, because a driver may compile when a
-    /// pass first runs, which holds everything up.
+    /// True if the window has shown the names. Drawing waits for that, because a driver may compile when a
+    /// pipeline first runs, which blocks the window.
     is_shown: bool,
 }
 
 impl Preparing {
-    /// Starts to compile `needs`. `wake` is called when it is done.
+    /// Starts to compile `needs`. Calls `wake` at the end.
     fn start(picture: PictureKey, needs: Needs, gpu: Arc<Gpu>, wake: impl FnOnce() + Send + 'static) -> Self {
         let names = needs.names();
         let cancelled = Arc::new(AtomicBool::new(false));
@@ -110,7 +111,7 @@ impl Preparing {
         let (sender, outcome) = mpsc::channel();
         let (stop, counter) = (cancelled.clone(), done.clone());
         let thread = std::thread::spawn(move || {
-            // Nobody listens any more once the window is closed or the device is lost.
+            // The receiver is gone once the window is closed or the device is lost.
             let outcome = needs.meet_unless(&gpu, &stop, &counter);
             sender.send(outcome.map_err(Error::from)).ok();
             wake();
@@ -126,7 +127,7 @@ impl Preparing {
         }
     }
 
-    /// The outcome, once it is there and the window has shown the names.
+    /// Returns the outcome once it exists and the window has shown the names.
     fn poll(&self) -> Option<Result<()>> {
         if !self.is_shown {
             return None;
@@ -145,7 +146,7 @@ impl Drop for Preparing {
     fn drop(&mut self) {
         self.cancelled.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // `poll` tells of a panic.
+            // `poll` reports a panic.
             thread.join().ok();
         }
     }

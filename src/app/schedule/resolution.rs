@@ -1,26 +1,27 @@
-//! The resolution while something moves: as fine as the time of a frame allows.
+//! Dynamic resolution while something moves: as fine as the frame budget allows.
 
-/// A step of the ladder of scales halves the pixels, and the square root of that the sides.
+/// Steps from full resolution to half the side lengths. Each step divides the number of pixels by √2.
 const STEPS: i32 = 4;
-/// A frame may take so much longer than its budget before the next one is coarser.
+/// Ratio of frame time to budget above which the next frame is coarser.
 const SLACK: f32 = 1.15;
-/// A frame that takes less than this share of its budget lets the next one be finer. A step finer has √2 times
-/// the pixels, which fits.
+/// Ratio of frame time to budget below which the next frame may be finer. One step up means √2 times the
+/// pixels, which fits.
 const ROOM: f32 = 0.6;
-/// Most steps that one frame makes the next one coarser: it may have waited for something else.
+/// Maximum number of steps by which one frame makes the next coarser. The frame may have waited for something
+/// else.
 const MOST_COARSER: i32 = 3;
 
-/// Rendered size over the window's while something moves, from 1 down to a half.
+/// Rendered size divided by the window's size while something moves, from 1 down to a half.
 #[derive(Debug)]
 pub(in crate::app) struct Resolution {
     /// Steps below full resolution.
     step: i32,
-    /// Whether the last frame took longer than it should, and could not be coarser.
+    /// True if the last frame took longer than its budget and could not be coarser.
     is_late: bool,
 }
 
 impl Resolution {
-    /// Begins at about `scale`.
+    /// Starts at the step nearest to `scale`.
     pub(in crate::app) fn new(scale: f32) -> Self {
         Self {
             step: nearest_step(scale),
@@ -28,18 +29,18 @@ impl Resolution {
         }
     }
 
-    /// The rendered size over the window's.
+    /// Rendered size divided by the window's size.
     pub(in crate::app) fn scale(&self) -> f32 {
         scale(self.step)
     }
 
-    /// Whether frames take longer than they should at the least resolution.
+    /// True if frames exceed their budget even at the lowest resolution.
     pub(in crate::app) fn is_late(&self) -> bool {
         self.is_late
     }
 
-    /// Learns that a frame at `drawn` took `frame_ms`, where it should take `budget_ms`. Its time is taken to follow
-    /// its pixels. Frames at another scale than the one in use tell nothing.
+    /// Adapts to a frame at scale `drawn` that took `frame_ms` with a budget of `budget_ms`. The frame time
+    /// is assumed to be proportional to the pixels. Frames at another scale than the current one are ignored.
     pub(in crate::app) fn learn(&mut self, drawn: f32, frame_ms: f32, budget_ms: f32) {
         if drawn != self.scale() {
             return;
@@ -68,7 +69,8 @@ fn nearest_step(scale: f32) -> i32 {
 mod tests {
     use super::*;
 
-    /// Draws frames of an adapter that takes `full_ms` for a full one, and `fixed_ms` for none of the pixels.
+    /// Simulates frames on an adapter that takes `fixed_ms` plus a share of `full_ms` proportional to the
+    /// pixels.
     fn settle(full_ms: f32, fixed_ms: f32, budget_ms: f32) -> (Resolution, f32) {
         let mut resolution = Resolution::new(0.5);
         let frame_ms = |r: &Resolution| fixed_ms + full_ms * r.scale() * r.scale();

@@ -1,8 +1,8 @@
-//! How fast samples of a picture of paths come.
+//! Rate at which the samples of a path-traced picture arrive.
 
 use std::time::Instant;
 
-/// From the first sample that was seen on.
+/// Sample rate, measured from the first sample that was seen.
 #[derive(Debug, Default)]
 pub(in crate::app) struct SamplePace {
     first: Option<(Instant, u32)>,
@@ -10,7 +10,7 @@ pub(in crate::app) struct SamplePace {
 }
 
 impl SamplePace {
-    /// Takes note of how many there are `now`. Fewer than before are another picture's.
+    /// Registers the number of samples at `now`. A smaller number than before belongs to another picture.
     pub(in crate::app) fn follow(&mut self, samples: Option<u32>, now: Instant) {
         let Some(samples) = samples else {
             *self = Self::default();
@@ -25,7 +25,8 @@ impl SamplePace {
         }
     }
 
-    /// Seconds until there are as many as are `wanted`; `None` before anything is known, and where there are.
+    /// Seconds until there are `wanted` samples. `None` if the rate is not known yet, or if there are already
+    /// as many.
     pub(in crate::app) fn secs_left(&self, wanted: u32) -> Option<f64> {
         let ((begun, first), (latest, last)) = (self.first?, self.last?);
         let measured = last.checked_sub(first).filter(|samples| *samples > 0)?;
@@ -48,11 +49,11 @@ mod tests {
         pace.follow(Some(1), begun);
         assert_eq!(pace.secs_left(9), None, "nothing is known yet");
         pace.follow(Some(3), after(4));
-        // Time in which none came does not count.
+        // Time without new samples does not count.
         pace.follow(Some(3), after(100));
         assert_eq!(pace.secs_left(9), Some(12.0));
         assert_eq!(pace.secs_left(3), None);
-        // Another picture.
+        // A smaller number of samples means another picture.
         pace.follow(Some(1), after(101));
         assert_eq!(pace.secs_left(9), None);
         pace.follow(Some(2), after(102));

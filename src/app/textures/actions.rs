@@ -1,4 +1,4 @@
-//! What opens and closes the texture viewer.
+//! Opening and closing of the texture viewer.
 
 use crate::app::{
     state::State,
@@ -6,7 +6,7 @@ use crate::app::{
 };
 
 impl State {
-    /// Opens the texture viewer with the texture that has this index among those of the scene, in any use.
+    /// Opens the texture viewer with texture `texture` of the scene, in any use.
     pub(in crate::app) fn open_texture(&mut self, texture: usize) {
         self.show_texture(Asked {
             texture,
@@ -20,7 +20,7 @@ impl State {
         self.inspect.textures.asked = Some(asked);
     }
 
-    /// Opens or closes the texture viewer; it opens with a texture of what is selected.
+    /// Opens or closes the texture viewer. It opens with a texture of the selection.
     pub(in crate::app) fn toggle_textures(&mut self) {
         let of_selection = self.textures_of_selection().into_iter().next();
         let is_open = &mut self.inspect.textures.is_open;
@@ -35,7 +35,7 @@ impl State {
         self.notify(text);
     }
 
-    /// The textures of the material that was clicked, or of the first one of the selected mesh, with their slots.
+    /// Textures and slots of the clicked material, or of the first material of the selected mesh.
     pub(in crate::app) fn textures_of_selection(&self) -> Vec<(&'static str, Asked)> {
         let of = || {
             let scene = &self.stage.as_ref()?.scene;

@@ -1,4 +1,4 @@
-//! The texture viewer: which textures the scene has, which one is shown, and how.
+//! Model of the texture viewer: the scene's textures, the shown one, and its display options.
 
 use crate::{
     render::{SceneTexture, ShownTexture, TexelCopy, materials::material_textures::uses},
@@ -11,58 +11,58 @@ use std::{
     sync::Arc,
 };
 
-/// Triangles of a UV layout that are drawn at most; of more an even sample is.
+/// Maximum number of drawn triangles of a UV layout. Of more triangles, a uniform sample is drawn.
 pub(in crate::app) const MOST_TRIANGLES: usize = 12_000;
 
-/// What the viewer shows.
+/// State of the texture viewer.
 #[derive(Debug)]
 pub(in crate::app) struct Textures {
-    /// Whether it is open.
+    /// True if it is open.
     pub(in crate::app) is_open: bool,
-    /// The one to be shown.
+    /// Texture to show next.
     pub(in crate::app) asked: Option<Asked>,
-    /// What the person looks for.
+    /// Search text.
     pub(in crate::app) search: String,
-    /// The textures of the scene and of the environment, and the numbers of these.
+    /// Textures of the scene and of the environment, and the numbers of scene and environment.
     pub(in crate::app) list: Arc<[Listed]>,
     pub(in crate::app) of: Option<[u64; 2]>,
-    /// Index of the one that is shown.
+    /// Index of the shown texture.
     pub(in crate::app) chosen: usize,
     pub(in crate::app) level: u32,
-    /// Red, green, blue and alpha.
+    /// Visibility of red, green, blue and alpha.
     pub(in crate::app) channels: [bool; 4],
     pub(in crate::app) is_smooth: bool,
-    /// Whether colours are shown as linear values.
+    /// True if colours are shown as linear values.
     pub(in crate::app) is_linear: bool,
-    /// Pixels per texel of the finest level; `None` fits the whole texture.
+    /// Window pixels per mip-0 texel. `None` fits the whole texture.
     pub(in crate::app) zoom: Option<f32>,
-    /// The texel of the finest level that is in the middle.
+    /// Mip-0 texel at the centre.
     pub(in crate::app) middle: Vec2,
-    /// Stops that radiance is brightened by.
+    /// Exposure of radiance in stops.
     pub(in crate::app) exposure_ev: f32,
     pub(in crate::app) shows_uv: bool,
-    /// The layout of texture coordinates, and of which texture.
+    /// UV layout, and the index of its texture.
     pub(in crate::app) layout: Option<(usize, Arc<UvLayout>)>,
-    /// What is drawn, and which texture that is.
+    /// The drawn texture and its index.
     pub(in crate::app) drawn: Option<(usize, Result<ShownTexture, String>)>,
-    /// The texel under the pointer.
+    /// Texel under the pointer.
     pub(in crate::app) pointed: Option<TexelAt>,
-    /// The texel whose value is known last.
+    /// Texel whose value was read back last.
     pub(in crate::app) value: Option<(TexelAt, Result<[f32; 4], String>)>,
-    /// A texel that is on its way back.
+    /// Texel whose readback is pending.
     pub(in crate::app) copy: Option<(TexelAt, TexelCopy)>,
 }
 
-/// A texture that is asked for.
+/// Request to show a texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) struct Asked {
     /// Index into [`Scene::textures`].
     pub(in crate::app) texture: usize,
-    /// What it is used as where it was asked for; `None` for any use.
+    /// Use of the texture where it was requested. `None` for any use.
     pub(in crate::app) used_as: Option<&'static str>,
 }
 
-/// A texel of a level of a listed texture.
+/// A texel of a mip level of a listed texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) struct TexelAt {
     pub(in crate::app) texture: usize,
@@ -76,11 +76,11 @@ pub(in crate::app) struct Listed {
     pub(in crate::app) name: String,
     pub(in crate::app) texture: SceneTexture,
     pub(in crate::app) users: Vec<User>,
-    /// What values are radiance after they are multiplied with; `None` where they are no radiance.
+    /// Factor that converts values to radiance. `None` if they are not radiance.
     pub(in crate::app) radiance: Option<f32>,
 }
 
-/// A slot of a material that a texture is in.
+/// A material slot that uses a texture.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct User {
     pub(in crate::app) material: usize,
@@ -91,14 +91,14 @@ pub(in crate::app) struct User {
     pub(in crate::app) texture_from_uv: Affine2,
 }
 
-/// Edges of triangles in a texture.
+/// Triangle edges in texture space.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::app) struct UvLayout {
-    /// Their ends, where 1 is the side of the texture.
+    /// End points of the edges, where 1 is the side of the texture.
     pub(in crate::app) edges: Vec<[Vec2; 2]>,
-    /// Triangles that there are.
+    /// Number of triangles in the layout.
     pub(in crate::app) triangles: usize,
-    /// Those whose edges are among them.
+    /// Number of triangles whose edges are included.
     pub(in crate::app) drawn: usize,
 }
 
@@ -129,7 +129,7 @@ impl Default for Textures {
 }
 
 impl Textures {
-    /// Forgets all that was on the device, which is lost, or of a scene that is no more.
+    /// Drops everything on a lost device or of a replaced scene.
     pub(in crate::app) fn forget(&mut self) {
         *self = Self {
             is_open: self.is_open,
@@ -144,13 +144,13 @@ impl Textures {
         };
     }
 
-    /// Shows the texture with this index in the list, whole.
+    /// Shows the whole texture with this index in the list.
     pub(in crate::app) fn choose(&mut self, index: usize) {
         self.chosen = index;
         (self.level, self.zoom, self.pointed) = (0, None, None);
     }
 
-    /// Shows the texture that was asked for, once the list is there.
+    /// Shows the requested texture once the list exists.
     pub(in crate::app) fn choose_asked(&mut self, scene: &Scene) {
         let Some(asked) = self.asked.take() else {
             return;
@@ -161,12 +161,12 @@ impl Textures {
         }
     }
 
-    /// The texture that is shown.
+    /// Returns the shown texture.
     pub(in crate::app) fn shown(&self) -> Option<&Listed> {
         self.list.get(self.chosen)
     }
 
-    /// The edges of what uses the texture that is shown, found once.
+    /// Returns the cached UV layout of the shown texture's users.
     pub(in crate::app) fn layout(&mut self, scene: &Scene) -> Option<Arc<UvLayout>> {
         let chosen = self.chosen;
         if let Some((of, layout)) = &self.layout
@@ -180,8 +180,8 @@ impl Textures {
     }
 }
 
-/// The place in `list` of the texture that is asked for. An image in two uses is listed twice: the use that
-/// is asked for counts first, then that the texture itself is used so.
+/// Index in `list` of the requested texture. An image with two uses is listed twice. A match of the requested
+/// use counts most, then a match of the texture itself.
 fn found(list: &[Listed], scene: &Scene, asked: Asked) -> Option<usize> {
     let image = scene.textures.get(asked.texture)?.image;
     let of_image = (0..).zip(list).filter(|(_, of)| of.texture.image == Some(image));
@@ -190,12 +190,12 @@ fn found(list: &[Listed], scene: &Scene, asked: Asked) -> Option<usize> {
         let has_texture = of.users.iter().any(|user| user.texture == asked.texture);
         2 * u32::from(has_use) + u32::from(has_texture)
     };
-    // Of those that fit as well, the first.
+    // The first of equal matches.
     let best = of_image.max_by_key(|(index, of)| (fit(of), std::cmp::Reverse(*index)));
     best.map(|(index, _)| index)
 }
 
-/// The textures of `scene` that were uploaded, and that of the environment.
+/// Lists the uploaded textures of `scene`, and that of the environment.
 pub(in crate::app) fn listed(
     scene: &Scene,
     uploaded: &[SceneTexture],
@@ -217,7 +217,7 @@ pub(in crate::app) fn listed(
     of_scene.chain(environment).collect()
 }
 
-/// Every slot that has a texture, by its image and what that is used as.
+/// All slots that have a texture, by its image and use.
 fn users(scene: &Scene) -> HashMap<(usize, &'static str), Vec<User>> {
     let mut users: HashMap<_, Vec<User>> = HashMap::new();
     for (number, material) in scene.materials.iter().enumerate() {
@@ -236,18 +236,18 @@ fn users(scene: &Scene) -> HashMap<(usize, &'static str), Vec<User>> {
     users
 }
 
-/// A texture of a material.
+/// A texture slot of a material.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Slot {
     pub(in crate::app) name: &'static str,
-    /// What its image is used as.
+    /// Use of the image.
     pub(in crate::app) used_as: &'static str,
     pub(in crate::app) texture: TextureRef,
-    /// Whether it holds sRGB colours, and not numbers.
+    /// True if it holds sRGB colours rather than data.
     pub(in crate::app) is_color: bool,
 }
 
-/// The textures of a material.
+/// Texture slots of a material.
 pub(in crate::app) fn slots(material: &Material) -> impl Iterator<Item = Slot> {
     let base = [
         ("base colour", material.base_color_texture, true),
@@ -292,14 +292,14 @@ fn layer_name(slot: LayerSlot) -> &'static str {
     }
 }
 
-/// Edges of the triangles that these slots are on, each once for a primitive and a way to use it. Of more
-/// than [`MOST_TRIANGLES`], every so many-th triangle is drawn.
+/// Edges of the triangles in these slots, once for each primitive and UV transform. Above [`MOST_TRIANGLES`]
+/// only every n-th triangle is drawn.
 fn uv_layout(scene: &Scene, users: &[User]) -> UvLayout {
     let mut ways: HashMap<usize, Vec<&User>> = HashMap::new();
     for user in users {
         let of_material = ways.entry(user.material).or_default();
         let way = (user.uv_set, user.texture_from_uv);
-        // A material has a handful of slots.
+        // A linear search is enough, because a material has only a few slots.
         if !of_material
             .iter()
             .any(|known| (known.uv_set, known.texture_from_uv) == way)
@@ -319,7 +319,7 @@ fn uv_layout(scene: &Scene, users: &[User]) -> UvLayout {
         ..UvLayout::default()
     };
     let step = layout.triangles.div_ceil(MOST_TRIANGLES).max(1);
-    // Counted over all primitives, so that each has its share.
+    // The count runs over all primitives, so that each contributes its share.
     let mut number = 0;
     for (primitive, way) in used() {
         let uvs = match way.uv_set {
@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn users_are_all_slots_by_what_their_images_are_used_as() {
         let mut scene = scene();
-        // The image of the colours holds numbers too.
+        // The colour image holds data too.
         scene.materials[0].occlusion_texture = texture(1, 0);
         let users = users(&scene);
         let told = |image: usize, used_as: &'static str| -> Vec<_> {
@@ -405,8 +405,7 @@ mod tests {
         assert_eq!(users.len(), 3);
     }
 
-    /// A quad has five edges, its diagonal once; the slot says which coordinates, and how they are
-    /// transformed.
+    /// A quad has five edges, with its diagonal once. The slot determines the UV set and its transform.
     #[test]
     fn layouts_follow_the_slot() {
         let scene = scene();
@@ -418,7 +417,8 @@ mod tests {
         assert_eq!(coat.edges[0], [Vec2::ZERO, Vec2::X]);
     }
 
-    /// Of too many triangles an even sample is drawn, of every primitive its share, and all are told.
+    /// If there are too many triangles, a uniform sample of every primitive is drawn. The count includes all
+    /// triangles.
     #[test]
     fn large_layouts_are_sampled_evenly() {
         let mut scene = scene();
@@ -442,14 +442,14 @@ mod tests {
         let every_second: Vec<u32> = large.iter().map(|(triangle, _)| triangle / 2).collect();
         assert_eq!(every_second, (0..10_001).collect::<Vec<_>>());
         assert_eq!(small.iter().map(|(_, y)| *y).collect::<Vec<_>>(), [1.0; 3]);
-        // One more than fits is a sample already, and what fits is drawn whole.
+        // One triangle too many leads to a sample, while the maximum number is drawn completely.
         scene.meshes[0].primitives.truncate(1);
         scene.meshes[0].primitives[0].indices.truncate(MOST_TRIANGLES);
         let layout = uv_layout(&scene, users);
         assert_eq!((layout.triangles, layout.drawn), (MOST_TRIANGLES, MOST_TRIANGLES));
     }
 
-    /// Ten times the materials and primitives take about ten times as long, and not a hundred times.
+    /// Ten times the materials and primitives take about ten times as long, not a hundred times.
     #[test]
     fn many_materials_are_listed_in_linear_time() {
         let many = |count: usize| {

@@ -1,4 +1,4 @@
-//! What the texture viewer asks of the GPU: the texture that is shown, and the texel under the pointer.
+//! GPU work of the texture viewer: the shown texture, and the texel under the pointer.
 
 use crate::{
     Result,
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Textures that are looked at.
+/// Feature that draws the viewed textures.
 pub(in crate::app) struct TextureFeature;
 
 impl Feature for TextureFeature {
@@ -39,7 +39,7 @@ impl Feature for TextureFeature {
     }
 }
 
-/// Follows what the viewer shows, while it is open.
+/// Draws the viewer's texture while the viewer is open.
 pub(in crate::app) fn follow(viewer: &mut Viewer) {
     let textures = &mut viewer.state.inspect.textures;
     let Graphics {
@@ -100,12 +100,12 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) {
         }
     }
     if is_changed {
-        // What is there now is not in this picture of the panel.
+        // The current layout of the panel does not show the new texture yet.
         viewer.draw_within(Duration::ZERO);
     }
 }
 
-/// Takes a texel that has come.
+/// Takes the texel whose readback has completed.
 pub(in crate::app) fn poll_texel(viewer: &mut Viewer) {
     let textures = &mut viewer.state.inspect.textures;
     if let Some((at, copy)) = textures.copy.take_if(|(_, copy)| copy.is_done()) {
@@ -115,12 +115,12 @@ pub(in crate::app) fn poll_texel(viewer: &mut Viewer) {
     }
 }
 
-/// Whether a texel is on its way.
+/// True while the readback of a texel is pending.
 pub(in crate::app) fn is_awaited(viewer: &Viewer) -> bool {
     viewer.state.inspect.textures.copy.is_some()
 }
 
-/// The image of the environment, for the list.
+/// List entry of the environment image.
 fn of_environment(gpu: &Gpu, image: &EnvironmentImage) -> Option<Listed> {
     match environment_texture(gpu, image) {
         Ok(texture) => Some(Listed {
@@ -130,7 +130,10 @@ fn of_environment(gpu: &Gpu, image: &EnvironmentImage) -> Option<Listed> {
             radiance: Some(image.scale),
         }),
         Err(error) => {
-            log::warn!("{}: the texture viewer leaves it out: {error}", image.name);
+            log::warn!(
+                "{}: the texture viewer cannot show this image: {error}",
+                image.name
+            );
             None
         }
     }

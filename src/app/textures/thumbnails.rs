@@ -1,13 +1,13 @@
-//! Small pictures of the scene's textures. They go with the scene.
+//! Thumbnails of the scene's textures, dropped together with the scene.
 
 use crate::scene::Image;
 use egui::{ColorImage, Context, TextureHandle, TextureOptions};
 use std::collections::HashMap;
 
-/// Texels along the longer side of a picture.
+/// Number of texels along the longer side of a thumbnail.
 const SIDE: u32 = 64;
 
-/// The pictures that were asked for, by image, with and without alpha.
+/// Thumbnails created so far, by image, with and without alpha.
 #[derive(Default)]
 pub(in crate::app) struct Thumbnails(HashMap<(usize, bool), TextureHandle>);
 
@@ -18,8 +18,8 @@ impl std::fmt::Debug for Thumbnails {
 }
 
 impl Thumbnails {
-    /// The picture of an image, which is made at once: that takes the same short time for images of all
-    /// sizes. The numbers of a texture are shown as they are, without their alpha where that is no share.
+    /// Returns the thumbnail of an image. A missing one is created in a short time, whatever the image's size.
+    /// Data textures are shown as they are, without alpha if it is not an opacity.
     pub(in crate::app) fn of(
         &mut self,
         ctx: &Context,
@@ -38,7 +38,7 @@ impl Thumbnails {
         })
     }
 
-    /// Drops all of them.
+    /// Drops all thumbnails.
     pub(in crate::app) fn clear(&mut self) {
         self.0.clear();
     }

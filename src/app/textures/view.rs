@@ -1,5 +1,5 @@
-//! The texture viewer: a list of the scene's textures, and one of them with its channels, levels and layout
-//! of texture coordinates.
+//! View of the texture viewer: a list of the scene's textures, and one texture with its channels, mip levels
+//! and UV layout.
 
 use crate::app::ui::NARROW;
 use crate::{
@@ -19,17 +19,17 @@ use glam::Vec2;
 
 /// Width of the list in points.
 const LIST: f32 = 190.0;
-/// Size of the window at first, and at least, in points.
+/// Initial and minimum size of the window in points.
 const SIZE: [f32; 2] = [720.0, 480.0];
 const LEAST: [f32; 2] = [420.0, 260.0];
-/// Users that are listed.
+/// Maximum number of listed users.
 const MOST_USERS: usize = 12;
-/// Factors of the wheel, and the largest zoom.
+/// Change of the zoom's logarithm per scrolled point, and the range of the zoom.
 const ZOOM_STEP: f32 = 0.0025;
 const MOST_ZOOM: f32 = 256.0;
 const LEAST_ZOOM: f32 = 1.0 / 64.0;
 
-/// Shows the viewer where it is open.
+/// Shows the viewer if it is open.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
     if !state.inspect.textures.is_open {
         return;
@@ -42,7 +42,8 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
     };
     let most = (room.size() - vec2(24.0, 48.0)).max(LEAST.into());
     egui::Window::new(title)
-        // One that was made small in a narrow window would stay so in a wide one.
+        // Narrow and wide windows remember separate sizes, because a size from a narrow window would
+        // otherwise stay small.
         .id(egui::Id::unique(("textures", most.x < NARROW)))
         .open(&mut is_open)
         .default_pos(room.min + vec2(12.0, 12.0))
@@ -51,7 +52,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
         .constrain_to(ctx.content_rect())
         .show(ctx, |ui| {
             let Some(stage) = &state.stage else {
-                ui.label("No scene is shown.");
+                ui.label("No scene is open.");
                 return;
             };
             let textures = &mut state.inspect.textures;
@@ -69,7 +70,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
     state.inspect.textures.is_open &= is_open;
 }
 
-/// The textures that are looked for.
+/// Lists the textures that match the search.
 fn list(ui: &mut Ui, textures: &mut Textures) {
     let search = TextEdit::singleline(&mut textures.search).hint_text("search");
     ui.add(search.desired_width(f32::INFINITY));
@@ -99,7 +100,7 @@ fn list(ui: &mut Ui, textures: &mut Textures) {
         });
 }
 
-/// Beginning and end of `text` that are at most so wide together, in points: names of textures differ in either.
+/// Shortens `text` in the middle to at most `width` points, because texture names may differ at either end.
 fn ends_that_fit(ui: &Ui, text: &str, width: f32) -> String {
     let font = egui::TextStyle::Button.resolve(ui.style());
     let fits = |text: &str| {
@@ -120,7 +121,7 @@ fn ends_that_fit(ui: &Ui, text: &str, width: f32) -> String {
     shorter.find(|text| fits(text)).unwrap_or_default()
 }
 
-/// Bytes that all names begin with, up to the end of a word.
+/// Length in bytes of the common prefix of all names, up to the end of a word.
 fn shared_start<'a>(mut names: impl Iterator<Item = &'a str>) -> usize {
     let Some(first) = names.next() else {
         return 0;
@@ -138,7 +139,7 @@ fn shared_start<'a>(mut names: impl Iterator<Item = &'a str>) -> usize {
     shared.map_or(0, |shared| shared.rfind(is_end).map_or(0, |at| at + 1))
 }
 
-/// A name without what all names begin with.
+/// Removes the common prefix from a name.
 fn short(name: &str, shared: usize) -> String {
     match name.get(shared..) {
         Some(rest) if shared > 0 && !rest.is_empty() => format!("…{rest}"),
@@ -146,7 +147,7 @@ fn short(name: &str, shared: usize) -> String {
     }
 }
 
-/// Size, format, levels and memory.
+/// Size, format, mip levels and memory.
 fn told(listed: &Listed) -> String {
     let texture = listed.texture.texture();
     format!(
@@ -226,7 +227,7 @@ fn one(ui: &mut Ui, textures: &mut Textures, scene: &Scene) {
     line(ui, digits(texel_text(textures, listed)));
 }
 
-/// Whether the values are linear light once they are read, so that displays need them encoded.
+/// True if the sampled values are linear light, which displays need encoded.
 fn is_light(listed: &Listed) -> bool {
     listed.radiance.is_some() || listed.texture.texture().format().is_srgb()
 }
@@ -237,10 +238,10 @@ fn size_of_level(listed: &Listed, level: u32) -> [u32; 2] {
     [size.width, size.height]
 }
 
-/// The texel under the pointer, as it was read back from the GPU.
+/// Text of the texel under the pointer, as read back from the GPU.
 fn texel_text(textures: &Textures, listed: &Listed) -> String {
     let Some(at) = textures.pointed else {
-        return "wheel zooms, a drag moves, a double click fits".into();
+        return "scroll to zoom, drag to pan, double-click to fit".into();
     };
     let [x, y] = at.place;
     let value = match &textures.value {
@@ -271,9 +272,14 @@ fn texel_text(textures: &Textures, listed: &Listed) -> String {
 
 fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
     ui.horizontal_wrapped(|ui| {
-        let tips = ["Red", "Green", "Blue", "Alpha; with colours, over squares"];
+        let tips = [
+            "Red",
+            "Green",
+            "Blue",
+            "Alpha. With colours, shown over a checkerboard",
+        ];
         for ((name, tip), channel) in ["R", "G", "B", "A"].iter().zip(tips).zip(0..4) {
-            let tip = format!("{tip}. A right click shows it alone");
+            let tip = format!("{tip}. Right-click to show it alone");
             let button = ui.toggle_value(&mut textures.channels[channel], *name);
             if button.on_hover_text(tip).secondary_clicked() {
                 textures.channels = [false; 4];
@@ -295,12 +301,11 @@ fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
         }
         ui.separator();
         ui.toggle_value(&mut textures.is_smooth, "smooth")
-            .on_hover_text("Interpolates between texels, or shows each as a square");
-        ui.toggle_value(&mut textures.is_linear, "linear").on_hover_text(
-            "Shows colours as the linear values that lighting reads, not as sRGB encodes them",
-        );
+            .on_hover_text("Interpolates between texels, or shows each texel as a square");
+        ui.toggle_value(&mut textures.is_linear, "linear")
+            .on_hover_text("Shows the linear values that lighting reads instead of sRGB");
         ui.toggle_value(&mut textures.shows_uv, "UV").on_hover_text(
-            "The triangles that use the texture, as its slots and their transforms place them",
+            "Draws the UV layout of the triangles that use the texture, with texture transforms",
         );
         ui.separator();
         let last = listed.texture.texture().mip_level_count() - 1;
@@ -310,20 +315,20 @@ fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
                 last > 0,
                 DragValue::new(&mut textures.level).range(0..=last).speed(0.05),
             )
-            .on_hover_text("Of the mipmaps: 0 is the finest")
+            .on_hover_text("Mip level; 0 is the finest")
         });
         if listed.radiance.is_some() {
             ui.horizontal(|ui| {
                 ui.label("exposure");
                 let stops = DragValue::new(&mut textures.exposure_ev).range(-20.0..=20.0);
                 ui.add(stops.speed(0.05).suffix(" EV"))
-                    .on_hover_text("Stops that the radiance is brightened by")
+                    .on_hover_text("Exposure of the radiance, in stops (EV)")
             });
         }
     });
 }
 
-/// What the texture is, and who uses it.
+/// Properties of the texture, and its users.
 fn facts(ui: &mut Ui, textures: &mut Textures, listed: &Listed, scene: &Scene) {
     let mut text = told(listed);
     if textures.level > 0 {
@@ -342,7 +347,7 @@ fn facts(ui: &mut Ui, textures: &mut Textures, listed: &Listed, scene: &Scene) {
         text += &format!(" and {} more", more + 1);
     }
     if listed.radiance.is_some() {
-        text = "the environment, as its file has it".into();
+        text = "the environment, as stored in its file".into();
     }
     line(ui, RichText::new(text).weak());
     if textures.shows_uv
@@ -358,7 +363,7 @@ fn facts(ui: &mut Ui, textures: &mut Textures, listed: &Listed, scene: &Scene) {
     }
 }
 
-/// What the pointer does.
+/// Handles panning and zooming by the pointer.
 fn navigate(ui: &Ui, response: &egui::Response, placed: &Placed, textures: &mut Textures) {
     if response.double_clicked() {
         textures.zoom = None;
@@ -373,7 +378,7 @@ fn navigate(ui: &Ui, response: &egui::Response, placed: &Placed, textures: &mut 
         return;
     }
     let zoom = (placed.zoom * (ZOOM_STEP * scrolled).exp()).clamp(LEAST_ZOOM, MOST_ZOOM);
-    // What is under the pointer stays there.
+    // The texel under the pointer stays fixed.
     let pointer = response.hover_pos().unwrap_or(placed.rect.center());
     let fixed = placed.texel_at(pointer);
     let offset = placed.pixels(pointer - placed.rect.center());
@@ -384,12 +389,12 @@ fn navigate(ui: &Ui, response: &egui::Response, placed: &Placed, textures: &mut 
     }
 }
 
-/// Where the texels of the finest level are seen.
+/// Placement of the mip-0 texels on the screen.
 struct Placed {
     rect: Rect,
-    /// Pixels of the window per texel.
+    /// Window pixels per texel.
     zoom: f32,
-    /// The texel in the middle.
+    /// Texel at the centre.
     middle: Vec2,
     pixels_per_point: f32,
 }
@@ -413,19 +418,19 @@ impl Placed {
         self.pixels_per_point * Vec2::new(points.x, points.y)
     }
 
-    /// The texel that is seen at a point.
+    /// Texel at a point of the window.
     fn texel_at(&self, point: egui::Pos2) -> Vec2 {
         self.middle + self.pixels(point - self.rect.center()) / self.zoom
     }
 
-    /// The point at which a texel is seen.
+    /// Window point of a texel.
     fn point_at(&self, texel: Vec2) -> egui::Pos2 {
         let points = (texel - self.middle) * self.zoom / self.pixels_per_point;
         self.rect.center() + vec2(points.x, points.y)
     }
 
     fn params(&self, size: Vec2, textures: &Textures, is_srgb: bool) -> TextureViewParams {
-        // The viewport begins at a whole pixel.
+        // The viewport starts at a whole pixel.
         let corner = self.rect.min * self.pixels_per_point;
         let origin = [corner.x.round(), corner.y.round()];
         let at = pos2(origin[0], origin[1]) / self.pixels_per_point;
@@ -444,7 +449,7 @@ impl Placed {
     }
 }
 
-/// Draws a texture while egui draws.
+/// Paint callback that draws a texture within egui.
 struct Callback {
     shown: ShownTexture,
     params: TextureViewParams,

@@ -3,13 +3,13 @@
 pub(in crate::app) mod model;
 pub(in crate::app) mod view;
 
-/// The clip as it plays.
+/// Playback state of the clip.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Playback {
-    /// Whether clips play by themselves where the settings leave it open.
+    /// True if clips play automatically unless the settings specify it.
     pub(in crate::app) clips_play: bool,
-    /// Whether the scene has a clip that did not begin to play for that, and the person has not either.
+    /// True if the clip did not start automatically and the user has not started it either.
     pub(in crate::app) is_paused_still: bool,
-    /// Whether the clip plays.
+    /// True while the clip plays.
     pub(in crate::app) playing: bool,
 }

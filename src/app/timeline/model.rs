@@ -1,4 +1,4 @@
-//! The timeline: what plays, where in it, and how far it goes.
+//! Model of the timeline: the playing clips, the current time, and the loop range.
 
 use crate::{
     app::{
@@ -10,7 +10,7 @@ use crate::{
 use std::sync::Arc;
 
 impl Stage {
-    /// The clips that play, with their weights.
+    /// Returns the playing clips with their weights.
     pub(in crate::app) fn weights(&self) -> Vec<(usize, f32)> {
         match self.blend.clips.is_empty() {
             true => self.clip.map(|clip| (clip, 1.0)).into_iter().collect(),
@@ -18,8 +18,7 @@ impl Stage {
         }
     }
 
-    /// Gives a clip a weight, or takes it out. The first clip gives the others room: one that played alone
-    /// keeps half.
+    /// Sets the weight of a clip, which adds the clip if necessary. `None` removes it.
     pub(in crate::app) fn set_weight(&mut self, clip: usize, weight: Option<f32>) {
         let mut clips = self.weights();
         let known = clips.iter().position(|(known, _)| *known == clip);
@@ -36,14 +35,15 @@ impl Stage {
             clips.clear();
         }
         Arc::make_mut(&mut self.blend).clips = clips;
-        // Where nothing plays for now, the moment stays.
+        // The time is kept while nothing plays.
         let duration = self.duration();
         if duration > 0.0 {
             self.time = self.time.min(duration);
         }
     }
 
-    /// Switches a clip of the blend on or off.
+    /// Switches a clip of the blend on or off. A clip that played alone and the first other clip each get half
+    /// of the weight.
     pub(in crate::app) fn switch_clip(&mut self, clip: usize, is_on: bool) {
         let clips = self.weights();
         match (&clips[..], is_on) {
@@ -58,7 +58,7 @@ impl Stage {
         }
     }
 
-    /// The name of what plays: a clip, or all with their weights.
+    /// Name of the playing clip, or of all blended clips with their weights.
     pub(in crate::app) fn playing_name(&self) -> String {
         if self.blend.clips.is_empty() {
             return self.clip_name(self.clip);
@@ -70,7 +70,7 @@ impl Stage {
 }
 
 impl State {
-    /// Whether the scene has something for the timeline.
+    /// True if the scene has clips or morph targets.
     pub(in crate::app) fn has_timeline(&self) -> bool {
         let Some(stage) = &self.stage else {
             return false;
@@ -78,17 +78,17 @@ impl State {
         !stage.scene.clips.is_empty() || stage.scene.morphed_nodes().next().is_some()
     }
 
-    /// Length of what plays, in seconds; 0 without it.
+    /// Duration of the playing clips in seconds, 0 without any.
     fn duration(&self) -> f32 {
         self.stage.as_ref().map_or(0.0, Stage::duration)
     }
 
-    /// The part of the clip that plays.
+    /// Returns the loop range.
     pub(in crate::app) fn loop_range(&self) -> LoopRange {
         LoopRange::new(&self.config.animation, self.duration())
     }
 
-    /// Sets the part of the clip that plays. An end at the clip's own is that of any clip.
+    /// Sets the loop range. An end at the end of the clip applies to any clip.
     pub(in crate::app) fn set_loop_range(&mut self, range: LoopRange) {
         let duration = self.duration();
         let shortest = (0.5 / self.config.animation.frame_rate).min(duration);
@@ -100,12 +100,12 @@ impl State {
         settings.loop_to = if to >= duration { 0.0 } else { to };
     }
 
-    /// Whether time passes.
+    /// True if time passes.
     pub(in crate::app) fn plays(&self) -> bool {
         self.playback.playing && self.duration() > 0.0
     }
 
-    /// Lets time pass in the clip.
+    /// Advances the clip.
     pub(in crate::app) fn play_for(&mut self, seconds: f32) {
         if !self.plays() {
             return;
@@ -120,7 +120,7 @@ impl State {
         }
     }
 
-    /// Plays or pauses. Where it had ended, it begins again.
+    /// Plays or pauses. If the clip has ended, it starts again.
     pub(in crate::app) fn toggle_playing(&mut self) {
         if self.duration() == 0.0 {
             return self.notify("there is no clip to play");
@@ -148,7 +148,7 @@ impl State {
         self.notify(text);
     }
 
-    /// Shows this moment of the clip, and pauses.
+    /// Shows this time of the clip and pauses.
     pub(in crate::app) fn scrub(&mut self, time: f32) {
         self.playback.is_paused_still = false;
         self.playback.playing = false;
@@ -158,7 +158,7 @@ impl State {
         }
     }
 
-    /// Performs an action of the timeline.
+    /// Performs a timeline action.
     pub(in crate::app) fn perform_on_timeline(&mut self, action: Action) {
         let duration = self.duration();
         let now = self.stage.as_ref().map_or(0.0, |stage| stage.time);
@@ -231,7 +231,7 @@ mod tests {
         state.playback.playing = true;
         state.play_for(0.375);
         assert_eq!(time(&state), 0.375, "it begins again in the range");
-        // To the clip's end is to that of any clip.
+        // An end at the clip's end applies to any clip.
         state.set_loop_range(LoopRange { from: -1.0, to: 7.0 });
         let settings = &state.config.animation;
         assert_eq!((settings.loop_from, settings.loop_to), (0.0, 0.0));

@@ -1,4 +1,4 @@
-//! The timeline under the picture: what plays, the moment, and the part that repeats.
+//! Timeline below the picture: the playing clips, the current time, and the loop range.
 
 use crate::{
     app::{
@@ -11,19 +11,19 @@ use crate::{
 };
 use egui::{Align, Align2, Color32, FontId, Layout, Pos2, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
-/// Least room for the timeline in points: where there is less, the scene needs it.
+/// Minimum size of the window in points. In a smaller one the scene needs the room.
 const LEAST: [f32; 2] = [300.0, 250.0];
-/// Heights of the numbers, of the bar below them, and of the handles below that.
+/// Heights of the numbers, of the bar below them, and of the handles below that, in points.
 const NUMBERS: f32 = 13.0;
 const BAR: f32 = 14.0;
 const HANDLES: f32 = 11.0;
-/// Width of a handle, which is room beside the track too.
+/// Width of a handle, which is also the margin beside the track, in points.
 const HANDLE: f32 = 11.0;
-/// Least distance of two numbers, and of two ticks.
+/// Minimum distance of two numbers, and of two ticks, in points.
 const NUMBER_GAP: f32 = 52.0;
 const TICK_GAP: f32 = 5.0;
 
-/// Shows the timeline where the scene has clips or morph targets.
+/// Shows the timeline if the scene has clips or morph targets.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
     let room = ui.available_size();
     let is_shown = state.config.window.timeline && state.has_timeline();
@@ -38,7 +38,8 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// Buttons at the left, the moment at the right, and as much between them as there is room for.
+/// Draws buttons at the left, the current time at the right, and further controls between them as far as
+/// there is room.
 fn buttons(ui: &mut Ui, state: &mut State) {
     let width = ui.available_width();
     ui.spacing_mut().item_spacing.x = 4.0;
@@ -47,16 +48,16 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         keys => format!(" ({keys})"),
     };
     let play = match state.playback.playing {
-        true => ("Pause", "Stops the clip where it is"),
+        true => ("Pause", "Pauses the clip"),
         false => ("Play", "Plays the clip"),
     };
     let mut pressed = None;
     for (action, (text, tip), width) in [
-        (Action::ClipStart, ("|<", "To where it begins"), 22.0),
-        (Action::StepFrame(-1), ("<", "Back by a frame"), 22.0),
+        (Action::ClipStart, ("|<", "Go to the start"), 22.0),
+        (Action::StepFrame(-1), ("<", "Back one frame"), 22.0),
         (Action::Play, play, 48.0),
-        (Action::StepFrame(1), (">", "On by a frame"), 22.0),
-        (Action::ClipEnd, (">|", "To where it ends"), 22.0),
+        (Action::StepFrame(1), (">", "Forward one frame"), 22.0),
+        (Action::ClipEnd, (">|", "Go to the end"), 22.0),
     ] {
         let button = egui::Button::new(text).min_size(vec2(width, 0.0));
         let tip = format!("{tip}{}", keys(action));
@@ -66,14 +67,14 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     }
     state.ui.actions.extend(pressed);
     if width > 560.0 {
-        // A list is as wide as its text, unless there is no more room.
+        // The list is as wide as its text unless there is less room.
         let size = vec2(150.0, ui.spacing().interact_size.y);
         let layout = Layout::left_to_right(Align::Center);
         ui.allocate_ui_with_layout(size, layout, |ui| clips(ui, state));
     }
     if width > 640.0 {
         ui.checkbox(&mut state.config.animation.repeat, "loop")
-            .on_hover_text("Begins again at the end; else it stops there");
+            .on_hover_text("Loops the clip instead of stopping at the end");
     }
     if width > 720.0 {
         let speed = &mut state.config.animation.speed;
@@ -83,14 +84,14 @@ fn buttons(ui: &mut Ui, state: &mut State) {
             .fixed_decimals(2)
             .suffix("×");
         ui.add(drag)
-            .on_hover_text("Seconds of the clip in a second; below 0 it plays backwards");
+            .on_hover_text("Playback speed. Negative values play backwards");
     }
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         moment(ui, state, width);
     });
 }
 
-/// What plays, and a list of the clips with their lengths.
+/// Name of the playing clips, and a list of all clips with their lengths.
 fn clips(ui: &mut Ui, state: &mut State) {
     let Some(stage) = &state.stage else { return };
     let is_blended = !stage.blend.clips.is_empty();
@@ -112,17 +113,20 @@ fn clips(ui: &mut Ui, state: &mut State) {
                 };
                 let is_now = !is_blended && stage.clip == clip;
                 let entry = ui.selectable_label(is_now, name);
-                if entry.on_hover_text("Plays it alone, from its start").clicked() {
+                if entry
+                    .on_hover_text("Plays this clip alone, from its start")
+                    .clicked()
+                {
                     chosen = Some(clip);
                 }
             }
         });
     list.response
-        .on_hover_text("What plays. Scene: Animation blends several clips");
+        .on_hover_text("Clip that plays. Scene: Animation blends several clips");
     state.ui.actions.extend(chosen.map(Action::Clip));
 }
 
-/// The time and the frame, as far as there is room.
+/// Current time and frame, as far as there is room.
 fn moment(ui: &mut Ui, state: &State, width: f32) {
     let Some(stage) = &state.stage else { return };
     let (time, duration) = (stage.time, stage.duration());
@@ -141,7 +145,7 @@ fn moment(ui: &mut Ui, state: &State, width: f32) {
     }
 }
 
-/// The part of the window that stands for the clip.
+/// The part of the window that represents the clip.
 #[derive(Clone, Copy)]
 struct Track {
     rect: Rect,
@@ -182,8 +186,8 @@ fn track(ui: &mut Ui, state: &mut State) {
         state.scrub(track.time(pointer.x));
     }
     let tip = match duration > 0.0 {
-        true => "Click or drag to another moment",
-        false => "No clip plays that has a length; Scene: Animation has morph weights",
+        true => "Click or drag to change the time",
+        false => "No clip plays. Scene: Animation has morph weights",
     };
     response.on_hover_text(tip);
     let visuals = ui.visuals().clone();
@@ -209,7 +213,7 @@ fn track(ui: &mut Ui, state: &mut State) {
     handles(ui, state, track, range);
 }
 
-/// The handles of the part that repeats. They lie outside of it, so that neither covers the other.
+/// Handles of the loop range. They lie outside of it, so that neither covers the other.
 fn handles(ui: &mut Ui, state: &mut State, track: Track, range: LoopRange) {
     let size = vec2(ui.available_width(), HANDLES);
     let (row, _) = ui.allocate_exact_size(size, Sense::hover());
@@ -232,14 +236,14 @@ fn handles(ui: &mut Ui, state: &mut State, track: Track, range: LoopRange) {
             false => pointer,
         }
     };
-    let tip = "Where playing begins again. Drag it; a double click sets it to the clip's start";
+    let tip = "Start of the loop range. Drag it; double-click to set it to the start of the clip";
     let from = handle(ui, from, "loop from", tip);
-    let tip = "Where playing ends. Drag it; a double click sets it to the clip's end";
+    let tip = "End of the loop range. Drag it; double-click to set it to the end of the clip";
     let to = handle(ui, to, "loop to", tip);
     if let Some(pointer) = from {
         dragged.from = match pointer.x.is_nan() {
             true => 0.0,
-            // The pointer holds the handle's middle.
+            // The pointer holds the centre of the handle.
             false => track.time(pointer.x + HANDLE / 2.0).min(range.to),
         };
     }
@@ -284,14 +288,14 @@ fn ticks(painter: &egui::Painter, track: Track, visuals: &egui::Visuals) {
     }
 }
 
-/// The distances in seconds of numbers, and of ticks between them, on a track of `width` points.
+/// Distances in seconds of numbers and of the ticks between them, on a track of `width` points.
 fn steps(duration: f32, width: f32) -> [f32; 2] {
     const STEPS: [f32; 18] = [
         0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0,
         3600.0,
     ];
     let fits = |gap: f32| move |step: &f32| step * width >= gap * duration;
-    // Below the list in tenths, above it in doubles.
+    // Steps below the list are divided by ten, steps above it are doubled.
     let mut step = STEPS.into_iter().find(fits(NUMBER_GAP)).unwrap_or(3600.0);
     while !fits(NUMBER_GAP)(&step) && step.is_finite() {
         step *= 2.0;
@@ -303,7 +307,7 @@ fn steps(duration: f32, width: f32) -> [f32; 2] {
     [step, minor.clone().find(fits(TICK_GAP)).unwrap_or(step)]
 }
 
-/// A time as it stands at a tick, with as many digits as the distance of two of them needs.
+/// Formats the time of a tick with as many digits as the tick distance needs.
 fn number(time: f32, step: f32) -> String {
     if step >= 60.0 {
         let seconds = time.round() as u64;
@@ -332,7 +336,7 @@ mod tests {
                 let parts = step / minor;
                 assert!((parts - parts.round()).abs() < 1e-3 && parts >= 1.0);
                 assert!(parts == 1.0 || minor * width >= TICK_GAP * duration * 0.999);
-                // No emptier than needed.
+                // The track is not emptier than necessary.
                 let numbers = duration / step;
                 assert!(
                     numbers * NUMBER_GAP * 11.0 > width || width < 100.0,

@@ -1,4 +1,4 @@
-//! What keys do with the trees that are shown.
+//! Key actions on the visualisation of BVHs.
 
 use crate::{
     app::{input::keys::Action, state::State},
@@ -6,17 +6,17 @@ use crate::{
 };
 
 impl State {
-    /// Performs an action on what is shown of the trees; returns any other.
+    /// Performs an action on the visualisation of BVHs. Returns any other action.
     pub(in crate::app) fn perform_on_trees(&mut self, action: Action) -> Option<Action> {
         match action {
             Action::TraceRay => {
                 let view = &mut self.trees.view;
                 view.traces = !view.traces;
                 let text = match view.traces {
-                    true => "tracing: a click traces the ray of its pixel",
+                    true => "tracing: click a pixel to trace its rays",
                     false => "tracing ended",
                 };
-                // Of what moves there is no path to look at.
+                // A moving scene has no fixed ray path to inspect, so playback pauses.
                 self.playback.playing &= !self.trees.view.traces;
                 self.notify(text);
                 return None;
@@ -44,15 +44,15 @@ impl State {
             _ => return Some(action),
         }
         let text = match *show {
-            BoxDepths::Off => "no boxes of the trees".into(),
-            BoxDepths::Leaves => "boxes of the leaves".into(),
-            depths => format!("boxes of depth {depths}"),
+            BoxDepths::Off => "BVH boxes: off".into(),
+            BoxDepths::Leaves => "BVH boxes: leaves".into(),
+            depths => format!("BVH boxes: depth {depths}"),
         };
         self.notify(text);
         None
     }
 
-    /// Goes on by so many steps, within those that are kept.
+    /// Moves by `by` steps within the recorded steps of the ray.
     fn step_ray(&mut self, by: i32) {
         let view = &mut self.trees.view;
         let Some(path) = &view.path else {
@@ -64,7 +64,8 @@ impl State {
         self.notify(text);
     }
 
-    /// Lets the boxes be those of the mesh that is selected, where that is asked for: of all while none is.
+    /// Restricts the boxes to the selected mesh if that is requested. Without a selection, the boxes of all
+    /// meshes are drawn.
     pub(in crate::app) fn follow_selection_with_boxes(&mut self) {
         if self.trees.view.of_selection {
             self.config.tree_boxes.of = match self.inspect.selection.instances()[0] {

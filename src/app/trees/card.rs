@@ -1,4 +1,4 @@
-//! Legends over the picture: of boxes of the trees, and of the channels `cost` and `lab`.
+//! Legends over the picture for BVH boxes and for the channels `cost` and `lab`.
 
 use crate::{
     app::{
@@ -18,7 +18,7 @@ use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
 /// Width in points.
 const WIDTH: f32 = 180.0;
 
-/// Shows them where they are needed, in the corner that the legend of deviations has otherwise.
+/// Shows the required legends in the corner that is otherwise used by the deviation legend.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) {
     let boxes = facts.stats.tree_boxes;
     let cost = facts

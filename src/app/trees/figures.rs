@@ -1,4 +1,4 @@
-//! Figures of the trees that the window shows: their nodes are read back without a wait, and counted on a thread.
+//! Statistics of the shown BVHs. The nodes are read back without blocking and counted on a thread.
 
 use crate::{
     Error, Result,
@@ -11,39 +11,39 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Shortest pause between two counts.
+/// Minimum pause between two counts.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The count that is under way, and what is known of the last one.
+/// The running count, and the state of the last one.
 #[derive(Debug, Default)]
 pub(in crate::app) struct CountedTrees {
     pub(in crate::app) counted: Option<PictureKey>,
     pub(in crate::app) counting: Option<(PictureKey, Step)>,
-    /// When the next count may begin.
+    /// Earliest time of the next count.
     rests_until: Option<Instant>,
-    /// Counts, or has just ended.
+    /// Counting thread, which is running or has just ended.
     thread: Option<JoinHandle<()>>,
 }
 
-/// How far a count is.
+/// Stage of a count.
 #[derive(Debug)]
 pub(in crate::app) enum Step {
     Reading(TreeCopy),
     OnThread(mpsc::Receiver<Result<TreeFigures>>),
 }
 
-/// Whether the trees are the same in both pictures.
+/// True if the BVHs are the same in both pictures.
 pub(in crate::app) fn has_trees_of(picture: &PictureKey, other: &PictureKey) -> bool {
     picture.has_pose_of(other) && picture.config.tree == other.config.tree
 }
 
 impl CountedTrees {
-    /// Forgets all that was on the device, which is lost.
+    /// Drops everything on the lost device.
     pub(in crate::app) fn forget(&mut self) {
         (self.counted, self.counting) = (None, None);
     }
 
-    /// Whether the GPU has to be polled.
+    /// True if the GPU has to be polled.
     pub(in crate::app) fn is_reading(&self) -> bool {
         matches!(self.counting, Some((_, Step::Reading(_))))
     }
@@ -53,7 +53,8 @@ impl CountedTrees {
         counted.is_some_and(|counted| has_trees_of(counted, picture))
     }
 
-    /// When the trees of `picture` are to be counted; `None` where they have been, or while others are.
+    /// Returns when the BVHs of `picture` have to be counted. `None` if they have been counted or another
+    /// count is running.
     pub(in crate::app) fn is_due(&self, picture: &PictureKey, now: Instant) -> Option<Instant> {
         match self.counting.is_some() || self.are_of(picture) {
             true => None,
@@ -61,7 +62,7 @@ impl CountedTrees {
         }
     }
 
-    /// Goes on once the nodes have come back. Returns what was counted, once.
+    /// Advances the count once the nodes have been read back. Returns its result once.
     pub(in crate::app) fn poll(
         &mut self,
         wake: impl FnOnce() + Send + 'static,
@@ -90,7 +91,7 @@ impl CountedTrees {
                     self.counting = Some((picture, Step::OnThread(outcome)));
                     return None;
                 }
-                // The thread panicked. That is a fault of canopy, but no reason to end the viewer.
+                // The counting thread panicked. That is a bug in canopy but no reason to end the viewer.
                 Err(mpsc::TryRecvError::Disconnected) => {
                     Err(Error::NotFound("counting failed unexpectedly".into()))
                 }
@@ -104,7 +105,7 @@ impl CountedTrees {
 
 impl Drop for CountedTrees {
     fn drop(&mut self) {
-        // Nothing may be left in the driver when the program ends.
+        // The driver must not be busy when the program ends.
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
         }

@@ -1,14 +1,14 @@
-//! What keys do with the lines of the meshes over the picture, and whose lines they are.
+//! Key actions on the mesh lines over the picture, and the choice of their mesh.
 
 use crate::app::{input::keys::Action, state::State};
 
 impl State {
-    /// Shows lines of a kind, or no more.
+    /// Toggles a kind of lines.
     pub(in crate::app) fn perform_on_overlay(&mut self, action: Action) {
         let overlay = &mut self.config.overlay;
         let (is_shown, name) = match action {
-            Action::Normals => (&mut overlay.normals, "normals of the vertices"),
-            _ => (&mut overlay.wireframe, "edges of the triangles"),
+            Action::Normals => (&mut overlay.normals, "vertex normals"),
+            _ => (&mut overlay.wireframe, "wireframe"),
         };
         *is_shown = !*is_shown;
         let text = match is_shown {
@@ -18,7 +18,8 @@ impl State {
         self.notify(text);
     }
 
-    /// Lets the lines be those of the mesh that is selected, where that is asked for: of all while none is.
+    /// Restricts the lines to the selected mesh if that is requested. Without a selection, the lines of all
+    /// meshes are drawn.
     pub(in crate::app) fn follow_selection_with_overlay(&mut self) {
         if self.trees.overlay_of_selection {
             let selected = self.inspect.selection.instances()[0];

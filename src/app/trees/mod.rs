@@ -1,4 +1,4 @@
-//! Trees of the scene as boxes and figures, and lines of meshes.
+//! BVHs of the scene as boxes and statistics, and mesh lines.
 
 pub(in crate::app) mod actions;
 pub(in crate::app) mod card;
@@ -10,13 +10,13 @@ pub(in crate::app) mod task;
 use crate::app::lab::model::LabState;
 use model::TreeView;
 
-/// Trees, and what is drawn of them.
+/// State of the BVH visualisation.
 #[derive(Debug, Default)]
 pub(in crate::app) struct TreeState {
-    /// What is known of the trees, and how they are looked at.
+    /// Statistics and display options of the BVHs.
     pub(in crate::app) view: TreeView,
-    /// The laboratory.
+    /// State of the lab.
     pub(in crate::app) lab: LabState,
-    /// Whether lines over the picture are those of the mesh that is selected.
+    /// True if lines are drawn for the selected mesh only.
     pub(in crate::app) overlay_of_selection: bool,
 }

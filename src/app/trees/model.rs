@@ -1,4 +1,4 @@
-//! What the window knows of the trees, and how they are looked at.
+//! Statistics of the BVHs, and display options.
 
 use crate::{
     config::BoxDepths,
@@ -6,29 +6,30 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Depths that are shown first.
+/// Depths of the boxes that are shown first.
 pub(in crate::app) const FIRST: BoxDepths = BoxDepths::Depths(0, 3);
 
-/// What is known of the trees, and how they are looked at.
+/// Statistics of the BVHs, and display options.
 #[derive(Debug)]
 pub(in crate::app) struct TreeView {
-    /// What is shown when boxes are shown again.
+    /// Depths to restore when boxes are turned on again.
     pub(in crate::app) before: BoxDepths,
-    /// Whether the boxes are those of the mesh that is selected.
+    /// True if boxes are drawn for the selected mesh only.
     pub(in crate::app) of_selection: bool,
-    /// Whether the panel shows figures.
+    /// True if the panel shows the statistics.
     pub(in crate::app) tells_figures: bool,
-    /// Figures of the trees; `None` until they are counted, and why where they cannot be.
+    /// Statistics of the BVHs. `None` until they are counted, or the reason why they cannot be counted.
     pub(in crate::app) figures: Option<Result<Arc<TreeFigures>, String>>,
-    /// Whether they are those of another pose or of other settings, while these are counted.
+    /// True if the statistics belong to another pose or other settings, while the current ones are being
+    /// counted.
     pub(in crate::app) figures_lag: bool,
-    /// Whether a click traces a ray.
+    /// True if a click traces a ray.
     pub(in crate::app) traces: bool,
-    /// Which rays it traces.
+    /// Kind of rays that a click traces.
     pub(in crate::app) path_of: PathOf,
-    /// The rays that were traced.
+    /// Path of the traced rays.
     pub(in crate::app) path: Option<Arc<RayPath>>,
-    /// The step of theirs that is shown.
+    /// Step of the path that is shown.
     pub(in crate::app) step: usize,
 }
 

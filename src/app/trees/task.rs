@@ -1,4 +1,4 @@
-//! When the trees that the window shows are counted, and what becomes of their figures.
+//! Counts the statistics of the shown BVHs, and stores the results.
 
 use crate::{
     Result,
@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Figures of the trees.
+/// Feature that counts BVH statistics.
 pub(in crate::app) struct TreeFeature;
 
 impl Feature for TreeFeature {
@@ -37,8 +37,8 @@ impl Feature for TreeFeature {
     }
 }
 
-/// Counts what the trees of the picture that is shown are like, where the panel tells it and they have changed. It
-/// does nothing while a frame of another pose is being drawn.
+/// Counts the statistics of the BVHs if the panel shows them and they have changed. It does nothing while a
+/// frame of another pose is in flight.
 pub(in crate::app) fn count(viewer: &mut Viewer) {
     viewer.state.follow_selection_with_boxes();
     viewer.state.follow_selection_with_overlay();
@@ -88,14 +88,14 @@ pub(in crate::app) fn count(viewer: &mut Viewer) {
             trees.counting = Some((shown, Step::Reading(copy)));
         }
         Err(error) => {
-            // It is not tried again.
+            // A failed count is not tried again.
             trees.counted = Some(shown);
             viewer.state.trees.view.figures = Some(Err(error.to_string()));
         }
     }
 }
 
-/// Takes the figures that have come.
+/// Stores the statistics once they are available.
 pub(in crate::app) fn poll(viewer: &mut Viewer) {
     let Some(outcome) = viewer.counted_trees.poll(viewer.waker.redraw()) else {
         return;

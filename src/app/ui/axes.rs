@@ -1,19 +1,21 @@
-//! The axes of the world in a corner, as the camera sees them. A click looks along one.
+//! World axes in a corner of the picture, in the orientation of the camera. A click on an end looks along
+//! that axis.
 
 use crate::app::{camera::model::StandardView, input::keys::Action, state::State};
 use egui::{Align2, Area, Color32, Context, FontId, Id, Order, Rect, Sense, Stroke, Vec2, vec2};
 use glam::{Quat, Vec3};
 
-/// Points from the middle to the end of an axis.
+/// Length of an axis from the centre, in points.
 const REACH: f32 = 30.0;
-/// Radius of the ends.
+/// Radius of the ends, in points.
 const END: f32 = 9.0;
-/// Points beside the outermost end.
+/// Margin around the outermost end, in points.
 const MARGIN: f32 = 4.0;
-/// Least room along each side, in points: where there is less, the scene and the line at the upper left need it.
+/// Minimum size of the viewport in points. In a smaller one, the scene and the line at the upper left need
+/// the room.
 const LEAST: Vec2 = Vec2::new(400.0, 240.0);
 
-/// An end of an axis: the direction that it points in, its name, its colour, and the view from there.
+/// End of an axis: its direction, name and colour, and the view from it.
 struct End {
     direction: Vec3,
     name: &'static str,
@@ -43,7 +45,7 @@ const fn end(direction: Vec3, name: &'static str, color: Color32, view: Standard
     }
 }
 
-/// Shows them in the upper right corner, where the settings ask for them and nothing else needs it.
+/// Shows the axes in the upper right corner if the settings ask for them and nothing else needs the corner.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
     let fits = room.width() >= LEAST.x && room.height() >= LEAST.y;
     let is_wanted = state.config.window.axes && state.stage.is_some();
@@ -70,7 +72,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
             let at = |offset: Vec2| rect.center() + offset;
             let pointed = response.hover_pos().and_then(|pointer| {
                 let near = |(_, offset): &&(usize, Vec2)| at(*offset).distance(pointer) <= END + 1.0;
-                // The nearest to the eye is drawn last.
+                // The end nearest to the eye is drawn last.
                 placed.iter().rev().find(near).map(|(end, _)| *end)
             });
             if pointed.is_some() {
@@ -99,15 +101,12 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
             if let Some(view) = view.filter(|_| response.clicked()) {
                 state.ui.actions.push(Action::Face(view));
             }
-            let tip = view.map_or(
-                "The axes of the world. A click on an end looks from there",
-                |view| view.name(),
-            );
+            let tip = view.map_or("World axes. Click an end to look from there", |view| view.name());
             response.on_hover_text(tip);
         });
 }
 
-/// The numbers of the ends with their places in points, y down, the farthest from the eye first.
+/// Indices of the ends with their positions in points (y down), from far to near.
 fn placed(world_from_view: Quat) -> Vec<(usize, Vec2)> {
     let seen = |(number, end): (usize, &End)| (number, world_from_view.inverse() * end.direction);
     let mut ends: Vec<_> = ENDS.iter().enumerate().map(seen).collect();

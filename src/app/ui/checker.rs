@@ -1,39 +1,39 @@
-//! Looks for faults in what egui has laid out: text that is cut off, that overlaps or that the font lacks, and
-//! widgets that overlap or have no tooltip.
+//! Finds faults in egui layouts: text that is cut off, overlaps or lacks glyphs, and widgets that overlap or
+//! have no tooltip.
 
 use egui::{Context, Event, FullOutput, LayerId, Order, Pos2, RawInput, Rect, Shape, Ui, vec2};
 use std::sync::Arc;
 
-/// Differences in points that are no fault: rounding to pixels.
+/// Differences in points that are rounding to pixels rather than faults.
 const TOLERANCE: f32 = 1.5;
 
-/// A text as it is painted, and the part of the window that it is painted into.
+/// A painted text and its clip rectangle.
 struct PaintedText {
     galley: Arc<egui::Galley>,
     rect: Rect,
     clip: Rect,
 }
 
-/// A user interface that can be run again and again, in a window of one size.
+/// A user interface that can be run repeatedly in a window of a fixed size.
 pub(in crate::app) struct Run<'a> {
     ctx: Context,
     size: [f32; 2],
     pixels_per_point: f32,
     seconds: f64,
-    /// What screen readers were told in the last frame.
+    /// Accessibility tree of the last frame.
     told: Option<egui::accesskit::TreeUpdate>,
     show: &'a mut dyn FnMut(&mut Ui),
 }
 
 impl<'a> Run<'a> {
-    /// A window of `size` logical pixels.
+    /// Creates a window of `size` logical pixels.
     pub(in crate::app) fn new(
         ctx: Context,
         size: [f32; 2],
         pixels_per_point: f32,
         show: &'a mut dyn FnMut(&mut Ui),
     ) -> Self {
-        // Tooltips come at once.
+        // Tooltips must appear at once.
         ctx.all_styles_mut(|style| {
             style.interaction.tooltip_delay = 0.0;
             style.interaction.show_tooltips_only_when_still = false;
@@ -48,7 +48,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs a frame, and calls `look` before it ends.
+    /// Runs a frame and calls `look` before it ends.
     fn frame<R>(&mut self, events: Vec<Event>, mut look: impl FnMut(&Context) -> R) -> Option<R> {
         self.seconds += 0.4;
         let zoom = self.ctx.zoom_factor();
@@ -71,8 +71,8 @@ impl<'a> Run<'a> {
         seen
     }
 
-    /// Runs frames until sizes, foldings and scrolling have settled, and returns what is wrong then. Text
-    /// that holds one of `long` may be shortened.
+    /// Runs frames until sizes, folds and scrolling have settled, and returns the remaining faults. Text that
+    /// contains one of `long` may be shortened.
     pub(in crate::app) fn faults(&mut self, long: &[&str]) -> Vec<String> {
         for _ in 0..4 {
             self.frame(Vec::new(), |_| ());
@@ -89,7 +89,7 @@ impl<'a> Run<'a> {
         self.frame(Vec::new(), look).unwrap_or_default()
     }
 
-    /// The widgets that show no tooltip while the pointer is over them.
+    /// Returns the widgets that show no tooltip while the pointer is over them.
     pub(in crate::app) fn without_tooltip(&mut self) -> Vec<String> {
         for _ in 0..4 {
             self.frame(Vec::new(), |_| ());
@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
         without
     }
 
-    /// The controls that can have the keyboard and that screen readers are told no name of.
+    /// Returns the focusable controls without an accessible name.
     pub(in crate::app) fn unnamed(&mut self) -> Vec<String> {
         self.ctx.enable_accesskit();
         for _ in 0..4 {
@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
         self.frame(Vec::new(), tell).unwrap_or_default()
     }
 
-    /// Every name that screen readers are told.
+    /// Returns all accessible names.
     pub(in crate::app) fn names(&mut self) -> Vec<String> {
         self.ctx.enable_accesskit();
         self.frame(Vec::new(), |_| ());
@@ -143,7 +143,7 @@ impl<'a> Run<'a> {
         nodes.into_iter().filter_map(label).collect()
     }
 
-    /// The controls that Tab does not reach, and whether it comes back to where it started.
+    /// Returns the controls that Tab does not reach, and true if it returns to its start.
     pub(in crate::app) fn out_of_reach(&mut self) -> (Vec<String>, bool) {
         for _ in 0..4 {
             self.frame(Vec::new(), |_| ());
@@ -174,7 +174,7 @@ impl<'a> Run<'a> {
         (self.frame(Vec::new(), tell).unwrap_or_default(), comes_back)
     }
 
-    /// Every character that is shown.
+    /// Returns all shown texts.
     pub(in crate::app) fn texts(&mut self) -> Vec<String> {
         let all = |ctx: &Context| -> Vec<String> {
             let of = |layer| texts(ctx, layer);
@@ -184,7 +184,7 @@ impl<'a> Run<'a> {
         self.frame(Vec::new(), all).unwrap_or_default()
     }
 
-    /// Where a text is shown.
+    /// Returns the rectangle of a shown text.
     pub(in crate::app) fn find(&mut self, wanted: &str) -> Option<Rect> {
         let look = |ctx: &Context| {
             let of = |layer| texts(ctx, layer);
@@ -195,14 +195,14 @@ impl<'a> Run<'a> {
         self.frame(Vec::new(), look).flatten()
     }
 
-    /// Moves the pointer, and returns every text that is shown then, tooltips too.
+    /// Moves the pointer, and returns all texts that are then shown, including tooltips.
     pub(in crate::app) fn hover(&mut self, at: Pos2) -> Vec<String> {
         self.frame(vec![Event::PointerMoved(at)], |_| ());
         self.frame(Vec::new(), |_| ());
         self.texts()
     }
 
-    /// Turns the wheel by so many points at the pointer.
+    /// Turns the wheel by `points` at the pointer.
     pub(in crate::app) fn wheel(&mut self, at: Pos2, points: f32) {
         self.frame(vec![Event::PointerMoved(at)], |_| ());
         let wheel = Event::MouseWheel {
@@ -233,7 +233,7 @@ impl<'a> Run<'a> {
         self.frame(vec![button(to, false)], |_| ());
     }
 
-    /// Types.
+    /// Types text.
     pub(in crate::app) fn write(&mut self, text: &str) {
         self.frame(vec![Event::Text(text.into())], |_| ());
         self.frame(Vec::new(), |_| ());
@@ -252,10 +252,10 @@ impl<'a> Run<'a> {
         self.frame(Vec::new(), |_| ());
     }
 
-    /// Clicks, `count` times in a row.
+    /// Clicks `count` times in a row.
     pub(in crate::app) fn click(&mut self, at: Pos2, count: usize) {
         self.frame(vec![Event::PointerMoved(at)], |_| ());
-        // Of one double click: less time than between other frames.
+        // The clicks of a double click follow each other faster than other frames.
         for _ in 0..count {
             self.seconds -= 0.3;
             let button = |pressed| Event::PointerButton {
@@ -279,7 +279,7 @@ fn has_tooltip(ctx: &Context) -> bool {
     visible.iter().any(|layer| layer.order == Order::Tooltip)
 }
 
-/// The texts of a layer.
+/// Returns the texts of a layer.
 fn texts(ctx: &Context, layer: LayerId) -> Vec<PaintedText> {
     let mut texts = Vec::new();
     ctx.graphics(|graphics| {
@@ -349,8 +349,8 @@ fn overlaps_of_texts(texts: &[PaintedText]) -> Vec<String> {
     faults
 }
 
-/// The widgets that can be clicked or dragged, with the part of each that is seen. What holds others, such as
-/// an area that scrolls, is left out.
+/// Returns the clickable and draggable widgets with their visible rectangles. Containers such as scroll areas
+/// are left out.
 fn interactive(ctx: &Context) -> Vec<(LayerId, Rect)> {
     let widgets = ctx.viewport(|viewport| viewport.this_pass.widgets.clone());
     let mut found: Vec<(LayerId, Rect)> = Vec::new();
@@ -365,7 +365,7 @@ fn interactive(ctx: &Context) -> Vec<(LayerId, Rect)> {
             let inside = |other: &&Rect| *other != rect && rect.contains_rect(**other);
             all.iter().filter(inside).count() > 1
         };
-        // Handles and bars of scrolling and resizing are narrow.
+        // Scroll bars and resize handles are narrow.
         let is_widget = |rect: &&Rect| rect.width() > 10.0 && rect.height() > 10.0;
         let widgets = all.iter().filter(is_widget);
         let widgets = widgets.filter(|rect| !holds(rect) && !is_area(rect));
@@ -374,7 +374,7 @@ fn interactive(ctx: &Context) -> Vec<(LayerId, Rect)> {
     found
 }
 
-/// The controls that can have the keyboard.
+/// Returns the focusable controls.
 fn focusable(ctx: &Context) -> Vec<(egui::Id, Rect)> {
     let widgets = ctx.viewport(|viewport| viewport.this_pass.widgets.clone());
     let mut found = Vec::new();
@@ -392,7 +392,7 @@ fn overlaps_of_widgets(ctx: &Context) -> Vec<String> {
     let mut faults = Vec::new();
     for (index, (layer, a)) in all.iter().enumerate() {
         for (other, b) in &all[..index] {
-            // The same rectangle is a widget that is looked at twice.
+            // Equal rectangles belong to one widget with two interactions.
             if layer == other && a != b && overlap(*a, *b) {
                 let names = [text_at(ctx, *a), text_at(ctx, *b)];
                 faults.push(format!("the widgets {names:?} at {a} and {b} overlap"));

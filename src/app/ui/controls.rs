@@ -1,4 +1,4 @@
-//! The row of a declared setting, with the control that its declaration names.
+//! Row of a declared setting with the control that its declaration specifies.
 
 use crate::{
     app::ui::rows::{Edits, Row},
@@ -11,7 +11,7 @@ use egui::{DragValue, Slider, Ui};
 use std::ops::RangeInclusive;
 use toml::Value;
 
-/// Shows the row of a setting. A change is one of [`Edits::sets`].
+/// Shows the row of a setting. A change is added to [`Edits::sets`].
 pub(in crate::app) fn show(ui: &mut Ui, setting: &'static Setting, edits: &mut Edits) {
     let Some(value) = edits.values.get(setting.key).cloned() else {
         return;
@@ -22,7 +22,7 @@ pub(in crate::app) fn show(ui: &mut Ui, setting: &'static Setting, edits: &mut E
     edits.sets.extend(set.map(|set| (setting.key, set)));
 }
 
-/// The control. Returns the value that the person has given the setting.
+/// Draws the control. Returns the new value if the user has changed it.
 fn control(ui: &mut Ui, setting: &Setting, value: &Value, in_force: Option<&str>) -> Option<Value> {
     let range = Config::range(setting.key);
     match setting.control {
@@ -60,7 +60,7 @@ fn control(ui: &mut Ui, setting: &Setting, value: &Value, in_force: Option<&str>
     }
 }
 
-/// A number, whole or not.
+/// Converts an integer or float value to a float.
 fn float(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(whole) => Some(*whole as f64),
@@ -69,7 +69,7 @@ fn float(value: &Value) -> Option<f64> {
     }
 }
 
-/// A number of the kind that `like` is.
+/// Converts `number` to the same type as `like`.
 fn number_like(like: &Value, number: f64) -> Value {
     match like {
         Value::Integer(_) => Value::Integer(number.round() as i64),
@@ -77,7 +77,8 @@ fn number_like(like: &Value, number: f64) -> Value {
     }
 }
 
-/// `shown`, where it is another number than `value`. Widgets round their numbers: that is no change.
+/// Returns `shown` if it differs from `value` as displayed. Widgets round their numbers, and rounding is not
+/// a change.
 fn changed(value: &Value, shown: f64, number: Number, range: Option<[f64; 2]>) -> Option<Value> {
     let now = float(value)?;
     let step = 10_f64.powi(-(number.decimals as i32));
@@ -105,7 +106,7 @@ fn drag(ui: &mut Ui, value: &Value, number: Number, range: Option<[f64; 2]>) -> 
     changed(value, shown, number, Some([low, high]))
 }
 
-/// Shortens the slider where its number needs more room than most do.
+/// Shortens the slider if its number is wider than usual.
 fn make_room(ui: &mut Ui, number: Number, largest: f64) {
     let text = format!("{largest:.*}{}", number.decimals, number.unit);
     let font = egui::TextStyle::Button.resolve(ui.style());
@@ -140,8 +141,8 @@ fn slide(
     changed(value, shown, number, range)
 }
 
-/// A check box for 0, which is automatic, before the number. While it is automatic, the number is shown only where the
-/// one in force is known.
+/// Draws a check box for the automatic value 0 in front of the number. While automatic, the number is shown
+/// only if the value in force is known.
 fn or_auto(
     ui: &mut Ui,
     value: &Value,
@@ -170,7 +171,7 @@ fn or_auto(
     }
 }
 
-/// Numbers side by side, each with its range.
+/// Draws several numbers side by side, each with its range.
 fn numbers(
     ui: &mut Ui,
     value: &Value,
@@ -193,7 +194,7 @@ fn numbers(
     set
 }
 
-/// True where a choice is the value.
+/// True if `choice` equals the value.
 fn is_now(value: &Value, choice: &Choice) -> bool {
     match value {
         Value::String(text) => text == choice.value,
@@ -201,7 +202,7 @@ fn is_now(value: &Value, choice: &Choice) -> bool {
     }
 }
 
-/// A choice as a value of the kind that `like` is.
+/// Converts a choice to the same type as `like`.
 fn chosen(like: &Value, choice: &Choice) -> Value {
     match (like, choice.value.parse()) {
         (Value::Integer(_), Ok(number)) => Value::Integer(number),
@@ -244,7 +245,7 @@ fn list(ui: &mut Ui, key: &str, value: &Value, choices: &[Choice], in_force: Opt
     set
 }
 
-/// A linear colour, which is written only when the person changes it: the picker rounds.
+/// Edits a linear colour. It is written only when the user changes it, because the picker rounds.
 fn color(ui: &mut Ui, value: &Value) -> Option<Value> {
     let parts = value.as_array()?;
     let mut picked = [0.0; 3];

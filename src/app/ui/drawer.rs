@@ -1,9 +1,9 @@
-//! Panels at the sides of the picture, which are drawers over it in narrow windows.
+//! Side panels, which become drawers over the picture in narrow windows.
 
 use egui::{Align2, Area, Frame, Id, Order, Panel, Rect, Ui};
 use std::ops::RangeInclusive;
 
-/// Width of a window, in points, below which its panels lie over the picture.
+/// Window width in points below which panels cover the picture.
 pub(in crate::app) const NARROW: f32 = 700.0;
 
 /// A side of the window.
@@ -13,18 +13,19 @@ pub(in crate::app) enum Side {
     Right,
 }
 
-/// A panel at a side.
+/// A side panel.
 pub(in crate::app) struct Drawer {
     pub(in crate::app) name: &'static str,
     pub(in crate::app) side: Side,
-    /// Width at first, in points.
+    /// Initial width in points.
     pub(in crate::app) width: f32,
-    /// Least and greatest width.
+    /// Minimum and maximum width in points.
     pub(in crate::app) widths: RangeInclusive<f32>,
 }
 
 impl Drawer {
-    /// Shows the panel: beside what is added after it, or over that in a narrow window. Returns its rectangle.
+    /// Shows the panel and returns its rectangle. It lies beside the contents that are added after it, or
+    /// over them in a narrow window.
     pub(in crate::app) fn show(self, ui: &mut Ui, is_narrow: bool, add: impl FnOnce(&mut Ui)) -> Rect {
         let width = self.width.clamp(*self.widths.start(), *self.widths.end());
         if is_narrow {

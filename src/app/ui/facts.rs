@@ -1,4 +1,4 @@
-//! What the panel shows and cannot change.
+//! Read-only data for the panel.
 
 use crate::{
     app::schedule::preparation::CompileProgress,
@@ -8,65 +8,65 @@ use crate::{
     scene::Pose,
 };
 
-/// What the panel shows and cannot change.
+/// Read-only data for the panel.
 pub(in crate::app) struct Facts<'a> {
-    /// Figures of the renderer.
+    /// Statistics of the renderer.
     pub(in crate::app) stats: &'a FrameStats,
-    /// Rays of the laboratory in the last frame.
+    /// Ray counts of the lab in the last frame.
     pub(in crate::app) lab: Option<LabCounts>,
-    /// What passes through what in the scene that is open, where it is known.
+    /// Intersections between the meshes of the open scene, if known.
     pub(in crate::app) intersections: Option<&'a IntersectionCounts>,
-    /// What is being loaded.
+    /// Progress of the current load.
     pub(in crate::app) loading: Option<LoadProgress>,
-    /// The progress of compiling.
+    /// Progress of compiling pipelines.
     pub(in crate::app) preparing: Option<CompileProgress>,
-    /// Whether files hover over the window.
+    /// True while files hover over the window.
     pub(in crate::app) dropping: bool,
-    /// The exposure of this frame in stops.
+    /// Exposure of this frame in stops.
     pub(in crate::app) exposure_ev: f32,
     /// Name of the adapter.
     pub(in crate::app) adapter: &'a str,
-    /// Whether the adapter is a GPU.
+    /// True if the adapter is a GPU.
     pub(in crate::app) has_gpu: bool,
-    /// Traits of the adapter on which the meaning of `auto` depends.
+    /// Traits of the adapter that `auto` settings depend on.
     pub(in crate::app) traits: AdapterTraits,
-    /// Rendered size of the last frame over the window's.
+    /// Rendered size of the last frame divided by the window's size.
     pub(in crate::app) render_scale: f32,
-    /// What moving costs, where the picture is coarser than at rest.
+    /// Cost of motion, if the picture is coarser than at rest.
     pub(in crate::app) moving: Option<Moving>,
-    /// Pixels that are traced and shaded.
+    /// Width and height in pixels that are traced and shaded.
     pub(in crate::app) size: [u32; 2],
-    /// Samples that the still picture has, and is to have.
+    /// Samples of the still picture: the number so far, and the maximum number.
     pub(in crate::app) samples: Option<[u32; 2]>,
-    /// Seconds until a picture of paths is done, where it is known.
+    /// Seconds until a path-traced picture is done, if known.
     pub(in crate::app) path_secs_left: Option<f64>,
-    /// The camera of the picture, where anything is drawn over it.
+    /// Camera of the picture, if anything is drawn over the picture.
     pub(in crate::app) view: Option<View>,
-    /// The scene's pose; `None` without a scene.
+    /// Pose of the scene. `None` without a scene.
     pub(in crate::app) pose: Option<&'a Pose>,
-    /// True while the browser for files is open.
+    /// True while the file browser is open.
     pub(in crate::app) browses: bool,
-    /// Whether a picture has been waited for.
+    /// True if the user has been waiting for a picture.
     pub(in crate::app) rendering: bool,
-    /// True once the scene has been drawn, or could not be.
+    /// True once the scene has been drawn or has failed to draw.
     pub(in crate::app) has_drawn: bool,
 }
 
-/// What a picture pays for moving.
+/// Loss of resolution and speed while something moves.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Moving {
-    /// Rendered size over that at rest.
+    /// Rendered size divided by the size at rest.
     pub(in crate::app) scale: f32,
-    /// Whether its frames take longer than they should all the same.
+    /// True if frames still exceed their time budget.
     pub(in crate::app) is_late: bool,
 }
 
-/// How far a load has come.
+/// Progress of a load.
 pub(in crate::app) struct LoadProgress {
     /// Name of the file.
     pub(in crate::app) name: String,
-    /// The step that is being done.
+    /// Current step.
     pub(in crate::app) stage: String,
-    /// The share of all steps that is done.
+    /// Completed fraction of all steps.
     pub(in crate::app) share: f32,
 }

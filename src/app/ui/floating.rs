@@ -3,18 +3,18 @@
 use crate::app::ui::style::card;
 use egui::{Align2, Area, Context, Id, Order, Rect, Ui, Vec2};
 
-/// Width of a card's margins, and of the room beside it, in points.
+/// Width of a card's margins and of the space beside it, in points.
 pub(in crate::app) const MARGINS: f32 = 44.0;
 
-/// Height of the names of a comparison's sides, with the room around them, in points.
+/// Height of a comparison's side names with their margins, in points.
 pub(in crate::app) const NAMES: f32 = 44.0;
-/// The same of the line on what the picture is.
+/// Height of the header line with its margins, in points.
 pub(in crate::app) const HEADER: f32 = 36.0;
 
-/// Least room of a card in points: in a window that is smaller still, nothing can be read anyway.
+/// Minimum size of a card in points. In an even smaller window nothing is legible anyway.
 const LEAST: Vec2 = Vec2::new(160.0, 100.0);
 
-/// The scene's part of the window, across all of the window where that part is too narrow for `width`.
+/// Returns the viewport, or the width of the whole window if the viewport is narrower than `width`.
 pub(in crate::app) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
     let whole = ctx.content_rect().x_range();
     let across = match room.width() < width {
@@ -25,7 +25,7 @@ pub(in crate::app) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
     Rect::from_min_size(room.min, room.size().max(LEAST))
 }
 
-/// An area at `offset` from the middle of `room`. One without buttons lets the pointer through.
+/// Shows an area at `offset` from the centre of `room`. Without buttons it does not capture the pointer.
 pub(in crate::app) fn floating(
     ctx: &Context,
     name: &str,
@@ -45,7 +45,7 @@ pub(in crate::app) fn floating(
         .fixed_pos(room.center() + offset)
         .constrain_to(room)
         .default_size(room.size())
-        // It may be the last thing that is shown for a while.
+        // The next frame may come late, so the card must be fully visible in its first one.
         .fade_in(false)
         .interactable(has_buttons)
         .show(ctx, |ui| {

@@ -1,9 +1,9 @@
-//! Parts of the panel that fold, and stay as the person leaves them.
+//! Collapsible parts of the panel, which keep the state that the user gave them.
 
 use crate::app::state::State;
 use egui::{RichText, Ui};
 
-/// The less used settings of a section. They keep their place below the others.
+/// Shows the less used settings of a section, below the others.
 pub(in crate::app) fn more(
     ui: &mut Ui,
     state: &mut State,
@@ -11,16 +11,16 @@ pub(in crate::app) fn more(
     add: impl FnOnce(&mut Ui, &mut State),
 ) {
     let title = RichText::new("more").weak();
-    let tip = "Settings that are used less often";
+    let tip = "Advanced settings";
     fold(ui, state, &more_of(section), title, tip, false, add);
 }
 
-/// The name of the less used settings of a section.
+/// Name of the fold with the less used settings of a section.
 pub(in crate::app) fn more_of(section: &str) -> String {
     format!("{section}, more")
 }
 
-/// What can be folded, and stays as the person leaves it.
+/// Shows a collapsible group that keeps the state that the user gave it.
 pub(in crate::app) fn fold(
     ui: &mut Ui,
     state: &mut State,

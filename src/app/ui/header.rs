@@ -1,4 +1,4 @@
-//! What stays on top of the panel: the scene, the adapter, and the time of a frame.
+//! Fixed top of the panel: the scene, the adapter, and the frame time.
 
 use crate::{
     app::{
@@ -13,13 +13,14 @@ use crate::{
 };
 use egui::{Align, Layout, Pos2, RichText, Sense, Stroke, Ui, vec2};
 
-/// Most warnings that a tooltip lists.
+/// Maximum number of warnings in a tooltip.
 const MOST_WARNINGS: usize = 8;
 
-/// Height of a panel, in points, below which the settings need the room of the adapter's name and of the graph.
+/// Panel height in points below which the adapter's name and the graph are hidden to make room for the
+/// settings.
 const LOW: f32 = 460.0;
 
-/// The top of the panel.
+/// Shows the top of the panel.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     let is_low = ui.available_height() < LOW;
     ui.add_space(4.0);
@@ -34,7 +35,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     ui.add_space(2.0);
 }
 
-/// Fills a row from both sides: what is on the left gives way.
+/// Fills a row from both sides. The left side is shortened if there is not enough room.
 fn sides(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -57,13 +58,13 @@ fn scene(ui: &mut Ui, state: &mut State) {
         }
         let tree = ui
             .button("Tree")
-            .on_hover_text("The scene tree: nodes, materials, lights, and their values (Alt+O)");
+            .on_hover_text("Opens the scene tree: nodes, materials, lights and their properties (Alt+O)");
         if tree.clicked() {
             state.ui.actions.push(Action::Outline);
         }
         let browse = ui
             .button("Browse")
-            .on_hover_text("Recent files, and those of a folder (Ctrl+P)");
+            .on_hover_text("Recent files, and the files of a folder (Ctrl+P)");
         if browse.clicked() {
             state.ui.actions.push(Action::Browse);
         }
@@ -74,12 +75,12 @@ fn scene(ui: &mut Ui, state: &mut State) {
 fn adapter(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
     let text = RichText::new(facts.adapter).small();
     let (text, tip) = match facts.has_gpu {
-        true => (text.weak(), "The graphics adapter"),
+        true => (text.weak(), "Graphics adapter"),
         false => {
             let text = text.color(ui.visuals().warn_fg_color);
             (
                 text,
-                "No GPU is used: this adapter computes on the CPU, and is slow",
+                "Software rendering: this adapter runs on the CPU and is slow",
             )
         }
     };
@@ -98,7 +99,7 @@ fn adapter(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
     sides(ui, name, count);
 }
 
-/// The first warnings, and where the others are.
+/// The first warnings, and a note on where to find the others.
 fn summary(state: &State, count: usize) -> String {
     let mut lines: Vec<String> = state.warnings().take(MOST_WARNINGS).cloned().collect();
     if count > MOST_WARNINGS {
@@ -107,11 +108,11 @@ fn summary(state: &State, count: usize) -> String {
     lines.join("\n\n")
 }
 
-/// Seconds of frames whose mean is shown, or a single frame that takes longer.
+/// Time span in seconds of the frames whose mean is shown. A single longer frame is shown alone.
 const RATE_SECS: f32 = 0.5;
 
 fn rate(ui: &mut Ui, state: &State) {
-    // The mean of few frames: it can be read, and follows what is changed.
+    // The mean of a few frames is legible and still follows changes.
     let mut seconds = 0.0;
     let is_recent = |ms: &&f32| {
         let is_recent = seconds < RATE_SECS;
@@ -133,12 +134,13 @@ fn rate(ui: &mut Ui, state: &State) {
         let fps = significant(1000.0 / ms.max(1e-3));
         format!("{:>5} ms {fps:>6} fps", significant(ms))
     };
-    let tip = "Time of a frame, as the mean of half a second: from one to the next while a clip plays, \
-               else until it is drawn";
+    let tip = "Mean frame time over half a second: the interval between frames while a clip plays, \
+               else the time to draw one";
     ui.label(digits(text)).on_hover_text(tip);
 }
 
-/// Frame times as a line. The scale fits most of them: one slow frame does not flatten the others.
+/// Draws frame times as a line. The scale fits most of them, so that one slow frame does not flatten the
+/// others.
 fn graph(ui: &mut Ui, state: &State) {
     let size = vec2(ui.available_width(), 34.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -171,17 +173,20 @@ fn graph(ui: &mut Ui, state: &State) {
         egui::FontId::monospace(10.0),
         visuals.weak_text_color(),
     );
-    response.on_hover_text("Times of frames, the last on the right. Marks on top are frames above the scale");
+    response.on_hover_text(
+        "Frame times, the latest on the right. Marks at the top are frames above the \
+                            scale",
+    );
 }
 
-/// The top of a scale that fits all but the slowest twentieth of frames.
+/// Top of a scale that fits all but the slowest 5 % of frames.
 fn top_of(frames: impl Iterator<Item = f32>) -> f32 {
     let mut sorted: Vec<f32> = frames.collect();
     sorted.sort_by(f32::total_cmp);
     round_up(percentile(&sorted, 0.95).max(1.0))
 }
 
-/// The least of 1, 2, 5, 10, 20, … that is not below `ms`.
+/// Rounds up to the next number of the series 1, 2, 5, 10, 20 and so on.
 fn round_up(ms: f32) -> f32 {
     let decade = 10_f32.powf(ms.max(1e-3).log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * decade);

@@ -1,4 +1,4 @@
-//! The help: every key and gesture.
+//! Help card with every key and gesture.
 
 use crate::app::{
     input::{keymap::Keymap, keys::GESTURES},
@@ -13,7 +13,8 @@ use egui::{Align, Context, Layout, Rect, RichText, Ui, Vec2};
 /// Width of a column of the help, in points.
 const COLUMN: f32 = 330.0;
 
-/// The help over the scene: in one column where two have no room. Its close button is always in sight.
+/// Shows the help over the scene, in one column if there is no room for two. Its close button is always
+/// visible.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
     let room = wide(ctx, room, COLUMN + 60.0);
     let has_two = room.width() >= 2.0 * COLUMN + 80.0;

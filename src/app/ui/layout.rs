@@ -1,4 +1,4 @@
-//! The panel's width, its tab and its foldings, which are kept between runs.
+//! Layout of the panel that is kept between runs: width, tab and folds.
 
 use crate::config::declared::Tab;
 use serde::{Deserialize, Serialize};
@@ -8,24 +8,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The panel's width, its tab and its foldings.
+/// Width, tab and folds of the panel.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::app) struct PanelLayout {
-    /// In points; `None` for the initial width.
+    /// Width in points. `None` for the initial width.
     pub(in crate::app) width: Option<f32>,
-    /// Title of the tab that is shown; `None` for the first one.
+    /// Title of the current tab. `None` for the first one.
     pub(in crate::app) tab: Option<String>,
-    /// Groups that the person has opened or folded.
+    /// Groups that the user has opened or closed.
     pub(in crate::app) open: BTreeMap<String, bool>,
-    /// Labels of the commands of the palette that were used last, the latest first.
+    /// Labels of the recently used palette commands, latest first.
     pub(in crate::app) recent_commands: Vec<String>,
-    /// Whether the card for the first time was dismissed.
+    /// True if the welcome card was dismissed.
     pub(in crate::app) welcomed: bool,
 }
 
 impl PanelLayout {
-    /// The tab that is shown.
+    /// Returns the current tab.
     pub(in crate::app) fn tab(&self) -> Tab {
         let known = Tab::ALL.into_iter();
         let mut known = known.filter(|tab| self.tab.as_deref() == Some(tab.title()));
@@ -37,16 +37,16 @@ impl PanelLayout {
     }
 }
 
-/// The file that keeps a [`PanelLayout`].
+/// File that keeps a [`PanelLayout`].
 #[derive(Debug)]
 pub(in crate::app) struct LayoutFile {
     path: PathBuf,
-    /// What it holds.
+    /// Content of the file.
     kept: Option<PanelLayout>,
 }
 
 impl LayoutFile {
-    /// The file in the platform's folder for the state of programs, if there is one.
+    /// Returns the file in the platform's state folder, if there is one.
     pub(in crate::app) fn of_the_user() -> Option<Self> {
         let folders = directories::ProjectDirs::from("", "", "canopy")?;
         let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
@@ -57,11 +57,14 @@ impl LayoutFile {
         Self { path, kept: None }
     }
 
-    /// What the file holds. A missing or broken file is the initial layout.
+    /// Reads the file. A missing or broken file yields the initial layout.
     pub(in crate::app) fn read(&mut self) -> PanelLayout {
         let layout = read(&self.path).unwrap_or_else(|error| {
             if error.kind() != io::ErrorKind::NotFound {
-                log::warn!("{}: {error}; the panel starts anew", self.path.display());
+                log::warn!(
+                    "{}: {error}; the panel starts with its defaults",
+                    self.path.display()
+                );
             }
             PanelLayout::default()
         });
@@ -69,7 +72,7 @@ impl LayoutFile {
         layout
     }
 
-    /// Keeps `layout`, if it has changed. A file that cannot be written is told of in the log.
+    /// Writes `layout` if it has changed. A write error is logged.
     pub(in crate::app) fn follow(&mut self, layout: &PanelLayout) {
         if self.kept.as_ref() == Some(layout) {
             return;
@@ -89,7 +92,7 @@ fn read(path: &Path) -> io::Result<PanelLayout> {
     Ok(layout)
 }
 
-/// Writes the whole file or nothing: another canopy may be reading it.
+/// Writes the file atomically, because another canopy may be reading it.
 fn write(path: &Path, layout: &PanelLayout) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -120,7 +123,7 @@ mod tests {
         layout.show_tab(Tab::Analyse);
         file.follow(&layout);
         assert_eq!(LayoutFile::at(path.clone()).read(), layout);
-        // Nothing is written that is there already.
+        // An unchanged layout is not written.
         std::fs::remove_file(&path).unwrap();
         file.follow(&layout);
         assert!(!path.exists());

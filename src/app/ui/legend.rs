@@ -1,13 +1,13 @@
-//! The legend of signed distances.
+//! Legend of signed distances.
 
 use crate::{output::deviation_colors, scene::deviation::Statistics};
 use egui::{Align2, Color32, FontId, Rect, Sense, Ui, pos2, vec2};
 
-/// Points of the bar.
+/// Size of the colour bar in points.
 const BAR: [f32; 2] = [220.0, 14.0];
-/// Width of the colours of what lies outside of the range.
+/// Width of the colours for values outside of the range, in points.
 const OUTSIDE: f32 = 18.0;
-/// Points of the highest bar of a histogram.
+/// Height of the highest histogram bar in points.
 const HISTOGRAM_HEIGHT: f32 = 36.0;
 
 fn color(share: f32) -> Color32 {
@@ -17,7 +17,7 @@ fn color(share: f32) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-/// The colours of a range, and of what lies outside, with their numbers.
+/// Draws the colours inside and outside of the range with their numbers.
 pub(in crate::app) fn legend(ui: &mut Ui, range: f32) {
     let width = ui.available_width().clamp(100.0, BAR[0]);
     let font = FontId::proportional(11.0);
@@ -56,7 +56,7 @@ pub(in crate::app) fn legend(ui: &mut Ui, range: f32) {
     }
 }
 
-/// Bars as high as the shares of the area, in the colours of their distances.
+/// Draws a histogram of surface area by distance, in the colours of the distances.
 pub(in crate::app) fn histogram(ui: &mut Ui, statistics: &Statistics, range: f32) {
     let width = ui.available_width().clamp(100.0, BAR[0]);
     let (room, _) = ui.allocate_exact_size(vec2(width, HISTOGRAM_HEIGHT), Sense::hover());
@@ -77,7 +77,7 @@ pub(in crate::app) fn histogram(ui: &mut Ui, statistics: &Statistics, range: f32
     }
 }
 
-/// A distance with up to three digits.
+/// Formats a distance with up to three digits.
 fn short(value: f32) -> String {
     if value == 0.0 {
         return "0".into();

@@ -1,13 +1,13 @@
-//! Legends of magnitudes, and bars of how often there is what.
+//! Legends and histograms of counts.
 
 use crate::output::{magma, numbers::grouped, picture::bytes};
 use egui::{Align2, Color32, FontId, Rect, Sense, Ui, pos2, vec2};
 
-/// Points of a legend's bar, at most.
+/// Maximum size of a legend's bar in points.
 const BAR: [f32; 2] = [220.0, 12.0];
-/// Points of the highest bar of a histogram.
+/// Height of the highest histogram bar in points.
 const HISTOGRAM_HEIGHT: f32 = 40.0;
-/// Histograms of more numbers end with all that are larger.
+/// Maximum number of histogram bars. The last one includes all larger numbers.
 pub(in crate::app) const MOST_BARS: usize = 40;
 
 fn color(share: f32) -> Color32 {
@@ -15,7 +15,7 @@ fn color(share: f32) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-/// The colours from this share of the map on, with what their ends stand for.
+/// Draws the colour map from position `from` on, with the labels of its ends.
 pub(in crate::app) fn legend(ui: &mut Ui, from: f32, ends: [&str; 2]) {
     let width = ui.available_width().clamp(100.0, BAR[0]);
     let (whole, _) = ui.allocate_exact_size(vec2(width, BAR[1] + 16.0), Sense::hover());
@@ -46,8 +46,8 @@ pub(in crate::app) fn legend(ui: &mut Ui, from: f32, ends: [&str; 2]) {
     }
 }
 
-/// Bars as high as `counts`, the first of which is of the number 0, in colours from this share of the map on. On hover
-/// each tells its count; `what` is what there are so many of.
+/// Draws bars of `counts`, starting with the number 0, in the colours from position `from` of the map on. On
+/// hover, a bar shows its count and the text `what`.
 pub(in crate::app) fn histogram(ui: &mut Ui, counts: &[u32], from: f32, what: impl Fn(usize) -> String) {
     let bars = counts.len().clamp(1, MOST_BARS);
     let of = |bar: usize| -> u64 {

@@ -1,4 +1,4 @@
-//! Everything that egui shows: the panel with a file for each of its own parts, the help, progress and messages.
+//! User interface in egui: the panel with a file for each of its own parts, the help, progress and messages.
 
 pub(in crate::app) mod layout;
 pub(in crate::app) mod model;
@@ -36,7 +36,7 @@ use crate::app::{
 };
 use egui::Ui;
 
-/// Shows everything. Returns the part of the window that is left for the scene.
+/// Shows the user interface. Returns the rectangle that is left for the scene.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
     style::follow(ui.ctx(), &state.config.window);
     if state.picture.presents {
@@ -48,7 +48,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) ->
     );
     let is_narrow = ui.available_width() < NARROW;
     if is_narrow {
-        // Drawers leave them in sight.
+        // Drawers must not cover these panels.
         profile::view::show(ui, state);
         timeline::view::show(ui, state);
     }
@@ -66,7 +66,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) ->
     inspect::light_marks::show(ui.ctx(), picture, state, facts);
     path_curve::show(ui.ctx(), picture, state, facts);
     compare::view::show(ui.ctx(), picture, state);
-    // Cards find a place beside the drawers.
+    // Cards are placed beside the drawers.
     let mut room = picture;
     room.min.x = (room.min.x + left).min(room.max.x);
     room.max.x = (room.max.x - right).max(room.min.x);
@@ -83,7 +83,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) ->
     picture
 }
 
-/// The picture alone: nothing but an error, or the palette where it is asked for, lies over it.
+/// Shows the picture alone. Only an error or the open palette lies over it.
 fn present(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
     let room = ui.available_rect_before_wrap();
     name_picture(ui, room, state);
@@ -94,7 +94,7 @@ fn present(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
     room
 }
 
-/// Tells screen readers what the picture shows.
+/// Describes the picture for screen readers.
 fn name_picture(ui: &Ui, room: egui::Rect, state: &State) {
     let picture = ui.interact(room, egui::Id::unique("picture"), egui::Sense::hover());
     picture.widget_info(|| {

@@ -10,40 +10,40 @@ use crate::app::{
 };
 use std::rc::Rc;
 
-/// Panels and cards over the picture.
+/// State of panels and cards over the picture.
 #[derive(Debug, Default)]
 pub(in crate::app) struct UiState {
-    /// The keys in force.
+    /// Keymap in force.
     pub(in crate::app) keymap: Rc<Keymap>,
-    /// Whether the layout of the panel is kept in a file.
+    /// True if the layout of the panel is kept in a file.
     pub(in crate::app) keeps_layout: bool,
-    /// Whether the panel is shown.
+    /// True if the panel is shown.
     pub(in crate::app) panel: bool,
-    /// Whether the help is shown.
+    /// True if the help is shown.
     pub(in crate::app) help: bool,
-    /// The last error, until the person closes it.
+    /// Last error, until the user closes it.
     pub(in crate::app) error: Option<Failure>,
-    /// A message that is shown for a moment, and since when.
+    /// Notice that is shown for a moment, and the time at which it appeared.
     pub(in crate::app) notice: Option<(String, std::time::Instant)>,
     /// The command palette while it is open.
     pub(in crate::app) palette: Option<Palette>,
-    /// The setting that the panel goes to.
+    /// Setting that the panel jumps to.
     pub(in crate::app) jump: Option<Jump>,
-    /// The field that finds settings.
+    /// Search field for settings.
     pub(in crate::app) finder: Finder,
-    /// The panel's width and foldings.
+    /// Width, tab and folds of the panel.
     pub(in crate::app) layout: PanelLayout,
     /// Text for the clipboard.
     pub(in crate::app) copied: Option<String>,
-    /// Actions of the panel's buttons that have not been performed yet.
+    /// Actions of the panel's buttons that are still to be performed.
     pub(in crate::app) actions: Vec<Action>,
 }
 
-/// Something that failed, for the person to read.
+/// An error to show to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) struct Failure {
-    /// What failed.
+    /// Name of the failed operation.
     pub(in crate::app) headline: String,
-    /// Why.
+    /// Reason of the failure.
     pub(in crate::app) text: String,
 }

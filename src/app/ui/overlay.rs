@@ -1,4 +1,4 @@
-//! What floats over the scene: progress, messages, and a hint while no scene is shown.
+//! Overlays over the scene: progress, messages, and a hint while no scene is shown.
 
 use crate::{
     app::{
@@ -20,13 +20,13 @@ use crate::{
 use egui::{Align2, Area, Context, Id, Order, Pos2, Rect, RichText, TextStyle, Ui, Vec2};
 use std::time::Duration;
 
-/// Width of cards, in points, where there is room.
+/// Width of cards in points, if there is room.
 const CARD: f32 = 320.0;
-/// Width of the widest line that floats, in points.
+/// Maximum width of a floating line in points.
 const WIDEST: f32 = 640.0;
 
-/// Shows what applies now, over the scene's part of the window: cards and notices in `above`, the part that the card for the
-/// first time leaves. Nothing covers an error.
+/// Shows the current overlays over the viewport. Cards and notices are placed in `above`, the part that the
+/// welcome card leaves. Nothing covers an error.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut State, facts: &Facts<'_>) {
     if state.ui.error.is_some() {
         error(ctx, room, state, facts);
@@ -52,7 +52,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut S
         hint(ctx, room, &format!("Drop a glTF or OBJ file here{or_press}"));
     }
     if let Some(text) = header(state, facts) {
-        // The names of the sides of a comparison lie along the top.
+        // The names of a comparison's sides occupy the top.
         let place = match state.compare.told.is_shown {
             true => (room.center_top() + Vec2::new(0.0, NAMES), Align2::CENTER_TOP),
             false => (room.left_top(), Align2::LEFT_TOP),
@@ -81,12 +81,12 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut S
     notice(ctx, above, state);
 }
 
-/// True while the first picture is drawn in software: nothing else can be shown meanwhile.
+/// True while a software renderer draws the first picture. Nothing else can be shown meanwhile.
 fn awaits_first(state: &State, facts: &Facts<'_>) -> bool {
     state.stage.is_some() && !facts.has_drawn && !facts.has_gpu
 }
 
-/// One line on what the picture is.
+/// Line that describes the picture.
 fn header(state: &State, facts: &Facts<'_>) -> Option<String> {
     let channel = (state.picture.channel != Channel::Lit).then(|| channels::title(state.picture.channel));
     let told = channel.into_iter().chain(doing(state, facts));
@@ -94,22 +94,26 @@ fn header(state: &State, facts: &Facts<'_>) -> Option<String> {
     (!told.is_empty()).then(|| told.join(" · "))
 }
 
-/// One line on what the window does.
+/// Line that describes the current work.
 fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
     if let Some(Moving { scale, is_late }) = facts.moving {
         let share = match scale == 0.5 {
             true => "1/2".into(),
             false => format!("{:.0} %", 100.0 * scale),
         };
-        let late = if is_late { ", over window.frame_ms" } else { "" };
+        let late = if is_late {
+            ", over the target frame time"
+        } else {
+            ""
+        };
         return Some(format!("moving: {share} resolution{late}"));
     }
     if let Some(done) = facts.stats.path_samples {
         let wanted = state.config.paths.samples;
         let [told, all] = [done, wanted].map(|count| grouped(count.into()));
         let count = match done >= wanted {
-            true => format!("paths: done, {told} samples"),
-            false => format!("paths: {told} of {all} samples"),
+            true => format!("paths: done, {told} samples per pixel"),
+            false => format!("paths: {told} of {all} samples per pixel"),
         };
         let noise = facts.stats.noise.map(Noise::told);
         let left = facts.path_secs_left.filter(|_| done < wanted);
@@ -125,12 +129,12 @@ fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
     }
     let keys = state.ui.keymap.keys_of(Action::Play);
     (state.playback.is_paused_still && !state.playback.playing).then(|| match keys.is_empty() {
-        true => "paused, because there is no GPU".into(),
-        false => format!("paused, because there is no GPU: {keys} plays"),
+        true => "paused: no GPU".into(),
+        false => format!("paused: no GPU ({keys} plays)"),
     })
 }
 
-/// What the colours of a deviation mean, in metres, and the figures of all that is shown.
+/// Legend of deviation colours in metres, with the figures of all visible surfaces.
 fn deviation(ctx: &Context, room: Rect, range: f32, state: &State) {
     Area::new(Id::unique("deviation"))
         .order(Order::Middle)
@@ -173,7 +177,7 @@ fn deviation(ctx: &Context, room: Rect, range: f32, state: &State) {
         });
 }
 
-/// A card of fixed width in the middle.
+/// Shows a card of fixed width in the centre.
 fn card_in(ctx: &Context, name: &str, room: Rect, add: impl FnOnce(&mut Ui)) {
     let room = wide(ctx, room, CARD + MARGINS);
     floating(ctx, name, room, Vec2::ZERO, false, |ui| {
@@ -182,9 +186,9 @@ fn card_in(ctx: &Context, name: &str, room: Rect, add: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// Progress of compiling.
+/// Shows the progress of compiling.
 fn preparing(ui: &mut Ui, compiling: &CompileProgress) {
-    /// Seconds between looks at the progress.
+    /// Interval between progress updates in seconds.
     const PACE: f32 = 0.1;
     let CompileProgress { names, done } = compiling;
     let count = names.len();
@@ -206,7 +210,7 @@ fn progress(ui: &mut Ui, load: &LoadProgress) {
     ui.label(RichText::new("Esc cancels").small().weak());
 }
 
-/// A short line in a corner of `room`, where it hides little; several lines where `room` is narrower than it.
+/// Shows a short line in a corner of `room`, where it covers little. It wraps if `room` is too narrow.
 fn corner(ctx: &Context, name: &str, (at, align): (Pos2, Align2), room: Rect, text: &str) {
     let inwards = -align.to_sign() * 10.0;
     let most = (room.width() - MARGINS).clamp(120.0, WIDEST);
@@ -222,7 +226,7 @@ fn corner(ctx: &Context, name: &str, (at, align): (Pos2, Align2), room: Rect, te
                 .inner_margin(egui::Margin::symmetric(10, 4))
                 .show(ui, |ui| {
                     let label = egui::Label::new(RichText::new(text).weak());
-                    // An area begins narrow, and would break the line.
+                    // An area starts narrow, which would wrap the line.
                     ui.set_max_width(most);
                     ui.add(match is_wide {
                         true => label.wrap(),
@@ -232,7 +236,7 @@ fn corner(ctx: &Context, name: &str, (at, align): (Pos2, Align2), room: Rect, te
         });
 }
 
-/// A line, or several where it is long, that is as wide as its text.
+/// Shows a hint that is as wide as its text, on several lines if it is long.
 fn hint(ctx: &Context, room: Rect, text: &str) {
     let width = line_width(ctx, text, TextStyle::Heading);
     let room = wide(ctx, room, width.min(CARD) + MARGINS);
@@ -257,7 +261,7 @@ fn notice(ctx: &Context, room: Rect, state: &mut State) {
     }
 }
 
-/// Width of `text` in a line.
+/// Width of `text` on one line, in points.
 fn line_width(ctx: &Context, text: &str, style: TextStyle) -> f32 {
     let font = style.resolve(&ctx.global_style());
     let layout = |fonts: &mut egui::epaint::text::FontsView<'_>| {
@@ -266,7 +270,7 @@ fn line_width(ctx: &Context, text: &str, style: TextStyle) -> f32 {
     ctx.fonts_mut(layout).size().x + 1.0
 }
 
-/// Shows the error until the person closes it, so that they can read and copy it.
+/// Shows the error until the user closes it, so that they can read and copy it.
 fn error(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
     let Some(failure) = state.ui.error.clone() else {
         return;

@@ -1,4 +1,4 @@
-//! The panel: what is always in sight, the filter, and the tabs.
+//! The panel: a fixed top, the filter, and the tabs.
 
 use crate::{
     app::{
@@ -30,10 +30,10 @@ use std::collections::HashMap;
 
 /// Initial width of the panel in points.
 pub(in crate::app) const PANEL_WIDTH: f32 = 330.0;
-/// Least width of the panel in points.
+/// Minimum width of the panel in points.
 const LEAST_WIDTH: f32 = 280.0;
 
-/// Shows the panel. Returns its width where it lies over the picture.
+/// Shows the panel. Returns its width if it covers the picture.
 pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
     let most = (ui.available_width() * 0.6).max(LEAST_WIDTH);
     let wanted = state.ui.layout.width.unwrap_or(PANEL_WIDTH);
@@ -50,7 +50,7 @@ pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, fact
     if is_narrow {
         return rect.width();
     }
-    // Not while the person drags: every step would be kept. Not in a window that is too narrow.
+    // The width is not saved during a drag, which would save every step, or in a window that is too narrow.
     let is_dragged = ui.input(|input| input.pointer.any_down());
     if !is_dragged && wanted <= most && (rect.width() - wanted).abs() > 0.5 {
         state.ui.layout.width = Some(rect.width());
@@ -84,7 +84,7 @@ fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits
         });
 }
 
-/// The state of the rows of this frame.
+/// Collects the state of this frame's rows.
 pub(in crate::app) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
     Edits {
         changes: state.edits.changes.between(&state.edits.initial, &state.config),
@@ -99,7 +99,7 @@ pub(in crate::app) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
     }
 }
 
-/// The reasons why settings have no effect.
+/// Reasons why settings have no effect.
 fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str> {
     let config = &state.config.resolved(facts.traits);
     let stage = state.stage.as_ref();
@@ -126,7 +126,7 @@ fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str>
         .collect()
 }
 
-/// The values in force where settings are automatic.
+/// Values in force of automatic settings.
 fn in_force(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, String> {
     let mut all = HashMap::new();
     if let Some(stage) = &state.stage {
@@ -146,7 +146,7 @@ fn in_force(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, String> {
     all
 }
 
-/// Takes over what the person has changed in the rows.
+/// Applies the changes that the user has made in the rows.
 pub(in crate::app) fn apply(state: &mut State, edits: &Edits) {
     if edits.reset.is_empty() && edits.sets.is_empty() {
         return;
@@ -157,21 +157,20 @@ pub(in crate::app) fn apply(state: &mut State, edits: &Edits) {
     }
     for (key, value) in &edits.sets {
         if let Err(error) = state.config.set("panel", key, value.clone()) {
-            state.fail("The setting stays as it is", error.to_string());
+            state.fail("The setting was not changed", error.to_string());
         }
     }
     state.follow_settings(&before);
 }
 
-const TIP: &str = "Finds settings by their names, their keys in config.toml, or other words for them. Enter goes to the \
-                   first one";
+const TIP: &str = "Finds settings by name, by key in config.toml, or by synonym. Enter goes to the first one";
 
-/// A field that finds settings.
+/// Search field for settings.
 fn filter(ui: &mut Ui, state: &mut State) {
     let is_empty = state.ui.finder.text.is_empty();
     let keys = state.ui.keymap.keys_of(Action::Find);
     let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-    // The button has its place before the field takes the rest.
+    // The button is placed first, so that the field takes the remaining width.
     let layout = Layout::right_to_left(Align::Center);
     ui.allocate_ui_with_layout(size, layout, |ui| {
         let tip = "Shows the tabs again (Esc)";
@@ -179,10 +178,10 @@ fn filter(ui: &mut Ui, state: &mut State) {
             state.ui.finder.text.clear();
         }
         let field = TextEdit::singleline(&mut state.ui.finder.text)
-            // The button that comes beside it does not take its place.
+            // A fixed id, so that the button that appears beside the field does not change it.
             .id(Id::unique("find a setting"))
             .hint_text(format!("find a setting ({keys})"))
-            // The field adds its margins.
+            // The field adds its own margins.
             .desired_width(ui.available_width() - 8.0);
         let field = ui.add(field).on_hover_text(TIP);
         let field = field.accessible_name("find a setting");
@@ -193,10 +192,10 @@ fn filter(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// The titles of the tabs.
+/// Titles of the tabs.
 fn tabs(ui: &mut Ui, state: &mut State) {
     ui.horizontal_wrapped(|ui| {
-        // All titles fit into one line of a panel as wide as at first.
+        // All titles fit on one line at the initial panel width.
         ui.spacing_mut().item_spacing.x = 2.0;
         ui.spacing_mut().button_padding.x = 4.0;
         for tab in Tab::ALL {
@@ -214,7 +213,7 @@ fn tabs(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// The channels and settings that the filter finds.
+/// Channels and settings that match the filter.
 fn found(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let text = state.ui.finder.text.trim().to_owned();
     let channels = Channel::ALL
@@ -248,7 +247,7 @@ fn found(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     }
 }
 
-/// The settings that match, under the headings of their groups. Returns false where none does.
+/// Shows the matching settings under the headings of their groups. Returns false if there are none.
 fn listed(
     ui: &mut Ui,
     matches: &dyn Fn(&Group, &Setting) -> bool,
@@ -275,7 +274,7 @@ fn listed(
     any
 }
 
-/// Opens the tab and the group of the setting that the panel is to show.
+/// Opens the tab and the group of the setting to jump to.
 fn place(state: &mut State) {
     let Some(jump) = state.ui.jump.as_mut().filter(|jump| !jump.is_placed) else {
         return;
@@ -296,9 +295,9 @@ fn place(state: &mut State) {
     }
 }
 
-/// Brings the row that was looked for into sight, and gives its control the keyboard.
+/// Scrolls to the row of the jump and focuses its control.
 fn jump(ui: &Ui, state: &mut State, edits: &Edits) {
-    /// Seconds in which a group has opened.
+    /// Duration in seconds of a group's opening animation.
     const OPENS: f64 = 0.4;
     let Some(jump) = state.ui.jump.as_mut() else {
         return;
@@ -323,7 +322,7 @@ fn jump(ui: &Ui, state: &mut State, edits: &Edits) {
     }
 }
 
-/// Brings the control that Tab has reached into sight.
+/// Scrolls to the control that Tab has focused.
 fn follow_focus(ui: &Ui) {
     let focused = ui.memory(|memory| memory.focused());
     if let Some(reached) = focused.and_then(|id| ui.ctx().read_response(id))

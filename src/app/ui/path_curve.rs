@@ -1,14 +1,14 @@
-//! The curve of the camera path over the picture.
+//! Curve of the camera path over the picture.
 
 use crate::app::{camera::projector::Projector, state::State, ui::facts::Facts};
 use egui::{Color32, Context, Id, LayerId, Order, Rect, Stroke, pos2};
 
-/// Lines between two keys.
+/// Line segments between two keys.
 const PARTS: usize = 24;
 const CURVE: Color32 = Color32::from_rgb(255, 196, 84);
 const TARGETS: Color32 = Color32::from_rgba_premultiplied(110, 90, 50, 110);
 
-/// Draws where the camera moves, its keys, and where it looks from them, while the panel shows the keys.
+/// Draws the camera path with its keys and their view directions while the panel shows the keys.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) {
     let path = state.motion.path.path(state.config.camera.fov);
     let (true, Some(path), Some(view)) = (state.motion.path.is_told, path, &facts.view) else {

@@ -1,4 +1,4 @@
-//! A setting in the panel: a name, its widgets, and one tooltip for all of them.
+//! Row of a setting in the panel: a name, its widgets, and one tooltip for all of them.
 
 use crate::{
     app::{
@@ -15,47 +15,47 @@ use std::{
     rc::Rc,
 };
 
-/// Width of the names, in points, with the dot of what was changed.
+/// Width of the name column in points, including the dot of a changed value.
 const NAME_WIDTH: f32 = 100.0;
-/// Room for that dot.
+/// Width of that dot in points.
 const DOT_WIDTH: f32 = 9.0;
 /// Width of the number beside a slider, in points.
 const NUMBER_WIDTH: f32 = 74.0;
 
-/// State of the rows of this frame: settings that they read, and changes that the person makes.
+/// State of this frame's rows: inputs that they read, and changes by the user.
 pub(in crate::app) struct Edits {
-    /// The keys that have changed since the start.
+    /// Keys that have changed since the start.
     pub(in crate::app) changes: Rc<StartValues>,
     /// All settings.
     pub(in crate::app) values: Rc<BTreeMap<String, toml::Value>>,
-    /// For the keys in tooltips.
+    /// Keymap for the keys in tooltips.
     pub(in crate::app) keymap: Rc<Keymap>,
-    /// The reasons why settings have no effect.
+    /// Reasons why settings have no effect.
     pub(in crate::app) idle: HashMap<&'static str, &'static str>,
-    /// The values in force where settings are automatic.
+    /// Values in force of automatic settings.
     pub(in crate::app) in_force: HashMap<&'static str, String>,
-    /// Settings that the person has changed, with their new values.
+    /// Settings that the user has changed, with their new values.
     pub(in crate::app) sets: Vec<(&'static str, toml::Value)>,
-    /// Keys that the person sets back to their values at the start.
+    /// Keys that the user resets to their values at the start.
     pub(in crate::app) reset: Vec<&'static str>,
-    /// The key whose row is looked for.
+    /// Key of the row to jump to.
     pub(in crate::app) sought: Option<String>,
-    /// The rectangle of that row, and its first control that can have the keyboard.
+    /// Rectangle of that row, and its first focusable control.
     pub(in crate::app) found: Option<(egui::Rect, Option<egui::Id>)>,
 }
 
-/// A setting: its name, what it does, and why it has no effect now.
+/// A setting: its name, its description, and the reason why it has no effect.
 pub(in crate::app) struct Row<'a> {
     name: &'a str,
     tip: &'a str,
     keys: &'a [&'static str],
     idle: Option<String>,
-    /// True for a row that acts on the scene that is open, and leaves the setting as it is.
+    /// True for a row that acts on the open scene without changing the setting.
     is_action: bool,
 }
 
 impl<'a> Row<'a> {
-    /// A row that edits these keys of `config.toml`, if any.
+    /// Creates a row that edits these keys of `config.toml`, if any.
     pub(in crate::app) fn new(name: &'a str, keys: &'a [&'static str], tip: &'a str) -> Self {
         Self {
             name,
@@ -66,7 +66,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The row of a declared setting.
+    /// Creates the row of a declared setting.
     pub(in crate::app) fn of(setting: &'static Setting, edits: &Edits) -> Row<'static> {
         Row {
             name: setting.label,
@@ -77,7 +77,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The row of the setting `key`.
+    /// Creates the row of the setting `key`.
     pub(in crate::app) fn key(key: &'static str, edits: &Edits) -> Row<'static> {
         match declared(key) {
             Some((_, setting)) => Row::of(setting, edits),
@@ -85,25 +85,25 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Makes the row act on the scene that is open: it has a tooltip of its own, and no value at the start.
+    /// Makes the row act on the open scene. It has its own tooltip and no start value.
     pub(in crate::app) fn acts(mut self, tip: &'a str) -> Self {
         (self.tip, self.is_action) = (tip, true);
         self
     }
 
-    /// Gives the row another name than that of its setting.
+    /// Overrides the name of the setting.
     pub(in crate::app) fn named(mut self, name: &'a str) -> Self {
         self.name = name;
         self
     }
 
-    /// Disables the row while there is a reason why it has no effect.
+    /// Disables the row if there is a reason why it has no effect.
     pub(in crate::app) fn idle(mut self, why: Option<impl Into<String>>) -> Self {
         self.idle = why.map(Into::into);
         self
     }
 
-    /// Shows the name and what `add` adds beside it.
+    /// Shows the name and the widgets that `add` adds beside it.
     pub(in crate::app) fn show<R>(self, ui: &mut Ui, edits: &mut Edits, add: impl FnOnce(&mut Ui) -> R) -> R {
         let is_sought = edits.found.is_none()
             && edits
@@ -128,14 +128,14 @@ impl<'a> Row<'a> {
             edits.found = Some((row.response.rect, control));
         }
         row.response.on_hover_ui(|ui| {
-            // The width that tooltips of text alone have.
+            // Same width as tooltips that consist of text alone.
             ui.set_max_width(ui.spacing().tooltip_width);
             ui.add(Label::new(self.tooltip(edits)));
         });
         row.inner
     }
 
-    /// The name, with a dot where the value has changed. A double click sets it back.
+    /// Shows the name, with a dot if the value has changed. A double click resets the value.
     fn show_name(&self, ui: &mut Ui, edits: &mut Edits) {
         let size = egui::vec2(NAME_WIDTH, ui.spacing().interact_size.y);
         let layout = Layout::left_to_right(Align::Center);
@@ -163,7 +163,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The changed keys with their values at the start.
+    /// Changed keys with their values at the start.
     fn changed<'e>(&'e self, edits: &'e Edits) -> impl Iterator<Item = (&'e str, &'e str)> {
         let value = |key: &&'static str| Some((*key, edits.changes.get(*key)?.as_str()));
         let keys = if self.is_action { &[][..] } else { self.keys };
@@ -195,14 +195,14 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Number of widgets that the layer has so far.
+/// Number of widgets in the layer so far.
 pub(in crate::app) fn widget_count(ui: &Ui) -> usize {
     let layer = ui.layer_id();
     ui.ctx()
         .viewport(|viewport| viewport.this_pass.widgets.get_layer(layer).count())
 }
 
-/// The first control that can have the keyboard of those that were added since there were `before` widgets.
+/// First focusable control among the widgets after the first `before` ones.
 pub(in crate::app) fn first_control(ui: &Ui, before: usize) -> Option<egui::Id> {
     let layer = ui.layer_id();
     ui.ctx().viewport(|viewport| {
@@ -212,7 +212,7 @@ pub(in crate::app) fn first_control(ui: &Ui, before: usize) -> Option<egui::Id> 
     })
 }
 
-/// Tells screen readers of which setting the widgets are that the row has added since there were `before`.
+/// Sets the accessible names of the widgets after the first `before` ones to the name of the row's setting.
 fn name_widgets(ui: &Ui, name: &str, before: usize) {
     if name.is_empty() {
         return;
@@ -236,26 +236,26 @@ fn name_widgets(ui: &Ui, name: &str, before: usize) {
     }
 }
 
-/// How a number is written.
+/// Number format.
 #[derive(Clone, Copy)]
 pub(in crate::app) struct Digits {
     pub(in crate::app) decimals: usize,
     pub(in crate::app) suffix: &'static str,
 }
 
-/// A number with two decimals.
+/// Format with two decimals.
 pub(in crate::app) const fn hundredths(suffix: &'static str) -> Digits {
     Digits { decimals: 2, suffix }
 }
 
-/// Whole degrees.
+/// Format for whole degrees.
 pub(in crate::app) const DEGREES: Digits = Digits {
     decimals: 0,
     suffix: "°",
 };
 
 impl Digits {
-    /// Takes over a number that a widget has changed. Widgets round what they show: that is no change.
+    /// Stores a number that a widget has changed. Widgets round their numbers, and rounding is not a change.
     fn take(self, value: &mut f32, shown: f32, allowed: RangeInclusive<f32>) -> bool {
         let step = 10_f32.powi(-(self.decimals as i32));
         let is_changed = (shown - *value).abs() > 0.501 * step;
@@ -266,8 +266,8 @@ impl Digits {
     }
 }
 
-/// A slider over a part of what the configuration allows; its number takes all of that. Returns whether the
-/// person changed the value.
+/// Shows a slider over a part of the allowed range and a number field over all of it. Returns true if the
+/// user changed the value.
 pub(in crate::app) fn slide(
     ui: &mut Ui,
     value: &mut f32,
@@ -284,7 +284,7 @@ pub(in crate::app) fn slide(
     digits.take(value, shown, allowed)
 }
 
-/// A number to drag or to type. Returns whether the person changed it.
+/// Shows a number to drag or type. Returns true if the user changed it.
 pub(in crate::app) fn number(
     ui: &mut Ui,
     value: &mut f32,
@@ -304,14 +304,14 @@ pub(in crate::app) fn number(
     digits.take(value, shown, allowed)
 }
 
-/// A few choices side by side, each with what it means.
+/// Shows a few choices side by side, each with its description.
 pub(in crate::app) fn choose<T: PartialEq + Copy>(ui: &mut Ui, value: &mut T, choices: &[(T, &str, &str)]) {
     for (choice, name, tip) in choices {
         ui.selectable_value(value, *choice, *name).on_hover_text(*tip);
     }
 }
 
-/// A colour, which is written only when the person changes it: the picker rounds.
+/// Edits a colour. It is written only when the user changes it, because the picker rounds.
 pub(in crate::app) fn color(ui: &mut Ui, value: &mut [f32; 3]) -> bool {
     let mut picked = *value;
     let changed = ui.color_edit_button_rgb(&mut picked).changed();
@@ -321,7 +321,7 @@ pub(in crate::app) fn color(ui: &mut Ui, value: &mut [f32; 3]) -> bool {
     changed
 }
 
-/// A list of choices that opens, as wide as the row but for `left`. Returns the one that was clicked.
+/// Shows a drop-down list as wide as the row minus `left`. Returns the clicked choice.
 pub(in crate::app) fn list<T: PartialEq + Copy>(
     ui: &mut Ui,
     id: &str,

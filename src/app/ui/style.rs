@@ -1,4 +1,4 @@
-//! Colours, fonts and text that all of the user interface shares.
+//! Colours, fonts and text styles of the user interface.
 
 use crate::config::{Theme, Window};
 use egui::{
@@ -6,14 +6,14 @@ use egui::{
     ThemePreference, Ui, Visuals,
 };
 
-/// The size of text, in points, that all other sizes are relative to.
+/// Base text size in points. All other sizes are relative to it.
 const FONT_SIZE: f32 = 13.0;
 
-/// Sets the styles of both themes. Digits keep their width.
+/// Sets the styles of both themes. Digits have a fixed width.
 pub(in crate::app) fn set_style(ctx: &Context) {
     ctx.options_mut(|options| {
         options.fallback_theme = egui::Theme::Dark;
-        // The settings hold the size of the text.
+        // The settings determine the zoom instead.
         options.zoom_with_keyboard = false;
     });
     ctx.all_styles_mut(set_sizes);
@@ -21,7 +21,7 @@ pub(in crate::app) fn set_style(ctx: &Context) {
     ctx.style_mut_of(egui::Theme::Light, |style| set_light(&mut style.visuals));
 }
 
-/// Follows the theme and the size of text of the settings.
+/// Applies the theme and the text size of the settings.
 pub(in crate::app) fn follow(ctx: &Context, settings: &Window) {
     ctx.set_theme(match settings.theme {
         Theme::Dark => ThemePreference::Dark,
@@ -31,7 +31,7 @@ pub(in crate::app) fn follow(ctx: &Context, settings: &Window) {
     ctx.set_zoom_factor(zoom(settings));
 }
 
-/// Size of the panel over that of its first text.
+/// Zoom factor: the text size of the settings divided by the base size.
 pub(in crate::app) fn zoom(settings: &Window) -> f32 {
     settings.font_size / FONT_SIZE
 }
@@ -48,7 +48,7 @@ fn set_sizes(style: &mut Style) {
         .into_iter()
         .map(|(name, size, family)| (name, FontId::new(size, family)))
         .collect();
-    // A label with a tooltip is read, not marked; an error has a button that copies it.
+    // Labels have tooltips and are not selectable. An error has a button that copies it.
     style.interaction.selectable_labels = false;
     let spacing = &mut style.spacing;
     spacing.item_spacing = egui::vec2(8.0, 4.0);
@@ -56,14 +56,14 @@ fn set_sizes(style: &mut Style) {
     spacing.combo_width = 120.0;
     spacing.indent = 12.0;
     spacing.tooltip_width = 300.0;
-    // Room for the bar, which would lie over what it scrolls.
+    // Room for the scroll bar, which would otherwise cover the contents.
     spacing.scroll.floating_allocated_width = 8.0;
 }
 
-/// Keeps tooltips of the panel from lying over help, palette and browser, while one of them is open and the pointer is
-/// beside it.
+/// Keeps the panel's tooltips from covering help, palette and browser. While one of them is open, tooltips
+/// need the pointer over it.
 pub(in crate::app) fn keep_tooltips_off(ctx: &Context, is_covered: bool) {
-    /// Seconds without an end that egui can still add to a time.
+    /// Delay in seconds that is practically infinite but can still be added to a time in egui.
     const NEVER: f32 = 1e6;
     let pointer = ctx.input(|input| input.pointer.hover_pos());
     let layer = pointer.and_then(|at| ctx.layer_id_at(at));
@@ -114,12 +114,12 @@ fn set_light(visuals: &mut Visuals) {
     visuals.widgets.active.bg_fill = pressed;
 }
 
-/// Leaf green, for what stands out and for the history's line.
+/// Leaf green accent colour, also for the line of the frame-time graph.
 pub(in crate::app) fn accent(visuals: &Visuals) -> Color32 {
     visuals.hyperlink_color
 }
 
-/// A frame around what floats over the scene.
+/// Frame of cards that float over the scene.
 pub(in crate::app) fn card(visuals: &Visuals) -> egui::Frame {
     egui::Frame::new()
         .fill(visuals.window_fill)
@@ -128,17 +128,17 @@ pub(in crate::app) fn card(visuals: &Visuals) -> egui::Frame {
         .inner_margin(Margin::symmetric(12, 10))
 }
 
-/// A number whose digits do not move as it changes.
+/// Formats a number whose digits do not move when it changes.
 pub(in crate::app) fn digits(text: impl Into<String>) -> RichText {
     RichText::new(text).monospace()
 }
 
-/// A line that is cut off, and shown whole on hover, where there is no room for it.
+/// Draws a line that is truncated if there is no room, with the whole text on hover.
 pub(in crate::app) fn line(ui: &mut Ui, text: RichText) -> egui::Response {
     ui.add(egui::Label::new(text).truncate())
 }
 
-/// Writes 1234567 as 1 234 567.
+/// Formats 1234567 as 1 234 567.
 pub(in crate::app) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 2);
@@ -151,7 +151,7 @@ pub(in crate::app) fn grouped(number: u64) -> String {
     text
 }
 
-/// A count in at most six characters: 1234567 is 1.23 M.
+/// Formats a count in at most six characters, for example 1234567 as 1.23 M.
 pub(in crate::app) fn compact(number: u64) -> String {
     let in_units = |unit: f64, name: &str| format!("{}\u{a0}{name}", significant(number as f64 / unit));
     match number {
@@ -162,7 +162,7 @@ pub(in crate::app) fn compact(number: u64) -> String {
     }
 }
 
-/// Three significant digits, in at most five characters up to 99999 and not below a thousandth.
+/// Formats three significant digits, in at most five characters from a thousandth to 99999.
 pub(in crate::app) fn significant(number: f64) -> String {
     let decimals = match number.abs() {
         n if n >= 99.95 => 0,
@@ -177,7 +177,7 @@ pub(in crate::app) fn significant(number: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Contrast of two opaque colours (WCAG 2.2, "contrast ratio").
+    /// Contrast ratio of two opaque colours (WCAG 2.2).
     fn contrast(a: Color32, b: Color32) -> f32 {
         let luminance = |color: Color32| {
             let [r, g, b] = [color.r(), color.g(), color.b()].map(|byte| {
@@ -193,7 +193,7 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    /// Text can be read on everything that it stands on: 4.5 to 1 at least. What is disabled has no limit.
+    /// Text has a contrast of at least 4.5 to 1 on every background. Disabled text has no limit.
     #[test]
     fn text_has_contrast_in_both_themes() {
         assert!((contrast(Color32::WHITE, Color32::BLACK) - 21.0).abs() < 1e-3);
@@ -206,7 +206,7 @@ mod tests {
             let style = ctx.style_of(theme);
             let visuals = &style.visuals;
             let mut check = |what: &str, text: Color32, ground: Color32| {
-                // Colours are premultiplied; text may let its ground through.
+                // Colours are premultiplied, and text may be translucent.
                 let opaque = ground.blend(text);
                 let found = contrast(opaque, ground);
                 if found < 4.5 {
@@ -248,7 +248,7 @@ mod tests {
             }
             let chosen = visuals.selection;
             check("what is chosen", chosen.stroke.color, chosen.bg_fill);
-            // The ring around what has the keyboard: 3 to 1 (WCAG 2.2, 1.4.11).
+            // The focus ring needs 3 to 1 (WCAG 2.2, 1.4.11).
             let ring = contrast(widgets.active.bg_stroke.color, visuals.panel_fill);
             assert!(
                 ring >= 3.0 && widgets.active.bg_stroke.width >= 1.0,

@@ -33,16 +33,16 @@ use crate::{
 use glam::Vec3;
 use std::sync::Arc;
 
-/// A name that has no room anywhere.
+/// A name that fits nowhere.
 const LONG: &str = "a_name_that_is_far_too_long_for_any_panel_of_a_reasonable_width_and_then_some_more.glb";
-/// A toast of a usual length.
+/// A notice of usual length.
 const MESSAGE: &str = "a message of a usual length, such as the name of a file that was saved";
-/// A window that shows a part of the panel.
+/// Size and scale of a window that shows a part of the panel.
 const PANEL: ([f32; 2], f32) = ([1280.0, 800.0], 1.0);
-/// An adapter as drivers name them.
+/// A typical adapter name.
 const ADAPTER: &str = "llvmpipe (LLVM 19.1.7, 256 bits) (vulkan) — software renderer";
 
-/// What a run shows, beside the size of its window.
+/// Content of a run's window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::app) enum Show {
     Panel,
@@ -132,7 +132,7 @@ fn state(show: Show, every_section: bool) -> State {
     }
     if show == Show::Notice {
         state.notify(MESSAGE);
-        // However slow the machine is, it stays.
+        // The notice stays however slow the machine is.
         let later = std::time::Instant::now() + std::time::Duration::from_secs(3600);
         state.ui.notice = state.ui.notice.map(|(text, _)| (text, later));
     }
@@ -170,7 +170,7 @@ fn state(show: Show, every_section: bool) -> State {
     state
 }
 
-/// Both sides have long names, and their difference is shown.
+/// Compares two sides with long names and shows their difference.
 fn compare(state: &mut State) {
     let compare = &mut state.compare;
     state.config.environment.file = LONG.into();
@@ -192,7 +192,7 @@ fn compare(state: &mut State) {
     ];
 }
 
-/// Two meshes with long names, and three measured points.
+/// Selects two meshes with long names, and three measured points.
 fn select(state: &mut State) {
     let far = Vec3::new(-123_456.7, 1.234_56e-7, 0.012_345_6);
     let of_mesh = |mesh| Selected {
@@ -280,7 +280,7 @@ pub(in crate::app) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
     }
 }
 
-/// Large numbers, for the least room.
+/// Statistics with large numbers, which need the most room.
 pub(in crate::app) fn stats() -> FrameStats {
     FrameStats {
         triangles: 19_999_999,
@@ -315,11 +315,12 @@ pub(in crate::app) fn stats() -> FrameStats {
 }
 
 thread_local! {
-    /// Shaped and rasterized glyphs cost most of a run: the runs of a test share them.
+    /// Shaping and rasterizing glyphs takes most of a run, so the runs of a test share them.
     static CONTEXT: egui::Context = egui::Context::default();
 }
 
-/// A context that remembers nothing but glyphs and the theme; the one before has ended with it.
+/// Returns the shared context with its memory reset, except for glyphs and the theme. The previous user has
+/// ended with it.
 pub(in crate::app) fn context() -> egui::Context {
     let ctx = CONTEXT.with(Clone::clone);
     let gone = egui::RawInput {
@@ -327,7 +328,7 @@ pub(in crate::app) fn context() -> egui::Context {
         ..egui::RawInput::default()
     };
     ctx.run_ui(gone, |_| ()).drop_without_applying_deltas();
-    // Another theme would rasterize them anew.
+    // Another theme would rasterize the glyphs again.
     let theme = ctx.options(|options| options.theme_preference);
     ctx.memory_mut(|memory| *memory = egui::Memory::default());
     ctx.set_theme(theme);
@@ -355,8 +356,8 @@ pub(in crate::app) fn with_run<R>(
     check(&mut Run::new(context(), size, pixels_per_point, &mut add))
 }
 
-/// Windows in logical pixels, with their scale factor: also those of 640 × 400 and 1280 × 800 physical pixels
-/// on a display of high density, and the smallest that the system allows.
+/// Window sizes in logical pixels with their scale factors. They include 640 × 400 and 1280 × 800 physical
+/// pixels on a high-density display, and the smallest size that the system allows.
 const WINDOWS: [([f32; 2], f32); 6] = [
     ([1280.0, 800.0], 1.0),
     ([1280.0, 800.0], 2.0),
@@ -366,8 +367,8 @@ const WINDOWS: [([f32; 2], f32); 6] = [
     ([320.0, 200.0], 2.0),
 ];
 
-/// Nothing is cut off, overlaps or lacks a glyph, in windows of every size, theme and density, whatever is
-/// shown.
+/// Nothing is cut off, overlaps or lacks a glyph, in windows of every size, theme and density, for all
+/// contents.
 #[test]
 fn nothing_is_cut_off_and_nothing_overlaps() {
     let mut faults = Vec::new();
@@ -375,7 +376,7 @@ fn nothing_is_cut_off_and_nothing_overlaps() {
     for (at, window) in WINDOWS.into_iter().enumerate() {
         for (theme, turn) in [(Theme::Dark, 0), (Theme::Light, 1)] {
             for (nth, shown) in Show::ALL.into_iter().enumerate() {
-                // In the quick lane, one of two densities has one theme, and the other has the other.
+                // The quick tests alternate the themes between windows and contents.
                 if !every_theme && (at + nth) % 2 != turn {
                     continue;
                 }
@@ -399,7 +400,7 @@ fn nothing_is_cut_off_and_nothing_overlaps() {
     assert!(faults.is_empty(), "{}:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// A window may be as small as a pixel for a moment, whatever is shown.
+/// Windows may be as small as a pixel for a moment, with any contents.
 #[test]
 fn the_smallest_windows_break_nothing() {
     for size in [[1.0, 1.0], [40.0, 20.0], [90.0, 300.0], [700.0, 3.0]] {
@@ -409,7 +410,7 @@ fn the_smallest_windows_break_nothing() {
     }
 }
 
-/// The same with every part of the panel in sight, with large text, and with other settings.
+/// The same check with every part of the panel visible, with large text, and with other settings.
 #[test]
 fn every_section_is_whole() {
     let mut faults = Vec::new();
@@ -435,7 +436,7 @@ fn every_section_is_whole() {
     assert!(faults.is_empty(), "{}:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Blended clips, morph targets, a camera path, and an export that goes on.
+/// Blended clips, morph targets, a camera path, and a running export.
 fn animate(state: &mut State) {
     let Some(stage) = &mut state.stage else {
         return;
@@ -464,7 +465,7 @@ fn animate(state: &mut State) {
     state.files.export.progress = Some([1234, 5678, 240]);
 }
 
-/// Other settings, so that every control is seen at work.
+/// Applies other settings, so that every control is seen at work.
 fn vary(state: &mut State, variation: u32) {
     let config = &mut state.config;
     match variation {
@@ -495,7 +496,7 @@ fn vary(state: &mut State, variation: u32) {
     }
 }
 
-/// The channel `lab`, with a structure that lags behind.
+/// Shows the channel `lab` with a structure that lags behind.
 fn trace_in_laboratory(state: &mut State) {
     state.picture.channel = Channel::Lab;
     state.config.set("test", "lab.show", "nodes").unwrap();
@@ -507,11 +508,11 @@ fn trace_in_laboratory(state: &mut State) {
         build_ms: 12_345.6,
     };
     state.trees.lab.built = Some(Ok((LabBuild::from(&state.config.lab), figures)));
-    state.trees.lab.moved = Some("cells-of-cells goes through two-level-grid: structure changed".into());
+    state.trees.lab.moved = Some("structure changed to two-level-grid, which cells-of-cells needs".into());
     state.trees.lab.lags = true;
 }
 
-/// Boxes of leaves, and figures of many meshes.
+/// Shows leaf boxes and figures of many meshes.
 fn config_trees(state: &mut State) {
     state.config.set("test", "tree_boxes.show", "leaves").unwrap();
     let mesh = MeshFigures {
@@ -535,7 +536,7 @@ fn config_trees(state: &mut State) {
     state.trees.view.figures_lag = true;
 }
 
-/// A ray that was traced.
+/// Adds a traced ray.
 fn trace(state: &mut State) {
     let node = |number| PathStep::Node {
         number,
@@ -572,12 +573,12 @@ fn trace(state: &mut State) {
     state.trees.view.step = 22;
 }
 
-/// Every tab, with settings of each variation.
+/// All tabs, with settings of each variation.
 fn variations() -> impl Iterator<Item = (u32, Tab)> {
     (0..4).flat_map(|variation| Tab::ALL.map(|tab| (variation, tab)))
 }
 
-/// Looking at the panel changes nothing, whatever digits the settings have.
+/// Showing the panel changes no setting, whatever digits the settings have.
 #[test]
 fn the_panel_changes_nothing_by_itself() {
     for (variation, tab) in variations() {
@@ -601,7 +602,7 @@ fn the_panel_changes_nothing_by_itself() {
     }
 }
 
-/// The pointer over any widget brings up a tooltip, whether the widget has an effect or not.
+/// Every widget shows a tooltip under the pointer, even if it has no effect.
 #[test]
 fn every_control_has_a_tooltip() {
     for (variation, tab) in variations() {
@@ -615,7 +616,7 @@ fn every_control_has_a_tooltip() {
     for shown in [Show::Help, Show::Error, Show::Selection, Show::Profiler] {
         let mut state = state(shown, false);
         state.ui.panel = false;
-        // The help keeps tooltips of what is behind it away.
+        // The help suppresses tooltips of the panels behind it.
         state.config.window.timeline = shown != Show::Help;
         let window = ([1280.0, 800.0], 1.0);
         let without = with_run(&mut state, shown, window, |run| run.without_tooltip());
@@ -623,7 +624,7 @@ fn every_control_has_a_tooltip() {
     }
 }
 
-/// While the help is open, no tooltip of the panel lies over it.
+/// While the help is open, no tooltip of the panel covers it.
 #[test]
 fn no_tooltip_lies_over_the_help() {
     for (shown, is_told) in [(Show::Help, false), (Show::Panel, true)] {
@@ -639,7 +640,7 @@ fn no_tooltip_lies_over_the_help() {
     }
 }
 
-/// In a narrow window the panel and the tree lie over the picture, which keeps its size.
+/// In a narrow window the panel and the tree cover the picture, which keeps its size.
 #[test]
 fn narrow_windows_have_drawers() {
     for (width, is_narrow) in [(640.0, true), (800.0, false)] {
@@ -660,7 +661,7 @@ fn narrow_windows_have_drawers() {
     }
 }
 
-/// The checks above find what is wrong with a bad user interface.
+/// The checks above find the faults of a bad user interface.
 #[test]
 fn a_bad_interface_has_faults() {
     let place = |ui: &mut Ui, x: f32, text: &str| {
@@ -697,7 +698,7 @@ fn a_bad_interface_has_faults() {
     assert_eq!(run.without_tooltip(), [""; 0]);
 }
 
-/// The close button of the help is in sight in the smallest window too.
+/// The close button of the help is visible in the smallest window too.
 #[test]
 fn the_help_can_be_closed_in_any_window() {
     for window in WINDOWS {
@@ -711,7 +712,7 @@ fn the_help_can_be_closed_in_any_window() {
     }
 }
 
-/// An error stays in sight while something is loaded.
+/// An error stays visible while a file is being loaded.
 #[test]
 fn progress_does_not_cover_an_error() {
     for window in WINDOWS {
@@ -726,7 +727,7 @@ fn progress_does_not_cover_an_error() {
     }
 }
 
-/// A toast is a line where there is room for one, and never a sliver.
+/// A notice is one line if there is room, and never a sliver.
 #[test]
 fn notices_are_wide() {
     for window in WINDOWS {
@@ -742,7 +743,7 @@ fn notices_are_wide() {
     }
 }
 
-/// Progress and toasts keep off the card for the first time, which a window without room for it leaves out.
+/// Progress and notices do not cover the welcome card, which is hidden in a window without room for it.
 #[test]
 fn the_welcome_is_not_covered() {
     for show in [Show::Notice, Show::Preparing, Show::FirstPicture] {
@@ -763,7 +764,7 @@ fn the_welcome_is_not_covered() {
     }
 }
 
-/// The settings that are used most are always in sight, or need no scrolling in a window of 1280 × 720.
+/// The most used settings are always visible, or need no scrolling in a window of 1280 × 720.
 #[test]
 fn the_most_used_settings_are_above_the_fold() {
     let mut state = state(Show::Panel, false);
@@ -787,7 +788,7 @@ fn the_most_used_settings_are_above_the_fold() {
     });
 }
 
-/// Two clicks on a name set its value back; a click on a title folds the group.
+/// Two clicks on a name reset its value. A click on a title folds the group.
 #[test]
 fn names_reset_and_titles_fold() {
     let mut state = state(Show::Panel, false);
@@ -812,7 +813,7 @@ fn names_reset_and_titles_fold() {
     assert_eq!(state.ui.actions, [Action::Help; 0]);
 }
 
-/// Text grows with its setting, and so does the panel.
+/// The panel grows with the text size setting.
 #[test]
 fn the_panel_grows_with_its_text() {
     let width = |font_size| {
@@ -833,7 +834,7 @@ fn the_panel_grows_with_its_text() {
     assert!((large - 2.0 * small).abs() < 8.0, "{small} {large}");
 }
 
-/// A click on a mesh of the list of costs selects it, and one on a button shows boxes.
+/// A click on a mesh of the cost list selects it, and a click on a button shows boxes.
 #[test]
 fn trees_are_looked_at_by_clicks() {
     let mut state = state(Show::Panel, true);
@@ -865,18 +866,17 @@ fn trees_are_looked_at_by_clicks() {
     assert!(state.trees.view.of_selection && state.trees.view.tells_figures);
 }
 
-/// Lines of the meshes, parts of materials, the lens and the axes are switched by clicks; the texture viewer
-/// opens.
+/// Clicks switch mesh lines, parts of materials, the lens and the axes. The texture viewer opens.
 #[test]
 fn parts_of_the_picture_are_switched_by_clicks() {
     let mut state = state(Show::Panel, true);
     let window = ([1280.0, 6000.0], 1.0);
     for (tab, text) in [
-        (Tab::Analyse, "wireframe"),
+        (Tab::Analyse, "edges"),
         (Tab::Analyse, "and bitangents"),
         (Tab::Picture, "all surfaces"),
-        (Tab::Light, "of the scene"),
-        (Tab::Picture, "by distance"),
+        (Tab::Light, "enabled"),
+        (Tab::Picture, "out of focus"),
         (Tab::Scene, "in a corner"),
         (Tab::Picture, "All"),
     ] {
@@ -899,7 +899,7 @@ fn parts_of_the_picture_are_switched_by_clicks() {
         run.faults(&[]);
         assert!(run.find("The scene has no textures.").is_some());
     });
-    // An end of an axis is clicked.
+    // Clicks on an end of an axis.
     state.inspect.textures.is_open = false;
     state.config.window.axes = true;
     with_run(&mut state, Show::Panel, window, |run| {
@@ -911,7 +911,7 @@ fn parts_of_the_picture_are_switched_by_clicks() {
     assert_eq!(state.ui.actions, [faced]);
 }
 
-/// A click on a step of a ray goes there, and so do keys; a click on a box ends tracing.
+/// A click or a key selects a step of a ray. A click on the check box ends tracing.
 #[test]
 fn steps_of_a_ray_are_gone_through() {
     let mut state = state(Show::Panel, true);
@@ -966,16 +966,16 @@ fn profiled() -> State {
 
 const PROFILER: ([f32; 2], f32) = ([1280.0, 800.0], 1.0);
 
-/// Where a share of the way through the frames is on the chart of the GPU.
+/// Position on the GPU chart at the fraction `share` of the frames.
 fn on_chart(run: &mut Run<'_>, share: f32) -> egui::Pos2 {
     run.faults(&[]);
     let gpu = run.find("GPU").expect("the chart is shown");
-    // Left of the key, a little above the line of no time.
+    // The point is left of the key and slightly above the zero line.
     let (left, right) = (gpu.right() + 4.0, 1280.0 - 8.0 - 190.0 - 8.0);
     egui::pos2(left + share * (right - left), gpu.center().y - 4.0)
 }
 
-/// The pointer tells the frame, the pass with its time and share, and what the frame took in all.
+/// The tooltip shows the frame, the pass with its time and share, and the total frame time.
 #[test]
 fn the_profiler_tells_what_the_pointer_is_over() {
     let mut state = profiled();
@@ -1002,8 +1002,8 @@ fn the_profiler_tells_what_the_pointer_is_over() {
     assert!(!texts.iter().any(|text| text == "Save trace"), "{texts:?}");
 }
 
-/// A drag along the timeline shows other moments and pauses; its handles move the part that repeats, and a
-/// double click sets an end back.
+/// A drag along the timeline scrubs and pauses. Its handles move the loop range, and a double click resets an
+/// end.
 #[test]
 fn the_timeline_scrubs_and_its_handles_move_the_loop() {
     let mut state = state(Show::Panel, false);
@@ -1078,7 +1078,7 @@ fn the_group_animation_blends_and_morphs() {
     assert_eq!(state.stage.as_ref().unwrap().blend.morphs, []);
 }
 
-/// The wheel zooms in time around the pointer, and a drag goes into the past.
+/// The wheel zooms in time around the pointer, and a drag pans into the past.
 #[test]
 fn the_profiler_zooms_and_pans() {
     let mut state = profiled();
@@ -1103,7 +1103,7 @@ fn the_profiler_zooms_and_pans() {
     );
 }
 
-/// The buttons freeze, copy what is in view, save and clear.
+/// The buttons freeze, copy the visible frames, save and clear.
 #[test]
 fn the_profiler_s_buttons_work() {
     let mut state = profiled();
@@ -1144,8 +1144,8 @@ fn the_profiler_s_buttons_work() {
     press(&mut state, "Freeze");
 }
 
-/// From the palette the panel goes to a setting: its tab and its group open, its row is in sight, and a key changes
-/// it.
+/// The palette opens a setting in the panel: its tab and group are open, its row is visible, and a key
+/// changes it.
 #[test]
 fn the_panel_goes_to_a_setting() {
     let (key, section) = ("shadows.edge_rays", "Shadows");
@@ -1156,7 +1156,7 @@ fn the_panel_goes_to_a_setting() {
     with_run(&mut state, Show::Panel, PANEL, |run| {
         run.write(key);
         run.press(egui::Key::Enter);
-        // The last of the rows.
+        // Selects the last row.
         for _ in 0..5 {
             run.press(egui::Key::PageDown);
         }
@@ -1186,24 +1186,24 @@ fn the_panel_goes_to_a_setting() {
     assert!(open.iter().all(|(name, _)| name.starts_with(section)), "{open:?}");
 }
 
-/// The filter finds settings by name, key and synonym, and channels; a click changes what was found, and the tabs
-/// come back.
+/// The filter finds settings by name, key and synonym, and channels. A click changes a result, and the tabs
+/// return.
 #[test]
 fn the_filter_finds_settings() {
     let mut state = state(Show::Panel, false);
     let window = ([1280.0, 3000.0], 1.0);
     for (typed, expected) in [
-        ("heat", &["cost of rays", "heat map", "counts"][..]),
+        ("heat", &["cost of rays", "heat map", "count"][..]),
         (
             "normals",
-            &["normal", "Analyse: Mesh lines", "Picture: Materials"],
+            &["normal", "Analyse: Mesh overlays", "Picture: Materials"],
         ),
         ("ao", &["ambient visibility", "Light: Ambient occlusion"]),
         ("leaf", &["leaf cutoff", "Analyse: Laboratory"]),
         ("tree.leaf_cutoff", &["Rays or maps"]),
         ("vsync", &["wait for the display"]),
-        ("symbolic", &["Output: Limits of files"]),
-        ("torn", &["wait for the display"]),
+        ("symbolic", &["Output: File limits"]),
+        ("refresh", &["wait for the display"]),
         ("xyzzy", &["no setting has these words"]),
     ] {
         state.ui.finder.text = typed.into();
@@ -1220,7 +1220,7 @@ fn the_filter_finds_settings() {
     state.ui.finder.takes_keyboard = true;
     with_run(&mut state, Show::Panel, window, |run| {
         run.hover(egui::pos2(10.0, 10.0));
-        // Letter by letter: the field keeps the keyboard.
+        // The text arrives letter by letter, because the field must keep the focus.
         for letter in "reload".chars() {
             run.write(&letter.to_string());
         }
@@ -1234,7 +1234,7 @@ fn the_filter_finds_settings() {
     assert_eq!(state.ui.layout.tab(), Tab::Analyse);
 }
 
-/// Numbers that belong together stay in order, automatic ones become numbers, and text is typed with its spaces.
+/// Related numbers stay in order, automatic ones become numbers, and text is typed with its spaces.
 #[test]
 fn controls_write_values_that_are_allowed() {
     let mut state = state(Show::Panel, false);
@@ -1269,7 +1269,7 @@ fn controls_write_values_that_are_allowed() {
     assert_eq!(state.config.gpu.adapter, "a b");
 }
 
-/// What has no row in the panel is told.
+/// A setting without a row in the panel causes a notice.
 #[test]
 fn a_setting_that_the_panel_lacks_is_told() {
     let mut state = state(Show::Panel, false);
@@ -1289,7 +1289,7 @@ fn a_setting_that_the_panel_lacks_is_told() {
     }
 }
 
-/// Screen readers are told a name of every control, and what the picture shows.
+/// Every control has an accessible name, and the picture has a description.
 #[test]
 fn every_control_has_a_name() {
     for (variation, tab) in variations() {
@@ -1304,7 +1304,7 @@ fn every_control_has_a_name() {
         for (name, of) in [
             ("leaf cutoff", tab),
             ("find a setting", tab),
-            ("build trees: changed", Tab::Analyse),
+            ("rebuild: changed", Tab::Analyse),
             ("vsync: wait for the display", Tab::Picture),
         ] {
             let is_told = names.iter().any(|told| told == name);
@@ -1333,7 +1333,7 @@ fn every_control_has_a_name() {
     assert!(unnamed.len() >= 2 && !unnamed[0].contains("named"), "{unnamed:?}");
 }
 
-/// Tab reaches every control of the panel, and goes on from the last to the first.
+/// Tab reaches every control of the panel, and continues from the last to the first.
 #[test]
 fn tab_reaches_every_control() {
     let mut state = state(Show::Panel, true);
@@ -1343,7 +1343,7 @@ fn tab_reaches_every_control() {
     assert!(left.is_empty() && comes_back, "{comes_back}: {}", left.join("\n"));
     let changed = Changes::default().between(&before, &state.config);
     assert!(changed.is_empty(), "{changed:?}");
-    // A control that keeps Tab to itself is found.
+    // A control that consumes Tab is found.
     let mut text = String::new();
     let mut trap = |ui: &mut Ui| {
         _ = ui.button("one");
@@ -1357,7 +1357,7 @@ fn tab_reaches_every_control() {
     );
 }
 
-/// Alone, the picture has all of the window, and nothing lies over it but what has failed.
+/// A presented picture fills the window, and only an error covers it.
 #[test]
 fn the_picture_is_presented_alone() {
     let texts = |state: &mut State| {
@@ -1375,8 +1375,7 @@ fn the_picture_is_presented_alone() {
     assert!(texts(&mut state).iter().any(|text| text == "It failed"));
 }
 
-/// By keys alone, a setting is found, completed and set; the palette closes, and the step can be undone
-/// there.
+/// A setting is found, completed and set by keys alone. The palette closes, and the step can be undone there.
 #[test]
 fn a_setting_is_set_by_typing() {
     let mut state = state(Show::Palette, false);

@@ -1,17 +1,17 @@
-//! A value of the scene that can be edited: its name, a dot where it is not that of the file, and a way back.
+//! Row of an editable scene value: its name, a dot if it differs from the file, and a reset.
 
 use crate::app::ui::style::accent;
 use egui::{Align, Layout, Sense, Ui, vec2};
 
-/// Width of the names, in points, with the dot.
+/// Width of the name column in points, including the dot.
 const NAME_WIDTH: f32 = 104.0;
-/// Room for the dot.
+/// Width of the dot in points.
 const DOT_WIDTH: f32 = 9.0;
 /// Width of the number beside a slider, in points.
 const NUMBER_WIDTH: f32 = 74.0;
 
-/// Shows a value's name and what `add` adds beside it. Returns what that returned, and whether the value is
-/// to be that of the file again.
+/// Shows a value's name and the widgets that `add` adds beside it. Returns the result of `add`, and true if
+/// the value must be reset to that of the file.
 pub(in crate::app) fn value<R>(
     ui: &mut Ui,
     name: &str,
@@ -41,7 +41,7 @@ pub(in crate::app) fn value<R>(
         add(ui)
     });
     row.response.on_hover_text(match is_edited {
-        true => format!("{tip}\n\nEdited. Double-click the name for the value of the file."),
+        true => format!("{tip}\n\nEdited. Double-click the name to restore the value of the file."),
         false => tip.to_owned(),
     });
     (row.inner, is_reset)

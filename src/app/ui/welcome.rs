@@ -1,4 +1,4 @@
-//! A card for people who open the window for the first time: five things, and then it never comes back.
+//! Welcome card for the first start. It lists five things and is not shown again once dismissed.
 
 use crate::{
     app::{input::keys::Action, state::State, ui::style::card},
@@ -6,11 +6,11 @@ use crate::{
 };
 use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
 
-/// Least size of the scene's part of the window that has room for the card, in points.
+/// Minimum size of the viewport with room for the card, in points.
 const LEAST: Vec2 = Vec2::new(260.0, 240.0);
 
-/// Shows the card at the foot of the scene's part of the window, unless it was dismissed once. Returns the part that is
-/// left above it.
+/// Shows the card at the bottom of the viewport unless it has been dismissed. Returns the part that is left
+/// above it.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) -> Rect {
     let has_room = room.width() >= LEAST.x && room.height() >= LEAST.y;
     if !has_room || !state.welcomes() {
@@ -22,7 +22,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) -> Rect
     let lines = [
         ("drag, wheel".to_owned(), "orbit, zoom"),
         (keys(Action::Play), "play or pause the clip"),
-        (shadows, "shadows off, by maps, by rays"),
+        (shadows, "shadows: off, maps, rays"),
         (keys(Action::Compare), "compare two settings"),
         (keys(Action::Help), "all keys"),
     ];
@@ -43,7 +43,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) -> Rect
                     }
                 });
                 ui.vertical_centered(|ui| {
-                    let tip = "This card does not come back (Esc)";
+                    let tip = "Closes this card for good (Esc)";
                     is_read = ui.button("Got it").on_hover_text(tip).clicked();
                 });
             });

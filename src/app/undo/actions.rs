@@ -1,4 +1,4 @@
-//! Undo and redo, as the viewer does it.
+//! Undo and redo in the viewer.
 
 use crate::{
     app::{
@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
-/// What of a scene can be taken back; of no scene, nothing.
+/// Undoable state of a scene. It is empty without a scene.
 fn of_stage(stage: Option<&Stage>) -> (SceneEdits, Arc<BTreeSet<usize>>) {
     stage.map_or_else(Default::default, |stage| {
         (stage.applied.edits().clone(), stage.hidden.clone())
@@ -20,13 +20,13 @@ fn of_stage(stage: Option<&Stage>) -> (SceneEdits, Arc<BTreeSet<usize>>) {
 }
 
 impl State {
-    /// Looks for settings, edits and hidden nodes that have changed.
+    /// Detects changes of settings, edits and hidden nodes.
     pub(in crate::app) fn follow_changes(&mut self, is_dragging: bool) {
         self.follow_changes_at(is_dragging, Instant::now());
     }
 
     fn follow_changes_at(&mut self, is_dragging: bool, at: Instant) {
-        // What a choice moves is undone with it.
+        // A setting that another choice changes is undone together with it.
         self.trees.lab.settle(&mut self.config.lab);
         let Some(stage) = &self.stage else {
             let (edits, hidden) = of_stage(None);
@@ -49,8 +49,7 @@ impl State {
         self.edits.undo.follow(now, is_dragging, at, told);
     }
 
-    /// The scene that is shown now is what further steps start from: the same files that were read again, or
-    /// others.
+    /// Makes the shown scene the base of further steps. Its files are the same ones, loaded again, or others.
     pub(in crate::app) fn follow_scene(&mut self, renumbered: Option<&Renumbered>) -> usize {
         let gone = match renumbered {
             Some(renumbered) => self.edits.undo.renumber(renumbered),
@@ -68,7 +67,7 @@ impl State {
         gone
     }
 
-    /// Takes `count` steps back, or does them again, and tells which.
+    /// Undoes or redoes `count` steps, and shows a notice that names them.
     pub(in crate::app) fn undo(&mut self, count: usize, forwards: bool) {
         self.follow_changes(false);
         let before = self.config.clone();
@@ -86,7 +85,7 @@ impl State {
         if let Some(stage) = &mut self.stage {
             stage.edit(&edits);
             stage.hidden = hidden;
-            // A light that is no more cannot stay selected.
+            // A light that no longer exists cannot stay selected.
             let lights = stage.applied.light_nodes(&stage.scene);
             let is_gone = |item| matches!(item, Item::Light(node) if !lights.contains(&node));
             if self.inspect.outline.selected.is_some_and(is_gone) {
@@ -94,16 +93,16 @@ impl State {
             }
             self.forget_sun();
         }
-        let what = if forwards { "done again" } else { "undone" };
+        let what = if forwards { "redone" } else { "undone" };
         self.notify(match (told, steps) {
             (Some(text), 1) => format!("{what}: {text}"),
             (Some(_), steps) => format!("{what}: {steps} steps"),
-            (None, _) if forwards => "there is nothing to do again".into(),
-            (None, _) => "nothing was changed that could be undone".into(),
+            (None, _) if forwards => "there is nothing to redo".into(),
+            (None, _) => "there is nothing to undo".into(),
         });
     }
 
-    /// Does what settings say at once of which the viewer keeps a copy, where they differ from `before`.
+    /// Applies the settings of which the viewer keeps a copy, if they differ from `before`.
     pub(in crate::app) fn follow_settings(&mut self, before: &Config) {
         let (camera, animation) = (&self.config.camera, &self.config.animation);
         if camera.fov != before.camera.fov {
@@ -184,7 +183,7 @@ mod tests {
         state.follow_changes(false);
         state.perform(Action::NextShadows, 1.0, &Look::default());
         state.follow_changes(false);
-        // A look without a change is no step.
+        // A look that changes nothing is no step.
         state.follow_changes(false);
         let changed = state.config.clone();
         let undo = |state: &mut State, action| {
@@ -197,20 +196,20 @@ mod tests {
             "undone: exposure.compensation 1.25 to 0"
         );
         assert_eq!(state.config, Config::default());
-        assert!(undo(&mut state, Action::Undo).starts_with("nothing was changed"));
+        assert!(undo(&mut state, Action::Undo).starts_with("there is nothing to undo"));
         assert_eq!(
             undo(&mut state, Action::Redo),
-            "done again: exposure.compensation 0 to 1.25"
+            "redone: exposure.compensation 0 to 1.25"
         );
         assert!(undo(&mut state, Action::Redo).contains("rays to off"));
         assert_eq!(state.config, changed);
-        assert_eq!(undo(&mut state, Action::Redo), "there is nothing to do again");
-        // A new change leaves nothing to do again.
+        assert_eq!(undo(&mut state, Action::Redo), "there is nothing to redo");
+        // A new change clears the redo steps.
         undo(&mut state, Action::Undo);
         state.config.camera.fov = 30.0;
         state.follow_changes(false);
-        assert_eq!(undo(&mut state, Action::Redo), "there is nothing to do again");
-        // Resetting everything is one step.
+        assert_eq!(undo(&mut state, Action::Redo), "there is nothing to redo");
+        // Resetting all settings is one step.
         undo(&mut state, Action::Reset);
         let text = undo(&mut state, Action::Undo);
         assert!(
@@ -238,7 +237,7 @@ mod tests {
             let now = start + Duration::from_millis(300) * step;
             state.follow_changes_at(false, now);
         }
-        // Words are never put together: each was chosen.
+        // Changes of text values are never merged, because each was a separate choice.
         for mode in [ShadowMode::Off, ShadowMode::Map] {
             state.config.shadows.mode = mode;
             let now = start + Duration::from_millis(1250);
@@ -275,7 +274,7 @@ mod tests {
         state.edits.undo.correct(&state.config);
         state.follow_changes(false);
         assert_eq!(state.edits.undo.steps().count(), 0);
-        // Nor is a named step that changes nothing, whose name is not left for the next one.
+        // A named step that changes nothing is no step either, and its name does not apply to the next one.
         state.edits.undo.name("a look");
         state.follow_changes(false);
         state.config.sun.strength = 5.0;
@@ -289,7 +288,7 @@ mod tests {
         );
     }
 
-    /// Two meshes of two materials, and a lamp.
+    /// A scene of two meshes with two materials, and a lamp.
     fn table() -> Scene {
         let node = |name: &str, mesh, light| Node {
             name: name.into(),
@@ -336,7 +335,7 @@ mod tests {
         state
     }
 
-    /// What can be taken back.
+    /// Current undoable state.
     fn now(state: &State) -> (Config, SceneEdits, BTreeSet<usize>) {
         let (edits, hidden) = of_stage(state.stage.as_ref());
         (state.config.clone(), edits, hidden.as_ref().clone())
@@ -356,7 +355,7 @@ mod tests {
 
     type Change = fn(&mut State);
 
-    /// Each with the words of its step, as it is done and, where that is not the same, as it is taken back.
+    /// Changes with the description of their step when done and, if different, when undone.
     const CHANGES: [(Change, &str, &str); 16] = [
         (
             |s| edit_material(s, 0, |m| m.base_color.x = 0.25),
@@ -422,7 +421,7 @@ mod tests {
         ),
     ];
 
-    /// Edits, lights, what is hidden and settings are one history: every state comes back, backwards and
+    /// Edits, lights, hidden nodes and settings form one history. Every state is restored, backwards and
     /// forwards.
     #[test]
     fn edits_of_the_scene_are_taken_back_in_order() {
@@ -446,7 +445,7 @@ mod tests {
         assert_eq!((scene.nodes.len(), scene.lights.len()), (3, 1));
         for (index, (_, words, _)) in CHANGES.iter().enumerate() {
             state.undo(1, true);
-            assert_eq!(told(&state), format!("done again: {words}"));
+            assert_eq!(told(&state), format!("redone: {words}"));
             assert_eq!(now(&state), states[index + 1]);
         }
         state.undo(CHANGES.len(), false);
@@ -454,7 +453,7 @@ mod tests {
         assert!(state.stage.as_ref().unwrap().changed_materials.contains(&0));
     }
 
-    /// A light that an undone step had added is not selected any more.
+    /// A light that an undone step had added is deselected.
     #[test]
     fn what_is_gone_is_not_selected() {
         let mut state = shown();
@@ -487,12 +486,12 @@ mod tests {
         state.follow_changes(false);
         let start = Instant::now() + Duration::from_secs(9);
         let at = |step: u32| start + Duration::from_millis(100) * step;
-        // By the keys of the keyboard.
+        // The changes are made by keyboard keys.
         for step in 1..=4_u8 {
             edit_light(&mut state, 2, |light| light.intensity += f32::from(step));
             state.follow_changes_at(false, at(step.into()));
         }
-        // A mode is chosen, and another value is another step.
+        // A chosen mode is a separate step, and so is another value.
         for (step, mode) in [(5, AlphaMode::Mask), (6, AlphaMode::Blend)] {
             edit_material(&mut state, 0, |m| m.alpha_mode = mode);
             state.follow_changes_at(false, at(step));
@@ -505,7 +504,7 @@ mod tests {
             "roughness of Bricks 0.5000 to 0.2000",
         ];
         assert_eq!(steps, expected);
-        // There and back is nothing.
+        // A change back to the start is no step.
         let mut state = shown();
         for (step, metallic) in [(1, 0.5), (2, 1.0)] {
             edit_material(&mut state, 0, |m| m.metallic = metallic);
@@ -514,7 +513,7 @@ mod tests {
         assert_eq!(state.edits.undo.steps().count(), 0);
     }
 
-    /// Files that are read again keep the steps of what is still there; those of another scene go.
+    /// Reloaded files keep the steps of the objects that still exist. Another scene has no steps.
     #[test]
     fn steps_follow_the_scene() {
         let mut state = shown();
@@ -529,7 +528,7 @@ mod tests {
             change(&mut state);
             state.follow_changes(false);
         }
-        // Bricks are elsewhere and have other values, oak is gone, and a node is new.
+        // In this file Bricks has moved and has other values, Oak is missing, and a node is new.
         let mut file = table();
         file.materials.reverse();
         file.materials[0].name = "Ash".into();
@@ -539,7 +538,7 @@ mod tests {
         show(&mut state, "a.glb", file);
         assert_eq!(
             told(&state),
-            "1 edit and 2 steps of undo dropped: what was edited is no longer in the file"
+            "dropped 1 edit and 2 steps of undo: the file no longer has the edited objects"
         );
         let bricks = |state: &State| {
             let material = &state.stage.as_ref().unwrap().scene.materials[1];
@@ -549,7 +548,7 @@ mod tests {
             let light = state.stage.as_ref().unwrap().light(2).unwrap();
             (light.intensity, light.color)
         };
-        // A light is kept value by value, as a material is.
+        // A light keeps its edits value by value, like a material.
         assert_eq!((bricks(&state), bulb(&state)), ((0.25, 0.75), (9.0, Vec3::X)));
         state.undo(2, false);
         assert_eq!(bulb(&state), (3.0, Vec3::X));
@@ -558,11 +557,11 @@ mod tests {
         assert_eq!(bricks(&state), (0.5, 0.75));
         state.undo(1, true);
         assert_eq!(bricks(&state), (0.25, 0.75));
-        // Another scene has none of these; the setting that was taken back is kept.
+        // Another scene has none of these steps, but the undone setting is kept.
         show(&mut state, "b.glb", table());
         assert_eq!(state.edits.undo.steps().count(), 0);
         state.undo(1, true);
-        assert_eq!(told(&state), "done again: exposure.compensation 0 to 2");
+        assert_eq!(told(&state), "redone: exposure.compensation 0 to 2");
         assert_eq!(state.edit_count(), 0);
     }
 }

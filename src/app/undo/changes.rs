@@ -1,13 +1,13 @@
-//! The settings that differ from those at the start.
+//! Settings that differ from those at the start.
 
 use crate::config::Config;
 use std::{collections::BTreeMap, rc::Rc};
 use toml::Value;
 
-/// Every key that has changed, with its value at the start in TOML.
+/// Every changed key with its value at the start in TOML.
 pub(in crate::app) type StartValues = BTreeMap<String, String>;
 
-/// The settings that differ from those at the start. They are compared only when they change.
+/// Settings that differ from those at the start, compared again only after changes.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Changes {
     compared: Option<(Config, Config)>,
@@ -16,7 +16,7 @@ pub(in crate::app) struct Changes {
 }
 
 impl Changes {
-    /// What has changed from `start` to `now`.
+    /// Returns the changes from `start` to `now`.
     pub(in crate::app) fn between(&mut self, start: &Config, now: &Config) -> Rc<StartValues> {
         let known = self.compared.as_ref();
         if known.is_none_or(|(known_start, known_now)| known_start != start || known_now != now) {
@@ -26,7 +26,7 @@ impl Changes {
         self.values.clone()
     }
 
-    /// Every key of `now` with its value.
+    /// Returns every key of `now` with its value.
     pub(in crate::app) fn values(&mut self, now: &Config) -> Rc<BTreeMap<String, Value>> {
         match &self.now {
             Some((known, values)) if known == now => values.clone(),

@@ -1,4 +1,4 @@
-//! What a step changes of a scene's edits and of its hidden nodes.
+//! Change of a scene's edits and hidden nodes by one step.
 
 use crate::{
     app::undo::renumbered::Renumbered,
@@ -9,23 +9,23 @@ use std::{
     sync::Arc,
 };
 
-/// What was, and what is in its place; nothing for what the file says.
+/// Values before and after. `None` means the value of the file.
 pub(in crate::app) type Sides<T> = [Option<T>; 2];
 
-/// What a step changes of a scene's edits and of its hidden nodes.
+/// Change of a scene's edits and hidden nodes by one step.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::app) struct EditChange {
     pub(in crate::app) materials: BTreeMap<(usize, MaterialValue), Sides<Value>>,
     pub(in crate::app) lights: BTreeMap<(usize, LightValue), Sides<Value>>,
     pub(in crate::app) places: BTreeMap<usize, Sides<LightPlace>>,
-    /// All added lights, where they change.
+    /// All added lights before and after, if they differ.
     pub(in crate::app) added: Option<[Vec<AddedLight>; 2]>,
-    /// Nodes that are hidden on one side alone.
+    /// Nodes that are hidden on one side only.
     pub(in crate::app) toggled: BTreeSet<usize>,
 }
 
 impl EditChange {
-    /// From the edits and hidden nodes `before` to those `after`.
+    /// Change from the edits and hidden nodes `before` to those `after`.
     pub(in crate::app) fn between(
         before: (&SceneEdits, &Arc<BTreeSet<usize>>),
         after: (&SceneEdits, &Arc<BTreeSet<usize>>),
@@ -43,12 +43,12 @@ impl EditChange {
         }
     }
 
-    /// Whether it changes nothing.
+    /// True if it changes nothing.
     pub(in crate::app) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Makes of either side the other one: of `before`, what is `after`, where `forwards`.
+    /// Applies the change in the direction given by `forwards`.
     pub(in crate::app) fn apply(
         &self,
         edits: &mut SceneEdits,
@@ -73,7 +73,7 @@ impl EditChange {
         }
     }
 
-    /// Whether it changes the same values as `other`, and both of them as a slider does.
+    /// True if both change the same values, and both change them continuously, as a slider does.
     pub(in crate::app) fn goes_on_from(&self, other: &Self) -> bool {
         let same_keys = self.materials.keys().eq(other.materials.keys())
             && self.lights.keys().eq(other.lights.keys())
@@ -101,7 +101,7 @@ impl EditChange {
                 .is_none_or(|[before, after]| is_off(before) == is_off(after))
     }
 
-    /// Adds a change that follows at once, and that [goes on](Self::goes_on_from) from this one.
+    /// Appends a change that follows at once and [continues](Self::goes_on_from) this one.
     pub(in crate::app) fn extend(&mut self, later: Self) {
         join(&mut self.materials, later.materials);
         join(&mut self.lights, later.lights);
@@ -112,7 +112,7 @@ impl EditChange {
         self.added.take_if(|[before, after]| before == after);
     }
 
-    /// The same after the files were read again; without what is gone.
+    /// Returns the change for reloaded files, without the objects that no longer exist.
     pub(in crate::app) fn renumbered(self, to: &Renumbered) -> Self {
         let materials = self.materials.into_iter();
         let lights = self.lights.into_iter();
@@ -136,7 +136,7 @@ impl EditChange {
     }
 }
 
-/// The values of all things under one key each.
+/// Flattens nested values to one key each.
 fn flat<K: Ord + Copy>(all: &BTreeMap<usize, BTreeMap<K, Value>>) -> BTreeMap<(usize, K), Value> {
     let all = all.iter();
     all.flat_map(|(index, values)| values.iter().map(|(value, to)| ((*index, *value), *to)))

@@ -11,13 +11,13 @@ use crate::config::Config;
 use changes::Changes;
 use model::Undo;
 
-/// Settings and edits that have changed.
+/// Changes of settings and edits.
 #[derive(Debug)]
 pub(in crate::app) struct UndoState {
     /// Settings at the start.
     pub(in crate::app) initial: Config,
-    /// The settings that differ from those at the start.
+    /// Settings that differ from those at the start.
     pub(in crate::app) changes: Changes,
-    /// Changes of settings that can be taken back.
+    /// Undo history.
     pub(in crate::app) undo: Undo,
 }

@@ -1,7 +1,7 @@
-//! Undo and redo of settings, of edits of the scene, and of what is hidden. Whoever changes any of them needs
-//! to know nothing of it: they are compared with those of the last look.
+//! Undo and redo of settings, scene edits and hidden nodes. Code that changes them needs to know nothing of
+//! undo, because the state is compared with the last known one.
 //!
-//! The camera, the clip's time, a selection, and files that were opened are not taken back.
+//! The camera, the clip's time, the selection and opened files are not undoable.
 
 use crate::{
     app::undo::{edit_change::EditChange, renumbered::Renumbered},
@@ -15,35 +15,35 @@ use std::{
 };
 use toml::Value;
 
-/// Most steps that are kept.
+/// Maximum number of steps that are kept.
 pub(in crate::app) const MOST: usize = 200;
 
-/// Numbers of the same keys that change again within this time are one step: a wheel, a key that is held.
+/// Repeated changes of the same numbers within this time are one step, for example by a wheel or a held key.
 const TOGETHER: Duration = Duration::from_millis(400);
 
-/// Characters of a value that a line tells.
+/// Maximum number of characters of a value in a step's description.
 const LONGEST: usize = 32;
 
-/// Keys that have changed, with their values before and after.
+/// Changed keys with their values before and after.
 type Difference = BTreeMap<String, (Value, Value)>;
 
-/// What can be taken back, and what was.
+/// Undo and redo history.
 #[derive(Debug)]
 pub(in crate::app) struct Undo {
-    /// The settings at the last look.
+    /// Last known settings.
     known: Config,
-    /// The edits of the scene, and its hidden nodes.
+    /// Last known edits of the scene, and hidden nodes.
     known_edits: SceneEdits,
     known_hidden: Arc<BTreeSet<usize>>,
-    /// The latest last.
+    /// Steps that can be undone, latest last.
     done: VecDeque<Step>,
-    /// What was taken back, the next to be done again last.
+    /// Undone steps, with the one to redo first at the end.
     undone: Vec<Step>,
-    /// What the next step is called, where that is more than its keys.
+    /// Name of the next step, if it is more than its keys.
     label: Option<String>,
 }
 
-/// What can be taken back, as it is now.
+/// Current undoable state.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Now<'a> {
     pub(in crate::app) config: &'a Config,
@@ -57,13 +57,13 @@ struct Step {
     label: Option<String>,
     changes: Difference,
     edits: EditChange,
-    /// The edits in words: as they were done, and as they are taken back.
+    /// Description of the edits when done and when undone.
     words: [String; 2],
     at: Instant,
 }
 
 impl Step {
-    /// What it changes, in words; backwards where it is taken back.
+    /// Description of the step. `backwards` describes its undoing.
     fn text(&self, backwards: bool) -> String {
         let line = |(key, (before, after)): (&String, &(Value, Value))| {
             let (start, end) = match backwards {
@@ -91,7 +91,7 @@ impl Step {
         self.changes.is_empty() && self.edits.is_empty()
     }
 
-    /// Whether it changes the same numbers as `other`.
+    /// True if it changes the same numbers as `other`.
     fn goes_on_from(&self, other: &Self) -> bool {
         self.keys_are_those_of(other)
             && self.is_of_numbers()
@@ -114,12 +114,12 @@ impl Step {
     }
 }
 
-/// A value as a line tells it: words without quotes, and what is long cut off.
+/// Formats a value for a description: strings without quotes, long values truncated.
 fn short(value: &Value) -> String {
     let text = match value {
         Value::String(text) if text.is_empty() => "none".into(),
         Value::String(text) => text.clone(),
-        // 4, not 4.0: it is how a person types it.
+        // Formats 4.0 as 4, as a user would type it.
         Value::Float(number) => number.to_string(),
         other => other.to_string(),
     };
@@ -139,7 +139,7 @@ fn difference(before: &Config, after: &Config) -> Difference {
 }
 
 impl Undo {
-    /// Nothing has changed from `config` yet.
+    /// Creates an empty history that starts from `config`.
     pub(in crate::app) fn new(config: Config) -> Self {
         Self {
             known: config,
@@ -151,8 +151,8 @@ impl Undo {
         }
     }
 
-    /// Compares `now` with the last look; what differs is a step. `is_dragging` puts that off: all of a drag
-    /// is one step. `words` tells edits in words, as they were done and as they are taken back.
+    /// Compares `now` with the last known state and adds the difference as a step. `is_dragging` delays that,
+    /// so that a whole drag is one step. `words` describes edits when done and when undone.
     pub(in crate::app) fn follow(
         &mut self,
         now: Now<'_>,
@@ -211,13 +211,13 @@ impl Undo {
         }
     }
 
-    /// Names the step that the change which comes now makes.
+    /// Names the step of the next change.
     pub(in crate::app) fn name(&mut self, label: impl Into<String>) {
         self.label = Some(label.into());
     }
 
-    /// `config` was changed by no person, such as by a file that could not be read. Where that takes the last
-    /// step back, there is nothing to undo.
+    /// Registers that the program rather than the user has changed `config`, for example because a file could
+    /// not be read. If that reverts the last step, the step is removed.
     pub(in crate::app) fn correct(&mut self, config: &Config) {
         let changes = difference(&self.known, config);
         if changes.is_empty() {
@@ -237,7 +237,7 @@ impl Undo {
         self.known = config.clone();
     }
 
-    /// `now` is no step, but what further steps start from.
+    /// Makes `now` the base of further steps without adding a step.
     pub(in crate::app) fn know(&mut self, now: Now<'_>) {
         if self.known != *now.config {
             self.known = now.config.clone();
@@ -248,19 +248,19 @@ impl Undo {
         self.known_hidden = now.hidden.clone();
     }
 
-    /// The files of the scene were read again: steps keep the edits of what is still there. Returns how many
-    /// are gone with what they had changed.
+    /// Maps the steps to reloaded files and keeps edits of objects that still exist. Returns the number of
+    /// steps that are dropped.
     pub(in crate::app) fn renumber(&mut self, to: &Renumbered) -> usize {
         self.retain(|edits| edits.renumbered(to))
     }
 
-    /// Another scene is shown: edits of the one before cannot be taken back.
+    /// Removes all edits from the steps because another scene is shown.
     pub(in crate::app) fn forget_scene(&mut self) {
         self.retain(|_| EditChange::default());
     }
 
-    /// Gives all steps other edits. Returns the number of those that change nothing any more, and are
-    /// dropped.
+    /// Replaces the edits of all steps. Returns the number of steps that are dropped because they change
+    /// nothing any more.
     fn retain(&mut self, mut edits: impl FnMut(EditChange) -> EditChange) -> usize {
         let count = self.done.len() + self.undone.len();
         for step in self.done.iter_mut().chain(&mut self.undone) {
@@ -277,8 +277,7 @@ impl Undo {
         count - self.done.len() - self.undone.len()
     }
 
-    /// Takes the last step back, or does the next one again. Returns what that was, in words; `None` where
-    /// there is nothing.
+    /// Undoes the last step or redoes the next one. Returns its description, or `None` if there is no step.
     pub(in crate::app) fn step(
         &mut self,
         config: &mut Config,
@@ -291,7 +290,7 @@ impl Undo {
         }?;
         for (key, (before, after)) in &step.changes {
             let value = if forwards { after } else { before };
-            // It had this value.
+            // The key had this value before, so it is valid.
             if let Err(error) = config.set("undo", key, value.clone()) {
                 log::warn!("{error}");
             }
@@ -310,7 +309,7 @@ impl Undo {
         Some(text)
     }
 
-    /// The steps that can be taken back in words, the latest first.
+    /// Descriptions of the undoable steps, latest first.
     pub(in crate::app) fn steps(&self) -> impl Iterator<Item = String> {
         self.done.iter().rev().map(|step| step.text(false))
     }

@@ -1,21 +1,21 @@
-//! Where materials, lights and nodes of a scene are after its files were read again: by their names, and by
-//! the place among those of one name.
+//! Index mapping of materials, lights and nodes after files were reloaded. Objects are matched by name, and
+//! by their order among objects of the same name.
 
 use crate::scene::{Scene, edits::SceneEdits};
 use std::collections::HashMap;
 
-/// The index afterwards of each thing, by its index before.
+/// New index of each object by its old index.
 #[derive(Debug)]
 pub(in crate::app) struct Renumbered {
     materials: Vec<Option<usize>>,
     lights: Vec<Option<usize>>,
     nodes: Vec<Option<usize>>,
-    /// Whether all nodes are where they were.
+    /// True if all nodes have kept their indices.
     keeps_nodes: bool,
 }
 
 impl Renumbered {
-    /// From the scene `before` to that of `after`, both as their files have them.
+    /// Mapping from the scene `before` to `after`, both without edits.
     pub(in crate::app) fn new(before: &Scene, after: &Scene) -> Self {
         let nodes = |scene: &Scene| -> Vec<_> {
             let nodes = scene.nodes.iter();
@@ -38,28 +38,28 @@ impl Renumbered {
         }
     }
 
-    /// The index of what was the material `before`.
+    /// New index of the material `before`.
     pub(in crate::app) fn material(&self, before: usize) -> Option<usize> {
         self.materials.get(before).copied().flatten()
     }
 
-    /// The index of what was the light `before`.
+    /// New index of the light `before`.
     pub(in crate::app) fn light(&self, before: usize) -> Option<usize> {
         self.lights.get(before).copied().flatten()
     }
 
-    /// The index of what was the node `before`.
+    /// New index of the node `before`.
     pub(in crate::app) fn node(&self, before: usize) -> Option<usize> {
         self.nodes.get(before).copied().flatten()
     }
 
-    /// Whether all nodes are where they were, so that the hidden ones can stay hidden.
+    /// True if all nodes have kept their indices, so that hidden nodes can stay hidden.
     pub(in crate::app) fn keeps_nodes(&self) -> bool {
         self.keeps_nodes
     }
 
-    /// Edits of the scene before as edits of `after`, which has none yet, and how many find nothing there.
-    /// What the files say by now is no edit any more.
+    /// Maps edits of the old scene to edits of the unedited scene `after`, and returns the number of edits
+    /// without a target. Values that the new files already have are no longer edits.
     pub(in crate::app) fn edits(&self, edits: &SceneEdits, after: &Scene) -> (SceneEdits, usize) {
         let mut kept = SceneEdits {
             added: edits.added.clone(),
@@ -111,7 +111,7 @@ fn by_name<'a>(
     numbered(before).map(|name| after.get(&name).copied()).collect()
 }
 
-/// The name of each, and how many have it before it.
+/// Each name with the number of its earlier occurrences.
 fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = (&'a str, usize)> {
     let mut counts = HashMap::new();
     names.map(move |name| {

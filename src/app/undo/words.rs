@@ -1,4 +1,4 @@
-//! Steps of edits in words.
+//! Descriptions of edit steps.
 
 use crate::{
     app::{
@@ -10,10 +10,10 @@ use crate::{
     scene::edits::{AddedLight, LightPlace, LightValue, Value},
 };
 
-/// Values of a thing that are named one by one.
+/// Maximum number of values of an object that are named individually.
 const NAMED: usize = 2;
 
-/// What `change` has made of the scene, in words: as it was done, and as it is taken back.
+/// Describes the effect of `change` on the scene, when done and when undone.
 pub(in crate::app) fn words(stage: &Stage, outline: &Outline, change: &EditChange) -> [String; 2] {
     let mut lines = Vec::new();
     lines.extend(of_materials(stage, outline, change));
@@ -37,12 +37,12 @@ fn summed(lines: Vec<&str>) -> String {
     }
 }
 
-/// The same in both directions.
+/// The same description for both directions.
 fn both(text: String) -> [String; 2] {
     [text.clone(), text]
 }
 
-/// A value of something that changes. Colours are not told: nobody reads them.
+/// Describes the change of a value. Colours are named without their values, which nobody would read.
 fn changed(value: &str, name: &str, [before, after]: [Option<Value>; 2]) -> [String; 2] {
     let what = format!("{value} of {name}");
     match (before, after) {
@@ -58,7 +58,7 @@ fn changed(value: &str, name: &str, [before, after]: [Option<Value>; 2]) -> [Str
     }
 }
 
-/// Lines of things, each with its values, which are counted where there are many.
+/// Descriptions of the changes to each object. Many values are counted rather than named.
 fn by_thing(
     name: impl Fn(usize) -> String,
     values: Vec<(usize, &'static str, [Option<Value>; 2])>,

@@ -1,4 +1,4 @@
-//! File dialogs, which do not hold up the window.
+//! Non-blocking file dialogs.
 
 use crate::{
     app::{
@@ -16,18 +16,18 @@ use std::{
 };
 use winit::window::Window;
 
-/// Nobody closes a dialog so soon: it was not opened.
+/// Time within which no user closes a dialog. An earlier end means that it could not be opened.
 const SOON: Duration = Duration::from_millis(300);
 
-/// The file dialogs of the window, of which one is open at a time.
+/// File dialogs of the window. At most one is open at a time.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Dialogs {
     is_open: bool,
 }
 
 impl Dialogs {
-    /// Asks for files of `kind`; the answer is a [`Wake::Chosen`]. `false` if a dialog is open already, or
-    /// seems to be.
+    /// Asks for files of `kind`. The result arrives as [`Wake::Chosen`]. Returns `false` if a dialog is open
+    /// or seems to be.
     pub(in crate::app) fn ask_for(&mut self, kind: Kind, window: &Window, waker: &Waker) -> bool {
         let (title, files, extensions) = offered(kind);
         let dialog = rfd::AsyncFileDialog::new()
@@ -37,8 +37,8 @@ impl Dialogs {
         self.ask(waker, dialog, kind)
     }
 
-    /// Asks where `unsaved` is to be; the answer is a [`Wake::Save`]. Returns it where a dialog is open
-    /// already, or seems to be.
+    /// Asks for the path of `unsaved`. The result arrives as [`Wake::Save`]. Returns `unsaved` if a dialog is
+    /// open or seems to be.
     pub(in crate::app) fn ask_to_save(
         &mut self,
         window: &Window,
@@ -68,18 +68,18 @@ impl Dialogs {
         None
     }
 
-    /// The answer of a dialog has arrived.
+    /// Registers that the result of a dialog has arrived.
     pub(in crate::app) fn answered(&mut self) {
         self.is_open = false;
     }
 
-    /// Shows `dialog` and waits for its answer on a thread: a desktop portal that does not answer may take as
-    /// long as it likes.
+    /// Shows `dialog` and waits for its result on a thread, because an unresponsive desktop portal may take
+    /// any time.
     fn ask(&mut self, waker: &Waker, dialog: rfd::AsyncFileDialog, kind: Kind) -> bool {
         if std::mem::replace(&mut self.is_open, true) {
             return false;
         }
-        // Choosing several files tells a dialog that was closed from one that could not be opened.
+        // Only multiple selection distinguishes a cancelled dialog from one that could not be opened.
         let (waker, answer) = (waker.clone(), dialog.pick_files());
         std::thread::spawn(move || {
             let paths = |files: Vec<rfd::FileHandle>| {
@@ -93,8 +93,8 @@ impl Dialogs {
     }
 }
 
-/// What the answer of [`rfd`] means. With desktop portals and zenity, no list is a dialog that could not be
-/// opened; elsewhere a dialog always opens, and no list is one that was closed.
+/// Interprets the result of [`rfd`]. With desktop portals and zenity, no list means that the dialog could not
+/// be opened. On other systems a dialog always opens, and no list means that it was cancelled.
 fn files_or_failure(answer: Option<Vec<PathBuf>>) -> Option<Vec<PathBuf>> {
     if cfg!(any(windows, target_os = "macos")) {
         Some(answer.unwrap_or_default())
@@ -103,7 +103,7 @@ fn files_or_failure(answer: Option<Vec<PathBuf>>) -> Option<Vec<PathBuf>> {
     }
 }
 
-/// Title, name of the files and their endings.
+/// Title, description of the files, and their extensions.
 fn offered(kind: Kind) -> (&'static str, &'static str, Vec<&'static str>) {
     match kind {
         Kind::Scenes => ("Open a scene", "Scenes", folder::EXTENSIONS.into()),
@@ -113,21 +113,21 @@ fn offered(kind: Kind) -> (&'static str, &'static str, Vec<&'static str>) {
             environment::EXTENSIONS.into(),
         ),
         Kind::Compared => (
-            "Measure the distance from a scene",
+            "Open a scene to measure the deviation from",
             "Scenes",
             folder::EXTENSIONS.into(),
         ),
         Kind::Edits => ("Load edits", "Edits", vec!["json"]),
         Kind::Sides => {
             let both = [&folder::EXTENSIONS[..], &picture::EXTENSIONS[..]].concat();
-            ("Compare with a scene or a picture", "Scenes and pictures", both)
+            ("Open a scene or a picture as side B", "Scenes and pictures", both)
         }
         Kind::Looks => ("Import a look", "Looks", vec!["toml"]),
     }
 }
 
-/// What the answer of a dialog that asks for a place means. With desktop portals and zenity, nothing is told
-/// of a dialog that could not be opened; elsewhere one always opens.
+/// Interprets the result of a save dialog. Desktop portals and zenity do not report a dialog that could not
+/// be opened. On other systems a dialog always opens.
 fn place(chosen: Option<PathBuf>, after: Duration) -> Place {
     match chosen {
         Some(path) if !path.as_os_str().is_empty() => Place::At(path),

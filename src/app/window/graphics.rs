@@ -1,4 +1,4 @@
-//! Everything that lives on the GPU device, and how it is made anew when the device is lost.
+//! Resources of the GPU device, and their re-creation after the device is lost.
 
 use crate::{
     Result,
@@ -14,23 +14,23 @@ use std::{
 };
 use winit::window::Window;
 
-/// Devices that may be lost one soon after another before canopy gives up.
+/// Maximum number of device losses in quick succession before canopy gives up.
 const MOST_LOSSES: u32 = 3;
 
-/// A device that lasts this long starts the count of losses anew.
+/// Lifetime of a device that resets the count of losses.
 const LASTING: Duration = Duration::from_secs(30);
 
-/// The device with everything that lives on it.
+/// The device and its resources.
 pub(in crate::app) struct Graphics {
-    /// The window's surface, and what is composed for it.
+    /// Surface of the window, and the composed image.
     pub(in crate::app) screen: Screen,
     /// The device.
     pub(in crate::app) gpu: Arc<Gpu>,
-    /// The renderer of the scene.
+    /// Renderer of the scene.
     pub(in crate::app) renderer: Renderer,
-    /// The scene that is shown, uploaded.
+    /// Buffers of the shown scene.
     pub(in crate::app) uploaded: Option<UploadedScene>,
-    /// What the parts of frames take.
+    /// Measured times of the parts of frames.
     pub(in crate::app) part_times: PartTimes,
     losses: Losses,
 }
@@ -53,7 +53,7 @@ impl Graphics {
         })
     }
 
-    /// The adapter's name and backend, and that it is a software renderer if it is one.
+    /// Name and backend of the adapter, with a note if it is a software renderer.
     pub(in crate::app) fn adapter(&self) -> String {
         let info = &self.gpu.info;
         let software = if self.gpu.capabilities.has_gpu {
@@ -64,21 +64,21 @@ impl Graphics {
         format!("{} ({}){software}", info.name, info.backend.to_str())
     }
 
-    /// Whether the device is lost. Waits for the queue, because wgpu reports it only then.
+    /// True if the device is lost. Waits for the queue, because wgpu reports a loss only then.
     pub(in crate::app) fn is_lost(&self) -> bool {
         self.gpu.wait().is_err() && self.gpu.lost().is_some()
     }
 
-    /// Whether so many devices were lost that it is no use to try another one.
+    /// True if so many devices were lost that another attempt is pointless.
     pub(in crate::app) fn gives_up(&self) -> bool {
         self.losses.count >= MOST_LOSSES
     }
 
-    /// Makes everything anew on another device: `scene` and `environment` are uploaded again.
+    /// Re-creates everything on another device, and uploads `scene` and `environment` again.
     ///
     /// # Errors
     ///
-    /// Those of the new device, or that of the lost one after too many losses.
+    /// Any error of the new device, or the error of the lost one after too many losses.
     pub(in crate::app) fn recover(
         &mut self,
         config: &Config,
@@ -89,7 +89,7 @@ impl Graphics {
             return Ok(self.gpu.check()?);
         }
         let why = self.gpu.lost().unwrap_or_default();
-        log::warn!("the GPU device was lost ({why}); canopy goes on with a new one");
+        log::warn!("the GPU device was lost ({why}); canopy continues with a new one");
         let gpu = self.screen.renew(config)?;
         self.renderer = renderer(&gpu)?;
         self.renderer.set_environment(&gpu, environment)?;
@@ -110,17 +110,17 @@ impl Graphics {
     }
 }
 
-/// A renderer that goes on showing the old environment while a new one is made.
+/// Creates a renderer that keeps the old environment while a new one is prepared.
 fn renderer(gpu: &Gpu) -> Result<Renderer> {
     let mut renderer = Renderer::new(gpu)?;
     renderer.spreads_environment = true;
     Ok(renderer)
 }
 
-/// Devices that were lost one soon after another.
+/// Device losses in quick succession.
 #[derive(Debug)]
 struct Losses {
-    /// When the device that is in use was opened.
+    /// Time at which the current device was opened.
     opened: Instant,
     count: u32,
 }
@@ -133,7 +133,7 @@ impl Losses {
         }
     }
 
-    /// Counts the loss of the device that is in use. `false` after too many: then no other one is opened.
+    /// Counts the loss of the current device. Returns `false` if there were too many to open another one.
     fn add(&mut self, now: Instant) -> bool {
         if now.saturating_duration_since(self.opened) >= LASTING {
             self.count = 0;
@@ -159,7 +159,7 @@ mod tests {
         assert!(losses.add(seconds(100)) && losses.add(seconds(101)));
         assert!(losses.count < MOST_LOSSES && losses.add(seconds(102)));
         assert!(losses.count >= MOST_LOSSES && !losses.add(seconds(103)));
-        // The last one opened at 102 s.
+        // The last device opened at 102 s.
         assert!(!losses.add(seconds(131)) && losses.add(seconds(132)));
         assert_eq!(losses.count, 1);
     }

@@ -1,4 +1,4 @@
-//! egui in the window: events in, triangles out.
+//! Integration of egui: window events in, triangles out.
 
 use crate::{
     app::{
@@ -15,15 +15,15 @@ use glam::Vec2;
 use std::time::{Duration, Instant};
 use winit::{event::WindowEvent, event_loop::ActiveEventLoop, window::Window};
 
-/// egui, and what it remembers of the window.
+/// egui, and its state for the window.
 pub(in crate::app) struct Gui {
     state: egui_winit::State,
-    /// Whether the screen knows the fonts: a new one has to be told.
+    /// True if the screen has the font textures. A new screen needs them again.
     has_fonts: bool,
 }
 
 impl Gui {
-    /// egui for `window`; what it wants repainted later wakes the event loop.
+    /// Creates egui for `window`. A delayed repaint request wakes the event loop.
     pub(in crate::app) fn new(
         event_loop: &ActiveEventLoop,
         window: &Window,
@@ -48,7 +48,8 @@ impl Gui {
             None,
             Some(gpu.limits.max_texture_dimension_2d as usize),
         );
-        // Before the window is shown: else it would panic. Without a bus for accessibility nothing is told.
+        // Must happen before the window is shown, or it would panic. Without an accessibility bus it has no
+        // effect.
         state.init_accesskit(event_loop, window, proxy);
         Self {
             state,
@@ -56,22 +57,22 @@ impl Gui {
         }
     }
 
-    /// Hands an event to egui. Returns whether the window has to be drawn for it.
+    /// Passes an event to egui. Returns true if the window has to be redrawn.
     pub(in crate::app) fn event(&mut self, window: &Window, event: &WindowEvent) -> bool {
         self.state.on_window_event(window, event).repaint
     }
 
-    /// Whether keys that are pressed go to a widget.
+    /// True if a widget has the keyboard focus.
     pub(in crate::app) fn wants_keyboard(&self) -> bool {
         self.state.egui_ctx().egui_wants_keyboard_input()
     }
 
-    /// Whether they are typed into a text.
+    /// True if a text field has the keyboard focus.
     pub(in crate::app) fn edits_text(&self) -> bool {
         self.state.egui_ctx().text_edit_focused()
     }
 
-    /// Gives the keyboard to the first control, as Tab does.
+    /// Focuses the first control, as Tab does.
     pub(in crate::app) fn focus_first(&mut self) {
         let tab = |pressed| egui::Event::Key {
             key: egui::Key::Tab,
@@ -83,7 +84,7 @@ impl Gui {
         self.state.egui_input_mut().events.extend([tab(true), tab(false)]);
     }
 
-    /// No control has the keyboard any more.
+    /// Releases the keyboard focus.
     pub(in crate::app) fn surrender_keyboard(&self) {
         self.state.egui_ctx().memory_mut(|memory| {
             if let Some(id) = memory.focused() {
@@ -92,7 +93,7 @@ impl Gui {
         });
     }
 
-    /// Does what a screen reader asks for.
+    /// Handles the request of a screen reader.
     pub(in crate::app) fn accessibility(&mut self, event: accesskit_winit::Event) {
         use accesskit_winit::WindowEvent::{AccessibilityDeactivated, ActionRequested, InitialTreeRequested};
         match event.window_event {
@@ -102,12 +103,12 @@ impl Gui {
         }
     }
 
-    /// Whether a popup is open, such as a list of choices or a colour picker. egui closes it with Escape.
+    /// True if a popup is open, such as a drop-down list or a colour picker. egui closes it with Escape.
     pub(in crate::app) fn has_popup(&self) -> bool {
         egui::Popup::is_any_open(self.state.egui_ctx())
     }
 
-    /// Whether something floats over the scene at `pointer`, in pixels.
+    /// True if something floats over the scene at `pointer`, in pixels.
     pub(in crate::app) fn covers(&self, pointer: Vec2) -> bool {
         let context = self.state.egui_ctx();
         let point = pointer / context.pixels_per_point();
@@ -115,12 +116,12 @@ impl Gui {
         layer.is_some_and(|layer| layer.order != egui::Order::Background)
     }
 
-    /// The screen was made anew and does not know the fonts.
+    /// Registers that the screen was re-created and lacks the font textures.
     pub(in crate::app) fn forget_fonts(&mut self) {
         self.has_fonts = false;
     }
 
-    /// Runs `show` on the input that has come since the last time.
+    /// Runs `show` on the input since the last run.
     pub(in crate::app) fn run(&mut self, window: &Window, show: impl FnMut(&mut egui::Ui)) -> Paint {
         let input = self.state.take_egui_input(window);
         let context = self.state.egui_ctx().clone();

@@ -1,4 +1,4 @@
-//! The window of the system, its surface, and egui in it.
+//! Native window, its surface, and egui in it.
 
 pub(in crate::app) mod dialogs;
 pub(in crate::app) mod graphics;

@@ -1,4 +1,4 @@
-//! The window's surface, and the image that is composed for it: the scene and the panel over it.
+//! Surface of the window, and the composed image: the scene with the panel over it.
 
 use crate::{Error, Result, gpu::Gpu, scene::error::guarded};
 use egui_wgpu::ScreenDescriptor;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use wgpu::CurrentSurfaceTexture as Acquired;
 use winit::window::Window;
 
-/// Format that everything is drawn in. Values are sRGB-encoded by the tone mapper and by egui.
+/// Format of all render targets. The tone mapper and egui write sRGB-encoded values.
 pub(in crate::app) const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
-/// A surface with the textures that are drawn to it.
+/// A surface and the textures that are composed for it.
 pub(in crate::app) struct Screen {
     instance: wgpu::Instance,
     window: Arc<Window>,
@@ -18,20 +18,20 @@ pub(in crate::app) struct Screen {
     view_format: wgpu::TextureFormat,
     blitter: wgpu::util::TextureBlitter,
     egui: egui_wgpu::Renderer,
-    /// The picture of the scene that was finished last, in the size that the panel left; none before the first.
+    /// Last finished picture of the scene, at the size of the viewport. `None` before the first.
     picture: Option<wgpu::Texture>,
-    /// Where the next one is drawn.
+    /// Render target of the next picture.
     next_picture: Option<wgpu::Texture>,
-    /// The picture stretched to another size, until there is one of that size.
+    /// The picture resized to the new viewport, until there is a picture of that size.
     stretched: Option<wgpu::Texture>,
     stretch: wgpu::util::TextureBlitter,
-    /// The whole window.
+    /// Composed image of the whole window.
     composite: wgpu::Texture,
-    /// Whether the surface has to be configured again before its next image.
+    /// True if the surface has to be configured again before its next image.
     suboptimal: bool,
 }
 
-/// A part of the window in pixels.
+/// A rectangle of the window in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::app) struct Area {
     /// Upper left corner.
@@ -40,13 +40,13 @@ pub(in crate::app) struct Area {
     pub(in crate::app) size: [u32; 2],
 }
 
-/// What egui draws. egui panics if its textures are dropped without having been cleared.
+/// Output of egui. egui panics if its textures are dropped without having been cleared.
 pub(in crate::app) struct Paint {
     /// Triangles.
     pub(in crate::app) triangles: Vec<egui::ClippedPrimitive>,
-    /// Textures that have changed.
+    /// Changes of textures.
     pub(in crate::app) textures: egui::TexturesDelta,
-    /// Pixels per logical pixel.
+    /// Physical pixels per logical pixel.
     pub(in crate::app) pixels_per_point: f32,
 }
 
@@ -57,7 +57,7 @@ impl Drop for Paint {
 }
 
 impl Screen {
-    /// A surface on `window`, and the GPU that draws to it.
+    /// Creates a surface on `window`, and opens the GPU that draws to it.
     pub(in crate::app) fn new(
         instance: wgpu::Instance,
         window: Arc<Window>,
@@ -78,7 +78,7 @@ impl Screen {
         });
         let no_format = || Error::Gpu(format!("{} cannot draw to this window", gpu.info.name));
         let format = *plain.or(formats.first()).ok_or_else(no_format)?;
-        // A view without sRGB of an sRGB format accepts values that are already encoded.
+        // The values are already sRGB-encoded, so an sRGB format needs a view without sRGB.
         let view_format = format.remove_srgb_suffix();
         let surface_config = wgpu::SurfaceConfiguration {
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
@@ -119,14 +119,14 @@ impl Screen {
         Ok((screen, gpu))
     }
 
-    /// Makes everything anew on a new device, after the last one was lost.
+    /// Re-creates everything on a new device after the last one was lost.
     pub(in crate::app) fn renew(&mut self, options: &crate::config::Config) -> Result<Gpu> {
         let (screen, gpu) = Self::new(self.instance.clone(), self.window.clone(), options)?;
         *self = screen;
         Ok(gpu)
     }
 
-    /// Follows the window's size. Returns `None` while it has none, as when it is minimised.
+    /// Follows the window's size. Returns `None` while the window has no area, for example while minimised.
     pub(in crate::app) fn follow_size(&mut self, gpu: &Gpu) -> Result<Option<[u32; 2]>> {
         let size = self.window.inner_size();
         let most = gpu.limits.max_texture_dimension_2d;
@@ -142,10 +142,10 @@ impl Screen {
         Ok(Some(size))
     }
 
-    /// Configures the surface, also after the system has changed it.
+    /// Configures the surface, also after a change by the system.
     ///
-    /// wgpu first waits until the queue is idle, and fails if another thread keeps it busy, as while a scene
-    /// is uploaded.
+    /// wgpu first waits until the queue is idle. It fails if another thread keeps the queue busy, for example
+    /// during the upload of a scene.
     pub(in crate::app) fn configure(&self, gpu: &Gpu) -> Result<()> {
         const TRIES: u32 = 200;
         for _ in 1..TRIES {
@@ -173,24 +173,24 @@ impl Screen {
         self.configure(gpu)
     }
 
-    /// The texture that the next picture of the scene is drawn to, in this size. The last one is still shown.
+    /// Returns the render target of the next picture in this size. The last picture is still shown.
     pub(in crate::app) fn next_picture(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<wgpu::TextureView> {
         let texture = sized(gpu, "picture", &mut self.next_picture, size)?;
         Ok(view(texture, "picture"))
     }
 
-    /// The picture of the scene that is shown.
+    /// Returns the shown picture of the scene.
     pub(in crate::app) fn picture(&self) -> Option<&wgpu::Texture> {
         self.picture.as_ref()
     }
 
-    /// The next picture is finished: from now on it is shown.
+    /// Shows the next picture, which is finished.
     pub(in crate::app) fn show_next_picture(&mut self) {
         std::mem::swap(&mut self.picture, &mut self.next_picture);
     }
 
-    /// Records what the window shows: the last picture of the scene in `area`, what `overlay` draws to the target
-    /// that it is handed, and `paint` over everything.
+    /// Records the composition of the window. It consists of the last picture of the scene in `area`, the
+    /// output of `overlay`, and `paint` over everything.
     pub(in crate::app) fn compose(
         &mut self,
         gpu: &Gpu,
@@ -209,9 +209,9 @@ impl Screen {
             size_in_pixels: [self.composite.width(), self.composite.height()],
             pixels_per_point: paint.pixels_per_point,
         };
-        // Command buffers come from paint callbacks, which record none of their own.
+        // Only paint callbacks return command buffers, and canopy's callbacks record none.
         let (device, queue) = (&gpu.device, &gpu.queue);
-        // egui panics if there is no memory for its triangles, as on a device that was just lost.
+        // egui panics if there is no memory for its triangles, for example on a device that was just lost.
         let updated = guarded(|| {
             self.egui
                 .update_buffers(device, queue, encoder, &paint.triangles, &descriptor)
@@ -237,7 +237,8 @@ impl Screen {
         Ok(())
     }
 
-    /// Copies the last picture into `area`; one of another size is stretched, until the next one is there.
+    /// Copies the last picture into `area`. A picture of another size is stretched until the next one is
+    /// finished.
     fn copy_picture(&mut self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, area: Area) -> Result<()> {
         let Some(picture) = &self.picture else {
             return Ok(());
@@ -266,7 +267,7 @@ impl Screen {
         Ok(())
     }
 
-    /// The surface's next image; `None` when none is available now.
+    /// Acquires the surface's next image. `None` if none is available now.
     pub(in crate::app) fn acquire(&mut self, gpu: &Gpu) -> Result<Option<wgpu::SurfaceTexture>> {
         if std::mem::take(&mut self.suboptimal) {
             self.configure(gpu)?;
@@ -274,7 +275,7 @@ impl Screen {
         match self.surface.get_current_texture() {
             Acquired::Success(image) => Ok(Some(image)),
             Acquired::Suboptimal(image) => {
-                // It can still be shown; the surface is configured again afterwards.
+                // The image can still be shown. The surface is configured again afterwards.
                 self.suboptimal = true;
                 Ok(Some(image))
             }
@@ -291,7 +292,7 @@ impl Screen {
         }
     }
 
-    /// Records the copy of the composed image to an image of the surface.
+    /// Records the copy of the composed image to a surface image.
     pub(in crate::app) fn copy_to(
         &self,
         gpu: &Gpu,
@@ -306,7 +307,8 @@ impl Screen {
         self.blitter.copy(&gpu.device, encoder, &source, &target);
     }
 
-    /// Reads the last picture of the scene back, opaque: width, height and pixels. `None` before the first.
+    /// Reads back the last picture of the scene as opaque pixels, with its width and height. `None` before
+    /// the first picture.
     pub(in crate::app) fn read_picture(&self, gpu: &Gpu) -> Result<Option<(u32, u32, Vec<u8>)>> {
         let Some(picture) = &self.picture else {
             return Ok(None);
@@ -320,7 +322,7 @@ impl Screen {
         Ok(Some((picture.width(), picture.height(), pixels)))
     }
 
-    /// Reads the composed image back: width, height and pixels.
+    /// Reads back the composed image: width, height and pixels.
     pub(in crate::app) fn read(&self, gpu: &Gpu) -> Result<(u32, u32, Vec<u8>)> {
         let pixels = gpu.read_texture(&self.composite)?;
         Ok((self.composite.width(), self.composite.height(), pixels))
@@ -354,7 +356,7 @@ fn begin<'e>(
     })
 }
 
-/// The texture in `slot`, made anew where it has another size.
+/// Returns the texture in `slot`, re-created if its size differs.
 fn sized<'t>(
     gpu: &Gpu,
     label: &str,

@@ -1,4 +1,4 @@
-//! Status of the window, for programs that drive it, such as the tests.
+//! Status of the window for programs that drive it, such as the tests.
 
 use std::{
     io::{Error, Write},
@@ -6,25 +6,25 @@ use std::{
     time::Duration,
 };
 
-/// A window that is not due to be drawn within this time counts as idle: a cursor blinks more slowly.
+/// A window without a redraw due within this time counts as idle. A cursor blinks more slowly.
 pub(in crate::app) const IDLE: Duration = Duration::from_millis(100);
 
-/// The window waits no longer than this for whoever listens.
+/// Maximum time that the window waits for the receiver.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// One line of [`StatusStream`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) struct Status {
-    /// Events of the window that were handled.
+    /// Number of handled window events.
     pub(in crate::app) events: u64,
-    /// Frames of the scene that were recorded.
+    /// Number of recorded frames of the scene.
     pub(in crate::app) frames: u64,
-    /// True if all is drawn, nothing is being loaded and the GPU has nothing to do. Figures that are measured once the
-    /// window has been at rest for a while may follow.
+    /// True if everything is drawn, nothing is being loaded and the GPU is idle. Delayed measurements of a
+    /// window at rest may still follow.
     pub(in crate::app) is_idle: bool,
 }
 
-/// Connection to the TCP address that `CANOPY_STATUS` names, such as `127.0.0.1:4000`. Each change of the status is
+/// Connection to the TCP address in `CANOPY_STATUS`, such as `127.0.0.1:4000`. Each change of the status is
 /// sent as a line, `EVENTS FRAMES idle` or `EVENTS FRAMES busy`.
 #[derive(Debug)]
 pub(in crate::app) struct StatusStream {
@@ -33,7 +33,7 @@ pub(in crate::app) struct StatusStream {
 }
 
 impl StatusStream {
-    /// Connects if the variable is set. A failure is logged: the window works without.
+    /// Connects if the variable is set. A failure is logged, and the window works without a connection.
     pub(in crate::app) fn open() -> Option<Self> {
         let address = std::env::var("CANOPY_STATUS").ok()?;
         match Self::connect(&address) {
@@ -53,7 +53,7 @@ impl StatusStream {
         Ok(stream)
     }
 
-    /// Sends `status` if it differs from the one before. Returns whether anybody still listens.
+    /// Sends `status` if it has changed. Returns true while the receiver is connected.
     pub(in crate::app) fn send(&mut self, status: Status) -> bool {
         if self.sent.replace(status) == Some(status) {
             return true;

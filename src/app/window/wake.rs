@@ -1,4 +1,4 @@
-//! What threads tell the event loop.
+//! Messages from threads to the event loop.
 
 use crate::app::files::{
     browser::Kind,
@@ -7,33 +7,33 @@ use crate::app::files::{
 use std::{io, path::PathBuf, time::Instant};
 use winit::event_loop::EventLoopProxy;
 
-/// The scene beside another in its folder, with its number from 1 and how many there are; `None` where there
-/// is no other.
+/// Path of the neighbouring scene in the folder, with its number from 1 and the number of scenes. `None` if
+/// there is no other scene.
 pub(in crate::app) type Neighbour = io::Result<Option<(PathBuf, usize, usize)>>;
 
-/// What threads tell the event loop.
+/// Message to the event loop.
 #[derive(Debug)]
 pub(in crate::app) enum Wake {
-    /// A screen reader asks for something.
+    /// Request of a screen reader.
     Accessibility(egui_winit::accesskit_winit::Event),
-    /// Something may have changed: the window is to be drawn.
+    /// The window has to be redrawn because something may have changed.
     Redraw,
-    /// The window is to be drawn at this time.
+    /// The window has to be redrawn at this time.
     RedrawAt(Instant),
-    /// The person chose these files in a dialog; none if they closed it, and `None` if no dialog could be
-    /// opened.
+    /// Files that the user chose in a dialog. The list is empty if the dialog was cancelled, and `None` if it
+    /// could not be opened.
     Chosen(Kind, Option<Vec<PathBuf>>),
-    /// The person was asked where to save this.
+    /// Result of a save dialog.
     Save(Unsaved, Place),
-    /// The next or previous scene of the folder was looked for.
+    /// Result of the search for the next or previous scene of the folder.
     OpenNeighbour(Neighbour),
     /// Files of the scene have changed.
     SceneChanged,
-    /// The environment's file has changed.
+    /// The environment file has changed.
     EnvironmentChanged,
-    /// Files of the surface that is compared with have changed.
+    /// Files of the compared surface have changed.
     ComparedChanged,
-    /// Files of shaders have changed.
+    /// Shader files have changed.
     ShadersChanged,
 }
 
@@ -48,12 +48,12 @@ impl From<egui_winit::accesskit_winit::Event> for Wake {
 pub(in crate::app) struct Waker(pub(in crate::app) EventLoopProxy<Wake>);
 
 impl Waker {
-    /// Sends `wake`, unless the window has been closed.
+    /// Sends `wake` unless the window has been closed.
     pub(in crate::app) fn send(&self, wake: Wake) {
         self.0.send_event(wake).ok();
     }
 
-    /// A callback that has the window drawn.
+    /// Returns a callback that requests a redraw.
     pub(in crate::app) fn redraw(&self) -> impl FnOnce() + Send + 'static {
         let waker = self.clone();
         move || waker.send(Wake::Redraw)

@@ -1,4 +1,4 @@
-//! The arguments of `canopy bench`.
+//! Arguments of `canopy bench`.
 
 use super::inputs::TriangleKind;
 use crate::{
@@ -9,14 +9,14 @@ use crate::{
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// `canopy bench`.
+/// Arguments of `canopy bench`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BenchArgs {
-    /// What to measure: sort, build, trace, frame, path, pathtrace, query, irradiance, compile
+    /// Suite: sort, build, trace, frame, path, pathtrace, query, irradiance or compile
     #[arg(value_name = "SUITE", hide_possible_values = true)]
     pub suite: Suite,
-    /// Scene files, which make one scene (build, trace, query, frame, path, pathtrace)
+    /// Scene files, merged into one scene (build, trace, query, frame, path, pathtrace)
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Print JSON
@@ -40,10 +40,10 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub kind: Vec<TriangleKind>,
-    /// Meshes that share the triangles of the kind "meshes"; 1,000 if not given
+    /// Number of meshes of the kind "meshes"; default: 1,000
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Input")]
     pub meshes: Option<u32>,
-    /// Pairs to sort, such as 64K,1M (sort)
+    /// Numbers of pairs to sort, such as 64K,1M (sort)
     #[arg(
         long,
         value_name = "N[,N…]",
@@ -52,10 +52,10 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub pairs: Vec<u32>,
-    /// Points and boxes that are asked for, such as 64K (query)
+    /// Number of points and boxes to query, such as 64K (query)
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Input")]
     pub queries: Option<u32>,
-    /// Texels along an edge of the cubes, such as 64,512 (irradiance)
+    /// Face sizes of the cubes in texels, such as 64,512 (irradiance)
     #[arg(
         long,
         value_name = "N[,N…]",
@@ -72,16 +72,16 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub only: Vec<String>,
-    /// Clip that is played from begin to end, by name or number (path)
+    /// Clip to play from start to end, by name or number (path)
     #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     pub clip: Option<String>,
-    /// Keys that the camera moves along, as JSON: see docs/usage.md (path)
+    /// Camera keys as JSON, see docs/usage.md (path)
     #[arg(long, value_name = "FILE.json", help_heading = "Input")]
     pub path: Option<PathBuf>,
-    /// Frames per second of the clip and of the camera (path)
+    /// Frames per second of the clip and camera (path)
     #[arg(long, value_name = "F", value_parser = fps, help_heading = "Input")]
     pub fps: Option<f64>,
-    /// Number of frames, instead of the whole clip or path, or 120 of a turn (path)
+    /// Number of frames; default: whole clip or path, or 120 per orbit (path)
     #[arg(
         long,
         value_name = "N",
@@ -89,16 +89,16 @@ pub struct BenchArgs {
         help_heading = "Input"
     )]
     pub frames: Option<u32>,
-    /// Also write a page with plots that can be sent (path)
+    /// Also write a self-contained HTML page with plots (path)
     #[arg(short, long, value_name = "FILE.html", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Size of the picture whose pixels send rays (trace, frame, path)
+    /// Size of the picture, one ray per pixel (trace, frame, path)
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Input")]
     pub size: Option<[u32; 2]>,
-    /// Seed of generated triangles and of random rays
+    /// Seed of generated triangles and random rays
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Input")]
     pub seed: u64,
-    /// Rays treat a node with at most N triangles as a leaf; trace and query measure several N otherwise
+    /// Treat BVH nodes with at most N triangles as leaves; trace and query default to several N
     #[arg(
         long,
         value_name = "N",
@@ -106,7 +106,7 @@ pub struct BenchArgs {
         help_heading = "Measurement"
     )]
     pub leaf_cutoff: Option<u32>,
-    /// Samples of each run, instead of as many as its time allows (5 to 50)
+    /// Measured repetitions per run; default: 5 to 50, as time allows
     #[arg(
         long,
         value_name = "N",
@@ -114,7 +114,7 @@ pub struct BenchArgs {
         help_heading = "Measurement"
     )]
     pub samples: Option<u32>,
-    /// Repetitions before them that are not measured; 3 if not given, 12 of frames
+    /// Warm-up repetitions, not measured; default: 3, or 12 for frame
     #[arg(
         long,
         value_name = "N",
@@ -126,65 +126,65 @@ pub struct BenchArgs {
 
 const AFTER_HELP: &str = "\
 Suites:
-  sort   random, sorted, equal and few distinct keys
-  build  all trees, by stage; with no input named also 600K triangles as 1, 1,000 and 10,000 meshes
-  trace  primary, shadow and ambient-occlusion rays from a G-buffer, for both queries and every leaf cutoff,
-         beside a textbook's traversal
-  query  nearest points and what boxes touch, as they are given and sorted by Morton codes; what boxes touch by
-         counting first beside one pass
-  frame  every pass of a whole frame, for every policy tree.rebuild
-  path   every frame of a clip, of a camera's path, or of a turn around the scene while its clip plays
+  sort   random, sorted and equal keys, and keys with few distinct values
+  build  all BVHs, by stage; without an input also 600K triangles as 1, 1,000 and 10,000 meshes
+  trace  primary, shadow and ambient-occlusion rays from a G-buffer, as closest-hit and any-hit
+         queries with every leaf cutoff, compared with a textbook traversal
+  query  nearest points and box overlaps, in the given order and sorted by Morton code; overlaps
+         also with a counting pass first, compared with a single pass
+  frame  every pass of a frame, for every value of tree.rebuild
+  path   every frame of a clip, of a camera path, or of an orbit while the scene's clip plays
   pathtrace
-         the path tracer by one kernel and by separate ones, with and without sorting hits by material; in time, and
-         in surfaces of paths in lockstep
+         the path tracer as one kernel and as separate kernels, with and without sorting hits by
+         material: times, and the overhead of lockstep
   irradiance
-         cubes of half and full floats to spherical harmonics of order 3 and 5, beside the CPU in f32 (one
-         thread, all threads) and in f64; and the environment passes of a sky whose sun moves in every frame
+         cubes of half and full floats to spherical harmonics of order 3 and 5, and the
+         environment passes of a sky whose sun moves every frame
   compile
-         every entry point of every shader: parsing it, making its pipeline, using it for the first time
+         every entry point of every shader: parsing, pipeline creation, first use
 
 Kinds of generated triangles:
   soup     small triangles, evenly distributed in a cube
-  terrain  a height field: neighbours share their vertices
-  meshes   spheres on a lattice, one mesh each
-  slivers  long, thin triangles of all sizes and directions, which suit Morton codes badly
-  equal    triangles that share one centroid, and so one Morton code
-  dense    a figure in a coarse world, as one mesh: nine of ten triangles in a thousandth of its extent
-  long     a soup, of which one triangle in a hundred reaches across all
+  terrain  a height field with shared vertices
+  meshes   spheres on a lattice, each its own mesh
+  slivers  long, thin triangles of all sizes and directions, a bad case for Morton codes
+  equal    triangles with the same centroid and therefore the same Morton code
+  dense    a figure in a coarse world, as one mesh: 9 of 10 triangles in 1/1000 of its extent
+  long     a soup in which 1 of 100 triangles spans the whole scene
 
-Without FILE, --triangles, --kind and --meshes, the built-in scene and generated triangles are measured.
-Sizes, samples and pictures are small on a software adapter (a run takes about 1 s, pictures of the frame have
-640x360 and those of rays 256x144 pixels) and large on a GPU (3 s, up to 16M triangles and 64M pairs,
-1920x1080). What does not fit the adapter is skipped, with the reason.
+Without FILE, --triangles, --kind and --meshes, the built-in scene and generated triangles are \
+measured. Software adapters use small sizes, samples and pictures (about 1 s per run, 640x360 pixels \
+for frames and 256x144 for rays). GPUs use large ones (3 s, up to 16M triangles and 64M pairs, \
+1920x1080 pixels). Runs that do not fit the adapter are skipped, and the reason is reported.
 
-Times are GPU timestamps after the warm-up. On a software adapter those of single passes of `frame` are late;
-trust its totals.
+Times are GPU timestamps after the warm-up. Software adapters write the timestamps of single \
+passes of `frame` late. Use its totals there.
 
 Examples:
   canopy bench build --triangles 64K,128K --kind soup,slivers
   canopy bench trace cave.glb --size 1920x1080 --json
   canopy bench path fox.glb --clip Run -o fox.html";
 
-/// A suite of measurements.
+/// Benchmark suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Suite {
-    /// The radix sort
+    /// Radix sort
     Sort,
-    /// The trees' build
+    /// BVH build
     Build,
-    /// Rays
+    /// Ray traversal
     Trace,
-    /// Queries other than rays
+    /// Nearest points and box overlaps
     Query,
-    /// The whole frame
+    /// Whole frames
     Frame,
-    /// Every frame of a clip or of a camera's path
+    /// Every frame of a clip or camera path
     Path,
-    /// Kernels of the path tracer
+    /// Path tracing kernels
     Pathtrace,
-    /// Spherical harmonics of an environment
+    /// Environment to spherical harmonics
     Irradiance,
-    /// Shaders, until they have run once
+    /// Shader compilation, up to the first use
     Compile,
 }
 
@@ -206,18 +206,19 @@ impl Suite {
 }
 
 impl BenchArgs {
-    /// Repetitions that are not measured. What is averaged over frames costs other rays until it has a history.
+    /// Returns the number of warm-up repetitions. Temporal averages trace a different number of rays until
+    /// they have a history.
     pub(super) fn warm_up(&self) -> u32 {
         let usual = if matches!(self.suite, Suite::Frame) { 12 } else { 3 };
         self.warm_up.unwrap_or(usual)
     }
 
-    /// Whether the options name generated triangles.
+    /// True if the options select generated triangles.
     pub(super) fn generates(&self) -> bool {
         !self.triangles.is_empty() || !self.kind.is_empty() || self.meshes.is_some()
     }
 
-    /// Fails for an option that the suite does not have.
+    /// Fails for an option that does not apply to the suite.
     pub(super) fn check(&self) -> Result<()> {
         let sorts = self.suite == Suite::Sort;
         let plays = self.suite == Suite::Path;
@@ -248,7 +249,7 @@ impl BenchArgs {
         ];
         match wrong.into_iter().find(|(_, wrong)| *wrong) {
             Some((option, _)) => Err(Error::Usage(format!(
-                "{option} is no option of the suite \"{}\"",
+                "{option} is not an option of the suite \"{}\"",
                 self.suite.name()
             ))),
             None => Ok(()),
@@ -256,7 +257,7 @@ impl BenchArgs {
     }
 }
 
-/// A number of triangles and the like: 600, 64K, 1.5M.
+/// Parses a count, such as 600, 64K or 1.5M.
 fn count(text: &str) -> Result<u32, String> {
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1e3),

@@ -1,5 +1,5 @@
-//! The baseline of traversal: the same tree in a textbook's form (binary, one box a node, one triangle a
-//! leaf), traversed unordered.
+//! Baseline of traversal: the same tree in textbook form (binary, one box per node, one triangle per leaf),
+//! traversed without ordering.
 
 use super::inputs::Input;
 use crate::{
@@ -16,14 +16,14 @@ use crate::{
     },
 };
 
-/// The pipelines.
+/// Traversal pipelines of the baseline.
 #[derive(Debug)]
 pub(super) struct Baseline {
     closest_hit: Kernel,
     any_hit: Kernel,
 }
 
-/// A tree in a textbook's form, in GPU memory.
+/// A tree in textbook form, in GPU memory.
 #[derive(Debug)]
 pub(super) struct Textbook {
     nodes: wgpu::Buffer,
@@ -31,7 +31,7 @@ pub(super) struct Textbook {
 }
 
 impl Baseline {
-    /// Both queries, compiled when they are first needed.
+    /// Prepares both queries. They are compiled on first use.
     pub(super) fn new(gpu: &Gpu) -> Self {
         let kernel = |entry| {
             let bindings = [Uniform, Read, Read, Read, Write];
@@ -70,11 +70,11 @@ impl Baseline {
 }
 
 impl Textbook {
-    /// Uploads the trees of `input` in a textbook's form.
+    /// Converts the trees of `input` to textbook form and uploads them.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for a tree that is deeper than the stack or larger than the adapter binds.
+    /// [`Error::Limit`] if a tree is deeper than the stack or larger than the adapter can bind.
     pub(super) fn new(gpu: &Gpu, tree: &TreeData, input: &Input) -> Result<Self> {
         let nodes = nodes(tree, input)?;
         let corners: Vec<[f32; 4]> = input
@@ -96,19 +96,19 @@ impl Textbook {
     }
 }
 
-/// The part of canopy's trees that a node of the textbook's tree is made from.
+/// Part of canopy's trees that becomes a node of the textbook tree.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     /// Meshes `first..end` of those that have triangles.
     Meshes(usize, usize),
-    /// A binary node: its number, its first leaf and the one behind its last.
+    /// Binary node: its number, its first leaf, and one past its last leaf.
     Inner(u32, u32, u32),
-    /// A leaf index.
+    /// Leaf index.
     Leaf(u32),
 }
 
-/// The nodes of one tree: median splits over the meshes, so that many meshes are no disadvantage, and
-/// canopy's own splits below. Children come after their parent.
+/// Builds the nodes of a single tree. Meshes are split at the median, so that many meshes are no
+/// disadvantage. Below a mesh, the splits are canopy's own. Children come after their parent.
 fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
     let mut meshes: Vec<&TlasEntry> = tree.tlas.iter().filter(|m| m.triangle_count > 0).collect();
     let mut nodes = vec![BaselineNode::default(); usize::from(!meshes.is_empty())];
@@ -152,7 +152,7 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
         nodes[at].right = left as u32 + 1;
         pending.extend([(children[0], left, depth + 1), (children[1], left + 1, depth + 1)]);
     }
-    // Children come after their parents: in reverse order they are done first.
+    // Children come after their parent, so reverse order visits them first.
     for at in (0..nodes.len()).rev() {
         let BaselineNode { left, right, .. } = nodes[at];
         if right != 0 {
@@ -164,7 +164,8 @@ fn nodes(tree: &TreeData, input: &Input) -> Result<Vec<BaselineNode>> {
     Ok(nodes)
 }
 
-/// The part of the leaves from `first` to before `end`: a leaf if that is one, else binary node `number`.
+/// Returns the part with the leaves `first..end`: a leaf if there is only one, otherwise binary node
+/// `number`.
 fn part_of(number: u32, first: u32, end: u32) -> Part {
     if end - first == 1 {
         Part::Leaf(first)
@@ -186,7 +187,7 @@ fn leaf_node(triangle: u32, input: &Input) -> BaselineNode {
     }
 }
 
-/// Partitions meshes at their median along the widest axis of their centres. Returns the first index of the
+/// Partitions meshes at the median along the widest axis of their centres. Returns the first index of the
 /// second half.
 fn split(meshes: &mut [&TlasEntry]) -> usize {
     let center = |mesh: &TlasEntry, axis: usize| mesh.box_min[axis] + mesh.box_max[axis];
@@ -204,7 +205,7 @@ fn split(meshes: &mut [&TlasEntry]) -> usize {
     middle
 }
 
-/// Fails if more than a few hits differ, as they may at the edges of triangles.
+/// Fails if more than a few hits differ. A few may differ at triangle edges.
 pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) -> Result<()> {
     let differ = |(a, b): &(&Hit, &Hit)| {
         let hits = [a, b].map(|hit| !hit.is_miss());
@@ -214,7 +215,7 @@ pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) ->
     let count = ours.iter().zip(baseline).filter(differ).count();
     if ours.len() != baseline.len() || count > 2 + ours.len() / 1000 {
         return Err(Error::WrongResult(format!(
-            "{count} of {} {what} rays hit elsewhere than those of the baseline",
+            "{count} of {} {what} rays have other hits than those of the baseline",
             ours.len()
         )));
     }
@@ -229,7 +230,7 @@ mod tests {
         cli::bench::inputs::{TriangleKind, generate},
     };
 
-    /// The trees that canopy would build over meshes of one and two triangles.
+    /// Returns the trees that canopy would build over meshes of one and two triangles.
     fn built(input: &Input) -> TreeData {
         let leaf = |triangle| LeafTriangle {
             triangle,
@@ -302,7 +303,8 @@ mod tests {
             check(&ours, &expected, query, "test").is_err()
         };
         let (any, closest) = (Query::AnyHit, Query::ClosestHit);
-        // Another triangle at the same distance, or a farther one for any hit, is no difference.
+        // A different triangle at the same distance, or a farther one for an any-hit query, does not count as
+        // a difference.
         assert!(!differ(hit(2.0, 8), 10, closest) && !differ(hit(3.0, 8), 10, any));
         assert!(differ(hit(2.1, 7), 3, closest) && !differ(hit(2.1, 7), 2, closest));
         assert!(differ(hit(9.0, u32::MAX), 3, any));

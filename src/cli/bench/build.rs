@@ -1,4 +1,4 @@
-//! `canopy bench build`: the build of all trees of an input, stage by stage.
+//! `canopy bench build`: builds all BVHs of an input, stage by stage.
 
 use super::{
     floor,
@@ -38,12 +38,12 @@ pub(super) const COLUMNS: &[Column] = &[
     ("floor B/triangle", "floor_bytes_per_triangle", Format::Decimal),
 ];
 
-/// Numbers of meshes that the same triangles are divided into.
+/// Numbers of meshes into which the same triangles are divided.
 const DIVISIONS: [u32; 3] = [1, 1_000, 10_000];
-/// Number of these triangles.
+/// Number of those triangles.
 const DIVIDED: u32 = 600_000;
 
-/// Builds the trees of every input.
+/// Builds the BVHs of every input.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let defaults = if session.software {
         DefaultWorkloads {
@@ -103,7 +103,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The triangles of a workload. Scenes are posed once by the renderer, on a device of its own.
+/// Returns the triangles of a workload. The renderer poses scenes once, on a separate device.
 pub(super) fn input(session: &Session<'_>, workload: &Workload) -> Result<Input> {
     workload.check(&session.meter.gpu)?;
     if let Some(input) = workload.generate() {
@@ -115,7 +115,7 @@ pub(super) fn input(session: &Session<'_>, workload: &Workload) -> Result<Input>
     triangles(&offscreen)
 }
 
-/// Builds the trees of `input` repeatedly and checks the last ones.
+/// Builds the BVHs of `input` repeatedly and validates the last ones.
 fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) -> Result<()> {
     let Session {
         meter,
@@ -148,7 +148,7 @@ fn measure(session: &mut Session<'_>, lbvh: &Lbvh, name: &str, input: &Input) ->
         stages: staged.stages,
         ..whole
     };
-    // A broken tree is an error, however fast it was built.
+    // An invalid tree is an error, regardless of its build time.
     let built = tree.read(&meter.gpu)?;
     let quality = built.validate(&input.meshes)?;
     let made = built.node_areas.iter().filter(|area| **area >= 0.0).count();

@@ -1,9 +1,8 @@
-//! `canopy bench compile`: the time of every entry point of every shader until it has run once, without any
+//! `canopy bench compile`: compile time of every entry point of every shader, up to its first use, without a
 //! scene.
 //!
-//! A pipeline is made with the layout that its shader implies, and run once over bindings that hold zeros.
-//! Most drivers compile when the pipeline is made, Mesa's software driver when it is first used, so both are
-//! timed.
+//! Each pipeline uses the layout that its shader implies, and runs once over bindings filled with zeros. Most
+//! drivers compile when the pipeline is created, llvmpipe when it is first used, so both are timed.
 
 use super::{
     report::{Column, Format, Run},
@@ -32,12 +31,12 @@ pub(super) const COLUMNS: &[Column] = &[
     ("sum ms", "sum_ms", Format::Ms),
 ];
 
-/// Bytes of a storage buffer that is bound: more than any struct that a shader reads from it.
+/// Size of each bound storage buffer in bytes, larger than any struct that a shader reads from it.
 const STORAGE_BYTES: u64 = 1 << 20;
-/// Texels along an edge of textures and render targets.
+/// Edge length of textures and render targets in texels.
 const SIDE: u32 = 8;
 
-/// Measures all entry points and lists the slowest first.
+/// Measures all entry points, and sorts them by time with the slowest first.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let gpu = &session.meter.gpu;
     let parts = &session.args.only;
@@ -96,8 +95,8 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
 }
 
 impl Reflected {
-    /// Number of expressions of an entry point and of all functions that it reaches, each counted once: the
-    /// compiler's input before inlining.
+    /// Counts the expressions of an entry point and of all functions that it reaches, each function once.
+    /// This is the compiler's input before inlining.
     fn expressions(&self, index: usize) -> usize {
         fn visit(module: &Module, function: &Function, seen: &mut Vec<Handle<Function>>) -> usize {
             let mut called = Vec::new();
@@ -115,7 +114,8 @@ impl Reflected {
         visit(&self.module, &entry.function, &mut Vec::new())
     }
 
-    /// Milliseconds until the pipeline is made, and those that its first use takes longer than its second.
+    /// Returns the milliseconds to create the pipeline, and the extra milliseconds of its first use compared
+    /// with the second.
     fn measure(&self, gpu: &Gpu, module: &wgpu::ShaderModule, index: usize) -> Result<[f64; 2]> {
         let entry = &self.module.entry_points[index];
         let stopwatch = Stopwatch::new();
@@ -180,7 +180,7 @@ impl Reflected {
         bound.iter().map(group).collect()
     }
 
-    /// A resource of zeros for a binding.
+    /// Creates a resource of zeros for a binding.
     fn dummy(&self, gpu: &Gpu, global: &GlobalVariable) -> Dummy {
         let mut inner = &self.module.types[global.ty].inner;
         if let TypeInner::BindingArray { base, .. } = inner {
@@ -204,8 +204,8 @@ impl Reflected {
         }
     }
 
-    /// A pipeline that draws with the entry point at `index`: a fragment entry point with a vertex entry
-    /// point that fits it, or the latter alone.
+    /// Creates a pipeline that draws with the entry point at `index`. A fragment entry point is paired with a
+    /// compatible vertex entry point. A vertex entry point is used alone.
     fn drawing(&self, gpu: &Gpu, module: &wgpu::ShaderModule, index: usize) -> Result<Drawing> {
         let entry = &self.module.entry_points[index];
         let vertex_index = match entry.stage {
@@ -274,7 +274,7 @@ impl Reflected {
     }
 }
 
-/// The functions that a block calls.
+/// Collects the functions that a block calls.
 fn calls(block: &Block, out: &mut Vec<Handle<Function>>) {
     for statement in block {
         match statement {
@@ -294,7 +294,7 @@ fn calls(block: &Block, out: &mut Vec<Handle<Function>>) {
     }
 }
 
-/// A resource that stands in for a binding.
+/// Placeholder resource for a binding.
 enum Dummy {
     Buffer(wgpu::Buffer),
     Texture(wgpu::TextureView),
@@ -363,7 +363,7 @@ fn texture(gpu: &Gpu, dim: ImageDimension, arrayed: bool, class: ImageClass) -> 
     }))
 }
 
-/// A draw call of a triangle.
+/// A draw call of one triangle.
 struct Drawing {
     pipeline: wgpu::RenderPipeline,
     groups: Vec<(u32, wgpu::BindGroup)>,
@@ -399,7 +399,7 @@ impl Drawing {
     }
 }
 
-/// Submits the commands and waits for them; returns the milliseconds that it took.
+/// Submits the commands, waits for them, and returns the elapsed milliseconds.
 fn submit_ms(gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Result<f64> {
     let stopwatch = Stopwatch::new();
     gpu.queue.submit([encoder.finish()]);

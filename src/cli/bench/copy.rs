@@ -1,15 +1,15 @@
-//! A copy of many bytes by a compute shader: what bandwidths are measured by.
+//! A large buffer copy by a compute shader, the reference for bandwidth.
 
 use crate::{
     Result,
     gpu::{Gpu, bind_group, pass},
 };
 
-/// Bytes on a GPU: more than its caches hold.
+/// Size of the copy in bytes, larger than the caches of a GPU.
 const BYTES: u64 = 256 << 20;
 const BYTES_SOFTWARE: u64 = 64 << 20;
 
-/// The copy, ready to be recorded.
+/// The copy, with its pipeline and buffers.
 #[derive(Debug, Clone)]
 pub struct Copy {
     pipeline: wgpu::ComputePipeline,
@@ -18,11 +18,11 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Makes its buffers.
+    /// Creates the pipeline and the buffers.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] where the adapter has no memory for them.
+    /// [`crate::Error::Gpu`] if the adapter has too little memory.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let wanted = if gpu.capabilities.has_gpu {
             BYTES
@@ -44,7 +44,7 @@ impl Copy {
         })
     }
 
-    /// Records it once.
+    /// Records one copy.
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
@@ -52,7 +52,7 @@ impl Copy {
         pass::dispatch(pass, groups);
     }
 
-    /// How many bytes it reads, and writes.
+    /// Returns the number of bytes read, which is also the number written.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,5 +1,4 @@
-//! The lower bound of time: the bytes that each stage has to move at least, and the bandwidth of a plain
-//! copy.
+//! Lower bound of the time: the minimum memory traffic of each stage, at the bandwidth of a plain copy.
 
 use super::{copy::Copy, inputs::Input, timing::Meter};
 use crate::{
@@ -8,7 +7,8 @@ use crate::{
     gpu::Gpu,
 };
 
-/// Bandwidth of a plain copy in gigabytes per second, reads and writes counted: the best of several copies.
+/// Measures the bandwidth of a plain copy in gigabytes per second, counting reads and writes. Takes the best
+/// of several copies.
 pub(super) fn copy_gb_per_s(meter: &mut Meter) -> Result<f64> {
     let copy = match &meter.copy {
         Some(copy) => copy.clone(),
@@ -25,23 +25,23 @@ pub(super) fn copy_gb_per_s(meter: &mut Meter) -> Result<f64> {
     Ok(2.0 * copy.bytes() as f64 / best_ms / 1e6)
 }
 
-/// Sizes of the input of a build.
+/// Input sizes of a build.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counts {
     triangles: u64,
     vertices: u64,
     meshes: u64,
     nodes: u64,
-    /// Binary nodes that reach beyond a block.
+    /// Binary nodes that span several blocks.
     across: u64,
-    /// Whether codes stand beside the keys.
+    /// True if codes are stored beside the keys.
     has_records: bool,
-    /// Whether the trees are of high quality.
+    /// True for high-quality trees.
     is_high: bool,
 }
 
 impl Counts {
-    /// The sizes of an input and of its tree, of which so many nodes were made.
+    /// Collects the sizes of an input and of its tree. `nodes` is the number of nodes built.
     pub(super) fn of(gpu: &Gpu, input: &Input, tree: &Tree, nodes: usize) -> Result<Self> {
         Ok(Self {
             nodes: nodes as u64,
@@ -55,33 +55,33 @@ impl Counts {
     }
 }
 
-/// Bytes of a triangle's vertex numbers.
+/// Size of a triangle's vertex indices in bytes.
 const INDICES: u64 = 12;
-/// Bytes of a triangle's mesh and payload.
+/// Size of a triangle's mesh and payload in bytes.
 const INFO: u64 = 8;
-/// Bytes of a position.
+/// Size of a position in bytes.
 const POSITION: u64 = 12;
-/// Bytes of a box.
+/// Size of a box in bytes.
 const BOX: u64 = 24;
-/// Bytes of a key or a value.
+/// Size of a key or a value in bytes.
 const WORD: u64 = 4;
-/// Bytes of a Morton code with its mesh.
+/// Size of a Morton code with its mesh in bytes.
 const CODE: u64 = 16;
-/// Bytes of a triangle in leaf order.
+/// Size of a triangle in leaf order in bytes.
 const LEAF: u64 = 48;
-/// Bytes of a node, and of a binary one.
+/// Size of a node in bytes, wide or binary.
 const NODE: u64 = 64;
-/// Bytes of a binary node between `ploc` and `ploc_nodes`: a box, two children and two numbers of leaves.
+/// Size of a binary node between `ploc` and `ploc_nodes` in bytes: a box, two children and two leaf counts.
 const BINARY: u64 = 40;
-/// Bytes that say where an item or a cluster went.
+/// Size of an item's or cluster's destination in bytes.
 const LINK: u64 = 8;
-/// Bytes of a cluster between two levels.
+/// Size of a cluster between two levels in bytes.
 const CLUSTER: u64 = 48;
-/// Bytes of a row of a node, which also says that there is none.
+/// Size of a row of a node in bytes. It also marks a missing node.
 const ROW: u64 = 16;
 
-/// Bytes that a stage of the build has to move at least, if the stage is known. Each input counts once,
-/// however often threads read it.
+/// Returns the minimum number of bytes that a stage of the build has to move; `None` for an unknown stage.
+/// Each input counts once, however often threads read it.
 pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
     let Counts {
         triangles,
@@ -94,25 +94,26 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
     } = counts;
     let code = if has_records { CODE } else { 0 };
     let sorted_code = if has_records { CODE } else { WORD };
-    // Levels from the third on: a quarter of a box a triangle.
+    // Levels from the third on need a quarter of a box per triangle.
     let kept_boxes = triangles / 4 * BOX;
     let geometry = triangles * (INDICES + INFO) + vertices * POSITION;
     Some(match stage {
         // Reads the geometry, writes a box per mesh.
         "bounds" => geometry + meshes * BOX,
-        // Reads the geometry and those boxes, writes the key, and the code where keys do not hold it.
+        // Reads the geometry and those boxes, writes the key, and the code if keys do not contain it.
         "morton" => geometry + meshes * BOX + triangles * (code + WORD),
-        // Keys of 30 bits and the mesh's number.
+        // A key is 30 bits of Morton code plus the mesh number.
         "sort" => {
             let mesh_bits = u64::BITS - meshes.saturating_sub(1).leading_zeros();
-            // The first digit's values are numbers that nobody has written.
+            // The first digit's values are the item numbers, which need not be read.
             sort_bytes(triangles, 30 + mesh_bits) - triangles * WORD
         }
         // Reads the order and the codes, writes a key.
         "regroup" => triangles * (WORD + CODE + WORD),
         // Reads the order and the rows of meshes, writes their leaves.
         "tlas_leaves" => meshes * (WORD + 48 + LEAF),
-        // Reads the order, the codes and the geometry; writes triangles, areas, boxes and the nodes of blocks.
+        // Reads the order, the codes and the geometry. Writes triangles, areas, boxes and the nodes of
+        // blocks.
         "hierarchy" => {
             geometry
                 + triangles * (WORD + sorted_code + LEAF + WORD)
@@ -121,10 +122,11 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
         }
         // Reads a box per block, and writes as many.
         "pyramid" => triangles / u64::from(BLOCK) * 2 * BOX,
-        // Reads what is listed and four boxes a node; writes the nodes.
+        // Reads the listed nodes and four boxes per node, writes the nodes.
         "hierarchy_across" => across * (WORD + 4 * BOX + NODE),
-        // Reads the order, the codes and the geometry; writes binary nodes, where each item and cluster went, and
-        // clusters, which the next level reads: an eighth as many, an eighth of those, and so on.
+        // Reads the order, the codes and the geometry. Writes binary nodes, the destination of each item and
+        // cluster, and clusters. The next level reads the clusters: an eighth as many, then an eighth of
+        // those, and so on.
         "ploc" => {
             let clusters = triangles / 7;
             geometry - triangles * INFO
@@ -132,32 +134,34 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
                 + (triangles + clusters) * LINK
                 + 2 * clusters * CLUSTER
         }
-        // Reads the order, the codes, the geometry and where items went; writes triangles, and their leaves.
+        // Reads the order, the codes, the geometry and the destinations of items. Writes triangles, and their
+        // leaves.
         "ploc_leaves" => geometry + triangles * (WORD + sorted_code + 2 * LINK + LEAF) + triangles / 7 * LINK,
-        // Reads the binary nodes with their leaves, the codes and the triangles; writes areas and nodes.
+        // Reads the binary nodes with their leaves, the codes and the triangles. Writes areas and nodes.
         "ploc_nodes" => triangles * (BINARY + WORD + sorted_code + LEAF + WORD) + nodes * NODE,
-        // Reads the order, the codes and the geometry; writes triangles and binary nodes.
+        // Reads the order, the codes and the geometry. Writes triangles and binary nodes.
         "hierarchy_serial" => geometry + triangles * (WORD + sorted_code + LEAF + ROW) + nodes * (NODE - ROW),
-        // Reads the binary nodes; writes an area per triangle, and the nodes.
+        // Reads the binary nodes. Writes an area per triangle, and the nodes.
         "hierarchy_join" => triangles * (ROW + WORD) + nodes * (2 * NODE - ROW),
-        // Copies the geometry, the triangles and the room for nodes to textures, of fast trees for binary ones too.
+        // Copies the geometry, the triangles and the allocated nodes to textures. Fast trees also copy binary
+        // nodes.
         "publish" => {
             let kinds = if is_high { 1 } else { 2 };
             2 * (geometry + triangles * (LEAF + kinds * NODE))
         }
-        // Reads range and box of each mesh, writes its row.
+        // Reads the range and the box of each mesh, writes its row.
         "tlas" => meshes * (12 + BOX + 48),
         _ => return None,
     })
 }
 
-/// Bytes that a radix sort by eight-bit digits has to move at least: for each digit it reads the keys to
-/// count them, then reads and writes keys and values.
+/// Returns the minimum number of bytes that a radix sort by eight-bit digits has to move. For each digit it
+/// reads the keys to count them, then reads and writes keys and values.
 pub(super) fn sort_bytes(pairs: u64, key_bits: u32) -> u64 {
     u64::from(key_bits.div_ceil(8)) * pairs * 5 * WORD
 }
 
-/// The bandwidth of `bytes` in `ms`, as a share of that of a copy.
+/// Returns the bandwidth of `bytes` in `ms` as a fraction of that of a copy.
 pub(super) fn share(bytes: u64, ms: f64, copy_gb_per_s: f64) -> f64 {
     bytes as f64 / (ms * 1e6) / copy_gb_per_s
 }
@@ -186,7 +190,7 @@ mod tests {
         assert_eq!(share(8_000_000, 2.0, 8.0), 0.5);
     }
 
-    /// A closed mesh, whose vertices have six triangles each, at the cutoff that canopy builds with.
+    /// A closed mesh, whose vertices have six triangles each, at the leaf cutoff that canopy builds with.
     #[test]
     fn a_build_moves_at_most_280_bytes_a_triangle_and_a_better_one_480() {
         let counts = Counts {

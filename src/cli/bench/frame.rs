@@ -30,10 +30,10 @@ pub(super) const COLUMNS: &[Column] = &[
     ("CPU ms", "cpu_record_ms/median", Format::Ms),
 ];
 
-/// Time in the scene's clip from one frame to the next, in seconds.
+/// Clip time between frames in seconds.
 const STEP_SECS: f32 = 1.0 / 60.0;
 
-/// Draws every scene by every policy of rebuilding its trees.
+/// Renders every scene with every rebuild policy.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let software = session.software;
     let size: [u32; 2] = if software { [640, 360] } else { [1920, 1080] };
@@ -84,7 +84,7 @@ fn measure(session: &mut Session<'_>, workload: &Workload, size: [u32; 2]) -> Re
     Ok(())
 }
 
-/// Draws the same frames by one policy.
+/// Renders the same frames with one policy.
 fn measure_by(
     session: &mut Session<'_>,
     mut run: Run,

@@ -1,5 +1,5 @@
-//! Generated triangles: seeded, and the same on every machine, because IEEE 754 defines all arithmetic that
-//! is used exactly.
+//! Generated triangles. They are seeded and identical on every machine, because the code only uses arithmetic
+//! that IEEE 754 defines exactly.
 
 use crate::{
     accel::MeshRange,
@@ -8,22 +8,23 @@ use crate::{
 use clap::ValueEnum;
 use glam::{DMat4, Vec2, Vec3};
 
-/// A kind of generated triangles. All lie within ±2 of the origin.
+/// Kind of generated triangles. All lie within ±2 of the origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
 pub enum TriangleKind {
     /// Small triangles, evenly distributed in a cube.
     Soup,
-    /// A height field: neighbours share their vertices.
+    /// Height field with shared vertices.
     Terrain,
-    /// Spheres on a lattice, one mesh each.
+    /// Spheres on a lattice, each its own mesh.
     Meshes,
-    /// Long, thin triangles of all sizes and directions, which suit Morton codes badly.
+    /// Long, thin triangles of all sizes and directions, a bad case for Morton codes.
     Slivers,
-    /// Triangles that share one centroid, and so one Morton code.
+    /// Triangles with the same centroid and therefore the same Morton code.
     Equal,
-    /// A dense figure in a coarse world, as one mesh: of ten triangles nine in a ball of a thousandth of the extent.
+    /// Dense figure in a coarse world, as one mesh. Nine of ten triangles lie in a ball of a thousandth of
+    /// the extent.
     Dense,
-    /// A soup, of which one triangle in a hundred reaches across all.
+    /// Soup in which one of a hundred triangles spans the whole scene.
     Long,
 }
 
@@ -53,7 +54,7 @@ impl TriangleKind {
     }
 }
 
-/// Merged world-space triangles, as the tree builder reads them.
+/// Merged world-space triangles, the input of the BVH builder.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Input {
     /// World positions in metres.
@@ -66,8 +67,8 @@ pub struct Input {
     pub meshes: Vec<MeshRange>,
 }
 
-/// Generates `triangles` of a kind. Only [`TriangleKind::Meshes`] has more than one mesh: `meshes` of them,
-/// which share the triangles evenly.
+/// Generates `triangles` triangles of a kind. Only [`TriangleKind::Meshes`] creates more than one mesh. It
+/// divides the triangles evenly among `meshes` meshes.
 pub fn generate(kind: TriangleKind, triangles: u32, meshes: u32, seed: u64) -> Input {
     let mut random = Random(seed);
     let mut input = Input::default();
@@ -102,8 +103,8 @@ pub fn generate(kind: TriangleKind, triangles: u32, meshes: u32, seed: u64) -> I
             [at - along, at + along, at + width * random.cube()]
         }),
         TriangleKind::Equal => input.loose(triangles, || {
-            // On each axis the corners are −h, 0 and h: their mean and the centre of their box are exactly
-            // the origin.
+            // On each axis the corners are −h, 0 and h, so that the centroid and the centre of the box are
+            // exactly at the origin.
             let mut h = random.cube() * random.power_of_two(8);
             h += Vec3::splat(1e-6).copysign(h);
             [
@@ -138,7 +139,7 @@ pub fn generate(kind: TriangleKind, triangles: u32, meshes: u32, seed: u64) -> I
 }
 
 impl Input {
-    /// Adds a mesh of `count` triangles that share no vertices.
+    /// Adds a mesh of `count` triangles without shared vertices.
     fn loose(&mut self, count: u32, mut triangle: impl FnMut() -> [Vec3; 3]) {
         let first = self.positions.len() as u32;
         self.positions.reserve_exact(3 * count as usize);
@@ -152,8 +153,8 @@ impl Input {
         );
     }
 
-    /// Adds a mesh of `count` triangles: a grid over the unit square, two to a cell, that `surface` maps to
-    /// positions.
+    /// Adds a mesh of `count` triangles, a grid over the unit square with two triangles per cell. `surface`
+    /// maps it to positions.
     fn grid(&mut self, count: u32, surface: impl Fn(Vec2) -> Vec3) {
         let first = self.positions.len() as u32;
         let cells = count.div_ceil(2);
@@ -193,14 +194,14 @@ impl Input {
         self.triangle_info.resize(self.indices.len(), [number, 0]);
     }
 
-    /// The corners of every triangle.
+    /// Returns the corners of every triangle.
     pub fn triangles(&self) -> Vec<[Vec3; 3]> {
         let corner = |vertex: u32| Vec3::from(self.positions[vertex as usize]);
         let triangles = self.indices.iter();
         triangles.map(|triangle| triangle.map(corner)).collect()
     }
 
-    /// The same triangles in the same order, divided into `meshes` meshes of equal size.
+    /// Divides the triangles, in the same order, into `meshes` meshes of equal size.
     pub fn divided(mut self, meshes: u32) -> Self {
         let count = self.indices.len() as u32;
         self.meshes.clear();
@@ -219,7 +220,7 @@ impl Input {
         self
     }
 
-    /// The triangles as a scene: a node for each mesh, all of one plain material. The input is as
+    /// Converts the triangles to a scene with a node per mesh and one plain material. Expects the input as
     /// [`generate`] returns it.
     pub fn scene(&self) -> Scene {
         let normals = self.normals();
@@ -270,12 +271,12 @@ impl Input {
         scene
     }
 
-    /// Area-weighted unit normals of the vertices.
+    /// Computes area-weighted unit normals of the vertices.
     fn normals(&self) -> Vec<Vec3> {
         let mut normals = vec![Vec3::ZERO; self.positions.len()];
         for triangle in &self.indices {
             let [a, b, c] = triangle.map(|vertex| Vec3::from(self.positions[vertex as usize]));
-            // Edges are small: they are scaled so that their product does not underflow.
+            // Edges are short, so they are scaled to keep their product from underflowing.
             let doubled_area = ((b - a) * 1024.0).cross((c - a) * 1024.0);
             for vertex in triangle {
                 normals[*vertex as usize] += doubled_area;
@@ -285,8 +286,8 @@ impl Input {
     }
 }
 
-/// From the unit square to the unit sphere (octahedral map, Meyer et al. 2010), without the border where the
-/// square meets itself.
+/// Maps the unit square to the unit sphere (octahedral map, Meyer et al. 2010). Leaves out the border, where
+/// the square would meet itself.
 fn sphere(uv: Vec2) -> Vec3 {
     let p = 0.95 * (2.0 * uv - 1.0);
     let z = 1.0 - p.x.abs() - p.y.abs();
@@ -295,7 +296,7 @@ fn sphere(uv: Vec2) -> Vec3 {
     xy.extend(z).normalize_or(Vec3::Z)
 }
 
-/// Value noise in five octaves, about 0 to 1.
+/// Value noise in five octaves, approximately 0 to 1.
 fn fractal_noise(at: Vec2, seed: u32) -> f32 {
     let octave = |i: u32| {
         let scale = (1 << i) as f32;
@@ -304,7 +305,7 @@ fn fractal_noise(at: Vec2, seed: u32) -> f32 {
     (0..5).map(octave).sum()
 }
 
-/// Smooth interpolation between random values on the integers.
+/// Smooth interpolation between random values at integer positions.
 fn noise(at: Vec2, seed: u32) -> f32 {
     let corner = at.floor();
     let t = at - corner;
@@ -321,12 +322,12 @@ fn noise(at: Vec2, seed: u32) -> f32 {
 /// SplitMix64 (Steele, Lea and Flood 2014).
 #[derive(Debug, Clone)]
 pub struct Random(
-    /// The seed.
+    /// State, initially the seed.
     pub u64,
 );
 
 impl Random {
-    /// 32 uniform bits.
+    /// Returns 32 uniformly random bits.
     pub fn bits(&mut self) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -335,23 +336,23 @@ impl Random {
         ((z ^ (z >> 31)) >> 32) as u32
     }
 
-    /// Uniform in 0..1.
+    /// Returns a uniform number in 0..1.
     pub fn unit(&mut self) -> f32 {
         (self.bits() >> 8) as f32 / (1 << 24) as f32
     }
 
-    /// Uniform in the cube of ±1.
+    /// Returns a uniform point in the cube of ±1.
     pub fn cube(&mut self) -> Vec3 {
         Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
     }
 
-    /// A corner in the cube of ±1, and two others within `size` of it on each axis.
+    /// Returns a triangle with one corner in the cube of ±1 and two others within `size` of it on each axis.
     fn triangle(&mut self, size: f32) -> [Vec3; 3] {
         let at = self.cube();
         [at, at + size * self.cube(), at + size * self.cube()]
     }
 
-    /// One of the `count` numbers 1, ½, ¼, …, all equally likely.
+    /// Returns one of the `count` numbers 1, ½, ¼, …, with equal probability.
     fn power_of_two(&mut self, count: u32) -> f32 {
         1.0 / (1 << (self.bits() % count)) as f32
     }

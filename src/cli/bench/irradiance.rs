@@ -1,5 +1,5 @@
-//! `canopy bench irradiance`: the projection of cubes to spherical harmonics, and the environment of a sky whose
-//! sun moves.
+//! `canopy bench irradiance`: projects cubes to spherical harmonics, and updates the environment of a sky
+//! with a moving sun.
 
 use super::{
     floor,
@@ -10,10 +10,7 @@ use super::{
 use crate::{
     Error, Result,
     config::EnvironmentSource,
-    gpu::{
-        Gpu,
-        profiler::Scope,
-    },
+    gpu::{Gpu, profiler::Scope},
     reference::environment::{
         cube_map::nth_texel_direction,
         project_sh::{self as cpu, COEFFICIENTS, Texel},
@@ -41,13 +38,13 @@ pub(super) const COLUMNS: &[Column] = &[
     ("error", "error", Format::Exponent),
 ];
 
-/// Largest relative error of the pass.
+/// Maximum relative error of the pass.
 const TOLERANCE: f64 = 1e-5;
 
-/// Sizes of a sky's cube: it has no detail beyond.
+/// Face sizes of the sky's cube. More texels would show no more detail.
 const SKY_FACES: std::ops::RangeInclusive<u32> = 16..=256;
 
-/// A texel of a cube.
+/// Texel format of a cube.
 pub(in crate::cli) trait Stored: Texel + bytemuck::Pod {
     const NAME: &str;
     const FORMAT: TextureFormat;
@@ -63,7 +60,7 @@ impl Stored for [f32; 4] {
     const FORMAT: TextureFormat = TextureFormat::Rgba32Float;
 }
 
-/// Projects cubes of every size, of halves and of floats, onto three bands and onto five.
+/// Projects cubes of every size, with half and full floats, to three and five bands.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let faces = match &session.args.faces[..] {
         [] => &[64, 128, 256, 512, 1024],
@@ -87,7 +84,8 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The whole environment of a sky whose sun moves in every frame: cube, levels, harmonics, prefiltered cube.
+/// Updates the whole environment of a sky whose sun moves every frame: cube, mip levels, harmonics,
+/// prefiltered cube.
 fn measure_sky(session: &mut Session<'_>, face: u32) -> Result<()> {
     let mut config = session.config.clone();
     config.environment.source = EnvironmentSource::Sky;
@@ -111,7 +109,7 @@ fn measure_sky(session: &mut Session<'_>, face: u32) -> Result<()> {
     Ok(())
 }
 
-/// Measures the projection onto `N` coefficients.
+/// Measures the projection to `N` coefficients.
 fn measure<T: Stored, const N: usize>(
     session: &mut Session<'_>,
     pass: &ProjectSh,
@@ -165,7 +163,7 @@ pub(in crate::cli) fn upload<T: Stored>(gpu: &Gpu, face: u32, texels: &[T]) -> R
     Ok(cube)
 }
 
-/// A bright sky with a sun some degrees wide, over dark ground, with noise.
+/// Generates a bright sky with noise, a sun some degrees wide, and dark ground.
 pub(in crate::cli) fn sky(face: u32, seed: u64) -> Vec<[f32; 4]> {
     let mut random = Random(seed);
     let sun = DVec3::new(0.5, 0.6, -0.4).normalize();

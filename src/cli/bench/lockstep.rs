@@ -1,5 +1,5 @@
-//! Rays in lockstep, as GPUs run them, counted on the CPU: the rays of a group of 32 wait for each other at
-//! the end of every phase of `bvh_traverse`, be it nodes or triangles.
+//! CPU simulation of rays in lockstep, as on a GPU. The 32 rays of a group wait for each other at the end of
+//! every phase of `bvh_traverse`, both for nodes and for triangles.
 
 use crate::accel::{
     Query, Ray,
@@ -9,12 +9,12 @@ use crate::accel::{
 use glam::DVec3;
 use std::ops::Range;
 
-/// Rays of a group.
+/// Rays per group.
 pub(super) const GROUP: usize = 32;
-/// Groups that are replayed at most, evenly spread.
+/// Maximum number of groups to simulate, evenly distributed.
 const GROUPS: usize = 2048;
 
-/// A tree as rays meet it.
+/// A tree, prepared for traversal on the CPU.
 #[derive(Debug)]
 pub(super) struct Replay<'a> {
     nodes: Vec<Vec<Child>>,
@@ -22,14 +22,14 @@ pub(super) struct Replay<'a> {
     root: Next,
 }
 
-/// What rays count, in the mean.
+/// Mean step counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Steps {
-    /// Nodes that a ray visits.
+    /// Nodes visited per ray.
     pub(super) nodes: f64,
-    /// Steps of a group: in each phase those of its slowest ray.
+    /// Steps per group, where each phase takes as long as its slowest ray.
     pub(super) lockstep: f64,
-    /// Steps of all groups.
+    /// Total steps of all groups.
     pub(super) all: f64,
 }
 
@@ -45,22 +45,22 @@ enum Next {
     Nothing,
     Node(usize),
     Leaves(Range<u32>),
-    /// A mesh that is a leaf: it comes up by its distance, like a node.
+    /// A mesh that is a single leaf. Traversal orders it by distance, like a node.
     Mesh(Range<u32>),
 }
 
-/// How many children a node has.
+/// Branching factor of the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
-    /// The binary radix tree, with exact boxes.
+    /// Binary radix tree, with exact boxes.
     Two,
-    /// The nodes that were built.
+    /// Four-wide nodes, as built.
     Four,
 }
 
 impl<'a> Replay<'a> {
-    /// The trees of `data`, where rays take up to `leaf_cutoff` triangles as a leaf: no fewer than the trees
-    /// do, and for the binary tree those do 1.
+    /// Prepares the trees of `data` for rays that treat up to `leaf_cutoff` triangles as a leaf. The cutoff
+    /// must not be below that of the trees, and binary trees must have been built with a cutoff of 1.
     pub(super) fn new(data: &'a TreeData, leaf_cutoff: u32, width: Width) -> Self {
         let mut replay = Self {
             nodes: Vec::new(),
@@ -81,7 +81,7 @@ impl<'a> Replay<'a> {
         replay
     }
 
-    /// A leaf of the TLAS: the tree of its mesh.
+    /// Converts a leaf of the TLAS to the tree of its mesh.
     fn mesh(&mut self, data: &TreeData, leaf: u32, leaf_cutoff: u32, width: Width) -> Next {
         let mesh = &data.triangles[leaf as usize];
         let leaves = mesh.triangle..mesh.triangle + mesh.payload;
@@ -92,7 +92,8 @@ impl<'a> Replay<'a> {
             .1
     }
 
-    /// Adds a binary node of the TLAS, or where there is a `cutoff` of a mesh, and returns it with its box.
+    /// Adds a node and returns it with its box. It is a node of a mesh if there is a `cutoff`, otherwise of
+    /// the TLAS.
     fn node(
         &mut self,
         data: &TreeData,
@@ -144,7 +145,7 @@ impl<'a> Replay<'a> {
         (around, Next::Node(at))
     }
 
-    /// Replays `rays`, some groups of them. Threads without a ray wait for the others of their group.
+    /// Traces some groups of `rays`. Threads without a ray wait for the others of their group.
     pub(super) fn run(&self, rays: impl IntoIterator<Item = Option<Ray>>, query: Query) -> Steps {
         let rays: Vec<_> = rays.into_iter().collect();
         let groups: Vec<_> = rays.chunks(GROUP).collect();
@@ -175,7 +176,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The nodes and the triangles that a ray visits, in turns.
+    /// Returns the numbers of nodes and triangles that a ray visits in each phase.
     fn trace(&self, ray: &Ray, query: Query) -> Vec<[u32; 2]> {
         let mut rounds = Vec::new();
         let mut stack = Vec::new();
@@ -235,7 +236,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// The empty box.
+/// Empty box.
 const NOTHING: [DVec3; 2] = [DVec3::INFINITY, DVec3::NEG_INFINITY];
 
 fn join([a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> [DVec3; 2] {
@@ -254,7 +255,7 @@ fn leaf_box(leaf: &LeafTriangle) -> [DVec3; 2] {
     [a.min(b).min(c), a.max(b).max(c)]
 }
 
-/// Where a ray enters a child's box.
+/// Returns the distance at which a ray enters a child's box.
 fn enter(child: &Child, origin: DVec3, direction: DVec3, t_min: f64, t_max: f64) -> Option<f64> {
     let (mut near, mut far) = (t_min, t_max);
     for axis in 0..3 {
@@ -267,7 +268,7 @@ fn enter(child: &Child, origin: DVec3, direction: DVec3, t_min: f64, t_max: f64)
     (near <= far).then_some(near)
 }
 
-/// Where a ray hits a triangle (Möller and Trumbore 1997).
+/// Returns the distance at which a ray hits a triangle (Möller and Trumbore 1997).
 fn intersect(leaf: &LeafTriangle, origin: DVec3, direction: DVec3) -> Option<f64> {
     let [v0, v1, v2] = corners(leaf);
     let (edge1, edge2) = (v1 - v0, v2 - v0);

@@ -1,8 +1,8 @@
-//! `canopy bench`: measurements on any adapter, by GPU timestamps.
+//! `canopy bench`: benchmarks on any adapter, measured with GPU timestamps.
 //!
-//! A suite plans what to measure (`workloads`, [`inputs`]), repeats it ([`timing`]) and adds runs to a
-//! `report`. `floor` tells how many bytes a stage has to move at least, and `baseline` is a textbook's
-//! traversal for comparison.
+//! A suite selects its workloads (`workloads`, [`inputs`]), repeats each of them ([`timing`]) and adds runs
+//! to a `report`. `floor` has the minimum memory traffic of each stage. `baseline` is a textbook traversal
+//! for comparison.
 
 mod args;
 mod baseline;
@@ -38,12 +38,12 @@ use report::{Column, Report};
 use session::Session;
 use timing::{Meter, Sampling};
 
-/// Measures a suite and prints its report.
+/// Runs a suite and prints its report.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for an option that the suite does not have, [`Error::WrongResult`] where a result fails
-/// its check, and those of loading and drawing.
+/// [`Error::Usage`] for an option that does not apply to the suite. [`Error::WrongResult`] if a result fails
+/// its check. Any error of loading and drawing.
 pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.check()?;
     for file in &args.files {
@@ -90,7 +90,7 @@ pub fn run(args: &BenchArgs, mut config: Config, quiet: bool) -> Result<()> {
     })
 }
 
-/// Columns of a suite's table.
+/// Returns the table columns of a suite.
 fn columns(suite: Suite) -> &'static [Column] {
     match suite {
         Suite::Sort => sort::COLUMNS,

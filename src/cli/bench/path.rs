@@ -1,4 +1,4 @@
-//! `canopy bench path`: every frame of a clip, of a camera's path, or of a turn around the scene.
+//! `canopy bench path`: every frame of a clip, of a camera path, or of an orbit around the scene.
 
 use super::{
     report::{Column, Format, Run, Stage},
@@ -40,10 +40,10 @@ pub(super) const COLUMNS: &[Column] = &[
     ("CPU ms", "cpu_ms/median", Format::Ms),
 ];
 
-/// Frames of a turn around the scene.
+/// Number of frames of an orbit.
 const TURN: u32 = 120;
 
-/// The name of a route in reports.
+/// Returns the name of a route in reports.
 fn route_name(route: &Route) -> &'static str {
     match route {
         Route::Scene => "clip",
@@ -52,7 +52,7 @@ fn route_name(route: &Route) -> &'static str {
     }
 }
 
-/// Draws every frame once and reports what each took.
+/// Renders every frame once and reports the time of each.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let args = session.args;
     let software: [u32; 2] = [640, 360];
@@ -85,7 +85,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         (Some(path), _) => Route::Keys(path),
         (None, Some(_)) if clip_secs > 0.0 => Route::Scene,
         (None, Some(clip)) => {
-            let what = format!("--clip {clip}: the scene has no clip that lasts");
+            let what = format!("--clip {clip}: the scene has no clip with a duration");
             return Err(Error::Usage(what));
         }
         (None, None) => Route::Turn {
@@ -200,7 +200,7 @@ fn report(session: &mut Session<'_>, offscreen: &Offscreen, route: &Route) -> Re
     Ok(())
 }
 
-/// What the page tells beside its frames.
+/// Returns the contents of the page apart from its frames.
 fn page(args: &BenchArgs, offscreen: &Offscreen, route: &Route) -> html::Report {
     let [width, height] = offscreen.config.output.size;
     let stats = offscreen.stats();
@@ -236,7 +236,7 @@ fn page(args: &BenchArgs, offscreen: &Offscreen, route: &Route) -> html::Report 
     }
 }
 
-/// The scene's name.
+/// Returns the name of the scene.
 fn name(args: &BenchArgs) -> String {
     let file_name = |file: &std::path::PathBuf| {
         let name = file.file_name();

@@ -1,4 +1,4 @@
-//! `canopy bench pathtrace`: paths of light by one kernel and by separate ones.
+//! `canopy bench pathtrace`: path tracing with one kernel and with separate kernels.
 
 use super::{
     report::{Column, Format},
@@ -28,17 +28,17 @@ pub(super) const COLUMNS: &[Column] = &[
     ("lockstep", "lockstep", Format::Ratio),
 ];
 
-/// Paths in lockstep.
+/// Number of paths in lockstep.
 const GROUP: usize = 32;
 
-/// Kernels, and whether hits are sorted.
+/// Kernel variants: the kernels, and true if hits are sorted.
 const VARIANTS: [(PathKernels, bool); 3] = [
     (PathKernels::One, false),
     (PathKernels::Separate, false),
     (PathKernels::Separate, true),
 ];
 
-/// Traces every scene by every variant.
+/// Path traces every scene with every variant.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let software = session.software;
     let size: [u32; 2] = if software { [160, 90] } else { [1920, 1080] };
@@ -100,7 +100,7 @@ fn measure(session: &mut Session<'_>, workload: &Workload, size: [u32; 2]) -> Re
     Ok(())
 }
 
-/// Times of every variant, in turns.
+/// Times every variant, alternating between them.
 fn draw(session: &Session<'_>, offscreen: &mut Offscreen) -> Result<Vec<Timings>> {
     let moment = offscreen.moment(offscreen.config.animation.time);
     let sampling = &session.meter.sampling;
@@ -118,7 +118,7 @@ fn draw(session: &Session<'_>, offscreen: &mut Offscreen) -> Result<Vec<Timings>
             took_ms += wall_ms;
             let mut repetition = Repetition::new(&offscreen.stats().passes, wall_ms);
             repetition.stages.retain(|(name, _)| name.starts_with("path"));
-            // Software adapters write timestamps of large dispatches late.
+            // llvmpipe writes the timestamps of large dispatches late.
             repetition.gpu_ms = match session.software {
                 true => wall_ms,
                 false => repetition.stages.iter().map(|(_, ms)| ms).sum(),
@@ -132,14 +132,14 @@ fn draw(session: &Session<'_>, offscreen: &mut Offscreen) -> Result<Vec<Timings>
     Ok(all)
 }
 
-/// Rays that groups of neighbours trace one after another, summed.
+/// Returns the total number of rays that groups of neighbouring paths trace one after another.
 fn lockstep(lengths: &[u32], kernels: PathKernels) -> usize {
     if kernels == PathKernels::One {
         let groups = lengths.chunks(GROUP);
         let longest = groups.map(|group| group.iter().copied().max().unwrap_or(0));
         return longest.sum::<u32>() as usize;
     }
-    // How many go on by so many rays.
+    // Number of paths that end after each number of rays.
     let mut ends: BTreeMap<u32, usize> = BTreeMap::new();
     for length in lengths {
         *ends.entry(*length).or_default() += 1;
@@ -155,12 +155,13 @@ mod tests {
 
     #[test]
     fn groups_wait_for_the_longest_path_and_lists_for_none() {
-        // A path of five rays among those of one; then a group of five.
+        // One path of five rays among paths of one ray, then a group of paths of five rays.
         let mut lengths = vec![1; 2 * GROUP];
         lengths[3] = 5;
         lengths[GROUP..].fill(5);
         assert_eq!(lockstep(&lengths, PathKernels::One), 10);
-        // Two groups by the first ray, two by each of the four others: 33 paths are in them.
+        // Two groups for the first ray. The 33 paths that continue also need two groups for each of the four
+        // other rays.
         assert_eq!(lockstep(&lengths, PathKernels::Separate), 10);
         lengths[GROUP] = 1;
         assert_eq!(lockstep(&lengths, PathKernels::One), 10);

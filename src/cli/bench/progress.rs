@@ -1,8 +1,8 @@
-//! How far a suite has come.
+//! Progress of a suite.
 
 use crate::cli::progress::StatusLine;
 
-/// The steps of a suite, shown on a terminal.
+/// Step counter of a suite, shown on a terminal.
 #[derive(Debug)]
 pub(super) struct Progress {
     line: StatusLine,
@@ -11,7 +11,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// `total` steps.
+    /// Creates a counter of `total` steps.
     pub(super) fn new(quiet: bool, total: usize) -> Self {
         Self {
             line: StatusLine::new(quiet),
@@ -20,7 +20,7 @@ impl Progress {
         }
     }
 
-    /// Begins the next step.
+    /// Starts the next step.
     pub(super) fn step(&mut self, what: &str) {
         let what = format!("{} of {}: {what}", self.done + 1, self.total);
         self.line.step(self.done, self.total, what);

@@ -1,4 +1,4 @@
-//! `canopy bench query`: nearest points and what boxes touch, in two orders and two ways.
+//! `canopy bench query`: nearest points and box overlaps, in two orders and with two methods.
 
 use super::{
     build,
@@ -37,28 +37,29 @@ pub(super) const COLUMNS: &[Column] = &[
     ("to one pass", "to_one_pass", Format::Ratio),
 ];
 
-/// Leaf cutoffs that are measured if none is given.
+/// Leaf cutoffs to measure by default.
 const CUTOFFS: [u32; 3] = [2, 4, 8];
-/// Half the edge of a box, as a share of the scene's diagonal.
+/// Half the edge length of a box, as a fraction of the scene's diagonal.
 const HALF_BOX: f32 = 0.01;
-/// How far distances may be apart, as a share of it: different triangles win by rounding.
+/// Maximum relative difference between distances. Rounding decides between triangles at nearly equal
+/// distances.
 const CLOSE: f32 = 1e-5;
 
-/// Pipelines of the builder and of the queries.
+/// Builder and query pipelines.
 struct Kernels {
     lbvh: Lbvh,
     nearest: NearestPoints,
     overlaps: Overlap<BoxQuery>,
 }
 
-/// What is asked.
+/// Lists of queries.
 struct Lists {
     points: Vec<[f32; 4]>,
     boxes: Vec<BoxQuery>,
     diagonal: f32,
 }
 
-/// Asks every scene.
+/// Queries every scene.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let software = session.software;
     let size: &[u32] = &[if software { 64_000 } else { 1_000_000 }];
@@ -154,7 +155,7 @@ impl Lists {
     }
 }
 
-/// A line of the report.
+/// Creates a run of the report.
 fn line(run: &Run, query: &str, order: &str, timings: &Timings, count: usize) -> Run {
     let mut run = run.clone();
     run.set("query", query);
@@ -210,7 +211,7 @@ fn nearest(
     Ok(())
 }
 
-/// Times what boxes touch in both orders, counted first and in one pass.
+/// Times box overlaps in both orders, with a counting pass first and in a single pass.
 fn overlaps(
     session: &mut Session<'_>,
     queries: &Kernels,

@@ -1,4 +1,4 @@
-//! Rays as a frame traces them, made from its G-buffer on the CPU, in the order of the renderer's tiles.
+//! Rays like those of a frame, generated on the CPU from its G-buffer in the order of the renderer's tiles.
 
 use super::inputs::Random;
 use crate::{
@@ -9,23 +9,24 @@ use crate::{
 
 use glam::Vec3;
 
-/// Pixels along the side of a tile.
+/// Edge length of a tile in pixels.
 const TILE: u32 = 8;
 
-/// The surfaces that a G-buffer's pixels see.
+/// Visible surfaces of a G-buffer.
 #[derive(Debug)]
 pub(super) struct Surfaces {
     size: [u32; 2],
-    /// Position and normal towards the eye of each pixel, row by row; `None` for the background.
+    /// Position and normal of each pixel, row by row, with the normal facing the camera. `None` for the
+    /// background.
     points: Vec<Option<(Vec3, Vec3)>>,
-    /// Distance in metres from a surface, along its normal, at which rays start: interpolated points lie this
-    /// close to their triangle.
+    /// Offset of ray origins along the normal in metres, larger than the distance of interpolated points from
+    /// their triangle.
     step: f32,
 }
 
 impl Surfaces {
-    /// Surfaces from the channels of a frame. Rays start at a ten-thousandth of `radius`, half the scene's
-    /// diagonal, from them.
+    /// Reads the surfaces from the channels of a frame. Ray origins are offset by a ten-thousandth of
+    /// `radius`, which is half the scene's diagonal.
     pub(super) fn new(position: &FloatImage, normal: &FloatImage, eye: Vec3, radius: f32) -> Self {
         let points = position.texels.iter().zip(&normal.texels).map(|(p, n)| {
             let seen = p[3] != 0.0 && n[3] != 0.0 && p[..3].iter().all(|x| x.is_finite());
@@ -41,7 +42,7 @@ impl Surfaces {
         }
     }
 
-    /// Pixel, point and normal of every pixel that sees something.
+    /// Returns the pixel, point and normal of every pixel with a surface.
     fn surfaces(&self) -> impl Iterator<Item = ([u32; 2], Vec3, Vec3)> {
         pixels(self.size).filter_map(|[x, y]| {
             let (point, normal) = (*self.points.get((y * self.size[0] + x) as usize)?)?;
@@ -49,7 +50,8 @@ impl Surfaces {
         })
     }
 
-    /// Rays to the first of `lights` that reaches a surface facing it, one from each such surface.
+    /// Returns shadow rays to the first of `lights` that reaches a surface facing it, one for each such
+    /// surface.
     pub(super) fn shadow(&self, lights: &[Light]) -> Vec<Ray> {
         let to = |light: &Light| -> Vec<Ray> {
             let ray = |(_, point, normal): ([u32; 2], Vec3, Vec3)| {
@@ -62,7 +64,7 @@ impl Surfaces {
         lists.find(|rays| !rays.is_empty()).unwrap_or_default()
     }
 
-    /// One ray of length `reach` from each surface, in a cosine-distributed direction around its normal
+    /// Returns one ray of length `reach` per surface, in a cosine-distributed direction around its normal
     /// (Malley's method).
     pub(super) fn ambient_occlusion(&self, reach: f32, seed: u64) -> Vec<Ray> {
         let ray = |([x, y], point, normal): ([u32; 2], Vec3, Vec3)| {
@@ -89,7 +91,7 @@ impl Surfaces {
     }
 }
 
-/// Every pixel in tiles of 8 × 8, row by row of tiles.
+/// Returns every pixel in tiles of 8 × 8, with the tiles row by row.
 fn pixels([width, height]: [u32; 2]) -> impl Iterator<Item = [u32; 2]> {
     let [columns, rows] = [width.div_ceil(TILE), height.div_ceil(TILE)];
     (0..columns * rows).flat_map(move |tile| {
@@ -100,7 +102,7 @@ fn pixels([width, height]: [u32; 2]) -> impl Iterator<Item = [u32; 2]> {
     })
 }
 
-/// A ray through the middle of every pixel.
+/// Returns a ray through the centre of every pixel.
 pub(in crate::cli) fn primary(size: [u32; 2], view: &View) -> Vec<Ray> {
     let [width, height] = size.map(|side| side as f32);
     let ray = |[x, y]: [u32; 2]| {
@@ -127,7 +129,7 @@ pub(in crate::cli) fn primary(size: [u32; 2], view: &View) -> Vec<Ray> {
     pixels(size).map(ray).collect()
 }
 
-/// Unit vector and distance to a light, if it reaches the point; as in light/light.wgsl.
+/// Returns the unit vector and distance to a light if it reaches the point, like light/light.wgsl.
 pub(in crate::cli) fn towards(light: &Light, point: Vec3) -> Option<(Vec3, f32)> {
     let along = Vec3::from(light.direction);
     if light.kind == lights::LIGHT_DIRECTIONAL {
@@ -147,7 +149,7 @@ mod tests {
     use super::*;
     use glam::Mat4;
 
-    /// A floor at y = 0 that all pixels but the first see.
+    /// A floor at y = 0, visible in all pixels but the first.
     fn floor(size: [u32; 2]) -> Surfaces {
         let image = |texel: [f32; 4]| {
             let mut texels = vec![texel; (size[0] * size[1]) as usize];
@@ -199,7 +201,7 @@ mod tests {
             position: [1.0, 3.0, 2.0],
             ..Light::default()
         };
-        // The normal is turned to the eye, so the first light is behind the floor.
+        // Normals face the camera, so the first light is behind the floor.
         let rays = floor.shadow(&[below, lamp]);
         assert_eq!(rays.len(), 15);
         assert_eq!((rays[0].direction, rays[0].t_max), ([0.0, 1.0, 0.0], 3.0));

@@ -1,14 +1,14 @@
-//! The report of a suite: as JSON, and as a table of the same for people.
+//! Report of a suite, as JSON and as a table of text.
 
 use super::timing::{Summary, Timings};
 use serde_json::{Map, Value, json};
 
-/// One line of the table.
+/// A row of the table.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Run {
-    /// The fields in JSON, without the stages.
+    /// Fields in JSON, without the stages.
     pub(in crate::cli) fields: Map<String, Value>,
-    /// Stages in the order in which they run.
+    /// Stages, in the order in which they run.
     pub(in crate::cli) stages: Vec<Stage>,
 }
 
@@ -19,12 +19,12 @@ pub(in crate::cli) struct Stage {
     pub(in crate::cli) name: String,
     /// Median time in milliseconds.
     pub(in crate::cli) ms: f64,
-    /// Bandwidth as a share of that of a copy.
+    /// Bandwidth as a fraction of that of a copy.
     pub(in crate::cli) share: Option<f64>,
 }
 
 impl Run {
-    /// A run with the fields of a JSON object.
+    /// Creates a run from the fields of a JSON object.
     pub(in crate::cli) fn new(fields: Value) -> Self {
         let fields = match fields {
             Value::Object(fields) => fields,
@@ -36,7 +36,7 @@ impl Run {
         }
     }
 
-    /// Adds timings. `share` computes a stage's share of the bandwidth from its name and its milliseconds.
+    /// Adds timings. `share` computes the bandwidth fraction of a stage from its name and milliseconds.
     pub(in crate::cli) fn time(&mut self, timings: &Timings, share: impl Fn(&str, f64) -> Option<f64>) {
         self.set("gpu_ms", Summary::of(&timings.gpu_ms).json());
         self.set("wall_ms", Summary::of(&timings.wall_ms).json());
@@ -58,7 +58,7 @@ impl Run {
         self.fields.get(key)
     }
 
-    /// Median time on the GPU in milliseconds.
+    /// Returns the median GPU time in milliseconds.
     pub(in crate::cli) fn median_ms(&self) -> Option<f64> {
         self.get("gpu_ms")?.get("median")?.as_f64()
     }
@@ -84,42 +84,42 @@ impl Run {
 pub(in crate::cli) enum Format {
     /// Plain text.
     Text,
-    /// A number with K, M or G for thousands, millions or billions.
+    /// Number with K, M or G for thousands, millions or billions.
     Count,
     /// Milliseconds.
     Ms,
     /// A factor.
     Ratio,
-    /// A share, in percent.
+    /// Fraction, in percent.
     Percent,
-    /// A number with two decimals.
+    /// Number with two decimals.
     Decimal,
-    /// A number with two digits and a power of ten.
+    /// Number with two digits and a power of ten.
     Exponent,
 }
 
-/// A column: title, field of a run (or field/member), format. A column that no run has is left out.
+/// Column: title, field of a run (or field/member), and format. Columns that no run has are left out.
 pub(in crate::cli) type Column = (&'static str, &'static str, Format);
 
-/// The report of a suite.
+/// Report of a suite.
 #[derive(Debug)]
 pub(in crate::cli) struct Report {
     /// Name of the suite.
     pub(in crate::cli) suite: &'static str,
     /// The adapter in JSON.
     pub(in crate::cli) adapter: Value,
-    /// Measured bandwidth of a copy in gigabytes per second, reads and writes counted.
+    /// Measured bandwidth of a copy in gigabytes per second, counting reads and writes.
     pub(in crate::cli) copy_gb_per_s: Option<f64>,
-    /// Runs that were measured.
+    /// Measured runs.
     pub(in crate::cli) runs: Vec<Run>,
-    /// Runs that were skipped, each with its reason.
+    /// Skipped runs, each with its reason.
     pub(in crate::cli) skipped: Vec<Run>,
-    /// Lines under the table.
+    /// Notes below the table.
     pub(in crate::cli) notes: Vec<String>,
 }
 
 impl Report {
-    /// An empty report.
+    /// Creates an empty report.
     pub(in crate::cli) fn new(suite: &'static str, adapter: Value) -> Self {
         Self {
             suite,
@@ -131,14 +131,14 @@ impl Report {
         }
     }
 
-    /// Adds a run that is skipped, with its reason.
+    /// Adds a skipped run with its reason.
     pub(in crate::cli) fn skip(&mut self, mut what: Run, why: &impl std::fmt::Display) {
         what.set("reason", why.to_string());
         self.skipped.push(what);
     }
 
-    /// Gives each run the ratio of its time to that of the run of half its `size`, if one has the same name
-    /// and number of meshes.
+    /// Adds to each run the ratio of its time to that of the run with half its `size`, if one exists with the
+    /// same name and number of meshes.
     pub(in crate::cli) fn scaling(&mut self, size: &str) {
         let key = |run: &Run, factor: u64| {
             let number = |name: &str| run.get(name).and_then(Value::as_u64);
@@ -157,7 +157,7 @@ impl Report {
         }
     }
 
-    /// The report as JSON.
+    /// Formats the report as JSON.
     pub(in crate::cli) fn json(&self) -> Value {
         let all = |runs: &[Run]| runs.iter().map(Run::json).collect::<Vec<_>>();
         let mut report = json!({
@@ -172,7 +172,7 @@ impl Report {
         report
     }
 
-    /// The report as text.
+    /// Formats the report as text.
     pub(in crate::cli) fn text(&self, columns: &[Column]) -> String {
         let word = |key: &str| self.adapter[key].as_str().unwrap_or_default();
         let mut text = format!("{} ({}, {})", word("name"), word("backend"), word("driver"));
@@ -298,7 +298,7 @@ fn cell(value: &Value, format: Format) -> String {
     }
 }
 
-/// Three significant digits, with K, M or G.
+/// Formats a number with three significant digits and K, M or G.
 fn si(number: f64) -> String {
     let units = [(1e9, " G"), (1e6, " M"), (1e3, " K"), (1.0, "")];
     let (unit, sign) = units
@@ -318,7 +318,7 @@ fn si(number: f64) -> String {
     text + sign
 }
 
-/// Aligned columns, numbers to the right.
+/// Aligns columns, numbers to the right.
 fn table(rows: &[Vec<String>]) -> String {
     let mut widths = vec![0; rows.first().map_or(0, Vec::len)];
     for row in rows {

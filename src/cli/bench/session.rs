@@ -1,23 +1,23 @@
-//! A suite while it is measured.
+//! State of a running suite.
 
 use super::{args::BenchArgs, progress::Progress, report::Report, timing::Meter};
 use crate::config::Config;
 
-/// A suite while it is measured.
+/// State of a running suite.
 #[derive(Debug)]
 pub(super) struct Session<'a> {
     pub(super) args: &'a BenchArgs,
     pub(super) config: &'a Config,
     pub(super) quiet: bool,
-    /// Whether the adapter is a software renderer: sizes are small.
+    /// True if the adapter is a software renderer, which gets smaller workloads.
     pub(super) software: bool,
-    /// The device that compute passes are measured on.
+    /// Device for measuring compute passes.
     pub(super) meter: Meter,
     pub(super) report: Report,
 }
 
 impl Session<'_> {
-    /// A line that shows how many of so many steps are done.
+    /// Creates a progress line of `steps` steps.
     pub(super) fn progress(&self, steps: usize) -> Progress {
         Progress::new(self.quiet, steps)
     }

@@ -1,4 +1,4 @@
-//! `canopy bench sort`: pairs of 32-bit keys and 32-bit values.
+//! `canopy bench sort`: radix sort of pairs of a 32-bit key and a 32-bit value.
 
 use super::{
     floor,
@@ -29,7 +29,7 @@ pub(super) const COLUMNS: &[Column] = &[
     ("of copy", "share/sort", Format::Percent),
 ];
 
-/// A distribution of keys.
+/// Distribution of keys.
 #[derive(Debug, Clone, Copy)]
 enum Keys {
     Random,
@@ -56,14 +56,14 @@ impl Keys {
             Self::Random => random.bits(),
             Self::Sorted => (u64::from(i) * (1 << 32) / u64::from(count)) as u32,
             Self::Equal => 0xdead_beef,
-            // Sixteen keys that differ in every digit.
+            // Sixteen distinct keys that differ in every digit.
             Self::Few => (random.bits() & 15) * 0x1111_1111,
         };
         (0..count).map(key).collect()
     }
 }
 
-/// Sorts every kind of keys at every size.
+/// Sorts every distribution of keys at every size.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let default: &[u32] = if session.software {
         &[1_000, 16_000, 128_000, 256_000, 512_000]
@@ -102,7 +102,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The buffers that are sorted, and the unsorted pairs.
+/// Buffers to sort, and the unsorted pairs.
 struct SortRun {
     pairs: SortBuffers,
     digits: Digits,
@@ -112,7 +112,7 @@ struct SortRun {
 }
 
 impl SortRun {
-    /// Buffers of `count` pairs. Keys are only made if the buffers fit.
+    /// Creates buffers of `count` pairs. Generates the keys only if the buffers fit.
     fn new(
         gpu: &Gpu,
         sort: &RadixSort,
@@ -140,7 +140,7 @@ impl SortRun {
     fn time(&self, meter: &mut Meter, sort: &RadixSort) -> Result<Timings> {
         meter.time(
             |encoder| {
-                // Sorting overwrites the pairs: each repetition begins with the unsorted ones.
+                // Sorting overwrites the pairs, so each repetition starts from a copy of the unsorted ones.
                 let input = self.digits.input();
                 for (from, array) in [
                     (&self.keys, &self.pairs.keys[input]),
@@ -155,7 +155,7 @@ impl SortRun {
         )
     }
 
-    /// Fails unless the pairs are the stable order of `keys`.
+    /// Fails unless the pairs are a stable sort of `keys`.
     fn check(&self, gpu: &Gpu, keys: &[u32]) -> Result<()> {
         let output = self.digits.output();
         let read = |array: &Array| -> Result<Vec<u32>> {
@@ -171,10 +171,10 @@ impl SortRun {
     }
 }
 
-/// Whether `sorted` with `values` is the stable order of `keys`, whose values were 0, 1, 2, ….
+/// True if `sorted` with `values` is a stable sort of `keys`, whose values were 0, 1, 2, ….
 fn is_sorted(keys: &[u32], sorted: &[u32], values: &[u32]) -> bool {
     let pairs: Vec<_> = sorted.iter().zip(values).collect();
-    // Equal keys keep their order: pairs ascend strictly, and so no value occurs twice under a key.
+    // Stable sorting makes the pairs strictly ascending, so no value can occur twice under a key.
     let kept = |(key, value): &(&u32, &u32)| keys.get(**value as usize) == Some(*key);
     pairs.len() == keys.len() && pairs.is_sorted_by(|a, b| a < b) && pairs.iter().all(kept)
 }

@@ -1,4 +1,4 @@
-//! Repeated timings of a piece of GPU work, and their statistics.
+//! Repeated timings of GPU work, and their statistics.
 
 use super::copy::Copy;
 use crate::{
@@ -10,26 +10,26 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Least and largest number of repetitions if it follows from their time.
+/// Minimum and maximum number of repetitions, if their time decides the number.
 const SAMPLES: std::ops::RangeInclusive<f64> = 5.0..=50.0;
 
-/// Milliseconds of work after which a GPU that has idled has reached its clock. Without it, builds of 600 triangles on an
-/// H100 took up to 3.7 times as long, and rays through cave.glb up to 3.4 times.
+/// Milliseconds of work that bring an idle GPU to its full clock rate. Without it, builds of 600 triangles on
+/// an H100 took up to 3.7 times as long, and rays through cave.glb up to 3.4 times.
 const HEAT_MS: f64 = 250.0;
 
-/// Minimum, median and 95th percentile of some times, in their unit.
+/// Minimum, median and 95th percentile of a list of times, in their unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     /// Minimum.
     pub min: f64,
-    /// Median: the middle value, or the mean of the two in the middle.
+    /// Median: the middle value, or the mean of the two middle values.
     pub median: f64,
     /// 95th percentile (nearest rank).
     pub p95: f64,
 }
 
 impl Summary {
-    /// The summary of `values`; of none, all fields are NaN.
+    /// Summarizes `values`. All fields are NaN if there are none.
     pub fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -43,30 +43,30 @@ impl Summary {
         }
     }
 
-    /// The summary as JSON.
+    /// Formats the summary as JSON.
     pub fn json(self) -> Value {
         json!({"min": self.min, "median": self.median, "p95": self.p95})
     }
 }
 
-/// The median of `values`; NaN without any.
+/// Returns the median of `values`; NaN if there are none.
 pub fn median(values: &[f64]) -> f64 {
     Summary::of(values).median
 }
 
-/// The number of repetitions of a piece of work.
+/// Number of repetitions of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampling {
-    /// Number of measured repetitions, if given.
+    /// Number of measured repetitions, if fixed.
     pub samples: Option<u32>,
-    /// Number of repetitions before them that are not measured.
+    /// Number of warm-up repetitions.
     pub warm_up: u32,
-    /// Time of all measured repetitions in milliseconds, approximately, if their number is not given.
+    /// Approximate total time of the measured repetitions in milliseconds, if their number is not fixed.
     pub budget_ms: f64,
 }
 
 impl Sampling {
-    /// Repeats `work`, which returns the milliseconds that it took in all. Warm-up repetitions are not kept.
+    /// Repeats `work`, which returns its total milliseconds. Discards the warm-up repetitions.
     pub fn repeat(&self, mut work: impl FnMut() -> Result<(f64, Repetition)>) -> Result<Timings> {
         let mut took_ms = f64::INFINITY;
         for _ in 0..self.warm_up {
@@ -78,7 +78,7 @@ impl Sampling {
             let (ms, repetition) = work()?;
             timings.add(repetition);
             took_ms = took_ms.min(ms);
-            // The estimate gets better with each repetition.
+            // The estimate improves with each repetition.
             let wanted = self.samples.map_or_else(
                 || (self.budget_ms / took_ms).clamp(*SAMPLES.start(), *SAMPLES.end()),
                 f64::from,
@@ -92,16 +92,16 @@ impl Sampling {
 /// One measured repetition.
 #[derive(Debug, Clone, Default)]
 pub struct Repetition {
-    /// Milliseconds on the GPU, from the beginning of its first stage to the end of its last.
+    /// GPU milliseconds, from the start of its first stage to the end of its last.
     pub gpu_ms: f64,
-    /// Milliseconds from submission until the CPU knows that it is done.
+    /// Milliseconds from submission until the CPU sees the completion.
     pub wall_ms: f64,
-    /// Name and milliseconds of each stage on the GPU, in order.
+    /// Name and GPU milliseconds of each stage, in order.
     pub stages: Vec<(String, f64)>,
 }
 
 impl Repetition {
-    /// A repetition from the timings of one frame: its stages are the scopes that contain no other.
+    /// Creates a repetition from the timings of a frame. Its stages are the innermost scopes.
     pub fn new(passes: &[PassTiming], wall_ms: f64) -> Self {
         let mut repetition = Self {
             wall_ms,
@@ -125,7 +125,7 @@ impl Repetition {
     }
 }
 
-/// The repetitions of one run.
+/// Repetitions of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Timings {
     /// See [`Repetition`].
@@ -149,37 +149,36 @@ impl Timings {
         }
     }
 
-    /// Median time on the GPU in milliseconds.
+    /// Returns the median GPU time in milliseconds.
     pub fn median_ms(&self) -> f64 {
         median(&self.gpu_ms)
     }
 
-    /// Name and median time of each stage in milliseconds.
+    /// Returns the name and median milliseconds of each stage.
     pub fn stage_ms(&self) -> impl Iterator<Item = (&str, f64)> {
         self.stages.iter().map(|(name, all)| (name.as_str(), median(all)))
     }
 }
 
-/// A device that compute passes are measured on. Nothing is ever drawn on it: once a device of Mesa's
-/// software adapter has drawn, it writes timestamps when it next flushes, so that every pass would get its
-/// neighbour's time.
+/// A device for measuring compute passes. It never draws. On llvmpipe, a device that has drawn writes
+/// timestamps only at its next flush, so that every pass would get the time of its neighbour.
 #[derive(Debug)]
 pub struct Meter {
     /// The device.
     pub gpu: Gpu,
     /// Number of repetitions.
     pub sampling: Sampling,
-    /// What GPUs are warmed up with.
+    /// Copy that warms up GPUs.
     pub copy: Option<Copy>,
     profiler: Profiler,
 }
 
 impl Meter {
-    /// Measures on the device of `gpu`.
+    /// Creates a meter on the device of `gpu`.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] for an adapter without timestamps.
+    /// [`Error::Gpu`] if the adapter has no timestamps.
     pub fn new(gpu: Gpu, sampling: Sampling) -> Result<Self> {
         check_timestamps(&gpu)?;
         Ok(Self {
@@ -193,7 +192,7 @@ impl Meter {
         })
     }
 
-    /// Lets a GPU reach its clock, unless nothing is to be warmed up.
+    /// Runs work until a GPU reaches its full clock rate, unless warm-up is disabled.
     pub fn heat(&self) -> Result<()> {
         let Some(copy) = self.copy.as_ref().filter(|_| self.sampling.warm_up > 0) else {
             return Ok(());
@@ -208,7 +207,8 @@ impl Meter {
         Ok(())
     }
 
-    /// Times what `record` records. What `prepare` records runs before each repetition and is not timed.
+    /// Times the commands that `record` records. The commands of `prepare` run before each repetition and are
+    /// not timed.
     pub fn time(
         &mut self,
         prepare: impl Fn(&mut wgpu::CommandEncoder),
@@ -234,8 +234,8 @@ impl Meter {
         })
     }
 
-    /// As [`Meter::time`], for `record` as a program records it that measures nothing: without times of its stages,
-    /// which keep a GPU idle between them.
+    /// Times the commands of `record` as a whole, without timestamps per stage. Those would leave a GPU idle
+    /// between stages, which programs that do not measure avoid.
     pub fn time_whole(
         &mut self,
         mut record: impl FnMut(&Gpu, &mut wgpu::CommandEncoder) -> Result<()>,
@@ -243,7 +243,7 @@ impl Meter {
         self.time(|_| {}, |gpu, scope| record(gpu, Recorder::encoder(scope)))
     }
 
-    /// Runs what `record` records once, without measuring it, and waits.
+    /// Runs the commands of `record` once, without measuring them, and waits.
     pub fn once(&mut self, record: impl FnOnce(&Gpu, &mut Scope<'_>) -> Result<()>) -> Result<()> {
         let mut encoder = self.gpu.encoder("once");
         record(&self.gpu, &mut self.profiler.scope("once", &mut encoder))?;

@@ -1,4 +1,4 @@
-//! `canopy bench trace`: rays from a G-buffer, beside a textbook's traversal of the same tree.
+//! `canopy bench trace`: rays from a G-buffer, compared with a textbook traversal of the same tree.
 
 use super::{
     baseline::{self, Baseline, Textbook},
@@ -43,13 +43,13 @@ pub(super) const COLUMNS: &[Column] = &[
     ("speedup", "speedup", Format::Ratio),
 ];
 
-/// Leaf cutoffs that are measured if none is given.
+/// Leaf cutoffs to measure by default.
 const CUTOFFS: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// Length of ambient-occlusion rays as a share of the scene's diagonal.
+/// Length of ambient-occlusion rays as a fraction of the scene's diagonal.
 const LENGTH: f32 = 0.1;
 const QUERIES: [(Query, &str); 2] = [(Query::ClosestHit, "closest_hit"), (Query::AnyHit, "any_hit")];
 
-/// The rays of a frame.
+/// A set of rays of a frame.
 struct Rays {
     name: &'static str,
     list: Vec<Ray>,
@@ -62,7 +62,8 @@ struct Tracer {
     baseline: Baseline,
 }
 
-/// The trees of a scene: canopy's, in a textbook's form, and as they were read back with a leaf cutoff of 1.
+/// Trees of a scene: canopy's, the textbook form, and a copy that was built with a leaf cutoff of 1 and read
+/// back.
 struct Trees {
     tree: Tree,
     textbook: Textbook,
@@ -149,8 +150,8 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The triangles of a workload, and the rays of its pixels, from a G-buffer that is drawn on a device of its
-/// own.
+/// Returns the triangles of a workload and the rays of its pixels. The G-buffer is drawn on a separate
+/// device.
 fn frame(session: &Session<'_>, workload: &Workload, size: [u32; 2]) -> Result<(Input, [Rays; 3])> {
     workload.check(&session.meter.gpu)?;
     let mut config = session.config.clone();

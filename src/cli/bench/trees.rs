@@ -1,4 +1,4 @@
-//! The trees of an input, allocated for all suites in the same way.
+//! Allocation of the BVHs of an input, the same for all suites.
 
 use super::inputs::Input;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Samples of each mesh's triangles, with its box.
+/// Returns samples of each mesh's triangles, with its box.
 fn samples(input: &Input) -> impl Iterator<Item = Sample> {
     let position = |vertex: &u32| Vec3::from(input.positions[*vertex as usize]);
     input.meshes.iter().map(move |mesh| {
@@ -24,11 +24,11 @@ fn samples(input: &Input) -> impl Iterator<Item = Sample> {
     })
 }
 
-/// Uploads `input` and allocates its trees.
+/// Uploads `input` and allocates its BVHs.
 ///
 /// # Errors
 ///
-/// [`Error::Limit`](crate::Error::Limit) if the adapter does not hold them.
+/// [`Error::Limit`](crate::Error::Limit) if they exceed the adapter's limits.
 pub(in crate::cli) fn allocate(gpu: &Gpu, lbvh: &Lbvh, input: &Input, code_bits: u32) -> Result<Tree> {
     let codes = Codes::of_bits(code_bits, samples(input));
     let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;

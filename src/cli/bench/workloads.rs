@@ -1,4 +1,4 @@
-//! What a suite measures: files, the built-in scene, generated triangles.
+//! Workloads of a suite: files, the built-in scene and generated triangles.
 
 use super::{
     args::BenchArgs,
@@ -26,35 +26,35 @@ use crate::{
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Meshes of `--kind meshes` where `--meshes` is not given.
+/// Number of meshes of `--kind meshes` without `--meshes`.
 const MESHES: u32 = 1000;
 
-/// Something to measure.
+/// An input to measure.
 #[derive(Debug, Clone)]
 pub(super) enum Workload {
-    /// Files that make one scene.
+    /// Files, merged into one scene.
     Files(Vec<PathBuf>),
     /// The built-in scene.
     Builtin,
     /// Generated triangles.
     Generated {
-        /// Their kind.
+        /// Kind of the triangles.
         kind: TriangleKind,
-        /// Their number.
+        /// Number of triangles.
         triangles: u32,
-        /// Meshes of [`TriangleKind::Meshes`].
+        /// Number of meshes of [`TriangleKind::Meshes`].
         meshes: u32,
-        /// Seed of their generator.
+        /// Seed of the generator.
         seed: u64,
     },
 }
 
-/// What a suite measures if the command line names nothing.
+/// Default workloads of a suite.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DefaultWorkloads<'a> {
-    /// Whether the built-in scene is measured.
+    /// True if the built-in scene is included.
     pub(super) builtin: bool,
-    /// The kinds of generated triangles that are measured.
+    /// Kinds of generated triangles.
     pub(super) kinds: &'a [TriangleKind],
     /// Sizes for [`TriangleKind::Soup`].
     pub(super) soup: &'a [u32],
@@ -62,8 +62,8 @@ pub(super) struct DefaultWorkloads<'a> {
     pub(super) others: &'a [u32],
 }
 
-/// The workloads that `args` name. Files and options of generated triangles each add theirs; without both
-/// these are the defaults.
+/// Returns the workloads that `args` select. Files and generated triangles are both added. Without either,
+/// returns the defaults.
 pub(super) fn workloads(args: &BenchArgs, defaults: DefaultWorkloads<'_>) -> Vec<Workload> {
     let mut workloads = Vec::new();
     let kinds = match (args.generates(), args.kind.as_slice()) {
@@ -94,7 +94,7 @@ pub(super) fn workloads(args: &BenchArgs, defaults: DefaultWorkloads<'_>) -> Vec
 }
 
 impl Workload {
-    /// Name of its runs.
+    /// Returns the name of its runs.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Files(files) => {
@@ -109,7 +109,7 @@ impl Workload {
         }
     }
 
-    /// A run with what is known before the measurement.
+    /// Creates a run with the fields that are known before the measurement.
     pub(super) fn run(&self) -> Run {
         let mut run = Run::new(json!({"name": self.name()}));
         if let Self::Generated { triangles, .. } = self {
@@ -118,7 +118,7 @@ impl Workload {
         run
     }
 
-    /// Fails if the adapter cannot bind the trees, so that nothing too large is generated.
+    /// Fails if the adapter cannot bind the trees, before anything too large is generated.
     pub(super) fn check(&self, gpu: &Gpu) -> Result<()> {
         let Self::Generated { triangles, .. } = self else {
             return Ok(());
@@ -127,7 +127,7 @@ impl Workload {
         Ok(gpu.check_binding("the trees", u64::from(*triangles) * bytes)?)
     }
 
-    /// Its triangles, if they are generated.
+    /// Generates its triangles, if it is of that kind.
     pub(super) fn generate(&self) -> Option<Input> {
         match *self {
             Self::Generated {
@@ -140,11 +140,11 @@ impl Workload {
         }
     }
 
-    /// Uploads the scene to a device of its own, with the view of `canopy render`.
+    /// Uploads the scene to a separate device, with the view of `canopy render`.
     ///
     /// # Errors
     ///
-    /// Those of loading and uploading, and [`Error::Gpu`](crate::Error::Gpu) for an adapter without
+    /// Any error of loading and uploading, and [`Error::Gpu`](crate::Error::Gpu) if the adapter has no
     /// timestamps.
     pub(super) fn open(&self, config: &Config, size: [u32; 2]) -> Result<Offscreen> {
         let mut config = config.clone();
@@ -166,7 +166,7 @@ impl Workload {
     }
 }
 
-/// The merged triangles of the last frame, with their materials.
+/// Reads back the merged triangles of the last frame, with their materials.
 pub(super) fn triangles(offscreen: &Offscreen) -> Result<Input> {
     let merged = offscreen.merged()?;
     let meshes: Vec<MeshRange> = offscreen.meshes().to_vec();

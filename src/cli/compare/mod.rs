@@ -1,4 +1,4 @@
-//! `canopy compare`: how far two pictures are apart, or what two scenes or settings look like.
+//! `canopy compare`: compares two pictures, two scenes, or two settings of one scene.
 
 mod result;
 mod sheet;
@@ -25,20 +25,20 @@ use result::{Comparison, Truth};
 use side::{Drawing, check_files, sides, usage};
 use std::path::{Path, PathBuf};
 
-/// `canopy compare`.
+/// Arguments of `canopy compare`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, mut_arg("deviation", |arg| arg.hide(true)))]
 pub struct CompareArgs {
-    /// A picture (.png, .jpg, .exr, .hdr) or a scene, or - for standard input; none is the built-in scene
+    /// Picture (.png, .jpg, .exr, .hdr) or scene, or - for standard input; default: the built-in scene
     #[arg(value_name = "A")]
     pub a: Option<PathBuf>,
-    /// What it is compared with; without, the scene A with the settings of --with
+    /// Picture or scene to compare A with; default: scene A with the settings of --with
     #[arg(value_name = "B")]
     pub b: Option<PathBuf>,
-    /// B is the scene A by paths of light, with the exposure of A
+    /// Compare scene A with its path-traced reference at the same exposure
     #[arg(long, conflicts_with = "b", help_heading = "Reference")]
     pub reference: bool,
-    /// Paths of a pixel of the reference; without, paths.samples
+    /// Paths per pixel of the reference; default: paths.samples
     #[arg(
         long,
         value_name = "N",
@@ -46,7 +46,7 @@ pub struct CompareArgs {
         help_heading = "Reference"
     )]
     pub paths: Option<u32>,
-    /// Stop tracing paths after this time
+    /// Stop path tracing after this time
     #[arg(
         long,
         value_name = "SECONDS",
@@ -54,19 +54,19 @@ pub struct CompareArgs {
         help_heading = "Reference"
     )]
     pub time_limit: Option<f64>,
-    /// A setting of B alone; may be repeated
+    /// Setting for B only; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub with: Vec<String>,
-    /// .png (A, B and a map of the errors) or .json (the figures); may be repeated
+    /// .png (A, B and an error map) or .json (statistics); may be repeated
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     pub output: Vec<PathBuf>,
-    /// In the picture, show the map alone
+    /// Write only the error map to the picture
     #[arg(long, help_heading = "Output")]
     pub map_only: bool,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// What is measured; without, flip, or rmse for .exr and .hdr
+    /// Error metric; default: flip, or rmse for .exr and .hdr
     #[arg(
         long,
         value_name = "flip|rmse",
@@ -74,10 +74,10 @@ pub struct CompareArgs {
         help_heading = "Error"
     )]
     pub metric: Option<MetricName>,
-    /// Pixels of a degree of vision for flip, 67 by default
+    /// Pixels per degree of visual angle for flip; default: 67
     #[arg(long, value_name = "N", value_parser = pixels_per_degree, help_heading = "Error")]
     pub ppd: Option<f32>,
-    /// Exit with 1 where the mean of flip, or rmse, is larger
+    /// Exit with 1 if the mean of flip, or rmse, is larger
     #[arg(
         long,
         value_name = "T",
@@ -86,7 +86,7 @@ pub struct CompareArgs {
         help_heading = "Error"
     )]
     pub tolerance: Option<f64>,
-    /// Mean of N jittered draws of each scene; 1, or 16 with --reference
+    /// Average N jittered draws per scene; default: 1, or 16 with --reference
     #[arg(
         long,
         value_name = "N",
@@ -94,29 +94,30 @@ pub struct CompareArgs {
         help_heading = "Picture"
     )]
     pub samples: Option<u32>,
-    /// Settings of both scenes.
+    /// Appearance of both scenes.
     #[command(flatten)]
     pub look: LookArgs,
-    /// Time and variant of both scenes.
+    /// Time and material variant of both scenes.
     #[command(flatten)]
     pub time: TimeArgs,
 }
 
-/// [`Metric`] on the command line.
+/// Names of [`Metric`] on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MetricName {
-    /// What a person sees of the difference.
+    /// Perceived difference.
     Flip,
-    /// The root of the mean square.
+    /// Root mean square error.
     Rmse,
 }
 
 const AFTER_HELP: &str = "\
-FLIP (Andersson et al. 2020) is what a person sees of the difference who looks at both pictures in turn, from \
-0 to 1. RMSE is the root of the mean square difference of sRGB values from 0 to 1; of linear radiance for .exr and .hdr.
+FLIP (Andersson et al. 2020) is the perceived difference between two alternating pictures, from 0 \
+to 1. RMSE is the root mean square error of sRGB values from 0 to 1, or of linear radiance for \
+.exr and .hdr.
 
-A scene that is compared with a picture is drawn in the picture's size. Times are those of a frame after the \
-first, so that nothing that is made once counts.
+A scene that is compared with a picture is rendered at the picture's size. Times are for a frame \
+after the first, so that one-time work does not count.
 
 Examples:
   canopy compare fox.glb --with shadows.mode=map -o shadows.png
@@ -125,7 +126,7 @@ Examples:
   canopy compare a.exr b.exr --json
   canopy compare room.glb --reference --paths 1024 --time-limit 60 -o room.png";
 
-/// Draws of the fast frame beside its reference: as many as calm what it samples.
+/// Number of draws of the real-time frame beside its reference, enough to average out its sampling noise.
 const REFERENCE_SAMPLES: u32 = 16;
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -138,16 +139,16 @@ fn pixels_per_degree(text: &str) -> Result<f32, String> {
     count.ok_or_else(|| "expected pixels from 1 to 1000, such as 67".into())
 }
 
-/// Draws what is no picture yet, measures, writes the files and prints the figures.
+/// Renders the scenes, computes the error, writes the files and prints the statistics.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`](crate::Error::Usage) for what cannot be compared and for names of files that cannot be
-/// written to; [`Error::WrongResult`](crate::Error::WrongResult) past the tolerance; those of loading and
-/// drawing.
+/// [`Error::Usage`](crate::Error::Usage) for inputs that cannot be compared and for outputs that cannot be
+/// written. [`Error::WrongResult`](crate::Error::WrongResult) if the error exceeds the tolerance. Any error
+/// of loading and drawing.
 pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
     if args.look.deviation.is_some() {
-        return usage("--deviation: there is no channel in a comparison".into());
+        return usage("--deviation: comparisons have no channels".into());
     }
     if args.b.is_none() && args.with.is_empty() && !args.reference {
         let a = args.a.as_ref();
@@ -214,21 +215,21 @@ pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
     comparison.check()
 }
 
-/// The settings of B alone. Beside its reference, a frame is the fast one, and both are without what paths
-/// know nothing of.
+/// Returns the settings for B only. For a comparison with a reference, A uses the real-time renderer, and
+/// features that the path tracer does not support are disabled in both.
 fn with(args: &CompareArgs, config: &mut Config) -> Result<Vec<String>> {
     let mut with = args.with.clone();
     if !args.reference {
-        // clap asks for no option that the file B rules out.
+        // clap does not check that these options need `--reference` when B is given.
         return match (args.paths, args.time_limit) {
-            (Some(_), _) => usage("--paths: is for --reference".into()),
-            (_, Some(_)) => usage("--time-limit: is for --reference".into()),
+            (Some(_), _) => usage("--paths: needs --reference".into()),
+            (_, Some(_)) => usage("--time-limit: needs --reference".into()),
             _ => Ok(with),
         };
     }
     if let Some(picture) = args.a.as_ref().filter(|a| picture::is_picture(a)) {
         let picture = picture.display();
-        return usage(format!("--reference: {picture} is drawn already; name a scene"));
+        return usage(format!("--reference: {picture} is a picture; name a scene"));
     }
     config.image.mode = ImageMode::Fast;
     config.scene.ground = GroundMode::Off;
@@ -240,7 +241,7 @@ fn with(args: &CompareArgs, config: &mut Config) -> Result<Vec<String>> {
     Ok(with)
 }
 
-/// What is measured.
+/// Chooses the error metric.
 fn metric(args: &CompareArgs, is_linear: bool) -> Result<Metric> {
     let name = args.metric.unwrap_or(match is_linear {
         true => MetricName::Rmse,
@@ -248,18 +249,18 @@ fn metric(args: &CompareArgs, is_linear: bool) -> Result<Metric> {
     });
     match name {
         MetricName::Flip if is_linear => {
-            let what = "--metric flip: .exr and .hdr hold linear radiance, which no display shows; use rmse";
+            let what = "--metric flip: .exr and .hdr hold linear radiance; use rmse";
             usage(what.into())
         }
         MetricName::Flip => Ok(Metric::Flip {
             pixels_per_degree: args.ppd.unwrap_or(PIXELS_PER_DEGREE),
         }),
-        MetricName::Rmse if args.ppd.is_some() => usage("--ppd: is for --metric flip".into()),
+        MetricName::Rmse if args.ppd.is_some() => usage("--ppd: needs --metric flip".into()),
         MetricName::Rmse => Ok(Metric::Rmse),
     }
 }
 
-/// The files that are going to be written, checked, and whether each is a picture.
+/// Checks the output files. Returns each with true if it is a picture.
 fn outputs(args: &CompareArgs) -> Result<Vec<(&Path, bool)>> {
     let mut outputs: Vec<(&Path, bool)> = Vec::new();
     for path in &args.output {
@@ -268,19 +269,22 @@ fn outputs(args: &CompareArgs) -> Result<Vec<(&Path, bool)>> {
             return usage(format!("{}: is written twice", path.display()));
         }
         if args.files().contains(&Some(path)) {
-            return usage(format!("{}: is compared, and would be replaced", path.display()));
+            return usage(format!(
+                "{}: is an input and would be overwritten",
+                path.display()
+            ));
         }
         output::check_writable(path)?;
         outputs.push((path, is_picture));
     }
     if args.map_only && outputs.iter().all(|(_, is_picture)| !is_picture) {
-        return usage("--map-only: there is no picture; add -o OUT.png".into());
+        return usage("--map-only: needs a picture; add -o OUT.png".into());
     }
     Ok(outputs)
 }
 
 impl CompareArgs {
-    /// The files of A and B.
+    /// Returns the files of A and B.
     fn files(&self) -> [Option<&Path>; 2] {
         let [a, b] = [&self.a, &self.b].map(Option::as_deref);
         [a, b.or(a)]

@@ -1,4 +1,4 @@
-//! What `canopy compare` measures.
+//! Result of `canopy compare`.
 
 use super::side::Drawn;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     scene::{picture::Picture, srgb},
 };
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug)]
 pub(super) struct Comparison {
     pub(super) a: Drawn,
@@ -18,29 +18,30 @@ pub(super) struct Comparison {
     pub(super) metric: Metric,
     pub(super) error: PictureError,
     pub(super) tolerance: Option<f64>,
-    /// Where B is the reference of A.
+    /// Additional statistics if B is the reference of A.
     pub(super) truth: Option<Truth>,
 }
 
-/// What is told of a fast frame and its reference besides: all errors, and the mean luminance of A and B.
+/// Additional statistics of a real-time frame and its reference: all error metrics, and the mean luminance of
+/// A and B.
 #[derive(Debug)]
 pub(super) struct Truth {
-    /// In stops, of both.
+    /// Exposure of both, in stops.
     pub(super) exposure_ev: f32,
-    /// The mean of FLIP.
+    /// Mean of FLIP.
     pub(super) flip: f64,
-    /// Of sRGB values.
+    /// RMSE of sRGB values.
     pub(super) rmse: f64,
-    /// Of linear radiance, before exposure.
+    /// RMSE of linear radiance, before exposure.
     pub(super) radiance_rmse: f64,
-    /// Before exposure and the tone curve.
+    /// Mean luminance of A and B, before exposure and tone mapping.
     pub(super) mean_radiance: [f64; 2],
-    /// From 0 to 1.
+    /// Mean linear luminance of A and B as displayed, from 0 to 1.
     pub(super) mean_displayed: [f64; 2],
 }
 
 impl Truth {
-    /// The figures of two scenes whose radiance was kept; `None` for others.
+    /// Computes the statistics of two scenes whose radiance was kept; `None` for other inputs.
     pub(super) fn new(a: &Drawn, b: &Drawn, pixels_per_degree: f32) -> Option<Self> {
         let [radiance_a, radiance_b] = [a.radiance.as_ref()?, b.radiance.as_ref()?];
         let flip = Metric::Flip { pixels_per_degree };
@@ -56,7 +57,7 @@ impl Truth {
     }
 }
 
-/// Mean luminance of a picture, linear.
+/// Computes the mean linear luminance of a picture.
 fn mean_luminance(picture: &Picture) -> f64 {
     let luminance = |pixel: &[f32; 3]| {
         let [r, g, b] = match picture.is_linear {
@@ -71,7 +72,7 @@ fn mean_luminance(picture: &Picture) -> f64 {
 }
 
 impl Comparison {
-    /// Fails past the tolerance.
+    /// Fails if the error exceeds the tolerance.
     pub(super) fn check(&self) -> Result<()> {
         let (mean, name) = (self.error.mean, self.name());
         match self.tolerance.filter(|tolerance| mean > *tolerance) {
@@ -84,7 +85,7 @@ impl Comparison {
         }
     }
 
-    /// What the mean is called.
+    /// Returns the name of the mean.
     fn name(&self) -> &'static str {
         match self.metric {
             Metric::Flip { .. } => "mean FLIP",
@@ -105,7 +106,7 @@ mod tests {
             is_linear,
         };
         assert!((mean_luminance(&picture(true)) - 0.553_15).abs() < 1e-6);
-        // 0.5 is 0.2140 encoded.
+        // The linear value of sRGB 0.5 is 0.2140.
         assert!((mean_luminance(&picture(false)) - 0.522_75).abs() < 1e-5);
     }
 }

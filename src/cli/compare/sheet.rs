@@ -1,4 +1,4 @@
-//! The picture of a comparison: A, B and the map of the errors side by side, each with a caption.
+//! Picture of a comparison: A, B and the error map side by side, each with a caption.
 
 use super::{
     result::Comparison,
@@ -19,12 +19,12 @@ use crate::{
 use image::{Rgb, RgbImage};
 
 const BACKGROUND: [u8; 3] = [255; 3];
-/// Characters of a line, for which each panel has room.
+/// Characters per line that fit each panel.
 const COLUMNS: u32 = 27;
-/// Lines of a caption.
+/// Lines per caption.
 const LINES: u32 = 2;
 
-/// Encodes the sheet, or the map alone, as PNG.
+/// Encodes the sheet, or only the error map, as PNG.
 pub(super) fn png(comparison: &Comparison, map_only: bool) -> Result<Vec<u8>> {
     let map = map(comparison);
     let image = match map_only {
@@ -36,7 +36,7 @@ pub(super) fn png(comparison: &Comparison, map_only: bool) -> Result<Vec<u8>> {
     picture::png(width, height, rgba.into_raw())
 }
 
-/// The error in the brightest colour: 1 for FLIP, else the largest there is.
+/// Returns the error of the brightest colour: 1 for FLIP, otherwise the largest error.
 fn range(comparison: &Comparison) -> f32 {
     let errors = comparison.error.pixels.iter().copied();
     let largest = errors.filter(|error| error.is_finite()).fold(0.0, f32::max);
@@ -92,7 +92,7 @@ fn sheet(comparison: &Comparison, map: RgbImage) -> RgbImage {
     sheet
 }
 
-/// A bar of the colours with the errors that they stand for: its corner and its width.
+/// Draws the colour bar with its error values, at a corner and with a width.
 fn legend(sheet: &mut RgbImage, lettering: &Lettering, [left, top, width]: [u32; 3], range: f32) {
     let line = lettering.line();
     fill(sheet, [left, top, width, line], |x, _| {
@@ -102,14 +102,14 @@ fn legend(sheet: &mut RgbImage, lettering: &Lettering, [left, top, width]: [u32;
         let text = significant(f64::from(range) * 0.5 * f64::from(step));
         let x = left + (width - 1) * step / 2;
         fill(sheet, [x, top + line, 1, line / 4], |_, _| INK);
-        // Below its tick, within the bar.
+        // Centred below its tick, within the bar.
         let own = text.chars().count() as u32 * lettering.character();
         let x = (x.saturating_sub(own / 2)).clamp(left, left + width - own);
         lettering.text(sheet, x, top + line + line / 4, &text);
     }
 }
 
-/// What a side is, and what it costs.
+/// Formats the name and the cost of a side.
 fn caption(letter: &str, side: &Drawn) -> [String; 2] {
     let name = match side.name.with.is_empty() {
         true => {
@@ -125,7 +125,7 @@ fn caption(letter: &str, side: &Drawn) -> [String; 2] {
     [format!("{letter} {name}"), cost.unwrap_or_default()]
 }
 
-/// A picture in eight bits a channel; linear radiance is clamped.
+/// Converts a picture to eight bits per channel. Linear radiance is clamped.
 fn shown(picture: &Picture) -> RgbImage {
     let [width, height] = picture.size;
     let pixels: Vec<u8> = match picture.is_linear {

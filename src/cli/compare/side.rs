@@ -1,4 +1,4 @@
-//! One of the two that are compared: a picture, or a scene with the settings that it is drawn with.
+//! One side of a comparison: a picture, or a scene with its settings.
 
 use crate::{
     Error, Result,
@@ -29,11 +29,11 @@ use std::{
     sync::Arc,
 };
 
-/// Frames are measured until they have taken so long, and at most so many.
+/// Time over which frames are measured, and the maximum number of frames.
 const MEASURED_MS: f64 = 500.0;
 const MOST_FRAMES: usize = 15;
 
-/// A picture, or a scene that is to be drawn.
+/// A picture, or a scene to render.
 #[derive(Debug)]
 pub(super) struct Side {
     name: Name,
@@ -46,66 +46,67 @@ enum Source {
     Scene(Box<Config>),
 }
 
-/// What is compared, in words.
+/// Name of a side.
 #[derive(Debug)]
 pub(super) struct Name {
-    /// No file is the built-in scene.
+    /// File; `None` for the built-in scene.
     pub(super) file: Option<PathBuf>,
     /// Settings that the other side does not have, as `KEY=VALUE`.
     pub(super) with: Vec<String>,
 }
 
-/// A side as a picture.
+/// A side after rendering.
 #[derive(Debug)]
 pub(super) struct Drawn {
     pub(super) name: Name,
     pub(super) picture: Picture,
-    /// The linear radiance of a scene, where that is wanted.
+    /// Linear radiance of a scene, if requested.
     pub(super) radiance: Option<Picture>,
-    /// The exposure of a scene, in stops.
+    /// Exposure of a scene, in stops.
     pub(super) exposure_ev: Option<f32>,
-    /// `None` for what was a picture before.
+    /// Cost of rendering; `None` for an input picture.
     pub(super) cost: Option<Cost>,
 }
 
-/// How scenes are drawn.
+/// Options for rendering scenes.
 #[derive(Debug)]
 pub(super) struct Drawing {
-    /// The first view.
+    /// First view.
     pub(super) look: Look,
-    /// Draws of which the mean is taken.
+    /// Number of draws to average.
     pub(super) samples: u32,
-    /// Whether linear radiance is compared.
+    /// True if linear radiance is compared.
     pub(super) is_linear: bool,
-    /// Whether it is wanted beside the picture.
+    /// True if linear radiance is kept beside the picture.
     pub(super) keeps_radiance: bool,
-    /// Seconds after which no more paths are traced.
+    /// Time limit of path tracing in seconds.
     pub(super) time_limit: Option<f64>,
 }
 
-/// What a frame costs, or all paths of a picture.
+/// Cost of a frame, or of all paths of a picture.
 #[derive(Debug)]
 pub(super) struct Cost {
-    /// The adapter, as JSON.
+    /// Adapter, as JSON.
     pub(super) adapter: Value,
-    /// Median of the milliseconds on the GPU, where it has timestamps.
+    /// Median GPU time in milliseconds, if the adapter has timestamps.
     pub(super) gpu_ms: Option<f64>,
-    /// Median of the milliseconds from submission to the end; of all draws that traced the paths.
+    /// Median time from submission to completion in milliseconds, or the total over all draws of a
+    /// path-traced picture.
     pub(super) wall_ms: f64,
-    /// The number of frames that were measured.
+    /// Number of measured frames.
     pub(super) frames: usize,
-    /// Paths of a pixel that were traced, of a picture that is made of them.
+    /// Paths per pixel of a path-traced picture.
     pub(super) paths: Option<u32>,
 }
 
-/// Checks what the names of `files` allow. Returns whether linear radiance is compared.
+/// Checks that `files` can be compared. Returns true if linear radiance is compared.
 ///
 /// # Errors
 ///
 /// [`Error::Usage`].
 pub(super) fn check_files([a, b]: [Option<&Path>; 2], has_with: bool, has_size: bool) -> Result<bool> {
     if b.is_some_and(is_stdin) && a == b {
-        return usage("-: standard input can be read once; name a file".into());
+        return usage("-: standard input can be read only once; name a file".into());
     }
     let pictures: Vec<&Path> = [a, b]
         .into_iter()
@@ -113,14 +114,14 @@ pub(super) fn check_files([a, b]: [Option<&Path>; 2], has_with: bool, has_size: 
         .filter(|f| picture::is_picture(f))
         .collect();
     if let Some(picture) = b.filter(|b| picture::is_picture(b) && has_with) {
-        return usage(format!("--with: {} is drawn already", picture.display()));
+        return usage(format!("--with: {} is a picture", picture.display()));
     }
     if let Some(picture) = pictures.first().filter(|_| has_size) {
         return usage(format!("--size: the size is that of {}", picture.display()));
     }
     match pictures[..] {
         [a, b] if picture::is_linear(a) != picture::is_linear(b) => usage(format!(
-            "{} and {}: .exr and .hdr hold linear radiance, which does not compare with what a display shows",
+            "{} and {}: .exr and .hdr hold linear radiance, which cannot be compared with sRGB values",
             a.display(),
             b.display()
         )),
@@ -128,11 +129,11 @@ pub(super) fn check_files([a, b]: [Option<&Path>; 2], has_with: bool, has_size: 
     }
 }
 
-/// Both sides: pictures are read, and scenes are to be drawn in their size.
+/// Creates both sides. Reads pictures, and sets scenes to render at their size.
 ///
 /// # Errors
 ///
-/// Those of [`Picture::load`]; [`Error::Argument`] for different sizes; [`Error::Config`] for settings of
+/// Any error of [`Picture::load`]. [`Error::Argument`] for different sizes. [`Error::Config`] for settings of
 /// `with`.
 pub(super) fn sides(files: [Option<&Path>; 2], with: &[String], config: &Config) -> Result<[Side; 2]> {
     let load = |file: Option<&Path>| {
@@ -186,14 +187,15 @@ impl Side {
         }
     }
 
-    /// Gives a scene this exposure in stops, whatever its settings say.
+    /// Fixes the exposure of a scene in stops, overriding its settings.
     pub(super) fn expose(&mut self, exposure_ev: f32) {
         if let Source::Scene(config) = &mut self.source {
             config.image.exposure = ExposureMode::Stops(exposure_ev);
         }
     }
 
-    /// Draws what is no picture yet, on `gpu` where that has the right settings. Returns the adapter in use.
+    /// Renders the side if it is a scene, on `gpu` if that was opened with the same settings. Returns the
+    /// adapter in use.
     pub(super) fn drawn(
         self,
         report: &Report,
@@ -275,7 +277,7 @@ impl Side {
 pub(super) type Opened = (Arc<Gpu>, crate::config::Gpu);
 
 impl Name {
-    /// For messages: the file's name, and the settings.
+    /// Returns the file name and the settings, for messages.
     pub(super) fn text(&self) -> String {
         let file = self.file.as_ref();
         let file = file.map_or("the built-in scene".into(), |file| file.display().to_string());
@@ -286,7 +288,7 @@ impl Name {
     }
 }
 
-/// Draws a picture. Of one that is made of paths, returns what they cost.
+/// Renders a picture. Returns the cost if it is path traced.
 fn draw(
     offscreen: &mut Offscreen,
     moment: &Moment,
@@ -328,7 +330,7 @@ fn trace(
     })
 }
 
-/// What the last picture is of.
+/// Reads the radiance of the last picture.
 fn radiance(offscreen: &mut Offscreen) -> Result<Picture> {
     let texels = offscreen.channel(Channel::Lit)?.texels;
     Ok(Picture {
@@ -338,7 +340,7 @@ fn radiance(offscreen: &mut Offscreen) -> Result<Picture> {
     })
 }
 
-/// Draws further frames, in which nothing is made that is made once.
+/// Renders further frames, without one-time work, and measures them.
 fn cost(offscreen: &mut Offscreen, moment: &Moment) -> Result<Cost> {
     let (mut walls, mut gpus) = (Vec::new(), Vec::new());
     while walls.len() < MOST_FRAMES && walls.iter().sum::<f64>() < MEASURED_MS {
@@ -360,7 +362,7 @@ fn cost(offscreen: &mut Offscreen, moment: &Moment) -> Result<Cost> {
     })
 }
 
-/// An error for arguments that do not go together.
+/// Returns an error for arguments that exclude each other.
 pub(super) fn usage<T>(what: String) -> Result<T> {
     Err(Error::Usage(what))
 }

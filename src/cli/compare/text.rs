@@ -1,4 +1,4 @@
-//! A comparison in words and as JSON.
+//! A comparison as text and as JSON.
 
 use super::{
     result::{Comparison, Truth},
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 impl Comparison {
-    /// The metric with what it depends on.
+    /// Returns the metric with its parameters.
     pub(super) fn title(&self) -> String {
         match self.metric {
             Metric::Flip { pixels_per_degree } => {
@@ -23,7 +23,7 @@ impl Comparison {
         }
     }
 
-    /// What the mean is called beside the metric.
+    /// Returns the name of the mean, next to the metric.
     pub(super) fn mean_name(&self) -> &'static str {
         match self.metric {
             Metric::Flip { .. } => "mean",
@@ -31,7 +31,7 @@ impl Comparison {
         }
     }
 
-    /// The figures as lines. Writing to a String cannot fail.
+    /// Formats the statistics as lines. Writing to a String cannot fail.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for (letter, side) in [("A", &self.a), ("B", &self.b)] {
@@ -58,7 +58,7 @@ impl Comparison {
         text
     }
 
-    /// The figures. What is infinite is `null`.
+    /// Formats the statistics as JSON. Infinite values are `null`.
     pub(super) fn json(&self) -> Value {
         let error = &self.error;
         let (metric, pixels_per_degree) = match self.metric {
@@ -85,7 +85,7 @@ impl Comparison {
 }
 
 impl Truth {
-    /// Its figures as lines. Writing to a String cannot fail.
+    /// Formats the statistics as lines. Writing to a String cannot fail.
     fn text(&self) -> String {
         let mut text = String::new();
         for (name, value, what) in [
@@ -131,7 +131,7 @@ fn side(side: &Drawn) -> Value {
 }
 
 impl Cost {
-    /// The time of a frame, or of all paths.
+    /// Formats the time of a frame, or of all paths.
     pub(super) fn text(&self) -> String {
         match (self.paths, self.gpu_ms) {
             (Some(1), _) => format!("1 path a pixel, {}", duration(self.wall_ms / 1e3)),

@@ -1,4 +1,4 @@
-//! The legend beside a picture: a bar of colours with numbers, and the statistics.
+//! Legend beside a picture: a colour bar with numbers, and the statistics.
 
 use super::result::Deviation;
 use crate::{
@@ -11,23 +11,23 @@ use crate::{
 };
 use image::RgbImage;
 
-/// Characters in a line.
+/// Characters per line.
 const COLUMNS: usize = 27;
-/// Lines that the bar takes at least, and those of text around it.
+/// Minimum height of the bar in lines, and lines of text around it.
 const BAR_LINES: u32 = 9;
 const TEXT_LINES: u32 = 15;
 
-/// Where the picture and its legend lie.
+/// Placement of the picture and its legend.
 #[derive(Debug)]
 pub(super) struct Layout {
     size: [u32; 2],
-    /// Width of the legend; 0 where it has no room.
+    /// Width of the legend in pixels; 0 if it does not fit.
     legend: u32,
     lettering: Lettering,
 }
 
 impl Layout {
-    /// Of a picture of `size` pixels.
+    /// Lays out a picture of `size` pixels.
     pub(super) fn new(size: [u32; 2]) -> Self {
         let mut layout = Self {
             size,
@@ -42,12 +42,12 @@ impl Layout {
         layout
     }
 
-    /// Pixels of the whole picture.
+    /// Returns the size of the whole picture in pixels.
     pub(super) fn size(&self) -> [u32; 2] {
         self.size
     }
 
-    /// Pixels of the part that shows the scene.
+    /// Returns the size of the view of the scene in pixels.
     pub(super) fn view(&self) -> [u32; 2] {
         [self.size[0] - self.legend, self.size[1]]
     }
@@ -65,7 +65,7 @@ impl Layout {
     }
 }
 
-/// Draws the legend to the right of the picture.
+/// Draws the legend to the right of the view.
 pub(super) fn draw(picture: &mut RgbImage, layout: &Layout, deviation: &Deviation<'_>) {
     let line = layout.line();
     let left = layout.view()[0] + layout.margin();
@@ -114,7 +114,7 @@ struct Pen<'a> {
     picture: &'a mut RgbImage,
     layout: &'a Layout,
     left: u32,
-    /// Upper edge of the next line.
+    /// Top edge of the next line.
     y: u32,
 }
 
@@ -124,7 +124,8 @@ impl Pen<'_> {
         self.y += self.layout.line();
     }
 
-    /// The colours from the top of the range to its bottom, with their distances, and those of what lies outside.
+    /// Draws the colours from the top of the range to the bottom with their distances, and the colours of
+    /// values outside the range.
     fn bar(&mut self, deviation: &Deviation<'_>, height: u32) {
         let line = self.layout.line();
         let width = 2 * line;

@@ -1,4 +1,4 @@
-//! `canopy deviation`: how far one scene's surface is from another's.
+//! `canopy deviation`: measures the distance of one scene's surface from another's.
 
 mod legend;
 mod picture;
@@ -32,23 +32,23 @@ use result::Deviation;
 use std::path::{Path, PathBuf};
 use surface::Surface;
 
-/// `canopy deviation`.
+/// Arguments of `canopy deviation`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct DeviationArgs {
-    /// The scene whose surface is measured, or - for standard input
+    /// Scene to measure, or - for standard input
     #[arg(value_name = "A")]
     pub a: PathBuf,
-    /// The scene that its distance is measured from, or -
+    /// Scene to which the distance is measured, or -
     #[arg(value_name = "B")]
     pub b: PathBuf,
     /// .png (picture of A), .csv (A's vertices) or .json (statistics); may be repeated
     #[arg(short, long, value_name = "OUT")]
     pub output: Vec<PathBuf>,
-    /// Distance, of either sign, from which A is out of tolerance; the colours end there
+    /// Allowed distance, in either direction; also the end of the colour range
     #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = tolerance)]
     pub tolerance: Option<f64>,
-    /// Points spread over the surface for mean, RMS and shares; every triangle has one
+    /// Samples on the surface for mean, RMS and shares; at least 1 per triangle
     #[arg(
         long,
         value_name = "N",
@@ -56,27 +56,28 @@ pub struct DeviationArgs {
         value_parser = clap::value_parser!(u32).range(1..=20_000_000)
     )]
     pub samples: u32,
-    /// Measure B from A as well, which gives the Hausdorff distance
+    /// Also measure B from A, for the Hausdorff distance
     #[arg(long)]
     pub both: bool,
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Picture")]
     pub size: Option<[u32; 2]>,
-    /// From where the picture is seen.
+    /// Camera of the picture.
     #[command(flatten)]
     pub camera: CameraArgs,
-    /// Time and variant.
+    /// Time and material variant.
     #[command(flatten)]
     pub time: TimeArgs,
 }
 
 const AFTER_HELP: &str = "\
-Distances are in metres, and negative inside of B. Where B is open, as a scan with holes is, the sign says on \
-which side of its nearest triangle a point lies. Time, clip, variant and upward axis hold for both scenes; a \
-clip or variant that one of them lacks is passed over there.
+Distances are in metres, and negative inside B. If B has holes, as scans do, the sign only says \
+on which side of the nearest triangle a point lies. Time, clip, variant and up axis apply to both \
+scenes. A clip or variant that only one of them has is ignored for the other.
 
-The statistics go to standard output. Minimum and maximum are those of vertices and samples; mean, RMS, shares \
-and histogram are by area. CSV has a row for each vertex of A's triangles, in the numbers of `canopy query`:
+The statistics go to standard output. Minimum and maximum are over vertices and samples. Mean, \
+RMS, shares and histogram are weighted by area. CSV has a row for each vertex of A's triangles, \
+with the mesh and triangle numbers of `canopy query`:
   x,y,z,distance,mesh,nearest_x,nearest_y,nearest_z,nearest_mesh,nearest_triangle
 
 Examples:
@@ -89,7 +90,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
     distance.ok_or_else(|| "expected a distance in metres above 0, such as 0.001".into())
 }
 
-/// What kind of file an output is.
+/// Kind of an output file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Picture,
@@ -97,12 +98,12 @@ enum Kind {
     Statistics,
 }
 
-/// Measures, prints the statistics and writes the files.
+/// Measures the distances, prints the statistics and writes the files.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for names of files that cannot be written to; [`Error::Scene`] for a scene without triangles;
-/// those of loading and drawing.
+/// [`Error::Usage`] if an output cannot be written. [`Error::Scene`] if a scene has no triangles. Any error
+/// of loading and drawing.
 pub fn run(args: &DeviationArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.time.apply(&mut config)?;
     args.camera.apply(&mut config)?;
@@ -178,7 +179,7 @@ pub fn run(args: &DeviationArgs, mut config: Config, quiet: bool) -> Result<()> 
     print(&deviation.text())
 }
 
-/// The files that are going to be written, checked.
+/// Checks the output files and returns their kinds.
 fn outputs(paths: &[PathBuf]) -> Result<Vec<(Kind, &Path)>> {
     let mut outputs: Vec<(Kind, &Path)> = Vec::new();
     for path in paths {
@@ -196,7 +197,7 @@ fn outputs(paths: &[PathBuf]) -> Result<Vec<(Kind, &Path)>> {
     Ok(outputs)
 }
 
-/// Both scenes. A clip or a variant has to fit one of them.
+/// Loads both scenes. A clip or variant has to exist in at least one of them.
 fn opened(report: &Report, gpu: &Gpu, paths: [&Path; 2], config: &Config) -> Result<[OpenedScene; 2]> {
     let open = |path: &Path| {
         let opened = offscreen::load(report, &[path.to_owned()], |files, progress| {
@@ -228,7 +229,7 @@ fn opened(report: &Report, gpu: &Gpu, paths: [&Path; 2], config: &Config) -> Res
     Ok(both)
 }
 
-/// What is measured are triangles: none of them is see-through, or seen from one side only.
+/// Makes all materials opaque and double-sided, because the measurement uses all triangles.
 fn show_everything(scene: &mut Scene) {
     for material in &mut scene.materials {
         material.alpha_mode = AlphaMode::Opaque;
@@ -238,7 +239,7 @@ fn show_everything(scene: &mut Scene) {
     }
 }
 
-/// Settings of the frame that a picture is made of.
+/// Returns the settings of the frame that the picture is made from.
 fn picture_config(config: Config, layout: &legend::Layout, gpu: &Gpu) -> Config {
     let mut config = offscreen::geometry_alone(config);
     config.scene.ground = GroundMode::Off;

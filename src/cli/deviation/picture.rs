@@ -1,4 +1,4 @@
-//! The picture of A in the colours of its distance from B.
+//! Picture of A, coloured by its distance from B.
 
 use super::{
     legend::{self, Layout},
@@ -17,12 +17,12 @@ use image::{Rgb, RgbImage};
 use std::path::Path;
 
 const BACKGROUND: Vec3 = Vec3::ONE;
-/// Brightness of what is seen from its edge: enough to show the shape, and to leave the colours what they are.
+/// Brightness at grazing angles. It shows the shape but keeps the colours recognizable.
 const EDGE_SHADE: f32 = 0.7;
-/// Pixels of the frame along a pixel of the picture, where the adapter has such frames.
+/// Supersampling factor along each axis, if the adapter supports the frame size.
 const FINER: u32 = 2;
 
-/// Pixels of the frame that a picture is made of.
+/// Returns the size of the frame that the picture is downsampled from.
 pub(super) fn frame_size(layout: &Layout, gpu: &Gpu) -> [u32; 2] {
     let finer = layout.view().map(|side| FINER * side);
     let most = gpu.limits.max_texture_dimension_2d;
@@ -32,7 +32,7 @@ pub(super) fn frame_size(layout: &Layout, gpu: &Gpu) -> [u32; 2] {
     }
 }
 
-/// The picture of the frame that was drawn last, of the size of [`frame_size`], with a legend where it has room.
+/// Encodes the last frame, which has the size [`frame_size`], as a picture, with a legend if it fits.
 pub(super) fn png(
     offscreen: &mut Offscreen,
     moment: &Moment,
@@ -62,7 +62,7 @@ pub(super) fn png(
             return BACKGROUND;
         }
         let distance = distances.next().flatten().map_or(0.0, |near| near.distance);
-        // A range without a length has a middle alone.
+        // An empty range has only the middle colour.
         let share = if range > 0.0 { distance / range } else { 0.0 };
         let facing = vector(normal).dot(forward).abs().min(1.0);
         deviation_colors::color(share as f32) * (EDGE_SHADE + (1.0 - EDGE_SHADE) * facing)

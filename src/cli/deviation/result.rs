@@ -1,4 +1,4 @@
-//! What `canopy deviation` measures.
+//! Result of `canopy deviation`.
 
 use super::surface::Surface;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     scene::deviation::{Measured, Statistics},
 };
 
-/// All that was measured of A.
+/// All measurements of A.
 #[derive(Debug)]
 pub(super) struct Deviation<'a> {
     pub(super) a: &'a Surface,
@@ -17,12 +17,13 @@ pub(super) struct Deviation<'a> {
     pub(super) tolerance: Option<f64>,
     pub(super) vertices: Vec<Measured>,
     pub(super) statistics: Statistics,
-    /// Of B, measured from A.
+    /// Statistics of B, measured from A.
     pub(super) back: Option<Statistics>,
 }
 
 impl<'a> Deviation<'a> {
-    /// Measures A from B, with about `samples` points between its vertices; with `both`, B from A as well.
+    /// Measures A from B, with about `samples` samples between its vertices. With `both`, also measures B
+    /// from A.
     pub(super) fn new(
         gpu: &Gpu,
         a: &'a Surface,
@@ -47,7 +48,7 @@ impl<'a> Deviation<'a> {
         })
     }
 
-    /// Says of which surfaces the sign is that of the nearest side only.
+    /// Logs a warning for each open surface, where the sign is only that of the nearest triangle's side.
     pub(super) fn warn(&self) {
         let measured_from = [self.b].into_iter().chain(self.back.as_ref().map(|_| self.a));
         for surface in measured_from.filter(|surface| surface.signed().open_edges() > 0) {
@@ -59,7 +60,7 @@ impl<'a> Deviation<'a> {
         }
     }
 
-    /// Half of the range of the colours: the tolerance, or the largest distance.
+    /// Returns half the range of the colours: the tolerance, or the largest distance.
     pub(super) fn range(&self) -> f64 {
         self.tolerance.unwrap_or(self.statistics.largest())
     }

@@ -1,4 +1,4 @@
-//! A scene's triangles, to measure and to be measured from.
+//! Triangles of a scene, as either surface of a measurement.
 
 use crate::{
     Error, Result,
@@ -15,24 +15,25 @@ use std::{
     sync::Arc,
 };
 
-/// The triangles that a scene shows.
+/// Visible triangles of a scene.
 #[derive(Debug)]
 pub(super) struct Surface {
     pub(super) path: PathBuf,
-    /// Names of the triangles.
+    /// Mesh and triangle numbers.
     pub(super) meshes: ShownMeshes,
     pub(super) tree: ComparedTree,
 }
 
 impl Surface {
+    /// Uploads the triangles and builds their BVH.
+    ///
     /// # Errors
     ///
-    /// [`Error::Scene`] where no triangle is shown, [`Error::Limit`] where there are too many for the
-    /// adapter.
+    /// [`Error::Scene`] if no triangle is visible, [`Error::Limit`] if there are too many for the adapter.
     pub(super) fn new(gpu: &Gpu, path: &Path, shown: Shown) -> Result<Self> {
         let in_tree = |vertex: &u32| is_in_tree(shown.positions[*vertex as usize]);
         if !shown.indices.iter().any(|t| t.iter().all(in_tree)) {
-            return Err(Error::scene(path, "shows no triangles to measure"));
+            return Err(Error::scene(path, "has no visible triangles to measure"));
         }
         let compared = Arc::new(Compared::new(shown.positions, shown.indices));
         Ok(Self {

@@ -1,4 +1,4 @@
-//! Deviations in words, as JSON and as CSV.
+//! Deviations as text, JSON and CSV.
 
 use super::{result::Deviation, surface::Surface};
 use crate::{
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 impl Deviation<'_> {
-    /// The statistics as lines. Writing to a String cannot fail.
+    /// Formats the statistics as lines. Writing to a String cannot fail.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for (name, surface) in [("A", self.a), ("B", self.b)] {
@@ -53,7 +53,7 @@ impl Deviation<'_> {
         value
     }
 
-    /// A row for each vertex, with as many digits as an f32 has.
+    /// Formats a row for each vertex, with enough digits for an f32.
     pub(super) fn csv(&self) -> String {
         let mut text =
             String::from("x,y,z,distance,mesh,nearest_x,nearest_y,nearest_z,nearest_mesh,nearest_triangle\n");

@@ -1,4 +1,4 @@
-//! A scene as JSON: all that `canopy info` has to say of it.
+//! Description of a scene as JSON, the data of `canopy info`.
 
 use crate::{
     config::UpAxis,
@@ -10,7 +10,7 @@ use crate::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The number of things of every kind, for `--stats` as well.
+/// Counts the objects of every kind. Also used by `--stats`.
 pub(in crate::cli) fn counts(scene: &Scene) -> Value {
     let primitives = || scene.meshes.iter().flat_map(|m| &m.primitives);
     let placed = || {
@@ -45,7 +45,7 @@ fn targets(mesh: &scene::Mesh) -> usize {
     mesh.primitives.first().map_or(0, |p| p.targets.len())
 }
 
-/// Everything about a scene, which has been turned as `wanted` says.
+/// Describes a scene, which has already been turned according to `wanted`.
 pub(super) fn describe(scene: &Scene, wanted: UpAxis) -> Value {
     let bounds = Aabb::of(deform::positions(scene, &Pose::new(scene, None, 0.0)));
     let mut report = counts(scene);
@@ -84,7 +84,7 @@ pub(super) fn describe(scene: &Scene, wanted: UpAxis) -> Value {
     report
 }
 
-/// The axis of the files that points up, and who says so.
+/// Returns the up axis of the files, and what determined it.
 fn up(scene: &Scene, wanted: UpAxis) -> Value {
     let (from, why) = match (wanted, scene.up) {
         (UpAxis::Auto, UpHint::Stated(_)) => ("file", ", stated by the file".to_owned()),
@@ -110,7 +110,8 @@ fn source(source: &scene::Source) -> Value {
     })
 }
 
-/// A node of the tree. A file of a few megabytes holds a million of them.
+/// A row of the node tree. It is a struct rather than JSON, because a file of a few megabytes can have a
+/// million nodes.
 #[derive(Debug, Serialize)]
 pub(super) struct NodeRow<'a> {
     pub(super) name: &'a str,
@@ -132,7 +133,7 @@ pub(super) struct NodeRow<'a> {
     pub(super) hidden: bool,
 }
 
-/// The nodes; parents come before their children.
+/// Returns the nodes, with parents before their children.
 pub(super) fn nodes(scene: &Scene) -> impl Iterator<Item = NodeRow<'_>> + Clone {
     scene.nodes.iter().map(|node| NodeRow {
         name: &node.name,
@@ -147,7 +148,7 @@ pub(super) fn nodes(scene: &Scene) -> impl Iterator<Item = NodeRow<'_>> + Clone 
     })
 }
 
-/// What `--json` prints.
+/// Output of `--json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Whole<'a> {
     #[serde(flatten)]
@@ -169,7 +170,7 @@ fn mesh(mesh: &scene::Mesh) -> Value {
     })
 }
 
-/// Bytes of a mesh's attributes and indices in memory.
+/// Returns the memory of a mesh's attributes and indices in bytes.
 fn mesh_bytes(mesh: &scene::Mesh) -> u64 {
     let of_primitive = |p: &Primitive| {
         let targets = p.targets.iter().map(|t| {
@@ -223,7 +224,7 @@ fn image(image: &scene::Image) -> Value {
     })
 }
 
-/// Bytes of a decoded image's levels.
+/// Returns the size of a decoded image's levels in bytes.
 fn image_bytes(image: &scene::Image) -> u64 {
     image.levels.iter().map(|level| level.len() as u64).sum()
 }
@@ -257,7 +258,7 @@ fn grid(grid: &scene::Grid) -> Value {
     })
 }
 
-/// Bytes of a volume's values in memory.
+/// Returns the memory of a volume's values in bytes.
 fn volume_bytes(volume: &scene::Volume) -> u64 {
     let grids = volume.grids.iter();
     grids.map(|grid| size_of_val(&grid.values[..]) as u64).sum()

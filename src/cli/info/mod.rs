@@ -1,4 +1,4 @@
-//! `canopy info`: what files hold, and what of it canopy ignores.
+//! `canopy info`: lists the contents of files, and what canopy ignores in them.
 
 mod describe;
 mod text;
@@ -19,16 +19,16 @@ use describe::Whole;
 use serde_json::json;
 use std::{path::PathBuf, sync::Arc};
 
-/// `canopy info`.
+/// Arguments of `canopy info`.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// Scene files and volumes, or - for standard input; several make one scene, none is the built-in one
+    /// Scene files and volumes, merged into one scene, or - for standard input; default: the built-in one
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// A volume beside the files; may be repeated
+    /// Additional volume file; may be repeated
     #[arg(long = "volume", value_name = "FILE")]
     pub volumes: Vec<PathBuf>,
-    /// List everything, however long the lists are
+    /// List everything, without a limit on the length of lists
     #[arg(long)]
     pub all: bool,
     /// Print JSON, which always lists everything
@@ -40,7 +40,7 @@ pub struct InfoArgs {
 ///
 /// # Errors
 ///
-/// Those of [`scene::load`].
+/// Any error of [`scene::load`].
 pub fn run(args: &InfoArgs, config: &Config, quiet: bool) -> Result<()> {
     let files = [&args.files[..], &args.volumes[..]].concat();
     let mut scene = {

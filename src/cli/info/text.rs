@@ -1,14 +1,14 @@
-//! The description of a scene as text: its files, its size, counts, then lists.
+//! Description of a scene as text: its files, its size, counts, then lists.
 
 use super::describe::NodeRow;
 use crate::output::numbers::{bytes, grouped, significant};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Lines of a list that is not wanted whole.
+/// Maximum number of lines of a list that is not printed whole.
 pub(super) const LONGEST: usize = 20;
 
-/// The description as text with the tree of nodes, with at most `longest` lines of each list.
+/// Formats the description and the node tree, with at most `longest` lines per list.
 pub(super) fn text(description: &Value, tree: &[NodeRow<'_>], longest: usize) -> String {
     let mut text = String::new();
     for source in items(&description["sources"]) {
@@ -42,7 +42,7 @@ pub(super) fn text(description: &Value, tree: &[NodeRow<'_>], longest: usize) ->
     text
 }
 
-/// A line with U+FFFD for line breaks, and for what terminals take as commands: names hold what files like.
+/// Replaces line breaks and control characters with U+FFFD, because names in files may contain anything.
 fn printable(line: &str) -> String {
     let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     line.chars().map(shown).collect()
@@ -60,8 +60,8 @@ fn word<'a>(item: &'a Value, key: &str) -> &'a str {
     item[key].as_str().unwrap_or_default()
 }
 
-/// The lines that are shown of a list of `count`. One that is a single line too long is shown whole: that
-/// line is as long as the one about it.
+/// Returns how many lines of a list of `count` to print. A list that is one line too long is printed whole,
+/// because the note about the rest would take that line too.
 fn fitting(count: usize, longest: usize) -> usize {
     if count <= longest.saturating_add(1) {
         count
@@ -70,7 +70,7 @@ fn fitting(count: usize, longest: usize) -> usize {
     }
 }
 
-/// A title with the number of items, the lines that fit, and how many do not.
+/// Formats a title with the number of items, the lines that fit, and how many are left out.
 fn section(text: &mut String, title: &str, count: usize, lines: &[String]) {
     if count == 0 {
         return;
@@ -143,7 +143,7 @@ fn counts(text: &mut String, description: &Value) {
         "volumes",
     ] {
         let number = count(&description[key]);
-        // The basic ones are shown even where there are none.
+        // Basic counts are printed even if they are 0.
         if number > 0 || ["nodes", "meshes", "triangles", "materials"].contains(&key) {
             let name = key.replace('_', " ");
             writeln!(text, "  {name:<14}{:>13}", grouped(number)).ok();
@@ -151,7 +151,7 @@ fn counts(text: &mut String, description: &Value) {
     }
 }
 
-/// The lower and upper corner.
+/// Returns the lower and upper corner.
 fn bounds(description: &Value) -> Option<[[f64; 3]; 2]> {
     let corner = |key: &str| -> Option<[f64; 3]> {
         let numbers = items(&description["bounds"][key]).iter();
@@ -161,9 +161,9 @@ fn bounds(description: &Value) -> Option<[[f64; 3]; 2]> {
     Some([corner("min")?, corner("max")?])
 }
 
-/// The tree of nodes, children indented below their parents.
+/// Formats the node tree, with children indented below their parents.
 fn node_lines(nodes: &[NodeRow<'_>], longest: usize) -> Vec<String> {
-    // Deep trees stay on the page.
+    // Limits the indentation of deep trees.
     const DEEPEST: usize = 12;
     let mut children = vec![Vec::new(); nodes.len()];
     let mut open = Vec::new();
@@ -208,7 +208,7 @@ fn named(name: &str) -> String {
     }
 }
 
-/// "3 lines", "1 line", nothing for none.
+/// Formats a count, such as "3 lines" or "1 line"; `None` if it is 0.
 fn counted(item: &Value, key: &str) -> Option<String> {
     let number = count(&item[key]);
     let name = key.replace('_', " ");
@@ -296,7 +296,7 @@ fn camera_text(camera: &Value) -> String {
     format!("{}, {kind}, {view}", name_text(camera))
 }
 
-/// Each grid: its type and size, the edges of its voxels, the range of its values, and its bytes.
+/// Formats each grid: its type and size, voxel sizes, value range and bytes.
 fn volume_text(volume: &Value) -> String {
     let list = |key: &Value, text: fn(f64) -> String| {
         let numbers = items(key).iter().filter_map(Value::as_f64);

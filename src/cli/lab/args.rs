@@ -1,4 +1,4 @@
-//! The arguments of `canopy lab`.
+//! Arguments of `canopy lab`.
 
 use crate::{
     Result,
@@ -8,29 +8,29 @@ use crate::{
 use clap::Args;
 use std::path::PathBuf;
 
-/// `canopy lab`.
+/// Arguments of `canopy lab`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct LabArgs {
-    /// Scene files, which make one scene; without any the built-in scene
+    /// Scene files, merged into one scene; default: the built-in scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Sets of rays (listed below)
     #[arg(long, value_name = "SET[,SET…]", value_delimiter = ',', help_heading = "Rays")]
     pub sets: Vec<String>,
-    /// Rays from a file, instead of those of the scene's pixels; repeatable
+    /// Rays to trace from a file, in place of the scene's; repeatable
     #[arg(long, value_name = "FILE.rays", help_heading = "Rays")]
     pub rays: Vec<PathBuf>,
-    /// Write the sets into a folder, as they are and shuffled; measure nothing
+    /// Write the sets to a folder, original and shuffled, and exit
     #[arg(long, value_name = "DIR", conflicts_with = "rays", help_heading = "Rays")]
     pub write_rays: Option<PathBuf>,
-    /// Size of the picture whose pixels send rays
+    /// Size of the picture, one primary ray per pixel
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Rays")]
     pub size: Option<[u32; 2]>,
     /// Seed of random rays
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Rays")]
     pub seed: u64,
-    /// Triangle tests (listed below)
+    /// Ray-triangle tests (listed below)
     #[arg(
         long,
         value_name = "TEST[,…]",
@@ -39,7 +39,7 @@ pub struct LabArgs {
         help_heading = "Combinations"
     )]
     pub test: Vec<TriangleTest>,
-    /// Walks
+    /// Traversals
     #[arg(
         long,
         value_name = "WALK[,…]",
@@ -48,7 +48,7 @@ pub struct LabArgs {
         help_heading = "Combinations"
     )]
     pub walk: Vec<Walk>,
-    /// Structures
+    /// Acceleration structures
     #[arg(
         long,
         value_name = "NAME[,…]",
@@ -57,7 +57,7 @@ pub struct LabArgs {
         help_heading = "Combinations"
     )]
     pub structure: Vec<Structure>,
-    /// Kernels
+    /// Distribution of rays to threads
     #[arg(
         long,
         value_name = "NAME[,…]",
@@ -75,10 +75,10 @@ pub struct LabArgs {
         help_heading = "Combinations"
     )]
     pub order: Vec<RayOrder>,
-    /// Every combination of what is not named, not only single changes
+    /// Measure every combination of unnamed parts, not only single changes
     #[arg(long, help_heading = "Combinations")]
     pub all: bool,
-    /// Triangles of a tree's leaf, at most
+    /// Maximum number of triangles per tree leaf
     #[arg(
         long,
         value_name = "N",
@@ -87,7 +87,7 @@ pub struct LabArgs {
         help_heading = "Combinations"
     )]
     pub leaf: u32,
-    /// Rays of each set that are compared with every triangle in f64
+    /// Rays of each set to check against every triangle in f64
     #[arg(
         long,
         value_name = "N",
@@ -96,10 +96,10 @@ pub struct LabArgs {
         help_heading = "Measurement"
     )]
     pub check: u32,
-    /// Samples of each row, instead of as many as its time allows (5 to 50)
+    /// Measured repetitions per row; default: 5 to 50, as time allows
     #[arg(long, value_name = "N", value_parser = within(1..=10_000), help_heading = "Measurement")]
     pub samples: Option<u32>,
-    /// Repetitions before them that are not measured
+    /// Warm-up repetitions, not measured
     #[arg(
         long,
         value_name = "N",
@@ -114,7 +114,7 @@ pub struct LabArgs {
     /// Print CSV
     #[arg(long, help_heading = "Output")]
     pub csv: bool,
-    /// Also write a page whose table sorts
+    /// Also write an HTML page with a sortable table
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub html: Option<PathBuf>,
 }
@@ -122,15 +122,16 @@ pub struct LabArgs {
 const AFTER_HELP: &str = "\
 Sets:        primary, mirror, occlusion, shadow-hard, shadow-soft, diffuse-1, diffuse-2, diffuse-3
 Tests:       areas, moller-trumbore, baldwin-weber, unit-triangle, plucker, watertight
-Walks:       private-stack, workgroup-stack, short-stack, parent-links, skip-links, four-wide (trees);
-             cells (grid); cells-of-cells (two-level-grid); kd-short-stack (kd-tree)
+Walks:       private-stack, workgroup-stack, short-stack, parent-links, skip-links, four-wide
+             (trees); cells (grid); cells-of-cells (two-level-grid); kd-short-stack (kd-tree)
 Structures:  radix, ploc (built on the GPU); sah, grid, two-level-grid, kd-tree (built on the CPU)
 Threads:     per-ray, persistent
 Orders:      given (with gaps for pixels that send no ray), compacted, sorted, shuffled
 
-Without any of them, all rows are measured that differ in one part from plucker, private-stack, sah, per-ray,
-compacted; without --sets, on primary, shadow-soft and diffuse-1. Volumes are marched front to back and back to front.
-docs/lab.md explains each, and the columns.
+The baseline is plucker, private-stack, sah, per-ray and compacted. By default, canopy measures \
+every combination that differs from it in one part, on the sets primary, shadow-soft and \
+diffuse-1. Volumes are marched front to back and back to front. docs/lab.md explains the options \
+and the columns.
 
 Examples:
   canopy lab
@@ -138,7 +139,7 @@ Examples:
   canopy lab cave.glb --write-rays rays
   canopy lab cave.glb --rays rays/diffuse-2.rays --test watertight,moller-trumbore --csv";
 
-/// A parser of names.
+/// Parses the name of one of `all`.
 fn of_names<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,

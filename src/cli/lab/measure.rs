@@ -1,4 +1,4 @@
-//! The rows of the table.
+//! Measures the rows of the table.
 
 use super::{args::LabArgs, plan::Combination, scene::Bench};
 use crate::{
@@ -32,21 +32,21 @@ use glam::Vec3;
 use serde_json::json;
 use std::collections::HashMap;
 
-/// Rays of a group that wait for each other.
+/// Rays per group in lockstep.
 const GROUP: usize = 32;
 
-/// A structure, before it is laid out for a walk.
+/// An acceleration structure, before it is laid out for a traversal.
 struct Made {
-    /// Down to leaves of the size that was asked for; `None` of grids and kd-trees.
+    /// Tree with leaves of the requested size; `None` for grids and kd-trees.
     tree: Option<(BinaryTree, Quality)>,
     cells: Option<Built>,
     build_ms: f64,
 }
 
-/// The rays that are compared with every triangle, by their bits.
+/// Exact hits of the checked rays, keyed by the bits of the ray.
 type Checked = HashMap<[u32; 8], Option<Exact>>;
 
-/// Measures every combination on every set of rays. What does not fit is skipped, with the reason.
+/// Measures every combination on every set of rays. Combinations that do not fit are skipped with a reason.
 pub(super) fn all(
     args: &LabArgs,
     meter: &mut Meter,
@@ -123,7 +123,7 @@ pub(super) fn all(
     Ok(())
 }
 
-/// Builds a structure.
+/// Builds an acceleration structure.
 fn make(args: &LabArgs, meter: &mut Meter, bench: &Bench, structure: Structure) -> Result<Made> {
     if let Some(two_level) = structure.grid_levels() {
         let build = GridBuild::new(&meter.gpu);
@@ -184,7 +184,7 @@ fn upload(meter: &Meter, bench: &Bench, made: &Made, of: &Combination) -> Result
     Ok((built, scene))
 }
 
-/// Rays of a set, spread evenly, against every triangle.
+/// Intersects evenly distributed rays of a set with every triangle.
 fn check(bench: &Bench, set: &RaySet, count: u32) -> Checked {
     let sent: Vec<&Ray> = set.rays.iter().filter(|ray| is_sent(ray)).collect();
     let step = sent.len().div_ceil(count.max(1) as usize).max(1);
@@ -198,7 +198,7 @@ fn bits(ray: &Ray) -> [u32; 8] {
     bytemuck::cast(*ray)
 }
 
-/// What is known of a row before it is measured.
+/// Creates a row with the fields that are known before the measurement.
 fn row_of(bench: &Bench, of: &Combination, set: &RaySet) -> Run {
     Run::new(json!({
         "name": bench.name,
@@ -218,7 +218,7 @@ fn row_of(bench: &Bench, of: &Combination, set: &RaySet) -> Run {
     }))
 }
 
-/// Operations of a hit, counted on the twin.
+/// Returns the operations of a hit, counted on the CPU reference.
 pub(super) fn operations(test: TriangleTest) -> u32 {
     let ray = Ray {
         origin: [0.25, 0.25, 1.0],
@@ -240,7 +240,7 @@ pub(super) fn operations(test: TriangleTest) -> u32 {
     })
 }
 
-/// What a row is measured on.
+/// Inputs of a measurement.
 struct Subject<'a> {
     kernels: &'a Kernels,
     made: &'a Made,
@@ -323,7 +323,8 @@ fn measure(
     Ok(())
 }
 
-/// Nodes and triangles of the slowest ray of each group, for as many rays that are sent as a group has.
+/// Returns the mean over groups of the nodes and triangles of each group's slowest ray. The number of groups
+/// is that of the `sent` rays in full groups, so gaps between rays count as overhead.
 fn lockstep(visits: &[Visits], sent: usize) -> f64 {
     let steps = |group: &[Visits]| {
         let steps = group.iter().map(|v| v.nodes + v.triangles);
@@ -344,7 +345,7 @@ mod tests {
         visits[3] = visit(10, 5);
         visits[35] = visit(0, 7);
         assert_eq!(lockstep(&visits, 40), (15.0 + 7.0) * 32.0 / 40.0);
-        // Gaps make groups more.
+        // Rays that are not sent leave gaps, so there are more groups.
         assert_eq!(lockstep(&visits, 32), 22.0);
     }
 }

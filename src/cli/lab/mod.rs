@@ -1,4 +1,4 @@
-//! `canopy lab`: triangle tests, walks, structures, kernels and orders of rays beside each other.
+//! `canopy lab`: compares ray-triangle tests, traversals, acceleration structures, kernels and ray orders.
 
 mod args;
 mod measure;
@@ -43,15 +43,15 @@ use plan::Named;
 use scene::Bench;
 use std::path::Path;
 
-/// Sets that are measured if none is named.
+/// Default sets of rays.
 const SETS: [&str; 3] = ["primary", "shadow-soft", "diffuse-1"];
 
-/// Measures, and prints the table.
+/// Measures all combinations and prints the table.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for a set that there is not, [`Error::NotFound`] for a scene without triangles and volumes; those of
-/// loading, of drawing and of reading rays.
+/// [`Error::Usage`] for an unknown set, [`Error::NotFound`] for a scene without triangles and volumes. Any
+/// error of loading, of drawing and of reading rays.
 pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
     if let Some(path) = &args.html {
         output::extension(path, &["html"])?;
@@ -68,7 +68,7 @@ pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
     let combinations = plan::plan(&named);
     if combinations.is_empty() {
         return Err(Error::Usage(
-            "none of these walks goes through any of these structures".into(),
+            "none of these traversals supports any of these structures".into(),
         ));
     }
     let work = Work::new(quiet);
@@ -108,7 +108,7 @@ pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
     })
 }
 
-/// Loads the scene and makes its rays, or takes those that were read.
+/// Loads the scene and generates its rays, or uses the rays that were read.
 fn open(args: &LabArgs, given: &Config, meter: &mut Meter, work: &Work, read: Vec<RaySet>) -> Result<Bench> {
     let software = !meter.gpu.capabilities.has_gpu;
     let size = args
@@ -131,14 +131,14 @@ fn open(args: &LabArgs, given: &Config, meter: &mut Meter, work: &Work, read: Ve
         offscreen::deform(work, gpu, opened.checked()?, &Look::default(), config.clone())?;
     let merged = offscreen.merged()?;
     let corners = |triangle: &[u32; 3]| triangle.map(|vertex| merged.positions[vertex as usize]);
-    // Trees leave out what has no place.
+    // Trees skip triangles with non-finite positions, so the lab does too.
     let is_finite = |triangle: &Triangle| triangle.iter().all(|corner| corner.is_finite());
     let triangles: Vec<Triangle> = merged.indices.iter().map(corners).filter(is_finite).collect();
     let name = show::name_of(&args.files);
     let volumes = volumes::placed(&offscreen.scene, &moment.pose, &config.volumes);
     if triangles.is_empty() && volumes.is_empty() {
         return Err(Error::NotFound(format!(
-            "{name}: has no triangles and no volumes, so that no ray meets anything"
+            "{name}: has no triangles and no volumes, so rays hit nothing"
         )));
     }
     let count = triangles.len() as u32;
@@ -199,13 +199,13 @@ fn open(args: &LabArgs, given: &Config, meter: &mut Meter, work: &Work, read: Ve
     })
 }
 
-/// Leaves the sets that are named.
+/// Keeps only the named sets.
 fn choose(sets: &mut Vec<RaySet>, args: &LabArgs) -> Result<()> {
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
     if let Some(unknown) = args.sets.iter().find(|set| !names.contains(&set.as_str())) {
         let names = names.join(", ");
         return Err(Error::Usage(format!(
-            "there is no set \"{unknown}\"; there are {names}"
+            "no ray set \"{unknown}\"; sets are {names}"
         )));
     }
     let is_named = |name: &String| match args.sets.as_slice() {

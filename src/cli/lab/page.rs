@@ -1,4 +1,4 @@
-//! The table as one HTML page: it sorts by a click on a title, and loads nothing from elsewhere.
+//! The table as a self-contained HTML page that sorts when a column title is clicked.
 
 use crate::profile::html::escaped;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ td.bad{background:#fdd}
 svg{display:block;background:#f7f7f7}svg text{font:11px system-ui,sans-serif;fill:#333}
 ";
 
-/// Sorts a table by the column whose title is clicked, upwards and downwards in turn.
+/// Script that sorts a table by the clicked column, alternating between ascending and descending.
 const SCRIPT: &str = "\
 document.querySelectorAll('table.rows th').forEach((title,column)=>{let up=false;title.onclick=()=>{up=!up;\
 const body=title.closest('table').tBodies[0];const key=row=>{const cell=row.cells[column];\
@@ -24,23 +24,23 @@ const number=parseFloat(cell.dataset.value);return isNaN(number)?cell.textConten
 .forEach(row=>body.appendChild(row))}});
 ";
 
-/// A cell.
+/// A table cell.
 pub(super) struct Cell {
-    /// As people read it.
+    /// Displayed text.
     pub(super) text: String,
-    /// What it is sorted by; text by itself.
+    /// Sort key; `None` to sort by the text.
     pub(super) number: Option<f64>,
-    /// Whether it is a fault.
+    /// True if it shows an error.
     pub(super) is_bad: bool,
 }
 
-/// Bars of a plot, each with its name.
+/// A bar chart with named bars.
 pub(super) struct Plot {
     pub(super) title: String,
     pub(super) bars: Vec<(String, f64)>,
 }
 
-/// The page.
+/// Formats the page.
 pub(super) fn text(
     title: &str,
     facts: &[(String, String)],
@@ -92,7 +92,7 @@ pub(super) fn text(
     page
 }
 
-/// Horizontal bars, the longest as wide as the plot.
+/// Draws horizontal bars, the longest as wide as the plot.
 fn bars(page: &mut String, plot: &Plot) {
     const LINE: f64 = 18.0;
     let most = plot.bars.iter().map(|(_, value)| *value).fold(0.0, f64::max);

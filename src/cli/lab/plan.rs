@@ -1,8 +1,8 @@
-//! Which combinations are measured.
+//! Choice of the combinations to measure.
 
 use crate::lab::{Structure, TriangleTest, Walk, kernels::Threads, ray_order::RayOrder};
 
-/// One row of the table, for each set of rays.
+/// A row of the table for each set of rays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Combination {
     pub(super) test: TriangleTest,
@@ -12,7 +12,7 @@ pub(super) struct Combination {
     pub(super) order: RayOrder,
 }
 
-/// What the command line names; what it does not is empty.
+/// Parts that the command line names. A list is empty if it was not given.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Named {
     pub(super) tests: Vec<TriangleTest>,
@@ -20,11 +20,11 @@ pub(super) struct Named {
     pub(super) structures: Vec<Structure>,
     pub(super) threads: Vec<Threads>,
     pub(super) orders: Vec<RayOrder>,
-    /// Whether everything is measured that is not named.
+    /// True to measure all values of the parts that are not named.
     pub(super) all: bool,
 }
 
-/// What is measured where nothing is said, and what others are measured beside.
+/// Baseline: the default combination, and the one that single changes are compared with.
 const BASE: Combination = Combination {
     test: TriangleTest::Plucker,
     walk: Walk::Private,
@@ -33,8 +33,8 @@ const BASE: Combination = Combination {
     order: RayOrder::Compacted,
 };
 
-/// The combinations that make sense: each of what is named with each, and the base for what is not; with
-/// nothing named, all that differ from the base in one part.
+/// Returns the valid combinations of all named parts, with the baseline for the others. If nothing is named,
+/// returns all combinations that differ from the baseline in one part.
 pub(super) fn plan(named: &Named) -> Vec<Combination> {
     let product = |named: &Named| -> Vec<Combination> {
         let mut found = Vec::new();
@@ -105,7 +105,7 @@ fn or<T: Copy>(named: &[T], every: &[T], all: bool, base: T) -> Vec<T> {
     }
 }
 
-/// Structures with walks that go through them.
+/// Returns pairs of a structure and a traversal that supports it.
 fn ways(named: &Named) -> Vec<(Structure, Walk)> {
     let mut ways = Vec::new();
     for structure in Structure::ALL {
@@ -114,7 +114,8 @@ fn ways(named: &Named) -> Vec<(Structure, Walk)> {
             .filter(|walk| structure.has(*walk))
             .collect();
         let is_named = named.structures.contains(&structure);
-        // Where only walks are named, each goes through the base, or through the one that it is made for.
+        // If only traversals are named, each runs on the baseline structure, or on the structure that it is
+        // specific to.
         let is_for_walks =
             named.structures.is_empty() && (named.all || structure == BASE.structure || fits.len() == 1);
         if !is_named && !is_for_walks {
@@ -142,7 +143,7 @@ mod tests {
             all: true,
             ..Named::default()
         });
-        // Three trees with six walks, three others with one.
+        // Three trees with six traversals, three other structures with one.
         assert_eq!(whole.len(), (3 * 6 + 3) * 6 * 2 * 4);
         assert!(whole.iter().all(|c| c.structure.has(c.walk)));
         let short = plan(&Named::default());

@@ -1,4 +1,4 @@
-//! What is measured.
+//! Input of the lab's measurements.
 
 use super::volumes::Placed;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     lab::{Triangle, ray_file::RaySet},
 };
 
-/// A scene as the laboratory sees it: triangles, and rays.
+/// A scene as triangles and rays.
 pub(super) struct Bench {
     pub(super) name: String,
     pub(super) triangles: Vec<Triangle>,

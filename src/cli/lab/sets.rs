@@ -1,4 +1,4 @@
-//! Sets of rays of a scene: each from what the one before has hit.
+//! Sets of rays of a scene. Each set starts at the hits of an earlier one.
 
 use crate::{
     Result,
@@ -14,20 +14,21 @@ use crate::{
 
 use glam::Vec3;
 
-/// Length of occlusion rays as a share of the scene's diagonal.
+/// Length of occlusion rays as a fraction of the scene's diagonal.
 const OCCLUSION: f32 = 0.1;
-/// Radius of the disc, one metre away, that soft shadow rays go to: half a degree is the sun's, this is a
-/// lamp's.
+/// Radius of the disc, at a distance of one metre, that soft shadow rays sample. The sun's angular diameter
+/// is half a degree. This is the size of a lamp.
 const SOFT: f32 = 0.1;
-/// The light of scenes without one that reaches anything: from above, a little from the side.
+/// Direction to the default light of scenes in which no light reaches anything: from above, slightly from the
+/// side.
 const ABOVE: Vec3 = Vec3::new(0.4, 1.0, 0.3);
-/// Rays that are traced at once, so that no dispatch takes long.
+/// Maximum number of rays per dispatch, to keep dispatches short.
 const BATCH: usize = 1 << 18;
 
-/// What rays are made of.
+/// Inputs for generating rays.
 pub(super) struct Source<'a> {
     pub(super) gpu: &'a Gpu,
-    /// Over all triangles as one mesh.
+    /// Tree over all triangles as one mesh.
     pub(super) tree: &'a Tree,
     pub(super) triangles: &'a [Triangle],
     pub(super) view: &'a View,
@@ -40,7 +41,7 @@ pub(super) struct Source<'a> {
     pub(super) scene: u64,
 }
 
-/// Where a ray has hit: the point, the normal towards the ray, and the ray's direction.
+/// A ray's hit: its point, the normal facing the ray, and the ray's direction.
 #[derive(Clone, Copy)]
 struct Surface {
     point: Vec3,
@@ -48,7 +49,7 @@ struct Surface {
     direction: Vec3,
 }
 
-/// What stands for the ray of a pixel that sends none.
+/// Placeholder for a pixel that sends no ray.
 const GAP: Ray = Ray {
     origin: [0.0; 3],
     t_min: 0.0,
@@ -56,7 +57,7 @@ const GAP: Ray = Ray {
     t_max: 0.0,
 };
 
-/// The rays of pixels alone: nothing has to be hit for them.
+/// Returns the primary rays, which need no traced hits.
 pub(super) fn primary(size: [u32; 2], view: &View, scene: u64) -> RaySet {
     RaySet {
         name: "primary".into(),
@@ -66,7 +67,7 @@ pub(super) fn primary(size: [u32; 2], view: &View, scene: u64) -> RaySet {
     }
 }
 
-/// All sets, with a ray or a gap for each pixel.
+/// Generates all sets, with a ray or a gap for each pixel.
 pub(super) fn all(source: &Source<'_>) -> Result<Vec<RaySet>> {
     let far = 1e4 * source.radius;
     let first = primary(source.size, source.view, source.scene);
@@ -122,7 +123,7 @@ pub(super) fn all(source: &Source<'_>) -> Result<Vec<RaySet>> {
     Ok([first].into_iter().chain(sets.into_iter().map(set)).collect())
 }
 
-/// What each ray hits first.
+/// Returns the first hit of each ray.
 fn surfaces(source: &Source<'_>, rays: &[Ray]) -> Result<Vec<Option<Surface>>> {
     let trace = Trace::new(source.gpu);
     let mut found = Vec::with_capacity(rays.len());
@@ -150,7 +151,7 @@ fn surfaces(source: &Source<'_>, rays: &[Ray]) -> Result<Vec<Option<Surface>>> {
     Ok(found)
 }
 
-/// A point of the unit disc.
+/// Samples the unit disc.
 fn disc(random: &mut Random) -> [f32; 2] {
     loop {
         let point = random.cube().truncate();
@@ -160,7 +161,7 @@ fn disc(random: &mut Random) -> [f32; 2] {
     }
 }
 
-/// A cosine-distributed direction around a normal (Malley's method).
+/// Samples a cosine-distributed direction around a normal (Malley's method).
 fn around(normal: Vec3, random: &mut Random) -> Vec3 {
     let (x, y) = normal.any_orthonormal_pair();
     let [a, b] = disc(random);

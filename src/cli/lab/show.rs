@@ -1,4 +1,4 @@
-//! The table for people, as CSV, as JSON, and as a page.
+//! The table as text, CSV, JSON and HTML.
 
 use super::{
     page::{self, Cell, Plot},
@@ -40,7 +40,7 @@ const COLUMNS: &[Column] = &[
     ("cracks", "cracks", Format::Count),
 ];
 
-/// Fields of a row in CSV and on the page, in this order.
+/// Fields of a row in CSV and on the page, in order.
 const FIELDS: &[&str] = &[
     "name",
     "triangles",
@@ -83,7 +83,7 @@ const FIELDS: &[&str] = &[
     "rays_hash",
 ];
 
-/// The name of a scene.
+/// Returns the name of a scene.
 pub(super) fn name_of(files: &[PathBuf]) -> String {
     let name = |file: &PathBuf| {
         let name = file.file_name().unwrap_or(file.as_os_str());
@@ -95,7 +95,7 @@ pub(super) fn name_of(files: &[PathBuf]) -> String {
     }
 }
 
-/// What was measured, on what, with which command.
+/// Returns the facts of a measurement: the scene, the adapter and the command.
 pub(super) fn facts(gpu: &Gpu, bench: &Bench) -> Vec<(String, String)> {
     let adapter = facts_of(gpu).map(|(name, value)| (name.to_owned(), value));
     let mut facts = vec![("scene".to_owned(), bench.name.clone())];
@@ -107,7 +107,7 @@ pub(super) fn facts(gpu: &Gpu, bench: &Bench) -> Vec<(String, String)> {
         facts.push((format!("hash of {}", set.name), format!("{:016x}", set.hash())));
     }
     facts.extend(adapter);
-    // Names of folders are a person's own.
+    // Paths are shortened to file names, because folder names are private.
     let words = std::env::args_os().skip(1).map(|word| {
         let word = PathBuf::from(word);
         let name = word.file_name().unwrap_or(word.as_os_str());
@@ -129,7 +129,7 @@ pub(super) fn json(report: &Report, facts: &[(String, String)]) -> Value {
     value
 }
 
-/// A field, or a member of one.
+/// Returns a field, or a member of one.
 fn field<'a>(row: &'a Value, pointer: &str) -> Option<&'a Value> {
     row.pointer(&format!("/{pointer}"))
 }

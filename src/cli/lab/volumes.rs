@@ -1,5 +1,4 @@
-//! Both orders of summing the steps of a ray through a volume: how long each takes, what it samples, and whether it is
-//! right.
+//! Ray marching through volumes front to back and back to front: times, sample counts and correctness.
 
 use crate::{
     Result,
@@ -26,21 +25,21 @@ use crate::{
 use glam::{DVec3, Vec3};
 use serde_json::json;
 
-/// Most rays of a set that the twin marches too.
+/// Maximum number of rays per set that the CPU reference marches.
 const MOST_CHECKED: usize = 4096;
-/// Most voxels along an axis.
+/// Maximum number of voxels along an axis.
 const MOST_VOXELS: u32 = 2048;
-/// How far a result may be off, as a share of the brightest one.
+/// Maximum error, as a fraction of the brightest result.
 const TOLERANCE: f64 = 1e-2;
 
-/// A volume of the scene where a node places it.
+/// A volume of the scene, placed by a node.
 pub(super) struct Placed {
     name: String,
     lattice: VolumeLattice,
     params: VolumeParams,
 }
 
-/// The visible volumes of a scene at a pose.
+/// Returns the visible volumes of a scene at a pose.
 pub(super) fn placed(scene: &Scene, pose: &Pose, settings: &Settings) -> Vec<Placed> {
     let nodes = scene.nodes.iter().enumerate();
     let visible = nodes.filter(|(index, _)| pose.visible[*index]);
@@ -66,7 +65,7 @@ pub(super) fn placed(scene: &Scene, pose: &Pose, settings: &Settings) -> Vec<Pla
     with_volume.filter_map(one).collect()
 }
 
-/// Two rows for each volume and set: the rays that are sent, marched in even light of 1.
+/// Measures two rows for each volume and set, one per direction. The medium is lit uniformly with radiance 1.
 pub(super) fn measure(
     meter: &mut Meter,
     placed: &[Placed],
@@ -160,7 +159,7 @@ fn result(seen: &LabSeen) -> (DVec3, f64) {
     (Vec3::from(seen.radiance).as_dvec3(), seen.through.into())
 }
 
-/// How far two results are apart, as a share of the brightest one; NaN is far.
+/// Returns the difference of two results as a fraction of the brightest one. NaN counts as infinite.
 fn apart(a: (DVec3, f64), b: (DVec3, f64), brightest: f64) -> f64 {
     let radiance = (a.0 - b.0).abs().max_element() / brightest;
     let far = radiance.max((a.1 - b.1).abs());
@@ -171,7 +170,8 @@ fn apart(a: (DVec3, f64), b: (DVec3, f64), brightest: f64) -> f64 {
     }
 }
 
-/// What some rays see, spread evenly, by every step in f64; each is so many behind the one before.
+/// Marches evenly distributed rays in f64 on the CPU. Returns the stride between those rays, and their
+/// results.
 fn twin(placed: &Placed, rays: &[Ray]) -> (usize, Vec<Seen>) {
     let medium = Medium {
         lattice: &placed.lattice,

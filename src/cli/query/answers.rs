@@ -1,10 +1,10 @@
-//! Answers to questions, as rows of CSV and as JSON.
+//! Results of queries, as rows of CSV and as JSON.
 
 use crate::accel::{Hit, Nearest, ObjectPair, Ray, layout::BVH_MISS};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// A point of a triangle.
+/// A point on a triangle.
 pub(super) struct Place {
     distance: f32,
     position: [f32; 3],
@@ -14,7 +14,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The distance of `found` is negative inside.
+    /// Converts a nearest point. A negative distance of `found` means inside.
     pub(super) fn of_nearest(found: &Nearest, signed: bool) -> Option<Self> {
         let distance = found.distance;
         (found.mesh != BVH_MISS).then_some(Self {
@@ -26,7 +26,7 @@ impl Place {
         })
     }
 
-    /// `unit` is how much longer the direction was that was given.
+    /// Converts a hit. `unit` is the length of the given direction relative to the traced one.
     pub(super) fn of_hit(ray: &Ray, hit: &Hit, unit: f32) -> Option<Self> {
         let along = |axis: usize| ray.origin[axis] + hit.t * ray.direction[axis];
         (!hit.is_miss()).then(|| Self {
@@ -42,16 +42,16 @@ impl Place {
 pub(super) enum Answers {
     Places {
         places: Vec<Option<Place>>,
-        /// Whether they tell the inside.
+        /// True if the inside column is written.
         with_inside: bool,
     },
-    /// Mesh and number of what each box touches.
+    /// Mesh and triangle number of each overlap, per box.
     Touched(Vec<Vec<[u32; 2]>>),
     Pairs(Vec<ObjectPair>),
 }
 
 impl Answers {
-    /// How many there are, and of what.
+    /// Returns the number of results and the word for them.
     pub(super) fn count(&self) -> (usize, &'static str) {
         match self {
             Self::Places { places, .. } => (places.len(), "answers"),
@@ -60,7 +60,7 @@ impl Answers {
         }
     }
 
-    /// Writing to a String cannot fail.
+    /// Formats CSV. Writing to a String cannot fail.
     pub(super) fn csv(&self) -> String {
         let mut text = String::new();
         match self {
@@ -136,12 +136,12 @@ impl Answers {
     }
 }
 
-/// Mesh and triangle of the first one and of the second one.
+/// Returns the mesh and triangle of the first one, then of the second one.
 pub(super) fn name_of_pair(pair: &ObjectPair) -> [u32; 4] {
     [pair.mesh_a, pair.object_a, pair.mesh_b, pair.object_b]
 }
 
-/// A number of JSON with the digits that tell it from other floats of 32 bits.
+/// Converts a number to JSON with the fewest digits that identify the f32.
 fn short(number: f32) -> Value {
     number.to_string().parse::<f64>().map_or(Value::Null, Value::from)
 }

@@ -1,4 +1,4 @@
-//! `canopy query`: questions to the trees of a scene, from files of points, boxes or rays.
+//! `canopy query`: queries the BVHs of a scene with points, boxes or rays from a file.
 
 mod answers;
 mod rows;
@@ -18,51 +18,52 @@ use clap::{ArgGroup, Args};
 use rows::rows;
 use std::path::{Path, PathBuf};
 
-/// `canopy query`.
+/// Arguments of `canopy query`.
 #[derive(Debug, Args)]
 #[command(
     after_help = AFTER_HELP,
     group(ArgGroup::new("question").required(true).args(["nearest", "overlap", "rays", "pairs"]))
 )]
 pub struct QueryArgs {
-    /// Scene files, or - for standard input; several make one scene, none is the built-in one
+    /// Scene files, merged into one scene, or - for standard input; default: the built-in one
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The nearest point of the scene for each point of a file: x,y,z
+    /// Find the nearest surface point for each point of a file: x,y,z
     #[arg(long, value_name = "CSV", help_heading = "Question")]
     pub nearest: Option<PathBuf>,
-    /// The triangles that each box of a file touches: min_x,min_y,min_z,max_x,max_y,max_z
+    /// List the triangles touched by each box of a file: min_x,min_y,min_z,max_x,max_y,max_z
     #[arg(long, value_name = "CSV", help_heading = "Question")]
     pub overlap: Option<PathBuf>,
-    /// What each ray of a file hits first: x,y,z,dx,dy,dz
+    /// Find the closest hit of each ray of a file: x,y,z,dx,dy,dz
     #[arg(long, value_name = "CSV", help_heading = "Question")]
     pub rays: Option<PathBuf>,
-    /// The pairs of triangles of different meshes that pass through each other
+    /// List the pairs of intersecting triangles of different meshes
     #[arg(long, help_heading = "Question")]
     pub pairs: bool,
-    /// Makes distances of --nearest negative inside
+    /// Make distances of --nearest negative inside
     #[arg(long, requires = "nearest", help_heading = "Question")]
     pub signed: bool,
-    /// Where the answers go: .csv or .json, or - for CSV on standard output
+    /// Output: .csv or .json, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Time and variant.
+    /// Time and material variant.
     #[command(flatten)]
     pub time: TimeArgs,
 }
 
 const AFTER_HELP: &str = "\
-The first line of a file names its columns, as above; then there is a line for each point, box or ray, in metres.
-Answers are in the same order:
-  --nearest  distance,x,y,z,mesh,triangle,inside; empty where a scene has no triangles. Inside is true or
-             false: by the side of the surface that is nearest where the scene is one closed mesh, otherwise by how
-             often its meshes go round the point
-  --overlap  count,triangles: those as MESH:TRIANGLE, with blanks between them
-  --rays     distance,x,y,z,mesh,triangle; empty where nothing is hit. The distance is in units of
-             the ray's direction
-  --pairs    mesh_a,triangle_a,mesh_b,triangle_b, a line for each pair. Triangles that only touch, or that lie in
-             one plane, do not pass through each other
-Meshes and triangles have the numbers, from 0, of the objects and their faces in what `canopy export` writes.
+Input files are CSV. The first line names the columns listed above. Each further line is one \
+point, box or ray, in metres. Results are in the same order:
+  --nearest  distance,x,y,z,mesh,triangle,inside; empty if the scene has no triangles. Inside is
+             true or false. It is the side of the nearest surface if the scene is one closed
+             mesh, and otherwise follows from the winding number
+  --overlap  count,triangles; triangles are MESH:TRIANGLE, separated by spaces
+  --rays     distance,x,y,z,mesh,triangle; empty for a miss. The distance is in units of the
+             length of the ray's direction
+  --pairs    mesh_a,triangle_a,mesh_b,triangle_b, a line for each pair. Triangles that only touch
+             or that are coplanar do not count as intersecting
+Mesh and triangle numbers start at 0. They count the objects and faces in the output of \
+`canopy export`.
 
 Examples:
   canopy query fox.glb --nearest points.csv -o nearest.csv --clip Run --time 0.4
@@ -70,17 +71,17 @@ Examples:
   canopy query model.obj --rays rays.csv -o -
   canopy query fox.glb ground.obj --pairs -o pairs.json --clip Run --time 0.4";
 
-/// Triangles that a ray or a box tests without going further down.
+/// Maximum number of triangles that a query tests as one leaf.
 const LEAF_CUTOFF: u32 = 4;
-/// Questions that the GPU is given at once, so that none takes long.
+/// Maximum number of queries per dispatch, to keep dispatches short.
 const BATCH: usize = 1 << 18;
 
-/// Answers the question of the arguments.
+/// Runs the query of the arguments.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`](crate::Error::Usage) for a name that is neither .csv's nor .json's; those of reading the questions,
-/// of loading and of drawing.
+/// [`Error::Usage`](crate::Error::Usage) if the output is neither .csv nor .json. Any error of reading the
+/// queries, of loading and of drawing.
 pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.time.apply(&mut config)?;
     let is_printed = args.output.as_os_str() == "-";
@@ -115,7 +116,7 @@ pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// What is asked, a row each.
+/// Kind of query, with a row per query.
 #[derive(Debug, PartialEq)]
 enum Question {
     Nearest(Vec<[f32; 3]>),
@@ -218,7 +219,8 @@ impl Question {
     }
 }
 
-/// With a direction by its largest part, so that short and long ones are as good as others.
+/// Creates a ray whose direction is divided by its largest component, so that the length of the direction
+/// does not affect precision.
 fn ray([x, y, z, dx, dy, dz]: &[f32; 6]) -> Ray {
     Ray {
         origin: [*x, *y, *z],
@@ -228,7 +230,7 @@ fn ray([x, y, z, dx, dy, dz]: &[f32; 6]) -> Ray {
     }
 }
 
-/// The largest part of a direction.
+/// Returns the largest absolute component of a direction.
 fn longest(direction: [f32; 3]) -> f32 {
     direction.into_iter().map(f32::abs).fold(0.0, f32::max)
 }

@@ -1,9 +1,9 @@
-//! Files of questions: a line that names the columns, then a line for each question.
+//! Files of queries: a line with the column names, then a line per query.
 
 use crate::{Error, Result, accel::TREE_REACH, output::numbers};
 use std::{fs::File, io::Read, path::Path};
 
-/// Most bytes of a file of questions.
+/// Maximum size of a query file in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
 fn invalid(path: &Path, what: impl Into<String>) -> Error {
@@ -13,11 +13,12 @@ fn invalid(path: &Path, what: impl Into<String>) -> Error {
     }
 }
 
-/// The rows of a file whose first line has these `names`; `check` says what is wrong with one.
+/// Reads the rows of a file whose first line has these `names`. `check` returns the problem of an invalid
+/// row.
 ///
 /// # Errors
 ///
-/// [`Error::Scene`] for what is no such row, [`Error::Limit`] for a file of more than a gibibyte, [`Error::Io`].
+/// [`Error::Scene`] for an invalid row, [`Error::Limit`] for a file of more than a gibibyte, [`Error::Io`].
 pub(super) fn rows<const N: usize>(
     path: &Path,
     names: [&str; N],
@@ -36,7 +37,7 @@ pub(super) fn rows<const N: usize>(
             by: "what questions may take".into(),
         });
     }
-    let text = String::from_utf8(text).map_err(|_| invalid(path, "no text in UTF-8"))?;
+    let text = String::from_utf8(text).map_err(|_| invalid(path, "not UTF-8 text"))?;
     parse(&text, names, check).map_err(|what| invalid(path, what))
 }
 
@@ -61,8 +62,7 @@ fn parse<const N: usize>(
             let field = fields.next().map(str::trim);
             let field = field.ok_or_else(|| format!("line {number}: {name} is missing"))?;
             let parsed = field.parse().ok().filter(|value: &f32| value.is_finite());
-            *value =
-                parsed.ok_or_else(|| format!("line {number}: {name} is {field:?}, which is no number"))?;
+            *value = parsed.ok_or_else(|| format!("line {number}: {name}: {field:?} is not a number"))?;
             if value.abs() >= TREE_REACH {
                 return Err(format!("line {number}: {name} is {field}, which is too far away"));
             }
@@ -97,12 +97,9 @@ mod tests {
             ("", "the first line must be x,y,z"),
             ("a,b,c\n", "the first line must be x,y,z"),
             ("x,y,z\n1,2\n", "line 2: z is missing"),
-            (
-                "x,y,z\n1,2,3\n1,two,3",
-                "line 3: y is \"two\", which is no number",
-            ),
-            ("x,y,z\n1,nan,3", "line 2: y is \"nan\", which is no number"),
-            ("x,y,z\n1,2,1e99", "line 2: z is \"1e99\", which is no number"),
+            ("x,y,z\n1,2,3\n1,two,3", "line 3: y: \"two\" is not a number"),
+            ("x,y,z\n1,nan,3", "line 2: y: \"nan\" is not a number"),
+            ("x,y,z\n1,2,1e99", "line 2: z: \"1e99\" is not a number"),
             ("x,y,z\n1,2,3,4", "line 2: more than 3 numbers"),
             ("x,y,z\n1,2,-2e15", "line 2: z is -2e15, which is too far away"),
             ("x,y,z\n\n1,2,3\n\n-1,2,3", "line 5: a negative x"),

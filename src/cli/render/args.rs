@@ -1,4 +1,4 @@
-//! The arguments of `canopy render`.
+//! Arguments of `canopy render`.
 
 use super::part::Part;
 use crate::{
@@ -19,26 +19,26 @@ use std::{
     str::FromStr,
 };
 
-/// Most things that the scene does not have which are told one by one.
+/// Maximum number of individual warnings about objects that the scene does not have.
 const MOST_WARNINGS: usize = 10;
 
-/// `canopy render`.
+/// Arguments of `canopy render`.
 #[derive(Debug, Args)]
 pub struct RenderArgs {
     /// Scene files (.gltf, .glb, .obj), volumes (.vdb, .nvdb, .nrrd, .nhdr, .nii), or - for standard input;
-    /// none is the built-in scene
+    /// default: the built-in scene
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// A volume beside the files; may be repeated
+    /// Additional volume file; may be repeated
     #[arg(long = "volume", value_name = "FILE", help_heading = "Picture")]
     pub volumes: Vec<PathBuf>,
     /// .png, .jpg, .exr (linear), .mp4, .webm or - (standard output); {frame:4} numbers a sequence
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     pub output: PathBuf,
-    /// Make this picture of canopy again; other options come on top
+    /// Render a picture written by canopy again; other options override it
     #[arg(long, value_name = "PICTURE", help_heading = "Output")]
     pub from: Option<PathBuf>,
-    /// Format of the picture, whatever its name ends in
+    /// Format of the picture, regardless of its file extension
     #[arg(
         long,
         value_name = "png|jpg|exr",
@@ -46,7 +46,7 @@ pub struct RenderArgs {
         help_heading = "Output"
     )]
     pub format: Option<PictureFormat>,
-    /// Also write a channel, such as normal, depth or ambient: .exr holds the floats, .png a picture
+    /// Also write a channel, such as normal, depth or ambient: .exr (floats) or .png (colours)
     #[arg(
         long,
         value_name = "NAME=FILE",
@@ -55,22 +55,22 @@ pub struct RenderArgs {
         help_heading = "Output"
     )]
     pub aov: Vec<(Channel, PathBuf)>,
-    /// Write counts, and the times of every frame, as JSON
+    /// Write counts and the times of every frame as JSON
     #[arg(long, value_name = "FILE.json", help_heading = "Output")]
     pub stats: Option<PathBuf>,
-    /// Write what every frame took: .json (a trace for Perfetto or chrome://tracing) or .csv
+    /// Write a profile of every frame: .json (for Perfetto or chrome://tracing) or .csv
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub profile: Option<PathBuf>,
-    /// Make share I of N: of a sequence's frames, or of one picture's paths
+    /// Render share I of N: of a sequence's frames, or of a picture's paths
     #[arg(long, value_name = "I/N", help_heading = "Output")]
     pub part: Option<Part>,
-    /// Leave pictures whose files are there already as they are
+    /// Skip pictures whose files already exist
     #[arg(long, help_heading = "Output")]
     pub skip_existing: bool,
-    /// Keep a picture's paths in this .exr now and then, and go on from there
+    /// Save a picture's paths to this .exr regularly, and resume from it
     #[arg(long, value_name = "FILE.exr", help_heading = "Output")]
     pub checkpoint: Option<PathBuf>,
-    /// Seconds between two checkpoints
+    /// Seconds between checkpoints
     #[arg(
         long,
         value_name = "S",
@@ -80,13 +80,13 @@ pub struct RenderArgs {
         help_heading = "Output"
     )]
     pub checkpoint_every: f64,
-    /// Print DONE/TOTAL for every draw, for programs; where they stop to read, the work ends
+    /// Print DONE/TOTAL after every draw, for programs; stop if the pipe is closed
     #[arg(long, help_heading = "Output")]
     pub progress: bool,
-    /// Leave out the backdrop: alpha is 0 where nothing is seen
+    /// Leave out the background; alpha is 0 where nothing is visible
     #[arg(long, conflicts_with = "background", help_heading = "Picture")]
     pub transparent: bool,
-    /// Mean of N draws; without, until it is clean, or of 8 in a sequence
+    /// Average N draws; default: until the noise is low, or 8 in a sequence
     #[arg(
         long,
         value_name = "N",
@@ -94,13 +94,13 @@ pub struct RenderArgs {
         help_heading = "Picture"
     )]
     pub samples: Option<u32>,
-    /// Edits of materials and lights, and hidden meshes, as JSON
+    /// Edits of materials and lights, and hidden meshes (JSON)
     #[arg(long, value_name = "FILE.json", help_heading = "Picture")]
     pub edits: Option<PathBuf>,
-    /// What the picture of `--from` tells of edits and hidden meshes.
+    /// Edits and hidden nodes of the picture of `--from`.
     #[arg(skip)]
     kept: Box<Kept>,
-    /// Trace paths of light instead, N of them a pixel, as a reference
+    /// Path trace a reference with N paths per pixel
     #[arg(
         long,
         value_name = "N",
@@ -109,22 +109,22 @@ pub struct RenderArgs {
         help_heading = "Picture"
     )]
     pub paths: Option<u32>,
-    /// Stop tracing paths after this time for each picture
+    /// Stop path tracing after this time for each picture
     #[arg(long, value_name = "SECONDS", value_parser = time_limit, help_heading = "Picture")]
     pub time_limit: Option<f64>,
-    /// Settings of the picture.
+    /// Appearance of the picture.
     #[command(flatten)]
     pub look: LookArgs,
-    /// Time and variant.
+    /// Time and material variant.
     #[command(flatten)]
     pub time: TimeArgs,
-    /// Number of pictures, or A to B [default: 1, or all of a path, turn or video's clip]
+    /// Number of pictures, or A to B [default: 1, or a whole path, orbit or video clip]
     #[arg(long, value_name = "N|A-B", help_heading = "Animation")]
     pub frames: Option<Frames>,
     /// Pictures per second of the sequence
     #[arg(long, value_name = "F", value_parser = fps, help_heading = "Animation")]
     pub fps: Option<f64>,
-    /// Keys that the camera moves along, as JSON: see docs/usage.md
+    /// Camera keys as JSON, see docs/usage.md
     #[arg(
         long,
         value_name = "FILE.json",
@@ -132,24 +132,24 @@ pub struct RenderArgs {
         help_heading = "Animation"
     )]
     pub path: Option<PathBuf>,
-    /// Turn the camera around the scene, once in this many seconds
+    /// Orbit the camera around the scene, once in this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = turn, help_heading = "Animation")]
     pub turntable: Option<f32>,
 }
 
-/// Edits, and nodes that are hidden.
+/// Edits and hidden nodes.
 #[derive(Debug, Clone, Default)]
 struct Kept {
     edits: SavedEdits,
     hidden: Vec<usize>,
 }
 
-/// Which pictures of a sequence are drawn.
+/// Frames of a sequence to render.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frames {
-    /// So many, from the first on.
+    /// Number of frames, starting at the first.
     Count(u32),
-    /// These of a longer sequence.
+    /// Range of frames of a longer sequence.
     Range(Range<u32>),
 }
 
@@ -170,23 +170,23 @@ impl FromStr for Frames {
     }
 }
 
-/// The format of a picture file.
+/// Format of a picture file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PictureFormat {
-    /// Eight bits a channel, with alpha.
+    /// Eight bits per channel, with alpha.
     Png,
-    /// Eight bits a channel, compressed with loss.
+    /// Eight bits per channel, with lossy compression.
     #[value(alias = "jpeg")]
     Jpg,
-    /// Floats of linear radiance.
+    /// Linear radiance as floats.
     Exr,
 }
 
 impl PictureFormat {
-    /// The endings of names.
+    /// Supported file extensions.
     pub(super) const EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "exr"];
 
-    /// The format that an ending stands for.
+    /// Returns the format of a file extension.
     pub(super) fn of(extension: &str) -> Self {
         match extension {
             "exr" => Self::Exr,
@@ -197,11 +197,11 @@ impl PictureFormat {
 }
 
 impl RenderArgs {
-    /// Takes over what the picture [`Self::from`] tells, as far as no option says otherwise.
+    /// Takes over the settings of the picture [`Self::from`], unless options override them.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for a file of the scene that is missing.
+    /// [`Error::NotFound`] if a file of the scene is missing.
     pub fn follow(&mut self, made: &Provenance, search: &Search<'_>) -> Result<()> {
         if self.files.is_empty() {
             self.files = made.files(search)?;
@@ -215,7 +215,7 @@ impl RenderArgs {
         let warnings = [
             (
                 made.edited && made.edits.is_none(),
-                "materials or lights were edited by hand, which it does not keep: they are drawn as their file has them",
+                "does not store the edits of materials or lights; they are drawn as in their file",
             ),
             (
                 !made.channel.is_empty(),
@@ -228,11 +228,11 @@ impl RenderArgs {
         Ok(())
     }
 
-    /// Edits of a file, in place of those of the picture [`Self::from`].
+    /// Reads the edits of a file, which replace those of the picture [`Self::from`].
     ///
     /// # Errors
     ///
-    /// Those of [`SavedEdits::read`].
+    /// Any error of [`SavedEdits::read`].
     pub(super) fn read_edits(&mut self) -> Result<()> {
         if let Some(path) = &self.edits {
             *self.kept = Kept {
@@ -243,8 +243,8 @@ impl RenderArgs {
         Ok(())
     }
 
-    /// The edits for `scene`, which is as its files have it, with a warning for each thing that it does not
-    /// have.
+    /// Matches the edits to `scene`, which must be unmodified. Logs a warning for each object that the scene
+    /// does not have.
     pub(super) fn edits_of(&self, scene: &Scene) -> FoundEdits {
         let Kept { edits, hidden } = &*self.kept;
         let mut found = edits.find(scene);
@@ -257,16 +257,16 @@ impl RenderArgs {
             log::warn!("{origin}: {line}");
         }
         if let Some(more @ 1..) = found.left.len().checked_sub(MOST_WARNINGS) {
-            log::warn!("{origin}: and so are {more} more");
+            log::warn!("{origin}: and {more} more such edits");
         }
         found
     }
 
-    /// Sets the keys of `config` that these options stand for.
+    /// Sets the keys of `config` that these options correspond to.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for a value out of its range.
+    /// [`Error::Config`] for a value outside its range.
     pub(super) fn apply(&self, config: &mut Config) -> Result<()> {
         self.look.apply(config, "output.size")?;
         self.time.apply(config)?;
@@ -303,18 +303,18 @@ fn aov(text: &str) -> Result<(Channel, PathBuf), String> {
         Some(channel) if !file.is_empty() => Ok((channel, file.into())),
         Some(_) => Err("has no file name".into()),
         None => Err(format!(
-            "no channel \"{name}\"; there are {}",
+            "no channel \"{name}\"; channels are {}",
             names().collect::<Vec<_>>().join(", ")
         )),
     }
 }
 
-/// Whether a picture goes to standard output.
+/// True if a picture goes to standard output.
 pub(super) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// An error for options that do not go together.
+/// Returns an error for options that exclude each other.
 pub(super) fn usage<T>(what: String) -> Result<T> {
     Err(Error::Usage(what))
 }

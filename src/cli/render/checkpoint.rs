@@ -1,4 +1,4 @@
-//! `--checkpoint`: the sums of a picture's paths, kept now and then, so that a run which was ended goes on.
+//! `--checkpoint`: saves the sums of a picture's paths regularly, so that an interrupted run can resume.
 
 use crate::{
     Error, Result,
@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where a picture's paths are kept, and how often.
+/// Checkpoint file, and the interval between saves.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     path: PathBuf,
@@ -24,7 +24,7 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// In this file, at this distance in seconds.
+    /// Creates a checkpoint at `path` that is written every `every_secs` seconds.
     pub(super) fn new(path: PathBuf, every_secs: f64) -> Self {
         Self {
             path,
@@ -33,12 +33,13 @@ impl Checkpoint {
         }
     }
 
-    /// Gives the frames of `offscreen` what the file has of the part that `about` tells of. Returns how many
-    /// samples of each pixel that is: none where there is no file, or one of another frame of the sequence.
+    /// Restores the sums of the part `about` from the file into `offscreen`. Returns the number of samples
+    /// per pixel that it holds. This is 0 if there is no file, or if it belongs to another frame of the
+    /// sequence.
     ///
     /// # Errors
     ///
-    /// [`Error::Scene`] for the file of another picture, and one that is broken.
+    /// [`Error::Scene`] if the file is invalid or belongs to another picture.
     pub(super) fn restore(&mut self, offscreen: &mut Offscreen, about: &About) -> Result<u32> {
         self.written = Instant::now();
         let bytes = match checked_openexr(&self.path, &offscreen.config.load) {
@@ -62,7 +63,7 @@ impl Checkpoint {
         Ok(kept.about.held)
     }
 
-    /// Writes what there is where the time has come, or `now`.
+    /// Saves the current sums if the interval has passed, or immediately if `now`.
     pub(super) fn keep(&mut self, offscreen: &Offscreen, about: &About, now: bool) -> Result<()> {
         if !now && self.written.elapsed() < self.every {
             return Ok(());
@@ -73,12 +74,12 @@ impl Checkpoint {
             made: None,
         })?;
         output::write(&self.path, &bytes)?;
-        // From its end on, so that a slow disk does not keep the adapter from its work.
+        // The interval starts after the write, so that a slow disk does not stall the adapter.
         self.written = Instant::now();
         Ok(())
     }
 
-    /// The picture is written: nothing is left to go on with.
+    /// Deletes the file once the picture is written.
     pub(super) fn remove(&self) -> Result<()> {
         match std::fs::remove_file(&self.path) {
             Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io(&self.path, e)),

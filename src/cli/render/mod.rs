@@ -1,4 +1,4 @@
-//! `canopy render`: pictures without a window.
+//! `canopy render`: renders pictures without a window.
 
 mod args;
 mod checkpoint;
@@ -49,18 +49,18 @@ use std::{
 };
 use video::{Video, VideoFile};
 
-/// Most poses of a sequence that the first view is fitted to.
+/// Maximum number of poses of a sequence that the first view is fitted to.
 const MOST_POSES: u32 = 9;
 
-/// Most frames of a profile: of a long sequence the last ones.
+/// Maximum number of frames in a profile. A long sequence keeps the last ones.
 const MOST_PROFILED: usize = 100_000;
 
-/// Draws the pictures.
+/// Renders the pictures.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for names that cannot be written to, before any work is done; those
-/// of loading and drawing.
+/// [`Error::Usage`] if an output cannot be written, before any work is done. Any error of loading and
+/// drawing.
 pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> {
     args.read_edits()?;
     args.files.append(&mut args.volumes);
@@ -87,7 +87,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     let is_one = frames.as_ref().is_some_and(|frames| frames.len() == 1);
     let writes_part = args.part.is_some() && is_one;
     if writes_part && config.image.mode != ImageMode::Path {
-        let why = "--part: one picture has parts of its samples alone; add --paths N, or --frames N";
+        let why = "--part: a single picture can only be split by samples; add --paths N or --frames N";
         return args::usage(why.into());
     }
     match (args.part, &mut frames) {
@@ -170,7 +170,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     if let Some(video) = video {
         report.line.stage("encoding the video");
         let draws = sequence.frames.len() as u64 * u64::from(sequence.samples.most);
-        // A reader that has gone away has cancelled it.
+        // A reader that closes the pipe cancels the video.
         let goes_on = || match args.progress {
             true => tell(draws, draws),
             false => Ok(()),
@@ -189,39 +189,39 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     Ok(())
 }
 
-/// The pictures that are drawn.
+/// Pictures to render.
 struct Sequence {
     frames: Range<u32>,
-    /// Whether pictures that are there are left as they are.
+    /// True if existing pictures are skipped.
     skips: bool,
     route: Route,
     samples: Samples,
-    /// Which samples of paths are traced.
+    /// Range of path samples to trace.
     paths: Range<u32>,
-    /// Which part of the whole they are.
+    /// Part that the samples belong to.
     part: Part,
-    /// Whether the part is written, with its sums, rather than the picture.
+    /// True if the part is written with its sums, rather than the picture.
     writes_part: bool,
-    /// A number for what the files of the scene and of the settings hold.
+    /// Hash of the files of the scene and the settings.
     contents: u32,
-    /// Where the paths of a picture are kept, and how many seconds apart.
+    /// Checkpoint file, and the seconds between saves.
     checkpoint: Option<(PathBuf, f64)>,
-    /// Seconds after which no more paths are traced for a picture.
+    /// Time limit of path tracing per picture, in seconds.
     time_limit: Option<f64>,
-    /// Whether every draw is told on standard output.
+    /// True if every draw is reported on standard output.
     tells: bool,
-    /// What its pictures keep.
+    /// Provenance data of its pictures.
     made_of: MadeOf,
 }
 
 impl Sequence {
-    /// Where paths are kept.
+    /// Creates the checkpoint, if there is one.
     fn checkpoint(&self) -> Option<Checkpoint> {
         let (path, every_secs) = self.checkpoint.as_ref()?;
         Some(Checkpoint::new(path.clone(), *every_secs))
     }
 
-    /// What a part of the picture that shows `shown`, of which so many samples are there, says of itself.
+    /// Describes a part of the picture that shows `shown` and holds `held` samples.
     fn about(&self, config: &Config, frame: u32, shown: &Shown<'_>, held: u32) -> About {
         let of = part::identity(config, shown, self.contents);
         let samples = (&self.paths, held, config.paths.samples);
@@ -229,7 +229,7 @@ impl Sequence {
     }
 }
 
-/// A number for what the files of the scene and of its settings hold.
+/// Returns a hash of the files of the scene and of its settings.
 fn contents(scene: &Scene, config: &Config) -> Result<u32> {
     let environment = &config.environment;
     let environment = environment.is_file().then(|| Path::new(&environment.file));
@@ -237,24 +237,25 @@ fn contents(scene: &Scene, config: &Config) -> Result<u32> {
     part::contents(of_scene.chain(environment))
 }
 
-/// Fails for work that has no parts, or of which nothing can be kept.
+/// Fails if the work cannot be divided into parts or cannot be resumed.
 fn check_shares(args: &RenderArgs, config: &Config, is_video: bool) -> Result<()> {
     let is_of_paths = config.image.mode == ImageMode::Path;
     let what = if is_video && args.part.is_some() {
-        "--part: a video has no parts; write pictures with {frame} in their name"
+        "--part: a video cannot be split; write pictures with {frame} in their name"
     } else if is_video && args.skip_existing {
-        "--skip-existing: a video is made whole; write pictures with {frame} in their name"
+        "--skip-existing: a video cannot be continued; write pictures with {frame} in their name"
     } else if args.checkpoint.is_some() && !is_of_paths {
-        "--checkpoint keeps paths: add --paths N"
+        "--checkpoint: needs --paths N"
     } else {
         return Ok(());
     };
     args::usage(what.into())
 }
 
-/// The number of frames that a sequence is framed for, as far as it does not depend on the scene: what is
-/// asked for, else all of a path or a turn, else one; `None` for a video of the clip. Ranges of a sequence
-/// whose length nobody knows are framed for the clip too, so that all are framed alike.
+/// Returns the number of frames that a sequence is framed for, as far as it does not depend on the scene. It
+/// is the requested number, otherwise the length of a path or an orbit, otherwise 1. Returns `None` for a
+/// video of the clip. Ranges of a sequence of unknown length are framed for the clip as well, so that all
+/// ranges are framed alike.
 fn framed_frames(
     args: &RenderArgs,
     config: &Config,
@@ -274,8 +275,8 @@ fn framed_frames(
     }
 }
 
-/// The frames from the start to the end of the part of the clip that plays, or of all of it where the start
-/// is not before that end; one where none plays.
+/// Returns the number of frames from the start to the end of the playing part of the clip. If the start is
+/// not before that end, counts the whole part. Returns 1 if nothing plays.
 fn frames_of_clip(offscreen: &Offscreen) -> u32 {
     let animation = &offscreen.config.animation;
     let range = LoopRange::new(animation, offscreen.duration_secs());
@@ -288,7 +289,7 @@ fn frames_of_clip(offscreen: &Offscreen) -> u32 {
     }
 }
 
-/// Where the camera goes.
+/// Chooses the camera motion.
 fn route(offscreen: &mut Offscreen, args: &RenderArgs, path: Option<CameraPath>) -> Route {
     match (path, args.turntable) {
         (Some(path), _) => Route::Keys(path),
@@ -308,7 +309,8 @@ fn route(offscreen: &mut Offscreen, args: &RenderArgs, path: Option<CameraPath>)
     }
 }
 
-/// Draws the sequence and writes its pictures. Returns the samples of its last picture and the figures of its last frame.
+/// Renders the sequence and writes its pictures. Returns the sample count of its last picture and the
+/// statistics of its last frame.
 fn draw(
     offscreen: &mut Offscreen,
     sequence: &Sequence,
@@ -382,8 +384,8 @@ fn draw(
     Ok((samples, stats, written))
 }
 
-/// Draws the samples of a picture, and writes `outputs` as its number `frame`. Returns how many there are, and the
-/// figures of the last one.
+/// Renders the samples of a picture, and writes `outputs` as number `frame`. Returns the sample count and the
+/// statistics of the last sample.
 fn draw_samples(
     offscreen: &mut Offscreen,
     sequence: &Sequence,
@@ -413,7 +415,7 @@ fn draw_samples(
         let took = offscreen.draw(moment, sample)?;
         drawn += 1;
         let is_done = samples.are_enough(offscreen, drawn)?;
-        // The time that reading channels back takes is not the frame's.
+        // Copied first, because the time of reading back channels does not belong to the frame.
         let stats = offscreen.stats().clone();
         if sequence.tells {
             let is_early = is_done && drawn < samples.most;
@@ -434,7 +436,7 @@ fn draw_samples(
     }
 }
 
-/// Traces the paths of a picture. Returns the figures of its last draw.
+/// Traces the paths of a picture. Returns the statistics of its last draw.
 fn draw_paths(
     offscreen: &mut Offscreen,
     sequence: &Sequence,
@@ -479,14 +481,15 @@ fn draw_paths(
     Ok(stats)
 }
 
-/// Tells a program how many draws are done. Where it reads no more, nobody wants the others.
+/// Prints the number of finished draws for a controlling program. Fails if the pipe is closed, because then
+/// nobody needs the rest.
 fn tell(done: u64, total: u64) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     let written = writeln!(stdout, "{done}/{total}").and_then(|()| stdout.flush());
     written.map_err(|e| Error::io("standard output", e))
 }
 
-/// What of a scene its pictures keep.
+/// Scene data for the provenance of pictures.
 #[derive(Debug)]
 struct MadeOf {
     files: Vec<PathBuf>,
@@ -517,7 +520,7 @@ impl MadeOf {
     }
 }
 
-/// Time in the stages of drawing.
+/// Total time of each stage.
 #[derive(Debug, Default)]
 struct Stages {
     compile_ms: f64,
@@ -526,7 +529,7 @@ struct Stages {
 }
 
 impl Stages {
-    /// Adds a draw, which `drawing` has timed.
+    /// Adds a draw, timed by `drawing`.
     fn add(&mut self, drawn: &Drawn, drawing: &Stopwatch) {
         self.compile_ms += drawn.compile_ms;
         self.draw_ms += drawing.ms() - drawn.compile_ms;
@@ -545,7 +548,7 @@ impl Stages {
     }
 }
 
-/// "frame 3 of 60, sample 2 of 16", without what there is one of.
+/// Formats a step such as "frame 3 of 60, sample 2 of 16". Leaves out counts of one.
 fn step_text([frame, frames]: [u32; 2], sample: Option<String>) -> String {
     let of_frames = format!("frame {} of {frames}", frame + 1);
     match (frames, sample) {
@@ -556,8 +559,8 @@ fn step_text([frame, frames]: [u32; 2], sample: Option<String>) -> String {
     }
 }
 
-/// The time so many seconds after the start, which begins again in the part of the clip that repeats. The
-/// first frame is at the time that was given.
+/// Returns the clip time `seconds` after the start, wrapped within the looping part of the clip. The first
+/// frame is exactly at `start`.
 fn time_of(offscreen: &Offscreen, start: f32, seconds: f32) -> f32 {
     if seconds == 0.0 {
         return start;

@@ -1,4 +1,4 @@
-//! The files of `canopy render`: checked before any work is done, then encoded and written.
+//! Output files of `canopy render`: checked before any work is done, then encoded and written.
 
 use super::{
     args::{Frames, PictureFormat, RenderArgs, is_stdout, usage},
@@ -24,21 +24,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A picture to be written.
+/// A picture to write.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) channel: Channel,
-    /// `None` for standard output.
+    /// File name; `None` for standard output.
     name: Option<output::Template>,
     format: PictureFormat,
 }
 
-/// Everything that is to be written, checked before any work is done.
+/// Checks all output files before any work is done.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for names that cannot be written to, for formats that do not hold what is asked for, and
-/// for channels that the settings leave out; [`Error::Io`] for folders that are not there.
+/// [`Error::Usage`] for names that cannot be written, for formats that cannot hold the requested data, and
+/// for channels that the settings do not compute. [`Error::Io`] for missing folders.
 pub(super) fn outputs(
     args: &RenderArgs,
     config: &Config,
@@ -53,7 +53,7 @@ pub(super) fn outputs(
         && picture.format != PictureFormat::Exr
     {
         return usage(format!(
-            "{}: a part of a picture's samples is an .exr",
+            "{}: a part of a picture's samples must be an .exr file",
             args.output.display()
         ));
     }
@@ -64,7 +64,7 @@ pub(super) fn outputs(
     let is_transparent = config.environment.background == config::Background::Transparent;
     if let Some(what) = holds_no_alpha.filter(|_| is_transparent) {
         return usage(format!(
-            "{}: {what} holds no transparency; write .png or .exr",
+            "{}: {what} stores no transparency; write .png or .exr",
             args.output.display()
         ));
     }
@@ -90,7 +90,8 @@ pub(super) fn outputs(
                 path.display(),
             ));
         }
-        // Widths of numbers differ in the first picture, and may be the same in the last.
+        // Different minimum widths of the number give different names for the first picture, but may give the
+        // same name for the last.
         let ends: BTreeSet<_> = [frames.start, frames.end - 1]
             .map(|n| place(&name.frame(n)))
             .into();
@@ -110,7 +111,7 @@ pub(super) fn outputs(
     Ok(outputs)
 }
 
-/// Fails where one of `places` is taken.
+/// Fails if one of `places` is already taken.
 fn take(places: impl IntoIterator<Item = PathBuf>, path: &Path, taken: &mut HashSet<PathBuf>) -> Result<()> {
     match places.into_iter().all(|place| taken.insert(place)) {
         true => Ok(()),
@@ -118,7 +119,7 @@ fn take(places: impl IntoIterator<Item = PathBuf>, path: &Path, taken: &mut Hash
     }
 }
 
-/// The same for every spelling of a path: its folder without links and `..`, and its name there.
+/// Returns the same path for every spelling: its folder without links and `..`, and its file name.
 fn place(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let folder = absolute.parent().and_then(|folder| folder.canonicalize().ok());
@@ -139,7 +140,7 @@ fn picture_output(args: &RenderArgs, frames: usize) -> Result<Output> {
         });
     }
     if frames > 1 {
-        return usage("-o -: standard output holds one picture; --frames needs files".into());
+        return usage("-o -: standard output can hold only one picture; --frames needs files".into());
     }
     if args.skip_existing {
         return usage("-o -: standard output holds nothing yet; --skip-existing needs a file".into());
@@ -157,7 +158,7 @@ fn picture_output(args: &RenderArgs, frames: usize) -> Result<Output> {
     })
 }
 
-/// Fails for a channel that these settings do not compute.
+/// Fails if these settings do not compute the channel.
 fn check_computed(channel: Channel, config: &Config) -> Result<()> {
     let shadows = config.shadows.mode;
     let is_of_paths = config.image.mode == ImageMode::Path;
@@ -208,7 +209,7 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
     }
 }
 
-/// Fails for a channel that this scene does not have; the first frame has been drawn.
+/// Fails if the scene does not have the channel. Call it after the first frame has been drawn.
 ///
 /// # Errors
 ///
@@ -223,11 +224,11 @@ pub(super) fn check_lights(outputs: &[Output], lights: u32) -> Result<()> {
     Ok(())
 }
 
-/// What has been written.
+/// Files written so far.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pictures: u32,
-    /// Pictures that were there already.
+    /// Pictures that already existed.
     pub(super) left: u32,
     channels: u32,
     bytes: u64,
@@ -236,14 +237,14 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// A video has been written.
+    /// Adds a written video.
     pub(super) fn add_video(&mut self, name: String, bytes: u64) {
         self.pictures = 1;
         self.bytes += bytes;
         self.first = name;
     }
 
-    /// In words, for pictures of `size`.
+    /// Describes the written files, for pictures of `size`.
     pub(super) fn text(&self, [width, height]: [u32; 2]) -> String {
         let (first, last) = (&self.first, &self.last);
         let left = match self.left {
@@ -267,15 +268,15 @@ impl Written {
 }
 
 impl Output {
-    /// Whether the file of picture `frame` is there. Files appear whole or not at all; an empty one is somebody
-    /// else's mark of a picture that is to come.
+    /// True if the file of picture `frame` exists. Files appear complete or not at all. An empty file is a
+    /// placeholder of another process for a picture in progress.
     pub(super) fn is_there(&self, frame: u32) -> bool {
         let path = self.name.as_ref().map(|name| name.frame(frame));
         let file = path.and_then(|path| std::fs::metadata(path).ok());
         file.is_some_and(|file| file.is_file() && file.len() > 0)
     }
 
-    /// Encodes what was drawn last and writes it as picture `frame`, or as the `part` of it.
+    /// Encodes the last drawn picture and writes it as picture `frame`, or as the given `part` of it.
     pub(super) fn write(
         &self,
         offscreen: &mut Offscreen,
@@ -325,7 +326,7 @@ impl Output {
         Ok(())
     }
 
-    /// The picture as a file; `made` is the text that it keeps.
+    /// Encodes the picture. `made` is the provenance text to embed.
     fn encode(
         &self,
         offscreen: &mut Offscreen,
@@ -366,8 +367,8 @@ impl Output {
         }
     }
 
-    /// Whether it is written after the last sample. The mean of two mesh numbers is a third mesh's, so channels are
-    /// those of the first sample.
+    /// True if it is written after the last sample. Other channels come from the first sample, because
+    /// averaging two mesh numbers would give the number of a third mesh.
     pub(super) fn is_of_last_sample(&self) -> bool {
         matches!(self.channel, Channel::Lit | Channel::Ambient)
     }

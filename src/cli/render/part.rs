@@ -1,4 +1,5 @@
-//! Parts of the work of `canopy render`, for several machines, and what parts of one picture have in common.
+//! Parts of the work of `canopy render` for several machines, and the identity that parts of one picture
+//! share.
 
 use crate::{
     Error, Result,
@@ -9,37 +10,37 @@ use crate::{
 };
 use std::{fs::File, io::Read as _, ops::Range, path::Path, str::FromStr};
 
-/// Most parts of a picture.
+/// Maximum number of parts.
 const MOST: u32 = 1_000_000;
 
 /// One of several parts of equal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// From 1 on.
+    /// Number, from 1.
     number: u32,
     count: u32,
 }
 
 impl Part {
-    /// The only one.
+    /// The whole work as a single part.
     pub(super) const WHOLE: Self = Self { number: 1, count: 1 };
 
-    /// Its number, from 1 on, and how many there are.
+    /// Returns its number, from 1, and the number of parts.
     pub(super) fn of(self) -> [u32; 2] {
         [self.number, self.count]
     }
 
-    /// Its share of `whole`. All shares together are `whole`.
+    /// Returns its share of `whole`. The shares of all parts add up to `whole`.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where there is less than one for each part; `what` there are.
+    /// [`Error::Usage`] if there is less than one item per part. `what` names the items.
     pub(super) fn share(self, whole: &Range<u32>, what: &str) -> Result<Range<u32>> {
         let length = whole.len() as u64;
         if length < u64::from(self.count) {
             let Self { number, count } = self;
             return Err(Error::Usage(format!(
-                "--part {number}/{count}: {length} {what} have no {count} parts"
+                "--part {number}/{count}: {length} {what} cannot be split into {count} parts"
             )));
         }
         let end_of = |parts: u32| whole.start + (length * u64::from(parts) / u64::from(self.count)) as u32;
@@ -59,17 +60,18 @@ impl FromStr for Part {
     }
 }
 
-/// A number for what the files of a scene and of its settings hold, in any order.
+/// Returns a hash of the files of a scene and of its settings, independent of their order.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for a file that cannot be read again.
+/// [`Error::Io`] if a file cannot be read again.
 pub(super) fn contents<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<u32> {
     let mut numbers = Vec::new();
-    // Standard input is gone.
+    // Standard input cannot be read again.
     for path in files.into_iter().filter(|path| !is_stdin(path)) {
         let io = |e| Error::io(path, e);
-        // A scene remembers what it has missed, and what was no regular file, which may never end.
+        // The scene records missing files itself. Files that are not regular are skipped, because they may
+        // never end.
         match std::fs::metadata(path) {
             Ok(found) if found.is_file() => {}
             Ok(_) => continue,
@@ -91,15 +93,15 @@ pub(super) fn contents<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<
     Ok(number_of(&format!("{numbers:?}")))
 }
 
-/// What pictures that show `shown` with these settings have in common, whatever machine makes them.
-/// `contents` is the number of their files.
+/// Returns the identity of pictures that show `shown` with these settings, on any machine. `contents` is the
+/// hash of their files.
 pub(super) fn identity(config: &Config, shown: &Shown<'_>, contents: u32) -> Identity {
     let size = shown.size;
-    // Every field has a form in JSON.
+    // Cannot fail, because every field has a JSON form.
     let made = serde_json::to_value(Provenance::new(config, shown, None)).unwrap_or_default();
     let mut settings = made["settings"].clone();
     if let Some(keys) = settings.as_object_mut() {
-        // More samples are more of the same.
+        // Different sample counts still belong to the same picture.
         keys.remove("paths.samples");
     }
     Identity {

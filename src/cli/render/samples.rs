@@ -1,4 +1,4 @@
-//! How many samples the pictures have.
+//! Number of samples per picture.
 
 use crate::{
     Result,
@@ -7,20 +7,22 @@ use crate::{
     render::{FrameSample, Noise, frame::frame_sample::is_estimated_after, present::noise},
 };
 
-/// Samples of each picture of a sequence: as many for all, or their noise would differ.
+/// Samples per picture of a sequence. The number is the same for all, because otherwise their noise would
+/// differ.
 const OF_SEQUENCE: u32 = 8;
 
-/// How many samples a picture has.
+/// Number of samples of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Samples {
-    /// At most.
+    /// Maximum number.
     pub(super) most: u32,
-    /// Whether it is done as soon as it is clean.
+    /// True to stop as soon as the noise is low enough.
     pub(super) until_clean: bool,
 }
 
 impl Samples {
-    /// Those of the settings. Without anti-aliasing a pixel shows the point in its middle, as in the window.
+    /// Reads the number from the settings. Without anti-aliasing there is one sample at the pixel centre, as
+    /// in the window.
     pub(super) fn new(config: &Config, is_sequence: bool) -> Self {
         let (most, until_clean) = match config.output.samples {
             0 if config.image.antialias == Antialias::Off => (1, false),
@@ -31,7 +33,7 @@ impl Samples {
         Self { most, until_clean }
     }
 
-    /// Sample `index` of the picture.
+    /// Returns sample `index` of the picture.
     pub(super) fn at(self, index: u32) -> FrameSample {
         match self.until_clean {
             true => FrameSample::until_clean(index, self.most),
@@ -39,13 +41,13 @@ impl Samples {
         }
     }
 
-    /// Whether the first `drawn` samples are enough; they were drawn last.
+    /// True if the first `drawn` samples are enough. They must be the last ones drawn.
     pub(super) fn are_enough(self, offscreen: &mut Offscreen, drawn: u32) -> Result<bool> {
         let is_clean = is_estimated_after(drawn) && offscreen.noise()?.is_some_and(Noise::is_clean);
         Ok(drawn >= self.most || self.until_clean && is_clean)
     }
 
-    /// "sample 2 of 16".
+    /// Formats a sample, such as "sample 2 of 16".
     pub(super) fn text(self, index: u32) -> String {
         let of = if self.until_clean { "of at most" } else { "of" };
         format!("sample {} {of} {}", index + 1, self.most)

@@ -18,13 +18,13 @@ use crate::{
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The times of the pictures that have been drawn.
+/// Times of the rendered pictures.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     pictures: Vec<Picture>,
-    /// The times of each pass, one for each draw, in the order in which passes first appeared.
+    /// Times of each pass, one per draw, in the order in which the passes first ran.
     passes: Vec<Pass>,
-    /// The draws so far.
+    /// Number of draws so far.
     draws: usize,
 }
 
@@ -44,7 +44,7 @@ struct Pass {
 }
 
 impl Times {
-    /// Picture `frame` begins, at this time of its clip.
+    /// Starts picture `frame` at a time of its clip.
     pub(super) fn begin(&mut self, frame: u32, time_secs: f32) {
         self.pictures.push(Picture {
             frame,
@@ -54,7 +54,7 @@ impl Times {
         });
     }
 
-    /// Adds a draw of the picture that was begun last.
+    /// Adds a draw of the current picture.
     pub(super) fn add(&mut self, drawn: &Drawn, passes: &[PassTiming]) {
         self.draws += 1;
         for timing in passes {
@@ -89,8 +89,8 @@ impl Times {
         self.pictures.iter().map(frame).collect()
     }
 
-    /// Every pass with its time in the last draw (0 where that was without it), and the distribution of its
-    /// times over all draws that had it.
+    /// Formats every pass with its time in the last draw and its distribution over all draws. The time is 0
+    /// if the last draw did not run it. The distribution only covers draws that ran it.
     fn passes_json(&self, last: &FrameStats) -> Value {
         let pass = |pass: &Pass| {
             let same = |timing: &&PassTiming| (&timing.name, timing.depth) == (&pass.name, pass.depth);
@@ -117,14 +117,14 @@ impl Times {
     }
 }
 
-/// Least, middle and greatest of some times, and their 95th percentile; `null` where there are none.
+/// Returns the minimum, median, maximum and 95th percentile of some times; `null` values if there are none.
 fn distribution(times_ms: &[f64]) -> Value {
     let mut json = Summary::of(times_ms).json();
     json["max"] = json!(times_ms.iter().copied().reduce(f64::max));
     json
 }
 
-/// Writes the figures. Counts are those of the last frame, `stats`; memory is that in use when it is done.
+/// Writes the statistics. Counts come from the last frame, `stats`. Memory is that in use at the end of it.
 pub(super) fn write(
     path: &Path,
     offscreen: &Offscreen,
@@ -178,7 +178,7 @@ pub(super) fn write(
     output::write(path, json_text(&report).as_bytes())
 }
 
-/// What the rays of the channel `lab` did; `null` where it was not read.
+/// Describes the rays of the channel `lab`; `null` if it was not read.
 fn lab_json(offscreen: &Offscreen, stats: &FrameStats) -> Option<Value> {
     let lab = offscreen.lab()?;
     let (counts, scene) = (lab.counts()?, lab.scene()?);
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// The percentile is the one that `canopy bench` reports.
+    /// The percentile is defined as in `canopy bench`.
     #[test]
     fn percentiles_are_of_the_nearest_rank() {
         let times: Vec<f64> = (1..=20).map(f64::from).collect();

@@ -1,4 +1,4 @@
-//! Videos: every picture goes to `ffmpeg` through a pipe, as raw RGBA.
+//! Videos: pipes every picture to `ffmpeg` as raw RGBA.
 
 use super::args::usage;
 use crate::{Error, Result, output};
@@ -12,20 +12,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The endings of names of videos.
+/// Supported file extensions of videos.
 pub(super) const EXTENSIONS: [&str; 2] = ["mp4", "webm"];
 
-/// Longest time in which ffmpeg has to take a picture, and to end after the last one. Slow machines encode
-/// large pictures in seconds.
+/// Maximum time for ffmpeg to accept a picture, and to finish after the last one. Slow machines need seconds
+/// to encode large pictures.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Time between two questions whether a video that is being finished is still wanted.
+/// Interval of checks for cancellation while a video is being finished.
 const ASKS: Duration = Duration::from_millis(200);
-/// Pictures that wait for ffmpeg.
+/// Maximum number of pictures waiting for ffmpeg.
 const QUEUE: usize = 2;
-/// Most bytes of its messages that are kept.
+/// Maximum number of bytes of ffmpeg's messages to keep.
 const MESSAGES: u64 = 64 << 10;
 
-/// A video to be written, checked before any work is done.
+/// A video to write, checked before any work is done.
 #[derive(Debug)]
 pub(super) struct VideoFile {
     path: PathBuf,
@@ -33,12 +33,12 @@ pub(super) struct VideoFile {
 }
 
 impl VideoFile {
-    /// The video that the name asks for; `None` for one of a picture.
+    /// Creates the video if the name has a video extension; `None` for a picture.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] where there is no ffmpeg, [`Error::Usage`] for sizes that videos do not have,
-    /// [`Error::Io`] where the file cannot be written.
+    /// [`Error::NotFound`] if ffmpeg is not installed, [`Error::Usage`] for a size that videos do not
+    /// support, [`Error::Io`] if the file cannot be written.
     pub(super) fn wanted(path: &Path, size: [u32; 2]) -> Result<Option<Self>> {
         let extension = path.extension().and_then(|e| e.to_str());
         let codec: &[&str] = match extension.map(str::to_ascii_lowercase).as_deref() {
@@ -72,13 +72,13 @@ impl VideoFile {
         if size.iter().any(|side| !side.is_multiple_of(2)) {
             let [width, height] = size;
             return usage(format!(
-                "{name}: videos have even sides, got {width}x{height}; add --size"
+                "{name}: videos need an even width and height, got {width}x{height}; add --size"
             ));
         }
         if program().is_none() {
             return Err(Error::NotFound(format!(
-                "{name}: there is no ffmpeg on the PATH, which encodes videos; install it, or write pictures \
-                 with {{frame}} in their name"
+                "{name}: videos need ffmpeg, which is not on the PATH; install it, or write pictures with \
+                 {{frame}} in their name"
             )));
         }
         output::check_writable(path)?;
@@ -88,11 +88,11 @@ impl VideoFile {
         }))
     }
 
-    /// Starts ffmpeg for pictures of `size` at `fps` a second.
+    /// Starts ffmpeg for pictures of `size` at `fps` frames per second.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] where it does not start.
+    /// [`Error::Io`] if it does not start.
     pub(super) fn start(self, size: [u32; 2], fps: f32) -> Result<Video> {
         let program = program().unwrap_or_else(|| "ffmpeg".into());
         let target = std::path::absolute(&self.path).map_err(|e| Error::io(&self.path, e))?;
@@ -119,7 +119,7 @@ impl VideoFile {
         let messages = thread::spawn(move || {
             let mut text = Vec::new();
             if let Some(mut stderr) = stderr {
-                // What it says is of use even where it breaks off.
+                // Partial output is useful too.
                 stderr.by_ref().take(MESSAGES).read_to_end(&mut text).ok();
                 io::copy(&mut stderr, &mut io::sink()).ok();
             }
@@ -138,7 +138,7 @@ impl VideoFile {
     }
 }
 
-/// What ffmpeg is told of the pictures: they are sRGB, which becomes BT.709 of limited range.
+/// Returns the arguments of ffmpeg. The pictures are sRGB, and become BT.709 with limited range.
 fn arguments([width, height]: [u32; 2], fps: f32) -> Vec<String> {
     let size = format!("{width}x{height}");
     let fps = fps.to_string();
@@ -172,7 +172,7 @@ fn arguments([width, height]: [u32; 2], fps: f32) -> Vec<String> {
     all.map(str::to_owned).into()
 }
 
-/// The first ffmpeg of the PATH.
+/// Finds the first ffmpeg in the PATH.
 fn program() -> Option<PathBuf> {
     let name = format!("ffmpeg{}", std::env::consts::EXE_SUFFIX);
     let folders = std::env::var_os("PATH")?;
@@ -180,7 +180,7 @@ fn program() -> Option<PathBuf> {
     paths.find(|path| path.is_file())
 }
 
-/// A name beside the video for what is not whole yet.
+/// Returns a name beside the video for the incomplete file.
 fn beside(target: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(target.file_name().unwrap_or_default());
@@ -188,10 +188,10 @@ fn beside(target: &Path) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// A video that is being encoded. What is dropped before its end leaves no file.
+/// A video being encoded. Dropping it before the end leaves no file.
 #[derive(Debug)]
 pub(super) struct Video {
-    /// The name as it was given.
+    /// Name as given by the user.
     path: PathBuf,
     target: PathBuf,
     part: PathBuf,
@@ -199,16 +199,16 @@ pub(super) struct Video {
     pictures: Option<SyncSender<Vec<u8>>>,
     writer: Option<JoinHandle<io::Result<()>>>,
     messages: Option<JoinHandle<String>>,
-    /// Bytes of the file, once it is whole.
+    /// Size of the finished file in bytes.
     pub(super) bytes: u64,
 }
 
 impl Video {
-    /// Adds a picture of RGBA, eight bits a channel.
+    /// Adds a picture of RGBA with eight bits per channel.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] with what ffmpeg says, or where it does not take the picture in time.
+    /// [`Error::Io`] with ffmpeg's messages, or if it does not accept the picture in time.
     pub(super) fn add(&mut self, mut picture: Vec<u8>) -> Result<()> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -227,14 +227,14 @@ impl Video {
         }
     }
 
-    /// Waits for the end, and gives the file its name. Returns that. Meanwhile `goes_on` is asked now and
-    /// then: its error ends the video, which leaves no file.
+    /// Waits for ffmpeg to finish, renames the file and returns its name. Calls `goes_on` regularly. An error
+    /// from it cancels the video, which leaves no file.
     ///
     /// # Errors
     ///
-    /// As [`Video::add`], and those of `goes_on`.
+    /// Any error of [`Video::add`] and of `goes_on`.
     pub(super) fn finish(mut self, goes_on: impl Fn() -> Result<()>) -> Result<(String, u64)> {
-        // The end of its input: the writer ends when it has written what waits.
+        // Closing the input ends ffmpeg. The writer thread ends once it has written the queue.
         self.pictures = None;
         let Some(status) = self.wait(goes_on)? else {
             return Err(self.late());
@@ -250,7 +250,7 @@ impl Video {
         Ok((self.path.display().to_string(), self.bytes))
     }
 
-    /// How it ended; `None` where it goes on for too long.
+    /// Waits for the exit status; `None` if it takes too long.
     fn wait(&mut self, goes_on: impl Fn() -> Result<()>) -> Result<Option<ExitStatus>> {
         let until = Instant::now() + PATIENCE;
         let mut asks = Instant::now() + ASKS;
@@ -273,10 +273,10 @@ impl Video {
         self.error(&format!("ffmpeg did nothing for {seconds} s"))
     }
 
-    /// What ffmpeg says of its failure.
+    /// Returns an error with ffmpeg's messages.
     fn failed(&mut self) -> Error {
         self.pictures = None;
-        // It has closed its input or ended: its messages end soon, or it is ended.
+        // ffmpeg has closed its input or exited, so its messages end soon. Otherwise it is killed.
         let ended = self.wait(|| Ok(()));
         if !matches!(ended, Ok(Some(_))) {
             self.child.kill().ok();
@@ -300,7 +300,7 @@ impl Video {
 impl Drop for Video {
     fn drop(&mut self) {
         self.pictures = None;
-        // Where it has ended already, there is nothing to end, and after a success nothing to remove.
+        // Has no effect if ffmpeg has already ended. After a success there is no file to remove.
         self.child.kill().ok();
         self.child.wait().ok();
         std::fs::remove_file(&self.part).ok();

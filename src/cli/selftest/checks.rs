@@ -1,23 +1,23 @@
-//! The checks of a selftest, and the lines that report them.
+//! Checks of a self-test, and the lines that report them.
 
 use crate::{Result, cli::console::print, gpu::profiler::Stopwatch};
 use serde_json::{Value, json};
 
-/// What a check found: what it compared, or what is wrong.
+/// Result of a check: a description of the comparison, or of the fault.
 pub(super) type Found = Result<String, String>;
 
-/// The larger of two errors; what is no number is larger than all.
+/// Returns the larger of two errors. NaN counts as the largest.
 pub(super) fn worse(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }
 
-/// Whether the largest error is within the tolerance.
+/// Passes if the largest error is within the tolerance.
 pub(super) fn within(worst: f64, tolerance: f64, unit: &str) -> Found {
     let text = format!("error at most {worst:.1e} {unit}");
     if worst <= tolerance { Ok(text) } else { Err(text) }
 }
 
-/// A check that was made.
+/// A completed check.
 #[derive(Debug)]
 pub(super) struct Check {
     implementation: String,
@@ -26,7 +26,7 @@ pub(super) struct Check {
     secs: f64,
 }
 
-/// The checks of a run, printed as they are made.
+/// Checks of a run, printed as they complete.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
     pub(super) made: Vec<Check>,
@@ -34,7 +34,7 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    /// Makes a check; an error counts as a fault.
+    /// Runs a check. An error counts as a fault.
     pub(super) fn make(&mut self, implementation: &str, name: &str, check: impl FnOnce() -> Result<Found>) {
         let stopwatch = Stopwatch::new();
         let found = check().unwrap_or_else(|error| Err(error.to_string()));
@@ -49,7 +49,7 @@ impl Checks {
             secs,
         };
         if !self.is_quiet {
-            // A reader that goes away ends nothing: the exit code stays right.
+            // A closed pipe does not stop the run, so that the exit code is still correct.
             print(&check.line()).ok();
         }
         self.made.push(check);

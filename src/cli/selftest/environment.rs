@@ -1,5 +1,5 @@
-//! What lights a scene from afar, pass by pass against its twin: harmonics, the levels of cubes, what glossy
-//! surfaces reflect, the table of the BRDF, the sky.
+//! Environment lighting passes compared with their CPU references: harmonics, cube mip levels, prefiltered
+//! reflections, the BRDF table and the sky.
 
 use super::{
     checks::{Checks, Found, within, worse},
@@ -69,7 +69,8 @@ fn harmonics(gpu: &Gpu) -> Result<Found> {
     Ok(within(worst, 1e-6, "of the first coefficient"))
 }
 
-/// The greatest difference of two cubes, as a share of the other's brightest texel; infinite where one is not finite.
+/// Returns the maximum difference of two cubes as a fraction of the reference's brightest texel; infinite if
+/// a texel is not finite.
 fn difference(found: &Faces, twin: &Faces) -> f64 {
     let brightest = twin.texels.iter().map(|texel| texel.max_element());
     let brightest = brightest.fold(1e-30, f64::max);
@@ -81,10 +82,10 @@ fn difference(found: &Faces, twin: &Faces) -> f64 {
     off.fold(0.0, worse)
 }
 
-/// Radiance, its coarser levels, and the prefiltered ones.
+/// Checks the mip levels of radiance and the prefiltered levels.
 fn levels(gpu: &Gpu) -> Result<Found> {
     const FACE: u32 = 32;
-    // Without its sun, beside which an error elsewhere would be nothing.
+    // The sun is clamped, because errors elsewhere would be negligible beside it.
     let texels = irradiance::sky(FACE, 5);
     let texels = texels.iter().map(|t| t.map(|channel| channel.min(2.0)));
     let halves: Vec<_> = texels.map(|t| t.map(f16::from_f32)).collect();
@@ -136,13 +137,13 @@ fn levels(gpu: &Gpu) -> Result<Found> {
         let twin = prefilter::prefilter(&radiance, found.size, &set);
         worst = worse(worst, difference(&found, &twin));
     }
-    // Texture filters have eight bits between texels.
+    // Texture filtering has eight bits of precision between texels.
     Ok(within(worst, 1.0 / 128.0, "of the brightest texel"))
 }
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 
-/// A level of a cube of half floats, read back.
+/// Reads back a level of a cube of half floats.
 fn level(gpu: &Gpu, cube: &Cube, level: u32) -> Result<Faces> {
     let size = (cube.face >> level).max(1);
     let row = (8 * size).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -178,7 +179,7 @@ fn level(gpu: &Gpu, cube: &Cube, level: u32) -> Result<Faces> {
     }))
 }
 
-/// The share of light that rough surfaces reflect.
+/// Checks the directional albedo of rough surfaces, the BRDF table.
 fn table(gpu: &Gpu) -> Result<Found> {
     let pass = BrdfTable::new(gpu);
     submitted(gpu, |scope| Ok(pass.record(gpu, scope)?))?;
@@ -197,7 +198,7 @@ fn table(gpu: &Gpu) -> Result<Found> {
     Ok(within(worst, 0.01, "of the light"))
 }
 
-/// A clear sky, from noon to dusk.
+/// Checks a clear sky, from noon to dusk.
 fn clear_sky(gpu: &Gpu) -> Result<Found> {
     const FACE: u32 = 9;
     let mut pass = Sky::new(gpu);
@@ -218,7 +219,7 @@ fn clear_sky(gpu: &Gpu) -> Result<Found> {
             sky::sky(&air, &tables, along, SKY_STEPS)
         });
         let found = level(gpu, &cube, 0)?;
-        // Each texel by itself: the sky about the sun is much brighter than the rest.
+        // Each texel is compared on its own, because the sky around the sun is much brighter than the rest.
         for (a, b) in found.texels.iter().zip(&twin.texels) {
             let off = (*a - *b).abs().max_element() / b.max_element();
             worst = worse(worst, if a.is_finite() { off } else { f64::INFINITY });

@@ -1,5 +1,5 @@
-//! Small frames, pass by pass, against their twins: what moves, what pixels see, shadows, occlusion, lighting,
-//! display.
+//! Passes of small frames compared with their CPU references: deformation, visibility, shadows, occlusion,
+//! lighting and display.
 
 use super::checks::{Checks, Found, within, worse};
 use crate::{
@@ -49,10 +49,10 @@ use std::sync::Arc;
 const NAME: &str = "chosen";
 const SIZE: [u32; 2] = [96, 72];
 const ASPECT: f32 = SIZE[0] as f32 / SIZE[1] as f32;
-/// Pixels along each axis by which corners of triangles may be drawn beside their places: Vulkan promises four bits of
+/// Maximum displacement of drawn triangle corners along each axis, in pixels. Vulkan guarantees four bits of
 /// subpixel precision.
 const SUBPIXEL: f64 = 1.0 / 16.0;
-/// Places in a pixel, from its middle, of which one at least sees what the pixel shows.
+/// Offsets from the pixel centre. At least one of them sees the surface that the pixel shows.
 const SUBPIXELS: [[f64; 2]; 5] = [
     [0.0, 0.0],
     [-SUBPIXEL, -SUBPIXEL],
@@ -60,10 +60,10 @@ const SUBPIXELS: [[f64; 2]; 5] = [
     [-SUBPIXEL, SUBPIXEL],
     [SUBPIXEL, SUBPIXEL],
 ];
-/// As far as rays reach.
+/// Maximum ray distance.
 const FAR: f64 = 1e30;
 
-/// What frames are drawn on, and the settings for it.
+/// Device to draw on, with its settings.
 pub(super) struct Device<'a> {
     pub(super) gpu: &'a Arc<Gpu>,
     pub(super) config: &'a Config,
@@ -86,7 +86,7 @@ pub(super) fn check(checks: &mut Checks, device: &Device<'_>) {
     checks.make(NAME, "antialias", || edges(device));
 }
 
-/// A frame of balls of several materials, and what twins need of it.
+/// A frame of spheres with various materials, with the data that the CPU references need.
 struct Stage {
     offscreen: Offscreen,
     moment: Moment,
@@ -96,7 +96,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// Draws it, with one uniform environment, a hard sun and nothing that is filtered, but for what `set` says.
+    /// Draws the frame with a uniform environment, a hard sun and no filtering, apart from the changes of
+    /// `set`.
     fn drawn(device: &Device<'_>, set: impl Fn(&mut Config)) -> Result<Self> {
         let mut stage = Self::new(&scene(), device, set)?;
         stage.draw()?;
@@ -104,7 +105,7 @@ impl Stage {
     }
 
     fn new(scene: &Scene, device: &Device<'_>, set: impl Fn(&mut Config)) -> Result<Self> {
-        // Defaults, whatever the settings: the twins are made for these.
+        // Uses default settings regardless of the user's, because the references are written for them.
         let mut own = device.config.clone();
         own.frame = render::settings::Settings::default();
         own.environment.source = EnvironmentSource::Color;
@@ -172,7 +173,7 @@ impl Stage {
         }
     }
 
-    /// Whether each pixel shows the nearest triangle behind it, and no other pixel shows any.
+    /// Passes if each pixel shows the nearest triangle, and pixels without one show none.
     fn gbuffer(&mut self) -> Result<Found> {
         let [position] = self.channels([Channel::Position])?;
         let (eye, camera) = (self.moment.view.eye(), self.camera());
@@ -206,7 +207,7 @@ impl Stage {
         if covered < 300 {
             return Ok(Err(format!("{covered} pixels show anything")));
         }
-        // At edges rounding decides.
+        // Rounding decides at edges.
         Ok(tally(
             position.len() - right,
             position.len(),
@@ -215,10 +216,10 @@ impl Stage {
     }
 }
 
-/// A verdict over so many pixels, of which `allowed` may be wrong: where rounding decides.
+/// Passes if at most `allowed` pixels are wrong, which accounts for rounding.
 fn tally(wrong: usize, compared: usize, allowed: usize) -> Found {
     let text = format!("{wrong} of {compared} pixels differ");
-    // A picture without a surface tests nothing.
+    // A picture without enough surfaces tests nothing.
     if wrong <= allowed && compared > 300 {
         Ok(text)
     } else {
@@ -226,7 +227,7 @@ fn tally(wrong: usize, compared: usize, allowed: usize) -> Found {
     }
 }
 
-/// Whether so many errors are within a tolerance.
+/// Passes if all errors are within a tolerance.
 fn at_most(errors: impl Iterator<Item = f64>, tolerance: f64, unit: &str) -> Found {
     let (mut worst, mut count) = (0.0, 0);
     for error in errors {
@@ -239,7 +240,7 @@ fn at_most(errors: impl Iterator<Item = f64>, tolerance: f64, unit: &str) -> Fou
     within(worst, tolerance, unit).map(|text| format!("{count} values, {text}"))
 }
 
-/// Balls of many materials.
+/// Creates a scene of spheres with many materials.
 fn scene() -> Scene {
     let mut scene = generate(TriangleKind::Meshes, 4000, 8, 6).scene();
     scene.materials.clear();
@@ -260,7 +261,7 @@ fn scene() -> Scene {
     scene
 }
 
-/// The built-in scene's vertices in motion.
+/// Checks the vertices of the built-in scene in motion.
 fn moving(device: &Device<'_>) -> Result<Found> {
     let scene = crate::scene::load(&[], &device.config.load, &Progress::default())?;
     let mut stage = Stage::new(&scene, device, |_| {})?;
@@ -276,14 +277,14 @@ fn moving(device: &Device<'_>) -> Result<Found> {
         }
         let positions = merged.positions.iter().zip(&twin.positions);
         errors.extend(positions.map(|(a, b)| f64::from(a.distance(*b))));
-        // Normals are of no length; a hundredth of the tolerance of a unit vector's.
+        // Normals are unit vectors and not in metres. The factor makes their tolerance 1e-4.
         let normals = merged.normals.iter().zip(&twin.normals);
         errors.extend(normals.map(|(a, b)| 0.2 * f64::from(a.distance(*b))));
     }
     Ok(at_most(errors.into_iter(), 2e-5, "metres"))
 }
 
-/// The sun's shadows by rays.
+/// Checks ray-traced shadows of the sun.
 fn shadows(device: &Device<'_>) -> Result<Found> {
     let mut stage = Stage::drawn(device, |own| own.shadows.mode = ShadowMode::Rays)?;
     let to_sun = stage.offscreen.config.sun.to_sun().as_dvec3().normalize();
@@ -292,7 +293,7 @@ fn shadows(device: &Device<'_>) -> Result<Found> {
     for (seen, lit) in stage.seen.iter().zip(&shadow) {
         let Some(seen) = seen else { continue };
         let start = seen.start();
-        // What faces away gets no ray.
+        // Surfaces that face away from the sun get no ray.
         if seen.normal.as_dvec3().dot(to_sun) < 1e-3 || start.geometric_normal.dot(to_sun) < 1e-3 {
             continue;
         }
@@ -303,7 +304,7 @@ fn shadows(device: &Device<'_>) -> Result<Found> {
     Ok(tally(wrong, compared, compared / 200))
 }
 
-/// How far reflection rays reach.
+/// Checks the hit distances of reflection rays.
 fn reflection_rays(device: &Device<'_>) -> Result<Found> {
     let mut stage = Stage::drawn(device, |own| {
         own.shadows.mode = ShadowMode::Off;
@@ -319,11 +320,11 @@ fn reflection_rays(device: &Device<'_>) -> Result<Found> {
         let Some(seen) = seen else { continue };
         let pixel = [index % SIZE[0], index / SIZE[0]];
         let (noise, rough) = ((blue_noise::mask(), pixel), roughness[index as usize][0]);
-        // All surfaces have two sides.
+        // All surfaces are double-sided.
         let twin = reflections::sample(seen, rough.into(), noise, 0)
             .and_then(|sample| reflections::hit(&stage.triangles, seen, sample.direction, |_, _| true));
         let found = f64::from(distances[index as usize][0]);
-        // Distances have 32 steps an octave; what hits nothing is past all of the scene.
+        // Distances are quantized to 32 steps per octave. A miss is beyond the whole scene.
         let is_right = match twin {
             Some((_, t)) => (found / t.max(1e-4)).log2().abs() < 1.0 / 16.0,
             None => found > 1e4,
@@ -334,7 +335,7 @@ fn reflection_rays(device: &Device<'_>) -> Result<Found> {
     Ok(tally(wrong, compared, compared / 50))
 }
 
-/// Ambient visibility by rays, its mean over some frames, and that filtered.
+/// Checks ray-traced ambient visibility, its mean over several frames, or its filtered result.
 fn occlusion_rays(device: &Device<'_>, frames: u32, filter: bool) -> Result<Found> {
     const RAYS: u32 = 4;
     let mut stage = Stage::drawn(device, |own| {
@@ -377,7 +378,8 @@ fn occlusion_rays(device: &Device<'_>, frames: u32, filter: bool) -> Result<Foun
             twin = signal::filter(&twin, &eye, frames * RAYS, step);
         }
     }
-    // A step of ten bits; filtered, a ray that passes an edge on the other side counts in many pixels.
+    // The tolerance is a step of ten bits. With the filter, a ray that passes an edge on the other side
+    // affects many pixels.
     let tolerance = if filter { 0.02 } else { 6e-4 };
     let (mut compared, mut wrong) = (0, 0);
     for ((twin, seen), word) in twin.iter().zip(&stage.seen).zip(&words) {
@@ -392,7 +394,7 @@ fn occlusion_rays(device: &Device<'_>, frames: u32, filter: bool) -> Result<Foun
     Ok(tally(wrong, compared, compared / 50))
 }
 
-/// The sun's light that bounces off what a ray of each pixel hits.
+/// Checks the sunlight reflected at the hit of one ray per pixel.
 fn bounced_light(device: &Device<'_>) -> Result<Found> {
     let mut stage = Stage::drawn(device, |own| {
         own.occlusion.mode = OcclusionMode::Rays;
@@ -424,11 +426,11 @@ fn bounced_light(device: &Device<'_>) -> Result<Found> {
         wrong += usize::from(!is_right);
         compared += 1;
     }
-    // Rays that start on a smooth surface, or pass an edge, may end elsewhere.
+    // Rays that start on a smooth surface or pass an edge may hit something else.
     Ok(tally(wrong, compared, compared / 25))
 }
 
-/// Fog that thins out in sunlight: what passes it, and what it scatters.
+/// Checks height fog in sunlight: transmittance and in-scattered light.
 fn fog(device: &Device<'_>) -> Result<Found> {
     let mut stage = Stage::drawn(device, |own| {
         own.shadows.mode = ShadowMode::Off;
@@ -483,7 +485,7 @@ fn motions(device: &Device<'_>) -> Result<Found> {
     Ok(at_most(errors, 0.01, "pixels"))
 }
 
-/// The exposure that a picture's histogram asks for.
+/// Checks the exposure computed from a picture's histogram.
 fn exposures(device: &Device<'_>) -> Result<Found> {
     let mut stage = Stage::drawn(device, |_| {})?;
     let [lit] = stage.channels([Channel::Lit])?;
@@ -526,11 +528,11 @@ fn exposures(device: &Device<'_>) -> Result<Found> {
     Ok(if error < 2e-5 { Ok(text) } else { Err(text) })
 }
 
-/// The radiance of surfaces below the sun and a uniform environment.
+/// Checks the radiance of surfaces lit by the sun and a uniform environment.
 fn light(device: &Device<'_>) -> Result<Found> {
     let mut stage = Stage::drawn(device, |own| {
         own.shadows.mode = ShadowMode::Off;
-        // The twin knows no triangles.
+        // The reference does not know triangles, which the filter needs.
         own.materials.glint_filter = false;
     })?;
     let used = stage.offscreen.config.clone();
@@ -591,7 +593,7 @@ fn light(device: &Device<'_>) -> Result<Found> {
     Ok(at_most(errors, 0.005, "of the radiance"))
 }
 
-/// From radiance to levels of eight bits, by every curve.
+/// Checks the mapping from radiance to eight-bit values, with every tone curve.
 fn display(device: &Device<'_>) -> Result<Found> {
     let curves = [
         Tonemap::None,
@@ -613,7 +615,7 @@ fn display(device: &Device<'_>) -> Result<Found> {
         };
         let [lit] = stage.channels([Channel::Lit])?;
         let picture = stage.offscreen.picture()?;
-        // Behind all surfaces lies a colour that is shown as it is.
+        // The background colour is not tone mapped.
         let surfaces = stage.seen.iter().map(Option::is_some);
         for ((pixel, lit), _) in picture
             .chunks_exact(4)
@@ -630,7 +632,7 @@ fn display(device: &Device<'_>) -> Result<Found> {
     Ok(at_most(errors.into_iter(), 1.01, "levels"))
 }
 
-/// The filter of edges.
+/// Checks the anti-aliasing filter.
 fn edges(device: &Device<'_>) -> Result<Found> {
     let picture = |filter| -> Result<Vec<u8>> {
         let stage = Stage::drawn(device, |own| own.image.antialias = filter)?;

@@ -1,4 +1,4 @@
-//! The implementations that an adapter may get: each on a device of its own.
+//! Implementations that an adapter may use, each on its own device.
 
 use crate::{
     Result,
@@ -8,17 +8,17 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A device that is made to use one of the implementations.
+/// A device that uses one of the implementations.
 #[derive(Debug)]
 pub(super) struct Implementation {
     pub(super) name: &'static str,
     pub(super) gpu: Arc<Gpu>,
 }
 
-/// With wgpu's checks of indices and loops, where canopy would leave them out.
+/// Name of the implementation with wgpu's index and loop checks, where canopy would disable them.
 const CHECKED: &str = "checked";
 
-/// The implementation that canopy chooses on the adapter.
+/// Returns the implementation that canopy chooses on the adapter.
 pub(super) fn chosen(config: &Config) -> Result<Implementation> {
     Ok(Implementation {
         name: "chosen",
@@ -26,7 +26,7 @@ pub(super) fn chosen(config: &Config) -> Result<Implementation> {
     })
 }
 
-/// [`chosen`], then those that canopy could use there as well.
+/// Returns [`chosen`], followed by the other implementations that the adapter supports.
 pub(super) fn all(config: &Config) -> Result<Vec<Implementation>> {
     let chosen = chosen(config)?;
     let (has_subgroups, is_unchecked) = (

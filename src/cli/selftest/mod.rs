@@ -1,5 +1,5 @@
-//! `canopy selftest`: every stage on this adapter against its CPU twin, rays against every triangle, and the
-//! implementations that the adapter may get against each other.
+//! `canopy selftest`: compares every stage on this adapter with its CPU reference, rays with every triangle,
+//! and the implementations that the adapter supports with each other.
 
 mod checks;
 mod environment;
@@ -19,13 +19,13 @@ use implementations::Implementation;
 use serde_json::json;
 use std::{fmt::Write, path::PathBuf};
 
-/// `canopy selftest`.
+/// Arguments of `canopy selftest`.
 #[derive(Debug, Args)]
 pub struct SelftestArgs {
     /// Write the report to this file, to be attached to an issue
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Leave out implementations that canopy does not choose on this adapter
+    /// Skip implementations that canopy does not choose on this adapter
     #[arg(long)]
     pub chosen: bool,
     /// Print JSON
@@ -33,11 +33,12 @@ pub struct SelftestArgs {
     pub json: bool,
 }
 
-/// Makes all checks.
+/// Runs all checks.
 ///
 /// # Errors
 ///
-/// [`Error::WrongResult`] where one fails, [`Error::Gpu`] without an adapter, and those of writing the report.
+/// [`Error::WrongResult`] if a check fails, [`Error::Gpu`] without an adapter, and any error of writing the
+/// report.
 pub fn run(args: &SelftestArgs, config: &Config) -> Result<()> {
     if let Some(path) = &args.output {
         output::check_writable(path)?;

@@ -1,4 +1,4 @@
-//! Rays through trees against every triangle in f64, and through the edges that triangles share.
+//! Rays through BVHs compared with brute force in f64, and rays through shared edges of triangles.
 
 use super::{
     checks::{Checks, Found},
@@ -17,7 +17,7 @@ use crate::{
 use glam::Vec3;
 use std::collections::HashMap;
 
-/// How far rays reach, in metres.
+/// Length of the rays in metres.
 const FAR: f32 = 10.0;
 
 pub(super) fn check(checks: &mut Checks, implementations: &[Implementation]) {
@@ -47,7 +47,7 @@ fn ray(origin: Vec3, direction: Vec3) -> Ray {
     }
 }
 
-/// Rays, and what they hit: the mesh, its triangle, and the distance in f64.
+/// Rays, and their exact hits: the mesh, its triangle, and the distance in f64.
 struct Brute {
     input: Input,
     rays: Vec<Ray>,
@@ -63,7 +63,7 @@ impl Brute {
             .map(|(number, direction)| {
                 let turned = Vec3::new(direction.y, direction.z, direction.x);
                 let direction = match number % 20 {
-                    // Along an axis, where slabs meet 0 · ∞.
+                    // Along an axis, where the slab test multiplies 0 · ∞.
                     0 => Vec3::AXES[number / 20 % 3],
                     _ => -direction,
                 };
@@ -113,7 +113,7 @@ fn is_right(hit: &Hit, twin: Option<(u32, u32, f64)>) -> bool {
     }
 }
 
-/// A closed mesh, and rays from within through its corners and edges: each has to hit.
+/// A closed mesh, and rays from its inside through its corners and edges. Every ray must hit.
 struct Edges {
     input: Input,
     rays: Vec<Ray>,
@@ -147,7 +147,7 @@ impl Edges {
     }
 }
 
-/// Evenly spread unit vectors.
+/// Returns evenly distributed unit vectors.
 fn directions(count: u32) -> impl Iterator<Item = Vec3> {
     (0..count).map(move |i| {
         let z = 1.0 - (2.0 * i as f32 + 1.0) / count as f32;
@@ -157,7 +157,7 @@ fn directions(count: u32) -> impl Iterator<Item = Vec3> {
     })
 }
 
-/// A ball without gaps: the faces of an octahedron, each divided along `side` parts of its edges.
+/// Builds a watertight sphere: an octahedron whose edges are divided into `side` parts.
 fn octahedron(side: i32) -> Input {
     let mut input = Input::default();
     let mut numbers = HashMap::new();
@@ -211,7 +211,7 @@ mod tests {
         assert!(!is_right(&hit, None), "a hit that should miss passes");
     }
 
-    /// Every edge belongs to two triangles.
+    /// Every edge belongs to exactly two triangles.
     #[test]
     fn the_ball_is_closed() {
         let mesh = octahedron(5);

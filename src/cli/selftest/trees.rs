@@ -1,4 +1,5 @@
-//! Sorting and building, stage by stage: each against its twin, given what the stage before made.
+//! Sorting and BVH builds, stage by stage. Each stage is compared with its CPU reference on the previous
+//! stage's output.
 
 use super::{
     checks::{Checks, Found},
@@ -21,7 +22,7 @@ use crate::{
     scene::bounds::Aabb,
 };
 
-/// The stages of a build, as they are named in a report.
+/// Names of the build stages in a report.
 const STAGES: [&str; 9] = [
     "bounds",
     "morton",
@@ -34,7 +35,7 @@ const STAGES: [&str; 9] = [
     "ploc",
 ];
 
-/// The first fault of each stage over all inputs.
+/// First fault of each stage over all inputs.
 type Faults = [Option<String>; STAGES.len()];
 
 pub(super) fn check(checks: &mut Checks, implementations: &[Implementation]) {
@@ -47,7 +48,7 @@ pub(super) fn check(checks: &mut Checks, implementations: &[Implementation]) {
         let stopwatch = Stopwatch::new();
         let mut faults = Faults::default();
         let built = builds(gpu, &inputs, &mut faults);
-        // The stages are checked together: the first has the time of all.
+        // All stages are checked together, so the first one gets the total time.
         let mut secs = stopwatch.ms() / 1e3;
         for (stage, fault) in STAGES.iter().zip(faults) {
             let found = match (&built, fault) {
@@ -65,7 +66,7 @@ pub(super) fn check(checks: &mut Checks, implementations: &[Implementation]) {
     }
 }
 
-/// Whether two implementations have made the same trees.
+/// Passes if two implementations built the same trees.
 fn equal(first: &[Option<TreeData>], second: &[Option<TreeData>]) -> Found {
     for (number, (a, b)) in first.iter().zip(second).enumerate() {
         let (Some(a), Some(b)) = (a, b) else { continue };
@@ -79,7 +80,7 @@ fn equal(first: &[Option<TreeData>], second: &[Option<TreeData>]) -> Found {
     Ok(format!("{} trees", first.len()))
 }
 
-/// Inputs of every kind, of sizes around those of workgroups and blocks.
+/// Generates inputs of every kind, with sizes close to those of workgroups and blocks.
 fn inputs() -> Vec<(String, Input)> {
     let mut inputs = Vec::new();
     for size in [0, 1, 2, 33, 256, 511, 512, 1023, 1024, 2049, 20_001] {
@@ -90,7 +91,7 @@ fn inputs() -> Vec<(String, Input)> {
         let input = generate(kind, 3000, 1, 3);
         inputs.push((format!("{} of 3000", kind.name()), input));
     }
-    // Keys that hold the mesh and keys that do not.
+    // With keys that contain the mesh, and keys that do not.
     for (triangles, meshes) in [(6000, 5), (6000, 150), (40_000, 5)] {
         let input = generate(TriangleKind::Meshes, triangles, meshes, 5);
         inputs.push((format!("{meshes} meshes of {triangles}"), input));
@@ -108,7 +109,7 @@ fn inputs() -> Vec<(String, Input)> {
     inputs
 }
 
-/// Builds the trees of all inputs and notes what is wrong; without those of which no twin could be made.
+/// Builds the trees of all inputs and records faults. The result is `None` for inputs without a reference.
 fn builds(gpu: &Gpu, inputs: &[(String, Input)], faults: &mut Faults) -> Result<Vec<Option<TreeData>>> {
     let (fast, high) = (Lbvh::new(gpu), Lbvh::with_quality(gpu, Quality::High));
     let cost = Cost::new(gpu);
@@ -147,7 +148,8 @@ fn note(faults: &mut Faults, stage: usize, name: &str, is_right: bool) {
     }
 }
 
-/// Each stage of a build against its twin. Those of leaves and nodes need items in order: `None` without.
+/// Compares each stage of a build with its reference. Leaves and nodes need sorted items, so the result is
+/// `None` without them.
 fn stages(
     gpu: &Gpu,
     name: &str,
@@ -204,7 +206,7 @@ fn stages(
     Ok(is_right.then_some(data))
 }
 
-/// Whether the tree has the nodes of a twin, and no others.
+/// True if the tree has exactly the nodes of the reference.
 fn are_nodes(data: &TreeData, twin: &[Option<(Node, f64)>]) -> bool {
     let made = data.nodes.iter().zip(&data.node_areas);
     let mut pairs = made.zip(twin);
@@ -214,7 +216,7 @@ fn are_nodes(data: &TreeData, twin: &[Option<(Node, f64)>]) -> bool {
     })
 }
 
-/// Trees of high quality, from an order that has been found right.
+/// Checks high-quality trees, built from an order that has already been checked.
 fn ploc(
     gpu: &Gpu,
     lbvh: &Lbvh,
@@ -239,7 +241,7 @@ fn ploc(
     Ok(())
 }
 
-/// What rays through a tree are expected to cost.
+/// Checks the expected traversal cost of a tree.
 fn costs(
     gpu: &Gpu,
     cost: &Cost,
@@ -263,7 +265,7 @@ fn costs(
     Ok(())
 }
 
-/// A refit, and a build of every second mesh, of triangles that have not moved: the same trees.
+/// Checks that a refit, and a rebuild of every second mesh, reproduce the same trees for unmoved triangles.
 fn again(
     gpu: &Gpu,
     lbvh: &Lbvh,
@@ -290,7 +292,7 @@ fn again(
     Ok(())
 }
 
-/// Clears what is going to be built: some meshes, or all of them with the TLAS.
+/// Clears the data that will be rebuilt: some meshes, or all meshes and the TLAS.
 fn clear(gpu: &Gpu, tree: &Tree, meshes: &[MeshRange], some: Option<&[bool]>) {
     let mut encoder = gpu.encoder("selftest");
     let arrays = [(&tree.triangles, TRIANGLE_ROWS), (&tree.nodes, NODE_ROWS)];
@@ -308,12 +310,12 @@ fn clear(gpu: &Gpu, tree: &Tree, meshes: &[MeshRange], some: Option<&[bool]>) {
     gpu.queue.submit([encoder.finish()]);
 }
 
-/// As bytes, in which numbers that are none equal themselves.
+/// Returns bytes, so that NaN equals itself.
 fn bytes<T: bytemuck::NoUninit>(list: &[T]) -> &[u8] {
     bytemuck::cast_slice(list)
 }
 
-/// The radix sort against the standard library's stable one.
+/// Compares the radix sort with the stable sort of the standard library.
 fn sort(gpu: &Gpu) -> Result<Found> {
     let sort = RadixSort::new(gpu);
     let mut pairs = 0;
@@ -323,7 +325,7 @@ fn sort(gpu: &Gpu) -> Result<Found> {
             let mut keys = Vec::new();
             for _ in 0..count {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                // Some keys are frequent.
+                // Makes some keys frequent.
                 keys.push(if state >> 30 == 0 { state >> 24 } else { state });
             }
             if sorted(gpu, &sort, &keys, bits)? != twin_order_of(&keys, bits) {
@@ -342,7 +344,7 @@ fn twin_order_of(keys: &[u32], bits: u32) -> Vec<u32> {
     order
 }
 
-/// The order of the keys by their lowest `bits`, from the GPU.
+/// Sorts the keys by their lowest `bits` on the GPU and returns the order.
 fn sorted(gpu: &Gpu, sort: &RadixSort, keys: &[u32], bits: u32) -> Result<Vec<u32>> {
     let count = keys.len() as u32;
     let pairs = sort.buffers(gpu, count)?;

@@ -4,19 +4,19 @@ use crate::gpu::Arrays;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// `canopy shaders`.
+/// Arguments of `canopy shaders`.
 #[derive(Debug, Args)]
 pub struct ShadersArgs {
-    /// Parts of names of files or entry points; all if none
+    /// Parts of file or entry point names; default: all
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// Write composed WGSL, and entry points as SPIR-V
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub dump: Option<PathBuf>,
-    /// Validate these files in place of those compiled in
+    /// Validate these files in place of the built-in ones
     #[arg(long, value_name = "DIR", conflicts_with_all = ["dump", "json", "shaders"])]
     pub check: Option<PathBuf>,
-    /// Kind of large arrays
+    /// Large array storage
     #[arg(long, value_name = "KIND", default_value = "buffers")]
     pub arrays: ArraysArg,
     /// Print JSON
@@ -27,12 +27,12 @@ pub struct ShadersArgs {
     pub isa: IsaArgs,
 }
 
-/// [`Arrays`] on the command line.
+/// Names of [`Arrays`] on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ArraysArg {
-    /// Storage buffers, as on GPUs
+    /// Storage buffers, used on GPUs
     Buffers,
-    /// Storage textures, as in software
+    /// Storage textures, used on software adapters
     Textures,
 }
 
@@ -54,7 +54,7 @@ pub struct IsaArgs {
     /// With --isa: rdna2, rdna3, gfx1201, m1, adreno750, ampere …
     #[arg(long, value_name = "NAME", default_value = "rdna3", requires = "isa")]
     pub gpu: String,
-    /// With --isa: subgroup size of compute shaders; 32 where the GPU has it
+    /// With --isa: compute subgroup size; default: 32 if supported
     #[arg(long, value_name = "N", requires = "isa", value_parser = subgroup)]
     pub subgroup: Option<u32>,
     /// With --isa: value of an override constant

@@ -1,5 +1,5 @@
-//! `canopy shaders`: lists the shaders with what they import, writes them as GPUs' drivers get them, checks edited ones, and
-//! compiles them for GPUs that are not there.
+//! `canopy shaders`: lists the shaders with their imports, writes them in the form that drivers receive,
+//! checks edited ones, and compiles them for GPUs that are not installed.
 
 mod args;
 #[cfg(target_os = "linux")]
@@ -19,11 +19,12 @@ use serde_json::json;
 use std::{collections::BTreeSet, fmt::Write, path::Path};
 use wgpu::naga::ShaderStage;
 
-/// Lists, writes or checks them.
+/// Lists, writes or checks shaders.
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] where nothing has such a name, [`Error::Shader`] for broken shaders, those of reading and writing.
+/// [`Error::NotFound`] if no shader matches, [`Error::Shader`] for invalid shaders, and any error of reading
+/// and writing.
 pub fn run(args: &ShadersArgs) -> Result<()> {
     if let Some(folder) = &args.check {
         read_from(folder)?;
@@ -34,7 +35,7 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
     }
     #[cfg(not(target_os = "linux"))]
     if args.isa.isa {
-        return Err(Error::Usage("--isa is for Linux".into()));
+        return Err(Error::Usage("--isa works only on Linux".into()));
     }
     let mut shaders = Vec::new();
     let mut faults = BTreeSet::new();
@@ -49,7 +50,7 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
         }
     }
     if !faults.is_empty() {
-        // One broken part breaks all that import it.
+        // An invalid file breaks all files that import it.
         let lines: String = faults.iter().map(|fault| format!("{fault}\n")).collect();
         print(&lines)?;
         let count = faults.len();
@@ -77,17 +78,17 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
     print(&shaders.iter().map(Reflected::text).collect::<String>())
 }
 
-/// Has shaders read from `folder`.
+/// Makes canopy read its shaders from `folder`.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for a folder that cannot be read, [`Error::NotFound`] for one that holds no shader of canopy's.
+/// [`Error::Io`] if the folder cannot be read, [`Error::NotFound`] if it contains none of canopy's shaders.
 pub(super) fn read_from(folder: &Path) -> Result<()> {
     std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?;
     if !SHADERS.files().any(|(path, _)| folder.join(path).is_file()) {
         let folder = folder.display();
         return Err(Error::NotFound(format!(
-            "{folder}: no shader is there, such as {folder}/bvh/bvh.wgsl"
+            "{folder}: holds no shaders, such as {folder}/bvh/bvh.wgsl"
         )));
     }
     match read_shaders_from(folder.to_owned()) {
@@ -98,7 +99,8 @@ pub(super) fn read_from(folder: &Path) -> Result<()> {
     }
 }
 
-/// Has development builds show edits of their own source, unless another folder of shaders is named.
+/// Makes development builds read shaders from their source folder, so that edits take effect, unless another
+/// folder is given.
 pub fn read_source() {
     let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders"));
     if cfg!(debug_assertions) && source.is_dir() {
@@ -111,7 +113,7 @@ impl Reflected {
         self.has_named(self.module.entry_points.iter(), names)
     }
 
-    /// Files that it imports, directly or through others.
+    /// Returns the files that it imports, directly or indirectly.
     fn imports(&self) -> impl Iterator<Item = &str> {
         let files = self.composed.files.iter().map(String::as_str);
         files.filter(|file| *file != self.path)
@@ -155,7 +157,8 @@ impl Reflected {
     }
 }
 
-/// Writes them below `folder`: `shadow/shadow_rays.wgsl`, `shadow/shadow_rays.shadow_rays.spv`.
+/// Writes the shaders below `folder`, such as `shadow/shadow_rays.wgsl` and
+/// `shadow/shadow_rays.shadow_rays.spv`.
 fn dump(shaders: &[Reflected], folder: &Path) -> Result<()> {
     let mut files = 0;
     for shader in shaders {

@@ -1,4 +1,4 @@
-//! Shaders by parts of their names.
+//! Search for shaders by parts of their names.
 
 use crate::{
     Error,
@@ -9,7 +9,8 @@ use crate::{
     },
 };
 
-/// Files whose path or text contains one of the names, composed or with their fault. Parsing, which is slow, is left to these.
+/// Returns files whose path or text contains one of the names, composed or with their error. Only these need
+/// to be parsed, which is slow.
 pub(super) fn candidates(
     arrays: Arrays,
     names: &[String],
@@ -26,7 +27,7 @@ pub(super) fn candidates(
     })
 }
 
-/// The error where there is none.
+/// Returns the error for names without a match.
 pub(super) fn nothing_named(names: &[String]) -> Error {
     let names = names.join(", ");
     Error::NotFound(format!("no shader or entry point has {names} in its name"))

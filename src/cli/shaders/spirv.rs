@@ -1,4 +1,4 @@
-//! SPIR-V of entry points as wgpu makes it for Vulkan 1.3 on a GPU whose buffers and images are robust.
+//! SPIR-V of entry points, as wgpu generates it for Vulkan 1.3 on a GPU with robust buffer and image access.
 
 use crate::{Error, Result, cli::reflected::Reflected, device::SHADERS, gpu::shader_folder::shader_folder};
 use wgpu::naga::{
@@ -13,12 +13,13 @@ use wgpu::naga::{
 /// Values of `override` constants by name.
 pub(super) type Constants = Vec<(String, f64)>;
 
-/// True if a shader is compiled without checks of indices and loops.
+/// True if a shader is compiled without index and loop checks.
 pub(super) fn is_unchecked(path: &str) -> bool {
     SHADERS.is_proven(path) && shader_folder().is_none()
 }
 
-/// The words of an entry point. `constants` may name more than the shader has; those that have no value are 1.
+/// Returns the SPIR-V words of an entry point. `constants` may name constants that the shader does not have.
+/// Constants without a value are 1.
 pub(super) fn words(shader: &Reflected, entry: &EntryPoint, constants: &Constants) -> Result<Vec<u32>> {
     let (stage, name) = (entry.stage, &entry.name);
     let broken = |what: String| Error::Internal(format!("{} {name}: {what}", shader.path));
@@ -47,7 +48,7 @@ pub(super) fn words(shader: &Reflected, entry: &EntryPoint, constants: &Constant
                 true => BoundsCheckPolicy::Restrict,
                 false => BoundsCheckPolicy::Unchecked,
             },
-            // Robustness of the device checks these.
+            // The device's robust access checks these.
             buffer: BoundsCheckPolicy::Unchecked,
             image_load: BoundsCheckPolicy::Unchecked,
             binding_array: BoundsCheckPolicy::Unchecked,

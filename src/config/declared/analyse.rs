@@ -1,4 +1,4 @@
-//! The tab `Analyse`.
+//! Settings of the tab `Analyse`.
 
 use super::setting::{
     Group, Idle, Tab, choice, digits, idle, list, named, number, own, same, slider, switch, whole,
@@ -8,7 +8,7 @@ use crate::config::{BoxDepths, LabWalk, Rebuild};
 const VIEW: Group = Group {
     tab: Some(Tab::Analyse),
     title: "Channel",
-    help: "What the picture shows, and what clicks do",
+    help: "Channel of the picture, measuring, and hidden meshes",
     settings: &[
         own("channel", "channel")
             .words("normals depth albedo uv ids roughness heat map debug aov")
@@ -26,19 +26,21 @@ const VIEW: Group = Group {
 const TIMINGS: Group = Group {
     tab: Some(Tab::Analyse),
     title: "Timings",
-    help: "The time of every pass",
+    help: "GPU and CPU time of every pass",
     settings: &[own("timings", "timings")
         .words("profile ms performance passes")
         .keys(&["profiler"])],
     more: &[],
 };
 
-const NO_REFIT: Idle = idle("trees are not refit", |s| s.config.tree.rebuild != Rebuild::Refit);
+const NO_REFIT: Idle = idle("tree.rebuild is not refit", |s| {
+    s.config.tree.rebuild != Rebuild::Refit
+});
 
 const TREES: Group = Group {
     tab: Some(Tab::Analyse),
-    title: "Trees",
-    help: "How the trees are built, and what they are like",
+    title: "BVH",
+    help: "BVH build and statistics",
     settings: &[
         choice(
             "tree.quality",
@@ -48,20 +50,20 @@ const TREES: Group = Group {
         .words("bvh lbvh ploc"),
         choice(
             "tree.rebuild",
-            "build trees",
+            "rebuild",
             &[named("frame", "all"), same("changed"), same("refit")],
         )
         .words("bvh rebuild update"),
     ],
     more: &[
-        slider("tree.refit_growth", "growth", [1.0, 4.0], digits(2, "×")).idle(&[NO_REFIT]),
+        slider("tree.refit_growth", "refit growth", [1.0, 4.0], digits(2, "×")).idle(&[NO_REFIT]),
         list(
             "tree.code_bits",
             "Morton bits",
             &[named("0", "automatic"), same("30"), same("63")],
         )
         .words("bvh codes"),
-        own("tree figures", "figures").words("bvh sah nodes leaves depth"),
+        own("tree figures", "statistics").words("bvh sah nodes leaves depth"),
     ],
 };
 
@@ -71,17 +73,17 @@ const NO_BOXES: Idle = idle("no boxes are shown", |s| {
 
 const BOXES: Group = Group {
     tab: Some(Tab::Analyse),
-    title: "Boxes",
-    help: "Boxes of the trees over the picture",
+    title: "BVH boxes",
+    help: "BVH node boxes over the picture",
     settings: &[own("tree_boxes.show", "boxes")
         .words("bvh aabb bounding volumes depth")
         .keys(&["tree_boxes", "next_tree_boxes"])],
     more: &[
-        own("tree_boxes.of", "of")
+        own("tree_boxes.of", "BVH")
             .words("bvh tlas mesh")
             .idle(&[NO_BOXES]),
-        slider("tree_boxes.hidden", "behind", [0.0, 1.0], digits(2, "")).idle(&[NO_BOXES]),
-        slider("tree_boxes.width", "width", [0.5, 4.0], digits(2, " px")).idle(&[NO_BOXES]),
+        slider("tree_boxes.hidden", "hidden lines", [0.0, 1.0], digits(2, "")).idle(&[NO_BOXES]),
+        slider("tree_boxes.width", "line width", [0.5, 4.0], digits(2, " px")).idle(&[NO_BOXES]),
         own("boxes drawn", "drawn"),
     ],
 };
@@ -90,8 +92,8 @@ const NO_COST: Idle = idle("the channel cost is not shown", |s| !s.shows_cost);
 
 const RAYS: Group = Group {
     tab: Some(Tab::Analyse),
-    title: "Cost of rays",
-    help: "What rays visit, as colours and step by step",
+    title: "Ray cost",
+    help: "Nodes and triangles that rays visit: a heat map, or one ray step by step",
     settings: &[
         own("heat map", "heat map").words("cost traversal nodes triangles"),
         own("ray path", "one ray")
@@ -101,7 +103,7 @@ const RAYS: Group = Group {
     more: &[
         choice(
             "cost.count",
-            "counts",
+            "count",
             &[same("both"), same("nodes"), same("triangles")],
         )
         .words("heat map")
@@ -120,24 +122,24 @@ const NO_NORMALS: Idle = idle("no normals or tangents are shown", |s| {
 
 const OVERLAYS: Group = Group {
     tab: Some(Tab::Analyse),
-    title: "Mesh lines",
-    help: "Edges, vertices, normals and tangents of the meshes over the picture",
+    title: "Mesh overlays",
+    help: "Wireframe, vertices, normals and tangents of meshes over the picture",
     settings: &[
-        switch("overlay.wireframe", "edges", "wireframe")
+        switch("overlay.wireframe", "wireframe", "edges")
             .words("wire lines topology")
             .keys(&["wireframe"]),
-        switch("overlay.normals", "normals", "of vertices")
+        switch("overlay.normals", "normals", "per vertex")
             .words("vertex normals")
             .keys(&["normals"]),
     ],
     more: &[
-        switch("overlay.face_normals", "face normals", "of triangles"),
+        switch("overlay.face_normals", "face normals", "per triangle"),
         switch("overlay.vertices", "vertices", "dots").words("points"),
         switch("overlay.tangents", "tangents", "and bitangents").words("tbn"),
-        own("overlay.mesh", "of").idle(&[NO_LINES]),
+        own("overlay.mesh", "mesh").idle(&[NO_LINES]),
         slider("overlay.length", "length", [0.0, 0.1], digits(3, "")).idle(&[NO_NORMALS]),
-        slider("overlay.hidden", "behind", [0.0, 1.0], digits(2, "")).idle(&[NO_LINES]),
-        slider("overlay.width", "width", [0.5, 4.0], digits(2, " px")).idle(&[NO_LINES]),
+        slider("overlay.hidden", "hidden lines", [0.0, 1.0], digits(2, "")).idle(&[NO_LINES]),
+        slider("overlay.width", "line width", [0.5, 4.0], digits(2, " px")).idle(&[NO_LINES]),
         own("lines drawn", "drawn"),
     ],
 };
@@ -145,8 +147,8 @@ const OVERLAYS: Group = Group {
 const INTERSECTIONS: Group = Group {
     tab: Some(Tab::Analyse),
     title: "Intersections",
-    help: "Triangles that pass through triangles of other meshes",
-    settings: &[own("intersections", "crossing")
+    help: "Triangles that intersect triangles of other meshes",
+    settings: &[own("intersections", "intersections")
         .words("clipping collisions overlap")
         .keys(&["intersections"])],
     more: &[],
@@ -163,7 +165,7 @@ const NO_LEAVES: Idle = idle("the structure is not a tree", |s| {
 const LAB: Group = Group {
     tab: Some(Tab::Analyse),
     title: "Laboratory",
-    help: "Rays through other structures, by other walks and triangle tests",
+    help: "Rays through other acceleration structures, traversals and triangle tests",
     settings: &[own("laboratory", "laboratory").words("structures grid kd-tree traversal")],
     more: &[
         choice("lab.rays", "rays", &[same("primary"), same("shadow")]).idle(&[NO_LAB]),
@@ -183,7 +185,7 @@ const LAB: Group = Group {
         .idle(&[NO_LAB]),
         list(
             "lab.walk",
-            "walk",
+            "traversal",
             &[
                 same("private-stack"),
                 same("workgroup-stack"),
@@ -212,8 +214,13 @@ const LAB: Group = Group {
         )
         .words("triangle intersection")
         .idle(&[NO_LAB]),
-        choice("lab.threads", "kernel", &[same("per-ray"), same("persistent")]).idle(&[NO_LAB]),
-        number("lab.leaf", "leaf", whole("").speed(0.05)).idle(&[NO_LAB, NO_LEAVES]),
+        choice(
+            "lab.threads",
+            "scheduling",
+            &[same("per-ray"), same("persistent")],
+        )
+        .idle(&[NO_LAB]),
+        number("lab.leaf", "leaf size", whole("").speed(0.05)).idle(&[NO_LAB, NO_LEAVES]),
         list(
             "lab.show",
             "show",
@@ -228,7 +235,7 @@ const LAB: Group = Group {
         )
         .idle(&[NO_LAB]),
         number("lab.range", "range", whole("").or_auto(256.0).speed(4.0)).idle(&[NO_LAB, NO_COUNTS]),
-        own("lab figures", "figures"),
+        own("lab figures", "statistics"),
     ],
 };
 

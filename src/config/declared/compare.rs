@@ -1,23 +1,23 @@
-//! The tab `Compare`.
+//! Settings of the tab `Compare`.
 
 use super::setting::{Group, Idle, Tab, idle, own};
 
 const SIDES: Group = Group {
     tab: Some(Tab::Compare),
     title: "Side by side",
-    help: "Two settings, scenes or pictures, at the same moment and from the same view",
+    help: "Two settings, scenes or pictures at the same time and from the same view",
     settings: &[own("sides", "side B")
         .words("compare wipe flicker difference flip diff ab")
         .keys(&["compare", "compare_mode", "compare_flip"])],
     more: &[],
 };
 
-const NO_FILE: Idle = idle("no file is compared with", |s| !s.has_compared);
+const NO_FILE: Idle = idle("no file to compare with is loaded", |s| !s.has_compared);
 
 const DEVIATION: Group = Group {
     tab: Some(Tab::Compare),
     title: "Deviation",
-    help: "How far the scene is from the surface of another file",
+    help: "Distance of the scene from the surface of another file",
     settings: &[
         own("deviation.file", "file").words("hausdorff distance surface metrology"),
         own("deviation.tolerance", "tolerance").idle(&[NO_FILE]),

@@ -1,31 +1,28 @@
-//! The tab `Light`, and the settings that are always in sight.
+//! Settings of the tab `Light`, and the settings that are pinned above the tabs.
 
 use super::setting::{
     Group, Idle, Tab, choice, color, digits, idle, list, named, number, own, same, slider, switch, whole,
 };
 use crate::config::{Background, EnvironmentSource, ShadowMode};
 
-const NOT_BY_RAYS: Idle = idle("shadows are not made by rays", |s| {
+const NOT_BY_RAYS: Idle = idle("shadows.mode is not rays", |s| {
     s.config.shadows.mode != ShadowMode::Rays
 });
-const NOT_BY_MAPS: Idle = idle("shadows are not made by maps", |s| {
+const NOT_BY_MAPS: Idle = idle("shadows.mode is not map", |s| {
     s.config.shadows.mode != ShadowMode::Map
 });
 const NO_SHADOWS: Idle = idle("shadows are off", |s| s.config.shadows.mode == ShadowMode::Off);
-const NO_RAYS: Idle = idle(
-    "neither shadows nor ambient occlusion nor reflections send rays",
-    |s| {
-        s.config.shadows.mode != ShadowMode::Rays
-            && !s.config.occlusion.sends_rays()
-            && !s.config.reflections.sends_rays()
-            && !s.shows_cost
-    },
-);
+const NO_RAYS: Idle = idle("no shadows, ambient occlusion or reflections are traced", |s| {
+    s.config.shadows.mode != ShadowMode::Rays
+        && !s.config.occlusion.sends_rays()
+        && !s.config.reflections.sends_rays()
+        && !s.shows_cost
+});
 
 pub(super) const PINNED: &[Group] = &[Group {
     tab: None,
     title: "Rays or maps",
-    help: "The settings that canopy is for: always in sight",
+    help: "The main settings, always visible",
     settings: &[
         choice(
             "shadows.mode",
@@ -45,12 +42,12 @@ pub(super) const PINNED: &[Group] = &[Group {
 const SHADOWS: Group = Group {
     tab: Some(Tab::Light),
     title: "Shadows",
-    help: "How light is blocked",
+    help: "Quality of traced shadows and of shadow maps",
     settings: &[
         slider("shadows.rays", "rays", [1.0, 64.0], whole("").logarithmic())
             .words("samples soft penumbra")
             .idle(&[NOT_BY_RAYS]),
-        switch("shadows.filter", "filter", "neighbours too")
+        switch("shadows.filter", "filter", "neighbour pixels")
             .words("denoise denoiser spatial")
             .idle(&[NOT_BY_RAYS]),
         list(
@@ -71,7 +68,7 @@ const SHADOWS: Group = Group {
     more: &[
         slider(
             "shadows.edge_rays",
-            "rays at edges",
+            "edge rays",
             [1.0, 64.0],
             whole("").logarithmic(),
         )
@@ -83,11 +80,11 @@ const SHADOWS: Group = Group {
             whole(" frames").logarithmic(),
         )
         .idle(&[NOT_BY_RAYS]),
-        number("shadows.max_rays", "most rays", whole("")).idle(&[NOT_BY_RAYS]),
+        number("shadows.max_rays", "max rays", whole("")).idle(&[NOT_BY_RAYS]),
         number("shadows.history", "history", whole(" frames"))
             .words("temporal accumulation")
             .idle(&[NOT_BY_RAYS]),
-        switch("shadows.compact_rays", "compact rays", "trace a list")
+        switch("shadows.compact_rays", "compact rays", "into a list")
             .words("compaction")
             .idle(&[NOT_BY_RAYS]),
         switch("shadows.blended_cast", "blended", "cast shadows")
@@ -95,7 +92,7 @@ const SHADOWS: Group = Group {
             .idle(&[NO_SHADOWS]),
         choice(
             "shadows.map_pcf_width",
-            "filter width",
+            "PCF width",
             &[same("1"), same("3"), same("5"), same("7")],
         )
         .words("pcf percentage closer filtering")
@@ -122,31 +119,30 @@ const SHADOWS: Group = Group {
 const SUN: Group = Group {
     tab: Some(Tab::Light),
     title: "Sun",
-    help: "The sun that shines. L and a drag with the left button turn it",
+    help: "The active sun. Hold L and drag with the left button to turn it",
     settings: &[
-        choice("sun.enabled", "own sun", &[same("auto"), same("on"), same("off")])
-            .words("key light directional"),
+        choice("sun.enabled", "sun", &[same("auto"), same("on"), same("off")]).words("key light directional"),
         own("sun.direction", "direction").words("azimuth elevation angle time of day"),
-        own("sun.angle", "diameter").words("soft shadows penumbra size"),
+        own("sun.angle", "angular size").words("soft shadows penumbra size"),
         own("sun.strength", "strength").words("illuminance lux brightness intensity"),
-        own("sun.color", "sunlight").words("colour color tint"),
+        own("sun.color", "colour").words("colour color tint"),
     ],
     more: &[],
 };
 
-const NO_LAMPS: Idle = idle("the scene has neither point nor spot lights", |s| !s.has_lamps);
+const NO_LAMPS: Idle = idle("the scene has no point or spot lights", |s| !s.has_lamps);
 
 const LAMPS: Group = Group {
     tab: Some(Tab::Light),
-    title: "Lights of the file",
+    title: "Scene lights",
     help: "Point, spot and directional lights of the scene",
     settings: &[
-        switch("lights.enabled", "lights", "of the scene").words("lamps point spot punctual"),
+        switch("lights.enabled", "lights", "enabled").words("lamps point spot punctual"),
         own("lights.radius", "radius")
             .words("soft shadows size lamps")
             .idle(&[NO_LAMPS]),
     ],
-    more: &[own("lights.radii", "radius of each").words("soft shadows lamps")],
+    more: &[own("lights.radii", "light radii").words("soft shadows lamps")],
 };
 
 const NO_FILE: Idle = idle("the environment is not a file", |s| {
@@ -159,7 +155,7 @@ const NO_SKY: Idle = idle("the environment is not the sky", |s| !s.lit.is_sky())
 const NO_COLOR: Idle = idle("the environment is not a colour", |s| {
     s.config.environment.source != EnvironmentSource::Color
 });
-const NOT_SEEN: Idle = idle("the environment is not seen", |s| !s.lit.is_seen());
+const NOT_SEEN: Idle = idle("the environment is not visible", |s| !s.lit.is_seen());
 const NO_BACKGROUND: Idle = idle("the background is not a colour", |s| {
     s.config.environment.background != Background::Color
 });
@@ -170,7 +166,7 @@ const HAS_SIZE: Idle = idle("the environment is a colour", |s| {
 const ENVIRONMENT: Group = Group {
     tab: Some(Tab::Light),
     title: "Environment",
-    help: "Light from all directions, and what is seen behind the scene",
+    help: "Environment lighting, and the background",
     settings: &[
         own("environment.source", "source")
             .words("studio sky outdoors hdri ibl image based lighting flat")
@@ -189,16 +185,16 @@ const ENVIRONMENT: Group = Group {
             &[
                 named("environment", "shown"),
                 named("color", "colour"),
-                named("transparent", "clear"),
+                named("transparent", "alpha"),
             ],
         )
         .words("backdrop skybox transparent alpha"),
-        color("image.background", "behind")
+        color("image.background", "back colour")
             .words("background colour backdrop")
             .idle(&[NO_BACKGROUND]),
     ],
     more: &[
-        switch("environment.sun", "its sun", "casts shadows").idle(&[NO_FILE]),
+        switch("environment.sun", "sun in file", "casts shadows").idle(&[NO_FILE]),
         slider("environment.haze", "haze", [0.0, 20.0], digits(2, ""))
             .words("turbidity aerosols sky")
             .idle(&[NO_SKY]),
@@ -210,10 +206,10 @@ const ENVIRONMENT: Group = Group {
         )
         .words("ground albedo sky")
         .idle(&[NO_SKY]),
-        color("environment.color", "flat light")
+        color("environment.color", "flat colour")
             .words("ambient colour")
             .idle(&[NO_COLOR]),
-        choice("environment.order", "diffuse order", &[same("3"), same("5")])
+        choice("environment.order", "SH bands", &[same("3"), same("5")])
             .words("spherical harmonics irradiance"),
         number("environment.face", "cube map", whole(" texels").or_auto(256.0))
             .words("resolution prefiltered specular")
@@ -222,14 +218,14 @@ const ENVIRONMENT: Group = Group {
     ],
 };
 
-const NO_OCCLUSION: Idle = idle("no rays are sent for ambient occlusion", |s| {
+const NO_OCCLUSION: Idle = idle("ambient occlusion is not traced", |s| {
     !s.config.occlusion.sends_rays()
 });
 
 const OCCLUSION: Group = Group {
     tab: Some(Tab::Light),
     title: "Ambient occlusion",
-    help: "How much of the environment every point sees",
+    help: "Traced occlusion of environment lighting",
     settings: &[choice(
         "occlusion.mode",
         "occlusion",
@@ -244,26 +240,26 @@ const OCCLUSION: Group = Group {
         number("occlusion.radius", "radius", digits(2, " m").speed(0.01))
             .words("ao distance length")
             .idle(&[NO_OCCLUSION]),
-        switch("occlusion.bounce", "light", "one bounce")
+        switch("occlusion.bounce", "indirect", "one bounce")
             .words("ao gi global illumination indirect")
             .idle(&[NO_OCCLUSION]),
         number("occlusion.history", "history", whole(" frames"))
             .words("ao temporal accumulation")
             .idle(&[NO_OCCLUSION]),
-        switch("occlusion.filter", "filter", "neighbours too")
+        switch("occlusion.filter", "filter", "neighbour pixels")
             .words("ao denoise denoiser spatial")
             .idle(&[NO_OCCLUSION]),
     ],
 };
 
-const NO_REFLECTIONS: Idle = idle("no rays are sent for reflections", |s| {
+const NO_REFLECTIONS: Idle = idle("reflections are not traced", |s| {
     !s.config.reflections.sends_rays()
 });
 
 const REFLECTIONS: Group = Group {
     tab: Some(Tab::Light),
     title: "Reflections",
-    help: "What glossy surfaces show of the scene",
+    help: "Traced reflections of glossy surfaces",
     settings: &[choice(
         "reflections.mode",
         "reflections",
@@ -285,19 +281,19 @@ const REFLECTIONS: Group = Group {
         number("reflections.history", "history", whole(" frames"))
             .words("temporal accumulation")
             .idle(&[NO_REFLECTIONS]),
-        switch("reflections.filter", "filter", "neighbours too")
+        switch("reflections.filter", "filter", "neighbour pixels")
             .words("denoise denoiser spatial")
             .idle(&[NO_REFLECTIONS]),
         choice(
             "reflections.list",
-            "rays of",
+            "ray list",
             &[same("pixels"), same("tiles"), same("all")],
         )
         .words("compaction")
         .idle(&[NO_REFLECTIONS]),
         list(
             "reflections.sort",
-            "hits by",
+            "sort hits",
             &[same("material"), same("workgroup"), same("ray"), same("off")],
         )
         .words("sorting bins")
@@ -306,20 +302,20 @@ const REFLECTIONS: Group = Group {
     ],
 };
 
-const CLEAR_AIR: Idle = idle("the air is clear", |s| !s.config.fog.is_there());
-const NO_NOISE: Idle = idle("there is no noise", |s| s.config.fog.noise == 0.0);
+const CLEAR_AIR: Idle = idle("fog.density is 0", |s| !s.config.fog.is_there());
+const NO_NOISE: Idle = idle("fog.noise is 0", |s| s.config.fog.noise == 0.0);
 
 const FOG: Group = Group {
     tab: Some(Tab::Light),
     title: "Fog",
-    help: "Air that scatters light",
+    help: "Participating medium over the whole scene",
     settings: &[own("fog.density", "density")
         .words("mist haze volumetric god rays")
         .keys(&["fog"])],
     more: &[
-        color("fog.albedo", "fog colour").idle(&[CLEAR_AIR]),
-        slider("fog.anisotropy", "forward", [-0.95, 0.95], digits(2, ""))
-            .words("phase henyey greenstein anisotropy")
+        color("fog.albedo", "albedo").idle(&[CLEAR_AIR]),
+        slider("fog.anisotropy", "anisotropy", [-0.95, 0.95], digits(2, ""))
+            .words("phase henyey greenstein forward")
             .idle(&[CLEAR_AIR]),
         number("fog.height", "height", digits(2, " m").speed(0.05)).idle(&[CLEAR_AIR]),
         slider(
@@ -331,7 +327,7 @@ const FOG: Group = Group {
         .words("falloff")
         .idle(&[CLEAR_AIR]),
         slider("fog.noise", "noise", [0.0, 1.0], digits(2, "")).idle(&[CLEAR_AIR]),
-        number("fog.noise_size", "cloud size", digits(2, " m").speed(0.02)).idle(&[CLEAR_AIR, NO_NOISE]),
+        number("fog.noise_size", "noise size", digits(2, " m").speed(0.02)).idle(&[CLEAR_AIR, NO_NOISE]),
         number("fog.range", "range", digits(2, " m").or_auto(50.0)).idle(&[CLEAR_AIR]),
         number("fog.rows", "froxel rows", whole("").or_auto(90.0)).idle(&[CLEAR_AIR]),
         number("fog.slices", "froxel slices", whole("").or_auto(64.0)).idle(&[CLEAR_AIR]),
@@ -339,24 +335,24 @@ const FOG: Group = Group {
     ],
 };
 
-const NO_VOLUMES: Idle = idle("volumes are not shown", |s| !s.config.volumes.enabled);
+const NO_VOLUMES: Idle = idle("volumes.enabled is off", |s| !s.config.volumes.enabled);
 
 const VOLUMES: Group = Group {
     tab: Some(Tab::Light),
     title: "Volumes",
     help: "Smoke, fire, clouds and scans",
-    settings: &[switch("volumes.enabled", "shown", "volumes").words("smoke fire clouds vdb nrrd")],
+    settings: &[switch("volumes.enabled", "volumes", "shown").words("smoke fire clouds vdb nrrd")],
     more: &[
         number("volumes.density", "density", digits(3, " /m")).idle(&[NO_VOLUMES]),
         color("volumes.albedo", "albedo").idle(&[NO_VOLUMES]),
         slider("volumes.anisotropy", "anisotropy", [-0.95, 0.95], digits(2, ""))
             .words("phase forward")
             .idle(&[NO_VOLUMES]),
-        slider("volumes.step", "step", [0.1, 4.0], digits(2, " voxels")).idle(&[NO_VOLUMES]),
+        slider("volumes.step", "step size", [0.1, 4.0], digits(2, " voxels")).idle(&[NO_VOLUMES]),
         switch("volumes.shadows", "shadows", "cast and received").idle(&[NO_VOLUMES]),
         slider(
             "volumes.light_cells",
-            "light cells",
+            "light grid",
             [4.0, 256.0],
             whole("").logarithmic(),
         )
@@ -364,16 +360,16 @@ const VOLUMES: Group = Group {
         number("volumes.emission", "emission", digits(2, ""))
             .words("fire glow")
             .idle(&[NO_VOLUMES]),
-        slider("volumes.hottest", "hottest", [800.0, 6000.0], whole(" K"))
+        slider("volumes.hottest", "temperature", [800.0, 6000.0], whole(" K"))
             .words("fire temperature black body")
             .idle(&[NO_VOLUMES]),
-        own("volumes.transfer", "values")
+        own("volumes.transfer", "transfer")
             .words("transfer function scan ct mri")
             .idle(&[NO_VOLUMES]),
         own("volumes.points", "points")
             .words("transfer function control points")
             .idle(&[NO_VOLUMES]),
-        slider("volumes.isovalue", "surface at", [0.0, 1.0], digits(2, ""))
+        slider("volumes.isovalue", "isovalue", [0.0, 1.0], digits(2, ""))
             .words("isosurface threshold")
             .idle(&[NO_VOLUMES]),
     ],

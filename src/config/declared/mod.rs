@@ -1,7 +1,8 @@
-//! Every setting as people meet it: its label, its control, where it is in the panel, and when it has an effect.
+//! Presentation of every setting: its label, its control, its place in the panel, and the conditions under
+//! which it has an effect.
 //!
-//! One declaration serves the panel, its filter, the palette, `canopy config` and docs/settings.md. Types and ranges
-//! are those of the sections of `config.toml`, and the help is the comment in that file.
+//! The panel, its filter, the palette, `canopy config` and docs/settings.md all use this one declaration.
+//! Types and ranges come from the sections of `config.toml`, and the help text is the comment in that file.
 
 mod analyse;
 mod compare;
@@ -24,12 +25,12 @@ pub const GROUPS: [&[Group]; 7] = [
     output::GROUPS,
 ];
 
-/// Every group.
+/// Returns every group, in the order of the panel.
 pub fn groups() -> impl Iterator<Item = &'static Group> {
     GROUPS.into_iter().flatten()
 }
 
-/// The declaration of `key`, and the group that it stands in.
+/// Returns the declaration of `key` and the group that contains it.
 pub fn declared(key: &str) -> Option<(&'static Group, &'static Setting)> {
     groups().find_map(|group| Some((group, group.all().find(|setting| setting.key == key)?)))
 }
@@ -40,7 +41,7 @@ mod tests {
     use crate::config::Config;
     use std::collections::BTreeSet;
 
-    /// Each key of config.toml is declared once, and nothing else is.
+    /// Each key of config.toml is declared exactly once, and every declared key exists.
     #[test]
     fn every_key_is_declared_once() {
         let mut declared = BTreeSet::new();
@@ -58,7 +59,7 @@ mod tests {
         assert_eq!(declared, keys);
     }
 
-    /// No two headings are alike, nor two labels of a group.
+    /// Titles are unique, and so are the labels within a group.
     #[test]
     fn headings_and_labels_differ() {
         let mut titles: BTreeSet<&str> = Tab::ALL.into_iter().map(Tab::title).collect();
@@ -72,7 +73,7 @@ mod tests {
         }
     }
 
-    /// Controls offer what their settings take, and all words that those know.
+    /// Controls offer exactly the values that their settings accept.
     #[test]
     fn controls_fit_their_settings() {
         let config = Config::default();

@@ -1,11 +1,11 @@
-//! The tab `Output`.
+//! Settings of the tab `Output`.
 
 use super::setting::{Control, Group, Setting, Tab, choice, digits, number, own, same, switch, whole};
 
 const EXPORT: Group = Group {
     tab: Some(Tab::Output),
     title: "Export",
-    help: "Pictures or a video of the clip, a turn or the camera path",
+    help: "Pictures or a video of the clip, a turntable or the camera path",
     settings: &[own("export", "export")
         .words("video mp4 sequence render save")
         .keys(&["export"])],
@@ -15,14 +15,14 @@ const EXPORT: Group = Group {
 const PICTURES: Group = Group {
     tab: Some(Tab::Output),
     title: "Pictures",
-    help: "Files of `canopy render` and of exports",
+    help: "Pictures of `canopy render` and of exports",
     settings: &[
         Setting::new("output.size", "size", Control::Size).words("resolution width height pixels"),
         number("output.samples", "samples", whole("").or_auto(64.0)).words("supersampling spp noise"),
     ],
     more: &[
-        number("output.fps", "frames", digits(2, " /s").speed(0.1)).words("fps rate video"),
-        number("output.jpeg_quality", "JPEG", whole(" %")).words("jpg quality"),
+        number("output.fps", "frame rate", digits(2, " /s").speed(0.1)).words("fps rate video"),
+        number("output.jpeg_quality", "JPEG quality", whole(" %")).words("jpg quality"),
         switch("output.metadata", "metadata", "how it was made").words("provenance reopen"),
     ],
 };
@@ -30,7 +30,7 @@ const PICTURES: Group = Group {
 const PROGRAM: Group = Group {
     tab: Some(Tab::Output),
     title: "Window",
-    help: "The window, and the panel itself",
+    help: "Window and panel",
     settings: &[
         choice(
             "window.theme",
@@ -44,7 +44,7 @@ const PROGRAM: Group = Group {
         number("window.notice_secs", "notices", digits(1, " s").speed(0.05)).words("toasts messages"),
         switch("window.panel", "panel", "shown").keys(&["panel"]),
         switch("window.timeline", "timeline", "shown").keys(&["timeline"]),
-        Setting::new("window.size", "window", Control::Size).words("size width height"),
+        Setting::new("window.size", "window size", Control::Size).words("size width height"),
         own("all settings", "all settings").words("reset save defaults command line"),
     ],
 };
@@ -52,7 +52,7 @@ const PROGRAM: Group = Group {
 const ADAPTER: Group = Group {
     tab: Some(Tab::Output),
     title: "Adapter",
-    help: "The GPU and its driver; from the next start",
+    help: "Adapter, graphics API and shaders. Changes apply at the next start",
     settings: &[],
     more: &[
         Setting::new("gpu.adapter", "adapter", Control::Text("the fastest")).words("gpu device card"),
@@ -63,27 +63,27 @@ const ADAPTER: Group = Group {
             &[same("auto"), same("buffers"), same("textures")],
         )
         .words("storage"),
-        switch("gpu.shader_checks", "checks", "of indices and loops").words("bounds robust"),
-        switch("gpu.pipeline_cache", "cache", "compiled shaders").words("pipelines kernels"),
+        switch("gpu.shader_checks", "shader checks", "bounds and loops").words("bounds robust"),
+        switch("gpu.pipeline_cache", "shader cache", "on disk").words("pipelines kernels"),
     ],
 };
 
-/// A limit, which is typed: the files are read again with each change.
+/// A limit, which is typed rather than dragged, because each change reads the files again.
 const fn limit(key: &'static str, label: &'static str, unit: &'static str) -> Setting {
     number(key, label, whole(unit).speed(1e-9))
 }
 
 const LIMITS: Group = Group {
     tab: Some(Tab::Output),
-    title: "Limits of files",
-    help: "What a file may cost; the files are read again",
+    title: "File limits",
+    help: "Maximum sizes of files. A change reloads the files",
     settings: &[],
     more: &[
-        switch("load.follow_links", "links", "out of the folder").words("symbolic"),
-        limit("load.max_file_bytes", "a file", " bytes"),
-        limit("load.max_total_bytes", "all files", " bytes"),
+        switch("load.follow_links", "symlinks", "out of the folder").words("symbolic"),
+        limit("load.max_file_bytes", "file size", " bytes"),
+        limit("load.max_total_bytes", "total size", " bytes"),
         limit("load.max_json_objects", "JSON objects", ""),
-        limit("load.max_image_pixels", "an image", " pixels"),
+        limit("load.max_image_pixels", "image size", " pixels"),
         limit("load.max_environment_pixels", "environment", " pixels"),
         limit("load.max_texture_bytes", "textures", " bytes"),
         limit("load.max_triangles", "triangles", ""),

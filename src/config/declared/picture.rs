@@ -1,4 +1,4 @@
-//! The tab `Picture`.
+//! Settings of the tab `Picture`.
 
 use super::setting::{
     Control, Group, Idle, Setting, Tab, choice, digits, idle, list, named, number, own, same, slider, switch,
@@ -6,14 +6,14 @@ use super::setting::{
 };
 use crate::config::{ImageMode, PathKernels};
 
-const NOT_METERED: Idle = idle("the exposure does not follow the picture", |s| {
+const NOT_METERED: Idle = idle("image.exposure is not histogram", |s| {
     !s.config.image.is_metered()
 });
 
 const COLOUR: Group = Group {
     tab: Some(Tab::Picture),
     title: "Exposure and colour",
-    help: "From radiance to the screen",
+    help: "Exposure, tone mapping and dithering",
     settings: &[
         own("image.exposure", "exposure").words("brightness ev stops"),
         list(
@@ -32,17 +32,17 @@ const COLOUR: Group = Group {
     more: &[
         slider(
             "exposure.compensation",
-            "brighter by",
+            "compensation",
             [-5.0, 5.0],
             digits(2, " EV"),
         )
         .idle(&[NOT_METERED]),
         Setting::new(
             "exposure.percentiles",
-            "metered",
+            "percentiles",
             Control::Rising(digits(1, " %").speed(0.25), 1.0),
         )
-        .words("histogram percentiles")
+        .words("histogram metered")
         .idle(&[NOT_METERED]),
         Setting::new(
             "exposure.range",
@@ -50,15 +50,15 @@ const COLOUR: Group = Group {
             Control::Rising(digits(1, " EV").speed(0.1), 0.0),
         )
         .idle(&[NOT_METERED]),
-        slider("exposure.adaptation", "adapts in", [0.0, 10.0], digits(2, " s")).idle(&[NOT_METERED]),
-        switch("image.dither", "dither", "against bands").words("banding noise"),
+        slider("exposure.adaptation", "adaptation", [0.0, 10.0], digits(2, " s")).idle(&[NOT_METERED]),
+        switch("image.dither", "dither", "against banding").words("banding noise"),
     ],
 };
 
 const SHARPNESS: Group = Group {
     tab: Some(Tab::Picture),
-    title: "Edges and resolution",
-    help: "How finely the picture is drawn, at rest and while something moves",
+    title: "Sampling",
+    help: "Anti-aliasing and resolution, at rest and while something moves",
     settings: &[
         list(
             "image.antialias",
@@ -67,7 +67,7 @@ const SHARPNESS: Group = Group {
         )
         .words("antialiasing aa smaa taa tsr upscaling")
         .keys(&["antialias"]),
-        number("window.still_samples", "still picture", whole(" samples"))
+        number("window.still_samples", "still samples", whole(" samples"))
             .words("supersampling samples per pixel noise"),
         own("samples", "samples done"),
         own("window.render_scale", "render scale").words("resolution dynamic"),
@@ -82,13 +82,15 @@ const SHARPNESS: Group = Group {
 };
 
 const ORTHOGRAPHIC: Idle = idle("the view is orthographic", |s| s.is_orthographic);
-const SHARP: Idle = idle("nothing is blurred", |s| !s.config.depth_of_field.enabled);
+const SHARP: Idle = idle("depth_of_field.enabled is off", |s| {
+    !s.config.depth_of_field.enabled
+});
 
 const LENS: Group = Group {
     tab: Some(Tab::Picture),
     title: "Depth of field",
-    help: "What a lens with an aperture shows sharp",
-    settings: &[switch("depth_of_field.enabled", "blur", "by distance")
+    help: "A thin lens with an aperture",
+    settings: &[switch("depth_of_field.enabled", "blur", "out of focus")
         .words("dof bokeh lens")
         .idle(&[ORTHOGRAPHIC])],
     more: &[
@@ -100,7 +102,7 @@ const LENS: Group = Group {
             .idle(&[ORTHOGRAPHIC, SHARP]),
         number(
             "depth_of_field.sensor_height",
-            "sensor",
+            "sensor height",
             digits(2, " mm").speed(0.1),
         )
         .words("focal length")
@@ -108,24 +110,26 @@ const LENS: Group = Group {
     ],
 };
 
-const NO_PATHS: Idle = idle("no paths are traced", |s| s.config.image.mode != ImageMode::Path);
-const ONE_KERNEL: Idle = idle("one kernel traces the paths", |s| {
+const NO_PATHS: Idle = idle("image.mode is not path", |s| {
+    s.config.image.mode != ImageMode::Path
+});
+const ONE_KERNEL: Idle = idle("a single kernel traces the paths", |s| {
     s.config.paths.kernels == PathKernels::One
 });
 
 const PATHS: Group = Group {
     tab: Some(Tab::Picture),
     title: "Path tracer",
-    help: "The picture by paths of light, as a reference",
+    help: "A progressive reference renderer",
     settings: &[
         choice(
             "image.mode",
-            "picture by",
-            &[named("fast", "the frame"), named("path", "paths of light")],
+            "render mode",
+            &[named("fast", "real-time"), named("path", "path tracer")],
         )
         .words("path tracing reference ground truth global illumination gi")
         .keys(&["paths"]),
-        own("path progress", "done"),
+        own("path progress", "progress"),
     ],
     more: &[
         number("paths.samples", "samples", whole("").speed(16.0))
@@ -151,7 +155,7 @@ const PATHS: Group = Group {
 const MATERIALS: Group = Group {
     tab: Some(Tab::Picture),
     title: "Materials",
-    help: "Textures, colours and light of surfaces, each on or off",
+    help: "Parts of the materials, each on or off",
     settings: &[
         switch("materials.clay", "clay", "all surfaces").words("matte white solid override"),
         own("textures", "textures"),
@@ -159,15 +163,15 @@ const MATERIALS: Group = Group {
     more: &[
         switch("materials.base_color_texture", "base colour", "texture").words("albedo diffuse map"),
         switch("materials.normal_texture", "normals", "texture").words("normal map bump"),
-        switch("materials.metallic_roughness_texture", "metal, rough", "texture")
+        switch("materials.metallic_roughness_texture", "metal-rough", "texture")
             .words("metalness roughness orm"),
         switch("materials.occlusion_texture", "occlusion", "texture").words("ao baked"),
-        switch("materials.emissive_texture", "emission", "texture").words("emissive glow"),
-        switch("materials.vertex_colors", "vertices", "colours").words("vertex colors"),
-        switch("materials.emission", "emitted", "light").words("emissive glow"),
-        switch("materials.multiple_scattering", "scattering", "multiple").words("energy brdf turquin"),
+        switch("materials.emissive_texture", "emissive", "texture").words("emissive glow"),
+        switch("materials.vertex_colors", "vertex colours", "shown").words("vertex colors"),
+        switch("materials.emission", "emission", "shown").words("emissive glow"),
+        switch("materials.multiple_scattering", "multi-scatter", "microfacets").words("energy brdf turquin"),
         switch("materials.normal_terminator", "terminator", "normal maps").words("chiang brdf"),
-        switch("materials.smooth_terminator", "grazing", "smooth terminator")
+        switch("materials.smooth_terminator", "grazing rays", "smooth terminator")
             .words("hanika shadow terminator"),
         switch("materials.glint_filter", "glints", "filtered").words("specular aliasing tokuyoshi"),
     ],
@@ -176,7 +180,7 @@ const MATERIALS: Group = Group {
 const LOOKS: Group = Group {
     tab: Some(Tab::Picture),
     title: "Looks",
-    help: "Settings of light and picture under a name",
+    help: "Named presets of light and picture settings",
     settings: &[own("looks", "looks")],
     more: &[],
 };

@@ -1,10 +1,10 @@
-//! The tab `Scene`.
+//! Settings of the tab `Scene`.
 
 use super::setting::{
     Group, Idle, Tab, choice, digits, idle, list, named, number, own, same, slider, switch,
 };
 
-const NO_SCENE: Idle = idle("there is no scene", |s| !s.has_scene);
+const NO_SCENE: Idle = idle("no scene is open", |s| !s.has_scene);
 const NO_CLIP: Idle = idle("no clip plays", |s| !s.has_clip);
 const ORBITS: Idle = idle("the camera orbits and flies", |s| !s.walks);
 const WALKS: Idle = idle("the camera walks", |s| s.walks);
@@ -12,7 +12,7 @@ const WALKS: Idle = idle("the camera walks", |s| s.walks);
 const FILE: Group = Group {
     tab: Some(Tab::Scene),
     title: "Content",
-    help: "The clip that plays, the variant of the materials, and the way up",
+    help: "Clip, material variant, up axis and ground",
     settings: &[
         own("animation.clip", "clip")
             .words("animation")
@@ -50,8 +50,8 @@ const FILE: Group = Group {
         .keys(&["next_ground"]),
     ],
     more: &[
-        switch("window.watch", "watch", "reload on change").keys(&["watch", "reload"]),
-        switch("load.obj_texture", "OBJ texture", "of its name").keys(&["obj_texture"]),
+        switch("window.watch", "watch files", "reload on change").keys(&["watch", "reload"]),
+        switch("load.obj_texture", "OBJ texture", "of the same name").keys(&["obj_texture"]),
         own("counts", "counts"),
     ],
 };
@@ -59,19 +59,19 @@ const FILE: Group = Group {
 const ANIMATION: Group = Group {
     tab: Some(Tab::Scene),
     title: "Animation",
-    help: "Clips that are blended, morph weights by hand, and the turntable",
+    help: "Blended clips, morph weights and the turntable",
     settings: &[
         choice(
             "animation.play",
-            "at the start",
+            "autoplay",
             &[same("auto"), named("on", "play"), named("off", "pause")],
         )
-        .words("autoplay playing"),
+        .words("start playing"),
         own("turntable", "turntable").words("spin rotate orbit"),
     ],
     more: &[
         own("clip weights", "blend").words("weights mix clips"),
-        own("animation.loop_from", "loop")
+        own("animation.loop_from", "loop start")
             .words("range in out")
             .idle(&[NO_CLIP]),
         own("animation.loop_to", "loop end")
@@ -91,17 +91,17 @@ const ORTHOGRAPHIC: Idle = idle("the view is orthographic", |s| s.is_orthographi
 const CAMERA: Group = Group {
     tab: Some(Tab::Scene),
     title: "Camera",
-    help: "From where the scene is seen",
+    help: "View, projection and navigation",
     settings: &[
         own("camera.name", "camera")
             .words("view frame")
             .keys(&["frame", "next_camera"]),
         choice(
             "camera.mode",
-            "movement",
+            "navigation",
             &[named("orbit", "orbit, fly"), same("walk")],
         )
-        .words("first person controls")
+        .words("movement first person controls")
         .keys(&["walk"]),
         own("camera.fov", "field of view")
             .words("zoom lens angle perspective")
@@ -120,12 +120,12 @@ const CAMERA: Group = Group {
         slider("camera.walk_speed", "walk speed", [0.5, 10.0], digits(2, " m/s")).idle(&[ORBITS]),
         number(
             "camera.person",
-            "person",
+            "body height",
             digits(2, " m").speed(0.01).or_auto(1.8),
         )
-        .words("height eye")
+        .words("person eye")
         .idle(&[ORBITS]),
-        switch("camera.avoid_walls", "walls", "stay in front of them")
+        switch("camera.avoid_walls", "avoid walls", "orbit and zoom")
             .words("collision")
             .idle(&[WALKS]),
         switch("window.axes", "axes", "in a corner").words("gizmo orientation"),
@@ -135,8 +135,8 @@ const CAMERA: Group = Group {
 const PATH: Group = Group {
     tab: Some(Tab::Scene),
     title: "Camera path",
-    help: "Views that the camera moves between",
-    settings: &[own("camera path", "keys")
+    help: "Keyframes that the camera moves between",
+    settings: &[own("camera path", "keyframes")
         .words("flythrough keyframes")
         .keys(&["path_key"])],
     more: &[],
@@ -145,7 +145,7 @@ const PATH: Group = Group {
 const NOTES: Group = Group {
     tab: Some(Tab::Scene),
     title: "Extensions and warnings",
-    help: "What the files ask for, and what was odd about them",
+    help: "glTF extensions of the files, and warnings from loading",
     settings: &[own("notes", "notes")],
     more: &[],
 };

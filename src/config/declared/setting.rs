@@ -1,4 +1,4 @@
-//! A setting in the panel: its words, its control, and the conditions under which it has an effect.
+//! A setting in the panel: its text, its control, and the conditions under which it has an effect.
 
 use crate::config::{Config, Environment, explain::comment};
 use std::{collections::HashMap, sync::LazyLock};
@@ -6,17 +6,17 @@ use std::{collections::HashMap, sync::LazyLock};
 /// A tab of the panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tab {
-    /// Shadows, sun, environment, and light that bounces.
+    /// Shadows, sun, environment and indirect light.
     Light,
-    /// From radiance to the screen.
+    /// Post-processing, from radiance to the screen.
     Picture,
     /// Files, clips and cameras.
     Scene,
     /// Timings, trees and rays.
     Analyse,
-    /// Two of anything.
+    /// Two scenes, cameras or pictures side by side.
     Compare,
-    /// Exports, and the program itself.
+    /// Exports and application settings.
     Output,
 }
 
@@ -31,19 +31,19 @@ impl Tab {
         Self::Output,
     ];
 
-    /// The tab in a sentence.
+    /// Description in one sentence.
     pub fn help(self) -> &'static str {
         match self {
-            Self::Light => "Shadows, sun, environment, and light that bounces",
-            Self::Picture => "From radiance to the screen: exposure, edges, lens, materials",
-            Self::Scene => "Clips, cameras, and what is in the file",
-            Self::Analyse => "Channels, timings, trees and rays",
-            Self::Compare => "Two of anything, side by side",
-            Self::Output => "Exports, and the program itself",
+            Self::Light => "Shadows, sun, environment, reflections, fog and volumes",
+            Self::Picture => "Exposure, anti-aliasing, lens, path tracer and materials",
+            Self::Scene => "Clips, cameras, and the content of the file",
+            Self::Analyse => "Channels, timings, BVH and rays",
+            Self::Compare => "Two settings, scenes or pictures side by side",
+            Self::Output => "Export, window, adapter and file limits",
         }
     }
 
-    /// The title.
+    /// Title of the tab.
     pub fn title(self) -> &'static str {
         match self {
             Self::Light => "Light",
@@ -59,122 +59,123 @@ impl Tab {
 /// Settings under a heading.
 #[derive(Debug)]
 pub struct Group {
-    /// The tab; `None` for what is always in sight.
+    /// Tab that contains it; `None` for settings that are always visible.
     pub tab: Option<Tab>,
-    /// The heading.
+    /// Heading above the settings.
     pub title: &'static str,
-    /// The heading in a sentence.
+    /// Description in one sentence.
     pub help: &'static str,
-    /// In the order of the panel.
+    /// Settings, in the order of the panel.
     pub settings: &'static [Setting],
-    /// Settings that are used less often, below the others.
+    /// Less common settings, below the others.
     pub more: &'static [Setting],
 }
 
 impl Group {
-    /// All settings, in the order of the panel.
+    /// Returns all settings, in the order of the panel.
     pub fn all(&self) -> impl Iterator<Item = &'static Setting> {
         self.settings.iter().chain(self.more)
     }
 }
 
-/// A setting, or a part of the panel that edits something else.
+/// A setting, or another part of the panel.
 #[derive(Debug)]
 pub struct Setting {
-    /// `SECTION.KEY`, or the name of a part, which has no point.
+    /// `SECTION.KEY`, or for another part its name, which contains no dot.
     pub key: &'static str,
-    /// The name beside the control.
+    /// Name beside the control.
     pub label: &'static str,
-    /// The way in which it is edited.
+    /// Control that edits it.
     pub control: Control,
-    /// More words by which it is found.
+    /// Additional search words.
     pub words: &'static str,
     /// Actions of the keymap that change it.
     pub actions: &'static [&'static str],
-    /// Reasons why it has no effect.
+    /// Conditions under which it has no effect.
     pub idle: &'static [Idle],
 }
 
-/// The way in which a setting is edited.
+/// Control that edits a setting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Control {
-    /// A check box with its text.
+    /// Check box with a label.
     Switch(&'static str),
-    /// A number to drag or to type.
+    /// Number field to drag or to type into.
     Number(Number),
-    /// A width and a height.
+    /// Width and height.
     Size,
-    /// Two numbers, the second above the first by a gap at least.
+    /// Two numbers, the second larger than the first by at least this gap.
     Rising(Number, f64),
-    /// A slider over a part of the range; its number takes all of that.
+    /// Slider over a part of the range. Its number field takes the whole range.
     Slider(Number, [f64; 2]),
-    /// Values side by side.
+    /// Buttons side by side.
     Choice(&'static [Choice]),
-    /// Values in a list that opens.
+    /// Drop-down list.
     List(&'static [Choice]),
-    /// A linear colour.
+    /// Linear RGB colour.
     Color,
-    /// A line of text, with a hint.
+    /// Line of text, with a hint.
     Text(&'static str),
-    /// By code of its own.
+    /// Custom code.
     Own,
 }
 
-/// The form of a number.
+/// Format of a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Number {
-    /// Digits behind the point.
+    /// Digits after the decimal point.
     pub decimals: usize,
-    /// The unit, with the space before it.
+    /// Unit, with the space before it.
     pub unit: &'static str,
-    /// The change by a drag of a point; 0 is in proportion to the value.
+    /// Change per point of dragging; 0 for a speed in proportion to the value.
     pub speed: f64,
-    /// True for a slider with equal room for each power of ten.
+    /// True for a slider with a logarithmic scale.
     pub is_logarithmic: bool,
-    /// The value that the control starts with when it is no longer 0, which is automatic; `None` where 0 is not.
+    /// Initial value when the user switches from 0, which means automatic, to a value of their own; `None` if
+    /// 0 is not automatic.
     pub from_auto: Option<f64>,
 }
 
 /// A value to choose.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// The value in `config.toml`.
+    /// Value in `config.toml`.
     pub value: &'static str,
-    /// The text in the panel.
+    /// Text in the panel.
     pub label: &'static str,
 }
 
-/// A reason why a setting has no effect.
+/// A condition under which a setting has no effect.
 #[derive(Debug, Clone, Copy)]
 pub struct Idle {
-    /// The reason: "shadows are off".
+    /// Reason to show, such as "shadows are off".
     pub why: &'static str,
-    /// True while it holds.
+    /// True while the condition holds.
     pub holds: fn(&Situation<'_>) -> bool,
 }
 
-/// The state on which it depends whether settings have an effect.
+/// State that decides which settings have an effect.
 #[derive(Debug)]
 pub struct Situation<'a> {
-    /// All settings, with the meaning of `auto` on the adapter.
+    /// All settings, with `auto` resolved for the adapter.
     pub config: &'a Config,
-    /// The environment that lights the scene, with `auto` resolved.
+    /// Environment that lights the scene, with `auto` resolved.
     pub lit: &'a Environment,
     /// True while the channel `cost` is shown.
     pub shows_cost: bool,
     /// True while the channel `lab` is shown.
     pub shows_lab: bool,
-    /// True while the camera is the eye of a person who walks.
+    /// True in walk mode.
     pub walks: bool,
     /// True while the view is orthographic.
     pub is_orthographic: bool,
-    /// True where there is a scene.
+    /// True if a scene is open.
     pub has_scene: bool,
-    /// True while something plays.
+    /// True while a clip or a blend plays.
     pub has_clip: bool,
-    /// True where the scene has point or spot lights.
+    /// True if the scene has point or spot lights.
     pub has_lamps: bool,
-    /// True where a file is there to measure the deviation from.
+    /// True if there is a file to measure the deviation from.
     pub has_compared: bool,
 }
 
@@ -205,12 +206,12 @@ impl Setting {
         self
     }
 
-    /// True for a key of `config.toml`.
+    /// True if this is a key of `config.toml`.
     pub fn is_key(&self) -> bool {
         self.key.contains('.')
     }
 
-    /// Its comment in `config.toml`; empty for parts.
+    /// Returns its comment in `config.toml`; empty for other parts of the panel.
     pub fn help(&self) -> &'static str {
         static ALL: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
             let keys = Config::keys().into_iter();
@@ -219,14 +220,14 @@ impl Setting {
         ALL.get(self.key).map_or("", String::as_str)
     }
 
-    /// The reason why it has no effect, if it has none.
+    /// Returns the reason why it has no effect; `None` if it has one.
     pub fn why_idle(&self, situation: &Situation<'_>) -> Option<&'static str> {
         let holds = |idle: &&Idle| (idle.holds)(situation);
         self.idle.iter().find(holds).map(|idle| idle.why)
     }
 }
 
-/// The comment of a key, with a capital letter.
+/// Returns the comment of a key in `config.toml`, with its first letter capitalized.
 fn help(key: &str) -> String {
     let Some((section, name)) = key.split_once('.') else {
         return String::new();
@@ -237,17 +238,17 @@ fn help(key: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// A check box.
+/// Declares a check box.
 pub(super) const fn switch(key: &'static str, label: &'static str, text: &'static str) -> Setting {
     Setting::new(key, label, Control::Switch(text))
 }
 
-/// A number.
+/// Declares a number.
 pub(super) const fn number(key: &'static str, label: &'static str, number: Number) -> Setting {
     Setting::new(key, label, Control::Number(number))
 }
 
-/// A slider from `low` to `high`.
+/// Declares a slider from `low` to `high`.
 pub(super) const fn slider(
     key: &'static str,
     label: &'static str,
@@ -257,37 +258,37 @@ pub(super) const fn slider(
     Setting::new(key, label, Control::Slider(number, [low, high]))
 }
 
-/// Values side by side.
+/// Declares buttons side by side.
 pub(super) const fn choice(key: &'static str, label: &'static str, choices: &'static [Choice]) -> Setting {
     Setting::new(key, label, Control::Choice(choices))
 }
 
-/// Values in a list.
+/// Declares a drop-down list.
 pub(super) const fn list(key: &'static str, label: &'static str, choices: &'static [Choice]) -> Setting {
     Setting::new(key, label, Control::List(choices))
 }
 
-/// A colour.
+/// Declares a colour.
 pub(super) const fn color(key: &'static str, label: &'static str) -> Setting {
     Setting::new(key, label, Control::Color)
 }
 
-/// A part with code of its own.
+/// Declares a part with custom code.
 pub(super) const fn own(key: &'static str, label: &'static str) -> Setting {
     Setting::new(key, label, Control::Own)
 }
 
-/// A value with the same label.
+/// Declares a choice whose label is its value.
 pub(super) const fn same(value: &'static str) -> Choice {
     Choice { value, label: value }
 }
 
-/// A value with another label.
+/// Declares a choice with its own label.
 pub(super) const fn named(value: &'static str, label: &'static str) -> Choice {
     Choice { value, label }
 }
 
-/// A number with so many digits behind the point, and a unit.
+/// Format with the given number of decimals and a unit.
 pub(super) const fn digits(decimals: usize, unit: &'static str) -> Number {
     Number {
         decimals,
@@ -298,12 +299,12 @@ pub(super) const fn digits(decimals: usize, unit: &'static str) -> Number {
     }
 }
 
-/// A whole number with a unit.
+/// Format of whole numbers with a unit.
 pub const fn whole(unit: &'static str) -> Number {
     digits(0, unit)
 }
 
-/// A reason why settings have no effect.
+/// Declares a condition under which a setting has no effect.
 pub(super) const fn idle(why: &'static str, holds: fn(&Situation<'_>) -> bool) -> Idle {
     Idle { why, holds }
 }
@@ -319,7 +320,7 @@ impl Number {
         self
     }
 
-    /// With a check box for 0, which is automatic.
+    /// Adds a check box for 0, which means automatic.
     pub(super) const fn or_auto(mut self, from_auto: f64) -> Self {
         self.from_auto = Some(from_auto);
         self

@@ -1,4 +1,4 @@
-// Axis-aligned boxes. The empty box is the identity of union and is never hit.
+// Axis-aligned boxes. The empty box is the identity of box_union and is never hit.
 
 struct Box {
     lower: vec3f,
@@ -13,14 +13,15 @@ fn box_union(a: Box, b: Box) -> Box {
     return Box(min(a.lower, b.lower), max(a.upper, b.upper));
 }
 
-// Half the perimeter, 0 of the empty box: a size that, unlike the area, has no products that a compiler may fuse.
+// Returns half the box's size (the sum of its extents), 0 for the empty box. Unlike the area, it has no products that a
+// compiler may fuse.
 fn box_half_perimeter(b: Box) -> f32 {
     let extent = b.upper - b.lower;
     return max(extent.x + extent.y + extent.z, 0.0);
 }
 
-// Whether a tree can hold the coordinates: they are finite and below 2^50, so that products of extents stay
-// finite. The test reads the exponent's bits, because a compiler may assume that floats are never NaN.
+// True if a tree can hold the coordinates: they are finite and below 2^50, so that products of extents stay finite.
+// Tests the exponent bits, because a compiler may assume that floats are never NaN.
 fn box_coordinates_valid(p: vec3f) -> bool {
     let exponent = bitcast<vec3u>(p) & vec3u(0x7f800000u);
     return all(exponent < vec3u((127u + 50u) << 23u));

@@ -1,28 +1,29 @@
-// Rays through the tree, which is group 1 (bvh/tree_read.wgsl).
+// Ray traversal of the tree in bind group 1 (bvh/tree_read.wgsl).
 //
-// One tree from the TLAS down: its leaves are meshes, each the root of a tree over triangles, and one stack
-// serves both. Three steps in turn (Aila and Laine 2009, "while-while"): into the mesh that is next, down
-// nodes to triangles, through those triangles. A visited node's children with at most `leaf_cutoff`
-// triangles are tested as one or two ranges of leaves; of further ones the nearest is next and the others
-// are stacked, the farthest lowest. A level leaves at most three entries, and a TLAS over n meshes, more
-// than there are entries, has at most 16 + log2(n) / 2 levels as a radix tree, and PLOC_DEPTH / 2 as a clustered one:
-// its entries always find room. A tree that
-// outgrew the stack is still traversed rightly, because a node whose children find no room is tested as a
-// range.
+// The TLAS and the trees below it are traversed as one tree with one stack. Each leaf of the TLAS is a mesh, which is
+// the root of a tree over triangles. Three phases alternate (Aila and Laine 2009, "while-while"): enter the next mesh,
+// descend nodes to triangles, test those triangles. Children of a node with at most `leaf_cutoff` triangles are tested
+// as one or two leaf ranges. Of the other children that the ray enters, the nearest is next, and the rest are pushed,
+// farthest first.
 //
-// Each test stands in the text once: software adapters run all of a loop's text in every round, and GPUs keep
-// registers for all of it. For the same reason the any-hit test is called outside of those loops, and each
-// loop is left at its end.
+// A level pushes at most three entries. A TLAS over n meshes, with n above the stack size, has at most 16 + log2(n) / 2
+// levels as a radix tree, and PLOC_DEPTH / 2 as a PLOC tree, so its entries always fit. Traversal stays correct for a
+// tree that outgrows the stack, because a node whose children do not fit is tested as a leaf range.
 //
-// The includer defines `bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool`: the any-hit test,
-// called for triangles with ANY_HIT_TEST. There `triangle.triangle` is the number in the merged index buffer.
+// Each test appears once in the source. llvmpipe executes every instruction of a loop body in every iteration, and GPUs
+// reserve registers for all of it. For the same reason the any-hit test is called outside those loops, and each loop
+// exits at its end.
+//
+// The includer defines the any-hit test `bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool`. It is called
+// for triangles with ANY_HIT_TEST. There, `triangle.triangle` is the index in the merged index buffer.
 #import "bvh/box.wgsl"
 #import "bvh/bvh_enter.wgsl"
 #import "bvh/bvh_steps.wgsl"
 #import "bvh/ray.wgsl"
 #import "bvh/tree_read.wgsl"
 
-// A hit during traversal: its leaf, and the first triangle of its mesh. Names are looked up once, at the end.
+// Hit during traversal: its leaf, and the first triangle of its mesh. Mesh and triangle indices are looked up once, at
+// the end.
 struct BvhLeafHit {
     t: f32,
     barycentric: vec2f,
@@ -30,12 +31,12 @@ struct BvhLeafHit {
     first: u32,
 }
 
-// Nodes, those of the TLAS among them, and triangles that this thread has visited.
+// Number of nodes (including TLAS nodes) and triangles that this thread has visited.
 var<private> bvh_nodes_visited: u32;
 var<private> bvh_triangles_visited: u32;
 
-// Two axes across a ray: points are projected along it onto their plane. The axis that the ray goes along most is
-// sheared away.
+// Two axes across a ray. Points are projected along the ray onto their plane. The dominant axis of the ray is sheared
+// away.
 struct BvhAcross {
     x: vec3f,
     y: vec3f,
@@ -54,11 +55,11 @@ fn bvh_across(direction: vec3f) -> BvhAcross {
     );
 }
 
-// The ray against a triangle, both sides; true, with `t` and `barycentric` of `hit` set, between the ray's
-// t_min and t_max. Corners are projected along the ray, each by itself, and edges are judged across it (Woop, Benthin
-// and Wald 2013). On which side of an edge the ray passes is told by comparing two products: rounding never turns their
-// order round, and it holds for both triangles of the edge, so no ray slips between them. Their difference would not
-// do: GPUs fuse one of the products with the subtraction.
+// Intersects a ray with both sides of a triangle. Returns true and sets `t` and `barycentric` of `hit` for a hit
+// between t_min and t_max. Vertices are projected along the ray independently, and edges are tested across it (Woop,
+// Benthin and Wald 2013). The side of an edge follows from comparing two products. Rounding never reverses their order,
+// and both triangles of an edge get the same result, so no ray slips between them. Their difference would not be
+// watertight, because GPUs fuse one of the products with the subtraction.
 fn bvh_triangle(triangle: LeafTriangle, ray: Ray, across: BvhAcross, hit: ptr<function, BvhLeafHit>) -> bool {
     let a = triangle.v0 - ray.origin;
     let b = triangle.v1 - ray.origin;
@@ -81,7 +82,7 @@ fn bvh_triangle(triangle: LeafTriangle, ray: Ray, across: BvhAcross, hit: ptr<fu
     return true;
 }
 
-// The nearest hit, or with `any` the first that is found.
+// Returns the nearest hit, or with `any` the first that is found.
 fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;
     bvh_step_ray(ray);
@@ -89,9 +90,9 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     let inverse = bvh_inverse(ray.direction);
     let across = bvh_across(ray.direction);
     var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
-    // First triangle of the mesh that the ray is in.
+    // First triangle of the current mesh.
     var first = 0u;
-    // The leaves leaf..end are to be tested, then later_leaf..later_end, then `next` is to be visited.
+    // Pending work, in this order: the leaves leaf..end, the leaves later_leaf..later_end, then `next`.
     var leaf = 0u;
     var end = 0u;
     var later_leaf = 0u;
@@ -99,12 +100,13 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var next = bvh_root();
     var stack: array<u32, STACK_SIZE>;
     var depth = 0u;
-    // Each node comes up once at the most: a bound that no tree reaches, so that nothing hangs.
+    // Each node comes up at most once. This bound is never reached by a valid tree, and keeps a broken one from
+    // hanging.
     var visits = tree.triangle_count + tree.mesh_count;
     loop {
         var candidate = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
         loop {
-            // Into the mesh that is next.
+            // Enter the next mesh.
             if leaf == end && !bvh_is_node(next) && next != BVH_MISS {
                 let mesh = tree_triangle(next & ~BVH_MESH);
                 first = mesh.triangle;
@@ -120,13 +122,13 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                     }
                 }
             }
-            // Down to triangles.
+            // Descend to triangles.
             if leaf == end && bvh_is_node(next) {
                 loop {
                     visits--;
                     bvh_nodes_visited++;
                     let node = tree_node(next);
-                    // The TLAS: each leaf is a mesh.
+                    // In the TLAS, each leaf is a mesh.
                     let over_meshes = next >= tree.triangle_count;
                     let starts = vec4u(node.first, node.ends.xyz);
                     let counts = node.ends - starts;
@@ -134,7 +136,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                     bvh_step_node(next, node, enter, ray.t_max);
                     let is_hit = (enter >= vec4f(0.0)) & (counts != vec4u(0u));
                     let is_leaf = counts <= vec4u(select(leaf_cutoff, 1u, over_meshes));
-                    // Children that are leaves: one range of the first two, and one of the others.
+                    // Leaf ranges: one for the first two children, and one for the others.
                     let tested = is_hit & is_leaf & vec4<bool>(!over_meshes);
                     leaf = select(starts.y, starts.x, tested.x);
                     end = select(starts.y, starts.z, tested.y);
@@ -148,8 +150,8 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                         end = later_end;
                         later_leaf = later_end;
                     }
-                    // The others by distance, which are integers in the order of floats; their lowest bits are
-                    // the child's number.
+                    // Sort the other children by distance. The bits of non-negative floats sort like integers, and
+                    // their lowest bits hold the child's index.
                     let visited = is_hit & !(is_leaf & vec4<bool>(!over_meshes));
                     let distances = bitcast<vec4u>(enter) & vec4u(0x7ffffffcu);
                     let keys = select(vec4u(BVH_MISS), distances | vec4u(0u, 1u, 2u, 3u), visited);
@@ -167,7 +169,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                         later_leaf = later_end;
                         next = BVH_MISS;
                     } else {
-                        // The farthest lowest.
+                        // Push the farthest first.
                         if later.x != BVH_MISS {
                             stack[room - 1u] = bvh_child(numbers, later.x);
                         }
@@ -188,7 +190,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                     }
                 }
             }
-            // The triangles that were found.
+            // Test the pending triangles.
             if leaf != end {
                 loop {
                     bvh_triangles_visited++;
@@ -245,7 +247,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     return hit;
 }
 
-// As `bvh_traverse`, with the names of the mesh and of the triangle within it.
+// Traverses like `bvh_traverse`, and looks up the mesh and the triangle's index within it.
 fn bvh_trace(ray: Ray, leaf_cutoff: u32, any: bool) -> Hit {
     let hit = bvh_traverse(ray, leaf_cutoff, any);
     if hit.leaf == BVH_MISS {
@@ -256,12 +258,12 @@ fn bvh_trace(ray: Ray, leaf_cutoff: u32, any: bool) -> Hit {
     return Hit(hit.t, hit.barycentric, mesh, tree_triangle_rows(row).w - hit.first);
 }
 
-// The nearest hit.
+// Returns the nearest hit.
 fn bvh_closest_hit(ray: Ray, leaf_cutoff: u32) -> Hit {
     return bvh_trace(ray, leaf_cutoff, false);
 }
 
-// Whether anything is hit.
+// True if anything is hit.
 fn bvh_any_hit(ray: Ray, leaf_cutoff: u32) -> bool {
     return bvh_traverse(ray, leaf_cutoff, true).leaf != BVH_MISS;
 }

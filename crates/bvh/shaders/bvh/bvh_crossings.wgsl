@@ -1,17 +1,17 @@
-// All triangles that a ray passes through. The tree is group 1 (bvh/tree_read.wgsl).
+// All triangles that a ray passes through. The tree is in bind group 1 (bvh/tree_read.wgsl).
 //
-// A ray that starts outside of a closed surface passes through as many fronts as backs; one that starts inside
-// passes through one back more. Rounding does not change that: corners are projected along the ray, each by itself
-// (Woop, Benthin and Wald 2013), on which side of a projected edge the ray passes is decided exactly, and where it
-// passes through the edge, as a ray would that is moved by less than any number (Edelsbrunner and Mücke 1990).
+// A ray that starts outside a closed surface passes through as many front as back faces. A ray that starts inside
+// passes through one more back face. Rounding does not change that. Vertices are projected along the ray independently
+// (Woop, Benthin and Wald 2013), and the side of a projected edge is decided exactly. A ray through an edge is treated
+// as if it were displaced by an infinitesimal amount (Edelsbrunner and Mücke 1990).
 #import "bvh/bvh_enter.wgsl"
 #import "bvh/bvh_walk.wgsl"
 
-// A ray, with what projects corners along it.
+// Ray with the data that projects vertices along it.
 struct BvhCrossingRay {
     ray: Ray,
     inverse: vec3f,
-    // The axes across the ray, then the one that it goes along most.
+    // The two axes across the ray, then its dominant axis.
     axes: vec3u,
     shear: vec3f,
 }
@@ -34,14 +34,14 @@ fn bvh_crossing_ray(ray: Ray) -> BvhCrossingRay {
     return BvhCrossingRay(ray, bvh_inverse(direction), axes, shear);
 }
 
-// A corner across the ray, and how far along it.
+// Returns a vertex projected across the ray, and its distance along the ray.
 fn bvh_project(corner: vec3f, ray: BvhCrossingRay) -> vec3f {
     let v = corner - ray.ray.origin;
     let along = v[ray.axes.z];
     return vec3f(v[ray.axes.x] - ray.shear.x * along, v[ray.axes.y] - ray.shear.y * along, ray.shear.z * along);
 }
 
-// What a product of two floats loses by rounding (Dekker 1971).
+// Returns the rounding error of a product of two floats (Dekker 1971).
 fn bvh_product_error(a: f32, b: f32, product: f32) -> f32 {
     let a_split = 4097.0 * a;
     let a_high = a_split - (a_split - a);
@@ -52,7 +52,7 @@ fn bvh_product_error(a: f32, b: f32, product: f32) -> f32 {
     return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
 }
 
-// Whether the ray, seen along itself, has the edge from `a` to `b` go round counterclockwise.
+// True if the edge from `a` to `b` runs counterclockwise around the ray, seen along the ray.
 fn bvh_edge_side(a: vec3f, b: vec3f) -> bool {
     let p = a.x * b.y;
     let q = a.y * b.x;
@@ -70,8 +70,8 @@ fn bvh_edge_side(a: vec3f, b: vec3f) -> bool {
     return a.x < b.x;
 }
 
-// How a ray passes through a triangle: 1 through its front, from where its corners go round counterclockwise; -1
-// through its back; 0 not at all.
+// Returns the crossing of a ray with a triangle: 1 through its front, where the vertices are counterclockwise; -1
+// through its back; 0 for none.
 fn bvh_crossing(triangle: LeafTriangle, ray: BvhCrossingRay) -> i32 {
     let a = bvh_project(triangle.v0, ray);
     let b = bvh_project(triangle.v1, ray);
@@ -84,7 +84,7 @@ fn bvh_crossing(triangle: LeafTriangle, ray: BvhCrossingRay) -> i32 {
     let v = c.x * a.y - c.y * a.x;
     let w = a.x * b.y - a.y * b.x;
     let sum = u + v + w;
-    // Without an area in floats, any of its points will do.
+    // A triangle without area in floats: any of its points will do.
     var t = a.z;
     if sum != 0.0 {
         t = (u * a.z + v * b.z + w * c.z) / sum;
@@ -95,8 +95,8 @@ fn bvh_crossing(triangle: LeafTriangle, ray: BvhCrossingRay) -> i32 {
     return select(1, -1, side);
 }
 
-// Walks on until leaves wait to be tested (`while !bvh_walk_is_done(walk)`). False where there are no more. `walk` is
-// begun by bvh_walk_begin.
+// Advances the walk until leaves are pending (test them `while !bvh_walk_is_done(walk)`). Returns false at the end.
+// `walk` comes from bvh_walk_begin.
 fn bvh_crossing_advance(walk: ptr<function, BvhWalk>, ray: BvhCrossingRay) -> bool {
     for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
         let node = tree_node(number);
@@ -105,8 +105,8 @@ fn bvh_crossing_advance(walk: ptr<function, BvhWalk>, ray: BvhCrossingRay) -> bo
     return !bvh_walk_is_done(walk);
 }
 
-// The leaf of the next triangle that the ray passes through, or BVH_MISS. Threads that have found one wait for their
-// neighbours' next.
+// Returns the leaf of the next triangle that the ray passes through, or BVH_MISS. Threads with a result wait for the
+// next result of their neighbours.
 fn bvh_crossing_next(walk: ptr<function, BvhWalk>, ray: BvhCrossingRay) -> u32 {
     var found = BVH_MISS;
     while found == BVH_MISS && bvh_crossing_advance(walk, ray) {

@@ -1,19 +1,19 @@
-// A ray against the boxes of a node's children.
+// Intersection of a ray with the boxes of a node's children.
 #import "bvh/ray.wgsl"
 #import "bvh/tree_read.wgsl"
 
-// A direction without zeros, so that no slab gives 0 · ∞.
+// Returns the inverse direction, with zeros replaced so that no slab test computes 0 · ∞.
 fn bvh_inverse(direction: vec3f) -> vec3f {
     let tiny = vec3f(1.0e-20);
     return 1.0 / select(direction, select(tiny, -tiny, direction < vec3f(0.0)), abs(direction) < tiny);
 }
 
-// Distances at which the ray enters a node's four boxes, or negative numbers for those that it misses (`t_min` is
-// never negative). Rounding never loses a box whose triangle would be hit (after Ize 2013): with planes at q
-// steps from the grid's origin, q · step · inverse + (origin − ray.origin) · inverse errs by 3 · 2^-24 of the
-// distance itself and of q · step · inverse. The latter, at most 255 steps, lies within the box's slack. The
-// division errs by 2.5 ulp on each axis (WGSL), so that both sides of a slab may be wrong by 4 ulp, and the
-// margin has to be 8 ulp, which is less than 1e-6.
+// Returns the distances at which the ray enters a node's four child boxes, or negative numbers for those that it misses
+// (`t_min` is never negative). Rounding never loses a box whose triangle would be hit (after Ize 2013). With planes at
+// q steps from the grid's origin, q · step · inverse + (origin − ray.origin) · inverse errs by 3 · 2^-24 of the
+// distance itself and of q · step · inverse. The latter error, for at most 255 steps, is within the box's slack. The
+// division errs by 2.5 ulp on each axis (WGSL), so each side of a slab may be off by 4 ulp. The margin must be 8 ulp,
+// which is less than 1e-6.
 fn bvh_enter(node: Node, ray: Ray, inverse: vec3f) -> vec4f {
     let forward = inverse >= vec3f(0.0);
     let near = select(node.upper, node.lower, forward);

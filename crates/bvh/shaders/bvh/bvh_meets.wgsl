@@ -1,11 +1,11 @@
-// Whether two objects of leaves touch each other: triangles, boxes and balls (bvh/bvh_object.wgsl).
+// Overlap tests between two leaf objects: triangles, boxes and balls (bvh/bvh_object.wgsl).
 #import "bvh/box.wgsl"
 #import "bvh/bvh_region.wgsl"
 
-// What the leaves of the other tree stand for, as BVH_OBJECTS.
+// Kind of object in the other tree, like BVH_OBJECTS.
 override BVH_OTHERS: u32 = BVH_TRIANGLES;
 
-// Whether two triangles are apart along an axis. One without a length separates nothing.
+// True if an axis separates two triangles. A zero axis separates nothing.
 fn bvh_is_apart(axis: vec3f, a: LeafTriangle, b: LeafTriangle, origin: vec3f) -> bool {
     let p = vec3f(dot(axis, a.v0 - origin), dot(axis, a.v1 - origin), dot(axis, a.v2 - origin));
     let q = vec3f(dot(axis, b.v0 - origin), dot(axis, b.v1 - origin), dot(axis, b.v2 - origin));
@@ -13,7 +13,7 @@ fn bvh_is_apart(axis: vec3f, a: LeafTriangle, b: LeafTriangle, origin: vec3f) ->
         || max(p.x, max(p.y, p.z)) < min(q.x, min(q.y, q.z));
 }
 
-// An edge of a triangle.
+// Returns an edge of a triangle.
 fn bvh_edge(triangle: LeafTriangle, number: u32) -> vec3f {
     if number == 0u {
         return triangle.v1 - triangle.v0;
@@ -24,8 +24,8 @@ fn bvh_edge(triangle: LeafTriangle, number: u32) -> vec3f {
     return triangle.v0 - triangle.v2;
 }
 
-// Two triangles touch where no axis separates them: their normals, what is across two edges, and within each
-// triangle's plane across its edges, for triangles of one plane.
+// True if no axis separates two triangles. The candidates are both normals, the cross products of two edges, and, for
+// coplanar triangles, the in-plane edge normals of each triangle.
 fn bvh_triangles_meet(a: LeafTriangle, b: LeafTriangle) -> bool {
     let origin = a.v0;
     let a_normal = cross(a.v1 - a.v0, a.v2 - a.v0);
@@ -50,7 +50,7 @@ fn bvh_triangles_meet(a: LeafTriangle, b: LeafTriangle) -> bool {
     return true;
 }
 
-// Whether a ball touches the objects of this tree.
+// True if a ball touches an object of this tree.
 fn bvh_ball_meets(object: LeafTriangle, ball: LeafTriangle) -> bool {
     let gap = bvh_gap(object, ball.v2, vec3f(0.0));
     let radius = bvh_ball_radius(ball);
@@ -64,7 +64,7 @@ fn bvh_corner_box(object: LeafTriangle) -> Box {
     );
 }
 
-// Whether an object of this tree and one of the other touch, whose boxes do.
+// True if an object of this tree touches one of the other tree. Their boxes must overlap.
 fn bvh_meets(object: LeafTriangle, other: LeafTriangle) -> bool {
     if BVH_OTHERS == BVH_BALLS {
         return bvh_ball_meets(object, other);
@@ -91,7 +91,7 @@ fn bvh_meets(object: LeafTriangle, other: LeafTriangle) -> bool {
     return dot(gap.offset, gap.offset) <= radius * radius;
 }
 
-// Whether two triangles have a corner at the same place.
+// True if two triangles have a vertex at the same position.
 fn bvh_share_corner(a: LeafTriangle, b: LeafTriangle) -> bool {
     let v0 = all(a.v0 == b.v0) || all(a.v0 == b.v1) || all(a.v0 == b.v2);
     let v1 = all(a.v1 == b.v0) || all(a.v1 == b.v1) || all(a.v1 == b.v2);

@@ -1,29 +1,29 @@
-// The point of the tree's triangles that is nearest to a point. The tree is group 1 (bvh/tree_read.wgsl).
+// The nearest point on the tree's triangles to a point. The tree is in bind group 1 (bvh/tree_read.wgsl).
 //
-// Nodes are visited by the distance of their boxes, the nearest first, and left out where nothing in them can
-// be nearer than the best so far (Roussopoulos et al. 1995, "Nearest Neighbor Queries").
+// Nodes are visited in order of the distance to their boxes, nearest first. A node is skipped if nothing in it can be
+// nearer than the best result so far (Roussopoulos et al. 1995, "Nearest Neighbor Queries").
 #import "bvh/bvh_walk.wgsl"
 
 struct Nearest {
     position: vec3f,
-    // Of the point from there; what it was looked for within, where nothing is as near.
+    // Distance to the query point, or the search radius if nothing was found.
     distance: f32,
-    // Weights of the triangle's second and third vertex.
+    // Barycentric weights of the triangle's second and third vertex.
     barycentric: vec2f,
-    // The mesh; BVH_MISS where nothing is as near.
+    // Mesh index, or BVH_MISS if nothing was found.
     mesh: u32,
-    // The triangle, numbered within its mesh.
+    // Index of the triangle within its mesh.
     triangle: u32,
 }
 
-// A leaf, the square of its distance, and the first triangle of its mesh. Weights are computed once, at the end.
+// Nearest leaf so far: its squared distance, and the first triangle of its mesh. Weights are computed once, at the end.
 struct BvhNearLeaf {
     squared: f32,
     leaf: u32,
     first: u32,
 }
 
-// A point of a triangle, relative to the point that is looked for.
+// Point on a triangle, as an offset from the query point.
 struct BvhNear {
     offset: vec3f,
     squared: f32,
@@ -42,12 +42,13 @@ fn bvh_nearer(a: BvhNear, b: BvhNear) -> BvhNear {
     return a;
 }
 
-// Where along an edge from `a` the origin is nearest.
+// Returns the parameter in [0, 1] at which an edge from `a` is nearest to the origin.
 fn bvh_along(a: vec3f, edge: vec3f) -> f32 {
     return saturate(-dot(a, edge) / max(dot(edge, edge), 1.0e-30));
 }
 
-// The nearest of its inside and its three edges, each by itself: triangles without an area have their edges.
+// Returns the nearest of the interior and the three edges, each by itself. Triangles without area still have their
+// edges.
 fn bvh_near_triangle(triangle: LeafTriangle, point: vec3f) -> BvhNear {
     let a = triangle.v0 - point;
     let ab = triangle.v1 - triangle.v0;
@@ -59,10 +60,11 @@ fn bvh_near_triangle(triangle: LeafTriangle, point: vec3f) -> BvhNear {
     best = bvh_nearer(best, bvh_near(a, ab, ac, vec2f(1.0 - along, along)));
     let normal = cross(ab, ac);
     let squared = dot(normal, normal);
-    // Less is no area, in units that hold the square.
+    // Smaller values mean no area, for units in which the square is representable.
     if squared > 1.0e-36 {
         var weights = vec2f(dot(cross(ac, a), normal), dot(cross(a, ab), normal)) / squared;
-        // What is left of it in the plane, for needles: their weights are steep.
+        // One refinement step on the in-plane residual, because the weights of needle-shaped triangles are
+        // ill-conditioned.
         let left = a + weights.x * ab + weights.y * ac;
         weights += vec2f(dot(cross(ac, left), normal), dot(cross(left, ab), normal)) / squared;
         if all(weights >= vec2f(0.0)) && weights.x + weights.y <= 1.0 {
@@ -72,7 +74,7 @@ fn bvh_near_triangle(triangle: LeafTriangle, point: vec3f) -> BvhNear {
     return best;
 }
 
-// Squares of the distances of a node's boxes, never too large.
+// Returns the squared distances to a node's child boxes, never too large.
 fn bvh_box_distances(node: Node, point: vec3f) -> vec4f {
     let step = bvh_grid_step(node);
     let start = node.origin - point;
@@ -88,7 +90,7 @@ fn bvh_box_distances(node: Node, point: vec3f) -> vec4f {
     return (dx * dx + dy * dy + dz * dz) * 0.999999;
 }
 
-// The square of a triangle's distance; that of slivers, whose normals are rounded, is found as above.
+// Returns the squared distance to a triangle. Slivers, whose normals are inexact, use bvh_near_triangle.
 fn bvh_near_squared(triangle: LeafTriangle, point: vec3f) -> f32 {
     let a = triangle.v0 - point;
     let b = triangle.v1 - point;
@@ -113,7 +115,7 @@ fn bvh_near_squared(triangle: LeafTriangle, point: vec3f) -> f32 {
     return nearest;
 }
 
-// The leaf that is nearer than `start`, which is a leaf's or has BVH_MISS; `start` where there is none.
+// Returns the nearest leaf that is nearer than `start`, or `start` if there is none. `start` is a leaf or has BVH_MISS.
 fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLeaf {
     var best = start;
     var walk = bvh_walk_begin(cutoff);
@@ -139,7 +141,7 @@ fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLea
     return best;
 }
 
-// The nearest point of what `bvh_nearest_leaf` has found within `reach`.
+// Returns the nearest point for the result of `bvh_nearest_leaf` within `reach`.
 fn bvh_nearest_point(point: vec3f, reach: f32, found: BvhNearLeaf) -> Nearest {
     if found.leaf == BVH_MISS {
         return Nearest(point, reach, vec2f(0.0), BVH_MISS, 0u);
@@ -155,7 +157,8 @@ fn bvh_nearest_point(point: vec3f, reach: f32, found: BvhNearLeaf) -> Nearest {
     );
 }
 
-// What is nearer than `reach`, which is not negative. Any `cutoff` gives the same distance, but for rounding.
+// Returns the nearest point within `reach`, which is not negative. Any `cutoff` gives the same distance, except for
+// rounding.
 fn bvh_nearest(point: vec3f, reach: f32, cutoff: u32) -> Nearest {
     let found = bvh_nearest_leaf(point, BvhNearLeaf(reach * reach, BVH_MISS, 0u), cutoff);
     return bvh_nearest_point(point, reach, found);

@@ -1,5 +1,5 @@
-// What the leaves of a tree stand for: triangles; boxes, whose lower corner is v0 and whose upper one is v1; or
-// balls, with v2 as the centre between such corners (bvh/build/objects.wgsl).
+// Objects of a tree's leaves: triangles; boxes with v0 as the lower and v1 as the upper corner; or balls with v2 as the
+// centre between the corners of their bounding box (bvh/build/objects.wgsl).
 #import "bvh/tree_read.wgsl"
 
 override BVH_OBJECTS: u32 = BVH_TRIANGLES;
@@ -8,8 +8,8 @@ fn bvh_ball_radius(ball: LeafTriangle) -> f32 {
     return 0.5 * (ball.v1.x - ball.v0.x);
 }
 
-// The shortest way from an object to a segment: from the object's point to the segment's, and where along the
-// segment that is.
+// Shortest connection between an object and a segment: the offset from the object's point to the segment's point, and
+// the parameter along the segment.
 struct BvhGap {
     offset: vec3f,
     along: f32,
@@ -22,8 +22,8 @@ fn bvh_less_gap(a: BvhGap, b: BvhGap) -> BvhGap {
     return a;
 }
 
-// Between a segment from the origin and one from `start` (after Ericson 2005, section 5.1.9; lines that are
-// nearly parallel are settled by taking turns).
+// Returns the gap between a segment from the origin and one from `start` (after Ericson 2005, section 5.1.9). Nearly
+// parallel lines are solved by alternating projection.
 fn bvh_gap_segment(segment: vec3f, start: vec3f, edge: vec3f) -> BvhGap {
     let tiny = 1.0e-30;
     let a = max(dot(segment, segment), tiny);
@@ -42,25 +42,25 @@ fn bvh_gap_segment(segment: vec3f, start: vec3f, edge: vec3f) -> BvhGap {
     return BvhGap(s * segment - (start + t * edge), s);
 }
 
-// Between a triangle's inside and a point, for triangles with an area; the offset is from there to the point.
-// False where the nearest point is none of the inside.
+// Computes the offset from a triangle's interior to a point, for triangles with area. Returns false if the nearest
+// point is not in the interior.
 fn bvh_gap_inside(a: vec3f, ab: vec3f, ac: vec3f, point: vec3f, offset: ptr<function, vec3f>) -> bool {
     let normal = cross(ab, ac);
     let squared = dot(normal, normal);
-    // Less is no area, in units that hold the square.
+    // Smaller values mean no area, for units in which the square is representable.
     if squared <= 1.0e-36 {
         return false;
     }
     let to_corner = a - point;
     var weights = vec2f(dot(cross(ac, to_corner), normal), dot(cross(to_corner, ab), normal)) / squared;
-    // What is left of it in the plane, for needles: their weights are steep.
+    // One refinement step on the in-plane residual, because the weights of needle-shaped triangles are ill-conditioned.
     let left = to_corner + weights.x * ab + weights.y * ac;
     weights += vec2f(dot(cross(ac, left), normal), dot(cross(left, ab), normal)) / squared;
     *offset = -(to_corner + weights.x * ab + weights.y * ac);
     return all(weights >= vec2f(0.0)) && weights.x + weights.y <= 1.0;
 }
 
-// Between a triangle and a segment from the origin.
+// Returns the gap between a triangle and a segment from the origin.
 fn bvh_gap_triangle(a: vec3f, b: vec3f, c: vec3f, segment: vec3f) -> BvhGap {
     var gap = bvh_gap_segment(segment, a, b - a);
     gap = bvh_less_gap(gap, bvh_gap_segment(segment, b, c - b));
@@ -71,7 +71,7 @@ fn bvh_gap_triangle(a: vec3f, b: vec3f, c: vec3f, segment: vec3f) -> BvhGap {
             gap = bvh_less_gap(gap, BvhGap(offset, f32(end)));
         }
     }
-    // Where the segment passes through the inside.
+    // The segment may pass through the interior.
     let normal = cross(b - a, c - a);
     let before = dot(normal, -a);
     let after = dot(normal, segment - a);
@@ -84,14 +84,14 @@ fn bvh_gap_triangle(a: vec3f, b: vec3f, c: vec3f, segment: vec3f) -> BvhGap {
     return gap;
 }
 
-// Derivative of half the squared distance between a box and a point that moves along a segment.
+// Returns the derivative of half the squared distance between a box and a point that moves along a segment.
 fn bvh_box_slope(lower: vec3f, upper: vec3f, segment: vec3f, along: f32) -> f32 {
     let point = along * segment;
     return dot(point - clamp(point, lower, upper), segment);
 }
 
-// Between a box and a segment from the origin: the squared distance is convex, and its slope is linear between
-// the planes of the box's faces.
+// Returns the gap between a box and a segment from the origin. The squared distance is convex, and its slope is linear
+// between the planes of the box's faces.
 fn bvh_gap_box(lower: vec3f, upper: vec3f, segment: vec3f) -> BvhGap {
     var low = 0.0;
     var high = 1.0;
@@ -117,7 +117,7 @@ fn bvh_gap_box(lower: vec3f, upper: vec3f, segment: vec3f) -> BvhGap {
     return BvhGap(point - clamp(point, lower, upper), along);
 }
 
-// Between an object and the segment from `start` along `segment`, which may have no length.
+// Returns the gap between an object and the segment from `start` along `segment`, which may have zero length.
 fn bvh_gap(object: LeafTriangle, start: vec3f, segment: vec3f) -> BvhGap {
     if BVH_OBJECTS == BVH_TRIANGLES {
         return bvh_gap_triangle(object.v0 - start, object.v1 - start, object.v2 - start, segment);

@@ -1,17 +1,16 @@
-// The objects of the tree that a region touches, one after the other. The tree is group 1
-// (bvh/tree_read.wgsl).
+// Overlap of a region with the tree's objects, one after another. The tree is in bind group 1 (bvh/tree_read.wgsl).
 //
-// A walk is begun, and then asked for the next leaf until there is none:
+// Begin a walk, and ask it for the next leaf until there is none:
 //     let region = bvh_region_box(lower, upper);
 //     var walk = bvh_overlap_begin(region, leaf_cutoff);
 //     for (var leaf = bvh_overlap_next(&walk, region); leaf != BVH_MISS; leaf = bvh_overlap_next(&walk, region)) {
 //         let name = bvh_walk_name(&walk, leaf);
 //     }
-// Objects are tested themselves, not their boxes alone. Touching counts.
+// The objects themselves are tested, not only their boxes. Touching counts as overlap.
 #import "bvh/bvh_region.wgsl"
 #import "bvh/bvh_walk.wgsl"
 
-// A region that holds nothing, as a box whose lower corner is above its upper one, touches nothing.
+// Begins a walk. An invalid region, such as a box with its lower corner above its upper one, touches nothing.
 fn bvh_overlap_begin(region: BvhRegion, cutoff: u32) -> BvhWalk {
     var walk = bvh_walk_begin(cutoff);
     if !bvh_region_is_valid(region) {
@@ -20,7 +19,7 @@ fn bvh_overlap_begin(region: BvhRegion, cutoff: u32) -> BvhWalk {
     return walk;
 }
 
-// Walks on until leaves wait to be tested (`while !bvh_walk_is_done(walk)`). False where there are no more.
+// Advances the walk until leaves are pending (test them `while !bvh_walk_is_done(walk)`). Returns false at the end.
 fn bvh_overlap_advance(walk: ptr<function, BvhWalk>, region: BvhRegion) -> bool {
     for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
         let node = tree_node(number);
@@ -29,7 +28,7 @@ fn bvh_overlap_advance(walk: ptr<function, BvhWalk>, region: BvhRegion) -> bool 
     return !bvh_walk_is_done(walk);
 }
 
-// The leaf index of the next object, or BVH_MISS. Threads that have found one wait for their neighbours' next.
+// Returns the leaf of the next object, or BVH_MISS. Threads with a result wait for the next result of their neighbours.
 fn bvh_overlap_next(walk: ptr<function, BvhWalk>, region: BvhRegion) -> u32 {
     var found = BVH_MISS;
     while found == BVH_MISS && bvh_overlap_advance(walk, region) {

@@ -1,6 +1,6 @@
-// A walk from a leaf of one tree to the objects of another (group 1) that it makes a pair with; both may be one tree.
-// Within one tree a leaf asks only for those behind itself, and leaves out subtrees that end before it. Where only
-// objects of different meshes count, it leaves out the tree of its own mesh.
+// Walk from a leaf of one tree to the touching objects of another tree (group 1), which may be the same tree. Within
+// one tree, a leaf only looks for leaves after itself, and skips subtrees that end before it. If only objects of
+// different meshes count, it skips the tree of its own mesh.
 //     while pairs_advance(&walk, search) {
 //         while !bvh_walk_is_done(&walk) {
 //             let leaf = bvh_walk_leaf(&walk);
@@ -13,23 +13,23 @@
 #import "bvh/bvh_walk.wgsl"
 
 struct PairQuery {
-    // Leaves of the other tree.
+    // Number of leaves in the other tree.
     count: u32,
     leaf_cutoff: u32,
-    // Room for pairs.
+    // Capacity of the output, in pairs.
     room: u32,
     mask: u32,
-    // 1 within one tree.
+    // 1 for pairs within one tree.
     within: u32,
-    // 1 where triangles with a common corner do not count.
+    // 1 if triangles with a common vertex do not count.
     distinct: u32,
-    // 1 where only objects of different meshes count.
+    // 1 if only objects of different meshes count.
     across: u32,
-    // 1 where bvh/software/pairs_descend.wgsl has gone before.
+    // 1 if bvh/software/pairs_descend.wgsl has run before.
     descended: u32,
 }
 
-// 1 where triangles count only if they pass through each other.
+// 1 if triangles count only if they pass through each other.
 override PAIRS_THROUGH: u32 = 0u;
 
 @group(0) @binding(0) var<uniform> query: PairQuery;
@@ -41,7 +41,7 @@ struct PairSearch {
     upper: vec3f,
 }
 
-// From the leaf of that number, which is `other`.
+// Creates the search of a leaf, where `other` is the object of that leaf.
 fn pairs_search(leaf: u32, other: LeafTriangle) -> PairSearch {
     let around = bvh_corner_box(other);
     return PairSearch(other, leaf, around.lower, around.upper);
@@ -49,16 +49,16 @@ fn pairs_search(leaf: u32, other: LeafTriangle) -> PairSearch {
 
 fn pairs_begin(leaf: u32, other: LeafTriangle, walk: ptr<function, BvhWalk>) -> PairSearch {
     *walk = bvh_walk_begin(query.leaf_cutoff);
-    // What no tree can hold lies at BOX_FAR.
+    // Objects that no tree can hold are stored at BOX_FAR.
     if other.v0.x >= BOX_FAR {
         (*walk).next = BVH_MISS;
     }
     return pairs_search(leaf, other);
 }
 
-// Walks on until leaves wait to be tested. False where there are no more.
+// Advances the walk until leaves are pending. Returns false at the end.
 fn pairs_advance(walk: ptr<function, BvhWalk>, search: PairSearch) -> bool {
-    // The least leaf that counts.
+    // First leaf that counts.
     let first = search.leaf * query.within + query.within;
     let own = select(BVH_MISS, search.other.mesh & ~ANY_HIT_TEST, query.across != 0u);
     for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {

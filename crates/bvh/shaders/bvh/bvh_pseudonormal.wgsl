@@ -1,16 +1,16 @@
-// The direction that tells the sides of a surface apart where a triangle of it is nearest to a point. The
-// tree is group 1 (bvh/tree_read.wgsl).
+// Pseudonormal of a surface at the point of a triangle that is nearest to a query point. It tells the sides of the
+// surface apart. The tree is in bind group 1 (bvh/tree_read.wgsl).
 //
-// By angle-weighted pseudonormals (Bærentzen and Aanæs 2005): where the nearest point is a corner or lies on
-// an edge, the normals of all triangles that have that corner or edge are summed, a corner's by their angles
-// there. Corners belong together where their positions are equal, of whichever mesh. It is right for closed
-// surfaces whose corners go round counterclockwise from outside.
+// Angle-weighted pseudonormals (Bærentzen and Aanæs 2005): if the nearest point is a vertex or on an edge, the normals
+// of all triangles with that vertex or edge are summed. At a vertex, they are weighted by the triangles' angles there.
+// Vertices with equal positions count as the same vertex, also across meshes. This is correct for closed surfaces whose
+// front faces (counterclockwise vertices) point outwards.
 #import "bvh/bvh_overlap.wgsl"
 
-// Weights below this are none: a point so near to an edge has the side that the edge gives.
+// Threshold below which a weight counts as zero. A point so near to an edge is on the side that the edge gives.
 const BVH_NO_WEIGHT = 2.0e-6;
 
-// Whether a corner is at `at`; the two others are set.
+// True if a vertex is at `at`. Sets the two other vertices.
 fn bvh_is_at(a: vec3f, b: vec3f, c: vec3f, at: vec3f, others: ptr<function, array<vec3f, 2>>) -> bool {
     if all(a == at) {
         *others = array<vec3f, 2>(b, c);
@@ -24,8 +24,8 @@ fn bvh_is_at(a: vec3f, b: vec3f, c: vec3f, at: vec3f, others: ptr<function, arra
     return all(c == at);
 }
 
-// Normals of the triangles with the corner `at`, by their angles there; or, with `has_edge`, of those that
-// have the corner `edge_end` too.
+// Returns the angle-weighted sum of the normals of all triangles with a vertex at `at`. With `has_edge`, it is the
+// unweighted sum over the triangles that also have a vertex at `edge_end`.
 fn bvh_normals_around(at: vec3f, edge_end: vec3f, has_edge: bool, cutoff: u32) -> vec3f {
     var sum = vec3f(0.0);
     let corner = bvh_region_box(at, at);
@@ -48,14 +48,14 @@ fn bvh_normals_around(at: vec3f, edge_end: vec3f, has_edge: bool, cutoff: u32) -
     return sum;
 }
 
-// The pseudonormal of the triangle a, b, c where its second and third corner have the weights `barycentric`.
-// Its length is of no meaning.
+// Returns the pseudonormal of the triangle a, b, c at the point where `barycentric` are the weights of its second and
+// third vertex. It is not normalised.
 fn bvh_pseudonormal(a: vec3f, b: vec3f, c: vec3f, barycentric: vec2f, cutoff: u32) -> vec3f {
     let weights = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
     let is_used = weights > vec3f(BVH_NO_WEIGHT);
     var normal = cross(b - a, c - a);
     if !all(is_used) || dot(normal, normal) == 0.0 {
-        // The edge from `at`, or the corner.
+        // The edge that begins at `at`, or the vertex at `at`.
         var at = a;
         var edge_end = b;
         if is_used.y && !is_used.x {

@@ -1,14 +1,14 @@
-// Regions of space that a query looks into: a box, a capsule (or a ball), a frustum of six planes.
+// Query regions: a box, a capsule (or a ball), or a frustum of six planes.
 #import "bvh/bvh_object.wgsl"
 
 struct BvhRegion {
-    // BVH_BOX, BVH_CAPSULE or BVH_FRUSTUM; where it is a constant, nothing of the others is left.
+    // BVH_BOX, BVH_CAPSULE or BVH_FRUSTUM. If it is a constant, the compiler removes the code of the other shapes.
     shape: u32,
-    // A box's corners; the ends of a capsule's axis.
+    // Corners of a box, or ends of a capsule's axis.
     lower: vec3f,
     upper: vec3f,
     radius: f32,
-    // Normals into the frustum, and what is added: dot(normal, point) + w >= 0 inside.
+    // Inward normals and offsets of a frustum: dot(normal, point) + w >= 0 inside.
     planes: array<vec4f, 6>,
 }
 
@@ -16,7 +16,7 @@ fn bvh_region_box(lower: vec3f, upper: vec3f) -> BvhRegion {
     return BvhRegion(BVH_BOX, lower, upper, 0.0, array<vec4f, 6>());
 }
 
-// All that is within `radius` of the segment from `a` to `b`.
+// Returns the region of all points within `radius` of the segment from `a` to `b`.
 fn bvh_region_capsule(a: vec3f, b: vec3f, radius: f32) -> BvhRegion {
     return BvhRegion(BVH_CAPSULE, a, b, radius, array<vec4f, 6>());
 }
@@ -29,7 +29,7 @@ fn bvh_region_frustum(planes: array<vec4f, 6>) -> BvhRegion {
     return BvhRegion(BVH_FRUSTUM, vec3f(0.0), vec3f(0.0), 0.0, planes);
 }
 
-// Whether a region holds anything.
+// True if the region is not empty.
 fn bvh_region_is_valid(region: BvhRegion) -> bool {
     if region.shape == BVH_BOX {
         return all(region.lower <= region.upper);
@@ -37,7 +37,7 @@ fn bvh_region_is_valid(region: BvhRegion) -> bool {
     return region.radius >= 0.0;
 }
 
-// Which boxes of a node the box touches, or nearly.
+// Child overlap mask of a node with a box, conservative.
 fn bvh_boxes_touch(node: Node, lower: vec3f, upper: vec3f) -> vec4<bool> {
     let step = bvh_grid_step(node);
     let slack = bvh_grid_slack(node.origin, step);
@@ -49,7 +49,7 @@ fn bvh_boxes_touch(node: Node, lower: vec3f, upper: vec3f) -> vec4<bool> {
     return max(x, max(y, z)) <= vec4f(0.0);
 }
 
-// Which boxes of a node are not wholly behind one of the planes, or nearly not.
+// Child mask of a node: boxes that are not entirely behind any of the planes, conservative.
 fn bvh_boxes_before(node: Node, planes: array<vec4f, 6>) -> vec4<bool> {
     let step = bvh_grid_step(node);
     let slack = bvh_grid_slack(node.origin, step);
@@ -60,7 +60,7 @@ fn bvh_boxes_before(node: Node, planes: array<vec4f, 6>) -> vec4<bool> {
         let far = select(node.lower, node.upper, plane.xyz >= vec3f(0.0));
         let scaled = plane.xyz * step;
         let at = dot(plane.xyz, node.origin) + plane.w;
-        // What the sum rounds, besides what the boxes do.
+        // Rounding of the sum, in addition to that of the boxes.
         let reach = abs(plane.xyz) * (abs(node.origin) + 256.0 * step);
         let rounds = dot(abs(plane.xyz), slack) + (reach.x + reach.y + reach.z + abs(plane.w)) * 6.0e-7;
         let along = bvh_steps(far.x) * scaled.x + bvh_steps(far.y) * scaled.y + bvh_steps(far.z) * scaled.z;
@@ -69,7 +69,7 @@ fn bvh_boxes_before(node: Node, planes: array<vec4f, 6>) -> vec4<bool> {
     return least >= vec4f(0.0);
 }
 
-// Which of a node's children the region may reach.
+// Child overlap mask of a node with the region, conservative.
 fn bvh_region_enters(node: Node, region: BvhRegion) -> vec4<bool> {
     if region.shape == BVH_FRUSTUM {
         return bvh_boxes_before(node, region.planes);
@@ -80,7 +80,7 @@ fn bvh_region_enters(node: Node, region: BvhRegion) -> vec4<bool> {
     return bvh_boxes_touch(node, lower - wide, upper + wide);
 }
 
-// Whether an axis has all of a triangle's corners, relative to the box's centre, on one side of the box.
+// True if an axis separates a triangle from a box. The vertices are relative to the box's centre.
 fn bvh_separates(axis: vec3f, a: vec3f, b: vec3f, c: vec3f, half_extent: vec3f) -> bool {
     let corners = vec3f(dot(axis, a), dot(axis, b), dot(axis, c));
     let reach = dot(abs(axis), half_extent);
@@ -88,16 +88,16 @@ fn bvh_separates(axis: vec3f, a: vec3f, b: vec3f, c: vec3f, half_extent: vec3f) 
         || max(corners.x, max(corners.y, corners.z)) < -reach;
 }
 
-// Whether a triangle and a box touch, by the axes of Akenine-Möller 2001, "Fast 3D Triangle-Box Overlap Testing".
+// True if a triangle and a box touch, by the axes of Akenine-Möller 2001, "Fast 3D Triangle-Box Overlap Testing".
 fn bvh_box_touches(triangle: LeafTriangle, lower: vec3f, upper: vec3f) -> bool {
     let low = min(triangle.v0, min(triangle.v1, triangle.v2));
     let high = max(triangle.v0, max(triangle.v1, triangle.v2));
-    // Without rounding; false for what is no number.
+    // Exact comparison, and false for NaN.
     let is_near = all(low <= upper) && all(high >= lower);
-    // Of the box, only what the triangle's own box leaves: so rounding is that of the smaller one.
+    // Intersect the box with the triangle's own box, so that rounding is relative to the smaller one.
     let least = max(lower, low);
     let most = min(upper, high);
-    // A triangle whose box lies within the other needs no axes.
+    // A triangle whose box lies within the other needs no separating axes.
     var is_apart = false;
     if is_near && (any(least > low) || any(most < high)) {
         let centre = 0.5 * least + 0.5 * most;
@@ -118,7 +118,7 @@ fn bvh_box_touches(triangle: LeafTriangle, lower: vec3f, upper: vec3f) -> bool {
     return is_near && !is_apart;
 }
 
-// Whether anything of a triangle is left where all planes have cut it (Sutherland and Hodgman 1974).
+// True if a part of the triangle remains after clipping by all planes (Sutherland and Hodgman 1974).
 fn bvh_frustum_touches(triangle: LeafTriangle, planes: array<vec4f, 6>) -> bool {
     var faces = planes;
     var corners: array<vec3f, 9>;
@@ -153,10 +153,10 @@ fn bvh_frustum_touches(triangle: LeafTriangle, planes: array<vec4f, 6>) -> bool 
     return count > 0u;
 }
 
-// Whether the region touches a leaf's object. Boxes and balls count as within a frustum where no plane of it has
-// them wholly behind itself.
+// True if the region touches a leaf's object. For frusta, boxes and balls are tested conservatively: they count as
+// inside if no plane has them entirely behind it.
 fn bvh_region_touches(region: BvhRegion, object: LeafTriangle) -> bool {
-    // What no tree can hold lies at BOX_FAR.
+    // Objects that no tree can hold are stored at BOX_FAR.
     if object.v0.x >= BOX_FAR {
         return false;
     }

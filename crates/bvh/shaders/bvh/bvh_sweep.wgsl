@@ -1,40 +1,41 @@
-// The first contact of a capsule that moves, or of a ball. The tree is group 1 (bvh/tree_read.wgsl).
+// First contact of a moving capsule or ball. The tree is in bind group 1 (bvh/tree_read.wgsl).
 //
-// The distance between two convex bodies of which one moves along a line is a convex function of time. So Newton's
-// steps from the start never go past the first contact, and where the distance does not shrink there is none.
+// The distance between two convex bodies is a convex function of time if one of them moves along a line. So Newton
+// iteration from the start never passes the first contact. If the distance does not shrink, there is no contact.
 #import "bvh/bvh_enter.wgsl"
 #import "bvh/bvh_object.wgsl"
 #import "bvh/bvh_walk.wgsl"
 
 struct Sweep {
-    // The capsule: the ends of its axis, and its radius.
+    // Capsule: the ends of its axis, and its radius.
     a: vec3f,
     radius: f32,
     b: vec3f,
-    // Where it moves to, from there.
+    // Translation of the capsule over the whole sweep.
     motion: vec3f,
 }
 
 struct BvhContact {
-    // The share of the motion after which they touch; 1 where they do not.
+    // Fraction of the motion at which they touch, or 1 if they do not.
     t: f32,
-    // From the object towards the capsule, of length 1.
+    // Unit normal, from the object towards the capsule.
     normal: vec3f,
-    // The object's point that is touched.
+    // Contact point on the object.
     position: vec3f,
-    // The leaf, or BVH_MISS.
+    // Leaf of the object, or BVH_MISS.
     leaf: u32,
-    // First leaf of its mesh.
+    // First leaf of the object's mesh.
     first: u32,
 }
 
-// Distances up to this count as contact.
+// Returns the distance up to which bodies count as touching.
 fn bvh_sweep_close(sweep: Sweep) -> f32 {
     let far = max(max(abs(sweep.a), abs(sweep.b)), max(abs(sweep.motion), vec3f(sweep.radius)));
     return 4.0e-7 * max(far.x, max(far.y, far.z));
 }
 
-// The contact with an object before `most`; what is touched at the start counts only where the capsule gets nearer.
+// Finds the contact with an object before `most`. An object that overlaps at the start counts only if the capsule moves
+// closer to it.
 fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<function, BvhContact>) -> bool {
     let segment = sweep.b - sweep.a;
     let close = bvh_sweep_close(sweep);
@@ -47,16 +48,16 @@ fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<fu
         let backwards = -sweep.motion / max(speed, 1.0e-30);
         var normal = select(backwards, gap.offset / max(distance, 1.0e-30), distance > close);
         let approach = -dot(normal, sweep.motion);
-        // Not even parallel, beyond rounding.
+        // The capsule moves away, or in parallel within rounding.
         let is_leaving = !(approach > 1.0e-6 * speed);
-        // Steps lead here only towards the object, and so near to it rounding decides the normal.
+        // Steps only lead towards the object, and rounding determines the normal this close to it.
         let is_unsure = t > 0.0 && distance <= 16.0 * close;
         if is_leaving && !is_unsure {
             return false;
         }
         normal = select(normal, backwards, is_leaving);
-        // A step that rounding has made too long all the same is taken back; what overlaps at the start has none
-        // before it.
+        // If rounding made a step too long, the next one goes back. An overlap at the start has no earlier time to go
+        // back to.
         let depth = sweep.radius - distance;
         if abs(depth) <= close || (depth > 0.0 && t == 0.0) || is_leaving || step == 31u {
             (*found).t = t;
@@ -64,7 +65,8 @@ fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<fu
             (*found).position = start + gap.along * segment - gap.offset;
             return true;
         }
-        // Shorter by what rounding may have added: a point that goes past a triangle would be behind it.
+        // Shorten the step by its possible rounding error, because a point that passes a triangle would end up behind
+        // it.
         let unsure = speed * close / max(distance, close);
         t = max(t - (depth + 0.5 * close) / (approach + unsure), 0.0);
         if !(t < most) {
@@ -74,7 +76,8 @@ fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<fu
     return false;
 }
 
-// When the capsule enters the boxes of a node, or negative numbers for those that it misses before `most`.
+// Returns the times at which the capsule enters a node's child boxes, or negative numbers for those that it misses
+// before `most`.
 fn bvh_sweep_enter(node: Node, sweep: Sweep, inverse: vec3f, most: f32) -> vec4f {
     let centre = 0.5 * (sweep.a + sweep.b);
     let grown = 0.5 * abs(sweep.b - sweep.a) + sweep.radius + bvh_sweep_close(sweep);
@@ -103,8 +106,8 @@ fn bvh_sweep_begin(sweep: Sweep, cutoff: u32) -> BvhWalk {
     return walk;
 }
 
-// Walks on until leaves wait to be tested (`while !bvh_walk_is_done(walk)`). False where there are no more that are
-// touched before `most`.
+// Advances the walk until leaves are pending (test them `while !bvh_walk_is_done(walk)`). Returns false if nothing else
+// is touched before `most`.
 fn bvh_sweep_advance(walk: ptr<function, BvhWalk>, sweep: Sweep, inverse: vec3f, most: f32) -> bool {
     for (var number = bvh_walk_node(walk, most); number != BVH_MISS; number = bvh_walk_node(walk, most)) {
         let node = tree_node(number);
@@ -114,7 +117,7 @@ fn bvh_sweep_advance(walk: ptr<function, BvhWalk>, sweep: Sweep, inverse: vec3f,
     return !bvh_walk_is_done(walk);
 }
 
-// Whether the next leaf that waits is touched before `most`, and where.
+// True if the next pending leaf is touched before `most`. Sets `contact`.
 fn bvh_sweep_leaf(
     walk: ptr<function, BvhWalk>,
     sweep: Sweep,
@@ -128,7 +131,7 @@ fn bvh_sweep_leaf(
     return object.v0.x < BOX_FAR && bvh_sweep_object(object, sweep, most, contact);
 }
 
-// The first contact of all.
+// Returns the first contact with any object.
 fn bvh_sweep(sweep: Sweep, cutoff: u32) -> BvhContact {
     var walk = bvh_sweep_begin(sweep, cutoff);
     let inverse = bvh_inverse(sweep.motion);

@@ -1,20 +1,22 @@
-// Whether two triangles pass through each other: they share points inside of both, along a line of some length,
-// and each goes on on both sides of the other's plane. Triangles that only touch do not (a corner or an edge that
-// lies on the other, triangles in one plane), nor do those of which rounding does not tell.
+// Test if two triangles pass through each other: they share inner points of both along a line of some length, and each
+// continues on both sides of the other's plane. Triangles that only touch do not pass through each other. Examples are
+// a vertex or an edge on the other triangle, and coplanar triangles. Cases that rounding leaves undecided do not count
+// either.
 //
-// Every sign is that of a volume, or 0 where it is less than rounding may have made of it (Shewchuk 1997, "Adaptive
-// Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates", section 4.3: 7 half ulp of the sum of
-// what is added up). So a pair that is found is one. Corners also count as in the other's plane within half a
-// millionth of the largest coordinate: positions are rounded too, and what stands on a floor stays there.
+// Every sign is that of a volume, or 0 if the volume is below its rounding error (Shewchuk 1997, "Adaptive Precision
+// Floating-Point Arithmetic and Fast Robust Geometric Predicates", section 4.3: 7 half ulp of the sum of the absolute
+// terms). So every reported pair is correct. Vertices also count as in the other triangle's plane within half a
+// millionth of the largest coordinate. Positions are rounded too, and an object that stands on a floor should not pass
+// through it.
 #import "bvh/tree.wgsl"
 
-// 2^-21: 8 half ulp.
+// 2^-21, which is 8 half ulp.
 const THROUGH_SLACK = 4.7683716e-7;
 
 struct Turned {
-    // The corner that is alone on its side of the other's plane, and the next two.
+    // Vertices of the triangle, rotated so that the one alone on its side of the other's plane comes first.
     corners: array<vec3f, 3>,
-    // The side of that corner, 1 or -1; 0 where the corners are not on both sides.
+    // Side of that vertex, 1 or -1, or 0 if the vertices are not on both sides.
     side: f32,
 }
 
@@ -22,13 +24,13 @@ fn through_sign(volume: f32, slack: f32) -> f32 {
     return select(0.0, sign(volume), abs(volume) > slack);
 }
 
-// Six times the volume of the tetrahedron that three edges from one corner span, as a sign.
+// Returns the sign of the volume of the tetrahedron that three edges from one vertex span.
 fn through_volume(u: vec3f, v: vec3f, w: vec3f) -> f32 {
     let most = dot(abs(u), abs(v.yzx * w.zxy) + abs(v.zxy * w.yzx));
     return through_sign(dot(u, cross(v, w)), THROUGH_SLACK * most);
 }
 
-// A triangle's corners, turned so that one comes first that is alone on its side of the plane of `other`.
+// Rotates a triangle's vertices so that the one alone on its side of the plane of `other` comes first.
 fn through_turned(triangle: LeafTriangle, other: LeafTriangle, reach: f32) -> Turned {
     let ab = other.v1 - other.v0;
     let ac = other.v2 - other.v0;
@@ -53,7 +55,7 @@ fn through_turned(triangle: LeafTriangle, other: LeafTriangle, reach: f32) -> Tu
     return Turned(corners, side);
 }
 
-// The corners, of which the last two change places where the other triangle's first one is behind this one's plane.
+// Returns the vertices, with the last two swapped if the other triangle's first vertex is behind this triangle's plane.
 fn through_seen(turned: Turned, side_of_other: f32) -> array<vec3f, 3> {
     let corners = turned.corners;
     if side_of_other < 0.0 {
@@ -62,8 +64,9 @@ fn through_seen(turned: Turned, side_of_other: f32) -> array<vec3f, 3> {
     return corners;
 }
 
-// Both triangles cut the line where their planes meet; the two pieces overlap if each begins before the other ends
-// (Guigue and Devillers 2003, "Fast and Robust Triangle-Triangle Overlap Test Using Orientation Predicates").
+// True if the triangles pass through each other. Both cut the intersection line of their planes, and the two intervals
+// overlap if each begins before the other ends (Guigue and Devillers 2003, "Fast and Robust Triangle-Triangle Overlap
+// Test Using Orientation Predicates").
 fn bvh_triangles_pass_through(a: LeafTriangle, b: LeafTriangle) -> bool {
     let far = max(max(max(abs(a.v0), abs(a.v1)), abs(a.v2)), max(max(abs(b.v0), abs(b.v1)), abs(b.v2)));
     let reach = THROUGH_SLACK * max(far.x, max(far.y, far.z));

@@ -1,5 +1,6 @@
-// A walk through the tree (group 1, bvh/tree_read.wgsl) for queries that are no rays: down nodes to leaves, then
-// through those, in turns. The query tests each node's children and each leaf; the walk knows what comes next:
+// Walk through the tree (group 1, bvh/tree_read.wgsl) for queries other than rays. It alternates between descending
+// nodes to leaves and testing those leaves. The query tests each node's children and each leaf. The walk decides the
+// order:
 //     var walk = bvh_walk_begin(leaf_cutoff);
 //     loop {
 //         for (var number = bvh_walk_node(&walk, reach); number != BVH_MISS; number = bvh_walk_node(&walk, reach)) {
@@ -11,25 +12,25 @@
 //             let leaf = bvh_walk_leaf(&walk);
 //         }
 //     }
-// Software adapters run all of a loop's text in every round, and every branch: so each test stands in the text once,
-// and short loops stand where branches would.
+// llvmpipe executes every instruction of a loop body in every iteration, and both sides of every branch. So each test
+// appears once in the source, and short loops replace branches.
 #import "bvh/tree_read.wgsl"
 
 struct BvhWalk {
     leaf_cutoff: u32,
-    // First leaf of the mesh that is being visited.
+    // First leaf of the current mesh.
     first: u32,
-    // The leaves leaf..end are to be tested, then later_leaf..later_end, then `next` is to be visited.
+    // Pending work, in this order: the leaves leaf..end, the leaves later_leaf..later_end, then `next`.
     leaf: u32,
     end: u32,
     later_leaf: u32,
     later_end: u32,
     next: u32,
     visits: u32,
-    // What is to be visited, nodes or meshes, and their distances as bits: the last four in registers, the last one
-    // first and BVH_MISS where there are fewer, the others on a stack. Most walks never have more: so the stack does
-    // without distances, and what comes from it is visited. WGSL fills it with zeros, and the time in which software
-    // adapters compile that grows with the square of its words.
+    // Traversal stack of nodes or meshes. The last four entries and the bits of their distances are in registers, with
+    // the last one first and BVH_MISS for empty ones. The others are in an array without distances, because most walks
+    // never need it, and its entries are always visited. WGSL zero-initialises the array, and the compile time of that
+    // on llvmpipe grows with the square of its words.
     top: vec4u,
     top_distances: vec4u,
     depth: u32,
@@ -45,8 +46,7 @@ fn bvh_walk_begin(cutoff: u32) -> BvhWalk {
     return walk;
 }
 
-// Leaves something to be visited later, if that `is_entered`. Its distance is 0 where the walk is one of those in any
-// order, all of whose distances are.
+// Pushes a node or mesh if `is_entered`. Its distance is 0 in an unordered walk, in which all distances are 0.
 fn bvh_walk_push(walk: ptr<function, BvhWalk>, number: u32, is_entered: bool) {
     while is_entered && (*walk).top.w != BVH_MISS {
         (*walk).stack[(*walk).depth] = (*walk).top.w;
@@ -56,7 +56,7 @@ fn bvh_walk_push(walk: ptr<function, BvhWalk>, number: u32, is_entered: bool) {
     (*walk).top = select((*walk).top, vec4u(number, (*walk).top.xyz), is_entered);
 }
 
-// What was left last, unless it is known to be no nearer than `reach`: then BVH_MISS.
+// Pops the last entry. Returns BVH_MISS if the entry is known to be no nearer than `reach`.
 fn bvh_walk_pop(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
     while (*walk).top.x == BVH_MISS && (*walk).depth > 0u {
         (*walk).depth--;
@@ -69,12 +69,12 @@ fn bvh_walk_pop(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
     return number;
 }
 
-// Whether no leaves wait to be tested; where that is so after bvh_walk_node has found no node, the walk is over.
+// True if no leaves are pending. If that is so after bvh_walk_node has found no node, the walk is over.
 fn bvh_walk_is_done(walk: ptr<function, BvhWalk>) -> bool {
     return (*walk).leaf == (*walk).end;
 }
 
-// The next of the leaves that wait.
+// Returns the next pending leaf.
 fn bvh_walk_leaf(walk: ptr<function, BvhWalk>) -> u32 {
     let leaf = (*walk).leaf;
     (*walk).leaf++;
@@ -86,7 +86,7 @@ fn bvh_walk_leaf(walk: ptr<function, BvhWalk>) -> u32 {
     return leaf;
 }
 
-// The next node that is nearer than `reach`; BVH_MISS where leaves wait, or where there is none.
+// Returns the next node nearer than `reach`, or BVH_MISS if leaves are pending or the walk is over.
 fn bvh_walk_node(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
     var number = BVH_MISS;
     loop {
@@ -119,8 +119,8 @@ fn bvh_walk_node(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
     return number;
 }
 
-// The children of a node that the walk goes into and that are nodes or meshes; leaves among them wait to be tested,
-// as one range of the first two and one of the others.
+// Returns the mask of the visited children that are nodes or meshes. Those that are leaves become pending, as one range
+// of the first two and one of the others.
 fn bvh_walk_ranges(
     walk: ptr<function, BvhWalk>,
     number: u32,
@@ -147,7 +147,7 @@ fn bvh_walk_ranges(
         later_leaf = later_end;
     }
     if (*walk).depth + 4u > STACK_SIZE {
-        // No room: all of it as one range.
+        // The stack is full, so test the whole node as one range.
         leaf = node.first;
         end = node.ends.w;
         later_leaf = later_end;
@@ -160,19 +160,19 @@ fn bvh_walk_ranges(
     return entered;
 }
 
-// Goes into those children of a node that are `visited`, in any order.
+// Enters the `visited` children of a node, in any order.
 fn bvh_walk_into_all(walk: ptr<function, BvhWalk>, number: u32, node: Node, visited: vec4<bool>) {
     var numbers: vec4u;
     let entered = bvh_walk_ranges(walk, number, node, visited, &numbers);
     for (var i = 0u; i < 4u; i++) {
-        // The one before is left for later.
+        // Push the previous child.
         let is_entered = entered[i];
         bvh_walk_push(walk, (*walk).next, is_entered && (*walk).next != BVH_MISS);
         (*walk).next = select((*walk).next, numbers[i], is_entered);
     }
 }
 
-// Goes into those children of a node that are `visited`, the nearest first. Distances are not negative.
+// Enters the `visited` children of a node, nearest first. Distances must not be negative.
 fn bvh_walk_into(
     walk: ptr<function, BvhWalk>,
     number: u32,
@@ -182,7 +182,7 @@ fn bvh_walk_into(
 ) {
     var numbers: vec4u;
     let entered = bvh_walk_ranges(walk, number, node, visited, &numbers);
-    // In the order of distances, whose lowest bits are the child's number.
+    // Sort by distance. The lowest bits hold the child's index.
     let keys = select(
         vec4u(BVH_MISS),
         (bitcast<vec4u>(distances) & vec4u(0x7ffffffcu)) | vec4u(0u, 1u, 2u, 3u),
@@ -202,13 +202,13 @@ fn bvh_walk_into(
     (*walk).next = select(numbers[nearest & 3u], BVH_MISS, nearest == BVH_MISS);
 }
 
-// The mesh of a leaf, whose first leaf is `first`, and its number within that mesh.
+// Returns the mesh of a leaf and the leaf's index within that mesh, whose first leaf is `first`.
 fn bvh_leaf_name(leaf: u32, first: u32) -> vec2u {
     let object = tree_triangle(leaf);
     return vec2u(object.mesh & ~ANY_HIT_TEST, object.triangle - first);
 }
 
-// The mesh of a leaf that the walk has given last, and its number within that mesh.
+// Returns the mesh of the leaf that the walk returned last, and the leaf's index within that mesh.
 fn bvh_walk_name(walk: ptr<function, BvhWalk>, leaf: u32) -> vec2u {
     return bvh_leaf_name(leaf, (*walk).first);
 }

@@ -1,14 +1,14 @@
-// The winding number of a point with regard to all triangles of the tree (Jacobson et al. 2013), for shaders that bind
-// the moments of its nodes (bvh/build/moments.wgsl) as `moments: array<vec4f>`.
+// Winding number of a point with respect to all triangles of the tree (Jacobson et al. 2013). The includer binds the
+// moments of the nodes (bvh/build/moments.wgsl) as `moments: array<vec4f>`.
 //
-// Nodes that are far away count as one dipole (Barill et al. 2018); near triangles by their solid angle (van Oosterom
+// Distant nodes are approximated by a dipole (Barill et al. 2018). Near triangles use their solid angle (van Oosterom
 // and Strackee 1983).
 #import "bvh/angle.wgsl"
 #import "bvh/bvh_walk.wgsl"
 
-// Distance, in sizes of a node, from which it counts as a dipole.
+// Distance from which a node counts as a dipole, relative to the node's size.
 const BVH_DIPOLE_REACH = 2.5;
-// The solid angle of all directions.
+// Solid angle of the whole sphere, 4π.
 const BVH_WHOLE_ANGLE = 12.566371;
 
 fn bvh_largest_step(packed: u32) -> f32 {
@@ -16,7 +16,7 @@ fn bvh_largest_step(packed: u32) -> f32 {
     return max(max(steps.x, steps.y), max(steps.z, steps.w));
 }
 
-// The solid angle of a triangle as seen from the origin, over 2.
+// Returns half the solid angle of a triangle as seen from the origin.
 fn bvh_half_solid_angle(a: vec3f, b: vec3f, c: vec3f) -> f32 {
     let la = length(a);
     let lb = length(b);
@@ -29,7 +29,7 @@ fn bvh_half_solid_angle(a: vec3f, b: vec3f, c: vec3f) -> f32 {
     return angle_of(volume, rest);
 }
 
-// The winding number of a point. The moments of the nodes lie behind `first_node` pairs of rows.
+// Returns the winding number of a point. `first_node` is the offset of the node moments, in pairs of rows.
 fn bvh_winding_number(point: vec3f, leaf_cutoff: u32, first_node: u32) -> f32 {
     var sum = 0.0;
     var walk = bvh_walk_begin(leaf_cutoff);

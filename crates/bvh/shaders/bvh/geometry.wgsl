@@ -1,35 +1,35 @@
-// The merged scene as the tree's builder reads it (group 1): tight world positions, a triangle list with
-// absolute vertex numbers, and two words per triangle: the mesh (with ANY_HIT_TEST) and the caller's payload.
+// Merged scene geometry as the tree's builder reads it (group 1): tightly packed world-space positions, a triangle list
+// with absolute vertex indices, and two words per triangle, the mesh (with ANY_HIT_TEST) and the caller's payload.
 //
-// The builder sorts items: a scene's triangles, and after them its meshes, whose tree is the TLAS. Leaves are
-// numbered like items: the leaves of a mesh have the numbers of its triangles, those of the TLAS the numbers
-// of the meshes.
+// The builder sorts items: the triangles of the scene, followed by its meshes, whose tree is the TLAS. Leaves are
+// numbered like items. The leaves of a mesh have the indices of its triangles, those of the TLAS the indices of the
+// meshes.
 #import "bvh/box.wgsl"
 
 struct BuildParams {
     triangle_count: u32,
     mesh_count: u32,
-    // Items that this build sorts, and how many of them are triangles.
+    // Number of items that this build sorts, and number of triangles among them.
     item_count: u32,
     item_triangles: u32,
-    // 1 where those are all, in order.
+    // 1 if this build includes all items, in their original order.
     all_items: u32,
-    // Bits of the codes along each axis: 10 or fewer, or 21 for codes of 63 bits.
+    // Bits of the codes per axis: 10 or fewer, or 21 for codes of 63 bits.
     axis_bits: u32,
-    // Ranges of so many triangles or fewer get no node.
+    // Maximum number of triangles in a range that gets no node.
     leaf_cutoff: u32,
-    // Where the parts of `scratch` begin (bvh/sorted.wgsl).
+    // Word offsets of the parts of `scratch` (bvh/sorted.wgsl).
     spans_word: u32,
     across_word: u32,
     list_word: u32,
     level_word: u32,
-    // Triangles per thread of bounds.wgsl, and how far apart they are: 1 or BOUNDS_THREADS.
+    // Triangles per thread of bounds.wgsl, and the stride between them: 1 or BOUNDS_THREADS.
     bounds_run: u32,
     bounds_step: u32,
-    // Where words of bvh/build/ploc_links.wgsl begin.
+    // Word offsets of the data of bvh/build/ploc_links.wgsl.
     link_word: u32,
     count_word: u32,
-    // First box of each level of the pyramid, four levels a row.
+    // Index of the first box of each pyramid level, four levels per row.
     level_offset: array<vec4u, 7>,
 }
 
@@ -64,7 +64,7 @@ fn geometry_triangle(triangle: u32) -> Corners {
     );
 }
 
-// Empty for a triangle with a coordinate that no tree can hold: it is never hit.
+// Returns the box of a triangle. It is empty, and never hit, if a coordinate cannot be held by a tree.
 fn geometry_box(t: Corners) -> Box {
     if !(box_coordinates_valid(t.v0) && box_coordinates_valid(t.v1) && box_coordinates_valid(t.v2)) {
         return box_empty();
@@ -72,7 +72,7 @@ fn geometry_box(t: Corners) -> Box {
     return Box(min(t.v0, min(t.v1, t.v2)), max(t.v0, max(t.v1, t.v2)));
 }
 
-// The box of a leaf from its three rows, of a triangle or of a mesh.
+// Returns the box of a leaf, a triangle or a mesh, from its three rows.
 fn leaf_box(a: vec4u, b: vec4u, c: vec4u) -> Box {
     let v0 = bitcast<vec3f>(a.xyz);
     let v1 = bitcast<vec3f>(b.xyz);
@@ -87,11 +87,11 @@ fn geometry_mesh(triangle: u32) -> u32 {
     return triangle_info(triangle).x & ~ANY_HIT_TEST;
 }
 
-// The first half of a mesh's BOUNDS_WORDS in `mesh_bounds` is the box around its centroids; from here on
-// follows its own box. Behind the last mesh stands the scene's box.
+// Offset of a mesh's own box within its BOUNDS_WORDS in `mesh_bounds`. The box of its centroids comes first. The
+// scene's box follows the last mesh.
 const BOUNDS_BOX = 6u;
 
-// Undoes `ordered` of bvh/build/bounds.wgsl.
+// Inverts `ordered` of bvh/build/bounds.wgsl.
 fn bounds_float(x: u32) -> f32 {
     return bitcast<f32>(select(~x, x & 0x7fffffffu, (x & 0x80000000u) != 0u));
 }

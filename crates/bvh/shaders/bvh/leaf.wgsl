@@ -1,8 +1,8 @@
-// Writing an item as a leaf. The includer declares `leaf_rows` to write to.
+// Writers of leaves. The includer declares `leaf_rows`.
 #import "bvh/geometry.wgsl"
 #import "bvh/tree.wgsl"
 
-// Stores a triangle and returns its box. One that no tree can hold becomes a point past all others, with an
+// Stores a triangle and returns its box. A triangle that no tree can hold becomes a point beyond all others, with an
 // empty box.
 fn leaf_triangle(leaf: u32, triangle: u32) -> Box {
     var t = geometry_triangle(triangle);
@@ -17,8 +17,8 @@ fn leaf_triangle(leaf: u32, triangle: u32) -> Box {
     return b;
 }
 
-// Stores a mesh, as a leaf of the TLAS, and returns its box: in the words of a triangle its first triangle,
-// which is its root, its number of triangles and its own number.
+// Stores a mesh as a leaf of the TLAS and returns its box. In place of a triangle's words, it stores the index of its
+// first triangle (which is its root), its triangle count and its mesh index.
 fn leaf_mesh(leaf: u32, mesh: u32, entry: TlasEntry) -> Box {
     leaf_rows(TRIANGLE_ROWS * leaf, tree_row(entry.box_min, entry.first_triangle));
     leaf_rows(TRIANGLE_ROWS * leaf + 1u, tree_row(entry.box_max, entry.triangle_count));

@@ -1,18 +1,18 @@
-// Making nodes of four children from a binary tree: the children of a binary node, of which the largest is
-// replaced by its own two as often as there is room. Every binary node of more leaves than the cutoff gets a
-// node of four, with its own number; rays reach some of them, as a parent takes its grandchildren.
+// Nodes of four children from a binary tree. A node starts with the children of a binary node, and repeatedly replaces
+// the largest by its own two children until it has four. Every binary node with more leaves than the cutoff gets a
+// node, with the same index. Rays reach only some of them, because parents adopt their grandchildren.
 //
-// In a TLAS over more meshes than a ray's stack has entries, a grandchild is not replaced again. So each level
-// stands for two binary ones, and the stack has room for all of it (bvh/bvh.wgsl).
+// In a TLAS over more meshes than the traversal stack has entries, a grandchild is not replaced again. So each level
+// stands for two binary levels, and the whole traversal fits into the stack (bvh/bvh.wgsl).
 //
-// The includer declares `node_rows` to write to, and defines `node_children(whole: Child) -> Pair`: the two children
+// The includer declares `node_rows`, and defines `node_children(whole: Child) -> Pair`, which returns the two children
 // of a binary node.
 #import "bvh/geometry.wgsl"
 #import "bvh/sorted.wgsl"
 #import "bvh/tree.wgsl"
 
-// A child: its box, its first and last leaf, 1 if it is its binary parent's right child, and what `node_children`
-// wants to know of it besides.
+// Child of a binary node: its box, its first and last leaf, 1 if it is a right child, and extra data for
+// `node_children`.
 struct Child {
     bounds: Box,
     first: u32,
@@ -26,14 +26,15 @@ struct Pair {
     right: Child,
 }
 
-// The size by which children are replaced; negative for one that stays.
+// Returns the size that decides which child is replaced, or a negative number for a child that stays.
 fn node_size(child: Child, stays: bool) -> f32 {
     return select(box_half_perimeter(child.bounds), -1.0, stays);
 }
 
-// The corners of four boxes along one axis on a grid, packed: never inside of what they stand for.
+// Quantises the corners of four boxes along one axis and packs them. They are rounded outwards, never inside the exact
+// box.
 fn node_axis(lower: vec4f, upper: vec4f, origin: f32, exponent: u32) -> vec2u {
-    // The step's inverse, which is a power of two as well: products with it are exact.
+    // Inverse of the step. It is a power of two as well, so products with it are exact.
     let per_step = bitcast<f32>((254u - exponent) << 23u);
     let low = clamp(floor((lower - origin) * per_step - NODE_SLACK), vec4f(0.0), vec4f(255.0));
     let high = clamp(ceil((upper - origin) * per_step + NODE_SLACK), vec4f(0.0), vec4f(255.0));
@@ -44,13 +45,13 @@ fn node_axis(lower: vec4f, upper: vec4f, origin: f32, exponent: u32) -> vec2u {
     );
 }
 
-// Leaves up to which a range of them gets no node.
+// Returns the maximum number of leaves in a range that gets no node.
 fn node_cutoff(mesh: u32) -> u32 {
     return select(params.leaf_cutoff, 1u, mesh == params.mesh_count);
 }
 
-// Whether a child of the binary node `whole`, whose right child begins at `middle`, is a leaf, or in a large TLAS
-// a grandchild.
+// True if a child of the binary node `whole`, whose right child begins at `middle`, must stay: if it is a leaf, or a
+// grandchild in a large TLAS.
 fn node_stays(child: Child, whole: Child, middle: u32, mesh: u32) -> bool {
     let is_half = (child.first == whole.first && child.last + 1u == middle)
         || (child.first == middle && child.last == whole.last);
@@ -67,9 +68,9 @@ fn node_write(index: u32, a: Child, b: Child, c: Child, d: Child, mesh: u32) {
     node_area_store(index, 2.0 * dot(extent, extent.yzx));
     let largest = max(abs(around.lower), abs(around.upper));
     let step = max(max(extent * NODE_STEP_SHARE, largest * NODE_STEP_LEAST), vec3f(NODE_STEP_TINY));
-    // Up to the next power of two.
+    // Round up to the next power of two.
     let exponents = (bitcast<vec3u>(step) + vec3u(0x7fffffu)) >> vec3u(23u);
-    // A step below the box, so that its lower side has slack as well.
+    // Start one step below the box, so that its lower side has slack as well.
     let origin = around.lower - bitcast<vec3f>(exponents << vec3u(23u));
     let x = node_axis(
         vec4f(a.bounds.lower.x, b.bounds.lower.x, c.bounds.lower.x, d.bounds.lower.x),
@@ -98,18 +99,18 @@ fn node_write(index: u32, a: Child, b: Child, c: Child, d: Child, mesh: u32) {
     node_rows(NODE_ROWS * index + 3u, ends);
 }
 
-// Makes the node of a binary node, which has more leaves than the cutoff, in a mesh's tree or in the TLAS.
+// Makes the node for a binary node with more leaves than the cutoff, in a mesh's tree or in the TLAS.
 fn node_make(index: u32, whole: Child, mesh: u32) {
     var pair = node_children(whole);
     let middle = pair.right.first;
     let missing = Child(box_empty(), whole.last + 1u, whole.last, 0u, 0u);
-    // In leaf order.
+    // The children, in leaf order.
     var a = pair.left;
     var b = pair.right;
     var c = missing;
     var d = missing;
     for (var count = 2u; count < 4u; count++) {
-        // The first of the largest.
+        // Replace the first of the largest children.
         let size_a = node_size(a, node_stays(a, whole, middle, mesh));
         let size_b = node_size(b, node_stays(b, whole, middle, mesh));
         let size_c = node_size(c, count < 3u || node_stays(c, whole, middle, mesh));
@@ -117,7 +118,7 @@ fn node_make(index: u32, whole: Child, mesh: u32) {
         if largest < 0.0 {
             break;
         }
-        // The opening stands in the text once: software adapters run every branch.
+        // This call appears once in the source, because llvmpipe executes both sides of every branch.
         var opened = c;
         if size_a == largest {
             opened = a;

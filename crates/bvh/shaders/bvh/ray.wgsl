@@ -1,4 +1,4 @@
-// A ray and what it hits.
+// Ray and hit.
 
 struct Ray {
     origin: vec3f,
@@ -8,12 +8,12 @@ struct Ray {
 }
 
 struct Hit {
-    // Distance in units of the direction's length; the ray's t_max where nothing was hit.
+    // Distance in units of the direction's length, or the ray's t_max for a miss.
     t: f32,
-    // Weights of the triangle's second and third vertex.
+    // Barycentric weights of the triangle's second and third vertex.
     barycentric: vec2f,
-    // The mesh; BVH_MISS where nothing was hit.
+    // Mesh index, or BVH_MISS for a miss.
     mesh: u32,
-    // The triangle, numbered within its mesh.
+    // Index of the triangle within its mesh.
     triangle: u32,
 }

@@ -1,29 +1,29 @@
-// What was sorted, and the words that the kernels which make nodes share: group 2, beside the geometry's.
+// Sorted items, and the scratch buffer shared by the kernels that make nodes: group 2, beside the geometry's group 1.
 //
-// scratch  [node]                 the area of a node's box as a float, −1 where no node lies: it stays after a build
-//          [params.spans_word …]  a Span per mesh and for the TLAS, which the host writes
-//          [params.across_word …] a word per block: how many nodes reach beyond it (hierarchy.wgsl)
-//          [params.list_word …]   their positions, in BLOCK words a block
-//          [params.level_word …]  the pyramid's boxes (bvh/build/pyramid_levels.wgsl)
-//          [params.link_word …]   those of trees of high quality (bvh/build/ploc_links.wgsl)
-// One buffer, because the weakest devices bind eight.
+// scratch  [node]                 area of a node's box as a float, −1 for an unused slot; stays valid after a build
+//          [params.spans_word …]  a Span per mesh and one for the TLAS, written by the host
+//          [params.across_word …] per block, the number of nodes that reach beyond it (hierarchy.wgsl)
+//          [params.list_word …]   positions of those nodes, BLOCK words per block
+//          [params.level_word …]  boxes of the pyramid (bvh/build/pyramid_levels.wgsl)
+//          [params.link_word …]   data of PLOC trees (bvh/build/ploc_links.wgsl)
+// They share one buffer, because the weakest devices bind only eight.
 #import "bvh/geometry.wgsl"
 
-// Whether keys do not hold the whole code and mesh, so that morton.wgsl leaves records of CODE_WORDS words. A constant,
-// because software adapters run both sides of a branch that they cannot foresee.
+// True if the keys cannot hold the whole code and mesh index, so that morton.wgsl writes records of CODE_WORDS words.
+// It is a constant, because llvmpipe executes both sides of a branch that is not known at compile time.
 override HAS_RECORDS: bool = false;
 
 #array read 2 0 order: u32
 #array read 2 1 code_words: u32
 @group(2) @binding(2) var<storage, read_write> scratch: array<u32>;
 
-// A sorted item: its code, to be compared within a mesh, and its mesh.
+// Sorted item: its code, which is only comparable within a mesh, and its mesh.
 struct Sorted {
     code: vec2u,
     mesh: u32,
 }
 
-// A mesh's positions among the items of a build, and how far its leaves lie behind them.
+// Range of a mesh in the sorted items of a build, and the offset from these positions to its leaves.
 struct Span {
     first: u32,
     count: u32,
@@ -35,7 +35,7 @@ fn sorted_item(k: u32) -> Sorted {
         let word = CODE_WORDS * order(k);
         return Sorted(vec2u(code_words(word), code_words(word + 1u)), code_words(word + 2u));
     }
-    // Keys hold the mesh above the code.
+    // The key holds the mesh index above the code.
     let key = code_words(k);
     return Sorted(vec2u(key, 0u), key >> (3u * params.axis_bits));
 }

@@ -1,7 +1,7 @@
-// What a tree is made of. Nodes are numbered like leaves: a mesh's root has the number of its first triangle,
-// the TLAS's root that behind the last one. A node is four rows of four words, a triangle three.
+// Data structures of a tree. Nodes are numbered like leaves. A mesh's root has the index of its first triangle, the
+// TLAS's root the index after the last triangle. A node has four rows of four words, a triangle three.
 
-// A node of up to four children, whose boxes lie on a grid: see accel::layout::Node.
+// Node of up to four children, whose boxes are quantised to a grid: see accel::layout::Node.
 struct Node {
     origin: vec3f,
     exponents: u32,
@@ -38,7 +38,7 @@ struct TreeInfo {
     leaf_cutoff: u32,
 }
 
-// The exponents of a node's steps, biased, an axis each.
+// Returns the biased exponents of a node's grid steps, one per axis.
 fn node_exponents(packed: u32) -> vec3u {
     return (vec3u(packed) >> vec3u(0u, 8u, 16u)) & vec3u(255u);
 }

@@ -1,5 +1,5 @@
-// Reading the tree, which is group 1: its nodes, its triangles in leaf order, and what a query visits. Every
-// query is a file of its own over this one.
+// Readers of the tree in group 1: its nodes, its triangles in leaf order, and the references that a query visits. Every
+// query is a file of its own on top of this one.
 #import "bvh/tree.wgsl"
 
 @group(1) @binding(0) var<uniform> tree: TreeInfo;
@@ -23,31 +23,31 @@ fn tree_triangle(leaf: u32) -> LeafTriangle {
     return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
 }
 
-// Top bit of what is to be visited: a leaf of the TLAS, which is a mesh, instead of a node.
+// Top bit of a reference to visit: a leaf of the TLAS, which is a mesh, instead of a node.
 const BVH_MESH = 0x80000000u;
 
-// Whether `next` is a node: neither a mesh nor BVH_MISS, which has BVH_MESH's bit too.
+// True if `next` is a node: neither a mesh nor BVH_MISS, which also has the bit BVH_MESH.
 fn bvh_is_node(next: u32) -> bool {
     return (next & BVH_MESH) == 0u;
 }
 
-// Four bytes as floats; by way of signed integers, which processors without GPUs convert in one instruction.
+// Converts four bytes to floats. CPUs convert signed integers in a single instruction, so these take that route.
 fn bvh_steps(packed: u32) -> vec4f {
     return vec4f(vec4i((vec4u(packed) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)));
 }
 
-// How far the boxes of a node's children may seem to be off, on either side, where one adds steps to its
-// origin relative to a point: their slack may be less than that rounds.
+// Returns a bound on the rounding error of a node's child boxes when grid steps are added to an origin relative to a
+// point. The boxes' own slack may be smaller than this error.
 fn bvh_grid_slack(start: vec3f, step: vec3f) -> vec3f {
     return (abs(start) + 256.0 * step) * 2.4e-7;
 }
 
-// Lengths of the steps of a node's grid.
+// Returns the step lengths of a node's grid.
 fn bvh_grid_step(node: Node) -> vec3f {
     return bitcast<vec3f>(node_exponents(node.exponents) << vec3u(23u));
 }
 
-// What a query visits for each child of a node: the number of a node, or with BVH_MESH of a mesh.
+// Returns a reference for each child of a node: the index of a node, or of a mesh with BVH_MESH.
 fn bvh_children(node: Node, over_meshes: bool, is_leaf: vec4<bool>) -> vec4u {
     let starts = vec4u(node.first, node.ends.xyz);
     let is_right = (vec4u(node.exponents >> 24u) & vec4u(1u, 2u, 4u, 8u)) != vec4u(0u);
@@ -55,13 +55,13 @@ fn bvh_children(node: Node, over_meshes: bool, is_leaf: vec4<bool>) -> vec4u {
     return select(node.ends - 1u, starts, is_right) | select(vec4u(0u), vec4u(BVH_MESH), is_mesh);
 }
 
-// The one of `numbers` that `key` names in its lowest two bits; BVH_MISS for BVH_MISS.
+// Returns the entry of `numbers` at the lowest two bits of `key`, or BVH_MISS for BVH_MISS.
 fn bvh_child(numbers: vec4u, key: u32) -> u32 {
     let pair = select(numbers.xy, numbers.zw, (key & 2u) != 0u);
     return select(select(pair.x, pair.y, (key & 1u) != 0u), BVH_MISS, key == BVH_MISS);
 }
 
-// What a query visits first.
+// Returns the reference that a query visits first.
 fn bvh_root() -> u32 {
     let root = tree.triangle_count | select(BVH_MESH, 0u, tree.mesh_count > 1u);
     return select(root, BVH_MISS, tree.mesh_count == 0u);

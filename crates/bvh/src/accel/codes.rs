@@ -1,4 +1,4 @@
-//! How long Morton codes have to be: chosen by how often those of a sample collide.
+//! Length of the Morton codes, chosen by how often the codes of a sample collide.
 
 use super::layout::MeshRange;
 use glam::Vec3;
@@ -6,37 +6,38 @@ use glam::Vec3;
 /// Bits of the Morton codes of triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Codes {
-    /// 30 bits; fewer for many small meshes, where that leaves room for the mesh's number in the same word:
-    /// see [`axis_bits`].
+    /// 30 bits. Scenes of many small meshes use fewer, if the mesh index then fits into the same word: see
+    /// [`axis_bits`].
     #[default]
     Bits30,
-    /// 63 bits: eight digits to sort, for meshes whose detail is much finer than a thousandth of their size.
+    /// 63 bits, which takes eight sorting digits. For meshes whose detail is much finer than a thousandth of
+    /// their size.
     Bits63,
 }
 
-/// Triangles of a mesh that are looked at.
+/// Maximum number of triangles that are sampled per mesh.
 const SAMPLE: usize = 4096;
-/// Smaller meshes cost little, whatever their tree.
+/// Smaller samples never ask for long codes, because such meshes are cheap whatever their tree.
 const LEAST: usize = 256;
 
-/// Some of the triangles that are to share a tree.
+/// Sample of the triangles that will share a tree.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// Corners of the box around all of the tree's vertices.
+    /// Corners of the box around all vertices of the tree.
     pub bounds: [Vec3; 2],
     /// Centroids of up to 4,096 of its triangles.
     pub centroids: Vec<Vec3>,
 }
 
 impl Sample {
-    /// A sample of `count` triangles, evenly spread over their numbers.
+    /// Samples `count` triangles at evenly spaced indices.
     pub fn new(bounds: [Vec3; 2], count: usize, centroid: impl Fn(usize) -> Vec3) -> Self {
         let sampled = count.min(SAMPLE);
         let centroids = (0..sampled).map(|i| centroid(i * count / sampled)).collect();
         Self { bounds, centroids }
     }
 
-    /// How many cells of a grid over the bounds the centroids lie in.
+    /// Returns the number of occupied cells in a grid over the bounds.
     fn distinct(&self, cells: u32) -> usize {
         let [lower, upper] = self.bounds;
         let scale = Vec3::splat(cells as f32) / (upper - lower).max(Vec3::splat(1e-30));
@@ -50,7 +51,7 @@ impl Sample {
 }
 
 impl Codes {
-    /// Codes of so many bits, or for other numbers those that [`Codes::suit`] the samples.
+    /// Returns codes of 30 or 63 bits. For any other number, chooses them by [`Codes::suit`].
     pub fn of_bits(bits: u32, samples: impl IntoIterator<Item = Sample>) -> Self {
         match bits {
             30 => Self::Bits30,
@@ -59,9 +60,9 @@ impl Codes {
         }
     }
 
-    /// Long codes where a sample falls into fewer than half as many cells of the short ones and long ones
-    /// tell twice as many apart: a teapot in a stadium. Where triangles simply coincide, longer codes would
-    /// not help.
+    /// Returns long codes if, in any sample, the short codes occupy fewer than half as many cells as there
+    /// are centroids, and long codes at least double the number of cells. A teapot in a stadium is such a
+    /// case. Longer codes do not help where triangles simply coincide.
     pub fn suit(samples: impl IntoIterator<Item = Sample>) -> Self {
         let collide = |sample: Sample| {
             let (count, short) = (sample.centroids.len(), sample.distinct(1 << 10));
@@ -75,20 +76,21 @@ impl Codes {
     }
 }
 
-/// Bits that tell the meshes apart; the TLAS counts as one more.
+/// Returns the number of bits of a mesh index. The TLAS counts as one more mesh.
 pub(super) fn mesh_bits(mesh_count: u32) -> u32 {
     u32::BITS - mesh_count.leading_zeros()
 }
 
-/// Whether one key of 32 bits holds a code and the mesh.
+/// True if a 32-bit key holds both the code and the mesh index.
 pub(super) fn is_one_key(axis_bits: u32, mesh_count: u32) -> bool {
     3 * axis_bits + mesh_bits(mesh_count) <= u32::BITS
 }
 
-/// Bits of a code along each axis. Karras's 10, of which two bits are left in a word for the mesh's number.
-/// Where the meshes are more, fewer do if that number then fits as well and cells are still four times finer
-/// than the largest mesh's triangles, spread over a surface, and almost three times finer than the meshes,
-/// spread over the scene's volume: a scene of many small meshes is sorted by as many digits as a large one.
+/// Returns the bits of a code per axis. The default is Karras's 10, which leaves two bits of a word for the
+/// mesh index. With more meshes, fewer bits are used if the mesh index then fits into the same word and the
+/// cells stay fine enough. The cells must be four times finer than the largest mesh's triangles, spread over
+/// a surface, and almost three times finer than the meshes, spread over the scene's volume. This way a scene
+/// of many small meshes needs no more sorting digits than a large mesh.
 pub fn axis_bits(meshes: &[MeshRange], codes: Codes) -> u32 {
     if codes == Codes::Bits63 {
         return 21;
@@ -109,7 +111,7 @@ pub fn axis_bits(meshes: &[MeshRange], codes: Codes) -> u32 {
 mod tests {
     use super::*;
 
-    /// A ball of radius 1 in a box of ±`size`.
+    /// Points in a ball of radius 1 inside a box of ±`size`.
     fn ball(count: usize, size: f32) -> Sample {
         let point = |i: usize| {
             let wave = |speed: f32| (i as f32 * speed).sin();
@@ -122,9 +124,9 @@ mod tests {
     fn long_codes_are_for_detail_that_short_ones_do_not_see() {
         assert_eq!(Codes::suit([ball(2000, 1.0)]), Codes::Bits30);
         assert_eq!(Codes::suit([ball(100, 1.0), ball(2000, 3e4)]), Codes::Bits63);
-        // Too few to matter, and none.
+        // The first sample is too small to matter, the second is empty.
         assert_eq!(Codes::suit([ball(100, 3e4), ball(0, 1.0)]), Codes::Bits30);
-        // Nothing tells these apart.
+        // All centroids coincide, so longer codes would not help.
         let same = Sample::new([Vec3::ZERO, Vec3::ONE], 2000, |_| Vec3::splat(0.5));
         assert_eq!(Codes::suit([same]), Codes::Bits30);
         let flat = Sample::new([Vec3::ZERO; 2], 2000, |_| Vec3::ZERO);

@@ -1,5 +1,5 @@
-//! `cost`: the expected cost of rays through the trees, measured on the GPU, so that trees that are only
-//! refitted are rebuilt in time.
+//! `cost`: the expected cost of rays through the trees, measured on the GPU. It tells when trees that are
+//! only refitted should be rebuilt.
 
 use super::{layout::COST_BLOCK, tree::Tree};
 use crate::{
@@ -10,24 +10,24 @@ use crate::{
     },
 };
 
-/// The stage.
+/// GPU measurement of a tree's expected ray cost.
 #[derive(Debug)]
 pub struct Cost {
     nodes: Kernel,
     total: Kernel,
 }
 
-/// The buffers that a tree's cost is summed up in.
+/// Buffers for the cost of one tree.
 #[derive(Debug)]
 pub struct TreeCost {
-    /// Two `f32`: the sum of the surface areas of all binary nodes of more leaves than the cutoff, those of the
-    /// TLAS among them, and the area of the root.
+    /// Two `f32`: the summed surface area of all binary nodes with more leaves than the cutoff, including
+    /// those of the TLAS, and the area of the root.
     pub result: wgpu::Buffer,
     group: wgpu::BindGroup,
 }
 
 impl Cost {
-    /// The stage, compiled when it is first needed.
+    /// Creates the stage. Its kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         let kernel = |entry| {
             let bindings = [Write, Write, Uniform, Read];
@@ -39,13 +39,13 @@ impl Cost {
         }
     }
 
-    /// Adds its kernels to what has to be compiled.
+    /// Adds its kernels to the set of pipelines to compile.
     pub fn needs(&self, needs: &mut Needs) {
         self.nodes.needs(needs);
         self.total.needs(needs);
     }
 
-    /// The buffers for the cost of `tree`.
+    /// Creates the buffers for the cost of `tree`.
     pub fn room(&self, gpu: &Gpu, tree: &Tree) -> TreeCost {
         let storage = wgpu::BufferUsages::STORAGE;
         let threads = u64::from(COST_BLOCK * COST_BLOCK);
@@ -61,11 +61,11 @@ impl Cost {
         }
     }
 
-    /// Sums up the cost of the tree as it stands.
+    /// Records the cost of the tree in its current state.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernels, where they were not compiled before.
+    /// A compilation error, if the kernels were not compiled before.
     pub fn record(&self, gpu: &Gpu, recorder: &mut impl Recorder, cost: &TreeCost) -> Result<()> {
         let mut pass = recorder.scoped_compute_pass("cost");
         for (kernel, workgroups) in [(&self.nodes, COST_BLOCK), (&self.total, 1)] {

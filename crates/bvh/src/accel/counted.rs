@@ -1,6 +1,6 @@
-//! Queries with any number of results each: counted first, summed up, and collected into buffers of just the
-//! size; or in one go, as far as there is room. What is found while counting is kept, as far as there is room, so
-//! that the collection need not search again: `bvh/query/counted.wgsl`.
+//! Queries with any number of results each. They are counted, summed, and collected into buffers of exactly
+//! the right size, or appended in one pass up to a capacity. While counting, results are kept up to a limit,
+//! so that the collection rarely has to search again: `bvh/query/counted.wgsl`.
 
 use super::{
     scan::Scan,
@@ -14,47 +14,48 @@ use bytemuck::Pod;
 use std::marker::PhantomData;
 use wgpu::BufferUsages as Usage;
 
-/// Results that are kept for each query, in the mean.
+/// Average number of results that are kept per query.
 pub(super) const KEPT: u64 = 8;
-/// Bytes of a result that is kept, and of their count.
+/// Bytes of a kept result, and of the header with their count.
 const KEPT_BYTES: u64 = 16;
-/// Bytes of what is kept, at most.
+/// Maximum size of the kept results, in bytes.
 const KEPT_MOST: u64 = 1 << 28;
 
-/// How many results each query of a list has, and what was found while counting.
+/// Number of results of each query in a list, with the results that were kept while counting.
 #[derive(Debug)]
 pub struct Counts {
-    /// Where the results of each query begin if they are collected, a `u32` each, and their sum, which is
-    /// `u32::MAX` if it is not less.
+    /// Offset of each query's first result after collection, one `u32` each, followed by the total, which
+    /// saturates at `u32::MAX`.
     pub offsets: wgpu::Buffer,
     kept: wgpu::Buffer,
     queries: u32,
 }
 
 impl Counts {
-    /// Room for the counts of `queries`, and to keep 8 results of each in the mean, 16 bytes a result and 256 MiB
-    /// at most.
+    /// Creates buffers for the counts of `queries` and for kept results: 8 per query on average, at 16 bytes
+    /// each, up to 256 MiB.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the device's limits do not hold the offsets, [`Error::Gpu`] where memory is short.
+    /// [`Error::Limit`] if the offsets exceed the device's limits, [`Error::Gpu`] if the device is out of
+    /// memory.
     pub fn new(gpu: &Gpu, queries: u32) -> Result<Self> {
         Self::keeping_each(gpu, queries, KEPT)
     }
 
-    /// As [`Counts::new`], for `each` results of a query in the mean.
+    /// Creates buffers like [`Counts::new`], with room to keep `each` results per query on average.
     pub(super) fn keeping_each(gpu: &Gpu, queries: u32, each: u64) -> Result<Self> {
         let most = KEPT_MOST.min(gpu.binding_limit()) / KEPT_BYTES - 1;
         let kept = (each * u64::from(queries)).min(most);
         Self::keeping(gpu, queries, kept as u32)
     }
 
-    /// As [`Counts::new`], with room to keep that many results of all queries. Where there are more, the collection
-    /// searches again.
+    /// Creates buffers like [`Counts::new`], with room to keep `kept` results of all queries together. If
+    /// there are more, the collection searches again.
     ///
     /// # Errors
     ///
-    /// As there, and where they do not hold what is kept.
+    /// The errors of [`Counts::new`], and [`Error::Limit`] if the kept results exceed the device's limits.
     pub fn keeping(gpu: &Gpu, queries: u32, kept: u32) -> Result<Self> {
         let offset_bytes = 4 * (u64::from(queries) + 1);
         gpu.check_binding(&format!("the offsets of {queries} queries"), offset_bytes)?;
@@ -68,12 +69,12 @@ impl Counts {
         })
     }
 
-    /// What is kept.
+    /// Returns the buffer of kept results.
     pub(super) fn kept(&self) -> &wgpu::Buffer {
         &self.kept
     }
 
-    /// Checks that there is room for `queries`, and keeps nothing yet.
+    /// Checks that there is room for `queries`, and records the reset of the kept results.
     pub(super) fn begin(&self, recorder: &mut impl Recorder, queries: u32) -> Result<()> {
         self.check(queries)?;
         recorder.encoder().clear_buffer(&self.kept, 0, Some(4));
@@ -93,14 +94,14 @@ impl Counts {
     }
 }
 
-/// A list of queries: where they search, how many they are, and what is bound.
+/// List of queries: the search, the number of queries, and their bindings.
 pub(super) struct Asked<'a> {
     pub(super) search: &'a Search<'a>,
     pub(super) count: u32,
     pub(super) bound: [&'a dyn Bind; 3],
 }
 
-/// The three kernels of such a query.
+/// Three kernels of a counted query.
 #[derive(Debug)]
 pub(super) struct CountedQuery {
     label: &'static str,
@@ -110,8 +111,8 @@ pub(super) struct CountedQuery {
 }
 
 impl CountedQuery {
-    /// Of the kernels `entries`, which count, collect and append. `asked`, three of them, is bound in front of the
-    /// numbers and results.
+    /// Creates the kernels `entries`, which count, collect and append. The three bindings `asked` precede the
+    /// bindings for numbers and results.
     pub(super) fn new(
         gpu: &Gpu,
         (path, label): (&'static str, &'static str),
@@ -138,7 +139,7 @@ impl CountedQuery {
         self.needs_results(needs);
     }
 
-    /// What has to be compiled where another kernel counts.
+    /// Adds the kernels that collect and append, for queries that another kernel counts.
     pub(super) fn needs_results(&self, needs: &mut Needs) {
         self.collect.needs(needs);
         self.append.needs(needs);
@@ -157,7 +158,7 @@ impl CountedQuery {
         kernel.record(gpu, recorder, self.label, asked.search, asked.count, &own)
     }
 
-    /// Records how many results each query has, and where those of each begin.
+    /// Records the number of results of each query, and the offsets of their first results.
     pub(super) fn record_count(
         &self,
         gpu: &Gpu,
@@ -196,7 +197,7 @@ impl CountedQuery {
         self.dispatch(gpu, recorder, &self.append, asked, &[total, results])
     }
 
-    /// Counts by `record_count`, waits for the sum, and collects.
+    /// Counts with `record_count`, waits for the total, and collects.
     pub(super) fn run<F: Pod>(
         &self,
         gpu: &Gpu,
@@ -238,12 +239,12 @@ impl CountedQuery {
     }
 }
 
-/// What a query has found, in GPU memory.
+/// Results of a query in GPU memory.
 #[derive(Debug)]
 pub struct Found<F> {
-    /// Where the results of each query begin, and how many there are in all: a `u32` each.
+    /// Offset of each query's first result, followed by the total: one `u32` each.
     pub offsets: wgpu::Buffer,
-    /// The results; those of a query are in no order.
+    /// Results of all queries. Those of one query are in no particular order.
     pub results: wgpu::Buffer,
     count: u32,
     total: u32,
@@ -251,16 +252,16 @@ pub struct Found<F> {
 }
 
 impl<F: Pod> Found<F> {
-    /// How many results all queries have.
+    /// Returns the total number of results.
     pub fn total(&self) -> u32 {
         self.total
     }
 
-    /// Offsets and results, waiting for them.
+    /// Reads back the offsets and results, and waits for them.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where the device is lost.
+    /// [`Error::Gpu`] if the device is lost.
     pub fn read(&self, gpu: &Gpu) -> Result<(Vec<u32>, Vec<F>)> {
         let offsets = gpu.read_first(&self.offsets, self.count as usize + 1)?;
         Ok((offsets, gpu.read_first(&self.results, self.total as usize)?))

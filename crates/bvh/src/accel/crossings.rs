@@ -1,5 +1,5 @@
-//! `crossings`: through how many triangles each ray of a list passes, front or back, which tells the inside of a
-//! closed surface. Kernels of your own import `bvh/bvh_crossings.wgsl`.
+//! `crossings`: counts the front and back faces that each ray of a list passes through. The counts tell if a
+//! point is inside a closed surface. To use it in your own kernels, import `bvh/bvh_crossings.wgsl`.
 
 pub use super::layout::Crossings;
 use super::{
@@ -13,58 +13,58 @@ use crate::{
 };
 
 impl Crossings {
-    /// All triangles that the ray passes through.
+    /// Returns the number of triangles that the ray passes through.
     pub fn hits(&self) -> u32 {
         self.fronts + self.backs
     }
 
-    /// Whether a ray without an end began inside of closed surfaces: it leaves more than it enters.
+    /// True if an infinite ray starts inside closed surfaces, because it leaves more often than it enters.
     pub fn is_inside(&self) -> bool {
         self.backs > self.fronts
     }
 }
 
-/// Sorted by where they start.
+/// Rays are sorted by their origin.
 impl Placed for Ray {
     const FAR_ROW: Option<u32> = Some(0);
 }
 
-/// The query, for trees over triangles.
+/// Crossing query, for trees over triangles.
 #[derive(Debug)]
 pub struct RayCrossings(ListQuery);
 
 impl RayCrossings {
-    /// The query, compiled when it is first needed.
+    /// Creates the query. Its kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         Self::with_predicate(gpu, None)
     }
 
-    /// As [`RayCrossings::new`], for triangles that a predicate of the caller's accepts.
+    /// Creates the query like [`RayCrossings::new`], but only over triangles that your predicate accepts.
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
         let (path, entry) = ("bvh/query/crossings.wgsl", "crossings");
         Self(ListQuery::new(gpu, path, entry, &[Objects::Triangles], predicate))
     }
 
-    /// Adds its kernel to what has to be compiled.
+    /// Adds its kernel to the set of pipelines to compile.
     pub fn needs(&self, needs: &mut Needs) {
         self.0.needs(Objects::Triangles, needs);
     }
 
-    /// The same rays, for queries that begin with a sort by Morton codes of where they start. It pays from some thousand on that are in no
-    /// order; what is found is the same, in the same places.
+    /// Returns the same rays, to be sorted by the Morton codes of their origins before each query. This pays
+    /// off from a few thousand unordered rays on. Results and their places are the same.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold the order.
+    /// [`Error::Limit`](crate::Error::Limit) if the sort buffers exceed the device's limits.
     pub fn sorted(&self, gpu: &Gpu, rays: Queries<Ray>) -> Result<Queries<Ray>> {
         self.0.sorted(gpu, rays)
     }
 
-    /// Records `rays`, each with its [`Crossings`] in `found`.
+    /// Records the query for `rays`, and writes a [`Crossings`] per ray to `found`.
     ///
     /// # Errors
     ///
-    /// [`Error::Tree`](crate::Error::Tree) for a tree over other objects; those of compiling the kernel, where it
+    /// [`Error::Tree`](crate::Error::Tree) for a tree over other objects. A compilation error, if the kernel
     /// was not compiled before.
     pub fn record(
         &self,
@@ -77,12 +77,13 @@ impl RayCrossings {
         self.0.record(gpu, recorder, search, rays, 0, found)
     }
 
-    /// Counts what each of `rays` passes through, and waits for it. Many are sorted first ([`RayCrossings::sorted`]).
+    /// Counts the crossings of each of `rays`, and waits for the result. Large lists are sorted first
+    /// ([`RayCrossings::sorted`]).
     ///
     /// # Errors
     ///
-    /// As [`RayCrossings::record`]; [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold
-    /// rays or results; [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    /// Any error of [`RayCrossings::record`]. [`Error::Limit`](crate::Error::Limit) if rays or results exceed
+    /// the device's limits. [`Error::Gpu`](crate::Error::Gpu) if the device is lost.
     pub fn run(&self, gpu: &Gpu, search: &Search<'_>, rays: &[Ray]) -> Result<Vec<Crossings>> {
         self.0.run(gpu, search, rays, (1, 0))
     }

@@ -1,4 +1,4 @@
-//! What trees are like: how deep their leaves lie, how large they are, and what a ray is expected to pay.
+//! Statistics of trees: the depth and size of their leaves, and the expected cost of a ray.
 
 use super::{
     layout::{Node, TlasEntry},
@@ -7,61 +7,61 @@ use super::{
 use glam::DVec3;
 use std::ops::Range;
 
-/// What the tree over one mesh is like.
+/// Statistics of the tree over one mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MeshFigures {
-    /// Triangles.
+    /// Number of triangles.
     pub triangles: u32,
-    /// Nodes that a ray may visit.
+    /// Number of nodes that a ray may visit.
     pub nodes: u32,
-    /// Ranges of triangles that it tests as a whole.
+    /// Number of leaves: triangle ranges that are tested as a whole.
     pub leaves: u32,
-    /// Levels of nodes.
+    /// Number of node levels.
     pub depth: u32,
-    /// Cost by the surface area heuristic of a ray that hits the mesh's box; 0 where that has no area.
+    /// Cost of a ray that hits the mesh's box, by the surface area heuristic. 0 if the box has no area.
     pub sah_cost: f64,
-    /// What the mesh adds to [`TreeFigures::sah_cost`].
+    /// Contribution of the mesh to [`TreeFigures::sah_cost`].
     pub sah_share: f64,
 }
 
-/// What the trees of a scene are like.
+/// Statistics of the trees of a scene.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TreeFigures {
-    /// Nodes of all meshes' trees.
+    /// Number of nodes in all meshes' trees.
     pub nodes: u32,
-    /// Their leaves, at each depth: the root's is 0.
+    /// Number of leaves at each depth. The root has depth 0.
     pub leaves_at_depth: Vec<u32>,
-    /// Their leaves of each number of triangles.
+    /// Number of leaves by their triangle count.
     pub leaves_of_size: Vec<u32>,
-    /// Levels of nodes of the deepest tree.
+    /// Number of node levels in the deepest tree.
     pub depth: u32,
-    /// Nodes of the TLAS, and its levels.
+    /// Number of nodes in the TLAS.
     pub tlas_nodes: u32,
-    /// Levels of nodes of the TLAS.
+    /// Number of node levels in the TLAS.
     pub tlas_depth: u32,
-    /// Cost by the surface area heuristic: expected node visits and triangle tests of a ray that hits the scene's box
-    /// (MacDonald and Booth 1990), both at cost 1.
+    /// Cost by the surface area heuristic (MacDonald and Booth 1990): the expected node visits and triangle
+    /// tests, each at cost 1, of a ray that hits the scene's box.
     pub sah_cost: f64,
-    /// In the order of the meshes.
+    /// Statistics of each mesh, in the order of the meshes.
     pub meshes: Vec<MeshFigures>,
 }
 
 impl TreeFigures {
-    /// Leaves of all meshes' trees.
+    /// Returns the number of leaves in all meshes' trees.
     pub fn leaves(&self) -> u32 {
         self.leaves_at_depth.iter().sum()
     }
 }
 
 impl TreeData {
-    /// What the trees are like for rays that test up to `leaf_cutoff` triangles as a whole.
+    /// Computes the statistics for rays that test up to `leaf_cutoff` triangles as a whole.
     pub fn figures(&self, leaf_cutoff: u32) -> TreeFigures {
         figures(&self.tlas, &self.nodes, leaf_cutoff.max(self.leaf_cutoff))
     }
 }
 
-/// As [`TreeData::figures`], of rows and nodes that have been read back, for a cutoff that is not below that of the
-/// build.
+/// Computes the statistics like [`TreeData::figures`], from rows and nodes that were read back. The cutoff
+/// must not be below that of the build.
 pub fn figures(tlas: &[TlasEntry], nodes: &[Node], leaf_cutoff: u32) -> TreeFigures {
     let mut all = TreeFigures::default();
     let mut areas = Vec::new();
@@ -110,7 +110,7 @@ pub fn figures(tlas: &[TlasEntry], nodes: &[Node], leaf_cutoff: u32) -> TreeFigu
     };
     top.run(first..first + tlas.len() as u32);
     (all.tlas_nodes, all.tlas_depth) = (top.found.nodes, top.found.depth);
-    // One mesh needs no TLAS: its own root is the scene's.
+    // The TLAS of a single mesh has no nodes, so the mesh's root is the root of the scene.
     let scene_area = match &areas[..] {
         [] => 0.0,
         [(_, only)] => *only,
@@ -126,17 +126,17 @@ pub fn figures(tlas: &[TlasEntry], nodes: &[Node], leaf_cutoff: u32) -> TreeFigu
     all
 }
 
-/// A way down one tree.
+/// Traversal of one tree, with its statistics so far.
 struct Walk<'a> {
     nodes: &'a [Node],
     leaf_cutoff: u32,
-    /// Area of the box of a tree that is one leaf.
+    /// Surface area of the box of a tree that is a single leaf.
     whole_area: f64,
     is_tlas: bool,
     at_depth: &'a mut Vec<u32>,
     of_size: &'a mut Vec<u32>,
     found: MeshFigures,
-    /// Areas of nodes, and of leaves times their triangles.
+    /// Sum of the node areas, and of the leaf areas times their triangle counts.
     area_sum: f64,
 }
 
@@ -150,7 +150,8 @@ impl Walk<'_> {
             self.leaf(count, 0, self.whole_area);
             return;
         }
-        // Number, leaves and depth. A tree has fewer nodes than leaves, so a broken one ends too.
+        // Node index, leaf range and depth. A tree has fewer nodes than leaves, so the walk of a broken tree
+        // ends too.
         let mut open = vec![(leaves.start, leaves, 0)];
         while let Some((number, leaves, depth)) = open.pop() {
             let Some(node) = self.nodes.get(number as usize) else {
@@ -181,7 +182,7 @@ impl Walk<'_> {
     }
 
     fn leaf(&mut self, size: u32, depth: u32, area: f64) {
-        // The leaves of the TLAS are trees of their own.
+        // Leaves of the TLAS are trees, which are counted separately.
         if self.is_tlas {
             return;
         }
@@ -205,7 +206,7 @@ fn area((lower, upper): (DVec3, DVec3)) -> f64 {
     2.0 * extent.dot(DVec3::new(extent.y, extent.z, extent.x))
 }
 
-/// Area of the box around a node's children.
+/// Returns the surface area of the box around a node's children.
 fn node_area(node: &Node) -> f64 {
     let boxes = (0..4).filter_map(|child| node.child_box(child));
     let around = boxes.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));

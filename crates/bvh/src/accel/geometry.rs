@@ -1,4 +1,4 @@
-//! The triangles that trees are built over, in the caller's buffers.
+//! Triangles that trees are built over, in the caller's buffers.
 
 use super::layout::MeshRange;
 use crate::{
@@ -6,26 +6,25 @@ use crate::{
     gpu::{Array, Gpu},
 };
 
-/// Trees hold coordinates that are nearer to 0 than this: 2^50 metres (bvh/box.wgsl).
+/// Bound on the coordinates that a tree can hold: 2^50 metres (`bvh/box.wgsl`).
 pub const TREE_REACH: f32 = (1_u64 << 50) as f32;
 
-/// Merged triangles in GPU memory. The buffers need the usages `STORAGE` and `COPY_SRC`; the builder reads
-/// them whenever it builds.
+/// Merged triangles in GPU memory. The buffers need the usages `STORAGE` and `COPY_SRC`. Every build reads
+/// them.
 #[derive(Debug, Clone, Copy)]
 pub struct Geometry<'a> {
-    /// World positions, three `f32` a vertex.
+    /// World-space positions, three `f32` per vertex.
     pub positions: &'a wgpu::Buffer,
-    /// Triangle list with absolute vertex numbers, three `u32` a triangle. The caller has checked their
-    /// range.
+    /// Triangle list with absolute vertex indices, three `u32` per triangle. You must check their range.
     pub indices: &'a wgpu::Buffer,
-    /// Where each mesh lies: triangles ascending and without gaps.
+    /// Ranges of the meshes: ascending triangle indices without gaps.
     pub meshes: &'a [MeshRange],
-    /// Two `u32` a triangle: its mesh, with [`ANY_HIT_TEST`](super::layout::ANY_HIT_TEST), and a word of the
-    /// caller's that any-hit tests see as `payload`. `None` gives all triangles their mesh and no test.
+    /// Two `u32` per triangle: its mesh, combined with [`ANY_HIT_TEST`](super::layout::ANY_HIT_TEST), and
+    /// user data that any-hit tests see as `payload`. With `None`, triangles get their mesh and no test.
     pub triangle_info: Option<&'a wgpu::Buffer>,
 }
 
-/// The geometry as shaders read it.
+/// Geometry in the form that shaders read.
 #[derive(Debug)]
 pub(super) struct GeometryArrays {
     pub(super) positions: Array,
@@ -34,7 +33,8 @@ pub(super) struct GeometryArrays {
 }
 
 impl Geometry<'_> {
-    /// Triangles of all meshes; fails where the meshes leave gaps or the index buffer ends before they do.
+    /// Returns the triangle count of all meshes. Fails if there are gaps between meshes or the index buffer
+    /// is too short.
     pub(super) fn triangle_count(&self) -> Result<u32> {
         let mut end = 0;
         for (number, mesh) in self.meshes.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Geometry<'_> {
         })
     }
 
-    /// The mesh of each triangle, without tests and words of the caller's.
+    /// Creates a buffer with the mesh of each triangle, without tests and user data.
     fn make_triangle_info(&self, gpu: &Gpu, triangle_count: u32) -> Result<wgpu::Buffer> {
         gpu.check_binding("lbvh.triangle_info", 8 * u64::from(triangle_count))?;
         let info: Vec<[u32; 2]> = (0..)

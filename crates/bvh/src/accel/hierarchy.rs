@@ -1,8 +1,9 @@
-//! `tlas_leaves`, `hierarchy`, `pyramid`, `hierarchy_across`: from sorted items to leaves and nodes, with a thread per
-//! two leaves.
+//! `tlas_leaves`, `hierarchy`, `pyramid`, `hierarchy_across`: build leaves and nodes from sorted items, with
+//! one thread per two leaves.
 //!
-//! A build of at most two blocks is one of twice the size where a workgroup has room for it: then no node is left for
-//! `pyramid` and `hierarchy_across`, which wait for one load after another while the rest of a GPU has nothing to do.
+//! If a workgroup has room for a block of twice the size, a build of at most two blocks uses a single large
+//! block. Then `pyramid` and `hierarchy_across` have nothing to do. They are latency-bound, waiting for one
+//! load after another while the rest of the GPU idles.
 
 use super::{
     layout::{
@@ -20,37 +21,37 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Leaves that `hierarchy` and two dispatches of `pyramid` cover.
+/// Maximum number of leaves, covered by `hierarchy` and two dispatches of `pyramid`.
 pub(super) const LEAF_LIMIT: u32 = 1 << (BLOCK_LEVELS + 2 * PYRAMID_STEP);
 
-/// Items of the block that stands for two.
+/// Items of the large block, which replaces two normal blocks.
 const LARGE_BLOCK: u32 = 2 * BLOCK;
 
-/// Bytes of workgroup memory for such a block: the codes, the boxes and two counters of `hierarchy.wgsl`.
+/// Workgroup memory of the large block in bytes: the codes, boxes and two counters of `hierarchy.wgsl`.
 const LARGE_BYTES: u32 = 8 * (LARGE_BLOCK + 2) + 24 * (LARGE_BLOCK - 2) + 8;
 
 // `hierarchy.wgsl` packs three positions in a block into a word.
 const _: () = assert!(BLOCK.is_power_of_two() && LARGE_BLOCK <= 1 << 10);
 
-/// The kernels.
+/// Kernels of the parallel radix-tree build.
 #[derive(Debug)]
 pub(super) struct Hierarchy {
     tlas_leaves: Kernel,
     hierarchy: Kernel,
-    /// For one block of LARGE_BLOCK items, where a workgroup has room for it.
+    /// Variant for a single block of LARGE_BLOCK items, if a workgroup has room for it.
     large: Option<Kernel>,
     pyramid: Kernel,
     across: Kernel,
 }
 
-/// The kernels with what they bind for one scene's trees.
+/// Kernels with the bind groups for one scene's trees.
 #[derive(Debug)]
 pub(super) struct HierarchyStages {
     kernels: Arc<Hierarchy>,
     tlas_leaves: Bound,
     hierarchy: Bound,
     large: Option<Bound>,
-    /// From the level that blocks end with, and from the one that a dispatch ends with.
+    /// Dispatches above the last block level, and above the last level of the previous dispatch.
     pyramid: [Bound; 2],
     across: Bound,
 }
@@ -109,7 +110,7 @@ impl Hierarchy {
 }
 
 impl HierarchyStages {
-    /// Makes the nodes of so many items, and of so many meshes among them.
+    /// Records the nodes of `items` items, of which `meshes` are meshes.
     pub(super) fn record(&self, stages: &mut Stages<'_, '_>, items: u32, meshes: u32) -> Result<()> {
         let kernels = &self.kernels;
         let per_mesh = meshes.div_ceil(256);
@@ -137,7 +138,7 @@ impl HierarchyStages {
     }
 }
 
-/// Blocks of a build of so many items.
+/// Returns the number of blocks in a build of `items` items.
 pub(super) fn block_count(limits: &wgpu::Limits, items: u32) -> u32 {
     match items.div_ceil(BLOCK) {
         2 if has_room_for_large(limits) => 1,
@@ -152,13 +153,15 @@ fn has_room_for_large(limits: &wgpu::Limits) -> bool {
         && limits.max_compute_workgroup_size_x >= threads
 }
 
-/// Says in `params` where the parts of `bvh/sorted.wgsl`'s words begin, up to the spans; returns the words in all.
+/// Sets the word offset of the spans in `params` (`bvh/sorted.wgsl`). Returns the total number of words,
+/// including the spans.
 pub(super) fn span_words(params: &mut BuildParams) -> u32 {
     params.spans_word = params.item_count;
     params.spans_word + (params.mesh_count + 1) * (size_of::<Span>() / 4) as u32
 }
 
-/// As [`span_words`], up to the pyramid.
+/// Sets the word offsets up to the pyramid, in addition to those of [`span_words`]. Returns the total number
+/// of words.
 pub(super) fn scratch_words(params: &mut BuildParams) -> u32 {
     let blocks = params.item_count.div_ceil(BLOCK);
     let (level_offset, boxes) = pyramid_levels(params.item_count);
@@ -169,13 +172,14 @@ pub(super) fn scratch_words(params: &mut BuildParams) -> u32 {
     params.level_word + 6 * boxes
 }
 
-/// First box of each level over `leaves` leaves that is kept, and the number of boxes on them.
+/// Returns the index of the first box of each stored level over `leaves` leaves, and the total number of
+/// boxes.
 fn pyramid_levels(leaves: u32) -> ([[u32; 4]; 7], u32) {
     let mut offsets = [[0; 4]; 7];
     let mut total = 0;
     for level in PYRAMID_FIRST_LEVEL as usize..28 {
         offsets[level / 4][level % 4] = total;
-        // The level of one box ends the pyramid; those above it are never read.
+        // The pyramid ends at the level with one box. Levels above it are never read.
         if leaves.div_ceil(1 << (level - 1)) > 1 {
             total += leaves.div_ceil(1 << level);
         }
@@ -195,7 +199,7 @@ mod tests {
             pyramid_levels(5),
             ([[0, 0, 0, 0], [1; 4], [1; 4], [1; 4], [1; 4], [1; 4], [1; 4]], 1)
         );
-        // 5, 3, 2 and 1.
+        // The levels have 5, 3, 2 and 1 boxes.
         let (offsets, total) = pyramid_levels(37);
         assert_eq!((offsets[0][3], offsets[1], total), (0, [5, 8, 10, 11], 11));
     }

@@ -1,4 +1,5 @@
-//! Which kernels sort and make nodes on a device: chosen here, by [`Capabilities`](crate::gpu::Capabilities).
+//! Selects the kernels for sorting and making nodes by the device's
+//! [`Capabilities`](crate::gpu::Capabilities).
 
 use super::{
     hierarchy::{self, Hierarchy, HierarchyStages},
@@ -17,7 +18,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The kernels of the radix sort.
+/// Returns the kernels of the radix sort.
 pub(super) fn sort(gpu: &Gpu) -> SortKernels {
     match gpu.capabilities.cooperation() {
         Cooperation::None => sort_serial::kernels(gpu),
@@ -26,14 +27,14 @@ pub(super) fn sort(gpu: &Gpu) -> SortKernels {
     }
 }
 
-/// The kernels that make nodes.
+/// Kernels that make nodes.
 #[derive(Debug)]
 pub(super) enum NodeKernels {
     Parallel(Arc<Hierarchy>),
     Serial(Arc<HierarchySerial>),
 }
 
-/// Those kernels with what they bind for one scene's trees.
+/// Node kernels with the bind groups for one scene's trees.
 #[derive(Debug)]
 pub(super) enum NodeStages {
     Parallel(HierarchyStages),
@@ -41,7 +42,7 @@ pub(super) enum NodeStages {
 }
 
 impl NodeKernels {
-    /// `records` is the constant that says whether codes are beside the keys.
+    /// Creates the kernels. `records` is the constant that says if there are code records beside the keys.
     pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts, records: (&'static str, f64)) -> Self {
         match gpu.capabilities.cooperation() {
             Cooperation::None => Self::Serial(Arc::new(HierarchySerial::new(gpu, layouts, records))),
@@ -58,7 +59,7 @@ impl NodeKernels {
         }
     }
 
-    /// Words of the buffer that they share for all of a scene, whose parts are named in `params`.
+    /// Returns the size of the shared scratch buffer in words, and sets the offsets of its parts in `params`.
     pub(super) fn scratch_words(&self, params: &mut BuildParams) -> u32 {
         match self {
             Self::Parallel(_) => hierarchy::scratch_words(params),
@@ -75,7 +76,7 @@ impl NodeKernels {
 }
 
 impl NodeStages {
-    /// From now on makes the nodes of that many triangles and meshes.
+    /// Sets the number of triangles and meshes for the next builds.
     pub(super) fn set_counts(&self, gpu: &Gpu, triangles: u32, meshes: u32) {
         match self {
             Self::Parallel(_) => {}
@@ -83,7 +84,8 @@ impl NodeStages {
         }
     }
 
-    /// Makes the nodes of that many triangles and meshes, which [`NodeStages::set_counts`] has been told.
+    /// Records the nodes of these triangles and meshes. Call [`NodeStages::set_counts`] with the same numbers
+    /// first.
     pub(super) fn record(&self, stages: &mut Stages<'_, '_>, triangles: u32, meshes: u32) -> Result<()> {
         match self {
             Self::Parallel(nodes) => nodes.record(stages, triangles + meshes, meshes),

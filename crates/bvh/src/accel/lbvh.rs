@@ -1,4 +1,4 @@
-//! Building the LBVH over all meshes of a scene and the TLAS above them, in one batch (Karras 2012).
+//! Builds the LBVH of every mesh in a scene and the TLAS above them in one batch (Karras 2012).
 
 use super::{
     codes::{Codes, axis_bits, is_one_key, mesh_bits},
@@ -24,25 +24,25 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// How much of a build is done again.
+/// Amount of a build that is redone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Work {
-    /// All of it.
+    /// Everything: the order and the nodes.
     #[default]
     Rebuild,
-    /// The sorted order stays as it was: boxes follow the triangles, at lower cost and with trees that age.
-    /// Trees of [`Quality::High`] are joined anew in that order.
+    /// Only the boxes. The sorted order stays, so this is cheaper, but the tree's quality degrades as the
+    /// triangles move. Trees of [`Quality::High`] are clustered again in that order.
     Refit,
 }
 
-/// The kernels of a build.
+/// Kernels of an LBVH build.
 #[derive(Debug)]
 pub struct Lbvh {
     layouts: StageLayouts,
     bounds: Kernel,
-    /// Without and with records of codes: see [`codes::is_one_key`].
+    /// Without and with code records: see [`codes::is_one_key`].
     tlas: [Kernel; 2],
-    /// Without codes, which a refit leaves as they were sorted.
+    /// Writes the TLAS rows only, for refits, which reuse the sorted codes.
     tlas_rows: Kernel,
     morton: [Kernel; 2],
     sort: RadixSort,
@@ -50,17 +50,18 @@ pub struct Lbvh {
     regroup_mesh_short: Kernel,
     regroup_mesh_wide: Kernel,
     nodes: [NodeKernels; 2],
-    /// For [`Quality::High`].
+    /// Kernels for [`Quality::High`].
     ploc: Option<[Arc<Ploc>; 2]>,
 }
 
 impl Lbvh {
-    /// The kernels that suit the device, for [`Quality::Fast`], compiled when they are first needed.
+    /// Creates the kernels that suit the device, for [`Quality::Fast`]. They are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         Self::with_quality(gpu, Quality::Fast)
     }
 
-    /// As [`Lbvh::new`], for trees of the quality `best`, until [`Tree::set_quality`].
+    /// Creates the kernels like [`Lbvh::new`]. Trees have the quality `best` until [`Tree::set_quality`] is
+    /// called.
     pub fn with_quality(gpu: &Gpu, best: Quality) -> Self {
         let layouts = StageLayouts::new(gpu);
         let geometry = [(1, &layouts.geometry)];
@@ -106,16 +107,16 @@ impl Lbvh {
         }
     }
 
-    /// Adds its kernels to what has to be compiled: all but those of [`Lbvh::needs_refit`], of trees of
-    /// [`Quality::High`], and those for many meshes or wide codes, which [`Lbvh::tree`] compiles where its trees need
-    /// them.
+    /// Adds the kernels that every build needs to the set of pipelines to compile. Kernels of
+    /// [`Lbvh::needs_refit`] and of [`Quality::High`] are not included. [`Lbvh::tree`] compiles those for
+    /// many meshes or wide codes if its trees need them.
     pub fn needs(&self, needs: &mut Needs) {
         self.bounds.needs(needs);
         self.sort.needs(needs);
         self.needs_of(0, needs);
     }
 
-    /// Adds the kernels without records of codes, or with them.
+    /// Adds the kernels for keys without code records (`records` is 0) or with them (1).
     fn needs_of(&self, records: usize, needs: &mut Needs) {
         self.tlas[records].needs(needs);
         self.morton[records].needs(needs);
@@ -127,24 +128,24 @@ impl Lbvh {
         self.tlas_rows.needs(needs);
     }
 
-    /// Compiles what [`Lbvh::needs`] names, on all processors, and waits for it.
+    /// Compiles the kernels that [`Lbvh::needs`] adds, on all CPU cores, and waits for them.
     ///
     /// # Errors
     ///
-    /// The first error of a shader.
+    /// The first compilation error.
     pub fn compile(&self, gpu: &Gpu) -> Result<()> {
         let mut needs = Needs::default();
         self.needs(&mut needs);
         needs.meet(gpu)
     }
 
-    /// Makes the buffers for the trees of `geometry`, which are not built yet.
+    /// Creates the buffers for the trees of `geometry`. Record a build before you use them.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the device's limits do not hold them; [`Error::Tree`] where the meshes leave
-    /// gaps between them or reach beyond a buffer; [`Error::Gpu`] where memory is short, or a buffer lacks a
-    /// usage.
+    /// [`Error::Limit`] if the trees exceed the device's limits. [`Error::Tree`] if there are gaps between
+    /// meshes or a mesh reaches beyond a buffer. [`Error::Gpu`] if the device is out of memory or a buffer
+    /// lacks a usage.
     pub fn tree(&self, gpu: &Gpu, geometry: &Geometry<'_>, codes: Codes) -> Result<Tree> {
         gpu.catch(|| self.make_tree(gpu, geometry, codes))?
     }
@@ -246,7 +247,7 @@ impl Lbvh {
         let (code_buffer, keys) = (codes.buffer(), pairs.keys[0].buffer());
         let stages = TreeStages {
             bounds: Bound::new(gpu, &self.bounds, &shared, &[&params, &items, &mesh_bounds]),
-            // That of `tlas_rows` has the same bindings.
+            // `tlas_rows` has the same bindings.
             tlas: Bound::new(
                 gpu,
                 &self.tlas[records],
@@ -298,7 +299,7 @@ impl Lbvh {
         Ok(tree)
     }
 
-    /// The sorts of a build: by code, then by what had no room in a key.
+    /// Creates the sorts of a build: by code, then by the bits that did not fit into the first key.
     fn sorts(
         &self,
         gpu: &Gpu,
@@ -348,13 +349,14 @@ impl Lbvh {
         }
     }
 
-    /// Builds every tree from the positions as they stand, or with [`Work::Refit`] what follows from the
-    /// order that is there: a handful of dispatches ([`Tree::dispatches`]), no readback, no wait. The first
-    /// build has to be one of all meshes; a refit of other meshes than were sorted last is a rebuild of them.
+    /// Records a build of every selected tree from the current positions, or with [`Work::Refit`] everything
+    /// after the sort. It takes a handful of dispatches ([`Tree::dispatches`]), without readback or waiting.
+    /// The first build must include all meshes. A refit of a different selection than the last sort is a
+    /// rebuild of that selection.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernels, where they were not compiled before.
+    /// A compilation error, if the kernels were not compiled before.
     pub fn record(&self, gpu: &Gpu, recorder: &mut impl Recorder, tree: &mut Tree, work: Work) -> Result<()> {
         let mut scope = recorder.scope("lbvh");
         let work = if tree.sorted.as_ref() == Some(&tree.selection.meshes) {

@@ -1,7 +1,7 @@
-//! The tree: radix sort, LBVH over many meshes in one batch, a TLAS of the same kind above them, and rays and
-//! other queries through them.
+//! Acceleration structures: a radix sort, LBVH builds over many meshes in one batch, a TLAS of the same kind
+//! above them, and ray and other queries.
 //!
-//! It takes triangles that lie in buffers of a wgpu device that you have, and records to your encoder.
+//! The builder reads triangles from buffers of your wgpu device and records into your encoder.
 //!
 //! ```text
 //! bounds ─► tlas ─► morton ─► sort (─► regroup ─► sort)* ─► tlas_leaves ─► hierarchy ─► pyramid ─► hierarchy_across
@@ -11,12 +11,12 @@
 //!                                                           for trees of high quality
 //! ```
 //!
-//! Meshes are sorted and joined like triangles, as one more mesh behind the others: the TLAS needs no
-//! dispatch of its own but the one that writes its rows.
+//! Meshes are sorted and built like triangles, as one more mesh after the others. The only dispatch of its
+//! own that the TLAS needs is the one that writes its rows.
 //!
-//! A shader of your own traces rays too: [`shader_module`] puts `#import "bvh/bvh.wgsl"` in place, and
-//! [`Tree::bind_group`] is its bind group 1. So it asks for nearest points (`bvh/bvh_nearest.wgsl`) and
-//! for what a box touches (`bvh/bvh_overlap.wgsl`). The example `own_device` traces rays so.
+//! Your own shader can trace rays too. [`shader_module`] resolves `#import "bvh/bvh.wgsl"`, and
+//! [`Tree::bind_group`] is its bind group 1. Nearest points (`bvh/bvh_nearest.wgsl`) and box overlaps
+//! (`bvh/bvh_overlap.wgsl`) work the same way. The example `own_device` shows this for rays.
 
 pub mod codes;
 pub mod cost;

@@ -1,5 +1,5 @@
-//! `nearest`: the nearest point of the tree's triangles, for each point of a list. Kernels of your own import
-//! `bvh/bvh_nearest.wgsl`.
+//! `nearest`: finds the nearest point on the tree's triangles for each point of a list. To use it in your own
+//! kernels, import `bvh/bvh_nearest.wgsl`.
 
 pub use super::layout::Nearest;
 use super::{
@@ -15,23 +15,24 @@ use crate::{
     },
 };
 
-/// Points in GPU memory, with room for what is nearest to them.
+/// Query points in GPU memory, with room for the results.
 #[derive(Debug)]
 pub struct PointBatch {
-    /// Three coordinates a point, and how far from it is looked.
+    /// Three coordinates and a search radius per point.
     pub points: wgpu::Buffer,
-    /// A [`Nearest`] per point, once the query is done.
+    /// One [`Nearest`] per point, valid once the query is done.
     pub found: wgpu::Buffer,
     count: u32,
     order: Option<OrderBuffers>,
 }
 
 impl PointBatch {
-    /// Uploads points, each with a reach: what is found is nearer than that. `f32::INFINITY` is anywhere.
+    /// Uploads points, each with a search radius. Results are nearer than the radius, and `f32::INFINITY`
+    /// searches everywhere.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them.
+    /// [`Error::Limit`](crate::Error::Limit) if the points exceed the device's limits.
     pub fn new(gpu: &Gpu, points: &[[f32; 4]]) -> Result<Self> {
         let bytes = size_of_val(points) / size_of::<[f32; 4]>() * size_of::<Nearest>();
         gpu.check_binding(&format!("a list of {} points", points.len()), bytes as u64)?;
@@ -48,21 +49,21 @@ impl PointBatch {
         })
     }
 
-    /// The number of points.
+    /// Returns the number of points.
     pub fn len(&self) -> u32 {
         self.count
     }
 
-    /// Whether it holds no points.
+    /// True if the batch has no points.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// What the last query has found, waiting for it.
+    /// Reads back the results of the last query, and waits for them.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    /// [`Error::Gpu`](crate::Error::Gpu) if the device is lost.
     pub fn read(&self, gpu: &Gpu) -> Result<Vec<Nearest>> {
         let bytes = gpu.read(&self.found)?;
         let used = self.count as usize * size_of::<Nearest>();
@@ -70,7 +71,7 @@ impl PointBatch {
     }
 }
 
-/// The query.
+/// Nearest-point query, for trees over triangles.
 #[derive(Debug)]
 pub struct NearestPoints {
     kernel: Kernel,
@@ -80,7 +81,7 @@ pub struct NearestPoints {
 }
 
 impl NearestPoints {
-    /// The query, compiled when it is first needed.
+    /// Creates the query. Its kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
         let kernel = |entry, rest: &[_]| {
@@ -96,27 +97,27 @@ impl NearestPoints {
         }
     }
 
-    /// Adds its kernels to what has to be compiled.
+    /// Adds its kernels to the set of pipelines to compile.
     pub fn needs(&self, needs: &mut Needs) {
         self.kernel.needs(needs);
         self.sorted.needs(needs);
         self.order.needs(needs);
     }
 
-    /// As [`PointBatch::new`], for queries that begin with a sort by Morton codes and go on from neighbour to
-    /// neighbour. It pays from some thousand points on that are in no order; what is found, and where, is the
-    /// same.
+    /// Creates a batch like [`PointBatch::new`], whose queries first sort the points by Morton codes and then
+    /// start each search from its neighbour's result. This pays off from a few thousand unordered points on.
+    /// Results and their places are the same.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Any error of [`PointBatch::new`].
     pub fn sorted_batch(&self, gpu: &Gpu, points: &[[f32; 4]]) -> Result<PointBatch> {
         let mut batch = PointBatch::new(gpu, points)?;
         batch.order = Some(self.order.buffers(gpu, batch.count)?);
         Ok(batch)
     }
 
-    /// Many points are sorted.
+    /// Creates a batch that is sorted if it is large enough to pay off.
     pub(super) fn batch(&self, gpu: &Gpu, points: &[[f32; 4]]) -> Result<PointBatch> {
         match points.len() < SORTED_FROM as usize {
             true => PointBatch::new(gpu, points),
@@ -124,12 +125,12 @@ impl NearestPoints {
         }
     }
 
-    /// Records the query of all points of `batch`. Any `leaf_cutoff` from 1 gives the same distances, but for
-    /// rounding.
+    /// Records the query for all points of `batch`. Any `leaf_cutoff` from 1 gives the same distances, except
+    /// for rounding.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel, where it was not compiled before.
+    /// A compilation error, if the kernel was not compiled before.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -158,12 +159,12 @@ impl NearestPoints {
         kernel.dispatch(gpu, &mut pass, &[(1, &tree)], &own, workgroups)
     }
 
-    /// Finds what is nearest to `points`, as [`PointBatch::new`] takes them, and waits for it. Many are sorted
-    /// first ([`NearestPoints::sorted_batch`]).
+    /// Finds the nearest point for each of `points`, in the format of [`PointBatch::new`], and waits for the
+    /// results. Large lists are sorted first ([`NearestPoints::sorted_batch`]).
     ///
     /// # Errors
     ///
-    /// Those of [`PointBatch::new`], [`NearestPoints::record`] and [`PointBatch::read`].
+    /// Any error of [`PointBatch::new`], [`NearestPoints::record`] or [`PointBatch::read`].
     pub fn run(&self, gpu: &Gpu, tree: &Tree, points: &[[f32; 4]], leaf_cutoff: u32) -> Result<Vec<Nearest>> {
         let batch = self.batch(gpu, points)?;
         let mut encoder = gpu.encoder("nearest");

@@ -1,4 +1,4 @@
-//! `nearest_sign`: distances that are negative inside of the surface.
+//! `nearest_sign`: signed distances, which are negative inside the surface.
 
 use super::{
     layout::{Nearest, Objects},
@@ -16,20 +16,21 @@ use crate::{
 };
 use wgpu::BufferUsages as Usage;
 
-/// What tells the inside.
+/// Inside test for signed distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sign {
-    /// The side of the nearest surface that a point is on, by angle-weighted pseudonormals (Bærentzen and Aanæs 2005):
-    /// right for one closed shell that neither touches nor crosses itself. Corners that meet have equal positions.
+    /// Side of the nearest surface by angle-weighted pseudonormals (Bærentzen and Aanæs 2005). Correct for a
+    /// single closed shell that neither touches nor crosses itself. Vertices that belong together must have
+    /// equal positions.
     #[default]
     Pseudonormal,
-    /// How often all meshes together go round the point ([`Winding`]), above one half: for any closed surface,
-    /// and for surfaces with holes.
+    /// Winding number of all meshes together ([`Winding`]), which is above one half inside. For any closed
+    /// surface, and for surfaces with holes.
     Winding,
 }
 
-/// The nearest points with the sign of their distance, for trees over triangles: all of them, whatever the mask of a
-/// [`Search`].
+/// Nearest points with signed distances, for trees over triangles. The query covers all triangles and ignores
+/// the mask of a [`Search`].
 #[derive(Debug)]
 pub struct SignedDistance {
     nearest: NearestPoints,
@@ -38,7 +39,7 @@ pub struct SignedDistance {
 }
 
 impl SignedDistance {
-    /// The query, compiled when it is first needed.
+    /// Creates the query. Its kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [Uniform, Read, Write, ReadArray(1), ReadArray(1), Read];
         let path = ("bvh/query/nearest_sign.wgsl", "nearest_sign");
@@ -49,7 +50,7 @@ impl SignedDistance {
         }
     }
 
-    /// Adds the kernels for that `sign` to what has to be compiled.
+    /// Adds the kernels for this `sign` to the set of pipelines to compile.
     pub fn needs(&self, sign: Sign, needs: &mut Needs) {
         self.nearest.needs(needs);
         match sign {
@@ -58,11 +59,11 @@ impl SignedDistance {
         }
     }
 
-    /// The room for what [`Sign::Winding`] needs of a tree; `None` for other signs.
+    /// Creates the buffer that [`Sign::Winding`] needs for a tree. Returns `None` for other signs.
     ///
     /// # Errors
     ///
-    /// Those of [`Winding::moments`].
+    /// Any error of [`Winding::moments`].
     pub fn moments(&self, gpu: &Gpu, tree: &Tree, sign: Sign) -> Result<Option<Moments>> {
         match sign {
             Sign::Pseudonormal => Ok(None),
@@ -70,12 +71,12 @@ impl SignedDistance {
         }
     }
 
-    /// Records the nearest points of all points of `batch`, whose distances are negative inside: by the winding
-    /// numbers where there are `moments`, which are made anew, and by pseudonormals otherwise.
+    /// Records the nearest points of all points of `batch`, with negative distances inside. With `moments`,
+    /// it recomputes them and uses winding numbers. Without, it uses pseudonormals.
     ///
     /// # Errors
     ///
-    /// [`Error::Tree`] for a tree over other objects; those of compiling the kernels, where they were not compiled
+    /// [`Error::Tree`] for a tree over other objects. A compilation error, if the kernels were not compiled
     /// before.
     pub fn record(
         &self,
@@ -87,7 +88,7 @@ impl SignedDistance {
     ) -> Result<()> {
         let tree = search.tree;
         if tree.objects() != Objects::Triangles {
-            return Err(Error::Tree("the sign of a distance is that of triangles".into()));
+            return Err(Error::Tree("signed distances need triangles".into()));
         }
         self.nearest
             .record(gpu, recorder, tree, batch, search.leaf_cutoff)?;
@@ -113,12 +114,13 @@ impl SignedDistance {
             .record(gpu, recorder, label, search, count, &own)
     }
 
-    /// Finds what is nearest to `points`, as [`PointBatch::new`] takes them, and waits for it.
+    /// Finds the nearest point for each of `points`, in the format of [`PointBatch::new`], and waits for the
+    /// results.
     ///
     /// # Errors
     ///
-    /// Those of [`PointBatch::new`], [`SignedDistance::moments`] and [`SignedDistance::record`]; [`Error::Gpu`] where
-    /// the device is lost.
+    /// Any error of [`PointBatch::new`], [`SignedDistance::moments`] or [`SignedDistance::record`].
+    /// [`Error::Gpu`] if the device is lost.
     pub fn run(
         &self,
         gpu: &Gpu,

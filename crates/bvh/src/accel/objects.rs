@@ -1,4 +1,4 @@
-//! `objects`: trees over boxes and balls that lie in a caller's buffer, built as those over triangles are.
+//! `objects`: trees over boxes or balls in your own buffer, built like trees over triangles.
 
 use super::{
     codes::Codes,
@@ -19,30 +19,32 @@ use wgpu::BufferUsages as Usage;
 /// Boxes or balls in GPU memory.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectGeometry<'a> {
-    /// What they are: [`Objects::Boxes`] are two rows of four `f32` each, the lower corner and the upper one, whose
-    /// fourth numbers are ignored ([`BoxQuery`](super::BoxQuery) is one); [`Objects::Balls`] are a row each, the
-    /// centre and the radius, which is 0 for points. Boxes whose lower corner is above the upper one, balls of a
-    /// negative radius, and what is no number are there but never found.
+    /// Kind of object, and so the buffer's format. [`Objects::Boxes`] are two rows of four `f32` each, the
+    /// lower and the upper corner, whose fourth numbers are ignored. A [`BoxQuery`](super::BoxQuery) has this
+    /// format. [`Objects::Balls`] are one row each, the centre and the radius, which is 0 for points. Boxes
+    /// with the lower corner above the upper one, balls with a negative radius, and objects with NaN are
+    /// never found.
     pub objects: Objects,
-    /// The objects, with the usage `STORAGE`: the builder reads them whenever it builds.
+    /// Buffer of the objects, with the usage `STORAGE`. Every build reads it.
     pub buffer: &'a wgpu::Buffer,
-    /// How many objects each set has, one behind the other: sets are what meshes are to triangles.
+    /// Number of objects in each set. The sets lie one after another, and correspond to the meshes of a tree
+    /// over triangles.
     pub sets: &'a [u32],
-    /// As [`Geometry::triangle_info`], for each object.
+    /// Mesh and payload of each object, in the format of [`Geometry::triangle_info`].
     pub object_info: Option<&'a wgpu::Buffer>,
 }
 
-/// A tree over boxes or balls. Queries name the objects by their set and their number in it.
+/// Tree over boxes or balls. Queries identify an object by its set and its index within the set.
 #[derive(Debug)]
 pub struct ObjectTree {
-    /// The tree: what [`Search`](super::Search) takes.
+    /// Tree to pass to [`Search`](super::Search).
     pub tree: Tree,
     positions: wgpu::Buffer,
     params: wgpu::Buffer,
     source: wgpu::Buffer,
 }
 
-/// The builder: that of triangles, and the kernels that make boxes and balls its input.
+/// Builder of object trees: the triangle builder, and the kernels that convert boxes and balls to its input.
 #[derive(Debug)]
 pub struct ObjectLbvh {
     lbvh: Lbvh,
@@ -51,12 +53,12 @@ pub struct ObjectLbvh {
 }
 
 impl ObjectLbvh {
-    /// For trees of [`Quality::Fast`], compiled when it is first needed.
+    /// Creates the builder for trees of [`Quality::Fast`]. Its kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         Self::with_quality(gpu, Quality::Fast)
     }
 
-    /// For trees of the quality `best`, as [`Lbvh::with_quality`].
+    /// Creates the builder for trees of the quality `best`, like [`Lbvh::with_quality`].
     pub fn with_quality(gpu: &Gpu, best: Quality) -> Self {
         let kernel = |entry| {
             let bindings = [Uniform, Read, Write];
@@ -69,18 +71,19 @@ impl ObjectLbvh {
         }
     }
 
-    /// Adds its kernels to what has to be compiled, as [`Lbvh::needs`].
+    /// Adds the kernels of [`Lbvh::needs`] and its own to the set of pipelines to compile.
     pub fn needs(&self, needs: &mut Needs) {
         self.lbvh.needs(needs);
         self.boxes.needs(needs);
         self.balls.needs(needs);
     }
 
-    /// Makes the buffers for a tree over `geometry`, which is not built yet: 48 bytes an object besides the tree's.
+    /// Creates the buffers for a tree over `geometry`, which is not built yet. It takes 48 bytes per object
+    /// in addition to the tree.
     ///
     /// # Errors
     ///
-    /// Those of [`Lbvh::tree`]; [`Error::Tree`] where the buffer holds fewer objects than the sets have, and for
+    /// Any error of [`Lbvh::tree`]. [`Error::Tree`] if the buffer holds fewer objects than the sets, or for
     /// [`Objects::Triangles`].
     pub fn tree(&self, gpu: &Gpu, geometry: &ObjectGeometry<'_>, codes: Codes) -> Result<ObjectTree> {
         let mut meshes = Vec::with_capacity(geometry.sets.len());
@@ -132,12 +135,12 @@ impl ObjectLbvh {
         })
     }
 
-    /// Builds the tree from the objects as they stand in the caller's buffer, or fits its boxes again: see
+    /// Records a build of the tree from the current contents of your buffer, or a refit: see
     /// [`Lbvh::record`].
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernels, where they were not compiled before.
+    /// A compilation error, if the kernels were not compiled before.
     pub fn record(
         &self,
         gpu: &Gpu,

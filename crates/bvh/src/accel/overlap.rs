@@ -1,5 +1,5 @@
-//! `overlap`: the objects that each region of a list touches, counted first and then collected, or in one go.
-//! Kernels of your own import `bvh/bvh_overlap.wgsl`.
+//! `overlap`: finds the objects that each region of a list touches. They are counted first and then
+//! collected, or appended in one pass. To use it in your own kernels, import `bvh/bvh_overlap.wgsl`.
 
 pub use super::layout::{BoxQuery, CapsuleQuery, FrustumQuery, Touched};
 use super::{
@@ -20,9 +20,9 @@ use crate::{
 use std::marker::PhantomData;
 use wgpu::BufferUsages as Usage;
 
-/// A shape that a query looks into.
+/// Region shape of an overlap query.
 pub trait Region: Placed {
-    /// The shape's number in the shaders.
+    /// Shape constant in the shaders.
     #[doc(hidden)]
     const SHAPE: u32;
 }
@@ -51,10 +51,10 @@ impl Placed for FrustumQuery {
     const FAR_ROW: Option<u32> = None;
 }
 
-/// The query, for regions of one shape and trees over any objects.
+/// Overlap query, for regions of one shape and trees over any objects.
 #[derive(Debug)]
 pub struct Overlap<R> {
-    /// By the objects, and by whether the regions are sorted.
+    /// Kernels by kind of object, then unsorted and sorted.
     queries: [[CountedQuery; 2]; 3],
     order: QueryOrder,
     scan: Scan,
@@ -62,12 +62,12 @@ pub struct Overlap<R> {
 }
 
 impl<R: Region> Overlap<R> {
-    /// The query, compiled when it is first needed.
+    /// Creates the query. Its kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         Self::with_predicate(gpu, None)
     }
 
-    /// As [`Overlap::new`], for objects that a predicate of the caller's accepts.
+    /// Creates the query like [`Overlap::new`], but only over objects that your predicate accepts.
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
         let query = |objects: Objects, sorted: u8| {
             let entries = ["overlap_count", "overlap_collect", "overlap_append"];
@@ -88,7 +88,7 @@ impl<R: Region> Overlap<R> {
         }
     }
 
-    /// Adds the kernels for trees over `objects` to what has to be compiled.
+    /// Adds the kernels for trees over `objects` to the set of pipelines to compile.
     pub fn needs(&self, objects: Objects, needs: &mut Needs) {
         for queries in &self.queries[objects as usize] {
             queries.needs(needs);
@@ -97,12 +97,12 @@ impl<R: Region> Overlap<R> {
         self.scan.needs(needs);
     }
 
-    /// Records how many objects each region touches, and where those of each begin if they are collected.
+    /// Records the number of objects that each region touches, and the offset of each region's first result.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where `counts` has no room for as many regions; those of compiling the
-    /// kernels, where they were not compiled before.
+    /// [`Error::Limit`](crate::Error::Limit) if `counts` has no room for this many regions. A compilation
+    /// error, if the kernels were not compiled before.
     pub fn record_count(
         &self,
         gpu: &Gpu,
@@ -117,12 +117,13 @@ impl<R: Region> Overlap<R> {
         })
     }
 
-    /// Records mesh and number (two `u32`) of what regions touch, into `names` from each region's offset on.
-    /// [`Overlap::record_count`] of the same comes first, and `names` has room for as many as it has counted.
+    /// Records the collection of the touched objects: mesh and index (two `u32`) of each, written to `names`
+    /// from each region's offset on. First record [`Overlap::record_count`] of the same query. `names` must
+    /// have room for the counted total.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// The errors of [`Overlap::record_count`].
     pub fn record_collect(
         &self,
         gpu: &Gpu,
@@ -137,13 +138,13 @@ impl<R: Region> Overlap<R> {
         })
     }
 
-    /// Records region, mesh and number ([`Touched`]) of what regions touch, in one go, in any order and as far
-    /// as `touched` has room. The first word of `total`, which has COPY_DST, becomes how many there are,
-    /// whatever has found room; from 0xf000_0000 on there may be more.
+    /// Records the touched objects in one pass: region, mesh and index ([`Touched`]) of each, in any order,
+    /// until `touched` is full. The first word of `total`, whose buffer needs `COPY_DST`, becomes the number
+    /// of touched objects, even if they exceed the room. From 0xf000_0000 on, there may be more.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel, where it was not compiled before.
+    /// A compilation error, if the kernel was not compiled before.
     pub fn record_append(
         &self,
         gpu: &Gpu,
@@ -160,13 +161,14 @@ impl<R: Region> Overlap<R> {
         })
     }
 
-    /// Finds what `regions` touch, in buffers of just the size: counts, waits for the sum, and collects mesh
-    /// and number of each. Many boxes or capsules are sorted first ([`Overlap::sorted`]).
+    /// Finds the objects that `regions` touch, in buffers of exactly the right size. It counts, waits for the
+    /// total, and collects the mesh and index of each. Large lists of boxes or capsules are sorted first
+    /// ([`Overlap::sorted`]).
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold the regions or what they
-    /// touch; those of compiling.
+    /// [`Error::Limit`](crate::Error::Limit) if the regions or the results exceed the device's limits. Any
+    /// compilation error.
     pub fn run(&self, gpu: &Gpu, search: &Search<'_>, regions: &[R]) -> Result<Found<[u32; 2]>> {
         let regions = Queries::new(gpu, regions)?;
         let regions = match regions.count {
@@ -186,12 +188,12 @@ impl<R: Region> Overlap<R> {
         })
     }
 
-    /// The same regions, for queries that begin with a sort by Morton codes. It pays from some thousand on that are in
-    /// no order; what is found is the same, in the same places. Frusta stay as they are.
+    /// Returns the same regions, to be sorted by Morton codes before each query. This pays off from a few
+    /// thousand unordered regions on. Results and their places are the same. Frusta are not sorted.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold the order.
+    /// [`Error::Limit`](crate::Error::Limit) if the sort buffers exceed the device's limits.
     pub fn sorted(&self, gpu: &Gpu, regions: Queries<R>) -> Result<Queries<R>> {
         regions.sorted(gpu, &self.order)
     }

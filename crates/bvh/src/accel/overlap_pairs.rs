@@ -1,5 +1,5 @@
-//! `overlap_pairs`: the pairs of objects that touch each other, within one tree or between two, counted first and
-//! then collected, or in one go.
+//! `overlap_pairs`: finds the pairs of touching objects, within one tree or between two. They are counted
+//! first and then collected, or appended in one pass.
 
 pub use super::layout::ObjectPair;
 use super::{
@@ -19,34 +19,34 @@ use crate::{
 };
 use wgpu::BufferUsages as Usage;
 
-/// Pairs that are kept for each box or ball, in the mean, where the search makes room. Neighbours of a surface of
-/// triangles touch, boxes that fill space make 0.5 pairs each.
+/// Average number of pairs that are kept per box or ball, if the search makes room for pairs. Triangles use
+/// [`KEPT`] because neighbours in a surface touch. Boxes that fill space make 0.5 pairs each.
 const KEPT_OBJECTS: u64 = 2;
 
-/// Threads that count what is kept, at most: more than processors have lanes.
+/// Maximum number of threads that count kept pairs, which is more than CPUs have SIMD lanes.
 const KEPT_THREADS: u32 = 4096;
 
-/// Whose pairs are looked for.
+/// Parameters of a pair query.
 #[derive(Debug, Clone, Copy)]
 pub struct Pairs<'a> {
-    /// One side, and what is accepted of it; within one tree, the tree.
+    /// Tree to search and the filter on its objects. Within one tree, that tree.
     pub search: Search<'a>,
-    /// The other side, whose objects are the first ones of the pairs; `None` for pairs within one tree, each
-    /// once, the one with the lesser mesh and number first.
+    /// Other tree, whose objects come first in the pairs. `None` for pairs within one tree. Then each pair
+    /// occurs once, and the object with the lower mesh and index comes first.
     pub other: Option<&'a Tree>,
-    /// Leaves out triangles that have a corner at the same place, as neighbours of one surface have.
+    /// True to leave out triangles with a vertex at the same position, as neighbours in a surface have.
     pub distinct: bool,
-    /// Leaves out pairs of objects of one mesh or set.
+    /// True to leave out pairs of objects in the same mesh or set.
     pub across: bool,
-    /// Leaves out triangles that only touch: those that are left pass through each other, and share points inside of
-    /// both along a line of some length. Triangles of one plane do not, nor do those of which rounding does not
-    /// tell: corners within half a millionth of the largest coordinate of the other's plane lie in it. Without a
-    /// meaning for boxes and balls.
+    /// True to leave out triangles that only touch. The remaining triangles pass through each other: they
+    /// share inner points of both along a line of some length. Coplanar triangles do not, and neither do
+    /// cases that rounding leaves undecided. Vertices within half a millionth of the largest coordinate of
+    /// the other triangle's plane lie in that plane. The flag has no meaning for boxes and balls.
     pub through: bool,
 }
 
 impl<'a> Pairs<'a> {
-    /// Within one tree.
+    /// Returns the query for all pairs within one tree.
     pub fn within(tree: &'a Tree) -> Self {
         Self {
             search: Search::new(tree),
@@ -57,7 +57,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Of the objects of `other` with those of `tree`.
+    /// Returns the query for pairs between two trees.
     pub fn between(other: &'a Tree, tree: &'a Tree) -> Self {
         Self {
             other: Some(other),
@@ -65,7 +65,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Without triangles that share a corner.
+    /// Leaves out triangles that share a vertex.
     pub fn distinct(self) -> Self {
         Self {
             distinct: true,
@@ -73,12 +73,12 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Of different meshes only, as where one body goes into another.
+    /// Keeps only pairs of different meshes, for example to find where two bodies intersect.
     pub fn across(self) -> Self {
         Self { across: true, ..self }
     }
 
-    /// Triangles that pass through each other, instead of all that touch.
+    /// Keeps only triangles that pass through each other, instead of all that touch.
     pub fn through(self) -> Self {
         Self {
             through: true,
@@ -86,7 +86,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// What is bound, where `query` is a [`PairQuery`].
+    /// Returns the query's bindings, where `query` is a [`PairQuery`].
     fn asked<'b>(&'b self, query: &'b wgpu::Buffer) -> Asked<'b> {
         let asking = self.asking();
         Asked {
@@ -114,34 +114,35 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// The query, for trees over any objects.
+/// Pair query, for trees over any objects.
 #[derive(Debug)]
 pub struct OverlapPairs {
-    /// By the objects of the tree that is searched, and of the other one.
+    /// Kernels by the objects of the searched tree, then of the other tree.
     queries: [[PairKernels; 3]; 3],
-    /// For triangles that pass through each other.
+    /// Kernels for triangles that pass through each other.
     through: PairKernels,
-    /// If pairs are counted by both trees at once.
+    /// Simultaneous descent of both trees, on software adapters only.
     descend: Option<PairsDescend>,
     scan: Scan,
 }
 
-/// The kernels for objects of two kinds.
+/// Kernels for two kinds of objects.
 #[derive(Debug)]
 struct PairKernels {
     counted: CountedQuery,
-    /// Counts in place of `counted`, what [`PairsDescend`] has kept of boxes and balls.
+    /// Counting kernel for the pairs of boxes and balls that [`PairsDescend`] has kept. It replaces that of
+    /// `counted`.
     kept: Option<QueryKernel>,
 }
 
 impl OverlapPairs {
-    /// The query, compiled when it is first needed.
+    /// Creates the query. Its kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         Self::with_predicate(gpu, None)
     }
 
-    /// As [`OverlapPairs::new`], for objects of the tree that is searched which a predicate of the caller's accepts;
-    /// its `query` is the leaf of the other object.
+    /// Creates the query like [`OverlapPairs::new`], but only over objects of the searched tree that your
+    /// predicate accepts. Its argument `query` is the leaf of the other object.
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
         let query = |objects: Objects, others: Objects, through: u8| {
             let entries = ["pairs_count", "pairs_collect", "pairs_append"];
@@ -170,7 +171,8 @@ impl OverlapPairs {
         }
     }
 
-    /// Adds the kernels for a tree over `objects` that is asked by one over `others` to what has to be compiled.
+    /// Adds the kernels for a searched tree over `objects` and another tree over `others` to the set of
+    /// pipelines to compile.
     pub fn needs(&self, objects: Objects, others: Objects, needs: &mut Needs) {
         let kernels = &self.queries[objects as usize][others as usize];
         match (&self.descend, &kernels.kept) {
@@ -184,13 +186,13 @@ impl OverlapPairs {
         self.scan.needs(needs);
     }
 
-    /// Records how many pairs each leaf of the other tree has, and where those of each begin if they are collected:
-    /// its [`Tree::triangle_count`] is the number of queries.
+    /// Records the number of pairs of each leaf of the other tree, and the offset of each leaf's first pair.
+    /// The number of queries is the other tree's [`Tree::triangle_count`].
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where `counts` has no room for as many; those of compiling the kernels,
-    /// where they were not compiled before.
+    /// [`Error::Limit`](crate::Error::Limit) if `counts` has no room for this many queries. A compilation
+    /// error, if the kernels were not compiled before.
     pub fn record_count(
         &self,
         gpu: &Gpu,
@@ -221,12 +223,12 @@ impl OverlapPairs {
         self.scan.record(gpu, recorder, &counts.offsets, query.count)
     }
 
-    /// Records the pairs ([`ObjectPair`]), from each leaf's offset on. [`OverlapPairs::record_count`] of the same comes
-    /// first, and `found` has room for as many as it has counted.
+    /// Records the collection of the pairs ([`ObjectPair`]), from each leaf's offset on. First record
+    /// [`OverlapPairs::record_count`] of the same query. `found` must have room for the counted total.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// The errors of [`OverlapPairs::record_count`].
     pub fn record_collect(
         &self,
         gpu: &Gpu,
@@ -240,13 +242,13 @@ impl OverlapPairs {
         counted.record_collect(gpu, recorder, &pairs.asked(&uniform), counts, found)
     }
 
-    /// Records the pairs in one go, in any order and as far as `found` has room. The first word of `total`,
-    /// which has COPY_DST, becomes how many there are, whatever has found room; from 0xf000_0000 on there may be
-    /// more.
+    /// Records the pairs in one pass, in any order, until `found` is full. The first word of `total`, whose
+    /// buffer needs `COPY_DST`, becomes the number of pairs, even if they exceed the room. From 0xf000_0000
+    /// on, there may be more.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel, where it was not compiled before.
+    /// A compilation error, if the kernel was not compiled before.
     pub fn record_append(
         &self,
         gpu: &Gpu,
@@ -260,11 +262,11 @@ impl OverlapPairs {
         counted.record_append(gpu, recorder, &pairs.asked(&uniform), [total, found])
     }
 
-    /// Finds the pairs, in a buffer of just the size: counts, waits for the sum, and collects.
+    /// Finds the pairs, in a buffer of exactly the right size. It counts, waits for the total, and collects.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them; those of compiling.
+    /// [`Error::Limit`](crate::Error::Limit) if the pairs exceed the device's limits. Any compilation error.
     pub fn run(&self, gpu: &Gpu, pairs: &Pairs<'_>) -> Result<Found<ObjectPair>> {
         let uniform = query_buffer(gpu, pairs.query(0));
         let counted = &self.kernels(pairs).counted;

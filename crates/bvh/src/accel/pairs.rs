@@ -1,16 +1,15 @@
-//! What the radix sort works on: pairs of keys and values, the digits of their keys, and the kernels for one
-//! digit.
+//! Data of the radix sort: key-value pairs, the digits of their keys, and the kernels for one digit.
 
 use super::layout::SortParams;
 use crate::gpu::{Array, Gpu, Kernel};
 
-/// Pairs to be sorted, with what the sort needs beside them. Each digit moves the pairs to the other of two
+/// Key-value pairs to sort, with the sort's auxiliary buffers. Each digit moves the pairs to the other of two
 /// arrays.
 #[derive(Debug)]
 pub struct SortBuffers {
-    /// Keys, a word each.
+    /// Keys, one word each.
     pub keys: [Array; 2],
-    /// Values, a word each.
+    /// Values, one word each.
     pub values: [Array; 2],
     pub(super) counts: wgpu::Buffer,
     pub(super) totals: wgpu::Buffer,
@@ -28,8 +27,7 @@ pub struct Digits {
 }
 
 impl Digits {
-    /// Sorts the first `count` pairs from now on. It takes effect through the queue: what has been recorded
-    /// has to be submitted before.
+    /// Sets the number of pairs to sort. It writes through the queue, so submit earlier recordings first.
     pub fn set_count(&mut self, gpu: &Gpu, count: u32) {
         if std::mem::replace(&mut self.count, count) == count {
             return;
@@ -46,27 +44,27 @@ impl Digits {
         }
     }
 
-    /// Which of the two arrays holds the pairs at first.
+    /// Returns the index of the array that holds the unsorted pairs.
     pub fn input(&self) -> usize {
         self.input
     }
 
-    /// Which of the two arrays holds the sorted pairs.
+    /// Returns the index of the array that holds the sorted pairs.
     pub fn output(&self) -> usize {
         (self.input + self.groups.len()) % 2
     }
 }
 
-/// The kernels that sort by one digit, and how they divide the pairs.
+/// Kernels that sort by one digit, and their partition of the pairs into blocks.
 #[derive(Debug)]
 pub(super) struct SortKernels {
     pub(super) histogram: Kernel,
     pub(super) scan: Kernel,
     pub(super) scatter: Kernel,
-    /// All digits of at most [`SORT_SMALL`](super::layout::SORT_SMALL) pairs in one dispatch.
+    /// Sorts all digits of at most [`SORT_SMALL`](super::layout::SORT_SMALL) pairs in one dispatch.
     pub(super) small: Option<Kernel>,
-    /// Pairs of a block, by the number of all pairs.
+    /// Returns the pairs per block for a number of pairs.
     pub(super) block_size: fn(u32) -> u32,
-    /// Workgroups of `histogram` and `scatter`, and of `scan`, by the number of blocks.
+    /// Returns the workgroups of `histogram` and `scatter`, and of `scan`, for a number of blocks.
     pub(super) workgroups: fn(u32) -> [u32; 2],
 }

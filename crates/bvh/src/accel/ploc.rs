@@ -1,5 +1,5 @@
-//! `ploc`, `ploc_leaves`, `ploc_nodes`: from sorted items to leaves and nodes of lower cost than a radix tree's
-//! (Meister and Bittner 2018), in chunks that a workgroup joins by itself, a dispatch a level.
+//! `ploc`, `ploc_leaves`, `ploc_nodes`: build leaves and nodes of lower cost than a radix tree's from sorted
+//! items (Meister and Bittner 2018). A workgroup clusters a chunk by itself, and each level is one dispatch.
 
 use super::{
     layout::{BuildParams, PLOC_BLOCK, PLOC_LEFT, PLOC_ROWS, PlocLevel},
@@ -14,12 +14,13 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Rounds in which a chunk halves its clusters to those that it leaves, with one more: see `halvings` in WGSL.
+/// Rounds in which a chunk halves its clusters to the PLOC_LEFT that it passes on, plus one: see `halvings`
+/// in WGSL.
 const ROUNDS: u32 = (PLOC_BLOCK / PLOC_LEFT).ilog2() + 1;
-/// The same for the chunk that joins all.
+/// Rounds in which the last chunk merges all its clusters, plus one.
 const LAST_ROUNDS: u32 = PLOC_BLOCK.ilog2() + 1;
 
-/// The kernels.
+/// Kernels of the PLOC build.
 #[derive(Debug)]
 pub(super) struct Ploc {
     items: Kernel,
@@ -28,11 +29,12 @@ pub(super) struct Ploc {
     nodes: Kernel,
 }
 
-/// The kernels with what they bind for one scene's trees.
+/// Kernels with the bind groups for one scene's trees.
 #[derive(Debug)]
 pub(super) struct PlocStages {
     kernels: Arc<Ploc>,
-    /// Where each level's clusters are. The first level's are the items.
+    /// Bind group, uniform buffer and buffer offsets of each level. The clusters of the first level are the
+    /// items.
     levels: Vec<(Bound, wgpu::Buffer, PlocLevel)>,
     leaves: Bound,
     nodes: Bound,
@@ -52,7 +54,8 @@ impl Ploc {
             items: kernel("bvh/build/ploc.wgsl", "ploc_items", &shared, &level),
             clusters: kernel("bvh/build/ploc.wgsl", "ploc_clusters", &shared, &level),
             leaves: kernel("bvh/build/ploc_leaves.wgsl", "ploc_leaves", &shared, &leaves),
-            // Without the geometry, which would be more than the eight buffers that the weakest devices bind.
+            // Does not bind the geometry, which would exceed the eight storage buffers of the weakest
+            // devices.
             nodes: kernel("bvh/build/ploc_nodes.wgsl", "ploc_nodes", &shared[1..], &nodes),
         }
     }
@@ -86,8 +89,8 @@ impl Ploc {
 }
 
 impl PlocStages {
-    /// Makes the nodes of so many items, which [`PlocStages::set_count`] has been told, and publishes all nodes
-    /// and leaves.
+    /// Records the nodes of `items` items, and publishes all nodes and leaves. Call [`PlocStages::set_count`]
+    /// with the same number first.
     pub(super) fn record(&self, stages: &mut Stages<'_, '_>, items: u32) -> Result<()> {
         let kernels = &self.kernels;
         let mut kernel = &kernels.items;
@@ -104,7 +107,7 @@ impl PlocStages {
         Ok(())
     }
 
-    /// From now on makes the nodes of that many items.
+    /// Sets the number of items for the next builds.
     pub(super) fn set_count(&self, gpu: &Gpu, items: u32) {
         let chunks = chunks(items);
         for (index, (_, uniform, level)) in self.levels.iter().enumerate() {
@@ -121,7 +124,7 @@ impl PlocStages {
     }
 }
 
-/// Chunks of each level over so many items; at least one level.
+/// Returns the number of chunks on each level over `items` items. There is at least one level.
 fn chunks(items: u32) -> Vec<u32> {
     let mut chunks = vec![items.div_ceil(PLOC_BLOCK).max(1)];
     while chunks[chunks.len() - 1] > 1 {
@@ -130,15 +133,15 @@ fn chunks(items: u32) -> Vec<u32> {
     chunks
 }
 
-/// Rounds that so many levels need at least.
+/// Returns the minimum number of rounds that `levels` levels need.
 fn rounds(levels: u32) -> u32 {
     levels
         .checked_sub(1)
         .map_or(0, |others| others * ROUNDS + LAST_ROUNDS)
 }
 
-/// Says in `params` where the words of `bvh/build/ploc_links.wgsl` begin, behind the first `words` of the scratch buffer;
-/// returns the words in all.
+/// Sets the word offsets of `bvh/build/ploc_links.wgsl` in `params`, after the first `words` words of the
+/// scratch buffer. Returns the total number of words.
 pub(super) fn scratch_words(params: &mut BuildParams, words: u32) -> u32 {
     let left: u32 = left(params.item_count).sum();
     params.link_word = words;
@@ -146,14 +149,14 @@ pub(super) fn scratch_words(params: &mut BuildParams, words: u32) -> u32 {
     params.count_word + 2 * params.item_count + left
 }
 
-/// Chunks of each level but the last, which leaves nothing.
+/// Returns the number of chunks on each level but the last, which passes nothing on.
 fn left(items: u32) -> impl Iterator<Item = u32> {
     let mut chunks = chunks(items);
     chunks.pop();
     chunks.into_iter()
 }
 
-/// The levels over all items: where their slots, rows and words are.
+/// Returns the levels over all items, with the offsets of their slots, rows and words.
 fn levels(params: &BuildParams) -> Vec<PlocLevel> {
     let mut level = PlocLevel {
         next_slot: params.item_count,

@@ -11,15 +11,15 @@ use crate::{
 use bytemuck::Pod;
 use std::marker::PhantomData;
 
-/// What a list consists of: rows of four numbers, of which the first begins with a position.
+/// Element of a query list: rows of four numbers, of which the first begins with a position.
 pub trait Placed: Pod {
-    /// The row that begins with another position: queries are sorted by the middle of both. `None` where there is
-    /// nothing to sort by.
+    /// Index of the row that begins with a second position. Queries are sorted by the midpoint of both.
+    /// `None` if queries of this type cannot be sorted.
     #[doc(hidden)]
     const FAR_ROW: Option<u32>;
 }
 
-/// A point, and how far from it is looked.
+/// Point with a search radius.
 impl Placed for [f32; 4] {
     const FAR_ROW: Option<u32> = Some(0);
 }
@@ -27,9 +27,9 @@ impl Placed for [f32; 4] {
 /// Queries in GPU memory.
 #[derive(Debug)]
 pub struct Queries<Q> {
-    /// The queries.
+    /// Buffer of the queries.
     pub buffer: wgpu::Buffer,
-    /// How many of them are asked.
+    /// Number of queries that are run.
     pub count: u32,
     order: Option<OrderBuffers>,
     of: PhantomData<Q>,
@@ -40,7 +40,7 @@ impl<Q: Placed> Queries<Q> {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them.
+    /// [`Error::Limit`](crate::Error::Limit) if the queries exceed the device's limits.
     pub fn new(gpu: &Gpu, queries: &[Q]) -> Result<Self> {
         let what = format!("a list of {} queries", queries.len());
         gpu.check_binding(&what, size_of_val(queries) as u64)?;
@@ -50,7 +50,7 @@ impl<Q: Placed> Queries<Q> {
         Ok(Self::of_buffer(buffer, queries.len() as u32))
     }
 
-    /// The first `count` queries of a buffer of the caller's, with the usage `STORAGE`.
+    /// Wraps the first `count` queries of your buffer, which needs the usage `STORAGE`.
     pub fn of_buffer(buffer: wgpu::Buffer, count: u32) -> Self {
         Self {
             buffer,
@@ -60,7 +60,7 @@ impl<Q: Placed> Queries<Q> {
         }
     }
 
-    /// The same, sorted whenever they are asked, where there is anything to sort by.
+    /// Returns the same queries, to be sorted before each run, if this type can be sorted.
     pub(super) fn sorted(self, gpu: &Gpu, order: &QueryOrder) -> Result<Self> {
         let order = match Q::FAR_ROW {
             Some(_) => Some(order.buffers(gpu, self.count)?),
@@ -73,7 +73,7 @@ impl<Q: Placed> Queries<Q> {
         self.order.is_some()
     }
 
-    /// Records the sort, if they want one.
+    /// Records the sort, if these queries are to be sorted.
     pub(super) fn record_sort(
         &self,
         gpu: &Gpu,
@@ -88,7 +88,7 @@ impl<Q: Placed> Queries<Q> {
         order.record(gpu, recorder, tree, &self.buffer, rows, buffers)
     }
 
-    /// What kernels bind as their order; where there is none, any array of words, which they do not read.
+    /// Returns the order to bind. Without one, returns any array of words, which the kernels do not read.
     pub(super) fn order<'a>(&'a self, tree: &'a Tree) -> &'a Array {
         let order = self.order.as_ref();
         order.map_or(tree.order(), OrderBuffers::order)

@@ -1,5 +1,5 @@
-//! `query_codes` and a sort: queries in the order of their Morton codes, so that threads side by side visit the
-//! same nodes.
+//! `query_codes` and a sort: order queries by their Morton codes, so that neighbouring threads visit the same
+//! nodes.
 
 use super::{
     layout::TRACE_BLOCK,
@@ -14,13 +14,13 @@ use crate::{
     },
 };
 
-/// Queries from which on sorting them pays.
+/// Number of queries from which sorting them pays off.
 pub(super) const SORTED_FROM: u32 = 4096;
 
-/// Bits of a code.
+/// Bits of a query's Morton code.
 const CODE_BITS: u32 = 30;
 
-/// The kernels.
+/// Kernels that sort queries.
 #[derive(Debug)]
 pub(super) struct QueryOrder {
     codes: Kernel,
@@ -28,7 +28,7 @@ pub(super) struct QueryOrder {
     tree: wgpu::BindGroupLayout,
 }
 
-/// Room for the order of a number of queries.
+/// Buffers for the order of a list of queries.
 #[derive(Debug)]
 pub(super) struct OrderBuffers {
     pairs: SortBuffers,
@@ -37,7 +37,7 @@ pub(super) struct OrderBuffers {
 }
 
 impl OrderBuffers {
-    /// The numbers of the queries, once they are sorted.
+    /// Returns the indices of the queries in sorted order.
     pub(super) fn order(&self) -> &Array {
         &self.pairs.values[self.digits.output()]
     }
@@ -64,8 +64,8 @@ impl QueryOrder {
         Ok(OrderBuffers { pairs, digits, count })
     }
 
-    /// Sorts queries of `rows` rows of four floats each, which lie in the middle of their first row and row `far`: see
-    /// `query_codes.wgsl`.
+    /// Records the sort of queries of `rows` rows of four floats each. A query's position is the midpoint of
+    /// its first row and row `far`: see `query_codes.wgsl`.
     pub(super) fn record(
         &self,
         gpu: &Gpu,

@@ -1,4 +1,4 @@
-//! `scan`: numbers into the sums of those before each, in place.
+//! `scan`: in-place exclusive prefix sum.
 
 use super::layout::SCAN_BLOCK;
 use crate::{
@@ -9,14 +9,14 @@ use crate::{
     },
 };
 
-/// The kernels.
+/// Kernels of the prefix sum.
 #[derive(Debug)]
 pub struct Scan {
     kernels: [Kernel; 3],
 }
 
 impl Scan {
-    /// The kernels, compiled when they are first needed.
+    /// Creates the kernels. They are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         let kernels = ["scan_blocks", "scan_sums", "scan_add"].map(|entry| {
             let bindings = [Uniform, Write, Write];
@@ -25,17 +25,17 @@ impl Scan {
         Self { kernels }
     }
 
-    /// What it compiles.
+    /// Adds its kernels to the set of pipelines to compile.
     pub fn needs(&self, needs: &mut Needs) {
         self.kernels.iter().for_each(|kernel| kernel.needs(needs));
     }
 
-    /// Replaces the first `count` of `numbers` by the sums of those before each, and the one behind them by
-    /// the sum of all: `u32::MAX` where that is not less. There is room for so many and one more.
+    /// Replaces the first `count` of `numbers` by their exclusive prefix sum, and writes the total after
+    /// them. Sums saturate at `u32::MAX`. The buffer needs room for `count` + 1 numbers.
     ///
     /// # Errors
     ///
-    /// Those of compiling.
+    /// A compilation error, if the kernels were not compiled before.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -43,7 +43,7 @@ impl Scan {
         numbers: &wgpu::Buffer,
         count: u32,
     ) -> Result<()> {
-        // Kernels of the tree may be created without checks of indices.
+        // Clamp the count here, because the tree's kernels may be compiled without bounds checks.
         let room = u32::try_from(numbers.size() / 4).unwrap_or(u32::MAX);
         let count = count.min(room.saturating_sub(1));
         let blocks = count.div_ceil(SCAN_BLOCK);

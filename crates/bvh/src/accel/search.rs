@@ -1,4 +1,4 @@
-//! What every query of a list has: where it searches, and what it accepts.
+//! Parameters shared by all list queries: the tree to search, and the filter on its objects.
 
 use super::{
     layout::{Objects, TRACE_BLOCK},
@@ -17,23 +17,24 @@ use crate::{
 use bytemuck::Pod;
 use wgpu::BufferUsages as Usage;
 
-/// Where a query searches.
+/// Search parameters of a query.
 #[derive(Debug, Clone, Copy)]
 pub struct Search<'a> {
-    /// The tree.
+    /// Tree to search.
     pub tree: &'a Tree,
-    /// Objects that are tested without going further down: any number from 1 gives the same answers.
+    /// Maximum number of objects in a range that is tested without descending further. Any number from 1
+    /// gives the same results.
     pub leaf_cutoff: u32,
-    /// Accepts what has one of these bits in the word of its object (`payload`, the second word of
-    /// [`Geometry::triangle_info`](super::Geometry::triangle_info)); 0 accepts everything. A [`Predicate`] may
-    /// read it as it likes.
+    /// Filter on the objects: accepts those with one of these bits in their word `payload`, the second word
+    /// of [`Geometry::triangle_info`](super::Geometry::triangle_info). 0 accepts everything. A [`Predicate`]
+    /// may use it in any way.
     pub mask: u32,
-    /// The bind group of the query's [`Predicate`], if that has one.
+    /// Bind group of the query's [`Predicate`], if it has one.
     pub predicate: Option<&'a wgpu::BindGroup>,
 }
 
 impl<'a> Search<'a> {
-    /// All objects of `tree`.
+    /// Searches all objects of `tree`.
     pub fn new(tree: &'a Tree) -> Self {
         Self {
             tree,
@@ -43,17 +44,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Those that have one of the bits of `mask`.
+    /// Restricts the search to objects that have one of the bits of `mask`.
     pub fn with_mask(self, mask: u32) -> Self {
         Self { mask, ..self }
     }
 }
 
-/// A condition of the caller's on objects, in WGSL: in place of [`Search::mask`].
+/// User-defined filter on objects, in WGSL. It replaces the test of [`Search::mask`].
 ///
-/// The text defines `fn bvh_query_accepts(query: u32, object: LeafTriangle, mask: u32) -> bool`: whether the
-/// query of that number accepts the object of a leaf (`bvh/tree.wgsl`). It may declare bindings of bind
-/// group 2.
+/// The source defines `fn bvh_query_accepts(query: u32, object: LeafTriangle, mask: u32) -> bool`, which is
+/// true if the query with this index accepts the object of a leaf (`bvh/tree.wgsl`). It may declare bindings
+/// in bind group 2.
 #[derive(Debug, Clone)]
 pub struct Predicate {
     wgsl: Replaced,
@@ -61,7 +62,8 @@ pub struct Predicate {
 }
 
 impl Predicate {
-    /// The text `wgsl`, called `name` in errors, and the layout of its bind group 2 if it has one.
+    /// Creates a predicate from the source `wgsl`, named `name` in errors, and the layout of its bind group 2
+    /// if it has one.
     pub fn new(name: &str, wgsl: &str, layout: Option<wgpu::BindGroupLayout>) -> Self {
         let wgsl = Replaced {
             path: "bvh/predicate.wgsl",
@@ -72,7 +74,7 @@ impl Predicate {
     }
 }
 
-/// A kernel of a query over the tree: its own bindings are group 0.
+/// Query kernel over a tree. Its own bindings are group 0.
 #[derive(Debug)]
 pub(super) struct QueryKernel {
     kernel: Kernel,
@@ -100,7 +102,7 @@ impl QueryKernel {
         self.kernel.needs(needs);
     }
 
-    /// Records a thread for each of `count` queries.
+    /// Records one thread for each of `count` queries.
     pub(super) fn record(
         &self,
         gpu: &Gpu,
@@ -114,7 +116,7 @@ impl QueryKernel {
         self.dispatch(gpu, &mut pass, search, count, own)
     }
 
-    /// As [`QueryKernel::record`], into a pass.
+    /// Records like [`QueryKernel::record`], into an open pass.
     pub(super) fn dispatch(
         &self,
         gpu: &Gpu,
@@ -131,17 +133,18 @@ impl QueryKernel {
     }
 }
 
-/// A query that answers each item of a list by as many results as every other, in one dispatch.
+/// Query with the same number of results for each item of a list, in one dispatch.
 #[derive(Debug)]
 pub(super) struct ListQuery {
     label: &'static str,
-    /// By the objects, and by whether the list is sorted.
+    /// Kernels by kind of object, then unsorted and sorted.
     kernels: Vec<[QueryKernel; 2]>,
     order: QueryOrder,
 }
 
 impl ListQuery {
-    /// Of a kernel called `entry`, for trees over each of `objects`, in the order of [`Objects::ALL`].
+    /// Creates the query from the kernel `entry`, for trees over each of `objects`, which are in the order of
+    /// [`Objects::ALL`].
     pub(super) fn new(
         gpu: &Gpu,
         path: &'static str,
@@ -151,7 +154,7 @@ impl ListQuery {
     ) -> Self {
         let kernel = |objects: Objects, sorted: u8| {
             let mut constants = vec![("QUERIES_SORTED", f64::from(sorted))];
-            // Triangles are the shader's default.
+            // Triangles are the default in the shader.
             if objects != Objects::Triangles {
                 constants.push(("BVH_OBJECTS", objects.constant()));
             }
@@ -166,7 +169,7 @@ impl ListQuery {
         }
     }
 
-    /// Adds the kernels for trees over `objects` to what has to be compiled.
+    /// Adds the kernels for trees over `objects` to the set of pipelines to compile.
     pub(super) fn needs(&self, objects: Objects, needs: &mut Needs) {
         for kernel in self.kernels.get(objects as usize).into_iter().flatten() {
             kernel.needs(needs);
@@ -174,12 +177,12 @@ impl ListQuery {
         self.order.needs(needs);
     }
 
-    /// The same queries, sorted first.
+    /// Returns the same queries, to be sorted before each run.
     pub(super) fn sorted<Q: Placed>(&self, gpu: &Gpu, queries: Queries<Q>) -> Result<Queries<Q>> {
         queries.sorted(gpu, &self.order)
     }
 
-    /// Records `queries`; `number` is one of the query's own.
+    /// Records `queries`. `number` is a parameter that only some queries use.
     pub(super) fn record<Q: Placed>(
         &self,
         gpu: &Gpu,
@@ -190,12 +193,10 @@ impl ListQuery {
         found: &wgpu::Buffer,
     ) -> Result<()> {
         let objects = search.tree.objects();
-        let kernels = self.kernels.get(objects as usize).ok_or_else(|| {
-            Error::Tree(format!(
-                "{} has no answers from trees over {objects:?}",
-                self.label
-            ))
-        })?;
+        let kernels = self
+            .kernels
+            .get(objects as usize)
+            .ok_or_else(|| Error::Tree(format!("{} does not support trees over {objects:?}", self.label)))?;
         queries.record_sort(gpu, recorder, search.tree, &self.order)?;
         let count = queries.count;
         let query = [[count, search.leaf_cutoff.max(1), number, search.mask]];
@@ -205,7 +206,7 @@ impl ListQuery {
         kernel.record(gpu, recorder, self.label, search, count, &own)
     }
 
-    /// Uploads `queries`, records, and waits for `each` results of every query. Many are sorted first.
+    /// Uploads `queries`, records them, and waits for `each` results per query. Large lists are sorted first.
     pub(super) fn run<Q: Placed, F: Pod>(
         &self,
         gpu: &Gpu,

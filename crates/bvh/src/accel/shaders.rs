@@ -1,4 +1,4 @@
-//! The tree's shaders, and how a caller's own shader imports them.
+//! The tree's shaders, and their composition with a caller's own shader.
 
 use super::layout::{self, Objects};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// The shaders of the tree, for [`Gpu::from_device`].
+/// Shaders of the tree, for [`Gpu::from_device`].
 pub static SHADERS: Library = Library {
     files: wgsl_files![
         "bvh/angle.wgsl",
@@ -85,21 +85,21 @@ pub static SHADERS: Library = Library {
         "bvh/tree_read.wgsl",
     ],
     constants: &[layout::CONSTANTS],
-    // Numbers of vertices are the geometry's, which is validated; all others are made by these kernels. Every
-    // loop counts something that ends: bits, digits, leaves, levels, or nodes to be visited.
+    // The vertex indices come from the geometry, which was validated. All other indices are computed by these
+    // kernels. Every loop is bounded by a finite count of bits, digits, leaves, levels or unvisited nodes.
     proven: &["bvh/build/", "bvh/query/", "bvh/software/"],
     base: None,
 };
 
-/// Plain WGSL of a caller's shader `text`, with the files that its `#import "bvh/bvh.wgsl"` lines name;
-/// `name` is the shader's name in errors. It fits trees of the device `gpu`, which may differ in how they are
-/// bound.
+/// Composes the caller's shader `text` with the files of its `#import "bvh/bvh.wgsl"` lines into plain WGSL.
+/// Errors refer to the shader as `name`. The result fits trees of the device `gpu`. Other devices may bind
+/// trees differently.
 ///
 /// `bvh/bvh.wgsl` declares the tree as bind group 1 ([`Tree::bind_group`](super::Tree::bind_group)) and
-/// offers `bvh_closest_hit(ray: Ray, leaf_cutoff: u32) -> Hit` and `bvh_any_hit(ray: Ray, leaf_cutoff: u32)
-/// -> bool`. The caller's shader defines `fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) ->
-/// bool`, the any-hit test of triangles with [`ANY_HIT_TEST`](super::layout::ANY_HIT_TEST).
-/// `bvh/bvh_nearest.wgsl` and `bvh/bvh_overlap.wgsl` are other queries of the same bind group.
+/// defines `bvh_closest_hit(ray: Ray, leaf_cutoff: u32) -> Hit` and `bvh_any_hit(ray: Ray, leaf_cutoff: u32)
+/// -> bool`. The caller's shader defines the any-hit test of triangles with
+/// [`ANY_HIT_TEST`](super::layout::ANY_HIT_TEST), `fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f)
+/// -> bool`. `bvh/bvh_nearest.wgsl` and `bvh/bvh_overlap.wgsl` are other queries over the same bind group.
 ///
 /// # Errors
 ///
@@ -108,16 +108,16 @@ pub fn compose(gpu: &Gpu, name: &str, text: &str) -> Result<Composed> {
     shader::compose_text(gpu.shaders(), name, text, gpu.capabilities.arrays)
 }
 
-/// As [`compose`], compiled.
+/// Composes like [`compose`], and compiles the result.
 ///
 /// # Errors
 ///
-/// As there, and those of the WGSL, with the file and line of the caller's text or of canopy's.
+/// Any error of [`compose`], and WGSL errors with the file and line in your source or in canopy's.
 pub fn shader_module(gpu: &Gpu, name: &str, text: &str) -> Result<wgpu::ShaderModule> {
     shader::create_module(gpu, name, &compose(gpu, name, text)?, false)
 }
 
-/// What [`Tree::wgsl`](super::Tree::wgsl) consists of.
+/// Imports of [`Tree::wgsl`](super::Tree::wgsl).
 const QUERIES: &str = "\
 #import \"bvh/bvh.wgsl\"
 #import \"bvh/bvh_crossings.wgsl\"
@@ -126,8 +126,8 @@ const QUERIES: &str = "\
 #import \"bvh/bvh_sweep.wgsl\"
 ";
 
-/// All queries in plain WGSL for a tree at bind group `group`, over objects of that kind, with no global names but
-/// those that begin with `bvh_`, `Bvh` or `BVH_`. `accepts` defines `bvh_accepts`.
+/// Returns all queries in plain WGSL, for a tree over `objects` at bind group `group`. All global names begin
+/// with `bvh_`, `Bvh` or `BVH_`. `accepts` defines `bvh_accepts`.
 pub(super) fn queries(gpu: &Gpu, objects: Objects, group: u32, accepts: &str) -> Result<String> {
     let text = format!("{QUERIES}{accepts}\n");
     let composed = compose(gpu, "bvh_accepts", &text)?.text;
@@ -138,7 +138,7 @@ pub(super) fn queries(gpu: &Gpu, objects: Objects, group: u32, accepts: &str) ->
     Ok(prefixed(&composed))
 }
 
-/// Comments left out, and every global name with a prefix.
+/// Removes comments and prefixes every global name.
 fn prefixed(text: &str) -> String {
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or(""));
     let code: String = lines
@@ -178,7 +178,7 @@ fn prefixed(text: &str) -> String {
     renamed.collect()
 }
 
-/// The words of WGSL, and what is between them, in order.
+/// Splits WGSL into words and the characters between them, in order.
 fn tokens(code: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = code;
@@ -199,7 +199,7 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
-/// The name in the manner of its kind: of constants, types, or functions and variables.
+/// Prefixes a name in the style of its kind: constants, types, or functions and variables.
 fn with_prefix(name: &str) -> String {
     let of_kind = |prefix: &str| match name.starts_with(prefix) {
         true => name.to_owned(),

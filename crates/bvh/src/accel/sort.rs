@@ -11,20 +11,20 @@ use crate::{
     gpu::{Array, Gpu, Kernel, Needs, Passes, Recorder, Workgroups},
 };
 
-/// Dispatches of one eight-bit digit.
+/// Number of dispatches per eight-bit digit.
 const DISPATCHES_PER_DIGIT: u32 = 3;
 
-/// The sort's kernels.
+/// Kernels of the radix sort.
 #[derive(Debug)]
 pub struct RadixSort(SortKernels);
 
 impl RadixSort {
-    /// The sort that suits the device, compiled when it is first needed.
+    /// Creates the sort that suits the device. Its kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         Self(implementation::sort(gpu))
     }
 
-    /// Adds its kernels to what has to be compiled.
+    /// Adds its kernels to the set of pipelines to compile.
     pub fn needs(&self, needs: &mut Needs) {
         let kernels = &self.0;
         for kernel in [&kernels.histogram, &kernels.scan, &kernels.scatter] {
@@ -35,14 +35,14 @@ impl RadixSort {
         }
     }
 
-    /// Buffers for up to `capacity` pairs.
+    /// Creates buffers for up to `capacity` pairs.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them.
+    /// [`Error::Limit`](crate::Error::Limit) if they exceed the device's limits.
     pub fn buffers(&self, gpu: &Gpu, capacity: u32) -> Result<SortBuffers> {
         let array = |label| Array::new(gpu, label, 1, capacity.max(1));
-        // Fewer pairs may lie in as many as 256 runs.
+        // A smaller number of pairs may be split into as many as 256 runs.
         let blocks = capacity.div_ceil((self.0.block_size)(capacity)).max(256);
         let counts_bytes = u64::from(blocks) * 256 * 4;
         gpu.check_binding("sort.counts", counts_bytes)?;
@@ -55,8 +55,8 @@ impl RadixSort {
         })
     }
 
-    /// As many digits as hold the lowest `bits` of the keys, of pairs in the arrays `input` of `buffers`.
-    /// With `implied_values` the pairs' values are their own numbers, whatever the buffer holds.
+    /// Returns as many digits as the lowest `bits` of the keys have, for pairs in array `input` of `buffers`.
+    /// With `implied_values`, the values are the pairs' own indices, and the buffer's contents are ignored.
     pub fn digits(
         &self,
         gpu: &Gpu,
@@ -129,12 +129,12 @@ impl RadixSort {
         }
     }
 
-    /// Sorts from the arrays [`Digits::input`], which have been published, into [`Digits::output`], and
-    /// publishes the values. Returns the number of dispatches.
+    /// Records the sort from array [`Digits::input`], which must have been published, to array
+    /// [`Digits::output`], and publishes the values. Returns the number of dispatches.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernels, where they were not compiled before.
+    /// A compilation error, if the kernels were not compiled before.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -145,7 +145,7 @@ impl RadixSort {
         self.record_in(gpu, &mut Passes::new(recorder), buffers, digits)
     }
 
-    /// As [`RadixSort::record`], in passes that others share.
+    /// Records like [`RadixSort::record`], in passes shared with other work.
     pub(super) fn record_in(
         &self,
         gpu: &Gpu,
@@ -164,7 +164,7 @@ impl RadixSort {
             return Ok(1);
         }
         if buffers.keys[0].has_texture() {
-            // Publishing ends a pass.
+            // Each publish ends a pass.
             for (number, group) in digits.groups.iter().enumerate() {
                 passes.record("sort", |pass| self.digit(gpu, pass, digits, group))?;
                 let encoder = passes.recorder().encoder();
@@ -183,7 +183,7 @@ impl RadixSort {
         Ok(DISPATCHES_PER_DIGIT * digits.groups.len() as u32)
     }
 
-    /// Sorts by one digit.
+    /// Records the sort by one digit.
     fn digit(
         &self,
         gpu: &Gpu,

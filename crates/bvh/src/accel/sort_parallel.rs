@@ -1,4 +1,5 @@
-//! `sort` for GPUs: workgroups rank their pairs by subgroup ballots, or by a ballot in shared memory.
+//! Radix sort for GPUs. Workgroups rank their pairs with subgroup ballots, or with a ballot in workgroup
+//! memory.
 
 use super::{
     layout::{SORT_BLOCK, SORT_ROUNDS, SORT_SERIAL_BLOCKS},
@@ -9,14 +10,14 @@ use crate::gpu::{
     pass::Binding::{self, ReadArray, Uniform, Write},
 };
 
-/// What the kernels of a digit bind: parameters, input keys and values, output keys and values, counts,
+/// Bindings of the kernels for one digit: parameters, input keys and values, output keys and values, counts,
 /// totals.
 pub(super) const BINDINGS: [Binding; 7] = [Uniform, ReadArray(1), ReadArray(1), Write, Write, Write, Write];
 
-/// Few pairs are sorted by one workgroup, which reads and writes both arrays.
+/// Bindings of `sort_small`, whose single workgroup reads and writes both arrays.
 const SMALL_BINDINGS: [Binding; 5] = [Uniform, Write, Write, Write, Write];
 
-/// The kernels; `by_subgroups` where there are subgroup operations.
+/// Returns the kernels. `by_subgroups` selects the variant with subgroup operations.
 pub(super) fn kernels(gpu: &Gpu, by_subgroups: bool) -> SortKernels {
     let kernel = |path, entry| Kernel::new(gpu, path, entry, &[], &BINDINGS);
     SortKernels {

@@ -1,4 +1,4 @@
-//! What the stages of a build share: the buffers of the tree that they work on, and how a stage is recorded.
+//! Data shared by the stages of a build: the tree's buffers, their bind groups, and how a stage is recorded.
 
 use crate::{
     Result,
@@ -14,7 +14,7 @@ use std::ops::Range;
 pub(super) struct StageLayouts {
     /// Group 1, the merged geometry: `bvh/geometry.wgsl`.
     pub(super) geometry: wgpu::BindGroupLayout,
-    /// Group 2, what was sorted: `bvh/sorted.wgsl`.
+    /// Group 2, the sorted items: `bvh/sorted.wgsl`.
     pub(super) sorted: wgpu::BindGroupLayout,
 }
 
@@ -28,7 +28,7 @@ impl StageLayouts {
     }
 }
 
-/// The buffers of a tree, as the stages that make its nodes need them.
+/// Buffers of a tree, for the stages that make its nodes.
 #[derive(Debug)]
 pub(super) struct Room<'a> {
     pub(super) triangle_count: u32,
@@ -38,32 +38,33 @@ pub(super) struct Room<'a> {
     pub(super) nodes: &'a Array,
     pub(super) scratch: &'a wgpu::Buffer,
     pub(super) triangles: &'a Array,
-    /// For [`StageLayouts::geometry`].
+    /// Bind group of [`StageLayouts::geometry`].
     pub(super) geometry: &'a wgpu::BindGroup,
-    /// For [`StageLayouts::sorted`].
+    /// Bind group of [`StageLayouts::sorted`].
     pub(super) sorted: &'a wgpu::BindGroup,
 }
 
 impl Room<'_> {
-    /// An array of `len` elements of `words` words.
+    /// Creates an array of `len` elements of `words` words each.
     pub(super) fn array(&self, gpu: &Gpu, label: &str, words: u32, len: u64) -> Result<Array> {
         array(gpu, label, self.triangle_count, words, len)
     }
 
-    /// The bind groups of a stage that reads the geometry and what was sorted.
+    /// Creates the bind groups of a stage that reads the geometry and the sorted items.
     pub(super) fn bind(&self, gpu: &Gpu, kernel: &Kernel, own: &[&dyn Bind]) -> Bound {
         let shared = [(1, self.geometry), (2, self.sorted)];
         Bound::new(gpu, kernel, &shared, own)
     }
 }
 
-/// An array of zeros for the trees of so many triangles; the error names the limit that it does not fit.
+/// Creates an array of zeros for the trees of `triangles` triangles. An error names the limit that it
+/// exceeds.
 pub(super) fn array(gpu: &Gpu, label: &str, triangles: u32, words: u32, len: u64) -> Result<Array> {
     let what = format!("{label} of {triangles} triangles");
     Array::new(gpu, &what, words, u32::try_from(len).unwrap_or(u32::MAX))
 }
 
-/// As [`array`], a buffer of `count` elements.
+/// Creates a buffer of `count` elements of `bytes` bytes. An error names the limit that it exceeds.
 pub(super) fn buffer(
     gpu: &Gpu,
     label: &str,
@@ -77,7 +78,7 @@ pub(super) fn buffer(
     Ok(gpu.buffer(label, bytes, usage))
 }
 
-/// The bind groups of one stage: its own, and shared ones by index.
+/// Bind groups of one stage: its own, and shared ones by index.
 #[derive(Debug)]
 pub(super) struct Bound {
     own: wgpu::BindGroup,
@@ -99,11 +100,11 @@ impl Bound {
     }
 }
 
-/// Records the stages of a build: all in one pass, unless each is timed.
+/// Records the stages of a build, in a single pass unless stages are timed.
 pub(super) struct Stages<'a, 's> {
     pub(super) gpu: &'a Gpu,
     pub(super) passes: Passes<'a, Scope<'s>>,
-    /// Dispatches so far.
+    /// Number of dispatches so far.
     pub(super) dispatches: u32,
 }
 
@@ -119,14 +120,14 @@ impl Stages<'_, '_> {
         Ok(())
     }
 
-    /// Lets later stages read the elements of `range` that a stage has written.
+    /// Makes the elements of `range` that a stage has written readable by later stages.
     pub(super) fn publish(&mut self, array: &Array, range: Range<u32>) {
         if array.has_texture() {
             array.publish(self.passes.recorder(), range);
         }
     }
 
-    /// Lets shaders read all of `arrays`; where that is work, it has a scope of its own.
+    /// Makes all of `arrays` readable by shaders. If that takes a copy, it gets a profiler scope of its own.
     pub(super) fn publish_all(&mut self, arrays: &[&Array]) {
         if arrays.iter().any(|array| array.has_texture()) {
             let mut scope = self.passes.recorder().scope("publish");

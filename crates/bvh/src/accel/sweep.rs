@@ -1,5 +1,5 @@
-//! `sweep`: the first contact of each moving capsule or ball of a list. Kernels of your own import
-//! `bvh/bvh_sweep.wgsl`.
+//! `sweep`: finds the first contact of each moving capsule or ball of a list. To use it in your own kernels,
+//! import `bvh/bvh_sweep.wgsl`.
 
 pub use super::layout::{Contact, Sweep};
 use super::{
@@ -12,22 +12,22 @@ use crate::{
     gpu::{Gpu, Needs, Recorder},
 };
 
-/// Sorted by where they start.
+/// Sweeps are sorted by their start positions.
 impl Placed for Sweep {
     const FAR_ROW: Option<u32> = Some(0);
 }
 
-/// The query, for trees over any objects.
+/// Sweep query, for trees over any objects.
 #[derive(Debug)]
 pub struct Sweeps(ListQuery);
 
 impl Sweeps {
-    /// The query, compiled when it is first needed.
+    /// Creates the query. Its kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         Self::with_predicate(gpu, None)
     }
 
-    /// As [`Sweeps::new`], for objects that a predicate of the caller's accepts.
+    /// Creates the query like [`Sweeps::new`], but only over objects that your predicate accepts.
     pub fn with_predicate(gpu: &Gpu, predicate: Option<&Predicate>) -> Self {
         Self(ListQuery::new(
             gpu,
@@ -38,28 +38,28 @@ impl Sweeps {
         ))
     }
 
-    /// Adds its kernel for trees over `objects` to what has to be compiled.
+    /// Adds its kernel for trees over `objects` to the set of pipelines to compile.
     pub fn needs(&self, objects: Objects, needs: &mut Needs) {
         self.0.needs(objects, needs);
     }
 
-    /// The same sweeps, for queries that begin with a sort by Morton codes of where they start. It pays from some thousand on that are in no
-    /// order; what is found is the same, in the same places.
+    /// Returns the same sweeps, to be sorted by the Morton codes of their start positions before each query.
+    /// This pays off from a few thousand unordered sweeps on. Results and their places are the same.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold the order.
+    /// [`Error::Limit`](crate::Error::Limit) if the sort buffers exceed the device's limits.
     pub fn sorted(&self, gpu: &Gpu, sweeps: Queries<Sweep>) -> Result<Queries<Sweep>> {
         self.0.sorted(gpu, sweeps)
     }
 
-    /// Records `sweeps`, each with a [`Contact`] in `contacts`. What a capsule
-    /// touches at the start counts only where it gets nearer: so one that slides along a wall, or leaves it, is
-    /// free to.
+    /// Records the query for `sweeps`, and writes a [`Contact`] per sweep to `contacts`. An object that a
+    /// capsule touches at the start counts only if the capsule moves closer to it. So a capsule can slide
+    /// along a wall or leave it.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel, where it was not compiled before.
+    /// A compilation error, if the kernel was not compiled before.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -71,13 +71,13 @@ impl Sweeps {
         self.0.record(gpu, recorder, search, sweeps, 0, contacts)
     }
 
-    /// Finds the first contact of each of `sweeps`, and waits for it. Many are sorted first
+    /// Finds the first contact of each of `sweeps`, and waits for the results. Large lists are sorted first
     /// ([`Sweeps::sorted`]).
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold sweeps or results; those of
-    /// compiling; [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    /// [`Error::Limit`](crate::Error::Limit) if sweeps or results exceed the device's limits.
+    /// [`Error::Gpu`](crate::Error::Gpu) if the device is lost. Any compilation error.
     pub fn run(&self, gpu: &Gpu, search: &Search<'_>, sweeps: &[Sweep]) -> Result<Vec<Contact>> {
         self.0.run(gpu, search, sweeps, (1, 0))
     }

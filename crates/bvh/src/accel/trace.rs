@@ -1,5 +1,5 @@
-//! `trace`: rays from a list through the trees, for tools and tests; passes of a renderer have their own
-//! kernels on the same core, `bvh/bvh.wgsl`.
+//! `trace`: traces a list of rays, for tools and tests. Passes of a renderer have their own kernels on the
+//! same core, `bvh/bvh.wgsl`.
 
 pub use super::layout::{Hit, Ray, Visits};
 use super::{layout::TRACE_BLOCK, tree::Tree};
@@ -12,21 +12,21 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Which hit ends a ray.
+/// Hit at which a ray query ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Query {
-    /// The nearest.
+    /// Nearest hit along the ray.
     ClosestHit,
-    /// The first that is found.
+    /// First hit that traversal finds.
     AnyHit,
 }
 
 /// Rays in GPU memory, with room for their hits.
 #[derive(Debug)]
 pub struct RayBatch {
-    /// [`Ray`]s.
+    /// Buffer of [`Ray`]s.
     pub rays: wgpu::Buffer,
-    /// A [`Hit`] per ray, once a query is done.
+    /// One [`Hit`] per ray, valid once a query is done.
     pub hits: wgpu::Buffer,
     count: u32,
 }
@@ -36,7 +36,7 @@ impl RayBatch {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold them.
+    /// [`Error::Limit`](crate::Error::Limit) if the rays exceed the device's limits.
     pub fn new(gpu: &Gpu, rays: &[Ray]) -> Result<Self> {
         let what = format!("a list of {} rays", rays.len());
         gpu.check_binding(&what, size_of_val(rays) as u64)?;
@@ -52,11 +52,11 @@ impl RayBatch {
         })
     }
 
-    /// With `count` rays that are in GPU memory.
+    /// Creates a batch from `count` rays that are in GPU memory already.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) where the device's limits do not hold their hits.
+    /// [`Error::Limit`](crate::Error::Limit) if the hits exceed the device's limits.
     pub fn of(gpu: &Gpu, rays: wgpu::Buffer, count: u32) -> Result<Self> {
         let bytes = u64::from(count) * size_of::<Hit>() as u64;
         gpu.check_binding(&format!("hits of {count} rays"), bytes)?;
@@ -65,17 +65,17 @@ impl RayBatch {
         Ok(Self { rays, hits, count })
     }
 
-    /// The number of rays.
+    /// Returns the number of rays.
     pub fn len(&self) -> u32 {
         self.count
     }
 
-    /// Whether it holds no rays.
+    /// True if the batch has no rays.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The hits of the last query, waiting for them.
+    /// Reads back the hits of the last query, and waits for them.
     pub fn read(&self, gpu: &Gpu) -> Result<Vec<Hit>> {
         let bytes = gpu.read(&self.hits)?;
         Ok(bytemuck::pod_collect_to_vec(
@@ -84,7 +84,7 @@ impl RayBatch {
     }
 }
 
-/// The kernels of both queries.
+/// Kernels of both ray queries.
 #[derive(Debug)]
 pub struct Trace {
     closest_hit: Kernel,
@@ -95,7 +95,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The queries, compiled when they are first needed.
+    /// Creates the queries. Their kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
         let kernel = |entry| {
@@ -111,18 +111,18 @@ impl Trace {
         }
     }
 
-    /// Adds the kernels of both queries to what has to be compiled.
+    /// Adds the kernels of both queries to the set of pipelines to compile.
     pub fn needs(&self, needs: &mut Needs) {
         self.closest_hit.needs(needs);
         self.any_hit.needs(needs);
     }
 
-    /// Records the query of all rays of `batch`. Any `leaf_cutoff` from 1 gives the same hits: it is the
-    /// number of triangles that are tested without going further down.
+    /// Records the query for all rays of `batch`. `leaf_cutoff` is the number of triangles that are tested
+    /// without descending further. Any value from 1 gives the same hits.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel, where it was not compiled before.
+    /// A compilation error, if the kernel was not compiled before.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -136,11 +136,11 @@ impl Trace {
         self.record_part(gpu, recorder, tree, batch, (query, leaf_cutoff), all)
     }
 
-    /// As [`Trace::record`], of these rays alone.
+    /// Records like [`Trace::record`], for these rays only.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// The errors of [`Trace::record`].
     pub fn record_part(
         &self,
         gpu: &Gpu,
@@ -162,7 +162,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// Those of [`RayBatch::new`] and [`Trace::record`]; [`Error::Gpu`](crate::Error::Gpu) where the device
+    /// Any error of [`RayBatch::new`] or [`Trace::record`]. [`Error::Gpu`](crate::Error::Gpu) if the device
     /// is lost.
     pub fn run(
         &self,
@@ -179,11 +179,11 @@ impl Trace {
         batch.read(gpu)
     }
 
-    /// Traces the rays of `batch` and waits for what each went through.
+    /// Traces the rays of `batch` and waits for their traversal counts.
     ///
     /// # Errors
     ///
-    /// As [`Trace::run`].
+    /// The errors of [`Trace::run`].
     pub fn count(
         &self,
         gpu: &Gpu,

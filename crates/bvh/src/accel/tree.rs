@@ -1,4 +1,4 @@
-//! The trees of a scene: their buffers, what of them is built next, and how they are bound and read back.
+//! Trees of a scene: their buffers, the selection for the next build, bind groups and readback.
 
 use super::{
     geometry::GeometryArrays,
@@ -22,58 +22,58 @@ use crate::{
 };
 use std::ops::Range;
 
-/// A scene's trees, and what is needed to build them again.
+/// Trees of a scene, with the data for rebuilding them.
 #[derive(Debug)]
 pub struct Tree {
-    /// A [`TlasEntry`] per mesh.
+    /// One [`TlasEntry`] per mesh.
     pub tlas: wgpu::Buffer,
-    /// Four rows a [`Node`], with room for one per triangle and then per mesh: those of a mesh begin at its
-    /// first triangle and those of the TLAS behind the last triangle. Where no node lies, there may be one of
-    /// an earlier build.
+    /// Four rows per [`Node`]. There is room for one node per triangle, then one per mesh. The nodes of a
+    /// mesh begin at the index of its first triangle, those of the TLAS after the last triangle. Unused slots
+    /// may hold nodes of an earlier build.
     pub nodes: Array,
-    /// Three rows a [`LeafTriangle`], in leaf order, and then the meshes in theirs.
+    /// Three rows per [`LeafTriangle`], in leaf order, followed by the leaves of the TLAS.
     pub triangles: Array,
     pub(super) info: wgpu::Buffer,
     pub(super) triangle_count: u32,
     pub(super) objects: Objects,
     pub(super) leaf_cutoff: u32,
     pub(super) quality: Quality,
-    /// Of the last build.
+    /// Quality of the last build.
     pub(super) built_quality: Quality,
     pub(super) meshes: Vec<MeshRange>,
     pub(super) mesh_bounds: wgpu::Buffer,
-    /// The records of `morton`, if there are any.
+    /// Code records of `morton`, if the keys do not hold the whole code and mesh.
     pub(super) codes: Array,
-    /// What the kernels that make nodes share: see `bvh/sorted.wgsl`.
+    /// Scratch buffer shared by the kernels that make nodes: see `bvh/sorted.wgsl`.
     pub(super) scratch: wgpu::Buffer,
     pub(super) geometry: GeometryArrays,
     pub(super) pairs: SortBuffers,
     pub(super) params: wgpu::Buffer,
-    /// What `params` holds when all items are built.
+    /// Contents of `params` for a build of all items.
     pub(super) params_all: BuildParams,
     pub(super) items: wgpu::Buffer,
     pub(super) sorts: Vec<Sort>,
     pub(super) selection: Selection,
-    /// Whose order the last sort made: as [`Selection::meshes`]. `None` before the first one.
+    /// Selection of the last sort, in the form of [`Selection::meshes`]. `None` before the first sort.
     pub(super) sorted: Option<Vec<bool>>,
     pub(super) dispatches: u32,
     pub(super) passes: u32,
     pub(super) stages: TreeStages,
 }
 
-/// How good trees are, and what they cost to build.
+/// Quality of a tree, and its build cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Quality {
     /// Radix trees over Morton codes (Karras 2012).
     #[default]
     Fast,
-    /// Of neighbours in Morton order those are joined whose common box is smallest (Meister and Bittner
-    /// 2018): rays visit fewer nodes. Builds move more bytes, and need 56 bytes of memory more a triangle.
+    /// PLOC: merges the neighbours in Morton order with the smallest merged bounds (Meister and Bittner
+    /// 2018). Rays visit fewer nodes, but builds move more data and need 56 bytes more memory per triangle.
     High,
 }
 
 impl Quality {
-    /// The name in settings and reports.
+    /// Returns the name used in settings and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fast => "fast",
@@ -82,10 +82,10 @@ impl Quality {
     }
 }
 
-/// The items of the next builds.
+/// Items of the next builds.
 #[derive(Debug, Default)]
 pub(super) struct Selection {
-    /// Whether each mesh is built; empty for all.
+    /// True for each mesh that is built. Empty if all are.
     pub(super) meshes: Vec<bool>,
     pub(super) item_count: u32,
     pub(super) item_triangles: u32,
@@ -94,52 +94,52 @@ pub(super) struct Selection {
 /// One sort of a build.
 #[derive(Debug)]
 pub(super) struct Sort {
-    /// What makes its keys from the order of the sort before, with its bind group.
+    /// Kernel that makes the keys from the order of the previous sort, with its bind group.
     pub(super) regroup: Option<(Regroup, Bound)>,
     pub(super) digits: Digits,
 }
 
-/// The bits that the keys of a further sort hold.
+/// Key bits of a further sort.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Regroup {
-    /// The upper word of wide codes, and the mesh's lowest bit.
+    /// High word of wide codes, and the mesh's lowest bit.
     Code,
-    /// The mesh's bits that had no room in keys of 30-bit codes.
+    /// Mesh bits that did not fit into keys of 30-bit codes.
     MeshAfterShortCode,
-    /// The mesh's bits that had no room in keys of wide codes.
+    /// Mesh bits that did not fit into keys of wide codes.
     MeshAfterWideCode,
 }
 
-/// The bind groups of a tree's stages.
+/// Bind groups of a tree's build stages.
 #[derive(Debug)]
 pub(super) struct TreeStages {
     pub(super) bounds: Bound,
     pub(super) tlas: Bound,
     pub(super) morton: Bound,
     pub(super) nodes: NodeStages,
-    /// If the trees may be of [`Quality::High`].
+    /// Present if the trees may have [`Quality::High`].
     pub(super) ploc: Option<PlocStages>,
 }
 
-/// Trees as they are in GPU memory.
+/// Trees after readback.
 #[derive(Debug, Clone)]
 pub struct TreeData {
-    /// Triangles up to which a range of them has no node.
+    /// Maximum number of triangles in a range that has no node.
     pub leaf_cutoff: u32,
-    /// One per mesh.
+    /// One row per mesh.
     pub tlas: Vec<TlasEntry>,
-    /// One per triangle, then one per mesh for the TLAS: see [`Tree::nodes`].
+    /// One node per triangle, then one per mesh for the TLAS: see [`Tree::nodes`].
     pub nodes: Vec<Node>,
-    /// Area of the box of each node; negative where no node lies.
+    /// Surface area of each node's box, negative for an unused slot.
     pub node_areas: Vec<f32>,
-    /// In leaf order, then the meshes, as `bvh/leaf.wgsl` writes them.
+    /// Leaves in leaf order, then the meshes in the format of `bvh/leaf.wgsl`.
     pub triangles: Vec<LeafTriangle>,
 }
 
 impl TreeData {
-    /// The leaf behind the left child of a binary node of the leaves from `first` to before `end`: that of
-    /// the largest of the ranges which begin where the node does and are nodes themselves. A left child has
-    /// the number of its last leaf. Of trees that were built with a leaf cutoff of 1.
+    /// Returns the first leaf of the right child of a binary node over the leaves `first..end`. The left
+    /// child is the largest range that begins at `first` and is itself a node. Its index is that of its last
+    /// leaf. Only for trees built with a leaf cutoff of 1.
     pub fn middle(&self, number: u32, first: u32, end: u32) -> u32 {
         let ends = self.nodes[number as usize].ends;
         let is_left = |middle: &u32| {
@@ -151,9 +151,9 @@ impl TreeData {
 }
 
 impl Tree {
-    /// From now on builds only the trees of those meshes (and the TLAS), or of all again with `None`. The
-    /// others stay as they were built last. Cheap where nothing changes. It takes effect through the queue:
-    /// what has been recorded has to be submitted before.
+    /// Restricts the next builds to the trees of these meshes (and the TLAS), or to all meshes with `None`.
+    /// Other trees keep the state of their last build. The call is cheap if nothing changes. It writes
+    /// through the queue, so submit earlier recordings first.
     pub fn build_only(&mut self, gpu: &Gpu, meshes: Option<&[bool]>) {
         let meshes = meshes.unwrap_or_default();
         let meshes = &meshes[..meshes.len().min(self.meshes.len())];
@@ -202,15 +202,15 @@ impl Tree {
         };
     }
 
-    /// How far apart the triangles of a thread of `bounds` are, where only some `meshes` are built, or all if
-    /// there are none.
+    /// Returns the stride between the triangles of a thread of `bounds`. `meshes` is the selection, empty for
+    /// all.
     fn bounds_step(&self, gpu: &Gpu, triangles: u32, meshes: &[bool]) -> u32 {
         let built = match meshes {
             [] => self.meshes.len(),
             meshes => meshes.iter().filter(|built| **built).count(),
         };
         let per_workgroup = u64::from(BOUNDS_THREADS * bounds_run(gpu, triangles));
-        // Textures gain nothing by threads that read side by side.
+        // Side-by-side reads do not speed up textures.
         let is_small = u64::from(triangles) < built as u64 * per_workgroup;
         if is_small || gpu.capabilities.arrays == Arrays::Textures {
             1
@@ -219,7 +219,7 @@ impl Tree {
         }
     }
 
-    /// A span per mesh and for the TLAS, where only some `meshes` are built, or all if there are none.
+    /// Returns a span per mesh and one for the TLAS. `meshes` is the selection, empty for all.
     fn spans(&self, meshes: &[bool]) -> Vec<Span> {
         let mut first = 0;
         let of_meshes = self.meshes.iter().enumerate().map(|(mesh, range)| {
@@ -242,14 +242,14 @@ impl Tree {
         spans
     }
 
-    /// The quality of the next builds.
+    /// Returns the quality of the next builds.
     pub fn quality(&self) -> Quality {
         self.quality
     }
 
-    /// From the next build on, makes trees of that quality, at most of that of the builder that made this
-    /// tree ([`Lbvh::with_quality`](super::Lbvh::with_quality)). Trees that the next build leaves out stay as
-    /// they are.
+    /// Sets the quality from the next build on. It cannot exceed that of the builder that made this tree
+    /// ([`Lbvh::with_quality`](super::Lbvh::with_quality)). Trees that the next build leaves out do not
+    /// change.
     pub fn set_quality(&mut self, quality: Quality) {
         self.quality = match self.stages.ploc {
             Some(_) => quality,
@@ -257,15 +257,15 @@ impl Tree {
         };
     }
 
-    /// Triangles up to which a range of them gets no node, which spares the build most nodes: 1 until
-    /// [`Tree::set_leaf_cutoff`].
+    /// Returns the maximum number of triangles in a range without a node. It is 1 until you call
+    /// [`Tree::set_leaf_cutoff`]. A higher cutoff spares the build most nodes.
     pub fn leaf_cutoff(&self) -> u32 {
         self.leaf_cutoff
     }
 
-    /// From the next build on, ranges of so many triangles or fewer get no node: rays test them as a whole,
-    /// as they do with a cutoff of their own. Where this lowers the number, the next build has to be one of
-    /// all meshes, before any ray. It takes effect through the queue, as [`Tree::build_only`].
+    /// Sets the maximum number of triangles in a range without a node, from the next build on. Rays test such
+    /// ranges as a whole, as they do for a cutoff of their own. If this lowers the number, the next build
+    /// must include all meshes and precede any ray. Like [`Tree::build_only`], it writes through the queue.
     pub fn set_leaf_cutoff(&mut self, gpu: &Gpu, leaf_cutoff: u32) {
         let leaf_cutoff = leaf_cutoff.max(1);
         if self.leaf_cutoff != leaf_cutoff {
@@ -282,12 +282,12 @@ impl Tree {
         }
     }
 
-    /// 1 where keys do not hold the whole code and mesh, so that records stand beside them; otherwise 0.
+    /// Returns 1 if code records exist because keys cannot hold the whole code and mesh, otherwise 0.
     pub(super) fn records(&self) -> usize {
         usize::from(self.sorts.len() > 1)
     }
 
-    /// Lets shaders read the records of the items of `range`, if there are records.
+    /// Makes the code records of the items in `range` readable by shaders, if there are records.
     pub(super) fn publish_records(&self, stages: &mut Stages<'_, '_>, range: Range<u32>) {
         if self.records() == 1 {
             let words = CODE_WORDS * range.start..CODE_WORDS * range.end;
@@ -301,8 +301,8 @@ impl Tree {
             encoder.clear_buffer(&self.mesh_bounds, 0, None);
             return;
         }
-        // One command for each run of neighbours. The scene's box only grows until all is built again: it is
-        // but the TLAS's grid.
+        // One clear command per run of neighbouring meshes. In a partial build, the scene's box can only
+        // grow. It only defines the grid of the TLAS.
         let mut first = 0;
         for run in self.selection.meshes.chunk_by(|a, b| a == b) {
             let count = run.len() as u64;
@@ -313,45 +313,46 @@ impl Tree {
         }
     }
 
-    /// What the trees are built over.
+    /// Returns the kind of object that the trees are built over.
     pub fn objects(&self) -> Objects {
         self.objects
     }
 
-    /// Triangles, or other objects, in all trees.
+    /// Returns the number of triangles, or of other objects, in all trees.
     pub fn triangle_count(&self) -> u32 {
         self.triangle_count
     }
 
-    /// Meshes, each with a tree.
+    /// Returns the number of meshes. Each has its own tree.
     pub fn mesh_count(&self) -> u32 {
         self.meshes.len() as u32
     }
 
-    /// Dispatches of the last build that was recorded. They depend on the adapter, on the quality, on whether
-    /// the scene is tiny or huge, on the bits of the codes and of the number of meshes: never on the single
-    /// meshes.
+    /// Returns the number of dispatches in the last recorded build. It depends on the adapter, the quality,
+    /// whether the scene is tiny or huge, and the bits of the codes and of the mesh count, but never on
+    /// individual meshes.
     pub fn dispatches(&self) -> u32 {
         self.dispatches
     }
 
-    /// Sorts of a build: one where a key holds both the code and the number of the mesh.
+    /// Returns the number of sorts in a build. It is 1 if a key holds both the code and the mesh index.
     pub fn sort_count(&self) -> usize {
         self.sorts.len()
     }
 
-    /// Compute passes of the last build that was recorded: a single one, unless it is timed, or arrays are
-    /// copied to where shaders read them.
+    /// Returns the number of compute passes in the last recorded build. It is 1 unless the build is timed or
+    /// arrays are copied to textures for shaders to read.
     pub fn passes(&self) -> u32 {
         self.passes
     }
 
-    /// Binary nodes of the last build that reach beyond a block of `bvh/build/hierarchy.wgsl`, waiting for it;
-    /// `None` where other kernels made the nodes. Before [`Tree::build_only`] chooses others.
+    /// Reads the number of binary nodes in the last build that reach beyond a block of
+    /// `bvh/build/hierarchy.wgsl`, and waits for it. `None` if other kernels made the nodes. Call it before
+    /// [`Tree::build_only`] changes the selection.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    /// [`Error::Gpu`](crate::Error::Gpu) if the device is lost.
     pub fn nodes_across_blocks(&self, gpu: &Gpu) -> Result<Option<u32>> {
         let params = &self.params_all;
         if params.across_word == 0 || self.built_quality == Quality::High {
@@ -363,22 +364,22 @@ impl Tree {
         Ok(Some(words[first..first + blocks].iter().sum()))
     }
 
-    /// The positions that the trees are built over.
+    /// Returns the positions that the trees are built over.
     pub fn positions(&self) -> &wgpu::Buffer {
         self.geometry.positions.buffer()
     }
 
-    /// What was sorted to each position: the position that it had among the items.
+    /// Returns the sorted order: for each position, the index of the item among the items before the sort.
     pub fn order(&self) -> &Array {
         &self.pairs.values[self.sorted_side()]
     }
 
-    /// Reads back the Morton codes of the last build's items as they are sorted, the high word first, waiting
-    /// for them; before [`Tree::build_only`] chooses others.
+    /// Reads back the Morton codes of the last build in sorted order, high word first, and waits for them.
+    /// Call it before [`Tree::build_only`] changes the selection.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    /// [`Error::Gpu`](crate::Error::Gpu) if the device is lost.
     pub fn sorted_codes(&self, gpu: &Gpu) -> Result<Vec<u64>> {
         let count = self.selection.item_count as usize;
         if self.records() == 0 {
@@ -396,55 +397,57 @@ impl Tree {
         Ok(order[..count].iter().map(code).collect())
     }
 
-    /// Which of the two arrays of pairs holds what was sorted.
+    /// Returns the index of the pair array that holds the sorted result.
     pub(super) fn sorted_side(&self) -> usize {
         self.sorts.last().map_or(0, |sort| sort.digits.output())
     }
 
-    /// The bounds of each mesh's centroids and its box, then the scene's box: twelve, twelve, … and six `u32`
-    /// as `bvh/build/bounds.wgsl` encodes them.
+    /// Returns, for each mesh, the bounds of its centroids and its box, followed by the scene's box. That is
+    /// 12 `u32` per mesh and 6 for the scene, in the encoding of `bvh/build/bounds.wgsl`.
     pub fn mesh_bounds(&self) -> &wgpu::Buffer {
         &self.mesh_bounds
     }
 
-    /// What `bvh/bvh.wgsl` binds, group 1: sizes, nodes, triangles. Further bindings may follow.
+    /// Bindings of bind group 1 in `bvh/bvh.wgsl`: sizes, nodes, triangles. You may append bindings of your
+    /// own.
     pub const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::ReadArray(4), Binding::ReadArray(4)];
 
-    /// The bind group layout of [`Tree::BINDINGS`].
+    /// Returns the bind group layout of [`Tree::BINDINGS`].
     pub fn layout(gpu: &Gpu, visibility: wgpu::ShaderStages) -> wgpu::BindGroupLayout {
         let bindings = Self::BINDINGS.map(|binding| (visibility, binding));
         pass::layout(gpu, "tree", &bindings)
     }
 
-    /// What stands at [`Tree::BINDINGS`].
+    /// Returns the resources for [`Tree::BINDINGS`].
     pub fn bindings(&self) -> [&dyn Bind; 3] {
         [&self.info, &self.nodes, &self.triangles]
     }
 
-    /// The bind group for [`Tree::layout`].
+    /// Creates the bind group for [`Tree::layout`].
     pub fn bind_group(&self, gpu: &Gpu, layout: &wgpu::BindGroupLayout) -> wgpu::BindGroup {
         bind_group(gpu, "tree", layout, &self.bindings())
     }
 
-    /// Queries of this tree in plain WGSL, for a module of the caller's that binds it ([`Tree::bind_group`])
-    /// at `group`: to be put in front of the module's own text. All its global names begin with `bvh_`, `Bvh`
-    /// or `BVH_`.
+    /// Returns this tree's queries in plain WGSL, to be put in front of the source of your own module. The
+    /// module binds the tree ([`Tree::bind_group`]) at `group`. All global names begin with `bvh_`, `Bvh` or
+    /// `BVH_`.
     ///
     /// * `bvh_closest_hit(ray: BvhRay, leaf_cutoff: u32) -> BvhHit` and `bvh_any_hit(ray, leaf_cutoff) ->
-    ///   bool`; `bvh_accepts`, the any-hit test, is `accepts`, or accepts everything where that is `None`;
-    /// * `bvh_nearest(point, reach, leaf_cutoff) -> BvhNearest`;
-    /// * `bvh_region_box(lower, upper)`, `bvh_region_ball(centre, radius)`, `bvh_region_capsule(a, b,
-    ///   radius)`, `bvh_region_frustum(planes)`, then `var walk = bvh_overlap_begin(region, leaf_cutoff)` and
-    ///   `bvh_overlap_next(&walk, region)` until that is `BVH_MISS`; `bvh_walk_name(&walk, leaf)` is mesh and
-    ///   number, and `bvh_tree_triangle(leaf)` the object; or, as fast as canopy's own,
+    ///   bool`. The any-hit test `bvh_accepts` is defined by `accepts`. With `None`, it accepts every hit.
+    /// * `bvh_nearest(point, reach, leaf_cutoff) -> BvhNearest`.
+    /// * Overlaps: create a region with `bvh_region_box(lower, upper)`, `bvh_region_ball(centre, radius)`,
+    ///   `bvh_region_capsule(a, b, radius)` or `bvh_region_frustum(planes)`. Then call `var walk =
+    ///   bvh_overlap_begin(region, leaf_cutoff)`, and `bvh_overlap_next(&walk, region)` until it returns
+    ///   `BVH_MISS`. `bvh_walk_name(&walk, leaf)` returns the mesh and the index within it,
+    ///   `bvh_tree_triangle(leaf)` the object. To match the speed of canopy's own kernels, call
     ///   `bvh_overlap_advance(&walk, region)`, then `bvh_walk_leaf(&walk)` until `bvh_walk_is_done(&walk)`,
-    ///   each tested by `bvh_region_touches`;
-    /// * `bvh_sweep(sweep: BvhSweep, leaf_cutoff) -> BvhContact`, or `bvh_sweep_advance` and
-    ///   `bvh_sweep_leaf` to choose among contacts;
-    /// * `bvh_crossing_next(&walk, bvh_crossing_ray(ray))`, or `bvh_crossing_advance` and `bvh_crossing`,
-    ///   after `bvh_walk_begin(leaf_cutoff)`: all triangles along a ray.
+    ///   and test each leaf with `bvh_region_touches`.
+    /// * `bvh_sweep(sweep: BvhSweep, leaf_cutoff) -> BvhContact`. To choose among contacts, use
+    ///   `bvh_sweep_advance` and `bvh_sweep_leaf`.
+    /// * All triangles along a ray: call `bvh_walk_begin(leaf_cutoff)`, then `bvh_crossing_next(&walk,
+    ///   bvh_crossing_ray(ray))`, or `bvh_crossing_advance` and `bvh_crossing`.
     ///
-    /// It fits trees over the same objects ([`Tree::objects`]) on the same device.
+    /// The source fits trees over the same kind of object ([`Tree::objects`]) on the same device.
     ///
     /// # Errors
     ///
@@ -455,11 +458,11 @@ impl Tree {
         shaders::queries(gpu, self.objects, group, accepts.unwrap_or(ALL))
     }
 
-    /// Reads the trees back, waiting for them.
+    /// Reads the trees back and waits for them.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](crate::Error::Gpu) where the device is lost.
+    /// [`Error::Gpu`](crate::Error::Gpu) if the device is lost.
     pub fn read(&self, gpu: &Gpu) -> Result<TreeData> {
         let bytes = self.meshes.len() * size_of::<TlasEntry>();
         let areas = 4 * (self.triangle_count + self.mesh_count()) as usize;
@@ -473,12 +476,12 @@ impl Tree {
     }
 }
 
-/// Threads of `bounds` that fill a large GPU; with fewer triangles than that, a thread takes one.
+/// Number of `bounds` threads that fill a large GPU. With fewer triangles, a thread takes only one.
 const BOUNDS_FILL: u32 = 1 << 16;
-/// Triangles that a thread of `bounds` takes at the most.
+/// Maximum number of triangles per thread of `bounds`.
 const BOUNDS_RUN_MOST: u32 = 16;
 
-/// Triangles per thread of `bounds`.
+/// Returns the number of triangles per thread of `bounds`.
 pub(super) fn bounds_run(gpu: &Gpu, triangles: u32) -> u32 {
     if gpu.capabilities.arrays == Arrays::Textures {
         return BOUNDS_RUN_MOST;
@@ -486,7 +489,7 @@ pub(super) fn bounds_run(gpu: &Gpu, triangles: u32) -> u32 {
     triangles.div_ceil(BOUNDS_FILL).clamp(1, BOUNDS_RUN_MOST)
 }
 
-/// Workgroups of `bounds`.
+/// Returns the number of workgroups of `bounds`.
 pub(super) fn bounds_workgroups(gpu: &Gpu, triangles: u32) -> u32 {
     triangles.div_ceil(BOUNDS_THREADS * bounds_run(gpu, triangles))
 }

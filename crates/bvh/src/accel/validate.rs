@@ -1,4 +1,4 @@
-//! Checks what must hold of a scene's trees, read back; for tests, tools and doubts.
+//! Checks the invariants of a scene's trees after readback. For tests, tools and debugging.
 
 use super::{
     layout::{ANY_HIT_TEST, BOX_FAR, MeshRange, NODE_SLACK, Node, STACK_SIZE, TlasEntry},
@@ -6,25 +6,25 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// What the trees are like.
+/// Summary of valid trees.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TreeReport {
-    /// Nodes of all meshes' trees.
+    /// Number of nodes in all meshes' trees.
     pub nodes: usize,
-    /// Levels of nodes of the deepest tree.
+    /// Number of node levels in the deepest tree.
     pub depth: u32,
-    /// Levels of nodes of the TLAS.
+    /// Number of node levels in the TLAS.
     pub tlas_depth: u32,
-    /// Cost by the surface area heuristic: expected node visits and triangle tests, leaves as large as the
-    /// cutoff allows, of a ray that hits the scene's box (MacDonald and Booth 1990), both at cost 1.
+    /// Cost by the surface area heuristic (MacDonald and Booth 1990): the expected node visits and triangle
+    /// tests, each at cost 1, of a ray that hits the scene's box. Leaves are as large as the cutoff allows.
     pub sah_cost: f64,
 }
 
-/// Levels that a radix tree can have: a bit of the code or of the leaf's index parts each; others have fewer. Rays
-/// test what their stack does not hold as a range.
+/// Maximum number of levels of a radix tree, where each level is split by a bit of the code or of the leaf's
+/// index. Other trees have fewer levels. Rays test ranges that exceed their stack as a whole.
 const DEPTH_LIMIT: u32 = 63 + u32::BITS;
 
-/// Corners of a box.
+/// Lower and upper corner of a box.
 type Corners = ([f32; 3], [f32; 3]);
 
 const EMPTY: Corners = ([BOX_FAR as f32; 3], [-BOX_FAR as f32; 3]);
@@ -36,7 +36,7 @@ fn union(a: Corners, b: Corners) -> Corners {
     )
 }
 
-/// Whether a child's box on its node's grid holds `exact`, with slack, and no more than a step beyond.
+/// True if a child's quantised box contains `exact` with slack, and exceeds it by no more than a step.
 fn is_tight(node: &Node, child: usize, exact: Corners) -> bool {
     let Some((lower, upper)) = node.child_box(child) else {
         return exact == EMPTY;
@@ -51,13 +51,13 @@ fn is_tight(node: &Node, child: usize, exact: Corners) -> bool {
 }
 
 impl TreeData {
-    /// Checks that every triangle of every mesh occurs once; that children's ranges part their parent's; that
-    /// boxes are as large as what they hold, up to a step of their grid, and never smaller; that no tree is
-    /// deeper than its codes allow.
+    /// Checks that every triangle of every mesh occurs once and that children partition their parent's range.
+    /// Boxes must contain their children, exceed them by no more than a grid step, and no tree may be deeper
+    /// than its codes allow.
     ///
     /// # Errors
     ///
-    /// [`Error::Tree`], with the first node or leaf at fault.
+    /// [`Error::Tree`] with the first node or leaf at fault.
     pub fn validate(&self, meshes: &[MeshRange]) -> Result<TreeReport> {
         let fault = |what: String| Err(Error::Tree(format!("the tree is broken: {what}")));
         if self.tlas.len() != meshes.len() {
@@ -154,7 +154,7 @@ impl TreeData {
         })
     }
 
-    /// Walks one mesh's tree, or the TLAS as the mesh behind the last, and returns its box.
+    /// Walks one mesh's tree, or the TLAS if `mesh` is the mesh count, and returns its box.
     fn walk(&self, mesh: u32, first: u32, count: u32) -> Result<Corners> {
         let fault = |what: String| Err(Error::Tree(format!("the tree is broken: {what}")));
         let is_tlas = mesh == self.tlas.len() as u32;
@@ -164,9 +164,9 @@ impl TreeData {
             let whole = whole.fold(EMPTY, union);
             return Ok(whole);
         }
-        // Numbers of nodes, parents before their children.
+        // Node indices, parents before their children.
         let mut visited = Vec::new();
-        // Node, its leaves, its depth.
+        // Node index, leaf range and depth.
         let mut open = vec![(first, first..first + count, 1)];
         while let Some((index, leaves, depth)) = open.pop() {
             let node = &self.nodes[index as usize];
@@ -199,7 +199,7 @@ impl TreeData {
                 ));
             }
         }
-        // Children before their parents.
+        // Children are visited before their parents.
         let mut exact = vec![EMPTY; count as usize];
         for index in visited.iter().rev() {
             let node = &self.nodes[*index as usize];
@@ -225,8 +225,8 @@ impl TreeData {
         Ok(exact[0])
     }
 
-    /// The box of a leaf; a triangle that no tree holds is a point past all others and has none, like a mesh
-    /// without triangles.
+    /// Returns the box of a leaf. A triangle that no tree can hold is stored as a point beyond all others and
+    /// has an empty box, like a mesh without triangles.
     fn leaf_box(&self, index: u32) -> Corners {
         let leaf = &self.triangles[index as usize];
         let corners = [leaf.v0, leaf.v1, leaf.v2];

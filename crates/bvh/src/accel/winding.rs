@@ -1,5 +1,5 @@
-//! `winding`: how often the surface goes round each point of a list, which tells its inside even where it is open
-//! (Jacobson et al. 2013, Barill et al. 2018).
+//! `winding`: computes the winding number of the surface around each point of a list. It tells inside from
+//! outside even for surfaces with holes (Jacobson et al. 2013, Barill et al. 2018).
 
 use super::{
     layout::Objects,
@@ -15,33 +15,33 @@ use crate::{
 };
 use wgpu::BufferUsages as Usage;
 
-/// Of how many rows of a level one of the next is made.
+/// Branching factor of the moment hierarchy.
 const FAN: u32 = 8;
 
-/// What the nodes of a tree look like from afar: about 70 bytes a triangle.
+/// Far-field moments of a tree's nodes, about 70 bytes per triangle.
 #[derive(Debug)]
 pub struct Moments {
     buffer: wgpu::Buffer,
-    /// Uniforms of each dispatch, and how many rows it makes.
+    /// Uniforms of each dispatch, and the number of rows that it writes.
     levels: Vec<(wgpu::Buffer, u32)>,
-    /// Pairs of rows in front of those of the nodes.
+    /// Offset of the node moments, in pairs of rows.
     nodes: u32,
-    /// Of the tree that they are for.
+    /// Triangle count of the tree that the moments are for.
     triangle_count: u32,
 }
 
 impl Moments {
-    /// The moments of all nodes, as `bvh/bvh_winding.wgsl` reads them.
+    /// Returns the moments of all nodes, in the format of `bvh/bvh_winding.wgsl`.
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
 
-    /// Behind how many pairs of rows those of the nodes lie.
+    /// Returns the offset of the node moments, in pairs of rows.
     pub fn first_node(&self) -> u32 {
         self.nodes
     }
 
-    /// Kernels read moments by the numbers of the tree's nodes.
+    /// Checks the size, because kernels index the moments by the tree's node indices.
     fn check(&self, tree: &Tree) -> Result<()> {
         let (held, needed) = (self.triangle_count, tree.triangle_count());
         match held == needed {
@@ -53,7 +53,8 @@ impl Moments {
     }
 }
 
-/// The query, for trees over triangles: all of them, whatever the mask of a [`Search`].
+/// Winding number query, for trees over triangles. It covers all triangles and ignores the mask of a
+/// [`Search`].
 #[derive(Debug)]
 pub struct Winding {
     leaves: QueryKernel,
@@ -64,7 +65,7 @@ pub struct Winding {
 }
 
 impl Winding {
-    /// The query, compiled when it is first needed.
+    /// Creates the query. Its kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
         let moments = |entry| {
             let path = ("bvh/build/moments.wgsl", entry);
@@ -83,24 +84,25 @@ impl Winding {
         }
     }
 
-    /// Adds its kernels to what has to be compiled.
+    /// Adds its kernels to the set of pipelines to compile.
     pub fn needs(&self, needs: &mut Needs) {
         for kernel in [&self.leaves, &self.level, &self.nodes, &self.numbers, &self.sign] {
             kernel.needs(needs);
         }
     }
 
-    /// Makes the buffer for the moments of `tree`, which are not there yet.
+    /// Creates the buffer for the moments of `tree`, which are not computed yet.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the device's limits do not hold them; [`Error::Tree`] for a tree over other objects.
+    /// [`Error::Limit`] if the moments exceed the device's limits. [`Error::Tree`] for a tree over other
+    /// objects.
     pub fn moments(&self, gpu: &Gpu, tree: &Tree) -> Result<Moments> {
         if tree.objects() != Objects::Triangles {
-            return Err(Error::Tree("winding numbers are those of triangles".into()));
+            return Err(Error::Tree("winding numbers need triangles".into()));
         }
         let triangles = tree.triangle_count();
-        // Each: how many rows, behind how many, and of which.
+        // Each level: number of rows to write, their offset, and the offset and number of the rows to read.
         let mut levels = vec![[triangles, 0, 0, 0]];
         let (mut count, mut first, mut rows) = (triangles, 0, triangles);
         while count > 1 {
@@ -125,12 +127,13 @@ impl Winding {
         })
     }
 
-    /// Records the moments of the tree as it was built last: a dispatch for each factor of 8.
+    /// Records the moments of the tree's last build. It takes one dispatch per factor of 8 in the triangle
+    /// count.
     ///
     /// # Errors
     ///
-    /// [`Error::Tree`] for moments of a tree of another size; those of compiling the kernels, where they were not
-    /// compiled before.
+    /// [`Error::Tree`] for the moments of a tree of another size. A compilation error, if the kernels were
+    /// not compiled before.
     pub fn record_moments(
         &self,
         gpu: &Gpu,
@@ -153,12 +156,13 @@ impl Winding {
         Ok(())
     }
 
-    /// Records the winding number, an `f32`, of each of the first `count` of `points`, four `f32` each of which the
-    /// last is ignored, into `numbers`. [`Winding::record_moments`] comes first.
+    /// Records the winding number of each of the first `count` of `points` into `numbers`, an `f32` each. A
+    /// point is four `f32`, of which the last is ignored. First record [`Winding::record_moments`].
     ///
     /// # Errors
     ///
-    /// The errors of [`Winding::run`].
+    /// [`Error::Tree`] for the moments of a tree of another size. A compilation error, if the kernel was not
+    /// compiled before.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -177,7 +181,7 @@ impl Winding {
         )
     }
 
-    /// Records the sign of distances by winding numbers: those of `found`
+    /// Records the sign of distances by winding numbers. Distances in `found`
     /// ([`PointBatch`](super::nearest::PointBatch)) become negative inside.
     pub(super) fn record_sign(
         &self,
@@ -206,12 +210,12 @@ impl Winding {
         kernel.record(gpu, recorder, "winding", search, count, &own)
     }
 
-    /// Winding numbers of `points`, waiting for them.
+    /// Computes the winding numbers of `points`, and waits for them.
     ///
     /// # Errors
     ///
-    /// Those of [`Winding::moments`] and [`Winding::record`]; [`Error::Limit`] where the device's limits do not hold
-    /// the points; [`Error::Gpu`] where the device is lost.
+    /// Any error of [`Winding::moments`] or [`Winding::record`]. [`Error::Limit`] if the points exceed the
+    /// device's limits. [`Error::Gpu`] if the device is lost.
     pub fn run(&self, gpu: &Gpu, search: &Search<'_>, points: &[[f32; 4]]) -> Result<Vec<f32>> {
         let moments = self.moments(gpu, search.tree)?;
         let mut encoder = gpu.encoder("moments");
@@ -220,7 +224,7 @@ impl Winding {
         self.run_with(gpu, search, &moments, points)
     }
 
-    /// Runs like [`Winding::run`], with moments that were made before.
+    /// Computes the winding numbers like [`Winding::run`], from moments that were recorded before.
     ///
     /// # Errors
     ///

@@ -1,38 +1,38 @@
-//! Which adapter: found, ranked and explained.
+//! Adapter selection: enumeration, ranking and error messages.
 
 use super::{capabilities::Arrays, library::Library};
 use crate::{Error, Result, error::one_line};
 use std::path::PathBuf;
 
-/// Which device is opened, and how it is used.
+/// Options for opening a device.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Part of the adapter's name; empty for `WGPU_ADAPTER_NAME`, or for the fastest.
+    /// Part of the adapter's name. If empty, `WGPU_ADAPTER_NAME` applies, or else the fastest adapter.
     pub adapter: String,
-    /// Backends, separated by commas; empty for `WGPU_BACKEND`, or for those of the platform.
+    /// Backends, separated by commas. If empty, `WGPU_BACKEND` applies, or else the platform's defaults.
     pub backend: String,
-    /// How shaders read large arrays; `None` for what suits the adapter.
+    /// Read access to large arrays in shaders. `None` selects what suits the adapter.
     pub arrays: Option<Arrays>,
-    /// The folder that keeps compiled pipelines; `None` to keep none.
+    /// Folder for compiled pipelines. `None` disables the cache on disk.
     pub pipeline_cache: Option<PathBuf>,
-    /// The shaders that can be compiled.
+    /// Shaders that can be compiled.
     pub shaders: &'static Library,
 }
 
-/// An adapter that wgpu found, and whether canopy can run on it.
+/// Adapter that wgpu found, and its suitability for canopy.
 #[derive(Debug, Clone)]
 pub struct AdapterReport {
-    /// Name, backend, driver and kind.
+    /// Name, backend, driver and kind of the adapter.
     pub info: wgpu::AdapterInfo,
-    /// What it lacks; `None` when it is usable.
+    /// Missing capabilities. `None` if the adapter is usable.
     pub lacks: Option<String>,
-    /// Its limits.
+    /// Limits of the adapter.
     pub limits: wgpu::Limits,
-    /// Its features.
+    /// Features of the adapter.
     pub features: wgpu::Features,
 }
 
-/// Backends by the names that people write.
+/// Backends by their common names.
 const BACKENDS: [(&str, wgpu::Backends); 7] = [
     ("vulkan", wgpu::Backends::VULKAN),
     ("vk", wgpu::Backends::VULKAN),
@@ -43,7 +43,8 @@ const BACKENDS: [(&str, wgpu::Backends); 7] = [
     ("gles", wgpu::Backends::GL),
 ];
 
-/// The setting if there is one, else the environment variable, else nothing.
+/// Returns the setting, or the environment variable if the setting is empty, with its origin for error
+/// messages.
 fn wish(setting: &str, variable: &str) -> (String, String) {
     if setting.is_empty() {
         (
@@ -64,7 +65,7 @@ fn wish(setting: &str, variable: &str) -> (String, String) {
     }
 }
 
-/// The backends that `options` or `WGPU_BACKEND` name; `None` where both are empty.
+/// Returns the backends named by `options` or `WGPU_BACKEND`, or `None` if both are empty.
 fn backends(options: &Options) -> Result<Option<wgpu::Backends>> {
     let (wish, origin) = wish(&options.backend, "WGPU_BACKEND");
     let mut backends = None;
@@ -73,9 +74,9 @@ fn backends(options: &Options) -> Result<Option<wgpu::Backends>> {
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name));
         let Some((_, backend)) = known else {
-            let there = "there are vulkan, metal, dx12 and gl";
+            let there = "backends are vulkan, metal, dx12 and gl";
             return Err(Error::NotFound(format!(
-                "{origin}: there is no backend \"{name}\"; {there}"
+                "{origin}: no backend \"{name}\"; {there}"
             )));
         };
         backends = Some(backends.unwrap_or(wgpu::Backends::empty()) | *backend);
@@ -83,12 +84,12 @@ fn backends(options: &Options) -> Result<Option<wgpu::Backends>> {
     Ok(backends)
 }
 
-/// What makes winit's display handle, where there is a window.
+/// Constructor of winit's display handle, for programs with a window.
 pub type Display<'a> = &'a dyn Fn() -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle>;
 
-/// An instance of wgpu with the backends that the options name; else with the native ones of the platform,
-/// and with OpenGL only where those find nothing: looking for it costs time, and some of its drivers write to
-/// standard error.
+/// Creates a wgpu instance with the backends in the options. Without any, it uses the platform's native
+/// backends, and OpenGL only if those find no adapter. Probing OpenGL takes time, and some of its drivers
+/// write to standard error.
 pub fn instance(options: impl Into<Options>, display: Option<Display<'_>>) -> Result<wgpu::Instance> {
     let make = |backends| {
         let descriptor = match display {
@@ -101,8 +102,7 @@ pub fn instance(options: impl Into<Options>, display: Option<Display<'_>>) -> Re
             flags,
             ..descriptor
         };
-        // Past this share of the memory an allocation fails with an error, where the device would be lost
-        // otherwise.
+        // Above this share of the memory, allocations fail with an error. Otherwise the device would be lost.
         descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
         wgpu::Instance::new(descriptor)
     };
@@ -117,7 +117,7 @@ pub fn instance(options: impl Into<Options>, display: Option<Display<'_>>) -> Re
     })
 }
 
-/// Every adapter that `instance` sees, the fastest kind first.
+/// Returns every adapter that `instance` sees, the fastest kind first.
 pub fn adapters(instance: &wgpu::Instance) -> Vec<AdapterReport> {
     enumerate(instance)
         .iter()
@@ -147,7 +147,7 @@ fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     adapters
 }
 
-/// Formats that passes draw and store to; WebGPU promises them, old drivers of OpenGL do not.
+/// Formats that passes render and store to. WebGPU guarantees them, but old OpenGL drivers lack some.
 const FORMATS: &[(wgpu::TextureFormat, wgpu::TextureUsages)] = &[
     (
         wgpu::TextureFormat::Rgba32Float,
@@ -168,7 +168,7 @@ const FORMATS: &[(wgpu::TextureFormat, wgpu::TextureUsages)] = &[
     ),
 ];
 
-/// What `adapter` lacks for canopy, if anything.
+/// Returns the capabilities that `adapter` lacks for canopy, if any.
 fn lacks(adapter: &wgpu::Adapter, surface: Option<&wgpu::Surface<'_>>) -> Option<String> {
     let required = wgpu::Limits::default();
     let limits = adapter.limits();
@@ -198,7 +198,8 @@ fn lacks(adapter: &wgpu::Adapter, surface: Option<&wgpu::Surface<'_>>) -> Option
     (!missing.is_empty()).then(|| missing.join(", "))
 }
 
-/// The best usable adapter that matches `options`, or the environment where they are empty.
+/// Returns the best usable adapter that matches `options`, or the environment variables if the options are
+/// empty.
 pub(super) fn choose(
     instance: &wgpu::Instance,
     options: &Options,
@@ -223,16 +224,14 @@ pub(super) fn choose(
     Err(if wish.is_empty() {
         Error::Gpu(format!("no usable graphics adapter: {seen}; {INSTALL}"))
     } else {
-        Error::NotFound(format!(
-            "{origin}: no usable adapter is named like \"{wish}\"; there are {seen}"
-        ))
+        Error::NotFound(format!("{origin}: no adapter matches \"{wish}\"; found: {seen}"))
     })
 }
 
 const INSTALL: &str = "install your graphics card's Vulkan driver, or Mesa's software one (Debian: \
                        libvulkan1 mesa-vulkan-drivers)";
 
-/// wgpu's own account of what it tried, with what to do about it.
+/// Returns wgpu's account of the failed search, followed by a remedy.
 fn no_adapter(instance: &wgpu::Instance) -> String {
     let tried = match pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default())) {
         Ok(_) => String::new(),

@@ -1,16 +1,18 @@
-//! Large arrays of 1, 2 or 4 words, read as the adapter reads them fastest: from storage buffers, or on
-//! software adapters from textures, whose loads are vectorised there while a buffer's are made lane by lane: from storage
-//! textures, but for elements of 2 words, which not every device reads from those.
+//! Large arrays of 1, 2 or 4 words, read in the way that is fastest on the adapter. GPUs read storage
+//! buffers. Software adapters read textures, because they vectorise texture loads but not buffer loads. These
+//! are storage textures, except for elements of 2 words, which not every device can read from storage
+//! textures.
 //!
-//! A shader declares one by a line `#array read 0 1 positions: u32` (group 0, binding 1) and gets `fn
-//! positions(i: u32) -> u32`; with `write`, `fn positions(i: u32, value: u32)`. Elements are `u32`, `vec2u`
-//! or `vec4u`. Writes always go to the buffer; [`Array::publish`] copies them to where readers read.
+//! A shader declares an array with a line `#array read 0 1 positions: u32` (group 0, binding 1) and gets `fn
+//! positions(i: u32) -> u32`, or with `write` `fn positions(i: u32, value: u32)`. Elements are `u32`, `vec2u`
+//! or `vec4u`. Writes always go to the buffer. [`Array::publish`] copies them to the texture that readers
+//! use.
 
 use super::{capabilities::Arrays, device::Gpu};
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// An array on the GPU.
+/// Array on the GPU.
 #[derive(Debug, Clone)]
 pub struct Array {
     words: u32,
@@ -20,7 +22,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// Zeros: `len` elements of `words` (1, 2 or 4) words each.
+    /// Creates an array of zeros: `len` elements of `words` (1, 2 or 4) words each.
     pub fn new(gpu: &Gpu, label: &str, words: u32, len: u32) -> Result<Self> {
         let bytes = u64::from(words) * 4 * u64::from(len);
         gpu.check_binding(label, bytes)?;
@@ -28,7 +30,7 @@ impl Array {
         Self::of_buffer(gpu, label, words, &gpu.buffer(label, bytes, usage), len)
     }
 
-    /// The first `len` elements of `buffer`, which needs `STORAGE` and `COPY_SRC`.
+    /// Wraps the first `len` elements of `buffer`, which needs `STORAGE` and `COPY_SRC`.
     pub fn of_buffer(gpu: &Gpu, label: &str, words: u32, buffer: &wgpu::Buffer, len: u32) -> Result<Self> {
         let texture = match gpu.capabilities.arrays {
             Arrays::Buffers => None,
@@ -43,27 +45,27 @@ impl Array {
         })
     }
 
-    /// Elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether it has none.
+    /// True if the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether shaders read it from a texture, which [`Array::publish`] fills.
+    /// True if shaders read the array from a texture, which [`Array::publish`] fills.
     pub fn has_texture(&self) -> bool {
         self.texture.is_some()
     }
 
-    /// What is written.
+    /// Returns the buffer that shaders write.
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
 
-    /// For a bind group, where a shader reads it.
+    /// Returns the binding for shaders that read the array.
     pub fn read_binding(&self) -> wgpu::BindingResource<'_> {
         match &self.texture {
             Some((_, view)) => wgpu::BindingResource::TextureView(view),
@@ -71,15 +73,15 @@ impl Array {
         }
     }
 
-    /// Lets shaders read the elements of `range` that have been written. Nothing to do where they read the
-    /// buffer itself.
+    /// Makes the written elements of `range` readable by shaders. Does nothing if they read the buffer
+    /// directly.
     pub fn publish(&self, encoder: &mut wgpu::CommandEncoder, range: Range<u32>) {
         let Some((texture, _)) = &self.texture else {
             return;
         };
         let end = range.end.min(self.len);
         let mut at = range.start;
-        // A part of the first row, whole rows, and a part of the last one.
+        // Copy a part of the first row, whole rows, and a part of the last row.
         while at < end {
             let (row, column) = (at / Arrays::WIDTH, at % Arrays::WIDTH);
             let (width, rows) = if column == 0 && end - at >= Arrays::WIDTH {
@@ -115,7 +117,7 @@ impl Array {
         }
     }
 
-    /// Reads all elements back; this waits.
+    /// Reads back all elements, and waits for them.
     pub fn read<T: bytemuck::Pod>(&self, gpu: &Gpu) -> Result<Vec<T>> {
         let bytes = gpu.read(&self.buffer)?;
         let used = (u64::from(self.len) * u64::from(self.words) * 4) as usize;
@@ -124,7 +126,8 @@ impl Array {
     }
 }
 
-/// The format of a storage texture with elements of so many words; `None` where every device reads sampled ones only.
+/// Returns the storage texture format for elements of `words` words. `None` if only sampled textures of that
+/// format are readable on every device.
 pub(super) fn storage_format(words: u32) -> Option<wgpu::TextureFormat> {
     match words {
         1 => Some(wgpu::TextureFormat::R32Uint),
@@ -133,9 +136,9 @@ pub(super) fn storage_format(words: u32) -> Option<wgpu::TextureFormat> {
     }
 }
 
-/// The number, or the next one that is no power of two, up to the longest side of the adapter's textures. Mesa's software
-/// driver compiles a kernel once more for textures of which other sides are powers of two: so scenes and pictures of all
-/// sizes share what it has compiled.
+/// Returns `number`, or `number` + 1 if it is a power of two, up to the adapter's maximum texture size.
+/// llvmpipe recompiles a kernel for textures that differ in which sides are powers of two. Avoiding powers of
+/// two lets scenes and images of all sizes share compiled kernels.
 pub fn without_powers_of_two(gpu: &Gpu, number: u32) -> u32 {
     let least = number.max(3);
     let allowed = gpu.limits.max_texture_dimension_2d;

@@ -1,10 +1,10 @@
-//! What a bind group can hold: passes list their inputs and outputs as they are.
+//! Resources of bind groups, so that passes can list their inputs and outputs directly.
 
 use super::{array::Array, device::Gpu};
 
-/// A resource that can be bound.
+/// Resource that can be bound.
 pub trait Bind {
-    /// The resource for a bind group.
+    /// Returns the resource for a bind group entry.
     fn binding(&self) -> wgpu::BindingResource<'_>;
 }
 
@@ -32,14 +32,14 @@ impl Bind for wgpu::Sampler {
     }
 }
 
-/// An array as shaders read it; one that is written is bound as [`Array::buffer`].
+/// Array for reading. To bind it for writing, use [`Array::buffer`].
 impl Bind for Array {
     fn binding(&self) -> wgpu::BindingResource<'_> {
         self.read_binding()
     }
 }
 
-/// A bind group of `resources`, bound at 0, 1, 2, ….
+/// Creates a bind group of `resources` at bindings 0, 1, 2, ….
 pub fn bind_group(
     gpu: &Gpu,
     label: &str,

@@ -1,97 +1,100 @@
-//! What a device can do, and what canopy chooses for it: one table, made when the device is wrapped.
+//! Capabilities of a device, and canopy's choices for it: one table, made when the device is wrapped.
 
-/// How shaders read large arrays.
+/// Read access to large arrays in shaders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Arrays {
-    /// From storage buffers.
+    /// Storage buffers.
     Buffers,
-    /// From textures of [`Arrays::WIDTH`] texels a row, storage textures if their format allows. Software adapters
-    /// vectorise these loads; they load from buffers lane by lane.
+    /// Textures of [`Arrays::WIDTH`] texels per row, as storage textures if the format allows. Software
+    /// adapters vectorise these loads, but not buffer loads.
     Textures,
 }
 
 impl Arrays {
-    /// Elements in a row of a texture.
+    /// Elements per row of a texture.
     pub const WIDTH: u32 = 8192;
 }
 
-/// How the threads of a workgroup share their work.
+/// Cooperation between the threads of a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cooperation {
-    /// By subgroup operations; subgroups have this many threads or more.
+    /// Subgroup operations. Subgroups have at least this many threads.
     Subgroups(u32),
-    /// Through the workgroup's memory, with barriers.
+    /// Workgroup memory with barriers.
     Workgroups,
-    /// Not at all: each thread works on a run of elements. On software adapters a barrier costs more than the
-    /// work between two of them.
+    /// No cooperation: each thread processes a run of elements. On software adapters, a barrier costs more
+    /// than the work between two of them.
     None,
 }
 
-/// Bytes of workgroup memory that kernels without [`Cooperation`] need: the stacks of
+/// Workgroup memory in bytes that kernels without [`Cooperation`] need: the stacks of
 /// `bvh/software/hierarchy_serial.wgsl`.
 pub const SERIAL_WORKGROUP_BYTES: u32 = 24_832;
 
-/// Storage textures that [`Arrays::Textures`] needs in a stage: `shadow_motion` has 14 with the scene's.
+/// Storage textures per stage that [`Arrays::Textures`] needs: `shadow_motion` has 14, including those of the
+/// scene.
 const STORAGE_TEXTURES: u32 = 16;
 
-/// Whether a device has what [`Arrays::Textures`] needs.
+/// True if a device has the limits that [`Arrays::Textures`] needs.
 pub fn has_room_for_textures(limits: &wgpu::Limits) -> bool {
     limits.max_compute_workgroup_storage_size >= SERIAL_WORKGROUP_BYTES
         && limits.max_storage_textures_per_shader_stage >= STORAGE_TEXTURES
 }
 
-/// What a device can do, and what suits it.
+/// Capabilities of a device, and the choices that suit it.
 #[derive(Debug, Clone)]
 pub struct Capabilities {
-    /// How shaders read large arrays. [`Arrays::Textures`] implies [`Cooperation::None`].
+    /// Read access to large arrays in shaders. [`Arrays::Textures`] implies [`Cooperation::None`].
     pub arrays: Arrays,
-    /// Threads that a subgroup has at least; `None` where subgroup operations are missing.
+    /// Minimum subgroup size. `None` without subgroup operations.
     pub subgroup_size: Option<u32>,
-    /// Whether all subgroups have that many.
+    /// True if all subgroups have that size.
     pub one_subgroup_size: bool,
-    /// Threads that a subgroup needs for sorting by it.
+    /// Minimum subgroup size for the subgroup sort.
     pub sort_subgroup_size: u32,
-    /// Whether a GPU does the work. Without one everything runs on the processor.
+    /// True for a GPU, false for an adapter that runs on the CPU.
     pub has_gpu: bool,
-    /// Whether several rays per pixel and frame leave a frame interactive.
+    /// True if several rays per pixel and frame are fast enough for interactive use.
     pub fast_rays: bool,
-    /// Rendered size over the window's while something moves, before any frame was measured.
+    /// Default render scale relative to the window during motion, until a frame time has been measured.
     pub moving_scale: f32,
-    /// Time of a frame that feels interactive and that the device can keep, in milliseconds.
+    /// Target frame time in milliseconds that feels interactive and that the device can reach.
     pub frame_ms: f32,
-    /// Samples that one dispatch may take without holding up the frames behind it.
+    /// Maximum number of samples per dispatch that does not delay the following frames.
     pub dispatch_samples: u32,
-    /// Whether trees that are cheap to trace pay where they are built once. In software they take eight times as
+    /// True if high-quality trees pay off for static geometry. On software adapters they take eight times as
     /// long to build as others.
     pub better_trees: bool,
-    /// True where samplers may be anisotropic. Mesa's software adapter filters wrongly: version 22 repeats textures however
-    /// they wrap, and takes as long as for ten other lookups; version 25 returns zeros where the coordinates do not vary.
+    /// True if samplers may be anisotropic. llvmpipe filters incorrectly. Version 22 ignores the wrap mode
+    /// and takes as long as ten other lookups. Version 25 returns zeros if the coordinates do not vary.
     pub filters_anisotropically: bool,
-    /// Texels along an edge of the largest cube map that is chosen automatically.
+    /// Maximum face size, in texels, of a cube map whose size is chosen automatically.
     pub cube_face: u32,
-    /// The same for the cube map of a procedural sky.
+    /// Face size, in texels, of the cube map of a procedural sky.
     pub sky_face: u32,
-    /// True if kernels filter cubes wrongly at the edges of faces until a draw has read the cube: SwiftShader.
+    /// True if compute shaders filter cubes wrongly at face edges until a draw has sampled the cube, as on
+    /// SwiftShader.
     pub cube_edges_drawn: bool,
-    /// True where entry points read copies of uniforms (`private_uniforms`): Mesa's software driver before version 25.
+    /// True if entry points must read copies of uniforms (`private_uniforms`), as on llvmpipe before version
+    /// 25.
     pub private_uniforms: bool,
-    /// Whether paths of light are followed by several kernels, because threads that wait for longer paths cost more
-    /// than what the kernels hand each other.
+    /// True if path tracing is split into several kernels, because waiting for longer paths costs more than
+    /// passing data between kernels.
     pub separate_path_kernels: bool,
-    /// Textures in BC formats.
+    /// True if textures may have BC formats.
     pub bc_textures: bool,
-    /// Textures of 16-bit normalised integers.
+    /// True if textures may have 16-bit normalised formats.
     pub norm16_textures: bool,
-    /// Whether draws of surfaces are indexed, because fragments know the number of their primitive. In software,
-    /// pulling three vertices a triangle is faster.
+    /// True if draws of surfaces are indexed, which needs the primitive index in fragment shaders. On
+    /// software adapters, pulling three vertices per triangle is faster.
     pub indexed_draws: bool,
-    /// GPU timestamps around passes.
+    /// True if passes can have GPU timestamps.
     pub timestamps: bool,
-    /// Pipeline caches that can be saved.
+    /// True if pipeline caches can be saved.
     pub pipeline_cache: bool,
 }
 
-/// The version of Mesa's software driver, where it is the one: 22 of "Mesa 22.3.6 (LLVM 15.0.6)".
+/// Returns the Mesa version if the driver is llvmpipe, for example 22 for "Mesa 22.3.6 (LLVM 15.0.6)".
 fn mesa_version(info: &wgpu::AdapterInfo) -> Option<u32> {
     let version = info.driver_info.strip_prefix("Mesa ")?;
     let major = version.split('.').next()?.parse().ok()?;
@@ -99,7 +102,7 @@ fn mesa_version(info: &wgpu::AdapterInfo) -> Option<u32> {
 }
 
 impl Capabilities {
-    /// Those of `device`.
+    /// Returns the capabilities of `device`.
     pub(super) fn new(device: &wgpu::Device) -> Self {
         let (info, features) = (device.adapter_info(), device.features());
         let is_software = info.device_type == wgpu::DeviceType::Cpu;
@@ -127,17 +130,17 @@ impl Capabilities {
             separate_path_kernels: !is_software,
             bc_textures: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
             norm16_textures: features.contains(wgpu::Features::TEXTURE_FORMAT_16BIT_NORM),
-            // OpenGL does not tell vertex shaders the first instance of a draw.
+            // OpenGL vertex shaders cannot read the first instance of a draw.
             indexed_draws: features.contains(wgpu::Features::PRIMITIVE_INDEX)
                 && info.backend != wgpu::Backend::Gl
                 && !is_software,
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
-            // Software adapters have nothing to save: they keep compiled shaders on disk by themselves.
+            // Software adapters have nothing to save. They cache compiled shaders on disk by themselves.
             pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE) && !is_software,
         }
     }
 
-    /// Which kernels the device gets where there are several for the same work.
+    /// Returns the kind of kernels for this device, where there are several for the same task.
     pub fn cooperation(&self) -> Cooperation {
         match (self.arrays, self.subgroup_size) {
             (Arrays::Textures, _) => Cooperation::None,

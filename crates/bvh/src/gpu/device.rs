@@ -1,4 +1,4 @@
-//! A device with its queue, and what is kept beside them: capabilities, parsed shaders, reported errors.
+//! The device and its queue, together with capabilities, compiled shaders and reported errors.
 
 use super::{
     capabilities::{Arrays, Capabilities},
@@ -20,45 +20,45 @@ use std::sync::{
 };
 use std::time::Duration;
 
-/// How long any wait on the GPU may take: a guard against a hang, not a budget.
+/// Timeout of any wait on the GPU. It guards against a hang and is not a time budget.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Path of a shader, and how it reads arrays.
+/// Path of a shader, and its read access to arrays.
 pub(super) type ModuleKey = (String, Arrays);
 
-/// A parsed shader, and what tells whether its text has changed.
+/// Parsed shader, with a hash that detects changes of its text.
 #[derive(Debug)]
 pub(super) struct Parsed {
     pub(super) module: wgpu::ShaderModule,
     pub(super) text_hash: u64,
 }
 
-/// A device with its queue, and what was learned about it once.
+/// Device and queue, with data that is determined only once.
 #[derive(Debug)]
 pub struct Gpu {
-    /// The adapter that canopy opened; `None` for a device that the caller made.
+    /// Adapter that canopy opened. `None` for a device that you opened.
     pub adapter: Option<wgpu::Adapter>,
     /// Name, backend, driver and kind of the adapter.
     pub info: wgpu::AdapterInfo,
-    /// The device.
+    /// The wgpu device.
     pub device: wgpu::Device,
-    /// Its queue.
+    /// The device's queue.
     pub queue: wgpu::Queue,
     /// The device's limits.
     pub limits: wgpu::Limits,
-    /// What it can do, and what suits it.
+    /// Capabilities of the device, and the choices that suit it.
     pub capabilities: Capabilities,
     shaders: &'static Library,
     unchecked: bool,
-    /// Errors outside of any scope; they are gathered on devices that canopy opened.
+    /// Errors outside of any error scope. Only gathered on devices that canopy opened.
     errors: Arc<Mutex<Vec<String>>>,
-    /// Why the device is gone, once it is.
+    /// Reason for the loss of the device, once it is lost.
     lost: Arc<OnceLock<String>>,
-    /// Shaders that have been parsed, by path and by how they read arrays.
+    /// Parsed shaders, by path and read access to arrays.
     modules: Mutex<HashMap<ModuleKey, Parsed>>,
     pub(super) pipelines: Pipelines,
     compiled: AtomicU32,
-    /// How much of that the pipeline cache's file has.
+    /// Value of `compiled` when the pipeline cache was last saved.
     #[cfg(feature = "tools")]
     saved: AtomicU32,
     #[cfg(feature = "tools")]
@@ -66,14 +66,14 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Wraps a device that the caller has opened; `shaders` are those that can be compiled on it, for a tree
-    /// alone [`accel::SHADERS`](crate::accel::SHADERS). Any device with compute shaders and WebGPU's default
-    /// limits will do; `SUBGROUP` and higher limits are used where the device has them.
+    /// Wraps a device that you have opened. `shaders` are the shaders that can be compiled on it. For trees
+    /// alone, pass [`accel::SHADERS`](crate::accel::SHADERS). Any device with compute shaders and WebGPU's
+    /// default limits will do. `SUBGROUP` and higher limits are used if the device has them.
     ///
-    /// The device's callbacks stay the caller's: canopy installs neither an uncaptured-error handler nor a
-    /// device-lost callback. Making a tree, compiling and reading back return their errors; other faults
-    /// reach the caller's handler. While canopy waits for the device it keeps a panic of wgpu's off the
-    /// standard error: wgpu panics where a device is lost in the midst of that.
+    /// The device's callbacks stay yours: canopy installs neither an uncaptured-error handler nor a
+    /// device-lost callback. Tree creation, compilation and readback return their errors. Other errors reach
+    /// your handler. wgpu panics if the device is lost while canopy waits for it, and canopy then suppresses
+    /// the panic message.
     pub fn from_device(device: &wgpu::Device, queue: &wgpu::Queue, shaders: &'static Library) -> Self {
         Self {
             adapter: None,
@@ -96,15 +96,15 @@ impl Gpu {
         }
     }
 
-    /// Gathers errors that no scope catches, each once, and the reason for which the device is lost: for
-    /// devices that canopy has opened.
+    /// Gathers each error outside of any error scope once, and the reason for a device loss. For devices that
+    /// canopy has opened.
     #[cfg(feature = "tools")]
     pub(super) fn gather_errors(&self) {
         let errors = self.errors.clone();
         let reported = Mutex::new(std::collections::HashSet::new());
         let gather = move |message: String| {
             let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
-            // A broken pass repeats its error every frame: once is enough.
+            // A broken pass repeats its error every frame, so report it only once.
             if reported.len() < 256 && reported.insert(message.clone()) {
                 let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
                 errors.push(message);
@@ -119,32 +119,33 @@ impl Gpu {
         });
     }
 
-    /// Leaves out the checks of indices and loops that wgpu adds to shaders, in those that canopy's libraries name
-    /// as proven: the kernels of trees and of rays, whose innermost loops hold them. Results are the same. The
-    /// program does this on GPUs, for scenes that it has loaded; other shaders, and all on software
-    /// adapters, whose memory is the process's own, keep their checks. Call it before anything is compiled.
+    /// Compiles proven shaders without the index and loop checks that wgpu adds. canopy's libraries mark the
+    /// kernels of trees and rays as proven. The checks would be in their innermost loops. Results are the same.
+    /// The canopy program does this on GPUs, for scenes that it has loaded. Other shaders keep their checks, and
+    /// so do all shaders on software adapters, whose memory is that of the process. Call it before anything is
+    /// compiled.
     ///
     /// # Safety
     ///
-    /// From now on trees may be made over valid geometry only: every index names a vertex of the positions, and
-    /// where there is [`triangle_info`](crate::accel::Geometry), every triangle names the mesh that it lies in; so
-    /// it has to stay for every later build. Buffers of a [`Tree`](crate::accel::Tree) or a
-    /// [`RayBatch`](crate::accel::trace::RayBatch) may not be written to or replaced.
+    /// From now on you may only build trees over valid geometry. Every index must refer to an existing
+    /// vertex. If there is [`triangle_info`](crate::accel::Geometry), every triangle must name the mesh that
+    /// contains it. This must stay true for every later build. You may not write to or replace the buffers of
+    /// a [`Tree`](crate::accel::Tree) or a [`RayBatch`](crate::accel::trace::RayBatch).
     pub unsafe fn set_unchecked(&mut self) {
         self.unchecked = true;
     }
 
-    /// Whether proven shaders go without checks.
+    /// True if proven shaders are compiled without checks.
     pub fn is_unchecked(&self) -> bool {
         self.unchecked
     }
 
-    /// The shaders that can be compiled.
+    /// Returns the library of shaders that can be compiled.
     pub fn shaders(&self) -> &'static Library {
         self.shaders
     }
 
-    /// The module of the shader at `path`, from `parse` the first time.
+    /// Returns the module of the shader at `path`, which `parse` creates on first use.
     pub(super) fn module(
         &self,
         path: &str,
@@ -164,7 +165,7 @@ impl Gpu {
         Ok(module)
     }
 
-    /// The shaders that have been parsed, with the hashes of their texts.
+    /// Returns the parsed shaders with the hashes of their texts.
     pub(super) fn parsed(&self) -> Vec<(ModuleKey, u64)> {
         let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let hashes = modules.iter();
@@ -173,13 +174,13 @@ impl Gpu {
             .collect()
     }
 
-    /// Replaces shaders that have changed.
+    /// Replaces shaders whose text has changed.
     pub(super) fn replace_modules(&self, changed: Vec<(ModuleKey, Parsed)>) {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         modules.extend(changed);
     }
 
-    /// The render pipeline of `key`, which `make` compiles the first time.
+    /// Returns the render pipeline of `key`, which `make` compiles on first use.
     #[cfg(feature = "tools")]
     pub fn render_pipeline(
         &self,
@@ -189,7 +190,7 @@ impl Gpu {
         self.pipelines.render(key, make)
     }
 
-    /// What pipelines are compiled with.
+    /// Returns the pipeline cache, if there is one.
     pub fn pipeline_cache(&self) -> Option<&wgpu::PipelineCache> {
         #[cfg(feature = "tools")]
         return self.pipeline_cache.as_ref().map(|cache| &cache.inner);
@@ -197,8 +198,7 @@ impl Gpu {
         None
     }
 
-    /// Keeps on disk what has been compiled since the start, or since the last call, so that the next run
-    /// finds it.
+    /// Saves to disk what was compiled since the start or the last call, for the next run.
     #[cfg(feature = "tools")]
     pub fn save_pipelines(&self) {
         let compiled = self.compiled();
@@ -209,7 +209,7 @@ impl Gpu {
         }
     }
 
-    /// How much has been compiled on demand.
+    /// Returns the number of pipelines compiled so far.
     pub fn compiled(&self) -> u32 {
         self.compiled.load(Ordering::Relaxed)
     }
@@ -218,26 +218,26 @@ impl Gpu {
         self.compiled.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Reports an error as wgpu's are.
+    /// Reports an error in the same way as errors from wgpu.
     pub(super) fn report(&self, error: &Error) {
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         errors.push(error.to_string());
     }
 
-    /// Errors that wgpu reported outside of any scope since the last call, each only the first time. None on
-    /// a device that the caller made.
+    /// Returns the errors that wgpu reported outside of any error scope since the last call. A repeated error
+    /// is returned only once. Always empty for a device that you opened.
     pub fn take_errors(&self) -> Vec<String> {
         std::mem::take(&mut *self.errors.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Why the device is gone, once it is: nothing that was made with it can be used any more. A device that
-    /// the caller made tells its owner instead.
+    /// Returns the reason for the loss of the device, once it is lost. Nothing created on the device can be
+    /// used any more. For a device that you opened, use its device-lost callback instead.
     pub fn lost(&self) -> Option<&str> {
         self.lost.get().map(String::as_str)
     }
 
-    /// Fails with the first error that wgpu has reported since the last check, and always once the device is
-    /// lost.
+    /// Fails with the first error that wgpu has reported since the last check, and always after a device
+    /// loss.
     pub fn check(&self) -> Result<()> {
         if let Some(why) = self.lost() {
             return Err(Error::Gpu(format!("the GPU device was lost: {why}")));
@@ -248,13 +248,13 @@ impl Gpu {
             .map_or(Ok(()), |message| Err(Error::Gpu(message)))
     }
 
-    /// Runs `work` and fails with the first validation or memory error that it causes.
+    /// Runs `work`, and fails with the first validation or out-of-memory error that it causes.
     pub fn catch<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let result = work();
         let validation = pollster::block_on(validation.pop());
-        // Where memory was short, what failed to validate afterwards is its consequence.
+        // After an out-of-memory error, validation errors are only its consequence.
         match pollster::block_on(memory.pop()).or(validation) {
             Some(error) => Err(Error::Gpu(one_line(&error.to_string()))),
             None => Ok(result),
@@ -267,7 +267,7 @@ impl Gpu {
             submission_index: None,
             timeout: Some(WAIT_TIMEOUT),
         };
-        // wgpu panics where the device is lost in the midst of this (`handle_error_fatal`).
+        // wgpu panics if the device is lost during the wait (`handle_error_fatal`).
         let outcome = guarded(|| self.device.poll(rest));
         self.check()?;
         match outcome {
@@ -280,7 +280,7 @@ impl Gpu {
         }
     }
 
-    /// Waits until the queue is empty, but no longer than `wait`. Whatever goes wrong is told by [`Gpu::check`].
+    /// Waits until the queue is empty, but no longer than `wait`. [`Gpu::check`] reports any error.
     pub fn wait_for(&self, wait: Duration) {
         let rest = wgpu::PollType::Wait {
             submission_index: None,
@@ -289,12 +289,12 @@ impl Gpu {
         guarded(|| self.device.poll(rest).ok());
     }
 
-    /// Reads `buffer` back. It needs `COPY_SRC`; this waits, so it has no place in a frame.
+    /// Reads `buffer` back, which needs `COPY_SRC`. It waits for the GPU, so do not call it within a frame.
     pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>> {
         self.read_bytes(buffer, buffer.size())
     }
 
-    /// As [`Gpu::read`], the first `count` values of a buffer that holds as many.
+    /// Reads back the first `count` values of `buffer`, which must hold at least that many.
     pub fn read_first<T: bytemuck::Pod>(&self, buffer: &wgpu::Buffer, count: usize) -> Result<Vec<T>> {
         if count == 0 {
             return Ok(Vec::new());
@@ -322,13 +322,13 @@ impl Gpu {
         self.map(&staging)
     }
 
-    /// Reads the first level of `texture` back, rows packed and layer after layer. It needs `COPY_SRC`; this
-    /// waits.
+    /// Reads back the first mip level of `texture`, which needs `COPY_SRC`, and waits for it. Rows are
+    /// tightly packed, layer after layer.
     pub fn read_texture(&self, texture: &wgpu::Texture) -> Result<Vec<u8>> {
         self.read_level(texture, 0)
     }
 
-    /// As [`Gpu::read_texture`], another level.
+    /// Reads back another mip level, in the format of [`Gpu::read_texture`].
     pub fn read_level(&self, texture: &wgpu::Texture, level: u32) -> Result<Vec<u8>> {
         let texel_bytes = texture.format().block_copy_size(None).unwrap_or(4);
         let [width, height] = [texture.width(), texture.height()].map(|side| (side >> level).max(1));
@@ -370,7 +370,7 @@ impl Gpu {
             .collect())
     }
 
-    /// Waits for `staging` and copies what it holds.
+    /// Waits for `staging` and copies its contents.
     fn map<T: bytemuck::Pod>(&self, staging: &wgpu::Buffer) -> Result<Vec<T>> {
         let slice = staging.slice(..);
         let (told, outcome) = mpsc::channel();
@@ -378,7 +378,7 @@ impl Gpu {
             told.send(result).ok();
         });
         self.wait()?;
-        // Another thread that polls may have taken the callback over, and runs it later than this wait ends.
+        // Another polling thread may have taken over the callback, and may run it after this wait has ended.
         match outcome.recv_timeout(WAIT_TIMEOUT) {
             Ok(Ok(())) => slice
                 .get_mapped_range()
@@ -389,13 +389,14 @@ impl Gpu {
         }
     }
 
-    /// A command encoder with a label.
+    /// Creates a command encoder with a label.
     pub fn encoder(&self, label: &str) -> wgpu::CommandEncoder {
         self.device
             .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
     }
 
-    /// A buffer of zeros with a label; at least 64 bytes, so that one element of everything can be bound.
+    /// Creates a zeroed buffer with a label. It has at least 64 bytes, so that one element of any type can be
+    /// bound.
     pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
         self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some(label),
@@ -405,7 +406,8 @@ impl Gpu {
         })
     }
 
-    /// A buffer with contents. Written through the queue: `create_buffer_init` panics where memory is short.
+    /// Creates a buffer with contents. They are written through the queue, because `create_buffer_init`
+    /// panics if memory is short.
     pub fn buffer_with<T: bytemuck::NoUninit>(
         &self,
         label: &str,
@@ -418,13 +420,13 @@ impl Gpu {
         buffer
     }
 
-    /// The largest storage binding in bytes.
+    /// Returns the maximum size of a storage binding in bytes.
     pub fn binding_limit(&self) -> u64 {
         let limits = &self.limits;
         (limits.max_storage_buffer_binding_size).min(limits.max_buffer_size)
     }
 
-    /// Fails when a storage binding of `bytes` exceeds the limit of the device.
+    /// Fails if a storage binding of `bytes` exceeds the device's limit.
     pub fn check_binding(&self, what: &str, bytes: u64) -> Result<()> {
         let allowed = self.binding_limit();
         if bytes <= allowed {

@@ -1,19 +1,19 @@
-//! A texture of one level with a view of all of it: what passes hand each other.
+//! A texture with one mip level and a view of it, as passed between passes.
 
 use super::{bind::Bind, capabilities::Arrays, device::Gpu};
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
-/// The texture and its view.
+/// Texture and its view.
 #[derive(Debug)]
 pub struct GpuImage {
-    /// The texture.
+    /// Texture with one mip level.
     pub texture: wgpu::Texture,
-    /// All of it.
+    /// View of the whole texture.
     pub view: wgpu::TextureView,
 }
 
 impl GpuImage {
-    /// An image of `size` pixels, or of one along a side that has none.
+    /// Creates an image of `size` pixels. A side of 0 becomes 1.
     pub fn new(gpu: &Gpu, label: &str, size: [u32; 2], format: Format, usage: Usage) -> Self {
         let texture = texture(gpu, label, size, 1, format, usage);
         let view = texture.create_view(&wgpu::TextureViewDescriptor {
@@ -23,7 +23,7 @@ impl GpuImage {
         Self { texture, view }
     }
 
-    /// As [`GpuImage::new`] with `layers`, whose view is an array.
+    /// Creates an image like [`GpuImage::new`] with `layers` layers, and an array view.
     pub fn with_layers(
         gpu: &Gpu,
         label: &str,
@@ -41,12 +41,12 @@ impl GpuImage {
         Self { texture, view }
     }
 
-    /// Layers of an array.
+    /// Returns the number of array layers.
     pub fn layers(&self) -> u32 {
         self.texture.depth_or_array_layers()
     }
 
-    /// Pixels in a row, and rows.
+    /// Returns the width and height in pixels.
     pub fn size(&self) -> [u32; 2] {
         size_of_view(&self.view)
     }
@@ -60,7 +60,7 @@ fn texture(
     format: Format,
     usage: Usage,
 ) -> wgpu::Texture {
-    // What shaders load texels of is a storage texture on software adapters (`Binding::Texels`).
+    // On software adapters, textures that shaders load texels from are storage textures (`Binding::Texels`).
     let is_loaded = gpu.capabilities.arrays == Arrays::Textures
         && usage.contains(Usage::TEXTURE_BINDING)
         && matches!(
@@ -93,7 +93,7 @@ impl Bind for GpuImage {
     }
 }
 
-/// Pixels in a row and rows of the texture of `view`.
+/// Returns the width and height in pixels of the texture of `view`.
 pub fn size_of_view(view: &wgpu::TextureView) -> [u32; 2] {
     let texture = view.texture();
     [texture.width(), texture.height()]

@@ -1,8 +1,8 @@
-//! The one way to write a pass: a pipeline that is compiled when it is first needed, the bind group that is
-//! its own, and the groups that it shares with others.
+//! The common form of a pass: a pipeline that is compiled on first use, its own bind group, and bind groups
+//! that it shares with others.
 //!
-//! A pass says once what it binds (`new`), and then what stands there (`dispatch`, `draw`), in the order of
-//! its shader.
+//! A pass declares its bindings once (`new`), and then supplies resources for them (`dispatch`, `draw`), both
+//! in the order of its shader.
 
 use super::{
     bind::{Bind, bind_group},
@@ -19,26 +19,28 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// A compute entry point.
+/// Compute entry point.
 #[derive(Debug)]
 pub struct Kernel {
     entry: &'static str,
     pipeline: OnDemand<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
-    /// Index of its own bind group: the lowest that no shared group has.
+    /// Index of its own bind group: the lowest index that no shared group has.
     own: u32,
 }
 
-/// Kernels of one entry point that leave parts of it out: a branch that no thread takes may cost registers on GPUs, and
-/// costs all of its instructions on software adapters. Each part is an `override` constant of the shader, a `bool`.
+/// Kernels of one entry point that leave out optional parts. A branch that no thread takes may still cost
+/// registers on GPUs, and costs all its instructions on software adapters. Each part is a `bool` `override`
+/// constant of the shader.
 #[derive(Debug)]
 pub struct Variants<const PARTS: usize> {
-    /// For each set of parts, the first part as the lowest bit.
+    /// Kernels by the set of included parts, with the first part as the lowest bit.
     kernels: Vec<Kernel>,
 }
 
 impl<const PARTS: usize> Variants<PARTS> {
-    /// Ready to be compiled. `kernel` makes the one of these constants.
+    /// Creates all variants, which are compiled on first use. `kernel` creates the kernel with the given
+    /// constants.
     pub fn new(parts: [&'static str; PARTS], kernel: impl Fn(&[(&'static str, f64)]) -> Kernel) -> Self {
         let has = |set: u32, part: usize| f64::from((set >> part) & 1);
         let constants = |set| array::from_fn::<_, PARTS, _>(|part| (parts[part], has(set, part)));
@@ -48,29 +50,30 @@ impl<const PARTS: usize> Variants<PARTS> {
         }
     }
 
-    /// The one that has these parts.
+    /// Returns the kernel with these parts.
     pub fn of(&self, has: [bool; PARTS]) -> &Kernel {
         let set = (0..PARTS).map(|part| usize::from(has[part]) << part);
         &self.kernels[set.sum::<usize>()]
     }
 }
 
-/// How many workgroups are dispatched.
+/// Number of workgroups in a dispatch.
 #[derive(Debug, Clone, Copy)]
 pub enum Workgroups<'a> {
-    /// Workgroups in all, laid out by [`pass::dispatch`].
+    /// Total number of workgroups, laid out by [`pass::dispatch`].
     Count(u32),
-    /// Workgroups along each axis.
+    /// Number of workgroups along each axis.
     Grid([u32; 3]),
-    /// Pixels in a row and rows, with a workgroup for each tile of 8 × 8.
+    /// Width and height in pixels, with one workgroup per tile of 8 × 8.
     Pixels([u32; 2]),
-    /// The counts that the GPU has written at this byte of the buffer.
+    /// Workgroup counts that the GPU has written at this byte offset of the buffer.
     Indirect(&'a wgpu::Buffer, u64),
 }
 
 impl Kernel {
-    /// The compute shader `entry` of `path`, ready to be compiled. `shared` are the groups that others bind
-    /// too, by index and, with its own, without gaps; its own group holds `bindings`.
+    /// Creates a kernel from the compute shader `entry` of `path`, which is compiled on first use. `shared`
+    /// are the bind groups used by other kernels too, by index. Together with its own group, whose bindings
+    /// are `bindings`, the indices have no gaps.
     pub fn new(
         gpu: &Gpu,
         path: &'static str,
@@ -81,7 +84,7 @@ impl Kernel {
         Self::with_constants(gpu, path, entry, shared, bindings, &[])
     }
 
-    /// As [`Kernel::new`], with values for `override` constants of the shader.
+    /// Creates a kernel like [`Kernel::new`], with values for `override` constants of the shader.
     pub fn with_constants(
         gpu: &Gpu,
         path: &'static str,
@@ -93,7 +96,7 @@ impl Kernel {
         Self::with_text(gpu, path, entry, shared, bindings, constants, None)
     }
 
-    /// As [`Kernel::with_constants`], with text of the caller's in place of a file of the library.
+    /// Creates a kernel like [`Kernel::with_constants`], with your source in place of a file of the library.
     pub fn with_text(
         gpu: &Gpu,
         path: &'static str,
@@ -135,7 +138,7 @@ impl Kernel {
         }
     }
 
-    /// Adds its pipeline to what has to be compiled.
+    /// Adds its pipeline to the set of pipelines to compile.
     pub fn needs(&self, needs: &mut Needs) {
         needs.add(&self.pipeline);
     }
@@ -145,7 +148,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// Those of compiling the pipeline, where nothing has asked for it before.
+    /// A compilation error, if the pipeline was not compiled before.
     pub fn dispatch(
         &self,
         gpu: &Gpu,
@@ -157,16 +160,16 @@ impl Kernel {
         self.dispatch_bound(gpu, pass, shared, &self.bind(gpu, own), workgroups)
     }
 
-    /// Its own bind group, for [`Kernel::dispatch_bound`], in the order of the bindings.
+    /// Creates its own bind group for [`Kernel::dispatch_bound`]. `own` is in the order of the bindings.
     pub fn bind(&self, gpu: &Gpu, own: &[&dyn Bind]) -> wgpu::BindGroup {
         bind_group(gpu, self.entry, &self.layout, own)
     }
 
-    /// As [`Kernel::dispatch`], with a bind group that was made before.
+    /// Records a dispatch like [`Kernel::dispatch`], with a bind group that was created before.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// The errors of [`Kernel::dispatch`].
     pub fn dispatch_bound(
         &self,
         gpu: &Gpu,
@@ -201,7 +204,7 @@ impl Workgroups<'_> {
     }
 }
 
-/// A fragment entry point that covers its one target, with a pipeline for each format that it draws to.
+/// Full-screen pass: a fragment entry point with a pipeline for each format of its single target.
 #[derive(Debug)]
 pub struct Cover {
     path: &'static str,
@@ -211,8 +214,8 @@ pub struct Cover {
 }
 
 impl Cover {
-    /// The fragment shader `entry` of `path`, whose vertex shader is `cover`, ready to be compiled. Group 0
-    /// holds `bindings`.
+    /// Creates a full-screen pass from the fragment shader `entry` of `path`, whose vertex shader is `cover`.
+    /// It is compiled on first use. Group 0 has the bindings `bindings`.
     pub fn new(gpu: &Gpu, path: &'static str, entry: &'static str, bindings: &[Binding]) -> Self {
         let bindings: Vec<_> = bindings
             .iter()
@@ -226,11 +229,11 @@ impl Cover {
         }
     }
 
-    /// Covers the target of `pass`, which has this `format`, with `own` in the order of the bindings.
+    /// Draws over the whole target of `pass`, which has this `format`. `own` is in the order of the bindings.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pipeline.
+    /// Any compilation error.
     pub fn draw(
         &self,
         gpu: &Gpu,
@@ -247,7 +250,7 @@ impl Cover {
         Ok(())
     }
 
-    /// Adds the pipeline for targets of `format` to what has to be compiled.
+    /// Adds the pipeline for targets of `format` to the set of pipelines to compile.
     pub fn needs(&self, format: wgpu::TextureFormat, needs: &mut Needs) {
         needs.add(&self.pipeline(format));
     }

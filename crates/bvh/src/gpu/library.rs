@@ -1,60 +1,60 @@
-//! What shaders are composed from: WGSL files, and constants that stand in front of them.
+//! Sources of the shader composer: WGSL files, and constants that are prepended to them.
 
-/// Shader files by their path under `shaders/`, and the constants that both sides need.
+/// Shader files by their path under `shaders/`, and the constants that Rust and WGSL share.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Library {
-    /// Path and text of each file.
+    /// Path and source of each file.
     pub files: &'static [(&'static str, &'static str)],
-    /// The constants of each file that declares some.
+    /// Constants, one list per Rust module that declares some.
     pub constants: &'static [&'static [Constant]],
-    /// Beginnings of the paths of shaders whose indices and loops are proven to stay within bounds, given what
-    /// the host has validated: see [`Gpu::set_unchecked`](super::Gpu::set_unchecked).
+    /// Path prefixes of shaders whose indices and loops are proven to stay within bounds, given the host's
+    /// validation: see [`Gpu::set_unchecked`](super::Gpu::set_unchecked).
     pub proven: &'static [&'static str],
-    /// A library whose files and constants belong to this one as well.
+    /// Library whose files and constants are included in this one.
     pub base: Option<&'static Library>,
 }
 
 impl Library {
-    /// This library and those below it.
+    /// Returns this library and its base libraries.
     fn chain(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |library| library.base)
     }
 
-    /// All files: path and text.
+    /// Returns the path and source of all files.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
         self.chain().flat_map(|library| library.files).copied()
     }
 
-    /// The files that are compiled by themselves: those with compute or fragment shaders. Vertex shaders of other files are
-    /// parts.
+    /// Returns the files that are compiled by themselves: those with compute or fragment shaders. Files with
+    /// only vertex shaders are imported by others.
     pub fn entry_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
         let has_entry_points = |text: &str| text.contains("\n@compute") || text.contains("\n@fragment");
         self.files().filter(move |(_, text)| has_entry_points(text))
     }
 
-    /// The text of the file at `path`.
+    /// Returns the source of the file at `path`.
     pub fn file(&self, path: &str) -> Option<&'static str> {
         let mut files = self.files();
         files.find_map(|(known, text)| (known == path).then_some(text))
     }
 
-    /// Whether the shader at `path` is proven to stay within bounds.
+    /// True if the shader at `path` is proven to stay within bounds.
     pub fn is_proven(&self, path: &str) -> bool {
         let mut proven = self.chain().flat_map(|library| library.proven);
         proven.any(|beginning| path.starts_with(beginning))
     }
 
-    /// All constants.
+    /// Returns all constants.
     pub fn constants(&self) -> impl Iterator<Item = Constant> + '_ {
         let lists = self.chain().flat_map(|library| library.constants);
         lists.copied().flatten().copied()
     }
 }
 
-/// A constant that Rust declares and WGSL needs too: it becomes a `const` of the shaders that name it.
+/// Constant declared in Rust and shared with WGSL. It becomes a `const` in the shaders that use its name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Constant {
-    /// Its name in WGSL.
+    /// Name of the constant in WGSL.
     pub name: &'static str,
     value: Value,
 }
@@ -67,25 +67,25 @@ enum Value {
 }
 
 impl Constant {
-    /// A `u32`.
+    /// Creates a `u32` constant.
     pub const fn u32(name: &'static str, value: u32) -> Self {
         let value = Value::U32(value);
         Self { name, value }
     }
 
-    /// An abstract float, which becomes an `f32` where it is used.
+    /// Creates an abstract float constant, which becomes an `f32` at its use.
     pub const fn f64(name: &'static str, value: f64) -> Self {
         let value = Value::F64(value);
         Self { name, value }
     }
 
-    /// A `vec4f`.
+    /// Creates a `vec4f` constant.
     pub const fn vec4(name: &'static str, value: [f64; 4]) -> Self {
         let value = Value::Vec4(value);
         Self { name, value }
     }
 
-    /// The line of WGSL that declares it.
+    /// Returns the WGSL declaration.
     pub fn wgsl(&self) -> String {
         let name = self.name;
         match self.value {
@@ -104,7 +104,7 @@ macro_rules! wgsl_constants {
     ($($(#[$doc:meta])* $vis:vis const $name:ident: $type:ident = $value:expr;)*) => {
         $($(#[$doc])* $vis const $name: $type = $value;)*
 
-        /// Those that the shaders need.
+        /// Constants shared with the shaders.
         pub(crate) const CONSTANTS: &[$crate::gpu::Constant] =
             &[$($crate::gpu::Constant::$type(stringify!($name), $name)),*];
     };

@@ -1,6 +1,7 @@
-//! A thin layer over wgpu: the device, shaders, layouts, labelled pipelines, timings. Knows no pass.
+//! A thin layer over wgpu: the device, shaders, layouts, labelled pipelines and timings. It knows no
+//! particular pass.
 //!
-//! [`Gpu::from_device`] wraps a device that the caller has. The feature `tools` adds opening one by name
+//! [`Gpu::from_device`] wraps your own device. The feature `tools` adds opening a device by name
 //! ([`Gpu::new`]), GPU timestamps ([`profiler`]) and pipeline caches on disk.
 
 #[cfg(feature = "tools")]

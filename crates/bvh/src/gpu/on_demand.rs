@@ -1,5 +1,5 @@
-//! What is compiled when it is first needed: pipelines, one by one where a frame meets them, or several at a
-//! time on threads.
+//! Lazily compiled pipelines. They are compiled one by one when a frame needs them, or several at a time on
+//! threads.
 
 use super::{device::Gpu, shader_folder, stopwatch::Stopwatch};
 use crate::{Error, Result};
@@ -12,29 +12,29 @@ use std::{
     thread,
 };
 
-/// A pipeline, or several that are always needed together, made when first needed, and again once shaders have changed.
-/// Clones share what is made.
+/// Pipeline, or several that are always used together. It is compiled on first use, and again after its
+/// shaders have changed. Clones share the result.
 pub struct OnDemand<T>(Arc<Inner<T>>);
 
-/// What compiles it.
+/// Function that compiles it.
 type Make<T> = Box<dyn Fn(&Gpu) -> Result<T> + Send + Sync>;
 
 struct Inner<T> {
     label: String,
     make: Make<T>,
     made: RwLock<Option<Made<T>>>,
-    /// Held while it is made, so that of two threads that need it one waits.
+    /// Held during compilation, so that a second thread waits instead of compiling again.
     making: Mutex<()>,
 }
 
 struct Made<T> {
-    /// Edition of the shaders it was made of.
+    /// Edition of the shaders it was compiled from.
     edition: u32,
     value: T,
 }
 
 impl<T> OnDemand<T> {
-    /// Address of the shared state: equal for clones.
+    /// Returns the address of the shared state, which is equal for clones.
     pub fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -47,7 +47,7 @@ impl<T> OnDemand<T> {
 }
 
 impl<T: Clone> OnDemand<T> {
-    /// Nothing yet. `make` compiles it, on any thread.
+    /// Creates a pipeline without compiling it. `make` compiles it, on any thread.
     pub fn new(label: impl Into<String>, make: impl Fn(&Gpu) -> Result<T> + Send + Sync + 'static) -> Self {
         Self(Arc::new(Inner {
             label: label.into(),
@@ -57,12 +57,12 @@ impl<T: Clone> OnDemand<T> {
         }))
     }
 
-    /// It, made now if it is not yet. Where a changed shader makes none, the last one stays, and the fault is reported
-    /// ([`Gpu::take_errors`]).
+    /// Returns the pipeline, and compiles it first if necessary. If a changed shader fails to compile, the
+    /// previous pipeline stays, and the error is reported ([`Gpu::take_errors`]).
     ///
     /// # Errors
     ///
-    /// Those of making it; the next call tries again.
+    /// Any error of compiling it. The next call tries again.
     pub fn get(&self, gpu: &Gpu) -> Result<T> {
         let inner = &*self.0;
         if let Some(value) = self.current() {
@@ -94,12 +94,12 @@ impl<T: Clone> OnDemand<T> {
         Ok(value)
     }
 
-    /// It, where it is made. Otherwise it is made now, or, where this thread collects what is missing
-    /// ([`collect`]), there is `None`, and nothing may be recorded that needs it.
+    /// Returns the pipeline if it is compiled. Otherwise it compiles it, or returns `None` if this thread
+    /// collects missing pipelines ([`collect`]). After `None`, do not record anything that needs it.
     ///
     /// # Errors
     ///
-    /// As [`OnDemand::get`].
+    /// The errors of [`OnDemand::get`].
     pub fn get_or_collect(&self, gpu: &Gpu) -> Result<Option<T>>
     where
         T: Send + Sync + 'static,
@@ -140,22 +140,22 @@ impl<T> std::fmt::Debug for OnDemand<T> {
     }
 }
 
-/// An [`OnDemand`] of whatever type.
+/// [`OnDemand`] of any type.
 pub trait Prepare: Send + Sync {
-    /// Its name.
+    /// Returns its name.
     fn label(&self) -> &str;
 
-    /// Address of the shared state: equal for clones.
+    /// Returns the address of the shared state, which is equal for clones.
     fn identity(&self) -> usize;
 
-    /// Whether it is made.
+    /// True if it is compiled.
     fn is_ready(&self) -> bool;
 
-    /// Makes it, if it is not.
+    /// Compiles it, if necessary.
     ///
     /// # Errors
     ///
-    /// Those of making it.
+    /// Any error of compiling it.
     fn prepare(&self, gpu: &Gpu) -> Result<()>;
 }
 
@@ -178,11 +178,11 @@ impl<T: Clone + Send + Sync> Prepare for OnDemand<T> {
 }
 
 thread_local! {
-    /// What this thread has missed since it began to collect; `None` where it does not.
+    /// Pipelines that this thread has missed since it began to collect. `None` if it does not collect.
     static MISSED: Cell<Option<Needs>> = const { Cell::new(None) };
 }
 
-/// Calls `add` with what this thread has missed so far, where it collects.
+/// Calls `add` with the pipelines missed so far, if this thread collects. Returns true if so.
 fn missed(add: impl FnOnce(&mut Needs)) -> bool {
     let mut missed = MISSED.take();
     let added = missed.as_mut().map(add);
@@ -190,10 +190,10 @@ fn missed(add: impl FnOnce(&mut Needs)) -> bool {
     added.is_some()
 }
 
-/// Calls `record`, and returns what it has asked for and is not compiled yet. Nothing is compiled meanwhile on this
-/// thread; what has been recorded is incomplete where anything was missing.
+/// Calls `record`, and returns the pipelines that it used before they were compiled. This thread compiles
+/// nothing in the meantime. If anything is missing, the recorded commands are incomplete.
 pub fn collect<R>(record: impl FnOnce() -> R) -> (R, Needs) {
-    /// Ends the collection, also where `record` panics.
+    /// Ends the collection, even if `record` panics.
     struct Collecting;
     impl Drop for Collecting {
         fn drop(&mut self) {
@@ -206,12 +206,12 @@ pub fn collect<R>(record: impl FnOnce() -> R) -> (R, Needs) {
     (recorded, MISSED.take().unwrap_or_default())
 }
 
-/// Has what a later frame is going to need collected too, where this thread collects.
+/// Also collects pipelines that a later frame will need, if this thread collects.
 pub fn will_need(add: impl FnOnce(&mut Needs)) {
     missed(add);
 }
 
-/// Several to be made: what a frame needs.
+/// Set of pipelines to compile, for example those that a frame needs.
 #[derive(Default)]
 pub struct Needs(Vec<Box<dyn Prepare>>);
 
@@ -222,7 +222,7 @@ impl std::fmt::Debug for Needs {
 }
 
 impl Needs {
-    /// Adds one, unless it is ready or there already.
+    /// Adds a pipeline, unless it is compiled or already in the set.
     pub fn add<T: Clone + Send + Sync + 'static>(&mut self, one: &OnDemand<T>) {
         let is_there = || self.0.iter().any(|other| other.identity() == one.identity());
         if !(one.is_ready() || is_there()) {
@@ -230,7 +230,7 @@ impl Needs {
         }
     }
 
-    /// Adds those of `more` that are not there already.
+    /// Adds the pipelines of `more` that are not in the set yet.
     pub fn append(&mut self, more: Self) {
         for one in more.0 {
             if self.0.iter().all(|other| other.identity() != one.identity()) {
@@ -239,30 +239,31 @@ impl Needs {
         }
     }
 
-    /// Whether there is nothing to make.
+    /// True if there is nothing to compile.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The names of all, in order.
+    /// Returns the names of all pipelines, in order.
     pub fn names(&self) -> Vec<String> {
         self.0.iter().map(|one| one.label().to_owned()).collect()
     }
 
-    /// Makes all of them, on as many threads as the processor has.
+    /// Compiles all of them, on as many threads as there are CPU cores.
     ///
     /// # Errors
     ///
-    /// The first of any of them.
+    /// The first compilation error.
     pub fn meet(&self, gpu: &Gpu) -> Result<()> {
         self.meet_unless(gpu, &AtomicBool::new(false), &AtomicUsize::new(0))
     }
 
-    /// As [`Needs::meet`], but begins no more of them once it is `cancelled`, and counts those that are `done`.
+    /// Compiles like [`Needs::meet`], but starts no more pipelines after it is `cancelled`, and counts those
+    /// that are `done`.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// The errors of [`Needs::meet`].
     pub fn meet_unless(&self, gpu: &Gpu, cancelled: &AtomicBool, done: &AtomicUsize) -> Result<()> {
         let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let next = AtomicUsize::new(0);

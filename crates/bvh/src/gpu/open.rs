@@ -1,4 +1,4 @@
-//! Opening a device: by the adapter that the options name, or by one that the caller has chosen.
+//! Opening a device, either by the adapter in the options or on a given adapter.
 
 use super::{
     adapter::{self, Options},
@@ -8,18 +8,18 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// Which features and limits are requested of an adapter.
+/// Features and limits to request from an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
-    /// All limits the adapter has, and the features canopy knows to use.
+    /// All limits of the adapter, and the features that canopy can use.
     Adapter,
-    /// Exactly what WebGPU promises everywhere.
+    /// Exactly the limits that WebGPU guarantees, and no optional features.
     Portable,
 }
 
 impl Gpu {
-    /// Opens the adapter that `options` name (or the environment variables of wgpu, or the fastest) without a
-    /// window.
+    /// Opens a device without a window, on the adapter in `options`, in wgpu's environment variables, or else
+    /// the fastest.
     pub fn new(options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
         let instance = adapter::instance(options.clone(), None)?;
@@ -27,7 +27,7 @@ impl Gpu {
         Ok(Self::open(&adapter, Tier::Adapter, options.shaders)?.with_options(&options))
     }
 
-    /// Opens an adapter that can draw to `surface`.
+    /// Opens a device on an adapter that can present to `surface`.
     pub fn for_surface(
         instance: &wgpu::Instance,
         options: impl Into<Options>,
@@ -52,7 +52,7 @@ impl Gpu {
 
     /// Opens `adapter`, to compile `shaders` on it.
     pub fn open(adapter: &wgpu::Adapter, tier: Tier, shaders: &'static Library) -> Result<Self> {
-        // Timestamps between passes tell the time of copies too.
+        // Timestamps between passes also measure copies.
         let wanted = wgpu::Features::TIMESTAMP_QUERY
             | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
             | wgpu::Features::PIPELINE_CACHE
@@ -72,13 +72,13 @@ impl Gpu {
         }))
         .map_err(|e| {
             let name = adapter.get_info().name;
-            Error::Gpu(format!("the adapter {name} gives no device: {e}"))
+            Error::Gpu(format!("the adapter {name} cannot open a device: {e}"))
         })?;
         let mut gpu = Self::from_device(&device, &queue, shaders);
         if gpu.info.backend == wgpu::Backend::Dx12 && !required_features.contains(wgpu::Features::SUBGROUP) {
             log::warn!(
-                "{}: Direct3D 12 has no subgroups here, as without dxcompiler.dll: sorting is slower, and shaders \
-                 compile slowly",
+                "{}: Direct3D 12 has no subgroups here, for example because dxcompiler.dll is missing; \
+                 sorting is slower, and shaders compile slowly",
                 gpu.info.name
             );
         }

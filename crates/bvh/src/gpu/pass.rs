@@ -3,14 +3,15 @@
 use super::{capabilities::Arrays, device::Gpu, on_demand::OnDemand, pipelines::PipelineKey, shader};
 use crate::Result;
 
-/// A compute pipeline with the layout that its shader implies.
+/// Creates a compute pipeline with the layout derived from its shader.
 pub fn compute_pipeline(gpu: &Gpu, path: &str, entry: &str) -> Result<wgpu::ComputePipeline> {
     let module = shader::module(gpu, path)?;
     compute_pipeline_of(gpu, &module, entry, None, &[])
 }
 
-/// As [`compute_pipeline`], from a module that holds several entry points, with an explicit layout where bind
-/// groups are shared, of which some may be missing, and with values for the module's `override` constants.
+/// Creates a compute pipeline like [`compute_pipeline`], from a module that may have several entry points.
+/// Pass an explicit layout if bind groups are shared. Some groups may be missing. `constants` are values for
+/// `override` constants of the module.
 pub fn compute_pipeline_of(
     gpu: &Gpu,
     module: &wgpu::ShaderModule,
@@ -35,7 +36,7 @@ pub fn compute_pipeline_of(
     })
 }
 
-/// A pipeline layout over `layouts`, group 0 first.
+/// Creates a pipeline layout over `layouts`, group 0 first.
 pub fn pipeline_layout(
     gpu: &Gpu,
     label: &str,
@@ -49,9 +50,9 @@ pub fn pipeline_layout(
         })
 }
 
-/// Dispatches one-dimensional work of `groups` workgroups. Past 65,535 it becomes two-dimensional, and the
-/// shader's `dispatch_workgroup` (bvh/dispatch.wgsl) flattens it again; the last row may run over, so
-/// shaders check their bounds.
+/// Dispatches one-dimensional work of `groups` workgroups. Above 65,535 it becomes two-dimensional, and the
+/// shader's `dispatch_workgroup` (bvh/dispatch.wgsl) flattens it again. The last row may exceed the work, so
+/// shaders must check their bounds.
 pub fn dispatch(pass: &mut wgpu::ComputePass<'_>, groups: u32) {
     const LIMIT: u32 = 65_535;
     let rows = groups.div_ceil(LIMIT);
@@ -62,56 +63,56 @@ pub fn dispatch(pass: &mut wgpu::ComputePass<'_>, groups: u32) {
     );
 }
 
-/// What a binding of a bind group layout holds.
+/// Resource type of a binding in a bind group layout.
 #[derive(Debug, Clone, Copy)]
 pub enum Binding {
-    /// A uniform buffer.
+    /// Uniform buffer.
     Uniform,
-    /// A uniform buffer with a dynamic offset.
+    /// Uniform buffer with a dynamic offset.
     UniformAt,
-    /// A storage buffer that is read.
+    /// Read-only storage buffer.
     Read,
-    /// A storage buffer that is written.
+    /// Read-write storage buffer.
     Write,
-    /// An [`Array`](super::Array) that is read, of elements of so many words.
+    /// [`Array`](super::Array) for reading, with elements of this many words.
     ReadArray(u32),
-    /// A texture of floats that may be filtered.
+    /// Filterable float texture.
     Filtered,
-    /// An array of textures of floats that may be filtered.
+    /// Filterable float texture array.
     FilteredArray,
-    /// A texture of floats that is loaded.
+    /// Unfilterable float texture.
     Float,
-    /// An array of textures of floats that is loaded.
+    /// Unfilterable float texture array.
     FloatArray,
-    /// A cube map of floats that may be filtered.
+    /// Filterable float cube map.
     Cube,
-    /// A texture in three dimensions of floats that may be filtered.
+    /// Filterable float 3D texture.
     Filtered3d,
-    /// A texture in three dimensions of floats that is loaded.
+    /// Unfilterable float 3D texture.
     Float3d,
-    /// A texture of integers.
+    /// Integer texture.
     Uint,
-    /// An array of textures of integers.
+    /// Integer texture array.
     UintArray,
-    /// An array of depth textures.
+    /// Depth texture array.
     DepthArray,
-    /// A storage texture that is written.
+    /// Write-only storage texture.
     Store(wgpu::TextureFormat),
-    /// An array of storage textures that is written.
+    /// Write-only storage texture array.
     StoreArray(wgpu::TextureFormat),
-    /// A storage texture in three dimensions that is written.
+    /// Write-only 3D storage texture.
     Store3d(wgpu::TextureFormat),
-    /// A texture of which texels are loaded, declared by a `#texels` line.
+    /// Texture whose texels are loaded, declared by a `#texels` line.
     Texels(wgpu::TextureFormat),
-    /// An array of such textures.
+    /// Texture array whose texels are loaded, declared by a `#texels` line.
     TexelsArray(wgpu::TextureFormat),
-    /// A storage texture that is read.
+    /// Read-only storage texture.
     Load(wgpu::TextureFormat),
-    /// An array of storage textures that is read.
+    /// Read-only storage texture array.
     LoadArray(wgpu::TextureFormat),
-    /// A sampler.
+    /// Filtering sampler.
     Sampler,
-    /// A sampler that compares.
+    /// Comparison sampler.
     Compare,
 }
 
@@ -175,7 +176,7 @@ impl Binding {
     }
 }
 
-/// The bind group layout of `bindings`, at 0, 1, 2, …, each seen by its stages.
+/// Returns the bind group layout of `bindings` at 0, 1, 2, …, each with its shader stages.
 pub fn layout(gpu: &Gpu, label: &str, bindings: &[(wgpu::ShaderStages, Binding)]) -> wgpu::BindGroupLayout {
     let entries: Vec<_> = (0..)
         .zip(bindings)
@@ -195,7 +196,7 @@ pub fn layout(gpu: &Gpu, label: &str, bindings: &[(wgpu::ShaderStages, Binding)]
     })
 }
 
-/// As [`layout`], for compute shaders.
+/// Returns the bind group layout of `bindings` for compute shaders.
 pub fn compute_layout(gpu: &Gpu, label: &str, bindings: &[Binding]) -> wgpu::BindGroupLayout {
     let bindings: Vec<_> = bindings
         .iter()
@@ -204,7 +205,7 @@ pub fn compute_layout(gpu: &Gpu, label: &str, bindings: &[Binding]) -> wgpu::Bin
     layout(gpu, label, &bindings)
 }
 
-/// A pipeline that covers its one target by `cover` and `entry` of `module`.
+/// Creates the pipeline of a full-screen pass, with the entry points `cover` and `entry` of `module`.
 fn cover_pipeline(
     gpu: &Gpu,
     module: &wgpu::ShaderModule,
@@ -240,7 +241,7 @@ fn cover_pipeline(
     })
 }
 
-/// A pipeline that covers its one target by `cover` and `entry`, compiled when it is first needed.
+/// Creates the lazily compiled pipeline of a full-screen pass, with the entry points `cover` and `entry`.
 pub fn cover_on_demand(
     path: &'static str,
     entry: &'static str,
@@ -258,17 +259,17 @@ pub fn cover_on_demand(
     })
 }
 
-/// Pipeline set in a render pass. Consecutive draws with the same one fetch and set it once.
+/// Current pipeline of a render pass. Consecutive draws with the same pipeline fetch and set it only once.
 #[derive(Debug, Default)]
 pub struct PipelineInUse(Option<usize>);
 
 impl PipelineInUse {
-    /// Sets `pipeline` in `pass`, unless it is set. Returns false where it is missing and nothing can be drawn with it
-    /// ([`OnDemand::get_or_collect`]).
+    /// Sets `pipeline` in `pass`, unless it is already set. Returns false if it is missing, and then nothing
+    /// may be drawn with it ([`OnDemand::get_or_collect`]).
     ///
     /// # Errors
     ///
-    /// Errors of compiling it.
+    /// Any error of compiling it.
     pub fn set(
         &mut self,
         gpu: &Gpu,
@@ -287,7 +288,7 @@ impl PipelineInUse {
     }
 }
 
-/// A colour attachment that is kept.
+/// Returns a colour attachment whose result is stored.
 pub fn color(
     view: &wgpu::TextureView,
     load: wgpu::LoadOp<wgpu::Color>,
@@ -303,7 +304,7 @@ pub fn color(
     }
 }
 
-/// A depth attachment, reversed: cleared to 0, which is far.
+/// Returns a depth attachment whose result is stored. Depth is reversed, so clear it to 0, which is far.
 pub fn depth(
     view: &wgpu::TextureView,
     load: wgpu::LoadOp<f32>,

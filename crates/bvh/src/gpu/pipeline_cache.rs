@@ -1,6 +1,5 @@
-//! What the driver has compiled, kept on disk from one run to the next (`VkPipelineCache`). Mesa's software
-//! driver has nothing to put there and keeps compiled shaders on disk by itself, as drivers of other backends
-//! do.
+//! Compiled pipelines, cached on disk between runs (`VkPipelineCache`). Mesa's software driver has nothing to
+//! store there. Like drivers of other backends, it caches compiled shaders on disk by itself.
 
 use std::{
     fs,
@@ -8,12 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// More than this is no cache of ours.
+/// Maximum size of a cache file. Anything larger is not a cache of canopy's.
 const MOST_BYTES: u64 = 256 << 20;
-/// A cache in which there is nothing but headers, wgpu's and Vulkan's.
+/// Size up to which a cache contains only the headers of wgpu and Vulkan.
 const EMPTY_BYTES: usize = 128;
 
-/// A pipeline cache and its file.
+/// Pipeline cache and its file.
 #[derive(Debug)]
 pub(super) struct PipelineCache {
     pub(super) inner: wgpu::PipelineCache,
@@ -21,23 +20,23 @@ pub(super) struct PipelineCache {
 }
 
 impl PipelineCache {
-    /// The cache of the adapter in `folder`. `None` where the device has no such caches.
+    /// Opens the adapter's cache in `folder`. `None` if the device has no pipeline caches.
     pub(super) fn open(device: &wgpu::Device, info: &wgpu::AdapterInfo, folder: &Path) -> Option<Self> {
         let name = wgpu::util::pipeline_cache_key(info)?;
         Self::of_file(device, &folder.join(name))
     }
 
-    /// The cache that the file at `path` holds; an empty one where there is none, or where it is another
-    /// driver's.
+    /// Opens the cache in the file at `path`. The cache is empty if there is no such file or it belongs to
+    /// another driver.
     fn of_file(device: &wgpu::Device, path: &Path) -> Option<Self> {
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
         let is_small = fs::metadata(path).is_ok_and(|file| file.len() <= MOST_BYTES);
         let data = is_small.then(|| fs::read(path).ok()).flatten();
-        // SAFETY: the data is what `get_data` gave for a device of this name, in a folder of this user's.
-        // wgpu compares its header with the adapter, the driver's version and the length, and begins an empty
-        // cache where they differ.
+        // SAFETY: the data is the result of `get_data` for a device of this name, in a folder of this user's.
+        // wgpu compares its header with the adapter, the driver's version and the length, and starts with an
+        // empty cache if they differ.
         let inner = unsafe {
             device.create_pipeline_cache(&wgpu::PipelineCacheDescriptor {
                 label: Some("canopy"),
@@ -51,7 +50,7 @@ impl PipelineCache {
         })
     }
 
-    /// Writes it to its file. That this fails costs the next run time, and nothing else.
+    /// Writes the cache to its file. A failure only costs time in the next run.
     pub(super) fn save(&self) {
         let Some(data) = self.inner.get_data() else {
             return;
@@ -61,7 +60,8 @@ impl PipelineCache {
         }
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let written = fs::create_dir_all(folder).and_then(|()| {
-            // Under a name of its own first: another canopy may be reading or writing.
+            // Write to a temporary file first, because another canopy process may be reading or writing this
+            // one.
             let aside = self.path.with_extension(std::process::id().to_string());
             let written = fs::File::create(&aside)
                 .and_then(|mut file| file.write_all(&data))
@@ -105,7 +105,7 @@ mod tests {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(&path, contents).unwrap();
             }
-            // Twice: the second time there may be what the first has saved.
+            // The second time, there may be a cache that the first has saved.
             for _ in 0..2 {
                 gpu.pipeline_cache = PipelineCache::of_file(&gpu.device, &path);
                 assert!(gpu.pipeline_cache().is_some());

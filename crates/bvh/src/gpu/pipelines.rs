@@ -1,4 +1,5 @@
-//! What a device has compiled, each once: renderers on one device, such as the two sides of a comparison, share it.
+//! Pipelines compiled on a device, each only once. Renderers on one device share them, for example both sides
+//! of a comparison.
 
 use super::{capabilities::Arrays, shader_folder::edition};
 use crate::Result;
@@ -8,26 +9,27 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Layouts and pipelines.
+/// Bind group layouts and pipelines of a device.
 #[derive(Debug, Default)]
 pub(super) struct Pipelines {
-    /// By what they bind: layouts that are alike are one, so that pipelines over them are.
+    /// Layouts by their entries. Equal layouts are shared, so that pipelines over them can be shared too.
     layouts: Mutex<HashMap<Vec<wgpu::BindGroupLayoutEntry>, wgpu::BindGroupLayout>>,
     compute: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
     render: Mutex<HashMap<PipelineKey, wgpu::RenderPipeline>>,
 }
 
-/// What a pipeline is made of.
+/// Identity of a pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PipelineKey {
     arrays: Arrays,
     groups: Vec<Option<wgpu::BindGroupLayout>>,
-    /// The shader, its entry points and all else, in words.
+    /// Description of the shader, its entry points and everything else that distinguishes the pipeline.
     text: String,
 }
 
 impl PipelineKey {
-    /// Over the bind groups `groups`, of shaders that read arrays so; `text` tells all else of it.
+    /// Creates the key of a pipeline over the bind groups `groups`, whose shaders read arrays in this way.
+    /// `text` describes everything else that distinguishes it.
     pub fn new(arrays: Arrays, groups: &[Option<wgpu::BindGroupLayout>], text: String) -> Self {
         Self {
             arrays,
@@ -38,7 +40,7 @@ impl PipelineKey {
 }
 
 impl Pipelines {
-    /// The layout of `entries`, which `make` makes the first time.
+    /// Returns the layout of `entries`, which `make` creates on first use.
     pub(super) fn layout(
         &self,
         entries: &[wgpu::BindGroupLayoutEntry],
@@ -49,7 +51,7 @@ impl Pipelines {
         layouts.entry(key).or_insert_with(make).clone()
     }
 
-    /// Forgets the pipelines of the shaders at `paths`.
+    /// Drops the pipelines of the shaders at `paths`.
     pub(super) fn forget(&self, paths: &[String]) {
         let stays = |key: &PipelineKey| !paths.iter().any(|path| key.text.contains(path.as_str()));
         let mut compute = self.compute.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +60,7 @@ impl Pipelines {
         render.retain(|key, _| stays(key));
     }
 
-    /// The compute pipeline of `key`, which `make` compiles the first time.
+    /// Returns the compute pipeline of `key`, which `make` compiles on first use.
     pub(super) fn compute(
         &self,
         key: PipelineKey,
@@ -67,7 +69,7 @@ impl Pipelines {
         once(&self.compute, key, make)
     }
 
-    /// The same of a render pipeline.
+    /// Returns the render pipeline of `key`, which `make` compiles on first use.
     pub(super) fn render(
         &self,
         key: PipelineKey,
@@ -77,7 +79,8 @@ impl Pipelines {
     }
 }
 
-/// Threads compile at the same time: where two need the same, both may compile it.
+/// Returns the value of `key`, which `make` creates on first use. If two threads need it at the same time,
+/// both may create it.
 fn once<K: Eq + Hash, T: Clone>(
     made: &Mutex<HashMap<K, T>>,
     key: K,
@@ -90,7 +93,7 @@ fn once<K: Eq + Hash, T: Clone>(
     let begun = edition();
     let found = make()?;
     if begun != edition() {
-        // Shaders have changed meanwhile: whoever made it makes it again.
+        // Shaders have changed meanwhile, so do not share the outdated pipeline. Its user compiles it again.
         return Ok(found);
     }
     Ok(lock().entry(key).or_insert(found).clone())

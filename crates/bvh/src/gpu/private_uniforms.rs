@@ -1,12 +1,12 @@
-//! Copies of uniforms that hide them from Mesa's software driver before version 25.
+//! Copies of uniforms that hide them from llvmpipe before version 25.
 //!
-//! The driver (`lvp_inline_uniforms.c`) compiles a shader anew for each value of a uniform on which alone a branch or a
-//! loop depends, and keeps every variant. It notes such uniforms down in a table, and writes those of the fifth uniform
-//! buffer and of later ones past its end: the heap is corrupted while the shader compiles. It leaves alone a value whose
-//! first operand is no uniform.
+//! The driver (`lvp_inline_uniforms.c`) recompiles a shader for each value of a uniform on which alone a
+//! branch or a loop depends, and keeps every variant. It records such uniforms in a table. Those of the fifth
+//! and later uniform buffers are written past the end of that table, which corrupts the heap while the shader
+//! compiles. The driver ignores a value whose first operand is not a uniform.
 //!
-//! So every entry point begins with a copy of the uniforms it uses, each number joined with a zero that the driver does
-//! not know to be one, and all else reads the copy.
+//! So every entry point begins by copying the uniforms that it uses. Each number is combined with a zero that
+//! the driver does not recognise as one, and everything else reads the copy.
 
 use wgpu::naga::{
     AddressSpace, ArraySize, BinaryOperator, Binding, Block, BuiltIn, EntryPoint, Expression, Function,
@@ -15,12 +15,13 @@ use wgpu::naga::{
     valid::{Capabilities, ValidationFlags, Validator},
 };
 
-/// Longest array whose elements are copied. Variables with longer ones stay as they are: no branch reads those.
+/// Maximum length of arrays whose elements are copied. Variables with longer arrays stay as they are, because
+/// no branch reads them.
 const MOST_ELEMENTS: u32 = 32;
 
 type Value = Handle<Expression>;
 
-/// Makes `module` read copies of its uniforms; `None` where it is not valid.
+/// Makes `module` read copies of its uniforms. Returns `None` if the module is not valid.
 pub(crate) fn make_private(module: &mut Module) -> Option<()> {
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     let info = validator.validate(module).ok()?;
@@ -105,7 +106,7 @@ fn prepend_copies(
 ) {
     let (argument, member) = varying(module, entry, types);
     let function = &mut entry.function;
-    // These hold from the start of the function, and stand in no statement.
+    // These expressions are valid from the start of the function, and need no emit statement.
     let argument = add(function, Expression::FunctionArgument(argument));
     let top_bit = add(function, Expression::Literal(Literal::U32(31)));
     let variables: Vec<_> = copies
@@ -125,7 +126,7 @@ fn prepend_copies(
         number = cast(function, number, ScalarKind::Float, Some(4));
     }
     let bits = cast(function, number, ScalarKind::Uint, None);
-    // The sign of a number that is not negative.
+    // The sign bit of a non-negative number.
     let zero = binary(function, BinaryOperator::ShiftRight, bits, top_bit);
     let mut copier = Copier {
         module,
@@ -150,7 +151,7 @@ fn prepend_copies(
 }
 
 impl Copier<'_> {
-    /// Copies what `from` points to, of this type, to `to`.
+    /// Copies the value behind `from`, of type `ty`, to `to`.
     fn copy(&mut self, to: Value, from: Value, ty: Handle<Type>) {
         let parts: Vec<Handle<Type>> = match &self.module.types[ty].inner {
             TypeInner::Struct { members, .. } => members.iter().map(|member| member.ty).collect(),
@@ -177,7 +178,7 @@ impl Copier<'_> {
         }
     }
 
-    /// The same bits, of which the driver does not know that they are a uniform's.
+    /// Returns the same bits in a form that the driver does not recognise as a uniform.
     fn hidden(&mut self, value: Value, scalar: Scalar, size: Option<VectorSize>) -> Value {
         let function = &mut *self.function;
         let zero = match size {
@@ -215,8 +216,8 @@ fn binary(function: &mut Function, op: BinaryOperator, left: Value, right: Value
     add(function, Expression::Binary { op, left, right })
 }
 
-/// A number that differs between invocations and is not negative: an argument of the entry point, and the members that
-/// lead to it.
+/// Returns a non-negative number that differs between invocations: the index of an argument of the entry
+/// point, and the path of member indices to the number.
 fn varying(
     module: &Module,
     entry: &mut EntryPoint,
@@ -290,7 +291,7 @@ mod tests {
             all.take_while(is_store).count()
         };
         let counts: Vec<_> = module.entry_points.iter().map(stores).collect();
-        // Matrix, weights, count, three words and scale are 7; the row is one.
+        // Matrix, weights, count, three words and scale are 7 stores. The row is one.
         assert_eq!(counts, [8, 7, 1, 7, 0]);
         for (index, entry) in module.entry_points.iter().enumerate() {
             let used = info.get_entry_point(index);

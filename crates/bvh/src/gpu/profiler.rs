@@ -1,4 +1,5 @@
-//! Timings: one scope is a debug group and a pair of GPU timestamps, read back frames later without a wait.
+//! Timings. A scope is a debug group with a pair of GPU timestamps, which are read back some frames later
+//! without waiting.
 
 pub use super::{recorder::Scope, stopwatch::Stopwatch};
 
@@ -6,30 +7,30 @@ use super::device::Gpu;
 use crate::{Error, Result};
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
-/// Most frames whose timings have not come back.
+/// Maximum number of frames with outstanding timings.
 const MOST_PENDING: usize = 8;
 
-/// Most frames that are kept for [`Profiler::take_finished`].
+/// Maximum number of frames that are kept for [`Profiler::take_finished`].
 const MOST_FINISHED: usize = 64;
 
-/// The time of one pass.
+/// Time of one pass.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PassTiming {
-    /// The pass's name, that of its shader and source file.
+    /// Name of the pass, which is that of its shader and source file.
     pub name: String,
-    /// How deep it is nested.
+    /// Nesting depth.
     pub depth: usize,
-    /// The last measured time on the GPU.
+    /// Last measured GPU time in milliseconds.
     pub last_ms: f64,
-    /// An exponential average over about 30 frames.
+    /// Exponential average over about 30 frames, in milliseconds.
     pub average_ms: f64,
-    /// Each of its runs in the frame, from its begin to its end in seconds on the GPU's clock, whose zero is
-    /// arbitrary. The lengths add up to `last_ms`.
+    /// Start and end of each run in the frame, in seconds on the GPU's clock, whose zero is arbitrary. Their
+    /// lengths add up to `last_ms`.
     pub spans: Vec<Range<f64>>,
 }
 
 impl PassTiming {
-    /// A pass that ran once.
+    /// Creates the timing of a pass that ran once.
     pub fn new(name: &str, depth: usize, span: Range<f64>) -> Self {
         let last_ms = (span.end - span.start).max(0.0) * 1e3;
         Self {
@@ -42,25 +43,25 @@ impl PassTiming {
     }
 }
 
-/// The timings of a frame.
+/// Timings of a frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedFrame {
     /// Number of the frame: see [`Profiler::ended`].
     pub number: u64,
-    /// Its passes, in order.
+    /// Passes of the frame, in order.
     pub passes: Vec<PassTiming>,
 }
 
-/// One frame that was waited for.
+/// Measurement of a single frame, after waiting for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Its timings, in order.
+    /// Passes of the frame, in order.
     pub passes: Vec<PassTiming>,
-    /// From the submission until the CPU knew that it was done.
+    /// Time from the submission until the CPU knew that the frame was done, in milliseconds.
     pub wall_ms: f64,
 }
 
-/// Measures every scope; on an adapter without timestamps it measures nothing and still groups.
+/// Measures every scope. On an adapter without timestamps, it only creates debug groups.
 pub struct Profiler {
     inner: wgpu_profiler::GpuProfiler,
     timings: Vec<PassTiming>,
@@ -68,11 +69,11 @@ pub struct Profiler {
     frames: u64,
     /// Number of frames that have ended.
     ended: u64,
-    /// Those of them whose timings have not come back.
+    /// Numbers of the ended frames with outstanding timings.
     pending: VecDeque<u64>,
-    /// Frames that nobody has taken yet.
+    /// Finished frames that have not been taken yet.
     finished: VecDeque<Arc<TimedFrame>>,
-    /// Whether the adapter has timestamps.
+    /// True if the adapter has timestamps.
     has_times: bool,
 }
 
@@ -85,7 +86,7 @@ impl std::fmt::Debug for Profiler {
 }
 
 impl Profiler {
-    /// A profiler for the device of `gpu`.
+    /// Creates a profiler for the device of `gpu`.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let inner = wgpu_profiler::GpuProfiler::new(
             &gpu.device,
@@ -111,8 +112,8 @@ impl Profiler {
         Scope::profiled(self.inner.scope(name, encoder), self.has_times)
     }
 
-    /// Ends the frame: its queries are resolved in `encoder`, which is submitted, and finished frames are
-    /// taken in.
+    /// Ends the frame. Resolves its queries in `encoder`, submits that, and collects the timings of finished
+    /// frames.
     pub fn submit(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) {
         let recorded = self.finish(encoder);
         gpu.queue.submit([recorded]);
@@ -120,42 +121,43 @@ impl Profiler {
         self.collect(gpu);
     }
 
-    /// Ends what `encoder` holds of the frame, with its queries resolved. It is to be submitted behind the rest of
-    /// the frame, before [`Profiler::end_frame`].
+    /// Finishes `encoder`, which has a part of the frame, and resolves its queries. Submit it after the rest
+    /// of the frame and before [`Profiler::end_frame`].
     pub fn finish(&mut self, mut encoder: wgpu::CommandEncoder) -> wgpu::CommandBuffer {
         self.inner.resolve_queries(&mut encoder);
         encoder.finish()
     }
 
-    /// The whole frame has been submitted.
+    /// Ends a frame that has been submitted completely.
     pub fn end_frame(&mut self) {
         self.ended += 1;
         if let Err(error) = self.inner.end_frame() {
-            log::debug!("timings of a frame are lost: {error}");
+            log::debug!("lost the timings of a frame: {error}");
             return;
         }
         if self.pending.len() == MOST_PENDING {
-            // The profiler gives up the last one, so that those before it come back.
+            // The profiler drops the last frame, so that those before it come back.
             self.pending.pop_back();
         }
         self.pending.push_back(self.ended);
     }
 
-    /// Number of frames that have ended, which is the number of the last one.
+    /// Returns the number of ended frames, which is also the number of the last one.
     pub fn ended(&self) -> u64 {
         self.ended
     }
 
-    /// The frames whose timings have come back since the last call, in order; only the latest of many.
+    /// Returns the frames whose timings have come back since the last call, in order. If there are many, only
+    /// the latest.
     pub fn take_finished(&mut self) -> impl Iterator<Item = Arc<TimedFrame>> {
         self.finished.drain(..)
     }
 
-    /// Forgets the frame that was recorded, which is not going to be submitted whole. Timings of earlier ones stay.
+    /// Discards the recorded frame, which will not be submitted completely. Timings of earlier frames stay.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where the adapter has no room for the queries.
+    /// [`Error::Gpu`] if the adapter has no room for the queries.
     pub fn abandon(&mut self, gpu: &Gpu) -> Result<()> {
         let timings = std::mem::take(&mut self.timings);
         let finished = std::mem::take(&mut self.finished);
@@ -169,8 +171,8 @@ impl Profiler {
         Ok(())
     }
 
-    /// As [`Profiler::submit`], but waits and returns the timings of exactly this frame: for measuring, not
-    /// for drawing.
+    /// Ends the frame like [`Profiler::submit`], but waits for it and returns its own timings. For
+    /// measurements, not for drawing.
     pub fn measure(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Result<Measured> {
         self.timings.clear();
         let stopwatch = Stopwatch::new();
@@ -179,7 +181,7 @@ impl Profiler {
         let wall_ms = stopwatch.ms();
         self.collect(gpu);
         if self.timings.is_empty() {
-            return Err(Error::Gpu(format!("{} gave no timings", gpu.info.name)));
+            return Err(Error::Gpu(format!("{} reported no timings", gpu.info.name)));
         }
         Ok(Measured {
             passes: self.timings.clone(),
@@ -217,19 +219,19 @@ impl Profiler {
         }
     }
 
-    /// Number of frames whose timings have come back.
+    /// Returns the number of frames whose timings have come back.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Timings of the last finished frame, in order.
+    /// Returns the timings of the last finished frame, in order.
     pub fn timings(&self) -> &[PassTiming] {
         &self.timings
     }
 }
 
-/// Joins the parts of a frame that was submitted in parts, and those of the scopes in it. Passes of the same name
-/// stay apart: their times add up.
+/// Merges the parts of a frame that was submitted in several parts, and the scopes in them. Passes of the
+/// same name stay separate here, and their times are summed later.
 fn joined(scopes: Vec<wgpu_profiler::GpuTimerQueryResult>) -> Vec<wgpu_profiler::GpuTimerQueryResult> {
     let mut whole: Vec<wgpu_profiler::GpuTimerQueryResult> = Vec::new();
     for scope in scopes {
@@ -252,9 +254,9 @@ fn joined(scopes: Vec<wgpu_profiler::GpuTimerQueryResult>) -> Vec<wgpu_profiler:
     whole
 }
 
-/// Appends the timings of `scopes` and what is nested in them. A scope around passes has no timestamps of its
-/// own: it lasts from the first to the last of theirs. A pass that runs more than once, a batch each time,
-/// has one row.
+/// Appends the timings of `scopes` and their nested scopes. A scope around passes has no timestamps of its
+/// own, and extends from the first to the last timestamp of the passes. A pass that runs several times, one
+/// batch at a time, has one row.
 fn flatten(
     scopes: &[wgpu_profiler::GpuTimerQueryResult],
     depth: usize,

@@ -1,4 +1,4 @@
-//! Numbers that the GPU counts and the CPU learns some frames later, without a wait.
+//! Counters that the GPU writes and the CPU reads some frames later, without waiting.
 
 use super::device::Gpu;
 use std::sync::{
@@ -6,19 +6,19 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-/// Copies under way at once: more frames than a queue holds.
+/// Maximum number of copies in flight, which is more than the frames in a queue.
 const SLOTS: usize = 4;
 
 const FREE: u32 = 0;
-/// Recorded, submitted or being mapped.
+/// The copy is recorded, submitted or being mapped.
 const UNDER_WAY: u32 = 1;
 const READY: u32 = 2;
 
-/// The first `N` words of a buffer.
+/// Readback of the first `N` words of a buffer.
 #[derive(Debug)]
 pub struct Counters<const N: usize> {
     slots: Vec<Slot>,
-    /// Copies recorded so far.
+    /// Number of copies recorded so far.
     recorded: u64,
     last: [u32; N],
 }
@@ -27,18 +27,18 @@ pub struct Counters<const N: usize> {
 struct Slot {
     staging: wgpu::Buffer,
     state: Arc<AtomicU32>,
-    /// Number of the copy that it holds.
+    /// Number of the copy in this slot.
     number: u64,
 }
 
-/// Copy that is under way. Commands that are never submitted drop it, which frees its slot.
+/// Copy in flight. Commands that are never submitted drop it, which frees its slot.
 struct Ticket {
     state: Arc<AtomicU32>,
     has_arrived: bool,
 }
 
 impl Ticket {
-    /// The copy has arrived, or has failed.
+    /// Ends the copy, which has arrived or failed.
     fn end(mut self, has_arrived: bool) {
         self.has_arrived = has_arrived;
     }
@@ -46,15 +46,15 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        // The one store that ends UNDER_WAY. Were the arrival stored before, the slot could be in use again by now:
-        // callbacks run on whichever thread polls the device.
+        // The only store that ends UNDER_WAY. If the arrival were stored earlier, the slot could be in use
+        // again by now, because callbacks run on any thread that polls the device.
         let state = if self.has_arrived { READY } else { FREE };
         self.state.store(state, Ordering::Release);
     }
 }
 
 impl<const N: usize> Counters<N> {
-    /// Counters of the name.
+    /// Creates counters with this label.
     pub fn new(gpu: &Gpu, label: &str) -> Self {
         let staging = || {
             gpu.buffer(
@@ -76,18 +76,18 @@ impl<const N: usize> Counters<N> {
         }
     }
 
-    /// The last values that have come back.
+    /// Returns the last values that have come back.
     pub fn last(&self) -> [u32; N] {
         self.last
     }
 
-    /// The number that the next copy gets.
+    /// Returns the number of the next copy.
     pub fn next(&self) -> u64 {
         self.recorded
     }
 
-    /// Copies the counts as they stand in `buffer`, for when `encoder` is submitted; false where all copies are still
-    /// under way.
+    /// Records a copy of the counters in `buffer`, which runs when `encoder` is submitted. Returns false if
+    /// all slots are in flight.
     pub fn record(&mut self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer) -> bool {
         let free = |slot: &&mut Slot| slot.state.load(Ordering::Acquire) == FREE;
         let Some(slot) = self.slots.iter_mut().find(free) else {
@@ -107,13 +107,13 @@ impl<const N: usize> Counters<N> {
         true
     }
 
-    /// Collects the copies that have arrived. Never waits: the device has to be polled.
+    /// Collects the copies that have arrived. It never waits, so the device must be polled elsewhere.
     pub fn collect(&mut self) {
         self.collect_each(|_, _| {});
     }
 
-    /// As [`Counters::collect`], and hands out the number and the words of each that has arrived, in the
-    /// order of recording.
+    /// Collects like [`Counters::collect`], and calls `arrived` with the number and the words of each copy,
+    /// in the order of recording.
     pub fn collect_each(&mut self, mut arrived: impl FnMut(u64, [u32; N])) {
         self.slots.sort_by_key(|slot| slot.number);
         for slot in &self.slots {

@@ -1,26 +1,26 @@
-//! Where commands are recorded: a plain encoder, or a scope of the profiler.
+//! Targets for recording commands: a plain encoder, or a profiler scope.
 
 use crate::Result;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Something that compute passes are recorded to: a [`wgpu::CommandEncoder`] or a [`Scope`].
+/// Target for recording compute passes: a [`wgpu::CommandEncoder`] or a [`Scope`].
 pub trait Recorder {
-    /// Opens a scope: a debug group and, below a profiler, a row of timings.
+    /// Opens a scope: a debug group and, under a profiler, a row of timings.
     fn scope(&mut self, label: &str) -> Scope<'_>;
 
-    /// Begins a compute pass; below a profiler it has a row of timings.
+    /// Begins a compute pass, which has a row of timings under a profiler.
     fn scoped_compute_pass(&mut self, label: &str) -> ComputePass<'_>;
 
-    /// The encoder.
+    /// Returns the encoder.
     fn encoder(&mut self) -> &mut wgpu::CommandEncoder;
 
-    /// Whether its passes are timed.
+    /// True if its passes are timed.
     fn is_timed(&self) -> bool;
 }
 
-/// The compute passes of a recorder: one for each name where they are timed, otherwise a single one for all, which
-/// spares what a GPU does between passes.
+/// Compute passes of a recorder. If passes are timed, there is one per name. Otherwise all share a single
+/// pass, which avoids the GPU's work between passes.
 pub struct Passes<'a, R: Recorder> {
     recorder: &'a mut R,
     open: Option<wgpu::ComputePass<'static>>,
@@ -28,7 +28,7 @@ pub struct Passes<'a, R: Recorder> {
 }
 
 impl<'a, R: Recorder> Passes<'a, R> {
-    /// None so far.
+    /// Creates a set of passes without beginning one.
     pub fn new(recorder: &'a mut R) -> Self {
         Self {
             recorder,
@@ -41,7 +41,7 @@ impl<'a, R: Recorder> Passes<'a, R> {
     ///
     /// # Errors
     ///
-    /// Those of `record`.
+    /// Any error of `record`.
     pub fn record<T>(
         &mut self,
         label: &str,
@@ -62,12 +62,12 @@ impl<'a, R: Recorder> Passes<'a, R> {
         recorded
     }
 
-    /// Passes that have been begun.
+    /// Returns the number of passes begun so far.
     pub fn begun(&self) -> u32 {
         self.begun
     }
 
-    /// The recorder, for what is no pass: the one that is open ends.
+    /// Ends the open pass and returns the recorder, for commands outside of passes.
     pub fn recorder(&mut self) -> &mut R {
         self.open = None;
         self.recorder
@@ -80,11 +80,10 @@ impl<R: Recorder> fmt::Debug for Passes<'_, R> {
     }
 }
 
-/// A debug group on an encoder, in which passes and further scopes are opened. It dereferences to the
-/// encoder.
+/// Debug group on an encoder, in which you can open passes and nested scopes. It dereferences to the encoder.
 pub struct Scope<'a>(Kind<'a>, IsTimed);
 
-/// Whether passes have timestamps: below a profiler, where the adapter has any.
+/// True if passes have timestamps, which needs a profiler and an adapter with timestamps.
 type IsTimed = bool;
 
 enum Kind<'a> {
@@ -96,7 +95,7 @@ enum Kind<'a> {
 /// Closes its debug group when dropped.
 struct Group<'a>(&'a mut wgpu::CommandEncoder);
 
-/// A compute pass. It dereferences to wgpu's.
+/// Compute pass that dereferences to wgpu's.
 pub struct ComputePass<'a>(ComputeKind<'a>);
 
 enum ComputeKind<'a> {
@@ -105,7 +104,7 @@ enum ComputeKind<'a> {
     Timed(wgpu_profiler::OwningScope<'a, wgpu::ComputePass<'a>>),
 }
 
-/// A render pass. It dereferences to wgpu's.
+/// Render pass that dereferences to wgpu's.
 #[cfg(feature = "tools")]
 pub struct RenderPass<'a>(RenderKind<'a>);
 
@@ -157,7 +156,7 @@ impl Recorder for Scope<'_> {
 }
 
 impl Scope<'_> {
-    /// Opens a further scope.
+    /// Opens a nested scope.
     pub fn scope(&mut self, label: &str) -> Scope<'_> {
         match &mut self.0 {
             Kind::Plain(group) => group.0.scope(label),
@@ -178,12 +177,12 @@ impl Scope<'_> {
 
 #[cfg(feature = "tools")]
 impl<'a> Scope<'a> {
-    /// A scope below a profiler.
+    /// Creates a scope under a profiler.
     pub(super) fn profiled(scope: wgpu_profiler::Scope<'a, wgpu::CommandEncoder>, is_timed: IsTimed) -> Self {
         Self(Kind::Timed(scope), is_timed)
     }
 
-    /// Begins a render pass; its timestamps are the profiler's.
+    /// Begins a render pass, with timestamps from the profiler.
     pub fn scoped_render_pass(
         &mut self,
         label: &str,
@@ -195,7 +194,8 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// Continues in `encoder`, in a scope named `label`, and returns what has been recorded.
+    /// Continues recording in `encoder`, in a scope named `label`, and returns the encoder with the commands
+    /// so far.
     pub fn split(&mut self, label: &str, encoder: wgpu::CommandEncoder) -> wgpu::CommandEncoder {
         match &mut self.0 {
             Kind::Plain(group) => {
@@ -236,7 +236,7 @@ impl DerefMut for Group<'_> {
     }
 }
 
-/// Gives access to what a scope or a pass wraps.
+/// Dereferences a scope or a pass to the wgpu type that it wraps.
 macro_rules! dereferences {
     ($name:ident, $kind:ident, $target:ty) => {
         impl<'a> Deref for $name<'a> {

@@ -1,15 +1,16 @@
-//! Shaders that are compiled again when their files change.
+//! Recompiles shaders when their files change.
 
 use super::{device::Gpu, shader, shader_folder::advance_edition};
 use crate::Result;
 
 impl Gpu {
-    /// Reads the shaders again that this device has compiled, and returns how many of them have changed, be it through an
-    /// import. Their pipelines are compiled when a frame needs them; all others stay.
+    /// Re-reads the shaders that this device has compiled, and returns how many of them have changed,
+    /// directly or through an import. Their pipelines are recompiled when a frame needs them. All others
+    /// stay.
     ///
     /// # Errors
     ///
-    /// The first fault, with file and line. Then all shaders stay as they were.
+    /// The first error, with file and line. Then all shaders stay as they were.
     pub fn reload_shaders(&self) -> Result<usize> {
         let mut changed = Vec::new();
         for ((path, arrays), known) in self.parsed() {
@@ -22,7 +23,7 @@ impl Gpu {
         let count = changed.len();
         if count > 0 {
             let paths: Vec<_> = changed.iter().map(|((path, _), _)| path.clone()).collect();
-            // In this order: what other threads are making of the old text is kept by nobody.
+            // This order matters: pipelines that other threads are compiling from the old text are not kept.
             self.replace_modules(changed);
             advance_edition();
             self.pipelines.forget(&paths);

@@ -1,5 +1,5 @@
-//! The shader composer: `#import "bvh/bvh.wgsl"` lines, each file once, with errors that name file and
-//! line.
+//! The shader composer. It resolves `#import "bvh/bvh.wgsl"` lines, includes each file once, and reports
+//! errors with file and line.
 
 use super::{
     capabilities::Arrays,
@@ -18,14 +18,14 @@ use std::{
 };
 use wgpu::naga;
 
-/// A shader with its imports in place.
+/// Shader with resolved imports.
 #[derive(Debug, Clone)]
 pub struct Composed {
     /// Plain WGSL.
     pub text: String,
-    /// Paths of the files that it is made of, each behind those that it imports.
+    /// Paths of the included files, each after the files that it imports.
     pub files: Vec<String>,
-    /// For each line of `text` the file and line (from 1) that it came from.
+    /// Source file and line (from 1) of each line of `text`.
     origins: Vec<(Arc<str>, usize)>,
 }
 
@@ -36,7 +36,7 @@ impl Composed {
         hasher.finish()
     }
 
-    /// File and line (from 1) behind a line (from 1) of the text.
+    /// Returns the source file and line (from 1) of a line (from 1) of the text.
     pub fn origin(&self, line: usize) -> String {
         self.origins
             .get(line.wrapping_sub(1))
@@ -44,8 +44,8 @@ impl Composed {
     }
 }
 
-/// The shader at `path` of `library`, composed for an adapter that reads its arrays so. Files of the folder of
-/// [`shader_folder::read_shaders_from`] stand in place of the library's.
+/// Composes the shader at `path` of `library`, for an adapter with this read access to arrays. Files in the
+/// folder of [`shader_folder::read_shaders_from`] replace those of the library.
 pub fn compose(library: &Library, path: &str, arrays: Arrays) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
     composer.folder = shader_folder::shader_folder();
@@ -53,14 +53,14 @@ pub fn compose(library: &Library, path: &str, arrays: Arrays) -> Result<Composed
     Ok(composer.finish())
 }
 
-/// As [`compose`], `text` of the caller's own, called `name` in errors, that imports files of `library`.
+/// Composes your own source `text`, which may import files of `library`. Errors refer to it as `name`.
 pub fn compose_text(library: &Library, name: &str, text: &str, arrays: Arrays) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
     composer.add(text, name)?;
     Ok(composer.finish())
 }
 
-/// As [`compose`], with text of the caller's in place of a file.
+/// Composes like [`compose`], with your own source in place of a file.
 pub fn compose_with(library: &Library, path: &str, replaced: &Replaced, arrays: Arrays) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
     composer.folder = shader_folder::shader_folder();
@@ -69,36 +69,36 @@ pub fn compose_with(library: &Library, path: &str, replaced: &Replaced, arrays: 
     Ok(composer.finish())
 }
 
-/// Text of the caller's that stands in place of a file of the library.
+/// User-defined source that replaces a file of the library.
 #[derive(Debug, Clone)]
 pub struct Replaced {
-    /// The file.
+    /// Path of the replaced file.
     pub path: &'static str,
-    /// What stands there instead.
+    /// Source that replaces it.
     pub text: Arc<str>,
-    /// Its name in errors.
+    /// Name of the source in errors.
     pub name: Arc<str>,
 }
 
-/// What shaders name where they differ by how arrays are read.
+/// Constant that is true in shaders if arrays are read from textures.
 const ARRAYS_ARE_TEXTURES: &str = "ARRAYS_ARE_TEXTURES";
 
-/// Text, file, line.
+/// Line of WGSL: its text, source file and line number.
 type Line = (String, Arc<str>, usize);
 
 struct Composer<'a> {
     library: &'a Library,
     arrays: Arrays,
-    /// A folder whose files stand in place of the library's.
+    /// Folder whose files replace those of the library.
     folder: Option<&'a Path>,
-    /// A file in whose place text of the caller's stands.
+    /// User-defined source that replaces a file.
     replaced: Option<&'a Replaced>,
     done: Vec<String>,
-    /// Files that are being added, each imported by the one before.
+    /// Files being included, each imported by the previous one.
     importing: Vec<String>,
     directives: Vec<Line>,
     body: Vec<Line>,
-    /// Textures that are storage textures here, which have no levels.
+    /// Textures that are storage textures on this adapter, which have no mip levels.
     without_levels: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Adds the file at `path`, unless it is there already.
+    /// Includes the file at `path`, unless it is included already.
     fn import(&mut self, path: &str, importer: &str) -> Result<()> {
         if self.importing.iter().any(|importing| importing == path) {
             return Err(Error::Shader(format!(
@@ -147,7 +147,7 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
-    /// Name and text of the folder's file at `path`, if it has one.
+    /// Returns the name and source of the file at `path` in the folder, if there is one.
     fn of_folder(&self, path: &str) -> Result<Option<(String, String)>> {
         let is_below = Path::new(path)
             .components()
@@ -166,7 +166,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Adds `text`, whose errors name `file`.
+    /// Adds the source `text`. Errors refer to it as `file`.
     fn add(&mut self, text: &str, file: &str) -> Result<()> {
         let file: Arc<str> = file.into();
         for (index, line) in text.lines().enumerate() {
@@ -179,21 +179,22 @@ impl<'a> Composer<'a> {
                     .and_then(|rest| rest.strip_suffix('"'));
                 let path = path.ok_or_else(|| {
                     Error::Shader(format!(
-                        "{file}:{number}: an import reads #import \"folder/file.wgsl\""
+                        "{file}:{number}: write imports as #import \"folder/file.wgsl\""
                     ))
                 })?;
                 self.import(path, &format!("{file}:{number}"))?;
             } else if let Some(declaration) = trimmed.strip_prefix("#array ") {
                 let text = array_text(declaration, self.arrays).ok_or_else(|| {
                     Error::Shader(format!(
-                        "{file}:{number}: an array reads #array read|write GROUP BINDING name: u32|vec2u|vec4u"
+                        "{file}:{number}: write arrays as #array read|write GROUP BINDING name: \
+                         u32|vec2u|vec4u"
                     ))
                 })?;
                 self.body.push((text, file.clone(), number));
             } else if let Some(declaration) = trimmed.strip_prefix("#texels ") {
                 let texels = Texels::parse(declaration).ok_or_else(|| {
                     Error::Shader(format!(
-                        "{file}:{number}: texels read #texels GROUP BINDING name: FORMAT, or FORMAT array"
+                        "{file}:{number}: write texels as #texels GROUP BINDING name: FORMAT, or FORMAT array"
                     ))
                 })?;
                 self.body.push((texels.text(self.arrays), file.clone(), number));
@@ -214,14 +215,14 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
-    /// Directives first, then the constants that are named, then all else.
+    /// Joins the text: directives first, then the constants in use, then everything else.
     fn finish(mut self) -> Composed {
         if !self.without_levels.is_empty() {
             for (text, ..) in &mut self.body {
                 *text = without_levels(text, &self.without_levels);
             }
         }
-        // Whole names: one may stand within another.
+        // Compare whole names, because a name may be part of another.
         let is_apart = |c: char| !c.is_ascii_alphanumeric() && c != '_';
         let words = self.body.iter().flat_map(|(text, ..)| text.split(is_apart));
         let words: HashSet<&str> = words.collect();
@@ -245,9 +246,10 @@ impl<'a> Composer<'a> {
     }
 }
 
-/// A line such as `#texels 1 8 surfaces: rgba32uint` (group 1, binding 8): a texture whose texels are loaded from level
-/// 0 alone, of formats of 32-bit numbers. On software adapters it is a storage texture, whose loads take a third of
-/// the instructions there: a sampled texture's level is looked up lane by lane. [`Binding::Texels`] binds it.
+/// Declaration such as `#texels 1 8 surfaces: rgba32uint` (group 1, binding 8). It is a texture of 32-bit
+/// numbers whose texels are only loaded from level 0. On software adapters it is a storage texture, whose
+/// loads take a third of the instructions, because they look up a sampled texture's level lane by lane.
+/// [`Binding::Texels`] binds it.
 ///
 /// [`Binding::Texels`]: super::pass::Binding::Texels
 struct Texels<'a> {
@@ -255,7 +257,7 @@ struct Texels<'a> {
     binding: &'a str,
     name: &'a str,
     format: &'a str,
-    /// `_array` where it has layers.
+    /// `_array` if the texture has layers.
     array: &'static str,
 }
 
@@ -296,7 +298,7 @@ impl<'a> Texels<'a> {
     }
 }
 
-/// `line` with `textureLoad(name, at, 0)` as `textureLoad(name, at)` for each of `names`.
+/// Replaces `textureLoad(name, at, 0)` in `line` by `textureLoad(name, at)`, for each of `names`.
 fn without_levels(line: &str, names: &[String]) -> String {
     const CALL: &str = "textureLoad(";
     let mut text = String::new();
@@ -320,7 +322,8 @@ fn without_levels(line: &str, names: &[String]) -> String {
     text + rest
 }
 
-/// Where the parenthesis closes that was open before `arguments`.
+/// Returns the position of the parenthesis that closes a call, whose arguments start at the beginning of
+/// `arguments`.
 fn end_of_call(arguments: &str) -> Option<usize> {
     let mut open = 1;
     arguments.char_indices().find_map(|(at, c)| {
@@ -333,7 +336,8 @@ fn end_of_call(arguments: &str) -> Option<usize> {
     })
 }
 
-/// The WGSL behind an `#array` line (see [`super::array`]), in one line, so that line numbers stay.
+/// Returns the WGSL for an `#array` line (see [`super::array`]) as a single line, which preserves line
+/// numbers.
 fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
     let (head, element) = declaration.split_once(':')?;
     let [access, group, binding, name] = head.split_whitespace().collect::<Vec<_>>()[..] else {
@@ -368,7 +372,7 @@ fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
     })
 }
 
-/// The shader at `path` of the device's library, parsed and validated once.
+/// Returns the shader at `path` of the device's library. It is parsed and validated only once.
 pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
     gpu.module(path, || {
         let composed = compose(gpu.shaders(), path, gpu.capabilities.arrays)?;
@@ -376,9 +380,9 @@ pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
     })
 }
 
-/// The shader at `path` of the device's library, which is `composed`.
+/// Parses the shader at `path` of the device's library, whose source is `composed`.
 pub(super) fn parsed(gpu: &Gpu, path: &str, composed: &Composed) -> Result<Parsed> {
-    // Nobody has proven what is edited.
+    // Edited shaders are not proven.
     let is_proven = gpu.shaders().is_proven(path) && shader_folder::shader_folder().is_none();
     Ok(Parsed {
         module: create_module(gpu, path, composed, is_proven)?,
@@ -386,13 +390,14 @@ pub(super) fn parsed(gpu: &Gpu, path: &str, composed: &Composed) -> Result<Parse
     })
 }
 
-/// As [`module`], with text of the caller's in place of a file, and with all checks.
+/// Returns the shader like [`module`], with your own source in place of a file, and with all checks.
 pub fn module_with(gpu: &Gpu, path: &str, replaced: &Replaced) -> Result<wgpu::ShaderModule> {
     let composed = compose_with(gpu.shaders(), path, replaced, gpu.capabilities.arrays)?;
     create_module(gpu, path, &composed, false)
 }
 
-/// The shader with copies of its uniforms, where the driver needs that. A broken one is left to wgpu, which says why.
+/// Returns the shader with copies of its uniforms, if the driver needs that. A broken shader returns `None`,
+/// so that wgpu reports the error.
 fn private(gpu: &Gpu, text: &str) -> Option<naga::Module> {
     if !gpu.capabilities.private_uniforms {
         return None;
@@ -402,12 +407,12 @@ fn private(gpu: &Gpu, text: &str) -> Option<naga::Module> {
     Some(module)
 }
 
-/// Parses and validates a composed shader; one that is `proven` goes without checks where the device does
-/// ([`Gpu::set_unchecked`]).
+/// Parses and validates a composed shader. A `proven` shader is compiled without checks, if the device allows
+/// it ([`Gpu::set_unchecked`]).
 ///
 /// # Errors
 ///
-/// The first one in the WGSL, with the file and line that it came from.
+/// The first error in the WGSL, with its source file and line.
 pub fn create_module(
     gpu: &Gpu,
     label: &str,
@@ -425,14 +430,13 @@ pub fn create_module(
     let module = if proven && gpu.is_unchecked() {
         let checks = wgpu::ShaderRuntimeChecks {
             bounds_checks: false,
-            // Mesa's software adapter (22.3) gives lanes that leave a loop by its only exit the values of
-            // those that go on; the bound is a second exit.
+            // When lanes leave a loop by its only exit, llvmpipe (Mesa 22.3) gives them the values of the
+            // lanes that continue. The loop bound is a second exit.
             force_loop_bounding: !gpu.capabilities.has_gpu,
             ..wgpu::ShaderRuntimeChecks::checked()
         };
-        // SAFETY: whoever left the checks out promised that the geometry is valid (`Gpu::set_unchecked`), and
-        // the libraries name shaders only where indices and loops stay within bounds then
-        // (`Library::proven`).
+        // SAFETY: the caller of `Gpu::set_unchecked` promised that the geometry is valid. The libraries only
+        // mark shaders whose indices and loops stay within bounds in that case (`Library::proven`).
         unsafe { gpu.device.create_shader_module_trusted(descriptor, checks) }
     } else {
         gpu.device.create_shader_module(descriptor)
@@ -446,7 +450,7 @@ pub fn create_module(
         Some(format!("{}: {}", composed.origin(line), message.message))
     });
     let message = first.unwrap_or_else(|| format!("{label}: {error}"));
-    // A lost device shows here as well: recovery goes by this variant.
+    // A lost device can cause this error too, and recovery depends on this variant.
     Err(Error::Gpu(one_line(&message)))
 }
 
@@ -481,7 +485,7 @@ mod tests {
     fn text_of_the_caller_imports_files_of_a_library_and_of_those_below() {
         static BASE: Library = Library {
             files: &[("b", "const B = A;")],
-            // The last stands within "const".
+            // The last name is a part of "const".
             constants: &[&[
                 Constant::u32("A", 7),
                 Constant::f64("UNUSED", 8.0),
@@ -560,19 +564,19 @@ mod tests {
             from(files, "d")
                 .unwrap_err()
                 .to_string()
-                .starts_with("shaders/d:1: an import reads")
+                .starts_with("shaders/d:1: write imports as")
         );
         assert!(
             from(files, "e")
                 .unwrap_err()
                 .to_string()
-                .starts_with("shaders/e:1: an array reads")
+                .starts_with("shaders/e:1: write arrays as")
         );
         assert!(
             from(files, "f")
                 .unwrap_err()
                 .to_string()
-                .starts_with("shaders/f:1: texels read")
+                .starts_with("shaders/f:1: write texels as")
         );
     }
 }

@@ -1,13 +1,13 @@
-//! Time on the CPU.
+//! CPU time measurement.
 
 use std::time::{Duration, Instant};
 
-/// A stopwatch for the CPU side.
+/// Stopwatch for wall time on the CPU.
 #[derive(Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts now.
+    /// Creates a running stopwatch.
     #[expect(
         clippy::new_without_default,
         reason = "a default stopwatch would hide that it starts running"
@@ -16,7 +16,7 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
-    /// Runs `work` and does not count it.
+    /// Runs `work` without counting its time.
     pub fn without<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let outcome = work();
@@ -24,7 +24,7 @@ impl Stopwatch {
         outcome
     }
 
-    /// Milliseconds since the start.
+    /// Returns the milliseconds since the start.
     pub fn ms(&self) -> f64 {
         Duration::as_secs_f64(&self.0.elapsed()) * 1e3
     }

@@ -1,10 +1,10 @@
-//! Structs that Rust and WGSL both declare: `tests/shaders.rs` compares names, offsets and sizes with what
-//! naga parsed.
+//! Structs declared in both Rust and WGSL. `tests/shaders.rs` compares their names, offsets and sizes with
+//! those that naga parsed.
 
-/// The layout of a struct, for comparison with WGSL.
+/// Layout of a struct, for comparison with WGSL.
 #[derive(Debug, Clone, Copy)]
 pub struct StructLayout {
-    /// Name on both sides.
+    /// Name of the struct in Rust and WGSL.
     pub name: &'static str,
     /// Size in bytes.
     pub size: usize,
@@ -12,7 +12,7 @@ pub struct StructLayout {
     pub members: &'static [(&'static str, usize)],
 }
 
-/// Declares a `repr(C)` struct and its [`StructLayout`]. Members that begin with `_` are padding that WGSL
+/// Declares a `repr(C)` struct and its [`StructLayout`]. Members that begin with `_` are padding, which WGSL
 /// does not name.
 #[macro_export]
 macro_rules! gpu_structs {
@@ -23,7 +23,7 @@ macro_rules! gpu_structs {
         #[expect(missing_docs, reason = "members without a note are padding or say it all in their name")]
         pub struct $name { $($(#[$member_doc])* pub $member: $type),* })*
 
-        /// The layouts of all of them.
+        /// Layouts of all structs.
         pub const STRUCTS: &[$crate::gpu::structs::StructLayout] = &[$($crate::gpu::structs::StructLayout {
             name: stringify!($name),
             size: size_of::<$name>(),

@@ -1,14 +1,14 @@
-//! The settings of a pass: one struct in one uniform buffer, which is made once and written whenever the pass
+//! Parameters of a pass: one struct in a uniform buffer, which is created once and written whenever the pass
 //! is recorded.
 
 use super::{bind::Bind, device::Gpu};
 use bytemuck::Pod;
 use std::marker::PhantomData;
 
-/// The buffer of a `T`.
+/// Uniform buffer of a `T`.
 ///
-/// Writes go through the queue, before all that is submitted next: a pass that is recorded twice in one
-/// submission with different settings needs a [`UniformArray`](super::UniformArray).
+/// Writes go through the queue, before everything that is submitted next. If a pass is recorded twice in one
+/// submission with different parameters, use a [`UniformArray`](super::UniformArray).
 #[derive(Debug)]
 pub struct Uniform<T> {
     buffer: wgpu::Buffer,
@@ -16,7 +16,7 @@ pub struct Uniform<T> {
 }
 
 impl<T: Pod> Uniform<T> {
-    /// A buffer of zeros.
+    /// Creates a zeroed buffer.
     pub fn new(gpu: &Gpu, label: &str) -> Self {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         Self {
@@ -25,7 +25,7 @@ impl<T: Pod> Uniform<T> {
         }
     }
 
-    /// Replaces the settings for all that is submitted from now on.
+    /// Replaces the parameters for everything that is submitted from now on.
     pub fn write(&self, gpu: &Gpu, value: &T) {
         gpu.queue.write_buffer(&self.buffer, 0, bytemuck::bytes_of(value));
     }

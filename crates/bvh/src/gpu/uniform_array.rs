@@ -1,33 +1,32 @@
-//! Uniforms of one type side by side in one buffer: a bind group holds all of them, and is bound with the
-//! offset of one.
+//! Uniforms of one type in a single buffer. A bind group is bound with the dynamic offset of one of them.
 
 use super::device::Gpu;
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::marker::PhantomData;
 
-/// The buffer. In a layout it is a [`Binding::UniformAt`](super::pass::Binding::UniformAt).
+/// Array of uniforms. In a layout it is a [`Binding::UniformAt`](super::pass::Binding::UniformAt).
 #[derive(Debug)]
 pub struct UniformArray<T> {
     buffer: wgpu::Buffer,
-    /// Bytes from one to the next.
+    /// Stride in bytes.
     stride: u32,
     len: usize,
     of: PhantomData<T>,
 }
 
 impl<T: Pod> UniformArray<T> {
-    /// Holds `values`, which are called `label`.
+    /// Creates a buffer of `values`, named `label`.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the device has no buffer that holds them.
+    /// [`Error::Limit`] if the values exceed the device's buffer limit.
     pub fn new(gpu: &Gpu, label: &str, values: impl ExactSizeIterator<Item = T>) -> Result<Self> {
         let alignment = gpu.limits.min_uniform_buffer_offset_alignment;
         let stride = (size_of::<T>() as u32).next_multiple_of(alignment);
         let len = values.len();
         let bytes = u64::from(stride) * len as u64;
-        // An offset is a number of 32 bits.
+        // Dynamic offsets are 32-bit numbers.
         let allowed = gpu.limits.max_buffer_size.min(u64::from(u32::MAX));
         if bytes > allowed {
             return Err(Error::Limit {
@@ -37,7 +36,7 @@ impl<T: Pod> UniformArray<T> {
                 by: format!("buffer limit of {}", gpu.info.name),
             });
         }
-        // At least one, to be bound.
+        // Space for at least one value, so that the buffer can be bound.
         let mut contents = vec![0_u8; bytes.max(stride.into()) as usize];
         for (slot, value) in contents.chunks_exact_mut(stride as usize).zip(values) {
             slot[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
@@ -54,18 +53,18 @@ impl<T: Pod> UniformArray<T> {
         })
     }
 
-    /// Replaces one of them.
+    /// Replaces one value.
     pub fn write(&self, gpu: &Gpu, index: usize, value: &T) {
         let offset = u64::from(self.offset(index));
         gpu.queue
             .write_buffer(&self.buffer, offset, bytemuck::bytes_of(value));
     }
 
-    /// Replaces all of them, in another buffer where their number differs.
+    /// Replaces all values. If their number has changed, it creates a new buffer.
     ///
     /// # Errors
     ///
-    /// Those of [`UniformArray::new`].
+    /// The errors of [`UniformArray::new`].
     pub fn write_all(&mut self, gpu: &Gpu, label: &str, values: &[T]) -> Result<()> {
         if self.len != values.len() {
             *self = Self::new(gpu, label, values.iter().copied())?;
@@ -77,7 +76,7 @@ impl<T: Pod> UniformArray<T> {
         Ok(())
     }
 
-    /// One of them, for a bind group; the first where it is bound with the offset of any.
+    /// Returns the binding of one value. For use with dynamic offsets, bind the first.
     pub fn at(&self, index: usize) -> wgpu::BufferBinding<'_> {
         wgpu::BufferBinding {
             buffer: &self.buffer,
@@ -86,12 +85,12 @@ impl<T: Pod> UniformArray<T> {
         }
     }
 
-    /// All of them, for shaders that read them as an array of words.
+    /// Returns the whole buffer, for shaders that read it as an array of words.
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
 
-    /// The dynamic offset of one of them, in bytes.
+    /// Returns the dynamic offset of a value, in bytes.
     pub fn offset(&self, index: usize) -> u32 {
         self.stride * index as u32
     }

@@ -1,4 +1,4 @@
-//! `lab_rays`: the rays of the channel `lab`.
+//! `lab_rays`: generates the rays of the channel `lab`.
 
 use crate::{data::LabRayParams, settings::LabRays};
 use canopy_bvh::{
@@ -14,18 +14,18 @@ use canopy_scene::Projection;
 use glam::Vec3;
 
 wgsl_constants! {
-    /// Where shadow rays of scenes go that no light reaches: from above, a little from the side.
+    /// Direction of shadow rays in scenes without lights, from above and a little from the side.
     const LAB_ABOVE_X: f64 = 0.4;
     const LAB_ABOVE_Y: f64 = 1.0;
     const LAB_ABOVE_Z: f64 = 0.3;
 }
 
-/// How far from a surface shadow rays start, as a share of half the scene's diagonal.
+/// Offset of shadow rays from a surface, relative to half the scene's diagonal.
 const STEP: f32 = 1e-4;
-/// How far rays go, in halves of the scene's diagonal.
+/// Length of rays, in halves of the scene's diagonal.
 const FAR: f32 = 1e4;
 
-/// The pass.
+/// Pipelines of the pass.
 #[derive(Debug)]
 pub struct LabRaysPass {
     primary: Kernel,
@@ -34,7 +34,7 @@ pub struct LabRaysPass {
 }
 
 impl LabRaysPass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let kernel = |entry| {
             let bindings = [Binding::Uniform, Binding::Uniform, Float, Uint, Read, Read, Write];
@@ -55,7 +55,7 @@ impl LabRaysPass {
         }
     }
 
-    /// Writes a ray, or a gap, for each pixel of the whole tiles of the picture.
+    /// Writes a ray, or a placeholder, for each pixel of the picture's whole tiles.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -89,7 +89,7 @@ impl LabRaysPass {
                 ..LabRayParams::default()
             },
         );
-        // Whole tiles: the last ones may reach beyond the picture.
+        // Whole tiles, of which the last ones may extend beyond the picture.
         let size = frame.size.map(|side| side.next_multiple_of(8));
         recording.dispatch_pixels(
             "lab_rays",

@@ -1,4 +1,4 @@
-//! A structure of the laboratory over the triangles that a moment shows, in GPU memory.
+//! Laboratory structure over the triangles of a frame, in GPU memory.
 
 use crate::{
     Made, Triangle, Uploaded,
@@ -8,23 +8,23 @@ use canopy_bvh::{Result, gpu::Gpu};
 use glam::{Vec2, Vec3};
 use std::ops::Range;
 
-/// The triangles of a moment, and what has been built over them.
+/// Triangles of a frame, and the structures built over them.
 #[derive(Debug)]
 pub struct LabGeometry {
     triangles: Vec<Triangle>,
     made: Vec<(LabStructure, Made)>,
 }
 
-/// What is built of a [`LabGeometry`].
+/// Combination to build over a [`LabGeometry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LabBuild {
-    /// How triangles are stored and hit.
+    /// Triangle test, which determines how triangles are stored.
     pub test: LabTest,
-    /// How rays go through the structure.
+    /// Traversal of the structure.
     pub walk: LabWalk,
-    /// The structure.
+    /// Acceleration structure.
     pub structure: LabStructure,
-    /// Triangles of a leaf, at most.
+    /// Most triangles of a leaf.
     pub leaf: u32,
 }
 
@@ -39,33 +39,33 @@ impl From<&settings::Lab> for LabBuild {
     }
 }
 
-/// A structure as one walk reads it, over triangles as one test stores them.
+/// Structure in the layout of one traversal, over triangles in the format of one test.
 #[derive(Debug)]
 pub struct LabScene {
-    /// What it is.
+    /// Combination that was built.
     pub build: LabBuild,
-    /// What it is like.
+    /// Statistics of the structure.
     pub figures: LabFigures,
     pub(crate) uploaded: Uploaded,
-    /// The octahedral normal of each triangle, in the order of hits.
+    /// Octahedral normal of each triangle, in the order of hits.
     pub(crate) normals: wgpu::Buffer,
 }
 
-/// What a structure is like.
+/// Statistics of a structure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LabFigures {
-    /// Triangles below it.
+    /// Number of triangles.
     pub triangles: u32,
-    /// Nodes, or cells.
+    /// Number of nodes or cells.
     pub nodes: u32,
     /// Bytes of nodes, links and triangles.
     pub bytes: u64,
-    /// Milliseconds by the clock that it took to build, without laying it out for the walk.
+    /// Build time in wall-clock milliseconds, without the layout for the traversal.
     pub build_ms: f64,
 }
 
 impl LabGeometry {
-    /// Of merged triangles, those in `ranges` whose corners have a place, less `origin`: the space of frames.
+    /// Selects the merged triangles in `ranges` with finite corners, relative to `origin` as frames are.
     pub fn new(
         positions: &[Vec3],
         triangles: &[[u32; 3]],
@@ -75,7 +75,7 @@ impl LabGeometry {
         let ranges = ranges.into_iter();
         let shown = ranges.flat_map(|range| &triangles[range.start as usize..range.end as usize]);
         let corners = |triangle: &[u32; 3]| triangle.map(|vertex| positions[vertex as usize] - origin);
-        // canopy's own trees leave out what has no place.
+        // canopy's own trees leave out triangles that are not finite.
         let is_finite = |triangle: &Triangle| triangle.iter().all(|corner| corner.is_finite());
         Self {
             triangles: shown.map(corners).filter(is_finite).collect(),
@@ -83,18 +83,19 @@ impl LabGeometry {
         }
     }
 
-    /// The triangles.
+    /// Triangles of the frame.
     pub fn triangles(&self) -> &[Triangle] {
         &self.triangles
     }
 
-    /// Builds what has not been built of it yet, lays it out and uploads it. Waits for the GPU.
+    /// Builds the structure if it has not been built yet, lays it out and uploads it. Blocks on the GPU.
     ///
     /// # Errors
     ///
-    /// [`Error::Argument`](canopy_bvh::Error::Argument) where the walk does not go through the structure or there
-    /// is no triangle, [`Error::Limit`](canopy_bvh::Error::Limit) where it is too large or too deep, and those of
-    /// the device.
+    /// * [`Error::Argument`](canopy_bvh::Error::Argument) if the walk cannot traverse the structure, or there
+    ///   is no triangle.
+    /// * [`Error::Limit`](canopy_bvh::Error::Limit) if the structure is too large or too deep.
+    /// * Any error of the device.
     pub fn build(&mut self, gpu: &Gpu, build: LabBuild) -> Result<LabScene> {
         build.structure.check(build.walk)?;
         let made = |made: &(LabStructure, Made)| made.0 == build.structure;
@@ -129,7 +130,7 @@ impl LabGeometry {
     }
 }
 
-/// A unit vector as `math/octahedral.wgsl` packs it.
+/// Packs a unit vector like `math/octahedral.wgsl`.
 fn octahedral(normal: Vec3) -> u32 {
     let sum = (normal.x.abs() + normal.y.abs() + normal.z.abs()).max(1e-20);
     let p = normal.truncate() / sum;

@@ -1,4 +1,4 @@
-//! `lab_show`: what the rays of the laboratory found, as pixels and as sums.
+//! `lab_show`: image and sums of the laboratory's hits.
 
 use super::lab_scene::LabScene;
 use crate::{
@@ -27,32 +27,33 @@ wgsl_constants! {
     const LAB_SHOW_TRIANGLES: u32 = LabShow::Triangles as u32;
     const LAB_SHOW_BOTH: u32 = LabShow::Both as u32;
     const LAB_SHOW_DIVERGENCE: u32 = LabShow::Divergence as u32;
-    /// Greys of what faces the eye or is lit, of what is seen edge on, and of what is in shadow.
+    /// Grey levels of surfaces that face the eye or are lit, of surfaces seen edge-on, and of surfaces in
+    /// shadow.
     const LAB_LIT: f64 = 0.85;
     const LAB_GRAZING: f64 = 0.15;
     const LAB_BLOCKED: f64 = 0.2;
-    /// How far apart, as a share of their distance, two hits are that are not the same.
+    /// Tolerance for equal hits, relative to their distance.
     const LAB_NEAR: f64 = 1e-4;
 }
 
-/// Words of the sums: two each.
+/// Words of the sums, two for each.
 const WORDS: usize = 12;
 const FORMAT: Format = Format::Rgba32Float;
 
-/// What the rays of a frame did.
+/// Statistics of a frame's rays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LabCounts {
-    /// Rays that were sent.
+    /// Number of rays.
     pub rays: u64,
-    /// Those that hit something.
+    /// Number of rays with a hit.
     pub hits: u64,
-    /// Nodes, or cells, that they visited.
+    /// Nodes or cells that the rays visited.
     pub nodes: u64,
-    /// Triangles that they were tested against.
+    /// Triangles that the rays were tested against.
     pub triangles: u64,
-    /// Nodes and triangles of the slowest of each 32 neighbours.
+    /// Visited nodes and triangles of the slowest ray of each 32 neighbours.
     pub steps: u64,
-    /// Hits that are not those of canopy's own trees; `None` where they were not compared.
+    /// Hits that differ from those of canopy's own trees, or `None` if they were not compared.
     pub wrong: Option<u64>,
 }
 
@@ -69,32 +70,32 @@ impl LabCounts {
         }
     }
 
-    /// So many a ray.
+    /// Average of `count` per ray.
     pub fn a_ray(&self, count: u64) -> f64 {
         count as f64 / self.rays.max(1) as f64
     }
 
-    /// Steps of the slowest of 32, for each 32 rays that were sent.
+    /// Steps of the slowest of 32 neighbours, per 32 rays.
     pub fn lockstep(&self) -> f64 {
         32.0 * self.a_ray(self.steps)
     }
 }
 
-/// The pass. Its image has one texel until it is asked for.
+/// Pipeline of the pass and its image, which has one texel until it is requested.
 #[derive(Debug)]
 pub struct LabShowPass {
     kernel: Kernel,
     params: Uniform<LabShowParams>,
     sums: wgpu::Buffer,
     readback: Counters<WORDS>,
-    /// Of each copy that is under way, its number and whether hits were compared.
+    /// Index of each readback in flight, and whether its hits were compared.
     checked: Vec<(u64, bool)>,
     counts: Option<LabCounts>,
     output: GpuImage,
 }
 
 impl LabShowPass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [
             Binding::Uniform,
@@ -118,7 +119,7 @@ impl LabShowPass {
         }
     }
 
-    /// Nothing is shown.
+    /// Removes the image and the counts.
     pub fn clear(&mut self, gpu: &Gpu) {
         self.counts = None;
         if self.output.size() != [1, 1] {
@@ -126,8 +127,8 @@ impl LabShowPass {
         }
     }
 
-    /// Shows what `list` has found; `own` are the hits of canopy's own trees where rays were traced through
-    /// them.
+    /// Shows the hits of `list`. `own` has the hits of canopy's own trees if the rays were also traced
+    /// through them.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -175,7 +176,7 @@ impl LabShowPass {
         Ok(())
     }
 
-    /// Takes the counts that have come back.
+    /// Collects the counts that have been read back.
     pub fn collect(&mut self) {
         let (checked, counts) = (&mut self.checked, &mut self.counts);
         self.readback.collect_each(|number, words| {
@@ -185,12 +186,12 @@ impl LabShowPass {
         });
     }
 
-    /// Counts of the last frame's rays that have come back.
+    /// Counts of the last frame that have been read back.
     pub fn counts(&self) -> Option<LabCounts> {
         self.counts
     }
 
-    /// What is shown.
+    /// Image of the last frame.
     pub fn output(&self) -> &GpuImage {
         &self.output
     }

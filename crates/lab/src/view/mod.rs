@@ -1,5 +1,5 @@
-//! The channel `lab`: rays through a structure of the laboratory ([`lab_rays`], the kernels of [`crate`],
-//! [`lab_show`]), beside canopy's own. The renderer knows it as its guest.
+//! Channel `lab`: traces rays through a structure of the laboratory ([`lab_rays`], the kernels of [`crate`],
+//! [`lab_show`]), next to canopy's own tree. It is a guest pass of the renderer.
 
 pub mod lab_rays;
 pub mod lab_scene;
@@ -34,31 +34,31 @@ use std::sync::Arc;
 
 pub use crate::kernels::LABEL;
 
-/// Triangles that canopy's own rays test without going further down.
+/// Subtrees with at most this many triangles are tested without further traversal by canopy's own rays.
 const LEAF_CUTOFF: u32 = 4;
 
-/// The passes. They take no memory until the channel is asked for.
+/// Passes of the channel. They use no memory until the channel is requested.
 #[derive(Debug)]
 pub struct LabView {
     /// Settings of the next frame.
     settings: settings::Lab,
     rays: LabRaysPass,
     show: LabShowPass,
-    /// canopy's own trace of the same rays.
+    /// Trace of the same rays through canopy's own trees.
     own: Trace,
-    /// Those that have been used.
+    /// Kernels that have been used so far.
     kernels: Vec<(LabTest, LabWalk, Kernels)>,
     scene: Option<Arc<LabScene>>,
     list: Option<RayList>,
     own_hits: Option<RayBatch>,
 }
 
-/// Rays of a picture: one for each pixel of whole tiles.
+/// Number of rays of a picture, one for each pixel of whole tiles.
 fn ray_count([width, height]: [u32; 2]) -> u32 {
     TRACE_BLOCK * width.div_ceil(8) * height.div_ceil(8)
 }
 
-/// Which hit ends these rays.
+/// Query type of these rays.
 fn query(rays: LabRays) -> Query {
     match rays {
         LabRays::Primary => Query::ClosestHit,
@@ -66,7 +66,7 @@ fn query(rays: LabRays) -> Query {
     }
 }
 
-/// Fails where the device does not hold the rays of a picture of `size` pixels.
+/// Fails if the device cannot hold the rays of a picture of `size` pixels.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
 }
 
 impl LabView {
-    /// The guest of `renderer`, which it becomes where there is none of its kind.
+    /// Guest of `renderer`, which is created if the renderer has no `LabView`.
     pub fn within<'a>(renderer: &'a mut Renderer, gpu: &Gpu, settings: &settings::Lab) -> &'a mut Self {
         let view = renderer.guest_or(|layouts| Self {
             settings: settings.clone(),
@@ -93,39 +93,39 @@ impl LabView {
         view
     }
 
-    /// The guest of `renderer`, where it is one.
+    /// Guest of `renderer`, if it is a `LabView`.
     pub fn of(renderer: &Renderer) -> Option<&Self> {
         renderer.guest()
     }
 
-    /// The guest of `renderer` draws its next frame with these settings, where it is one.
+    /// Sets the settings for the next frame if the guest of `renderer` is a `LabView`.
     pub fn follow(renderer: &mut Renderer, settings: &settings::Lab) {
         if let Some(view) = renderer.guest_mut::<Self>() {
             view.settings.clone_from(settings);
         }
     }
 
-    /// Traces through this structure from now on.
+    /// Sets the structure to trace through.
     pub fn set(&mut self, scene: Option<Arc<LabScene>>) {
         self.scene = scene;
     }
 
-    /// Structure that it traces through.
+    /// Structure that rays are traced through.
     pub fn scene(&self) -> Option<&Arc<LabScene>> {
         self.scene.as_ref()
     }
 
-    /// Rays of the last frame, and what they found.
+    /// Rays of the last frame and their hits.
     pub fn list(&self) -> Option<&RayList> {
         self.list.as_ref()
     }
 
-    /// Counts of the last frame's rays that have come back.
+    /// Counts of the last frame that have been read back.
     pub fn counts(&self) -> Option<LabCounts> {
         self.show.counts()
     }
 
-    /// Index of the kernels of a test and a walk.
+    /// Index of the kernels of a test and a traversal.
     fn kernels(&mut self, gpu: &Gpu, test: LabTest, walk: LabWalk) -> usize {
         let known = |(t, w, _): &(LabTest, LabWalk, Kernels)| (*t, *w) == (test, walk);
         self.kernels.iter().position(known).unwrap_or_else(|| {
@@ -166,7 +166,7 @@ impl GuestPass for LabView {
             self.own_hits = Some(RayBatch::of(gpu, list.rays.clone(), count)?);
         }
         let (kernels, query) = (&self.kernels[at].2, query(settings.rays));
-        // A part traces its rays, and counts what they visit.
+        // Each part traces its rays, and then counts their visits.
         let most = match recording.budget.in_parts {
             true => recording.budget.batch_rays / 2,
             false => count,
@@ -207,7 +207,7 @@ impl LifeCycle for LabView {
     }
 }
 
-/// Colours of magnitudes in which `channel` is shown, the laboratory's or the renderer's; `None` where it has others.
+/// Heat map of `channel`, for the laboratory or the renderer, or `None` if it has other colours.
 pub fn heat_of(channel: Channel, frame: &Settings, lab: &settings::Lab) -> Option<Heat> {
     match channel {
         Channel::Lab => heat(lab),
@@ -216,7 +216,7 @@ pub fn heat_of(channel: Channel, frame: &Settings, lab: &settings::Lab) -> Optio
 }
 
 fn heat(settings: &settings::Lab) -> Option<Heat> {
-    // Shares in percent.
+    // Divergence is a percentage.
     let (weights, range) = match settings.show {
         LabShow::Divergence => ([1.0, 0.0], 100.0),
         show => (show.weights()?, settings.range),
@@ -225,8 +225,8 @@ fn heat(settings: &settings::Lab) -> Option<Heat> {
 }
 
 impl LabCounts {
-    /// Millions of rays a second in the frame of `stats`, where the adapter is a GPU: Mesa's software adapter ends a pass
-    /// before its last dispatch is done.
+    /// Millions of rays per second in the frame of `stats`. `None` on a software adapter, because llvmpipe
+    /// ends a pass before its last dispatch has completed.
     pub fn mrays(&self, stats: &FrameStats, has_gpu: bool) -> Option<f64> {
         let ms = stats.pass_ms(LABEL).filter(|ms| *ms > 0.0 && has_gpu);
         Some(self.rays as f64 / ms? / 1e3)

@@ -1,10 +1,10 @@
-//! Twin of `brdf_table`: the reflectance of rough surfaces under uniform white light.
+//! CPU reference of `brdf_table`: reflectance of rough surfaces under uniform white light.
 
 use canopy_render::layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_ROWS, ROUGHNESS_MIN};
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Scale and bias of the reflectance at normal incidence, by the midpoint rule over `steps` by `steps` half
+/// Scale and bias of the reflectance at normal incidence, by the midpoint rule over `steps` × `steps` half
 /// vectors.
 pub fn albedo(cosine: f64, roughness: f64, steps: u32) -> [f64; 2] {
     let alpha = roughness.max(ROUGHNESS_MIN).powi(2);
@@ -13,8 +13,7 @@ pub fn albedo(cosine: f64, roughness: f64, steps: u32) -> [f64; 2] {
     let middle = |i: u32| (f64::from(i) + 0.5) / f64::from(steps);
     let mut sums = [0.0; 2];
     for i in 0..steps {
-        // The tangent of the half vector's angle is α tan τ, and sin² τ the share of the distribution up to
-        // it.
+        // The tangent of the half vector's angle is α tan τ, and sin² τ is the cumulative distribution at it.
         let tau = FRAC_PI_2 * middle(i);
         let n_dot_h = 1.0 / (1.0 + (alpha * tau.tan()).powi(2)).sqrt();
         let share = FRAC_PI_2 * 2.0 * tau.sin() * tau.cos();
@@ -35,7 +34,8 @@ pub fn albedo(cosine: f64, roughness: f64, steps: u32) -> [f64; 2] {
     sums.map(|sum| sum / f64::from(steps * steps))
 }
 
-/// Twin of `brdf_table_at` in environment/brdf_table_lookup.wgsl: scale and bias from the entries of the table.
+/// CPU reference of `brdf_table_at` in environment/brdf_table_lookup.wgsl: interpolates scale and bias from
+/// the entries of the table.
 pub fn lookup(table: &[[f32; 2]], roughness: f64, cosine: f64) -> [f64; 2] {
     let roughness = roughness.max(ROUGHNESS_MIN);
     let steepness = 4.0 / (roughness * roughness);

@@ -6,17 +6,17 @@ pub use canopy_scene::environment::cube_map::{
 
 use glam::{DVec2, DVec3};
 
-/// A level of a cube.
+/// Mip level of a cube.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Faces {
     /// Texels along an edge.
     pub size: usize,
-    /// Faces +X, −X, +Y, −Y, +Z, −Z one after another, rows from the top.
+    /// Texels of the faces +X, −X, +Y, −Y, +Z, −Z, with rows from the top.
     pub texels: Vec<DVec3>,
 }
 
 impl Faces {
-    /// A level whose texels are `radiance` of face, column and row.
+    /// Creates a level with the texels `radiance` of face, column and row.
     pub fn new(size: usize, radiance: impl Fn(usize, usize, usize) -> DVec3) -> Self {
         let at = |i: usize| radiance(i / (size * size), i % size, i / size % size);
         Self {
@@ -25,12 +25,12 @@ impl Faces {
         }
     }
 
-    /// The texel of a column and a row of a face.
+    /// Texel at a column and a row of a face.
     pub fn texel(&self, face: usize, x: usize, y: usize) -> DVec3 {
         self.texels[(face * self.size + y) * self.size + x]
     }
 
-    /// Σ radiance × solid angle: the integral over the sphere.
+    /// Integral over the sphere, which is the sum of radiance × solid angle.
     pub fn energy(&self) -> DVec3 {
         let size = self.size;
         let weighed =
@@ -38,8 +38,8 @@ impl Faces {
         self.texels.iter().enumerate().map(weighed).sum()
     }
 
-    /// Interpolates linearly between four texels, across the edges of faces too; at a corner of the cube,
-    /// between its three.
+    /// Interpolates linearly between four texels, also across the edges of faces. At a corner of the cube,
+    /// interpolates between three.
     pub fn sample(&self, direction: DVec3) -> DVec3 {
         let (face, place) = place(direction);
         let at = 0.5 * (place + 1.0) * self.size as f64 - 0.5;
@@ -57,7 +57,7 @@ impl Faces {
         sum / weights
     }
 
-    /// The texel at a column and a row, one of which may be one past an edge of the face; `None` where both
+    /// Texel at a column and a row, one of which may be one past an edge of the face. Returns `None` if both
     /// are.
     fn neighbour(&self, face: usize, at: DVec2) -> Option<DVec3> {
         let last = self.size as f64 - 1.0;
@@ -67,7 +67,7 @@ impl Faces {
             return None;
         }
         let middle = (2.0 * inside + 1.0) / self.size as f64 - 1.0;
-        // Just over the edge, at the same height.
+        // Just across the edge, at the same position along it.
         let over = |middle: f64, beyond: f64| {
             if beyond == 0.0 {
                 middle
@@ -79,7 +79,7 @@ impl Faces {
         Some(self.nearest(direction(face, place_there)))
     }
 
-    /// The texel that a direction meets.
+    /// Texel that contains a direction.
     pub fn nearest(&self, direction: DVec3) -> DVec3 {
         let (face, place) = place(direction);
         let at = (0.5 * (place + 1.0) * self.size as f64).as_usizevec2();

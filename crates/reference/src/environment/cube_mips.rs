@@ -1,18 +1,18 @@
-//! Twin of `cube_mips`: the coarser levels of a cube.
+//! CPU reference of `cube_mips`: downsamples the mip levels of a cube.
 
 use super::cube_map::{Faces, solid_angle};
 use glam::{DVec2, DVec3};
 
-/// The next coarser level.
+/// Returns the next coarser mip level.
 pub fn coarser(finer: &Faces) -> Faces {
     resample(finer, (finer.size / 2).max(1))
 }
 
-/// The cube in another size: means over the parts that texels have in common, by solid angle.
+/// Resamples the cube to another size, with means weighted by the solid angles of the texels' overlaps.
 pub fn resample(finer: &Faces, size: usize) -> Faces {
     let fine = finer.size;
     let edge = |i: usize, size: usize| 2.0 * i as f64 / size as f64 - 1.0;
-    // Texels of `finer`, and their intersections with texel `i`.
+    // Overlaps of the texels of `finer` with texel `i`.
     let shared = |i: usize| {
         let range = i * fine / size..((i + 1) * fine).div_ceil(size);
         range.map(move |j| {

@@ -1,22 +1,22 @@
-//! Twin of `equirect`: a picture of the sphere to a cube.
+//! CPU reference of `equirect`: resamples an equirectangular image into a cube.
 
 use super::cube_map::{Faces, direction};
 use glam::{DVec2, DVec3};
 use std::f64::consts::{PI, TAU};
 
-/// An equirectangular image: u = ½ + atan2(z, x) / 2π, v = acos(y) / π.
+/// Equirectangular image with u = ½ + atan2(z, x) / 2π and v = acos(y) / π.
 #[derive(Debug, Clone)]
 pub struct Picture {
     /// Columns.
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// Rows from the top.
+    /// Texels row by row, from the top.
     pub texels: Vec<DVec3>,
 }
 
 impl Picture {
-    /// Σ radiance × solid angle.
+    /// Sum of radiance × solid angle.
     pub fn energy(&self) -> DVec3 {
         let edge = |row: usize| (PI * row as f64 / self.height as f64).cos();
         let rows = self.texels.chunks(self.width).enumerate();
@@ -27,7 +27,7 @@ impl Picture {
         weighed.sum()
     }
 
-    /// The mean over a column, of `count` that the row is divided into.
+    /// Mean over a column, where the row is divided into `count` columns.
     fn column(&self, row: usize, column: usize, count: usize) -> DVec3 {
         let (low, high) = (column * self.width, (column + 1) * self.width);
         let share = |x: usize| (high.min((x + 1) * count) - low.max(x * count)) as f64;
@@ -35,7 +35,8 @@ impl Picture {
         (low / count..high.div_ceil(count)).map(texel).sum::<DVec3>() / self.width as f64
     }
 
-    /// The mean of a row over a span of the circle of at least a column, of which a texel covers a part.
+    /// Mean of a row over a span of the circle. The span and `texel`, the extent of a cube texel, together
+    /// cover at least one column.
     fn row(&self, row: isize, turn: f64, span: f64, texel: f64) -> DVec3 {
         let height = self.height as isize;
         let (y, turn) = match row {
@@ -57,7 +58,7 @@ impl Picture {
         weighed.sum::<DVec3>() / width
     }
 
-    /// The mean over a box of `height` rows, about as wide.
+    /// Mean over a box that is `height` rows high and about as wide.
     fn mean(&self, direction: DVec3, height: f64, texel: f64) -> DVec3 {
         let sine = direction.x.hypot(direction.z).max(1e-7);
         let turn = 0.5 + direction.z.atan2(direction.x) / TAU;
@@ -73,7 +74,7 @@ impl Picture {
     }
 }
 
-/// The finest level of a cube, with `samples` boxes along each edge of a texel.
+/// Finest level of a cube, with `samples` boxes along each edge of a texel.
 pub fn equirect(picture: &Picture, size: usize, samples: usize) -> Faces {
     let step = 2.0 / size as f64;
     Faces::new(size, |face, x, y| {

@@ -1,4 +1,4 @@
-//! Twins of the passes of `environment`: from a picture of the sphere, or the Earth's atmosphere, to
+//! CPU references of the passes of `environment`, from an equirectangular image or the Earth's atmosphere to
 //! environment lighting.
 
 pub mod brdf_table;

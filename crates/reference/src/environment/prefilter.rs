@@ -1,9 +1,9 @@
-//! Twin of `prefilter`: the cube that glossy surfaces reflect.
+//! CPU reference of `prefilter`: prefilters a cube for specular reflections.
 
 use super::cube_map::{Faces, direction, texel_direction};
 use glam::{DVec2, DVec3};
 
-/// Samples the cube, linearly between texels and between levels.
+/// Samples the cube trilinearly.
 fn sample(radiance: &[Faces], direction: DVec3, level: f64) -> DVec3 {
     let level = level.clamp(0.0, (radiance.len() - 1) as f64);
     let finer = level.floor() as usize;
@@ -12,8 +12,8 @@ fn sample(radiance: &[Faces], direction: DVec3, level: f64) -> DVec3 {
     at(finer).lerp(at(coarser), level.fract())
 }
 
-/// A level with faces of `size` texels, from all levels of the radiance. Samples are directions around the
-/// normal z, with the level to read in w.
+/// Prefilters a mip level with faces of `size` texels from all levels of the radiance. Samples are directions
+/// around the normal z, with the mip level to read in w.
 pub fn prefilter(radiance: &[Faces], size: usize, samples: &[[f32; 4]]) -> Faces {
     Faces::new(size, |face, x, y| {
         let normal = texel_direction(size, face, x, y);

@@ -1,6 +1,7 @@
-//! Twin of `project_sh`: the radiance of a cube to spherical harmonics and back, in f64.
+//! CPU reference of `project_sh`, in f64: projects the radiance of a cube onto spherical harmonics, and
+//! evaluates them.
 //!
-//! A cube is six faces of `face` × `face` texels, one after another, row by row.
+//! A cube has six faces of `face` × `face` texels, one after another and row by row.
 
 pub use canopy_scene::environment::harmonics::{COEFFICIENTS, basis, evaluate_sh};
 
@@ -9,7 +10,7 @@ use glam::{DVec3, Vec3};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::f64::consts::PI;
 
-/// A texel of a cube: red, green, blue, alpha.
+/// Texel of a cube with red, green, blue and alpha.
 pub trait Texel: Copy + Sync {
     /// Converts a row of texels to floats.
     fn load(row: &[Self], out: &mut [[f32; 4]]);
@@ -28,7 +29,7 @@ impl Texel for [f16; 4] {
     }
 }
 
-/// The coefficients of the cube's radiance in the orthonormal real basis, by ascending band and order; zero
+/// Coefficients of the cube's radiance in the orthonormal real basis, by ascending band and order, and zero
 /// past `order` bands. This is the specification of the pass.
 pub fn project_sh<T: Texel>(texels: &[T], face: usize, order: usize) -> [DVec3; COEFFICIENTS] {
     let mut sums = [DVec3::ZERO; COEFFICIENTS];
@@ -55,8 +56,8 @@ fn weighed_texels<T: Texel>(texels: &[T], face: usize, mut each: impl FnMut(DVec
     }
 }
 
-/// The greatest difference of a coefficient from the `exact` one, relative to the greatest channel of the
-/// first; infinite where one is not finite.
+/// Greatest difference between a coefficient and its `exact` value, relative to the greatest channel of the
+/// first one. Infinite if a coefficient is not finite.
 pub fn error(coefficients: &[DVec3], exact: &[DVec3]) -> f64 {
     if coefficients.iter().any(|c| !c.is_finite()) {
         return f64::INFINITY;
@@ -68,8 +69,8 @@ pub fn error(coefficients: &[DVec3], exact: &[DVec3]) -> f64 {
     greatest / exact[0].abs().max_element()
 }
 
-/// The coefficients of irradiance: those of radiance convolved with the cosine lobe (Ramamoorthi and Hanrahan
-/// 2001, equation 8).
+/// Coefficients of irradiance, which are those of radiance convolved with the cosine lobe (Ramamoorthi and
+/// Hanrahan 2001, equation 8).
 pub fn irradiance_sh(radiance: &[DVec3; COEFFICIENTS]) -> [DVec3; COEFFICIENTS] {
     let lobe = [PI, 2.0 * PI / 3.0, PI / 4.0, 0.0, -PI / 24.0];
     std::array::from_fn(|i| radiance[i] * lobe[i.isqrt()])
@@ -97,7 +98,7 @@ mod tests {
         }
     }
 
-    /// The basis is orthonormal: integrals over the sphere are 1 of squares and 0 of products of two
+    /// The basis is orthonormal, so integrals over the sphere are 1 for squares and 0 for products of two
     /// functions.
     #[test]
     fn the_basis_is_orthonormal() {

@@ -1,4 +1,4 @@
-//! Twin of `sky`, in f64: the same tables and integrals, with finer steps for the transmittance.
+//! CPU reference of `sky`, in f64, with the same tables and integrals but finer steps for the transmittance.
 
 use canopy_render::layout::{SKY_RAYS, SKY_STEPS, SkyParams};
 use canopy_scene::atmosphere::{self, Air, GROUND_RADIUS, TOP};
@@ -6,13 +6,13 @@ use canopy_scene::atmosphere::{self, Air, GROUND_RADIUS, TOP};
 use glam::{DVec3, DVec4};
 use std::f64::consts::PI;
 
-/// A table over coordinates from 0 to 1 across and down, which are at the centres of the first and the last
-/// texels.
+/// Lookup table over coordinates in [0, 1] across and down. The ends of the range are the centres of the
+/// first and last texels.
 #[derive(Debug, Clone)]
 pub struct Table {
     /// Texels in a row.
     pub width: usize,
-    /// Texels, row by row.
+    /// Texels row by row.
     pub texels: Vec<DVec4>,
 }
 
@@ -28,7 +28,7 @@ impl Table {
         }
     }
 
-    /// Interpolates between four texels.
+    /// Interpolates bilinearly.
     pub fn at(&self, x: f64, y: f64) -> DVec4 {
         let height = self.texels.len() / self.width;
         let split = |place: f64, size: usize| {
@@ -46,19 +46,19 @@ impl Table {
     }
 }
 
-/// The tables that depend on the atmosphere alone.
+/// Tables that depend only on the atmosphere.
 #[derive(Debug, Clone)]
 pub struct Tables {
     /// Transmittance from outside the atmosphere to a height, along a ray.
     pub transmittance: Table,
-    /// Multiple scattering: the sun across, the height down.
+    /// Multiple scattering, by the sun's cosine across and the height down.
     pub scattering: Table,
-    /// Irradiance of the ground: the sun across.
+    /// Irradiance of the ground, by the sun's cosine across.
     pub irradiance: Table,
 }
 
 impl Tables {
-    /// The tables for `params`.
+    /// Computes the tables for `params`.
     pub fn new(params: &SkyParams) -> Self {
         let haze = f64::from(params.haze);
         let none = Table::new([1, 1], |_, _| DVec4::ZERO);
@@ -77,7 +77,7 @@ impl Tables {
         tables
     }
 
-    /// The share of the sun's light that arrives: [`atmosphere::sunlight`], from the table.
+    /// Transmittance of sunlight from the table, like [`atmosphere::sunlight`].
     pub fn sunlight(&self, height: f64, mu: f64) -> DVec4 {
         let (x, y) = transmittance_coordinates(height, mu.max(atmosphere::horizon(height)));
         atmosphere::disc_share(height, mu) * self.transmittance.at(x, y)
@@ -94,15 +94,15 @@ fn to_horizon(height: f64) -> f64 {
     (height * (2.0 * GROUND_RADIUS + height)).sqrt()
 }
 
-/// Coordinates in the table of transmittance: across by the distance to the top, between the shortest and the
-/// longest; down by the distance to the horizon (Bruneton 2017).
+/// Coordinates in the transmittance table (Bruneton 2017). The first is the distance to the top, between the
+/// shortest and the longest. The second is the distance to the horizon.
 fn transmittance_coordinates(height: f64, mu: f64) -> (f64, f64) {
     let (near, far) = (TOP - height, to_horizon(height) + to_horizon(TOP));
     let x = (atmosphere::exit(height, mu) - near) / (far - near);
     (x, to_horizon(height) / to_horizon(TOP))
 }
 
-/// Height and cosine to the zenith of coordinates in that table.
+/// Height and zenith cosine at coordinates of that table.
 fn transmittance_ray(x: f64, y: f64) -> (f64, f64) {
     let horizon = y * to_horizon(TOP);
     let radius = horizon.hypot(GROUND_RADIUS);
@@ -110,11 +110,11 @@ fn transmittance_ray(x: f64, y: f64) -> (f64, f64) {
     let length = (TOP - height) + x * (horizon + to_horizon(TOP) - (TOP - height));
     let top = GROUND_RADIUS + TOP;
     let mu = (top * top - radius * radius - length * length) / (2.0 * radius * length);
-    // At the top itself, straight up, both are zero.
+    // At the top itself, straight up, numerator and denominator are both zero.
     (height, if mu.is_nan() { 1.0 } else { mu.clamp(-1.0, 1.0) })
 }
 
-/// The cosine to the zenith of a coordinate of the other tables.
+/// Zenith cosine at a coordinate of the other tables.
 fn cosine(coordinate: f64) -> f64 {
     let root = 2.0 * coordinate - 1.0;
     root * root.abs()
@@ -124,14 +124,14 @@ fn coordinate(cosine: f64) -> f64 {
     0.5 + 0.5 * cosine.signum() * cosine.abs().sqrt()
 }
 
-/// A step along a ray: its length, and the height and the cosine of the sun at its midpoint.
+/// Step along a ray with its length, and the height and the sun's cosine at its midpoint.
 struct Step {
     length: f64,
     height: f64,
     mu_sun: f64,
 }
 
-/// A ray through the atmosphere with the cosine `mu` to the zenith, and `nu` to the sun.
+/// Ray through the atmosphere with the cosine `mu` to the zenith and `nu` to the sun.
 #[derive(Clone, Copy)]
 struct Ray {
     height: f64,
@@ -170,7 +170,7 @@ impl Ray {
     }
 }
 
-/// Ψ of section 5.5.
+/// Computes Ψ of section 5.5.
 fn scattering(params: &SkyParams, tables: &Tables, height: f64, mu_sun: f64) -> DVec4 {
     let haze = f64::from(params.haze);
     let (mut light, mut share) = (DVec4::ZERO, DVec4::ZERO);
@@ -200,7 +200,7 @@ fn scattering(params: &SkyParams, tables: &Tables, height: f64, mu_sun: f64) -> 
     light / (64.0 - share)
 }
 
-/// The least divisor.
+/// Least divisor.
 const MIN: DVec4 = DVec4::splat(1e-9);
 
 fn irradiance(params: &SkyParams, tables: &Tables, mu_sun: f64) -> DVec4 {
@@ -251,7 +251,7 @@ fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 
     light
 }
 
-/// Radiance towards the eye from `direction`, a unit vector like the sun's, by an integral in `steps`.
+/// Radiance towards the eye from `direction`, integrated in `steps`. Directions are unit vectors.
 pub fn sky(params: &SkyParams, tables: &Tables, direction: DVec3, steps: u32) -> DVec3 {
     let to_sun = DVec3::from(params.to_sun.map(f64::from));
     let ray = Ray {

@@ -1,4 +1,4 @@
-//! `bounced_filter`: this frame's bounced light, averaged over frames and over neighbouring pixels.
+//! `bounced_filter`: averages this frame's bounced light over frames and over neighbouring pixels.
 
 use crate::{
     bindings::Layouts,
@@ -33,22 +33,22 @@ const SHADERS: Shaders = Shaders {
     finds_edges: false,
 };
 
-/// The pass, with the signal that it keeps.
+/// Pass and its history.
 #[derive(Debug)]
 pub struct BouncedFilter {
     signal: Signal,
     filter: SignalFilter,
     last_round: Kernel,
-    /// The lights of the last frame, and how they have changed so far.
+    /// Lights of the last frame and the history of their changes.
     past: Carried<(Vec<Light>, LightChanges)>,
 }
 
 impl BouncedFilter {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let bindings = [Uniform, Uniform, MEANS, SURFACES, Write];
         let shared = [(0, &layouts.frame)];
@@ -60,8 +60,8 @@ impl BouncedFilter {
         })
     }
 
-    /// Adds this frame's light to the history and writes it beside the visibility of `output`; where the settings
-    /// filter, from neighbours too.
+    /// Averages this frame's light into the history and writes the result next to the visibility in `output`.
+    /// Also averages over neighbours if the settings filter.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -72,8 +72,8 @@ impl BouncedFilter {
     ) -> Result<()> {
         let settings = &frame.config.occlusion;
         self.signal.fit(recording.gpu, frame.size)?;
-        // The samples of a picture come together by themselves, in the picture. The more there are, the less they are
-        // filtered, and the brighter one may be: what a hit beside a lamp sends is not seen as a speck, and none of its
+        // Samples of a picture average themselves. The more of them there are, the less each one is filtered
+        // and the brighter it may be. A hit next to a lamp then leaves no visible firefly, yet none of its
         // light is lost in the end.
         let shown = frame.exposure_ev.exp2();
         let is_one_of_many = frame.accumulates();

@@ -1,4 +1,4 @@
-//! `bounced_light`: light that bounces where rays of ambient occlusion have hit something.
+//! `bounced_light`: lights the hits of ambient-occlusion rays.
 
 use crate::{
     bindings::Layouts,
@@ -14,10 +14,10 @@ use canopy_bvh::{
     },
 };
 
-/// Its name among the timings of a frame.
+/// Label of the pass in frame timings.
 const LABEL: &str = "bounced_light";
 
-/// The pass.
+/// Pipeline and output of the pass.
 #[derive(Debug)]
 pub struct BouncedLight {
     kernel: Kernel,
@@ -26,7 +26,7 @@ pub struct BouncedLight {
 }
 
 impl BouncedLight {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, Uint, Uniform, StoreArray(FRESH_FORMAT)];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
@@ -37,7 +37,7 @@ impl BouncedLight {
         }
     }
 
-    /// Sends a ray to a light from each of the hits that were `found`.
+    /// Sends a shadow ray to a light from each hit in `found`.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

@@ -1,4 +1,4 @@
-//! How much of the environment each pixel sees, and what light bounces off the rest, by rays where the settings enable
+//! Traced ambient visibility of each pixel and the bounced light of the occluders, if the settings enable
 //! them.
 
 use super::{
@@ -14,7 +14,7 @@ use crate::{
 };
 use canopy_bvh::{Result, gpu::Gpu};
 
-/// The passes, with what they keep from frame to frame.
+/// Passes and the histories that they keep.
 #[derive(Debug)]
 pub struct Occlusion {
     rays: OcclusionRays,
@@ -25,11 +25,11 @@ pub struct Occlusion {
 }
 
 impl Occlusion {
-    /// Ready to be compiled.
+    /// Creates the passes without compiling their pipelines.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             rays: OcclusionRays::new(gpu, layouts),
@@ -40,8 +40,8 @@ impl Occlusion {
         })
     }
 
-    /// Traces rays into the hemisphere of each pixel and averages them, where the settings enable it, and the light of
-    /// what they hit.
+    /// Traces and averages rays into the hemisphere of each pixel, and the light of their hits, if the
+    /// settings enable them.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -71,7 +71,7 @@ impl Occlusion {
         Ok(output)
     }
 
-    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    /// Frames until the averages of a still picture have converged, or 1 if this pass averages nothing.
     pub fn frames_to_converge(config: &Settings) -> u32 {
         match config.occlusion.sends_rays() {
             true => config.occlusion.history,

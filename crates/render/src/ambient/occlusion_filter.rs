@@ -1,4 +1,4 @@
-//! `occlusion_filter`: this frame's rays of ambient visibility, averaged over frames and over neighbouring
+//! `occlusion_filter`: averages this frame's rays of ambient visibility over frames and over neighbouring
 //! pixels.
 
 use crate::{
@@ -26,7 +26,7 @@ const SHADERS: Shaders = Shaders {
     finds_edges: false,
 };
 
-/// The pass, with the signal that it keeps.
+/// Pass and its history.
 #[derive(Debug)]
 pub struct OcclusionFilter {
     signal: Signal,
@@ -35,11 +35,11 @@ pub struct OcclusionFilter {
 }
 
 impl OcclusionFilter {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let uniform = Binding::Uniform;
         let bindings = [uniform, uniform, MEANS, SURFACES, WORDS, Write];
@@ -52,8 +52,8 @@ impl OcclusionFilter {
         })
     }
 
-    /// Adds this frame's rays to the history and writes `output`; where the settings filter, from neighbours
-    /// too.
+    /// Averages this frame's rays into the history and writes `output`. Also averages over neighbours if the
+    /// settings filter.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

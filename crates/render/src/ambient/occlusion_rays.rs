@@ -1,4 +1,4 @@
-//! `occlusion_rays`: ambient visibility, sampled by rays through the trees.
+//! `occlusion_rays`: samples ambient visibility with rays through the trees.
 
 use crate::{
     bindings::Layouts,
@@ -15,16 +15,16 @@ use canopy_bvh::{
     },
 };
 
-/// Its name among the timings of a frame.
+/// Label of the pass in frame timings.
 pub const LABEL: &str = "occlusion_rays";
-/// The pass.
+/// Pipeline and outputs of the pass.
 #[derive(Debug)]
 pub struct OcclusionRays {
     kernel: Kernel,
     params: Uniform<OcclusionParams>,
-    /// The signal of this frame, in two layers.
+    /// Noisy visibility of this frame, in two layers.
     output: GpuImage,
-    /// What one ray of each pixel hit first.
+    /// Closest hit of one ray of each pixel.
     hits: GpuImage,
 }
 
@@ -32,7 +32,7 @@ pub struct OcclusionRays {
 const HITS_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 
 impl OcclusionRays {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let (uniform, fresh) = (Binding::Uniform, StoreArray(FRESH_FORMAT));
         let bindings = [
@@ -54,7 +54,7 @@ impl OcclusionRays {
         }
     }
 
-    /// Traces the rays of all pixels, of frame `index` since the history began.
+    /// Traces the rays of all pixels. `index` is the number of frames since the history began.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

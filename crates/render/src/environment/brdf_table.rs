@@ -1,4 +1,4 @@
-//! `brdf_table`: the reflectance of rough surfaces under uniform white light, as a table for
+//! `brdf_table`: tabulates the reflectance of rough surfaces under uniform white light, for
 //! environment/brdf_table_lookup.wgsl.
 
 use crate::layout::BRDF_TABLE_PAIRS;
@@ -8,16 +8,16 @@ use canopy_bvh::{
 };
 use wgpu::BufferUsages as Buffer;
 
-/// The pass, with its table.
+/// Pipeline of the pass and its table.
 #[derive(Debug)]
 pub struct BrdfTable {
     kernel: Kernel,
-    /// Two entries to a `vec4f`, to be bound as the uniform `brdf_table`.
+    /// Table with two entries in each `vec4f`, for binding as the uniform `brdf_table`.
     pub buffer: wgpu::Buffer,
 }
 
 impl BrdfTable {
-    /// Ready to be compiled; the table is empty.
+    /// Creates an empty table without compiling the pipeline.
     pub fn new(gpu: &Gpu) -> Self {
         let path = "environment/brdf_table.wgsl";
         let usage = Buffer::STORAGE | Buffer::UNIFORM | Buffer::COPY_SRC;
@@ -28,7 +28,7 @@ impl BrdfTable {
         }
     }
 
-    /// Fills the table. It depends on nothing, so once will do.
+    /// Fills the table. It has no inputs, so a single run is enough.
     pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>) -> Result<()> {
         let mut pass = scope.scoped_compute_pass("brdf_table");
         let pairs = Workgroups::Count(BRDF_TABLE_PAIRS.div_ceil(32));

@@ -5,27 +5,27 @@ use glam::Vec3;
 use half::f16;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage, TextureViewDimension as Dimension};
 
-/// A cube map with its levels. Faces are +X, −X, +Y, −Y, +Z, −Z and lie as Vulkan, D3D and KTX2 have them: of
-/// a direction (x, y, z), the face of +X holds (−z, −y) to the right and down, −X (z, −y), +Y (x, z), −Y (x,
-/// −z), +Z (x, −y), −Z (−x, −y), over the largest axis.
+/// Cube map with mip levels. Faces are ordered +X, −X, +Y, −Y, +Z, −Z and oriented as in Vulkan, D3D and
+/// KTX2. For a direction (x, y, z), the face coordinates to the right and down, over the largest axis, are +X
+/// (−z, −y), −X (z, −y), +Y (x, z), −Y (x, −z), +Z (x, −y), −Z (−x, −y).
 #[derive(Debug)]
 pub struct Cube {
-    /// Six layers.
+    /// Texture with six layers.
     pub texture: wgpu::Texture,
-    /// All levels, to be sampled by direction.
+    /// Cube view of all mip levels.
     pub view: wgpu::TextureView,
-    /// Texels along an edge of the finest level.
+    /// Texels along an edge of the finest mip level.
     pub face: u32,
-    /// Levels, the finest first.
+    /// Number of mip levels.
     pub levels: u32,
 }
 
 impl Cube {
-    /// An empty one. `format` is Rgba16Float, or Rgba32Float where nothing samples it.
+    /// Creates an empty cube map. `format` is Rgba16Float, or Rgba32Float if nothing samples it.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no room.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, label: &str, face: u32, levels: u32, format: Format) -> Result<Self> {
         let texture = gpu.catch(|| {
             gpu.device.create_texture(&wgpu::TextureDescriptor {
@@ -56,12 +56,12 @@ impl Cube {
         })
     }
 
-    /// Levels of a cube down to a texel a face.
+    /// Number of mip levels of a cube, down to one texel a face.
     pub fn full_levels(face: u32) -> u32 {
         face.max(1).ilog2() + 1
     }
 
-    /// Stores a colour in every texel of its finest level.
+    /// Fills the finest mip level with a colour.
     pub(super) fn fill(&self, gpu: &Gpu, color: Vec3) {
         let texel = color.extend(1.0).to_array().map(f16::from_f32);
         let texels = vec![texel; (6 * self.face * self.face) as usize];
@@ -80,7 +80,7 @@ impl Cube {
         gpu.queue.write_texture(whole, bytes, layout, size);
     }
 
-    /// One level as an array of six, to be loaded from or stored to.
+    /// Returns a view of one mip level as an array of six layers, for loads or stores.
     pub fn level(&self, level: u32) -> wgpu::TextureView {
         self.texture.create_view(&wgpu::TextureViewDescriptor {
             label: Some("cube level"),

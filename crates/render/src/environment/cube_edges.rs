@@ -1,4 +1,5 @@
-//! `cube_edges`: lets dispatches filter a cube across the edges of its faces on drivers that prepare it in draws alone.
+//! `cube_edges`: makes compute shaders filter a cube across its face edges on drivers that only prepare
+//! seamless filtering in draws.
 
 use super::cube::Cube;
 use canopy_bvh::{
@@ -13,7 +14,8 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 const FORMAT: Format = Format::R8Unorm;
 
-/// The pass; `None` where [`Capabilities::cube_edges_drawn`](canopy_bvh::gpu::Capabilities::cube_edges_drawn) is false.
+/// Full-screen pass and target, or `None` if
+/// [`Capabilities::cube_edges_drawn`](canopy_bvh::gpu::Capabilities::cube_edges_drawn) is false.
 #[derive(Debug)]
 pub(super) struct CubeEdges(Option<(Cover, GpuImage)>);
 
@@ -27,7 +29,7 @@ impl CubeEdges {
         }))
     }
 
-    /// Records the draw for `cube`, whose texels have been written.
+    /// Records the draw for `cube` after its texels have been written.
     pub(super) fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube) -> Result<()> {
         let Some((cover, target)) = &self.0 else {
             return Ok(());

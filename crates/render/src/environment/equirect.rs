@@ -1,4 +1,5 @@
-//! `equirect`: an image of the whole sphere, or the faces of a cube, to the finest level of a cube.
+//! `equirect`: resamples an equirectangular image, or the faces of a cube map, into the finest level of a
+//! cube.
 
 use super::cube::Cube;
 use crate::layout::EquirectParams;
@@ -15,36 +16,37 @@ use half::f16;
 use std::f64::consts::PI;
 use wgpu::TextureFormat as Format;
 
-/// Bytes that are handed to the queue at once.
+/// Bytes that one queue write uploads.
 const UPLOAD_BYTES: usize = 32 << 20;
-/// Texels of the image that a dispatch looks at, about.
+/// Approximate number of image texels that a dispatch reads.
 const DISPATCH_LOADS: u64 = 1 << 27;
 /// Least boxes along each side of a texel, so that a sun of a few texels keeps its energy.
 const SAMPLES_MIN: u32 = 3;
-/// Rows of an image that a texel of a face may span.
+/// Most rows of an image that a texel of a face may span.
 const ROWS_PER_TEXEL_MAX: f64 = 512.0;
 
-/// An environment's image on the GPU.
+/// Environment image on the GPU.
 #[derive(Debug)]
 pub struct EquirectImage {
-    /// For messages.
+    /// Name for error messages.
     name: String,
     view: wgpu::TextureView,
     shape: Shape,
     size: [u32; 2],
-    /// A power of two that its texels, and those of cubes made from it, are to be multiplied by.
+    /// Power of two that scales the texels of the image, and of cubes made from it.
     pub scale: f32,
-    /// What was taken out of the image.
+    /// Sun that was removed from the image.
     pub sun: Option<Sun>,
 }
 
 impl EquirectImage {
-    /// Uploads `image`, a piece at a time.
+    /// Uploads `image` in pieces.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where a side is longer than the adapter's textures can be, [`Error::Gpu`] where it has no
-    /// room, [`Error::Argument`] where the number of texels is not that of the image's sides.
+    /// * [`Error::Limit`] if a side exceeds the adapter's texture limit.
+    /// * [`Error::Gpu`] if the adapter runs out of memory.
+    /// * [`Error::Argument`] if the number of texels does not match the image's sides.
     pub fn new(gpu: &Gpu, image: &EnvironmentImage) -> Result<Self> {
         let [width, height] = [image.width, image.height].map(|side| side as usize);
         let is_cube = image.shape == Shape::Cube;
@@ -91,7 +93,7 @@ impl EquirectImage {
         })?;
         let mut first = 0;
         for part in [&image.texels, &near_poles] {
-            // No chunk goes over from one face to the next.
+            // No chunk crosses from one face to the next.
             for face in part.chunks(width * if is_cube { width } else { height }) {
                 for chunk in face.chunks(width * (UPLOAD_BYTES / (8 * width)).max(1)) {
                     let at = [first % rows, first / rows].map(|at| at as u32);
@@ -114,8 +116,8 @@ impl EquirectImage {
         })
     }
 
-    /// Texels along an edge of a face that shows all that the image holds: of an equirectangular one a
-    /// quarter of its width. No more than `most`.
+    /// Texels along an edge of a face that preserves the image's resolution, up to `most`. For an
+    /// equirectangular image, this is a quarter of the width.
     pub fn face(&self, most: u32) -> u32 {
         let full = match self.shape {
             Shape::Equirectangular => self.size[0].div_ceil(4),
@@ -125,7 +127,7 @@ impl EquirectImage {
     }
 }
 
-/// Writes whole rows from row `at[0]` of layer `at[1]` on.
+/// Writes whole rows, starting at row `at[0]` of layer `at[1]`.
 fn write_rows(gpu: &Gpu, texture: &wgpu::Texture, at: [u32; 2], texels: &[[f16; 4]]) {
     let width = texture.width();
     let rows = (texels.len() / width as usize) as u32;
@@ -149,25 +151,27 @@ fn write_rows(gpu: &Gpu, texture: &wgpu::Texture, at: [u32; 2], texels: &[[f16; 
     };
     let bytes = bytemuck::cast_slice(texels);
     gpu.queue.write_texture(destination, bytes, layout, extent);
-    // What is staged goes back once it is written.
+    // An empty submission frees the staging memory once it has been copied.
     gpu.queue.submit([]);
 }
 
-/// Columns of a row near a pole, by its distance from it in rows, that are averaged to one, as a power of
-/// two: so many that they are about as wide as a row is high. As in equirect.wgsl.
+/// Base-2 logarithm of the number of columns that are averaged in a row near a pole. `from_pole` is the
+/// distance from the pole in rows. Averaged texels are about as wide as they are high. Must match
+/// equirect.wgsl.
 fn pole_shift(width: u32, from_pole: u32) -> u32 {
     (width / (3 * (2 * from_pole + 1))).max(1).ilog2()
 }
 
-/// The image's rows near the poles with fewer columns, as equirect.wgsl has them: a reduced grid, without
-/// which a texel at a pole would have to take in whole rows.
+/// Rows near the poles on a reduced grid with fewer columns, for equirect.wgsl. Without it, a texel at a pole
+/// would have to average whole rows.
 fn pole_rows(image: &EnvironmentImage) -> Vec<[f16; 4]> {
     let [width, height] = [image.width as usize, image.height as usize];
     let reduced = |row: usize, shift: u32, out: &mut [[f16; 4]]| {
         let row = &image.texels[row * width..][..width];
         let columns = width >> shift;
         for (column, mean) in out[..columns].iter_mut().enumerate() {
-            // In shares of a texel of 1 / columns: a width that is no power of two is divided without a rest.
+            // Weights are in units of 1 / `columns` of a texel, so that a width that is not a power of two
+            // divides exactly.
             let (low, high) = (column * width, (column + 1) * width);
             let mut sum = [0.0; 4];
             for (x, texel) in (low / columns..high.div_ceil(columns)).zip(&row[low / columns..]) {
@@ -194,7 +198,7 @@ fn pole_rows(image: &EnvironmentImage) -> Vec<[f16; 4]> {
     rows
 }
 
-/// The pass.
+/// Pipelines of the pass, for equirectangular images and for cubes.
 #[derive(Debug)]
 pub struct Equirect {
     equirect: Kernel,
@@ -202,7 +206,7 @@ pub struct Equirect {
 }
 
 impl Equirect {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu) -> Self {
         let kernel = |entry, source| {
             let path = "environment/equirect.wgsl";
@@ -222,13 +226,12 @@ impl Equirect {
         }
     }
 
-    /// Fills the finest level of `cube`, which is of Rgba16Float, with what `source` holds, still to be
-    /// multiplied by its scale.
+    /// Fills the finest level of `cube` (Rgba16Float) with the texels of `source`, without its scale.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the faces are so small that a texel would take in thousands of the image's;
-    /// levels of a larger cube are the way.
+    /// [`Error::Limit`] if the faces are so small that a texel would average thousands of the image's texels.
+    /// Use the coarser levels of a larger cube instead.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -238,7 +241,7 @@ impl Equirect {
     ) -> Result<()> {
         let [width, height] = source.size.map(f64::from);
         let is_cube = source.shape == Shape::Cube;
-        // In the middle of a face, where texels are largest.
+        // Texels are largest in the middle of a face.
         let texels = if is_cube {
             width / f64::from(cube.face)
         } else {

@@ -1,5 +1,6 @@
-//! `environment`: environment lighting. A cube of radiance becomes spherical harmonics for diffuse surfaces
-//! and a prefiltered cube for glossy ones, again whenever the file, the sky or its sun changes.
+//! `environment`: image-based lighting. A cube map of radiance becomes spherical harmonics for diffuse
+//! surfaces and a prefiltered cube for glossy ones. They are updated whenever the file, the sky or its sun
+//! changes.
 
 pub mod brdf_table;
 mod cube;
@@ -34,62 +35,63 @@ use sky::Sky;
 use std::path::Path;
 use wgpu::TextureFormat as Format;
 
-/// Radiance, as it is stored.
+/// Format of stored radiance.
 const FORMAT: Format = Format::Rgba16Float;
 
-/// Texels along an edge of the cube of a colour: there is nothing to see in it.
+/// Texels along an edge of the cube of a uniform colour, which has no detail.
 const COLOR_FACE: u32 = 8;
 
-/// Most texels along an edge of the cube of the sky.
+/// Most texels along an edge of the sky's cube.
 const SKY_FACE: u32 = 256;
 
-/// What the radiance is made of. Numbers are those of the configuration: what is the same needs no work.
+/// Source of the radiance. Its values are those of the configuration, so equal origins need no work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Origin {
-    /// A colour whose largest channel is 1, or black.
+    /// Colour whose largest channel is 1, or black.
     Color(Vec3),
     Sky(SkyParams),
-    /// Counts the files that there have been.
+    /// Number of files set so far.
     File(u64),
     Studio,
 }
 
-/// Where the light of a frame comes from.
+/// Placement and scale of a frame's environment light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placement {
-    /// Multiplies what is stored.
+    /// Factor for the stored radiance.
     pub scale: f32,
     /// Cosine and sine of the rotation about +Y.
     pub turn: Vec2,
     /// Unit vector to the sun.
     pub to_sun: Vec3,
-    /// Illuminance of the sun where its disc is seen, before the scale; zero without one.
+    /// Illuminance of the visible sun disc before the scale, or zero without a sun.
     pub sun_disc: Vec3,
-    /// Below this sine of the elevation the ground hides it.
+    /// Sine of the elevation below which the ground hides the sun.
     pub sun_horizon: f32,
-    /// Half the angular diameter of its disc in radians, where a picture has one; else the settings tell.
+    /// Half the angular diameter of the sun of an image in radians. `None` means that the settings determine
+    /// it.
     pub sun_radius: Option<f32>,
 }
 
-/// Contents of the cubes.
+/// State of the cubes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
-    /// What the radiance is made of, and how many texels it has along an edge.
+    /// Source of the radiance and texels along an edge of its cube.
     made: Option<(Origin, u32)>,
-    /// The bands of the coefficients.
+    /// Number of bands of the spherical harmonics.
     order: u32,
-    /// Which prefiltered cube is shown.
+    /// Index of the prefiltered cube that is in use.
     shown: usize,
-    /// The next step of the other one.
+    /// Next prefiltering step of the other cube.
     step: Option<u32>,
-    /// Whether the radiance has changed since those steps began.
+    /// True if the radiance has changed since those steps began.
     stale: bool,
-    /// By what the radiance is to be multiplied, and whether it turns: a cube that differs in it cannot stand
-    /// in for another.
+    /// Scale of the stored radiance and whether it rotates. A cube cannot stand in for another that differs
+    /// in either.
     held: (f32, bool),
 }
 
-/// The passes, and the light that they have made.
+/// Environment passes and the light that they produce.
 #[derive(Debug)]
 pub struct Environment {
     equirect: Equirect,
@@ -98,30 +100,31 @@ pub struct Environment {
     /// Its result is `environment_sh` of environment/environment.wgsl.
     pub project_sh: ProjectSh,
     prefilter: Prefilter,
-    /// `brdf_table` of environment/environment.wgsl.
+    /// Source of `brdf_table` of environment/environment.wgsl.
     pub brdf_table: BrdfTable,
     studio: EquirectImage,
-    /// The file, and how many there have been.
+    /// Image file of the configuration, and the number of files set so far.
     file: Option<EquirectImage>,
     files: u64,
     radiance: Cube,
-    /// Radiance level by level as mirrors of growing roughness see it, and the same while it is being made.
+    /// Prefiltered radiance, with a roughness for each mip level. One cube is in use while the other is being
+    /// filled.
     prefiltered: [Cube; 2],
     progress: Progress,
-    /// The same before the frame that is recorded, as long as that can be undone.
+    /// State before the recorded frame, as long as the frame can be undone.
     before: Option<Progress>,
-    /// Whether the last frame recorded anything.
+    /// True if the last frame recorded anything.
     records: bool,
-    /// Between texels and levels.
+    /// Trilinear sampler.
     pub sampler: wgpu::Sampler,
 }
 
-/// Reads an environment's file, of which the renderer shows [`most_texels`] along the longer side, as the settings ask for
-/// it: within `load`, and without its sun where `environment.sun` is set.
+/// Loads an environment's file with [`most_texels`] as `most`, the limit of its longer side. Applies the
+/// limits of `load` and removes the sun if `environment.sun` is set.
 ///
 /// # Errors
 ///
-/// As [`load`].
+/// Any error of [`load`].
 pub fn load_environment(path: &Path, config: &Settings, most: u32) -> canopy_scene::Result<EnvironmentImage> {
     let mut image = load(path, &config.load, most)?;
     if config.environment.sun {
@@ -130,20 +133,20 @@ pub fn load_environment(path: &Path, config: &Settings, most: u32) -> canopy_sce
     Ok(image)
 }
 
-/// Texels along the longer side of a file beyond which they show nowhere.
+/// Most texels of a file's longer side that can be visible.
 pub fn most_texels(gpu: &Gpu, config: &Settings) -> u32 {
-    // Four faces are as wide as the picture, and two texels of it make one of theirs.
+    // The image is four faces wide, and a texel of the cube covers two of its texels.
     let most = 8 * largest_face(gpu).max(config.environment.face);
     most.min(gpu.limits.max_texture_dimension_2d)
 }
 
-/// Texels along an edge of the largest cube that is chosen automatically.
+/// Texels along an edge of the largest cube that the automatic choice makes.
 fn largest_face(gpu: &Gpu) -> u32 {
     gpu.capabilities.cube_face
 }
 
-/// The sky of the configuration, where it has one: its sun gives what the settings say when it stands in the
-/// zenith, times [`sky_gain`].
+/// Sky parameters of the configuration if it has a sky. The sun has the illuminance of the settings when it
+/// is at the zenith, times [`sky_gain`].
 fn sky_of(config: &Settings) -> Option<SkyParams> {
     if !config.environment.is_sky() {
         return None;
@@ -160,8 +163,8 @@ fn sky_of(config: &Settings) -> Option<SkyParams> {
     Some(sky)
 }
 
-/// A power of two by which the sky is held brighter than it is: halves have no room for a millionth of
-/// daylight, nor for a hundred thousand lux.
+/// Power of two by which the stored sky is scaled, because half floats can represent neither a millionth of
+/// daylight nor a hundred thousand lux.
 fn sky_gain(config: &Settings) -> f32 {
     let sun = Vec3::from(config.sun.color).max_element() * config.sun.strength;
     let given = daylight(config.sun.to_sun()) * sun;
@@ -172,8 +175,8 @@ fn sky_gain(config: &Settings) -> f32 {
     }
 }
 
-/// Illuminance by the sun of the settings, in lux a channel: through the atmosphere of the sky, where there
-/// is one.
+/// Illuminance of the settings' sun in lux for each channel. If there is a sky, its atmosphere attenuates the
+/// sun.
 pub fn sun_illuminance(config: &Settings) -> Vec3 {
     let to_sun = config.sun.to_sun();
     match sky_of(config) {
@@ -182,8 +185,8 @@ pub fn sun_illuminance(config: &Settings) -> Vec3 {
     }
 }
 
-/// The sun of the environment's picture, which is the studio or a file with the sun `of_file`, where it stands in the
-/// world; `None` where another environment or the sun of the settings takes its place.
+/// Sun of the environment's image in world space. The image is the studio, or a file with the sun `of_file`.
+/// Returns `None` if another environment or the settings' sun replaces it.
 pub fn placed_sun(of_file: Option<Sun>, config: &Settings) -> Option<Sun> {
     let environment = &config.environment;
     let sun = match environment.is_studio() {
@@ -199,7 +202,7 @@ pub fn placed_sun(of_file: Option<Sun>, config: &Settings) -> Option<Sun> {
 }
 
 impl Environment {
-    /// Ready to compile the passes.
+    /// Creates the passes without compiling their pipelines.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let cube = |label| Cube::new(gpu, label, COLOR_FACE, Prefilter::levels(COLOR_FACE), FORMAT);
         Ok(Self {
@@ -227,24 +230,24 @@ impl Environment {
         })
     }
 
-    /// Takes `image` for the file of the configuration.
+    /// Sets the image of the configuration's file.
     pub fn set_file(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
         self.file = image.map(|image| EquirectImage::new(gpu, image)).transpose()?;
         self.files += 1;
         Ok(())
     }
 
-    /// Radiance level by level as mirrors of growing roughness see it.
+    /// Prefiltered radiance, with a roughness for each mip level.
     pub fn prefiltered(&self) -> &Cube {
         &self.prefiltered[self.progress.shown]
     }
 
-    /// Whether steps are left until the environment is that of the last settings.
+    /// True if steps remain until the environment matches the last settings.
     pub fn is_pending(&self) -> bool {
         self.progress.stale || self.progress.step.is_some()
     }
 
-    /// Where the light of `config` comes from; its sun has a disc where it `shines`.
+    /// Placement of the light of `config`. The sun has a disc if it `shines`.
     pub fn place(&self, config: &Settings, shines: bool) -> Placement {
         let environment = &config.environment;
         let to_sun = config.sun.to_sun();
@@ -281,7 +284,7 @@ impl Environment {
         placement
     }
 
-    /// The picture that `config` shows, if it shows one.
+    /// Image of the environment in `config`, if it has one.
     fn picture(&self, config: &Settings) -> Option<&EquirectImage> {
         match config.environment.is_studio() {
             true => Some(&self.studio),
@@ -289,7 +292,7 @@ impl Environment {
         }
     }
 
-    /// The sun of the file that `config` shows, where it stands in the world, if it shines.
+    /// Sun of the file in `config` in world space, if it shines.
     pub fn file_sun(&self, config: &Settings) -> Option<Sun> {
         let file = self.file.as_ref().filter(|_| config.environment.is_file());
         placed_sun(file?.sun, config)
@@ -314,7 +317,7 @@ impl Environment {
         let wanted = config.environment.face;
         let chosen = match origin {
             Origin::Color(_) => return COLOR_FACE,
-            // It has no detail that a larger one would show.
+            // A larger cube would show no more detail of a sky.
             Origin::Sky(_) if wanted > 0 => {
                 return wanted.next_power_of_two().min(SKY_FACE);
             }
@@ -332,13 +335,12 @@ impl Environment {
         .next_power_of_two()
     }
 
-    /// Changes with the file and when all that was pending is done.
+    /// Pair that changes when the file is replaced and when pending work completes.
     pub fn state(&self) -> (u64, bool) {
         (self.files, self.is_pending())
     }
 
-    /// The finest level of its cube whose faces have no more than `most` texels along an edge, and how many
-    /// they have.
+    /// Finest mip level whose faces have at most `most` texels along an edge, and their number.
     pub fn level(&self, most: u32) -> (wgpu::TextureView, u32) {
         let levels = self.radiance.texture.mip_level_count();
         let face = |level: u32| (self.radiance.face >> level).max(1);
@@ -347,9 +349,9 @@ impl Environment {
         (self.radiance.level(level), face(level))
     }
 
-    /// Makes the environment of `config`, as far as it is not made yet. Where it `spreads`, a slow adapter
-    /// does the rest of the prefiltering in later frames, and mirrors show what was there before until then,
-    /// if that was the same file or sky. While a sun keeps moving, levels may be of several moments.
+    /// Updates the environment to `config`. If the work `spreads`, a slow adapter prefilters the rest in
+    /// later frames. Until then, reflections show the previous cube if it came from the same file or sky.
+    /// While a sun keeps moving, mip levels may be from different moments.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -368,15 +370,16 @@ impl Environment {
         Ok(self)
     }
 
-    /// As [`Environment::record`], all at once and without a frame: for baking and measuring.
+    /// Updates everything at once and without a frame, for baking and benchmarks. Otherwise like
+    /// [`Environment::record`].
     pub fn record_all(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Settings) -> Result<()> {
         self.make_radiance(gpu, scope, config)?;
         while self.step(gpu, scope)? {}
         Ok(())
     }
 
-    /// Makes all but the prefiltered cube, which is left to [`Environment::step`]. Says whether the cube that
-    /// is there may stand in for the one to come.
+    /// Updates everything but the prefiltered cube, which [`Environment::step`] fills. Returns true if the
+    /// current prefiltered cube may stand in for the next one.
     fn make_radiance(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, config: &Settings) -> Result<bool> {
         let origin = self.origin(config);
         let face = self.face(gpu, config, origin);
@@ -400,7 +403,7 @@ impl Environment {
             self.brdf_table.record(gpu, scope)?;
         }
         if changed {
-            // Whatever fails from here on leaves nothing that counts as made.
+            // If a later step fails, nothing counts as up to date.
             self.progress.made = None;
             if !stands_in {
                 self.progress.step = None;
@@ -432,7 +435,7 @@ impl Environment {
         Ok(!is_first && stands_in)
     }
 
-    /// Records the next piece of the prefiltered cube; false where none is left.
+    /// Records the next step of the prefiltered cube. Returns false if none is left.
     fn step(&mut self, gpu: &Gpu, scope: &mut Scope<'_>) -> Result<bool> {
         if self.progress.step.is_none() && std::mem::take(&mut self.progress.stale) {
             let face = self.radiance.face;

@@ -1,4 +1,4 @@
-//! `prefilter`: the cube that glossy surfaces mirror, a level for each of some roughnesses.
+//! `prefilter`: prefilters a cube for specular reflections, with a roughness for each mip level.
 
 use super::{cube::Cube, cube_edges::CubeEdges};
 use crate::layout::{
@@ -18,22 +18,22 @@ use std::{
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
-/// Levels that samples are coarser by than their solid angles say: next to each other they leave ripples
-/// around a sun, overlapping ones hardly any.
+/// Mip levels by which samples are coarser than their solid angles require. Adjacent footprints leave ripples
+/// around a sun, and overlapping footprints hardly any.
 const OVERLAP: f64 = 0.25;
 
-/// How finely it is filtered, and in what pieces.
+/// Number of samples and size of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefilterSettings {
-    /// Samples that a texel of the last level is the mean of, at most [`PREFILTER_SAMPLES_MAX`]. Finer ones,
-    /// which have four times the texels each and narrower lobes, have half as many each.
+    /// Samples per texel of the last mip level, at most [`PREFILTER_SAMPLES_MAX`]. Each finer level halves
+    /// the number, because it has four times the texels and narrower lobes.
     pub samples: u32,
-    /// Samples of all texels that one step takes, about.
+    /// Approximate number of samples in a step, over all of its texels.
     pub step_samples: u32,
 }
 
 impl PrefilterSettings {
-    /// What suits the adapter: where it is slow, steps are short enough for frames to go on between them.
+    /// Settings for the adapter. On a slow one, steps are short enough for frames to be drawn between them.
     pub fn new(gpu: &Gpu) -> Self {
         Self {
             samples: 1024,
@@ -49,20 +49,20 @@ impl PrefilterSettings {
     }
 }
 
-/// The pass.
+/// Pass with its parameters and sample sets.
 #[derive(Debug)]
 pub struct Prefilter {
     settings: PrefilterSettings,
     kernel: Kernel,
     edges: CubeEdges,
     sampler: wgpu::Sampler,
-    /// Parameters of each step, by face and levels of the cube.
+    /// Parameters of each step, by face and mip levels of the cube.
     params: HashMap<[u32; 2], UniformArray<PrefilterParams>>,
-    /// Sample sets by level, levels and face: a sky that changes every frame asks for the same ones again.
+    /// Sample sets by mip level, number of levels and face. A sky that changes every frame reuses them.
     sets: HashMap<[u32; 3], wgpu::Buffer>,
 }
 
-/// A piece of the work.
+/// Part of the work that is recorded at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Step {
     level: u32,
@@ -71,11 +71,11 @@ struct Step {
 }
 
 impl Prefilter {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     ///
     /// # Errors
     ///
-    /// [`Error::Argument`] where the samples are none or too many.
+    /// [`Error::Argument`] if the number of samples is zero or too large.
     pub fn new(gpu: &Gpu, settings: PrefilterSettings) -> Result<Self> {
         if settings.samples == 0 || settings.samples > PREFILTER_SAMPLES_MAX {
             return Err(Error::Argument(format!(
@@ -102,30 +102,32 @@ impl Prefilter {
         })
     }
 
-    /// Levels of a prefiltered cube with faces of so many texels: at most [`PREFILTER_LEVELS`], and two even
-    /// where the last is smaller than [`PREFILTER_FACE_MIN`], so that rough surfaces have theirs.
+    /// Number of mip levels of a prefiltered cube with faces of `face` texels, at most [`PREFILTER_LEVELS`].
+    /// There are at least two, even if the last is smaller than [`PREFILTER_FACE_MIN`], so that rough
+    /// surfaces have one.
     pub fn levels(face: u32) -> u32 {
         let above_least = (face / PREFILTER_FACE_MIN).max(2).ilog2() + 1;
         above_least.min(PREFILTER_LEVELS).min(Cube::full_levels(face))
     }
 
-    /// The perceptual roughness that `level` of `levels` is filtered for: the inverse of `environment_lod`
+    /// Perceptual roughness of mip level `level` of `levels`. This is the inverse of `environment_lod`
     /// (environment/environment.wgsl).
     pub fn roughness(level: u32, levels: u32) -> f64 {
         (f64::from(level) / f64::from(levels.max(2) - 1)).powf(1.5)
     }
 
-    /// Steps that fill a cube like `prefiltered`.
+    /// Number of steps that fill a cube like `prefiltered`.
     pub fn steps(&self, prefiltered: &Cube) -> u32 {
         self.plan(prefiltered).len() as u32
     }
 
-    /// Samples of a texel of a level.
+    /// Samples per texel of a mip level.
     pub fn count(&self, level: u32, levels: u32) -> u32 {
         self.settings.count(level, levels)
     }
 
-    /// The finest level is the radiance itself, a step of its own; then bands of rows of each level.
+    /// Plans the steps. The finest level is a copy of the radiance and a step of its own. Each other level is
+    /// divided into slices of rows.
     fn plan(&self, prefiltered: &Cube) -> Vec<Step> {
         let mut plan = vec![Step {
             level: 0,
@@ -144,8 +146,9 @@ impl Prefilter {
         plan
     }
 
-    /// Does one of the [`Prefilter::steps`], in any order: from `radiance`, which has all its levels, to
-    /// `prefiltered`, which has faces of the same size and [`Prefilter::levels`]; both of Rgba16Float.
+    /// Records one of the [`Prefilter::steps`], which may run in any order, from `radiance` with all its mip
+    /// levels to `prefiltered`. Both cubes are Rgba16Float with the same face size, and `prefiltered` has
+    /// [`Prefilter::levels`].
     pub fn record_step(
         &mut self,
         gpu: &Gpu,
@@ -205,22 +208,23 @@ impl Prefilter {
     }
 }
 
-/// Unit vectors to the light over the normal z, by GGX's distribution of normals, and in w the level of a
-/// cube with faces of `face` texels that each stands for; see prefilter.wgsl.
+/// Unit vectors to the light around the normal z, distributed by the GGX normal distribution. The w component
+/// is the mip level, in a cube with faces of `face` texels, that matches the sample's footprint
+/// (prefilter.wgsl).
 pub fn samples(roughness: f64, count: u32, face: u32) -> Vec<[f32; 4]> {
     let alpha2 = roughness.max(ROUGHNESS_MIN).powi(4);
-    // Past this share of the distribution light comes from below.
+    // Beyond this quantile of the distribution, light comes from below the surface.
     let used = 1.0 / (1.0 + alpha2);
     let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
     (0..count)
         .map(|i| {
             let share = used * (f64::from(i) + 0.5) / f64::from(count);
-            // h · n squared.
+            // Square of h · n.
             let cosine2 = (1.0 - share) / (1.0 + (alpha2 - 1.0) * share);
             let (n_dot_l, sine) = (2.0 * cosine2 - 1.0, 2.0 * (cosine2 * (1.0 - cosine2)).sqrt());
             let (sin, cos) = (2.0 * PI * (f64::from(i) * golden).fract()).sin_cos();
             let distribution = alpha2 / (PI * (1.0 + (alpha2 - 1.0) * cosine2).powi(2));
-            // Of light directions, since n = v: D · (n · h) / (4 v · h).
+            // Density of light directions, which is D · (n · h) / (4 v · h) since n = v.
             let density = distribution / (4.0 * used);
             let solid_angle = 1.0 / (f64::from(count) * density);
             let texel = 4.0 / f64::from(face).powi(2);

@@ -1,9 +1,9 @@
-//! `project_sh`: the radiance of a cube to spherical harmonics, for diffuse surfaces (Ramamoorthi and
-//! Hanrahan 2001, "An Efficient Representation for Irradiance Environment Maps").
+//! `project_sh`: projects the radiance of a cube onto spherical harmonics for diffuse surfaces (Ramamoorthi
+//! and Hanrahan 2001, "An Efficient Representation for Irradiance Environment Maps").
 //!
-//! Two dispatches: `project_sh` adds up what mirrored texels share, by registers, subgroups (or workgroup
-//! memory) and workgroups; `sum_sh` adds up the workgroups. Nothing is left to the order of atomics: the
-//! result is the same from run to run.
+//! There are two dispatches. `project_sh` shares work between mirrored texels and reduces over registers,
+//! subgroups (or workgroup memory) and workgroups. `sum_sh` adds the partial sums of the workgroups. No sum
+//! depends on the order of atomics, so the result is deterministic.
 
 use super::cube::Cube;
 use canopy_bvh::{
@@ -17,21 +17,21 @@ use canopy_bvh::{
 };
 use wgpu::TextureFormat as Format;
 
-/// Coefficients of the five bands that the result has room for.
+/// Number of coefficients of the result's five bands.
 pub const COEFFICIENTS: u32 = 25;
 wgsl_constants! {
     /// Most threads of a workgroup.
     const MOST_THREADS: u32 = 64;
 }
 
-/// How the work is cut for a kind of adapter.
+/// Division of the work for a kind of adapter.
 #[derive(Debug)]
 struct Cut {
     /// Threads of a workgroup.
     threads: u32,
-    /// Workgroups that fill it.
+    /// Workgroups that saturate the adapter.
     workgroups: u32,
-    /// Texels below which another workgroup does not pay.
+    /// Texels below which another workgroup does not pay off.
     least_texels: u32,
 }
 
@@ -40,36 +40,37 @@ const GPU: Cut = Cut {
     workgroups: 1024,
     least_texels: 1,
 };
-/// One vector of Mesa's at a time: barriers and idle threads are dear.
+/// One SIMD vector of Mesa's llvmpipe per workgroup, because barriers and idle threads are expensive.
 const SOFTWARE: Cut = Cut {
     threads: 8,
     workgroups: 48,
     least_texels: 1 << 15,
 };
 
-/// The pass.
+/// Pipelines of the pass and its result.
 #[derive(Debug)]
 pub struct ProjectSh {
-    /// Reads the cube as a sampled texture.
+    /// Kernels that read the cube as a sampled texture.
     loaded: Orders,
-    /// Reads a cube of half floats as a storage texture, on software adapters.
+    /// Kernels that read a cube of half floats as a storage texture, on software adapters.
     stored: Option<Orders>,
     sums: Orders,
     partials: wgpu::Buffer,
     cut: Cut,
-    /// `array<vec4f, 50>`: 25 coefficients of radiance, by ascending band and order of the orthonormal real
-    /// basis, then 25 of irradiance, zero past the order (uniform, storage and copied from).
+    /// Buffer of `array<vec4f, 50>`, with 25 coefficients of radiance by ascending band and order of the
+    /// orthonormal real basis, then 25 of irradiance. Coefficients past the order are zero. The usages are
+    /// uniform, storage and copy source.
     pub result: wgpu::Buffer,
 }
 
-/// A kernel for three bands and one for five.
+/// Kernels for three bands and for five.
 type Orders = [Kernel; 2];
 
 impl ProjectSh {
-    /// Name of the scope of the first dispatch.
+    /// Label of the first dispatch in frame timings.
     pub const LABEL: &str = "project_sh";
 
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu) -> Self {
         let software = gpu.capabilities.cooperation() == Cooperation::None;
         let cut = if software { SOFTWARE } else { GPU };
@@ -104,15 +105,15 @@ impl ProjectSh {
         }
     }
 
-    /// The kernels that read a cube of this format.
+    /// Kernels that read a cube of this format.
     fn kernels(&self, format: Format) -> &Orders {
         let stored = self.stored.as_ref();
         let stored = stored.filter(|_| format == Format::Rgba16Float);
         stored.unwrap_or(&self.loaded)
     }
 
-    /// Projects the finest level of `cube` onto 3 bands, or onto 5 where `order` is more, into
-    /// [`ProjectSh::result`].
+    /// Projects the finest level of `cube` into [`ProjectSh::result`], onto 5 bands if `order` is greater
+    /// than 3, otherwise onto 3.
     pub fn record(&self, gpu: &Gpu, scope: &mut Scope<'_>, cube: &Cube, order: u32) -> Result<()> {
         let bands = usize::from(order > 3);
         let project = &self.kernels(cube.texture.format())[bands];
@@ -120,7 +121,7 @@ impl ProjectSh {
         let workgroups = texels.min(u64::from(self.cut.workgroups)) as u32;
         let half = cube.face.div_ceil(2);
         let parts = (workgroups / 3).clamp(1, half);
-        // As many parts of as many rows as there are.
+        // Rounds up so that all parts have the same number of rows.
         let parts = half.div_ceil(half.div_ceil(parts));
         let coefficients = [9, COEFFICIENTS][bands];
         let partials = wgpu::BufferBinding {

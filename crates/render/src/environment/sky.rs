@@ -1,4 +1,4 @@
-//! `sky`: a clear sky for wherever the sun stands, computed from the air of the Earth (Hillaire 2020;
+//! `sky`: physically based clear sky for any elevation of the sun, for the Earth's atmosphere (Hillaire 2020,
 //! [`canopy_scene::atmosphere`]).
 
 use super::cube::Cube;
@@ -13,7 +13,7 @@ use glam::Vec3;
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 
-/// The numbers of [`atmosphere`] that the shaders need.
+/// Constants of [`atmosphere`] that the shaders use.
 pub(crate) const CONSTANTS: &[Constant] = &[
     Constant::f64("SKY_EYE", atmosphere::EYE),
     Constant::f64("AIR_GROUND", atmosphere::GROUND_RADIUS),
@@ -25,16 +25,15 @@ pub(crate) const CONSTANTS: &[Constant] = &[
     Constant::f64("SUN_RADIUS", atmosphere::SUN_RADIUS),
 ];
 
-/// The pass, with tables of the air that it keeps until the air changes.
+/// Pipelines of the pass and its lookup tables, which are kept until the atmosphere changes.
 #[derive(Debug)]
 pub struct Sky {
-    /// What light reaches a height along a ray; what light that was scattered at least once does; what of it
-    /// falls on the ground.
+    /// Tables of transmittance, of multiple scattering and of ground irradiance.
     tables: [Table; 3],
     kernel: Kernel,
     params: Uniform<SkyParams>,
     sampler: wgpu::Sampler,
-    /// Haze and albedo of the tables.
+    /// Haze and ground albedo of the tables.
     air: Option<[f32; 2]>,
 }
 
@@ -54,7 +53,7 @@ const TABLES: [(&str, [u32; 2], u32); 3] = [
     ("sky_irradiance", [64, 1], 1),
 ];
 
-/// Parameters, what is written, and what is read of the tables.
+/// Bindings of the parameters, of the output, and of the tables that are read.
 fn bindings(stored: Binding, tables: usize) -> Vec<Binding> {
     let mut bindings = vec![Binding::Uniform, stored];
     if tables > 0 {
@@ -65,7 +64,7 @@ fn bindings(stored: Binding, tables: usize) -> Vec<Binding> {
 }
 
 impl Sky {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu) -> Self {
         let kernel = |name, stored, tables| {
             let path = "environment/sky.wgsl";
@@ -95,13 +94,13 @@ impl Sky {
         }
     }
 
-    /// Has the tables of the air made anew: what was recorded of them never ran.
+    /// Invalidates the tables, because the commands that should have filled them never ran.
     pub fn forget(&mut self) {
         self.air = None;
     }
 
-    /// Fills level 0 of `cube`, which holds halves, with radiance: the sky of `params` without the sun's
-    /// disc, and below the horizon the ground.
+    /// Fills level 0 of `cube` (half floats) with the radiance of the sky of `params`, without the sun's
+    /// disc, and of the ground below the horizon.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -130,7 +129,7 @@ impl Sky {
         self.kernel.dispatch(gpu, &mut pass, &[], &own, texels)
     }
 
-    /// What a kernel binds that writes `target` and reads the first tables.
+    /// Bindings of a kernel that writes `target` and reads the first `tables` tables.
     fn own<'a>(&'a self, target: &'a wgpu::TextureView, tables: usize) -> Vec<&'a dyn Bind> {
         let mut own: Vec<&dyn Bind> = vec![&self.params, target];
         if tables > 0 {
@@ -142,19 +141,19 @@ impl Sky {
     }
 }
 
-/// The share of red, green and blue of the sun's light that reaches the eye when the sun stands at `to_sun`
-/// (of any length): reddened near the horizon, and none once the whole disc is behind it. The horizon is the
-/// one that the sky shows, 0.72° below y = 0, as seen from [`atmosphere::EYE`].
+/// Transmittance of sunlight in linear RGB from the direction `to_sun` (of any length). It reddens near the
+/// horizon and is zero once the whole disc is below it. The horizon is that of the visible sky as seen from
+/// [`atmosphere::EYE`], 0.72° below y = 0.
 pub fn transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
     through_air(to_sun, params, atmosphere::sunlight)
 }
 
-/// The same for what of the disc is above the horizon, as it is drawn.
+/// Transmittance of the drawn sun disc, for its part above the horizon.
 pub fn disc_transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
     through_air(to_sun, params, atmosphere::disc_light)
 }
 
-/// `light` is a function of height, cosine to the zenith and haze.
+/// Evaluates `light`, a function of height, cosine to the zenith and haze.
 fn through_air(to_sun: Vec3, params: &SkyParams, light: impl Fn(f64, f64, f64) -> glam::DVec4) -> Vec3 {
     let params = clean(&SkyParams {
         to_sun: to_sun.to_array(),
@@ -164,10 +163,10 @@ fn through_air(to_sun: Vec3, params: &SkyParams, light: impl Fn(f64, f64, f64) -
     atmosphere::rgb(bands).as_vec3()
 }
 
-/// The illuminance of level ground by sun and sky together, as a share of that of the sun above the air, on a
-/// clear day: a fit to measurements from noon to the end of twilight (Seidelmann 1992, "Explanatory
-/// Supplement to the Astronomical Almanac"), for choosing the power of two by which a sky is drawn brighter
-/// so that halves can hold it.
+/// Illuminance of level ground by sun and sky on a clear day, relative to that of the sun above the
+/// atmosphere. It is a fit to measurements from noon to the end of twilight (Seidelmann 1992, "Explanatory
+/// Supplement to the Astronomical Almanac"). It selects the power of two that scales a sky into the range of
+/// half floats.
 pub fn daylight(to_sun: Vec3) -> f32 {
     const ABOVE_THE_AIR_LUX: f32 = 133_100.0;
     let height = to_sun
@@ -189,14 +188,15 @@ pub fn daylight(to_sun: Vec3) -> f32 {
     10f32.powf(log_lux) / ABOVE_THE_AIR_LUX
 }
 
-/// As the shader needs it: a direction of length one, nothing negative, nothing that is no number.
+/// Sanitises parameters for the shader. The direction is normalised, and no value is negative or NaN.
 fn clean(params: &SkyParams) -> SkyParams {
     let within = |number: f32, limit: f32| number.max(0.0).min(limit);
     let to_sun = Vec3::from(params.to_sun);
     SkyParams {
         to_sun: to_sun.normalize_or(Vec3::Y).to_array(),
         haze: within(params.haze, 1e3),
-        // Times the greatest gain by night; what halves do not hold the shader cuts off.
+        // This is multiplied by the greatest gain at night. The shader clamps what half floats cannot
+        // represent.
         illuminance: params.illuminance.map(|channel| within(channel, 1e30)),
         ground_albedo: within(params.ground_albedo, 1.0),
     }

@@ -1,4 +1,4 @@
-//! The pass that CONTRIBUTING shows. Tests compile and run it; the program does not have it.
+//! Example pass of CONTRIBUTING. Tests compile and run it, but the program does not contain it.
 
 mod vignette;
 
@@ -21,7 +21,7 @@ static LIBRARY: Library = Library {
     base: Some(&SHADERS),
 };
 
-/// The twin of the shader: the share of a colour that is kept.
+/// CPU reference of the shader. Returns the factor for the colour of a pixel.
 fn kept(pixel: [u32; 2], size: [u32; 2], strength: f32) -> f32 {
     let from_middle = [0, 1].map(|i| 2.0 * (pixel[i] as f32 + 0.5) / size[i] as f32 - 1.0);
     1.0 - 0.5 * strength * from_middle.map(|d| d * d).iter().sum::<f32>()
@@ -62,7 +62,8 @@ fn the_example_agrees_with_its_twin() {
     }
 }
 
-/// Texels that are not those of the twin for images of one `value`, within a half's precision.
+/// Number of texels that differ from the reference by more than half-float precision, for images filled with
+/// `value`.
 fn wrong_texels(texels: &[[f16; 4]], size: [u32; 2], value: f32, strength: f32) -> usize {
     let is_wrong = |(i, texel): &(u32, &[f16; 4])| {
         let kept = value * kept([i % size[0], i / size[0]], size, strength);
@@ -76,9 +77,9 @@ fn wrong_texels(texels: &[[f16; 4]], size: [u32; 2], value: f32, strength: f32) 
     (0..).zip(texels).filter(is_wrong).count()
 }
 
-/// Radiance in every pixel.
+/// Radiance of every pixel.
 const HDR: f32 = 3.0;
-/// Colour on top of it.
+/// Display colour of every pixel, on top of the radiance.
 const DISPLAY: f32 = 0.5;
 
 fn filled(gpu: &Gpu, size: [u32; 2]) -> Radiance {
@@ -97,7 +98,7 @@ fn filled(gpu: &Gpu, size: [u32; 2]) -> Radiance {
     radiance
 }
 
-/// The texels of an image that cannot be copied from.
+/// Reads the texels of an image without copy usage.
 fn read(gpu: &Gpu, view: &wgpu::TextureView, size: [u32; 2]) -> Vec<[f16; 4]> {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
     let copy = GpuImage::new(gpu, "copy", size, HDR_FORMAT, usage);

@@ -1,4 +1,4 @@
-//! `fog_history`: what reaches froxels, averaged over frames, and their light.
+//! `fog_history`: averages the visibility of lights from froxels over frames, and lights the froxels.
 
 use crate::{
     bindings::Layouts,
@@ -14,14 +14,14 @@ use canopy_bvh::{
     },
 };
 
-/// The pass.
+/// Pipeline of the pass.
 #[derive(Debug)]
 pub struct FogHistory {
     kernel: Kernel,
 }
 
 impl FogHistory {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let (uniform, out) = (Binding::Uniform, StoreArray(FROXEL_FORMAT));
         let bindings = [
@@ -41,8 +41,8 @@ impl FogHistory {
         }
     }
 
-    /// Averages what this frame (`fresh`) and `recent` ones have found in froxels, of which there are `size`, into the
-    /// mean of all, and lights them.
+    /// Averages the froxels of this frame (`fresh`) and the mean of `recent` frames into the history, and
+    /// lights them. `size` is the number of froxels along each axis.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

@@ -1,4 +1,4 @@
-//! `fog_integrate`: what fog puts in front of what is seen, from the light of its froxels.
+//! `fog_integrate`: integrates the light and extinction of froxels along the view rays.
 
 use crate::{
     bindings::Layouts,
@@ -14,14 +14,14 @@ use canopy_bvh::{
     },
 };
 
-/// The pass.
+/// Pipeline of the pass.
 #[derive(Debug)]
 pub struct FogIntegrate {
     kernel: Kernel,
 }
 
 impl FogIntegrate {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let (uniform, out) = (Binding::Uniform, StoreArray(FROXEL_FORMAT));
         let shared = [(0, &layouts.frame)];
@@ -31,7 +31,7 @@ impl FogIntegrate {
         }
     }
 
-    /// Sums up the light of froxels, of which there are `size`, from the eye on.
+    /// Integrates the light of froxels front to back. `size` is the number of froxels along each axis.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

@@ -1,4 +1,4 @@
-//! `fog_light`: how much of the lights reaches froxels, by shadow rays through the trees, or by shadow maps.
+//! `fog_light`: visibility of the lights from froxels, by shadow rays through the trees or by shadow maps.
 
 use crate::{
     bindings::Layouts, edges::GBuffer, formats::FROXEL_FORMAT, frame::recording::Recording,
@@ -12,17 +12,17 @@ use canopy_bvh::{
     },
 };
 
-/// Its name among the timings of a frame.
+/// Label of the pass in frame timings.
 pub const LABEL: &str = "fog_light";
 
-/// The pass.
+/// Pipeline of the pass.
 #[derive(Debug)]
 pub struct FogLight {
     kernel: Kernel,
 }
 
 impl FogLight {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let (uniform, out) = (Binding::Uniform, StoreArray(FROXEL_FORMAT));
         let bindings = [uniform, uniform, Float, FilteredArray, Sampler, out, out];
@@ -33,7 +33,8 @@ impl FogLight {
         }
     }
 
-    /// Finds what reaches the froxels, of which there are `size`, and averages it with the `last` few frames.
+    /// Samples the light that reaches the froxels and averages it with the `last` few frames. `size` is the
+    /// number of froxels along each axis.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -49,7 +50,7 @@ impl FogLight {
             ..
         } = world;
         let [columns, rows, slices] = size;
-        // A ray to each light, and one to the sky.
+        // Each froxel sends a ray to each light and one to the sky.
         let rays = frame.light_plan.slots + 1;
         recording.dispatch_pixels(
             LABEL,

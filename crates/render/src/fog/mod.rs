@@ -1,5 +1,4 @@
-//! Fog of the whole scene: its light in froxels, averaged over frames, and what lies between the eye and each of
-//! them.
+//! Fog of the whole scene. The light of its froxels is averaged over frames and integrated along view rays.
 
 pub mod fog_history;
 pub mod fog_integrate;
@@ -29,22 +28,22 @@ use fog_integrate::FogIntegrate;
 use fog_light::FogLight;
 use glam::{Mat4, Vec3};
 
-/// How much longer the last slice is than the first one, as a power of e.
+/// Length ratio of the last slice to the first, as a power of e.
 const GROWTH: f64 = 4.0;
-/// Optical depth behind which nothing is seen.
+/// Optical depth beyond which nothing is visible.
 const OPAQUE: f32 = 8.0;
 /// Most froxels in a row.
 const MOST_COLUMNS: u32 = 512;
 
 wgsl_constants! {
     const FOG_GROWTH: f64 = GROWTH;
-    /// e to the power of `FOG_GROWTH`, less 1.
+    /// Value of e to the power of `FOG_GROWTH`, minus 1.
     const FOG_SPAN: f64 = 53.598_150_033_144_236;
-    /// Roughness that the sky is looked at with.
+    /// Roughness for lookups of the sky.
     const FOG_SKY_BLUR: f64 = 0.5;
 }
 
-/// The passes, with what they keep from frame to frame. Without fog there is one texel of each image.
+/// Fog passes and their histories. Without fog, each image has one texel.
 #[derive(Debug)]
 pub struct Fog {
     light: FogLight,
@@ -53,14 +52,14 @@ pub struct Fog {
     params: Uniform<FogParams>,
     sampler: wgpu::Sampler,
     images: Images,
-    /// Camera of the last frame with fog, and frames before it since the history began.
+    /// Camera of the last frame with fog, and the number of frames before it since the history began.
     past: Carried<Option<(Camera, u32)>>,
 }
 
 #[derive(Debug)]
 struct Images {
     size: [u32; 3],
-    /// What a frame has found.
+    /// Noisy light of this frame.
     fresh: GpuImage,
     /// Means of the last few frames.
     recent: [GpuImage; 2],
@@ -70,7 +69,7 @@ struct Images {
     air: GpuImage,
 }
 
-/// Where froxels were.
+/// Camera of the froxels of a frame.
 #[derive(Debug, Clone, Copy)]
 struct Camera {
     /// [`SceneBuffers::version`](super::SceneBuffers::version).
@@ -81,7 +80,8 @@ struct Camera {
     far: f32,
 }
 
-/// Froxels along rows and columns of a picture of this size, and in depth; `None` without fog. The settings are resolved.
+/// Number of froxels along x and y for an image of `picture` pixels, and in depth. Returns `None` without
+/// fog. The settings must be resolved.
 pub(super) fn froxels(fog: &settings::Fog, picture: [u32; 2]) -> Option<[u32; 3]> {
     let [width, height] = picture.map(|side| side.max(1));
     fog.is_there().then(|| {
@@ -92,7 +92,7 @@ pub(super) fn froxels(fog: &settings::Fog, picture: [u32; 2]) -> Option<[u32; 3]
     })
 }
 
-/// Depth at which froxels end, as the camera sees a scene with these bounds.
+/// Depth of the far end of the froxels, for a view of a scene with these bounds.
 fn far(view: &View, bounds: Aabb, config: &Settings) -> f32 {
     let fog = &config.fog;
     if fog.range > 0.0 {
@@ -102,7 +102,7 @@ fn far(view: &View, bounds: Aabb, config: &Settings) -> f32 {
     let farthest = bounds.corners().map(depth).into_iter().fold(0.0, f32::max);
     let least = (0.1 * bounds.radius()).max(10.0 * view.near).max(1e-3);
     let far = farthest.max(least);
-    // Uniform fog hides what lies farther away.
+    // Uniform fog hides everything farther away.
     match fog.height_falloff {
         0.0 => far.min(OPAQUE / (fog.density * (1.0 - fog.noise)).max(1e-6)),
         _ => far,
@@ -110,7 +110,7 @@ fn far(view: &View, bounds: Aabb, config: &Settings) -> f32 {
 }
 
 impl Fog {
-    /// Ready to be compiled.
+    /// Creates the passes without compiling their pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         Self {
             light: FogLight::new(gpu, layouts),
@@ -128,7 +128,7 @@ impl Fog {
         }
     }
 
-    /// Finds the light of the froxels, and what they put in front of what is seen, of frames that are not made of paths.
+    /// Lights and integrates the froxels of a frame that is not path traced.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -171,7 +171,7 @@ impl Fog {
         Ok(self.output())
     }
 
-    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    /// Frames until the averages of a still picture have converged, or 1 if this pass averages nothing.
     pub fn frames_to_converge(config: &Settings) -> u32 {
         match config.fog.is_there() {
             true => config.fog.history,
@@ -179,7 +179,7 @@ impl Fog {
         }
     }
 
-    /// The air of the last frame.
+    /// Fog of the last frame.
     pub fn output(&self) -> Air<'_> {
         Air {
             params: &self.params,
@@ -190,7 +190,7 @@ impl Fog {
     }
 }
 
-/// The image of this frame, then that of the last one.
+/// Image of this frame, then that of the last one.
 fn ordered([even, odd]: &[GpuImage; 2], frames: u32) -> [&GpuImage; 2] {
     match frames % 2 {
         0 => [even, odd],

@@ -1,34 +1,34 @@
-//! Bands of rows: what is cut into them takes the GPU a share of the time in each.
+//! Bands of rows: cutting a pass into them divides its GPU time into shorter submissions.
 //!
-//! Every shader that is cut into bands binds the first row of its band and adds it to its pixel. WebGPU has no dispatch with
-//! a base offset, and its weakest targets have no immediates; an `override` would be a pipeline for each row. A shader that
-//! does not know its first row could be cut only by a rewrite of its entry point, which nobody would see who reads it. So
-//! it is one line in each, `first_row`, always the first of the kernel's own bindings
-//! (`Recording::dispatch_pixels`).
+//! Every shader that is cut into bands binds the first row of its band and adds it to its pixel. WebGPU has
+//! no dispatch with a base offset, and its weakest targets have no immediates. An `override` would need a
+//! pipeline for each row. Rewriting entry points of shaders that do not know their first row would be
+//! invisible to a reader of the shader. So each shader has one line for it, `first_row`, always the first of
+//! the kernel's own bindings (`Recording::dispatch_pixels`).
 
 use canopy_bvh::{
     Result,
     gpu::{Gpu, UniformArray},
 };
 
-/// Rows of a tile, which a workgroup covers: bands begin at its multiples.
+/// Rows of a workgroup's tile. Bands begin at multiples of it.
 const TILE: u32 = 8;
 const LABEL: &str = "first_rows";
 
-/// The first rows that a band can have, each as a uniform of its own.
+/// First rows that a band can have, each in a uniform of its own.
 #[derive(Debug)]
 pub struct FirstRows {
     uniforms: UniformArray<u32>,
-    /// Rows of the largest picture so far.
+    /// Height of the largest image so far.
     height: u32,
 }
 
 impl FirstRows {
-    /// Those of a picture of one row.
+    /// Creates the uniforms for an image of one row.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Limit`] where the device has no buffer that holds them.
+    /// [`canopy_bvh::Error::Limit`] if they exceed the device's buffer size.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         Self::of_height(gpu, 1)
     }
@@ -39,11 +39,11 @@ impl FirstRows {
         Ok(Self { uniforms, height })
     }
 
-    /// Makes room for pictures of `height` rows.
+    /// Grows to images of `height` rows.
     ///
     /// # Errors
     ///
-    /// As [`FirstRows::new`].
+    /// Any error of [`FirstRows::new`].
     pub fn fit(&mut self, gpu: &Gpu, height: u32) -> Result<()> {
         if self.height < height {
             *self = Self::of_height(gpu, height)?;
@@ -51,14 +51,14 @@ impl FirstRows {
         Ok(())
     }
 
-    /// The uniform of a band that begins at `row`, for a bind group.
+    /// Returns the uniform of a band that begins at `row`, for a bind group.
     pub fn at(&self, row: u32) -> wgpu::BufferBinding<'_> {
         self.uniforms.at((row / TILE) as usize)
     }
 }
 
-/// First row and height of bands that hold up to `most` of the pixels of `size` each, or a row of tiles where that
-/// alone is more.
+/// Returns first row and height of each band. A band has at most `most` of the pixels of `size`, or one row
+/// of tiles if that alone is more.
 pub(crate) fn bands([width, height]: [u32; 2], most: u32) -> impl Iterator<Item = [u32; 2]> {
     let rows = most / width.max(1) / TILE * TILE;
     let rows = rows.clamp(TILE, height.next_multiple_of(TILE).max(TILE));

@@ -1,22 +1,23 @@
-//! A mask of blue noise: each number once, and any few neighbours far apart.
+//! Blue-noise mask. Each value occurs once, and similar values are far apart.
 
 use canopy_bvh::gpu::library::wgsl_constants;
 use std::sync::OnceLock;
 
 wgsl_constants! {
-    /// Pixels along an edge of the mask, which repeats beyond it.
+    /// Side of the mask in pixels. The mask is tiled.
     pub const BLUE_NOISE_SIDE: u32 = 64;
-    /// Rows of 16 bytes that it takes.
+    /// Size of the mask in rows of 16 bytes.
     pub const BLUE_NOISE_ROWS: u32 = BLUE_NOISE_SIDE * BLUE_NOISE_SIDE / 8;
 }
 
 const CELLS: usize = (BLUE_NOISE_SIDE * BLUE_NOISE_SIDE) as usize;
 
-/// By void and cluster (Ulichney 1993, "The void-and-cluster method for dither array generation"), in little endian. To
-/// make it takes a tenth of the time until a small picture is there, so it is kept; a test makes it.
+/// Made by the void-and-cluster method (Ulichney 1993, "The void-and-cluster method for dither array
+/// generation"), in little endian. It is stored because making it takes a tenth of the start-up time of a
+/// small image. A test reproduces it.
 const MASK: &[u8; 2 * CELLS] = include_bytes!("../../../../assets/blue_noise.u16");
 
-/// The mask, row by row: the numbers from 0 up to [`BLUE_NOISE_SIDE`]² without end.
+/// Returns the mask, row by row. It holds every number from 0 to [`BLUE_NOISE_SIDE`]² − 1.
 pub fn mask() -> &'static [u16] {
     static NUMBERS: OnceLock<Vec<u16>> = OnceLock::new();
     let numbers = || MASK.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair));
@@ -28,10 +29,10 @@ mod tests {
     use super::*;
 
     const SIDE: usize = BLUE_NOISE_SIDE as usize;
-    /// Standard deviation in pixels of what a pixel keeps others away with (Ulichney 1993, section 3.2).
+    /// Standard deviation in pixels of the Gaussian energy around a set pixel (Ulichney 1993, section 3.2).
     const SIGMA: f64 = 1.9;
 
-    /// The pixels that have a number so far, and what they keep others away with.
+    /// Pixels that have a number so far, and the energy around them.
     struct Pattern {
         kernel: Vec<f64>,
         energy: Vec<f64>,
@@ -62,7 +63,8 @@ mod tests {
             }
         }
 
-        /// The pixel with a number that has the most around it, or the one without that has the least.
+        /// Returns the set pixel with the most energy (tightest cluster), or the unset one with the least
+        /// (largest void).
         fn extreme(&self, is_set: bool) -> usize {
             let cells = (0..CELLS).filter(|cell| self.is_set[*cell] == is_set);
             let by_energy = |a: &usize, b: &usize| self.energy[*a].total_cmp(&self.energy[*b]);
@@ -77,8 +79,8 @@ mod tests {
 
     fn make() -> Vec<u16> {
         let mut pattern = Pattern::new();
-        // A tenth of the pixels at random, then moved from the tightest cluster to the largest void until that
-        // changes nothing.
+        // Initial pattern: a tenth of the pixels at random. Then pixels move from the tightest cluster to the
+        // largest void until nothing changes.
         let mut state = 1_u32;
         let mut first = 0;
         while first < CELLS / 10 {
@@ -105,7 +107,8 @@ mod tests {
             pattern.flip(cluster);
             mask[cluster] = rank as u16;
         }
-        // All energies together stay the same, so the largest void is the tightest cluster of what is left, too.
+        // The energies of set and unset pixels add up to a constant. So the largest void is also the tightest
+        // cluster of the unset pixels.
         (pattern.energy, pattern.is_set) = prototype;
         for rank in first..CELLS {
             let void = pattern.extreme(false);
@@ -115,7 +118,7 @@ mod tests {
         mask
     }
 
-    /// Writes it anew where `UPDATE_BLUE_NOISE` is set.
+    /// Writes the mask again if `UPDATE_BLUE_NOISE` is set.
     #[test]
     fn the_mask_is_that_of_void_and_cluster() {
         let made = make();
@@ -133,7 +136,7 @@ mod tests {
         assert!(numbers.iter().enumerate().all(|(i, n)| i == usize::from(*n)));
     }
 
-    /// The power of the mask at a frequency, relative to white noise.
+    /// Returns the power of the mask at a frequency, relative to white noise.
     fn power([u, v]: [usize; 2]) -> f64 {
         let (mut re, mut im) = (0.0, 0.0);
         for (i, number) in mask().iter().enumerate() {

@@ -1,52 +1,53 @@
-//! Life cycle of what passes keep from frame to frame.
+//! Life cycle of the state that passes keep from frame to frame.
 
 use crate::stats::FrameStats;
 
-/// Steps around a frame. The renderer takes them for all of its passes in a loop; a pass that keeps nothing between frames
-/// leaves them as they are.
+/// Steps around a frame. The renderer runs them for all of its passes in a loop. A pass without state between
+/// frames keeps the defaults.
 pub trait LifeCycle {
-    /// Parts that have a life cycle of their own, which takes the same steps.
+    /// Returns the parts that have a life cycle of their own. They take the same steps.
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
         Vec::new()
     }
 
-    /// Begins a frame, before anything of it is recorded.
+    /// Begins a frame, before any of it is recorded.
     fn begin(&mut self) {
         self.parts().into_iter().for_each(LifeCycle::begin);
     }
 
-    /// The frame has been recorded whole: the next one goes on from it.
+    /// Commits a frame that has been recorded completely. The next frame continues from it.
     fn commit(&mut self) {
         self.parts().into_iter().for_each(LifeCycle::commit);
     }
 
-    /// Undoes what was recorded since [`LifeCycle::begin`]: it is dropped before a commit, and nothing of it runs. The next
-    /// frame goes on from the one before.
+    /// Undoes what was recorded since [`LifeCycle::begin`]. The frame is dropped before its commit, and none
+    /// of it runs. The next frame continues from the one before.
     fn abort(&mut self) {
         self.parts().into_iter().for_each(LifeCycle::abort);
     }
 
-    /// Writes what is known of the last frame into `stats`, after its commit and whenever counts may have come back: never
-    /// waits for them.
+    /// Writes the statistics of the last frame into `stats`. It is called after the commit and whenever
+    /// readbacks may have arrived. It never waits for them.
     fn report(&mut self, stats: &mut FrameStats) {
         for part in self.parts() {
             part.report(stats);
         }
     }
 
-    /// The next frame has no history, as the first one of a renderer.
+    /// Drops the history, so that the next frame is like the first one of a renderer.
     fn forget(&mut self) {
         self.parts().into_iter().for_each(LifeCycle::forget);
     }
 
-    /// The last frame may have run in part, after its commit: buffers and images need not hold what it recorded.
+    /// Invalidates the results of a committed frame that may have run only in part. Its buffers and images
+    /// need not hold what it recorded.
     fn lose(&mut self) {
         self.parts().into_iter().for_each(LifeCycle::lose);
     }
 }
 
-/// State that a frame takes from the last one and leaves for the next. What describes images is forgotten when they are
-/// made anew ([`LifeCycle::forget`]).
+/// State that a frame takes over from the last one and leaves for the next. State that describes images is
+/// dropped when they are recreated ([`LifeCycle::forget`]).
 #[derive(Debug)]
 pub struct Carried<T> {
     last: Option<T>,
@@ -63,17 +64,17 @@ impl<T> Default for Carried<T> {
 }
 
 impl<T> Carried<T> {
-    /// State that the last whole frame has left, if any has.
+    /// Returns the state that the last committed frame has left, if any.
     pub fn last(&self) -> Option<&T> {
         self.last.as_ref()
     }
 
-    /// State that this frame leaves, as far as it is recorded.
+    /// Returns the state that this frame leaves, if it is already recorded.
     pub fn coming(&self) -> Option<&T> {
         self.coming.as_ref()
     }
 
-    /// Leaves `state` for the next frame. A frame that leaves none keeps the last one.
+    /// Leaves `state` for the next frame. A frame that leaves none keeps the previous state.
     pub fn leave(&mut self, state: T) {
         self.coming = Some(state);
     }

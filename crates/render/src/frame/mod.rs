@@ -1,4 +1,4 @@
-//! A frame's inputs, what is settled before its first pass, and the uniforms of group 0.
+//! Inputs of a frame, the values that are determined before its first pass, and the uniforms of group 0.
 
 pub(super) mod bands;
 pub mod blue_noise;
@@ -40,35 +40,35 @@ use life_cycle::LifeCycle;
 use std::{borrow::Cow, ops::Range, rc::Rc, sync::Once};
 
 wgsl_constants! {
-    /// [`GpuFrame::shadow_mode`] with shadow maps.
+    /// [`GpuFrame::shadow_mode`] for shadow maps.
     pub const SHADOWS_MAP: u32 = ShadowMode::Map as u32;
-    /// [`GpuFrame::shadow_mode`] with shadow rays.
+    /// [`GpuFrame::shadow_mode`] for shadow rays.
     pub const SHADOWS_RAYS: u32 = ShadowMode::Rays as u32;
-    /// [`GpuFrame::materials_without`]: as if there were no such textures, and no such colours.
+    /// [`GpuFrame::materials_without`]: ignores these textures and vertex colours.
     const MATERIALS_BASE_COLOR_TEXTURE: u32 = 1;
     const MATERIALS_NORMAL_TEXTURE: u32 = 2;
     const MATERIALS_METALLIC_ROUGHNESS_TEXTURE: u32 = 4;
     const MATERIALS_OCCLUSION_TEXTURE: u32 = 8;
     const MATERIALS_EMISSIVE_TEXTURE: u32 = 16;
     const MATERIALS_VERTEX_COLORS: u32 = 32;
-    /// As if nothing emitted light.
+    /// Ignores emission.
     const MATERIALS_EMISSION: u32 = 64;
-    /// As if all were of one clay.
+    /// Shows all materials as clay.
     const MATERIALS_OWN_LOOK: u32 = 128;
-    /// Scatters light once between microfacets.
+    /// Disables multiple scattering between microfacets.
     const MATERIALS_MULTIPLE_SCATTERING: u32 = 256;
-    /// Leaves lights unfaded where normal textures turn away from them.
+    /// Disables the fade of lights where normal textures turn away from them.
     const MATERIALS_NORMAL_TERMINATOR: u32 = 512;
-    /// Starts grazing shadow rays on the triangle, not on the smooth surface.
+    /// Starts grazing shadow rays on the triangle instead of on the smooth surface.
     const MATERIALS_SMOOTH_TERMINATOR: u32 = 2048;
-    /// Leaves highlights as narrow as their roughness says.
+    /// Disables the filter that widens highlights beyond their roughness.
     const MATERIALS_GLINT_FILTER: u32 = 1024;
-    /// Albedo of that clay, in every channel, and its roughness.
+    /// Albedo of the clay, in every channel. Its roughness follows.
     const MATERIALS_CLAY_ALBEDO: f64 = 0.6;
     const MATERIALS_CLAY_ROUGHNESS: f64 = 0.8;
 }
 
-/// [`GpuFrame::materials_without`] for these settings.
+/// Returns [`GpuFrame::materials_without`] for these settings.
 fn without(settings: &settings::Materials) -> u32 {
     let settings::Materials {
         base_color_texture,
@@ -103,52 +103,52 @@ fn without(settings: &settings::Materials) -> u32 {
     .fold(0, |flags, (_, flag)| flags | flag)
 }
 
-/// Dimensions of the sampling sequence from the lights of one bounce to those of the next; those of the picture come
-/// first.
+/// Distance in dimensions of the sampling sequence between the lights of consecutive bounces. Those of
+/// primary surfaces come first.
 const SAMPLE_BOUNCE: u32 = 1024;
 const AT_HITS: &str = "frame at hits";
-/// The studio's backdrop, linear: light enough for a shadow to be seen on it, and darker than what is white.
+/// Linear colour of the studio backdrop. It is light enough to show shadows, and darker than white objects.
 const BACKDROP: [f32; 3] = [0.68; 3];
-/// Factor on it in the zenith.
+/// Factor on the backdrop at the zenith.
 const BACKDROP_TOP: f32 = 0.75;
 
-/// All that a frame is drawn from, beside the uploaded scene.
+/// Inputs of a frame, besides the uploaded scene.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameInput<'a> {
-    /// The scene, as it was uploaded.
+    /// Scene, as it was uploaded.
     pub scene: &'a Scene,
-    /// The pose of its nodes, morph targets and materials.
+    /// Pose of its nodes, morph targets and materials.
     pub pose: &'a Pose,
-    /// The camera.
+    /// Camera.
     pub view: View,
-    /// Metres from the eye of `view`, which f32 has rounded, to where it is: more than nothing far from the world's
-    /// origin.
+    /// Rounding error of the eye of `view`, which is in f32: the offset in metres to the exact position. It
+    /// is significant far from the world's origin.
     pub eye_rest: Vec3,
-    /// The settings.
+    /// Settings.
     pub config: &'a Settings,
-    /// Exposure in stops from the settings. Where the picture's histogram decides, the exposure of a black
-    /// picture.
+    /// Exposure in stops from the settings. With automatic exposure, it is the exposure of a black image.
     pub exposure_ev: f32,
-    /// Time since the last frame of the same scene, in which exposure adapts; infinite where there was none.
+    /// Seconds since the last frame of the same scene, for the exposure's adaptation; infinite for the first
+    /// frame.
     pub elapsed_secs: f32,
-    /// The channel that the picture shows.
+    /// Channel that the image shows.
     pub channel: Channel,
-    /// Pixels in a row and rows that are traced and shaded; the target may be larger.
+    /// Width and height of the pixels that are traced and shaded. The target may be larger.
     pub size: [u32; 2],
-    /// The ground below the scene, where one is seen.
+    /// Ground plane below the scene, if it is visible.
     pub ground: Option<Ground>,
-    /// Channels that are going to be read. [`Channel::Motion`], [`Channel::Cost`], [`Channel::Deviation`],
-    /// [`Channel::Intersections`] and, with volumes, [`Channel::Transmittance`] and [`Channel::Scattered`] are known
-    /// only where they are shown or named here.
+    /// Channels that are going to be read back. [`Channel::Motion`], [`Channel::Cost`],
+    /// [`Channel::Deviation`], [`Channel::Intersections`] and, with volumes, [`Channel::Transmittance`] and
+    /// [`Channel::Scattered`] are only computed if they are shown or named here.
     pub reads: &'a [Channel],
 }
 
 impl<'a> FrameInput<'a> {
-    /// The first frame of a scene as it was opened, of `size` pixels, without an environment's file.
+    /// Returns the first frame of a scene as it was opened, of `size` pixels, without an environment file.
     ///
     /// # Errors
     ///
-    /// [`canopy_scene::Error::NotFound`] where the settings name a camera that the scene does not have.
+    /// [`canopy_scene::Error::NotFound`] if the settings name a camera that the scene does not have.
     pub fn first(
         opened: &'a OpenedScene,
         settings: &'a Settings,
@@ -177,94 +177,95 @@ impl<'a> FrameInput<'a> {
 }
 
 impl FrameInput<'_> {
-    /// Whether a channel is shown or going to be read.
+    /// True if a channel is shown or going to be read back.
     pub fn wants(&self, channel: Channel) -> bool {
         self.channel == channel || self.reads.contains(&channel)
     }
 }
 
-/// Way to make a picture.
+/// Rendering method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Integrator {
-    /// Passes over the G-buffer, with rays for shadows, ambient light and reflections.
+    /// Deferred passes over the G-buffer, with rays for shadows, ambient light and reflections.
     Hybrid,
-    /// Paths of light: the reference.
+    /// Path tracing, the reference.
     Paths {
-        /// Numbers of the samples that frames add up; `None` is as many as the settings ask for.
+        /// Range of the samples that frames accumulate; `None` for as many as the settings ask for.
         part: Option<Range<u32>>,
-        /// Samples of each pixel that this frame adds.
+        /// Samples per pixel that this frame adds.
         added: u32,
     },
 }
 
-/// What is settled before the first pass.
+/// Values that are determined before the first pass.
 ///
-/// Coordinates are those of the frame: the world's, with the origin moved to [`SceneBuffers::origin`].
+/// Coordinates are those of the frame: world space with the origin moved to [`SceneBuffers::origin`].
 #[derive(Debug)]
 pub struct Prepared<'a> {
-    /// The scene.
+    /// Scene.
     pub scene: &'a Scene,
-    /// The scene in GPU memory.
+    /// Scene in GPU memory.
     pub buffers: &'a SceneBuffers,
-    /// The pose.
+    /// Pose.
     pub pose: Cow<'a, Pose>,
-    /// The camera.
+    /// Camera.
     pub view: View,
-    /// The settings. Where the sky takes its sun from the scene, they name that sun.
+    /// Settings. If the sky takes its sun from the scene, they name that sun.
     pub config: Cow<'a, Settings>,
-    /// All lights that shine; `fit` of the shadow maps gives them their views.
+    /// All lights. `fit` of the shadow maps assigns their shadow views.
     pub lights: Vec<Light>,
-    /// Boxes of all parts, in the order of [`Bounds::parts`](canopy_scene::bounds::Bounds::parts).
+    /// Bounding boxes of all parts, in the order of [`Bounds::parts`](canopy_scene::bounds::Bounds::parts).
     pub parts: Vec<Aabb>,
-    /// The box of the scene.
+    /// Bounding box of the scene.
     pub bounds: Aabb,
-    /// The ground below it.
+    /// Ground plane below the scene.
     pub ground: Option<Ground>,
-    /// Which frame of the picture this is.
+    /// Index of this frame within a supersampled image.
     pub sample: FrameSample,
-    /// Way to make the picture.
+    /// Rendering method.
     pub integrator: Integrator,
-    /// As in [`FrameInput`].
+    /// [`FrameInput::channel`].
     pub channel: Channel,
-    /// As in [`FrameInput`].
+    /// [`FrameInput::reads`].
     pub reads: &'a [Channel],
-    /// As in [`FrameInput`].
+    /// [`FrameInput::size`].
     pub size: [u32; 2],
-    /// As in [`FrameInput`].
+    /// [`FrameInput::exposure_ev`].
     pub exposure_ev: f32,
-    /// How many of the lights, and how many rays, a pixel sends.
+    /// Number of light slots and of shadow rays per pixel.
     pub light_plan: LightPlan,
-    /// Whether rays sample ambient occlusion.
+    /// True if rays sample ambient occlusion.
     pub samples_occlusion: bool,
-    /// Such rays of a pixel; 0 where none are sent.
+    /// Occlusion rays per pixel; 0 for none.
     pub occlusion_rays: u32,
-    /// Whether lights bounce where these rays hit something.
+    /// True if the hits of these rays are lit and bounce light.
     pub bounces_light: bool,
-    /// Whether rays find what surfaces reflect.
+    /// True if reflection rays are traced.
     pub traces_reflections: bool,
-    /// Whether they find what blended surfaces reflect.
+    /// True if reflection rays are traced from blended surfaces too.
     pub traces_blended: bool,
-    /// Whether shadow rays are averaged over frames and neighbours: to lights that have a size.
+    /// True if shadow rays to area lights are averaged over frames and neighbours.
     pub filters_shadows: bool,
-    /// Number of frames before, of whose rays this frame's are the next ones.
+    /// Number of earlier frames. This frame's rays take the next points of the sampling sequence.
     pub sample_index: u32,
-    /// The way in which edges are smoothed: never `auto`, and off for channels.
+    /// Anti-aliasing method: never `auto`, and off for channels.
     pub antialias: Antialias,
-    /// Added to the levels of textures.
+    /// Bias on the mip level of textures.
     pub texture_bias: f32,
-    /// What the frame looks at in its pixels, from their middles, in pixels, y down.
+    /// Sub-pixel jitter from the pixel centres, in pixels, y down.
     pub jitter: Vec2,
-    /// As in [`FrameInput`].
+    /// [`FrameInput::elapsed_secs`].
     pub elapsed_secs: f32,
-    /// Whether what has moved since the last frame has to be known.
+    /// True if motion vectors are needed.
     pub motion: bool,
-    /// Whether what shadow rays visit is counted.
+    /// True if the nodes and triangles that shadow rays visit are counted.
     pub counts_cost: bool,
 }
 
 impl<'a> Prepared<'a> {
-    /// Moves the origin, finds the sun and the lights, and measures the scene. The settings of `input` are resolved,
-    /// `frames` have been drawn before, and the picture has `shown` pixels.
+    /// Moves the origin, finds the sun and the lights, and computes the scene's bounds. The settings of
+    /// `input` are resolved. `frames` is the number of frames drawn before, and `shown` the size of the image
+    /// in pixels.
     pub fn new(
         gpu: &Gpu,
         input: &FrameInput<'a>,
@@ -319,8 +320,8 @@ impl<'a> Prepared<'a> {
                     material.alpha_mode == AlphaMode::Blend
                 }),
             filters_shadows: config.shadows.averages() && light_plan.is_soft && !light_plan.chooses(),
-            // The frames of a picture have rays of their own, so that it is the same whatever was drawn
-            // before.
+            // The frames of a supersampled image have a sampling sequence of their own, so that the image
+            // does not depend on the frames drawn before.
             sample_index: if sample.count > 1 { sample.index } else { frames },
             antialias,
             texture_bias: match sample.count {
@@ -348,12 +349,12 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// Whether a channel is shown or going to be read.
+    /// True if a channel is shown or going to be read back.
     pub fn wants(&self, channel: Channel) -> bool {
         self.channel == channel || self.reads.contains(&channel)
     }
 
-    /// Whether blended triangles, or lines and points, are drawn over what the G-buffer shows.
+    /// True if blended triangles, lines or points are drawn over the G-buffer's surfaces.
     pub fn draws_blended(&self) -> bool {
         let draws = &self.buffers.draws;
         let triangles = draws.over_surfaces(self.traces_reflections);
@@ -362,27 +363,27 @@ impl<'a> Prepared<'a> {
         parts.any(|part| !self.parts[part].is_empty())
     }
 
-    /// Radiance that is shown like a colour of 1.
+    /// Returns the radiance that is displayed like an unlit colour of 1.
     pub fn unlit_radiance(&self) -> f32 {
         (-self.exposure_ev).exp2()
     }
 
-    /// Width over height.
+    /// Returns the aspect ratio, width over height.
     pub fn aspect(&self) -> f32 {
         aspect(self.size)
     }
 
-    /// From offsets to the eye, in world axes, to clip space, at the points that the frame looks at.
+    /// Returns the matrix to jittered clip space from world-space offsets relative to the eye.
     pub fn clip_from_offset(&self) -> Mat4 {
         jittered_from_clip(self.jitter, self.size) * self.view.clip_from_offset(self.aspect())
     }
 
-    /// The rays through the points that the frame looks at in its pixels.
+    /// Returns the camera rays through the jittered sample positions of the pixels.
     pub fn rays(&self) -> ViewRays {
         self.view.rays(self.jitter, self.size)
     }
 
-    /// How fog scatters light.
+    /// Returns the scattering properties of the fog.
     pub fn fog_medium(&self) -> FogMedium {
         let fog = &self.config.fog;
         FogMedium {
@@ -393,18 +394,17 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Whether the picture shows the lit image.
+    /// True if the image shows the lit scene rather than a channel.
     pub fn is_lit(&self) -> bool {
         self.channel == Channel::Lit
     }
 
-    /// Whether nothing is seen behind the scene. Radiance and colours are premultiplied with their alpha
-    /// then.
+    /// True if the background is transparent. Radiance and colours are then premultiplied with their alpha.
     pub fn is_transparent(&self) -> bool {
         self.config.environment.background == settings::Background::Transparent
     }
 
-    /// Whether shadow maps are dimmed by volumes.
+    /// True if volumes attenuate shadow-mapped lights.
     pub fn maps_volumes(&self) -> bool {
         let volumes = &self.config.volumes;
         self.config.shadows.mode == ShadowMode::Map
@@ -412,27 +412,27 @@ impl<'a> Prepared<'a> {
             && self.buffers.has_volumes()
     }
 
-    /// Whether the picture is the mean of several frames.
+    /// True if the image is the mean of several frames.
     pub fn accumulates(&self) -> bool {
         self.is_lit() && self.sample.count > 1
     }
 }
 
-/// A frame whose uniforms have been written.
+/// Frame whose uniforms have been written.
 #[derive(Debug, Clone)]
 pub struct Frame<'a> {
-    /// Bind group of [`Layouts::frame`], group 0 of the passes that look at the frame.
+    /// Bind group of [`Layouts::frame`]: group 0 of the passes that read the frame's uniforms.
     pub group: wgpu::BindGroup,
-    /// The same for the passes that look at what reflection rays have hit, for each bounce; then for those of
-    /// rays from blended surfaces.
+    /// Bind groups for the passes over hits of reflection rays, one for each bounce. Those of rays from
+    /// blended surfaces follow.
     hit_groups: Rc<[wgpu::BindGroup]>,
     prepared: Rc<Prepared<'a>>,
 }
 
 impl Frame<'_> {
-    /// Parameters of `rays` of ambient occlusion a pixel, of frame `index` since they began.
+    /// Returns the parameters for `rays` occlusion rays per pixel in frame `index` since the history began.
     pub fn occlusion_params(&self, index: u32, rays: u32) -> OcclusionParams {
-        /// Length of rays that have no end.
+        /// Length of unlimited rays.
         const FAR: f32 = 1e30;
         OcclusionParams {
             index,
@@ -441,7 +441,7 @@ impl Frame<'_> {
                 0.0 => FAR,
                 radius => radius,
             },
-            // Each in turn: the others may end at any hit, which costs less.
+            // Rays take turns. The others may end at any hit, which is cheaper than finding the closest one.
             told: match self.bounces_light {
                 true => index % rays,
                 false => u32::MAX,
@@ -449,7 +449,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The frame as passes over the hits of each bounce see it.
+    /// Returns the frame with the uniforms for the hits of each bounce.
     pub fn at_hits(&self, start: ReflectionStart) -> impl Iterator<Item = Self> {
         self.hit_groups_of(start).iter().map(|group| Self {
             group: group.clone(),
@@ -457,7 +457,8 @@ impl Frame<'_> {
         })
     }
 
-    /// The frame as the rays of a bounce see it where they start: the picture, then the hits of the bounce before.
+    /// Returns the frame with the uniforms for the surfaces where the rays of a bounce start: primary
+    /// surfaces, then the hits of the previous bounce.
     pub fn at_bounce(&self, start: ReflectionStart, bounce: u32) -> Self {
         let before = bounce.checked_sub(1).map(|before| before as usize);
         let group = before.and_then(|before| self.hit_groups_of(start).get(before));
@@ -482,8 +483,8 @@ impl<'a> std::ops::Deref for Frame<'a> {
     }
 }
 
-/// The settings that a frame is drawn with, resolved as by [`resolved_for`]. Paths of light do without the passes of
-/// [`Integrator::Hybrid`].
+/// Returns the settings that a frame is drawn with, resolved as by [`resolved_for`]. Path tracing disables
+/// the passes of [`Integrator::Hybrid`].
 pub(super) fn drawn_settings(gpu: &Gpu, input: &FrameInput<'_>) -> Settings {
     let mut config = resolved_for(gpu, input.scene, input.config);
     if is_of_paths(&config, input.channel) {
@@ -496,19 +497,18 @@ pub(super) fn drawn_settings(gpu: &Gpu, input: &FrameInput<'_>) -> Settings {
     config
 }
 
-/// Settings with the environment that `auto` means for the scene, and everything else that it means on the adapter
-/// ([`Settings::resolved`]).
+/// Resolves `auto` for the scene's environment, and everything else for the adapter ([`Settings::resolved`]).
 pub(super) fn resolved_for(gpu: &Gpu, scene: &Scene, config: &Settings) -> Settings {
     config.lit_for(scene).resolved((&gpu.capabilities).into())
 }
 
-/// True if a frame that shows `channel` is made of paths.
+/// True if a frame that shows `channel` is path-traced.
 pub fn is_of_paths(config: &Settings, channel: Channel) -> bool {
     config.image.mode == ImageMode::Path && channel == Channel::Lit
 }
 
-/// True if rays find what surfaces reflect: the settings say so, a material may send one, and there is room for what they
-/// find. A warning tells once where there is none.
+/// True if reflection rays are traced: the settings say so, a material may reflect, and the output fits into
+/// memory. If it does not fit, a warning is logged once.
 fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
     const SHOWS: [Channel; 3] = [
         Channel::Reflection,
@@ -531,7 +531,7 @@ fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
     is_wanted && fits
 }
 
-/// Whether any of the materials that are `asked` for may send a reflection ray, by how rough they are.
+/// True if any material that satisfies `asked` is smooth enough to send reflection rays.
 pub fn may_reflect(scene: &Scene, pose: &Pose, config: &Settings, asked: impl Fn(&Material) -> bool) -> bool {
     // The roughness of a coat is stored in eight bits.
     let below = config.reflections.below() + 5e-3;
@@ -540,12 +540,13 @@ pub fn may_reflect(scene: &Scene, pose: &Pose, config: &Settings, asked: impl Fn
     materials.any(|material| asked(material) && material.least_roughness() < below)
 }
 
-/// True if a storage binding holds what the pixels of a picture reflect. Larger pictures are drawn without.
+/// True if a storage binding can hold the reflections of the image. Larger images are drawn without
+/// reflections.
 fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
     REFLECTED_BYTES * u64::from(width) * u64::from(height) <= gpu.binding_limit()
 }
 
-/// [`Error::Limit`] where a side of the picture is longer than the adapter's textures.
+/// Returns [`Error::Limit`] if a side of the image exceeds the adapter's texture limit.
 pub fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     let allowed = gpu.limits.max_texture_dimension_2d;
     if size[0].max(size[1]) <= allowed {
@@ -559,11 +560,11 @@ pub fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     })
 }
 
-/// The buffers of group 0.
+/// Uniform buffers of group 0.
 #[derive(Debug)]
 pub struct FrameUniforms {
     frame: wgpu::Buffer,
-    /// Of the hits of each bounce.
+    /// Frame uniforms for the hits of each bounce.
     at_hits: UniformArray<GpuFrame>,
     lights: wgpu::Buffer,
     shadow_views: wgpu::Buffer,
@@ -573,11 +574,11 @@ pub struct FrameUniforms {
 impl LifeCycle for FrameUniforms {}
 
 impl FrameUniforms {
-    /// Buffers of zeros.
+    /// Creates zeroed buffers.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where the device has no buffer that holds them.
+    /// [`Error::Limit`] if they exceed the device's buffer size.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let uniform = |label: &str, count: u32, bytes: usize| {
             gpu.buffer(
@@ -600,8 +601,8 @@ impl FrameUniforms {
         })
     }
 
-    /// Writes the uniforms of a frame and binds them, with the environment and the shadow maps that its
-    /// lights refer to.
+    /// Writes the uniforms of a frame and binds them, together with the environment and the shadow maps of
+    /// its lights.
     pub fn write<'a>(
         &mut self,
         gpu: &Gpu,

@@ -1,6 +1,6 @@
-//! The list of shadow rays that have to be traced: `shadow_classify` fills it and `shadow_rays` traces it,
-//! one batch after another, so that neither the list nor the work of one dispatch grows with the picture and
-//! its lights.
+//! List of shadow rays that have to be traced. `shadow_classify` fills it and `shadow_rays` traces it, one
+//! batch after another. This bounds the size of the list and the work of one dispatch, whatever the size of
+//! the image and the number of lights.
 
 use crate::layout::{RAY_BATCH_SLOTS, RAY_LIST_WIDTH, RayBatch};
 use canopy_bvh::gpu::{Gpu, GpuImage, array::without_powers_of_two};
@@ -9,33 +9,32 @@ use wgpu::{BufferUsages, TextureUsages};
 
 /// Edge of a tile in pixels.
 const TILE: u32 = 8;
-/// Bytes from one batch to the next: every adapter lets bindings begin at its multiples.
+/// Bytes from one batch to the next. Every adapter supports this binding alignment.
 const STRIDE: u64 = 256;
 
-/// The list, and the batches that fill it one after another.
+/// List of rays, and the batches that fill it one after another.
 #[derive(Debug)]
 pub struct RayList {
-    /// An entry a texel.
+    /// One entry per texel.
     pub entries: GpuImage,
-    /// A [`RayArguments`](crate::layout::RayArguments) for each batch, to be cleared before the first
-    /// one.
+    /// A [`RayArguments`](crate::layout::RayArguments) per batch. Clear it before the first batch.
     pub arguments: wgpu::Buffer,
-    /// The batches of a frame.
+    /// Batches of a frame.
     pub batches: Vec<Batch>,
     params: wgpu::Buffer,
 }
 
-/// The rays of all pixels in some rows for some slots.
+/// Rays of all pixels in a range of rows, for a range of light slots.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Batch {
-    /// Tiles in a row and rows of tiles.
+    /// Number of tile columns and rows.
     pub tiles: [u32; 2],
-    /// Byte at which its arguments lie.
+    /// Byte offset of its arguments.
     pub offset: u64,
     params: RayBatch,
 }
 
-/// An image for as many entries of a list, row by row.
+/// Creates an image for `count` entries of a list, row by row.
 pub(crate) fn entries(gpu: &Gpu, label: &'static str, count: u32) -> GpuImage {
     let rows = without_powers_of_two(gpu, count.div_ceil(RAY_LIST_WIDTH));
     let usage = TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING;
@@ -44,8 +43,8 @@ pub(crate) fn entries(gpu: &Gpu, label: &'static str, count: u32) -> GpuImage {
 }
 
 impl RayList {
-    /// A list for pictures of `size` pixels with `slots` lights each, of up to `most` entries at once;
-    /// without lights it has no batch.
+    /// Creates a list for images of `size` pixels with `slots` lights each, of up to `most` entries at a
+    /// time. Without lights it has no batch.
     pub fn new(gpu: &Gpu, size: [u32; 2], slots: u32, most: u32) -> Self {
         let batches = batches(size, slots, most);
         let rays = |batch: &Batch| size[0] * TILE * batch.tiles[1] * batch.params.slot_count;
@@ -75,7 +74,7 @@ impl RayList {
         }
     }
 
-    /// Tiles that are classified, all batches together.
+    /// Returns the number of tiles that are classified in all batches.
     pub fn tiles(&self) -> u32 {
         self.batches
             .iter()
@@ -83,7 +82,7 @@ impl RayList {
             .sum()
     }
 
-    /// Its [`RayBatch`] and its [`RayArguments`](crate::layout::RayArguments).
+    /// Returns the bindings of the batch's [`RayBatch`] and [`RayArguments`](crate::layout::RayArguments).
     pub fn bindings(&self, batch: &Batch) -> [wgpu::BufferBinding<'_>; 2] {
         [&self.params, &self.arguments].map(|buffer| wgpu::BufferBinding {
             buffer,
@@ -93,12 +92,13 @@ impl RayList {
     }
 }
 
-/// Every pixel's entry for every slot, in batches of up to `most`, or of a row of tiles for one slot where that alone
-/// is more: bands of rows for as many slots as may be, because a batch unpacks anew what its pixels show.
+/// Divides every pixel's entries for every slot into batches of up to `most` entries. A batch is never
+/// smaller than a row of tiles for one slot. It spans as many slots as possible, because each batch unpacks
+/// the G-buffer of its pixels again.
 fn batches([width, height]: [u32; 2], slots: u32, most: u32) -> Vec<Batch> {
     let columns = width.max(1);
     let at_once = (most / (columns * TILE)).clamp(1, RAY_BATCH_SLOTS);
-    // Alike, rather than a few that are left over.
+    // Equal batches, rather than a small last one.
     let batch_slots = slots.div_ceil(slots.div_ceil(at_once).max(1)).max(1);
     let band_rows = (most / (columns * batch_slots) / TILE * TILE)
         .min(height.next_multiple_of(TILE))

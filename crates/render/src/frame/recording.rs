@@ -1,8 +1,9 @@
-//! A frame while it is recorded: where passes go, and how much work the GPU is given at once.
+//! A frame while it is recorded: the target of all passes, and the budget of GPU work per submission.
 //!
-//! Systems take a device away whose work does not end within seconds, and a queue runs one submission after
-//! another: what is submitted behind a long frame, such as the panel, waits for it. So a long frame is recorded in
-//! parts, a pass each, and rays are traced in batches that this adapter finishes within a part's time.
+//! Operating systems reset a device whose work does not end within seconds. A queue runs one submission after
+//! another, so anything that is submitted after a long frame, such as the panel, waits for it. A long frame
+//! is therefore recorded in parts, one per pass. Rays are traced in batches that this adapter finishes within
+//! a part's time.
 
 use super::bands::{FirstRows, bands};
 use canopy_bvh::{
@@ -13,53 +14,56 @@ use canopy_bvh::{
     },
 };
 
-/// The profiler's scope of a frame.
+/// Profiler scope of a frame.
 pub const FRAME_SCOPE: &str = "frame";
 
-/// A frame that takes longer on the GPU is recorded in parts, and a batch of rays should take no longer. What is
-/// submitted between two parts waits for one: this is a third of the tenth of a second that feels immediate.
+/// GPU time in milliseconds above which a frame is recorded in parts, and target time of a batch of rays.
+/// Work that is submitted between two parts waits for one part. This is a third of the tenth of a second that
+/// feels immediate.
 const PART_MS: f64 = 33.0;
-/// Triangles of a part that is drawn: a slow adapter draws so many in time.
+/// Triangles of a part that is drawn. A slow adapter draws this many in a part's time.
 const PART_TRIANGLES: u32 = 1 << 16;
-/// Pixels of a part, before any frame was measured: a slow adapter lights or filters so many in time.
+/// Pixels of a part before any frame was measured. A slow adapter lights or filters this many in a part's
+/// time.
 const PART_PIXELS: u32 = 1 << 18;
-/// Shadow rays of the first batches, before any were measured: a slow integrated GPU traces so many in time.
+/// Shadow rays of the first batches, before any were measured. A slow integrated GPU traces this many in a
+/// part's time.
 const FIRST_BATCH: u32 = 1 << 20;
-/// Occlusion rays of the first bands: rays in all directions take about four times as long.
+/// Occlusion rays of the first bands. Rays in all directions take about four times as long.
 const FIRST_OCCLUSION_BATCH: u32 = FIRST_BATCH / 4;
-/// Fewer rays do not fill a GPU.
+/// Minimum number of rays of a batch. Fewer do not fill a GPU.
 const LEAST_BATCH: u32 = 1 << 16;
-/// Fewer rays do not tell how fast the adapter is.
+/// Minimum number of rays for a measurement. Fewer do not show how fast the adapter is.
 const FEW_RAYS: u64 = 1 << 12;
 
-/// How much work the adapter is given at once, as learned from the frames before.
+/// Maximum GPU work per submission, as learned from earlier frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrameBudget {
-    /// Most shadow rays of a batch, a power of two.
+    /// Maximum number of shadow rays of a batch, a power of two.
     pub batch_rays: u32,
-    /// Most occlusion rays of a band, a power of two.
+    /// Maximum number of occlusion rays of a band, a power of two.
     pub occlusion_rays: u32,
-    /// Whether frames are recorded in parts: so they are until one is known to be short.
+    /// True if frames are recorded in parts. They are until one is known to be short.
     pub in_parts: bool,
-    /// Most pixels that a part lights, filters or covers.
+    /// Maximum number of pixels that a part lights, filters or covers.
     pub part_pixels: u32,
 }
 
 impl FrameBudget {
-    /// Most rays of any batch: an entry of the ray list tells so many pixels apart.
+    /// Maximum number of rays of any batch. An entry of the ray list can address this many pixels.
     pub const MOST_RAYS: u32 = 1 << 24;
 
-    /// Most triangles that are drawn in a part.
+    /// Returns the maximum number of triangles that are drawn in a part.
     pub fn triangles(self) -> u32 {
         if self.in_parts { PART_TRIANGLES } else { u32::MAX }
     }
 
-    /// Most pixels that are lit, filtered or covered at once.
+    /// Returns the maximum number of pixels that are lit, filtered or covered in a part.
     pub fn pixels(self) -> u32 {
         if self.in_parts { self.part_pixels } else { u32::MAX }
     }
 
-    /// Most pixels of which occlusion traces `rays` each at once.
+    /// Returns the maximum number of pixels in a band of occlusion with `rays` rays per pixel.
     pub fn occlusion_pixels(self, rays: u32) -> u32 {
         if self.in_parts {
             self.occlusion_rays / rays.max(1)
@@ -68,11 +72,11 @@ impl FrameBudget {
         }
     }
 
-    /// Learns from the time that a frame took, from its rays, and from the pixels that its passes lit, filtered or
-    /// covered.
+    /// Updates the budget from the time of a frame, its rays, and the number of pixels that its passes lit,
+    /// filtered or covered.
     pub fn learn(&mut self, frame_ms: f64, shadows: Traced, occlusion: Traced, pixels: u64) {
         self.in_parts = frame_ms > PART_MS;
-        // As many as take a part's time; `as` ends at the largest.
+        // The number of pixels that takes a part's time. `as` saturates.
         let in_time = (pixels as f64 * PART_MS / frame_ms) as u32;
         self.part_pixels = in_time.max(PART_PIXELS);
         self.batch_rays = shadows.batch(self.batch_rays, frame_ms);
@@ -80,17 +84,18 @@ impl FrameBudget {
     }
 }
 
-/// Rays of one kind in a frame.
+/// Number and time of the rays of one kind in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Traced {
-    /// How many.
+    /// Number of rays.
     pub rays: u64,
-    /// Time that they took; `None` where the adapter does not tell. They took no longer than the frame, then.
+    /// Time that they took in milliseconds; `None` if the adapter has no timestamps. They then took no longer
+    /// than the frame.
     pub ms: Option<f64>,
 }
 
 impl Traced {
-    /// Rays that take the time of a part, where so far `batch` were thought to.
+    /// Returns the number of rays that takes a part's time. So far, `batch` was assumed.
     fn batch(self, batch: u32, frame_ms: f64) -> u32 {
         let ms = self.ms.unwrap_or(frame_ms);
         if self.rays < FEW_RAYS || ms <= 0.0 {
@@ -99,8 +104,8 @@ impl Traced {
         let most = f64::from(FrameBudget::MOST_RAYS);
         let in_time = (self.rays as f64 * PART_MS / ms).clamp(1.0, most);
         let fitting = (1 << (in_time as u32).ilog2()).max(LEAST_BATCH);
-        // Another size means another ray list: it grows only where that pays. Of a frame whose rays were not timed
-        // it is known only that so many are fast enough.
+        // Another size means another ray list, so it grows only if that pays off. If the rays were not timed,
+        // the frame time only proves that this many rays are fast enough.
         let slower = fitting < batch && (self.ms.is_some() || frame_ms > PART_MS);
         if slower || fitting >= batch.saturating_mul(4) {
             fitting
@@ -110,31 +115,31 @@ impl Traced {
     }
 }
 
-/// A part of a frame.
+/// Part of a frame.
 #[derive(Debug)]
 pub struct Part {
-    /// The pass that it is a part of.
+    /// Pass that the part belongs to.
     pub pass: &'static str,
-    /// What is to be submitted.
+    /// Commands to submit.
     pub commands: wgpu::CommandBuffer,
 }
 
-/// A frame that is being recorded.
+/// Frame that is being recorded.
 pub struct Recording<'a> {
-    /// The device that the frame is recorded for.
+    /// Device that the frame is recorded for.
     pub gpu: &'a Gpu,
-    /// The budget of this frame.
+    /// Budget of this frame.
     pub budget: FrameBudget,
-    /// The profiler's scope of the frame, for what has further scopes in it.
+    /// Profiler scope of the frame, for nested scopes.
     pub scope: Scope<'a>,
     first_rows: &'a FirstRows,
     label: &'static str,
     stopwatch: Stopwatch,
-    /// The parts that are complete.
+    /// Completed parts.
     parts: Vec<Part>,
-    /// Pixels that passes lit, filtered or covered.
+    /// Number of pixels that passes lit, filtered or covered.
     pixels: u64,
-    /// Those since the last part, by what a part may hold.
+    /// Pixels since the last part, as a share of the maximum of a part.
     part_share: f64,
 }
 
@@ -148,7 +153,8 @@ impl std::fmt::Debug for Recording<'_> {
 }
 
 impl<'a> Recording<'a> {
-    /// Begins a frame in `encoder`, in a scope called `label`. The first rows have room for its height.
+    /// Begins a frame in `encoder`, in a scope called `label`. `first_rows` must be large enough for the
+    /// height of the frame.
     pub fn new(
         gpu: &'a Gpu,
         profiler: &'a Profiler,
@@ -170,12 +176,12 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Records one dispatch of `kernel` in a compute pass of its own, which is called `label`. Groups and
-    /// resources are those of [`Kernel::dispatch`].
+    /// Records one dispatch of `kernel` in a compute pass of its own, called `label`. Groups and resources
+    /// are those of [`Kernel::dispatch`].
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel.
+    /// Any error of compiling the kernel.
     pub fn dispatch(
         &mut self,
         label: &'static str,
@@ -201,12 +207,12 @@ impl<'a> Recording<'a> {
         kernel.dispatch(self.gpu, &mut pass, shared, own, workgroups)
     }
 
-    /// As [`Recording::dispatch`], with a thread for each pixel of `size`, in bands of up to `most` pixels. The first
-    /// of the kernel's own bindings is the first row of a band; `own` are the others.
+    /// Records dispatches of `kernel` with a thread for each pixel of `size`, in bands of up to `most`
+    /// pixels. The first of the kernel's own bindings is the first row of the band; `own` are the others.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel.
+    /// Any error of compiling the kernel.
     pub fn dispatch_pixels(
         &mut self,
         label: &'static str,
@@ -227,17 +233,17 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// The first row of a band, for a bind group.
+    /// Returns the uniform of a band's first row, for a bind group.
     pub fn first_row(&self, row: u32) -> wgpu::BufferBinding<'a> {
         self.first_rows.at(row)
     }
 
-    /// Covers `target` by `cover` in a render pass of its own, which is called `label`; `own` are the
-    /// resources of [`Cover::draw`].
+    /// Covers `target` with `cover` in a render pass of its own, called `label`. `own` are the resources of
+    /// [`Cover::draw`].
     ///
     /// # Errors
     ///
-    /// Those of compiling the pipeline.
+    /// Any error of compiling the pipeline.
     pub fn cover(
         &mut self,
         label: &'static str,
@@ -253,16 +259,16 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// As [`Recording::cover`], for covers one after another in a scope `group` of the frame: label, shader,
-    /// target and resources of each.
+    /// Covers several targets one after another, in a scope `group` of the frame. Each entry has the
+    /// arguments of [`Recording::cover`]: label, shader, target and resources.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pipelines.
+    /// Any error of compiling the pipelines.
     pub fn cover_each(&mut self, group: &'static str, covers: &[Covered<'_>]) -> Result<()> {
         if !self.budget.in_parts {
-            // A scope around all of them: lavapipe 22 crashes where one ends and another begins without a pass in
-            // between, because the end comes in another command buffer than its beginning.
+            // One scope around all of them. lavapipe 22 crashes if one scope ends and another begins without
+            // a pass in between. The end is then in another command buffer than its beginning.
             let mut scope = self.scope.scope(group);
             for covered in covers {
                 let [_, rows] = image::size_of_view(covered.2);
@@ -280,7 +286,8 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Ends a part, the work of `pass`, where frames are recorded in parts, and goes on in a scope of the same name.
+    /// Ends a part, the work of `pass`, if the frame is recorded in parts. Recording continues in a scope of
+    /// the same name.
     pub fn split(&mut self, pass: &'static str) {
         if self.budget.in_parts {
             let recorded = self.scope.split(self.label, self.gpu.encoder(self.label));
@@ -290,9 +297,9 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// As [`Recording::split`], behind a band of `size`, of which at most `most` pixels are done at once. An adapter
-    /// that is known to do several passes in a part's time gets them together: each part costs the processor as much
-    /// as some dispatches, and leaves the GPU idle at its end.
+    /// Ends a part after a band of `size`, of which at most `most` pixels are processed at a time. An adapter
+    /// that is known to run several passes in a part's time gets them together. Each part costs as much CPU
+    /// time as some dispatches, and leaves the GPU idle at its end.
     fn split_behind(&mut self, pass: &'static str, [width, height]: [u32; 2], most: u32) {
         let pixels = u64::from(width) * u64::from(height);
         self.pixels += pixels;
@@ -303,22 +310,22 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Pixels that passes lit, filtered or covered, each once a pass.
+    /// Returns the number of pixels that passes lit, filtered or covered. A pixel counts once per pass.
     pub fn pixels(&self) -> u64 {
         self.pixels
     }
 
-    /// Ends the frame: the time in milliseconds that the CPU took to record it, and all parts but the last, which
-    /// the encoder still holds.
+    /// Ends the frame. Returns the CPU time of recording it in milliseconds, and all parts but the last,
+    /// which the encoder still holds.
     pub fn finish(self) -> (f64, Vec<Part>) {
         (self.stopwatch.ms(), self.parts)
     }
 }
 
-/// Label, shader, target and resources of [`Recording::cover`].
+/// Arguments of [`Recording::cover`]: label, shader, target and resources.
 pub type Covered<'a> = (&'static str, &'a Cover, &'a wgpu::TextureView, &'a [&'a dyn Bind]);
 
-/// Covers the band of its target that has this first row and height. The first one clears the others.
+/// Covers the band of the target with this first row and height. The first band clears the target.
 fn cover_band(
     scope: &mut Scope<'_>,
     gpu: &Gpu,
@@ -363,7 +370,7 @@ mod tests {
     fn batches_follow_the_adapter() {
         let mut budget = FrameBudget::default();
         let none = Traced::default();
-        // A thousand million rays a second, then ten million, then a hundred thousand.
+        // A thousand million rays per second, then ten million, then a hundred thousand.
         budget.learn(5.0, timed(2_000_000, 2.0), none, 0);
         assert_eq!(
             (budget.batch_rays, budget.in_parts),
@@ -373,8 +380,7 @@ mod tests {
         assert_eq!((budget.batch_rays, budget.in_parts), (1 << 18, true));
         budget.learn(1000.0, timed(100_000, 1000.0), none, 0);
         assert_eq!(budget.batch_rays, LEAST_BATCH);
-        // Twice as fast is no reason to make another ray list, and a frame that tells nothing changes
-        // nothing.
+        // Twice as fast does not justify another ray list. A frame without information changes nothing.
         budget.learn(1000.0, timed(8_388_608, 1000.0), none, 0);
         assert_eq!(budget.batch_rays, 1 << 18);
         for (rays, ms) in [
@@ -389,7 +395,7 @@ mod tests {
         assert_eq!(budget.occlusion_rays, FrameBudget::default().occlusion_rays);
     }
 
-    /// A large GPU whose frame is long gets its passes whole, and several of them at once.
+    /// A large GPU with a long frame gets its passes whole, and several of them in a part.
     #[test]
     fn parts_are_as_large_as_what_is_done_in_time() {
         let (none, picture) = (Traced::default(), 2560 * 1440);
@@ -398,12 +404,12 @@ mod tests {
         assert!(budget.in_parts);
         let passes = f64::from(budget.pixels()) / picture as f64;
         assert!((16.0..17.0).contains(&passes), "{passes}");
-        // A slow adapter gets no less than at first.
+        // A slow adapter gets no less than the initial budget.
         budget.learn(50_000.0, none, none, 25 * picture);
         assert_eq!(budget.part_pixels, PART_PIXELS);
     }
 
-    /// Bands of occlusion, one ray a pixel, at 2560 × 1440.
+    /// Number of occlusion bands with one ray per pixel, at 2560 × 1440.
     fn occlusion_bands(budget: FrameBudget) -> usize {
         bands([2560, 1440], budget.occlusion_pixels(1)).count()
     }
@@ -413,8 +419,8 @@ mod tests {
         let pixels = 2560 * 1440;
         let first = FrameBudget::default();
         assert!(occlusion_bands(first) > 10);
-        // No shadow rays: shadow maps, or light of the sky alone. A large GPU, one whose frame is long, and one
-        // that tells no times.
+        // No shadow rays: shadow maps, or the sky as the only light. The cases are a large GPU, one with a
+        // long frame, and one without timestamps.
         let none = Traced::default();
         for (frame_ms, occlusion) in [
             (8.0, timed(pixels, 4.0)),
@@ -430,12 +436,12 @@ mod tests {
             let mut budget = first;
             budget.learn(frame_ms, none, occlusion, 0);
             assert!(occlusion_bands(budget) <= 2, "{frame_ms}: {budget:?}");
-            // It stays at that.
+            // The budget is stable.
             let rested = budget;
             budget.learn(frame_ms, none, occlusion, 0);
             assert_eq!(budget, rested);
         }
-        // A slow adapter is given what it does in a part's time.
+        // A slow adapter gets as much as it traces in a part's time.
         let mut budget = first;
         budget.learn(900.0, none, timed(pixels, 800.0), 0);
         assert!(occlusion_bands(budget) >= 24, "{budget:?}");

@@ -1,4 +1,4 @@
-//! `deform`: skins and morph targets into the merged world-space buffers.
+//! `deform`: applies skins and morph targets into the merged world-space buffers.
 
 use super::tree_policy::TreePlan;
 use crate::{
@@ -14,7 +14,7 @@ use canopy_bvh::{
     },
 };
 
-/// The pass. It writes into buffers of the scene, which are as long-lived as the scene.
+/// Deformation pass. It writes into buffers that the scene owns.
 #[derive(Debug)]
 pub struct Deform {
     kernel: Kernel,
@@ -23,7 +23,7 @@ pub struct Deform {
 impl LifeCycle for Deform {}
 
 impl Deform {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [Read, Read, Read, Read, Read, Read, Write, Write];
         Self {
@@ -31,7 +31,7 @@ impl Deform {
         }
     }
 
-    /// Deforms every vertex by the pose that was written, where anything has moved.
+    /// Deforms every vertex by the written pose, if anything has moved.
     pub fn record<'a>(
         &self,
         recording: &mut Recording<'_>,

@@ -1,25 +1,25 @@
-//! The vertices of the last frame, where the next one needs them.
+//! Vertex positions of the last frame, for motion vectors.
 
 use super::tree_policy::TreePlan;
 use crate::frame::{Frame, recording::Recording};
 use canopy_bvh::{Result, gpu::Array};
 
-/// A copy of the merged positions, made when they are about to change. It takes 12 bytes a vertex, 24 on software
-/// adapters, from the first frame on that asks for it.
+/// Copy of the merged positions, made before they change. It takes 12 bytes per vertex, 24 on software
+/// adapters, from the first frame on that needs it.
 #[derive(Debug, Default)]
 pub(crate) struct LastPositions {
     array: Option<Array>,
-    /// Whether the merged positions are those of a frame that was recorded whole.
+    /// True if the merged positions are those of a committed frame.
     is_drawn: bool,
 }
 
 impl LastPositions {
-    /// Keeps the positions of the last frame, before `deform` writes those of this one, where the frame asks for
-    /// its motion, and returns them where they differ from this one's.
+    /// Copies the positions of the last frame before `deform` overwrites them, if the frame needs motion.
+    /// Returns them if they differ from this frame's.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub(crate) fn keep(
         &mut self,
         recording: &mut Recording<'_>,
@@ -35,7 +35,7 @@ impl LastPositions {
             Some(array) => array,
             None => gpu.catch(|| Array::new(gpu, "deform.last_positions", 1, positions.len()))??,
         };
-        // The ground's too, which stays where it is.
+        // This includes the ground's vertices, which do not move.
         recording
             .scope
             .copy_buffer_to_buffer(positions.buffer(), 0, array.buffer(), 0, None);
@@ -44,12 +44,12 @@ impl LastPositions {
         Ok(self.array.as_ref())
     }
 
-    /// The frame has been recorded whole.
+    /// Commits a frame that has been recorded completely.
     pub(crate) fn commit(&mut self) {
         self.is_drawn = true;
     }
 
-    /// The last frame may have run in part.
+    /// Invalidates the positions, because the last frame may have run only in part.
     pub(crate) fn forget(&mut self) {
         self.is_drawn = false;
     }

@@ -1,4 +1,4 @@
-//! Merged geometry of a frame, and the trees over it.
+//! Merged geometry of a frame, and the BVHs over it.
 
 pub mod deform;
 pub(super) mod last_positions;

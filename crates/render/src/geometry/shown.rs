@@ -1,4 +1,4 @@
-//! The triangles that a scene shows, in the numbers of `canopy export`, and trees over them.
+//! Visible triangles of a scene, numbered as in `canopy export`, and BVHs over them.
 
 use canopy_bvh::{
     Result,
@@ -9,23 +9,23 @@ use canopy_scene::{Pose, Scene};
 use glam::Vec3;
 use std::ops::Range;
 
-/// The triangles that `canopy export` writes.
+/// Triangles that `canopy export` writes.
 #[derive(Debug)]
 pub struct Shown {
-    /// World positions of all vertices, those of hidden meshes too.
+    /// World positions of all vertices, including those of hidden meshes.
     pub positions: Vec<Vec3>,
-    /// Vertices of each triangle, mesh after mesh.
+    /// Vertex indices of each triangle, mesh after mesh.
     pub indices: Vec<[u32; 3]>,
-    /// The part of `indices` that each mesh fills.
+    /// Range of `indices` that each mesh fills.
     pub meshes: ShownMeshes,
 }
 
-/// The triangles of each mesh that is shown.
+/// Triangle range of each visible mesh.
 #[derive(Debug, Clone, Default)]
 pub struct ShownMeshes(Vec<MeshRange>);
 
 impl Shown {
-    /// Of merged triangles, those in `ranges`, which is a range a mesh.
+    /// Selects the merged triangles in `ranges`, which has a range per mesh.
     pub fn new(
         positions: Vec<Vec3>,
         triangles: &[[u32; 3]],
@@ -47,16 +47,16 @@ impl Shown {
         }
     }
 
-    /// Index in `indices` of the triangle that a query has found.
+    /// Returns the index in `indices` of the triangle that a query has found.
     pub fn triangle(&self, found: &Nearest) -> u32 {
         self.meshes.0[found.mesh as usize].first_triangle + found.triangle
     }
 
-    /// Trees over them.
+    /// Builds the BVHs over the triangles.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](canopy_bvh::Error::Limit) where there are too many for the adapter.
+    /// [`Error::Limit`](canopy_bvh::Error::Limit) if there are too many for the adapter.
     pub fn tree(&self, gpu: &Gpu) -> Result<Tree> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let (positions, indices) = gpu.catch(|| {
@@ -81,16 +81,16 @@ impl Shown {
 }
 
 impl ShownMeshes {
-    /// The mesh of a triangle, and the triangle's number in it.
+    /// Returns the mesh of a triangle, and the triangle's index in it.
     pub fn name(&self, triangle: u32) -> [u32; 2] {
         let after = self.0.partition_point(|mesh| mesh.first_triangle <= triangle);
-        // Meshes without triangles begin where the one after them does.
+        // An empty mesh begins at the same triangle as the mesh after it.
         let mesh = after - 1;
         [mesh as u32, triangle - self.0[mesh].first_triangle]
     }
 }
 
-/// The ranges of the meshes that `pose` shows, of `ranges`, which has one for each instance of the scene.
+/// Returns the ranges of the meshes that `pose` shows. `ranges` has one for each instance of the scene.
 pub fn visible<'a>(
     scene: &'a Scene,
     pose: &'a Pose,

@@ -1,4 +1,4 @@
-//! What a frame does to the trees: the policy `tree.rebuild`.
+//! BVH work of a frame: the policy `tree.rebuild`.
 
 use crate::{
     settings::{self, Rebuild, Settings, TreeQuality},
@@ -9,29 +9,30 @@ use canopy_bvh::{
     gpu::{Gpu, readback::Counters},
 };
 
-/// What a frame is to do to the trees.
+/// Planned BVH work of a frame.
 #[derive(Debug)]
 pub struct TreePlan {
-    /// The work.
+    /// Kind of work.
     pub work: TreeWork,
-    /// Cost of the tree over its cost after the last build, as far as it had come back when the work was
-    /// chosen.
+    /// Cost of the BVH relative to its cost after the last build, as far as it had been read back when the
+    /// work was chosen.
     pub growth: f32,
-    /// Which meshes have changed since the last frame.
+    /// True for each mesh that has changed since the last frame.
     pub changed: Vec<bool>,
-    /// Whether the cost of the trees is measured afterwards.
+    /// True if the cost of the BVHs is measured afterwards.
     pub measures: bool,
-    /// Triangles up to which a range of them has no node, where all trees are built.
+    /// Maximum number of triangles of a range that gets no node, when all BVHs are rebuilt.
     pub leaf_cutoff: u32,
-    /// Quality of what is built.
+    /// Quality of the built BVHs.
     pub quality: Quality,
     settings: Settled,
 }
 
-/// Settings after whose change all trees are built.
+/// Settings whose change rebuilds all BVHs.
 type Settled = (Rebuild, TreeQuality);
 
-/// The quality of trees of which some may be built again in every frame (`moves`), or else of trees that are built once.
+/// Returns the quality of BVHs. `moves` is true if some of them may be rebuilt in every frame, and false if
+/// they are built once.
 pub fn quality(gpu: &Gpu, config: &Settings, moves: bool) -> Quality {
     let resolved = config.resolved((&gpu.capabilities).into());
     quality_of(resolved.tree.quality, moves)
@@ -45,35 +46,35 @@ fn quality_of(setting: TreeQuality, moves: bool) -> Quality {
     }
 }
 
-/// When the trees of one scene are built again.
+/// Update policy for the BVHs of one scene.
 #[derive(Debug)]
 pub struct TreePolicy {
-    /// Where the cost of the trees is summed up.
+    /// Sum of the cost of the BVHs.
     pub cost: TreeCost,
-    /// The settings of the last whole frame. `None` before the first and after one that was lost: then nothing is known of
-    /// the trees.
+    /// Settings of the last committed frame. `None` before the first and after a lost one, when the state of
+    /// the BVHs is unknown.
     settled: Option<Settled>,
-    /// Whether the last whole frame has worked on the trees.
+    /// True if the last committed frame has worked on the BVHs.
     touches: bool,
-    /// Whether anything has moved since the scene was uploaded.
+    /// True if anything has moved since the scene was uploaded.
     has_moved: bool,
     costs: Counters<2>,
     ageing: Ageing,
-    /// The same of a tree that this frame builds.
+    /// Degradation record for the BVHs that this frame builds.
     coming: Option<Ageing>,
 }
 
-/// How much worse a tree has become since it was built.
+/// Degradation of refitted BVHs since they were built.
 #[derive(Debug)]
 struct Ageing {
-    /// Costs from this number on belong to the tree as it was built last, and to its refits.
+    /// Index of the first cost that belongs to the last build and its refits.
     first: u64,
     baseline: Option<f32>,
     growth: f32,
 }
 
 impl Ageing {
-    /// For a tree whose first cost has the number `first`.
+    /// Creates the record for a build whose first cost has the index `first`.
     fn new(first: u64) -> Self {
         Self {
             first,
@@ -82,10 +83,10 @@ impl Ageing {
         }
     }
 
-    /// Learns a cost that has come back: the areas of all nodes, and of the root.
+    /// Updates the record with a cost that has been read back: the areas of all nodes, and of the root.
     fn learn(&mut self, number: u64, [sum, root]: [f32; 2]) {
         let cost = sum / root;
-        // Without an extent there is no cost.
+        // A BVH without extent has no cost.
         if number >= self.first && root > 0.0 && cost.is_finite() {
             self.growth = cost / *self.baseline.get_or_insert(cost);
         }
@@ -93,7 +94,7 @@ impl Ageing {
 }
 
 impl TreePolicy {
-    /// For trees that have not been built yet.
+    /// Creates the policy for BVHs that have not been built yet.
     pub fn new(gpu: &Gpu, cost: TreeCost) -> Self {
         Self {
             cost,
@@ -106,9 +107,9 @@ impl TreePolicy {
         }
     }
 
-    /// Chooses the work of a frame from the meshes that have `changed` since the last one. A further frame
-    /// of the same picture (`again`) keeps the trees as they are. Trees that were built for a larger
-    /// `built_cutoff` than is set now lack nodes.
+    /// Chooses the work of a frame from the meshes that have `changed` since the last one. A further frame of
+    /// the same image (`again`) keeps the BVHs as they are. BVHs that were built for a `built_cutoff` above
+    /// the current setting lack nodes.
     pub fn plan(
         &mut self,
         settings: &settings::Tree,
@@ -147,34 +148,34 @@ impl TreePolicy {
         }
     }
 
-    /// The trees have been built anew: costs that are recorded from now on are theirs.
+    /// Notes that the BVHs have been rebuilt. Costs that are recorded from now on belong to them.
     pub fn built(&mut self) {
         self.coming = Some(Ageing::new(self.costs.next()));
     }
 
-    /// Copies the cost that was measured for a later frame; `built` says whether it is the first of a new
-    /// tree.
+    /// Reads the measured cost back for a later frame. `built` is true for the first cost of a new build.
     pub fn read_cost(&mut self, encoder: &mut wgpu::CommandEncoder, built: bool) {
         let copied = self.costs.record(encoder, &self.cost.result);
-        // Without its first cost a tree's age cannot be told: it is built again.
+        // Without its first cost the growth of a BVH is unknown, so it is rebuilt.
         if let Some(ageing) = self.coming.as_mut().filter(|_| built && !copied) {
             ageing.growth = f32::INFINITY;
         }
     }
 
-    /// Has the next frame build all: the trees hold what is no longer true.
+    /// Makes the next frame rebuild everything, because the BVHs hold stale data.
     pub fn forget(&mut self) {
         self.settled = None;
     }
 
-    /// The last frame may have run in part: trees that it has worked on are built again.
+    /// Makes the next frame rebuild BVHs that the last frame has worked on, because it may have run only in
+    /// part.
     pub fn lose(&mut self) {
         if self.touches {
             self.settled = None;
         }
     }
 
-    /// The frame of this plan has been recorded whole.
+    /// Commits the frame of this plan, which has been recorded completely.
     pub fn commit(&mut self, plan: &TreePlan) {
         self.settled = Some(plan.settings);
         self.touches = plan.work != TreeWork::None;
@@ -191,7 +192,7 @@ mod tests {
     #[test]
     fn growth_is_that_of_the_tree_that_was_built_last() {
         let mut ageing = Ageing::new(3);
-        // A cost of the tree before, and costs of trees without an extent.
+        // A cost of the previous build, and costs of BVHs without extent.
         ageing.learn(2, [90.0, 1.0]);
         ageing.learn(3, [0.0, 0.0]);
         ageing.learn(3, [f32::INFINITY, f32::INFINITY]);

@@ -1,4 +1,4 @@
-//! The trees of a frame: built, refitted or kept as planned, by `lbvh` and `cost` of [`canopy_bvh::accel`].
+//! BVHs of a frame: built, refitted or kept as planned, by `lbvh` and `cost` of [`canopy_bvh::accel`].
 
 use super::tree_policy::{TreePlan, TreePolicy};
 use crate::{
@@ -13,13 +13,13 @@ use canopy_bvh::{
 };
 use std::sync::Arc;
 
-/// The part of a frame that makes them.
+/// Label of the frame's part that builds them.
 pub(crate) const LABEL: &str = "lbvh";
 
-/// The passes. Clones share what is compiled.
+/// BVH passes. Clones share compiled pipelines.
 #[derive(Debug, Clone)]
 pub struct TreePasses {
-    /// The builder, which an upload needs too.
+    /// Builder, which the upload uses too.
     pub(crate) lbvh: Arc<Lbvh>,
     pub(crate) cost: Arc<Cost>,
 }
@@ -27,7 +27,7 @@ pub struct TreePasses {
 impl LifeCycle for TreePasses {}
 
 impl TreePasses {
-    /// Ready to be compiled.
+    /// Creates the passes without compiling them.
     pub fn new(gpu: &Gpu) -> Self {
         Self {
             lbvh: Arc::new(Lbvh::with_quality(gpu, Quality::High)),
@@ -35,7 +35,7 @@ impl TreePasses {
         }
     }
 
-    /// Does to the trees what was planned.
+    /// Records the planned BVH work.
     pub fn record<'a>(
         &self,
         recording: &mut Recording<'_>,

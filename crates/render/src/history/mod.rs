@@ -1,4 +1,4 @@
-//! `reproject`: where the last frame saw each pixel's surface, for every signal that is averaged over frames.
+//! `reproject`: finds each pixel's surface in the last frame, for every signal that is averaged over frames.
 
 pub mod motion;
 pub mod signal;
@@ -26,7 +26,7 @@ use canopy_bvh::{
 };
 use wgpu::TextureUsages as Usage;
 
-/// The pass, with what it keeps from frame to frame. Without sampled signals its images are not used.
+/// Reprojection pass and its history. Its images are unused if no signal is sampled.
 #[derive(Debug)]
 pub struct History {
     kernel: Kernel,
@@ -35,15 +35,15 @@ pub struct History {
     past: Carried<Option<Past>>,
 }
 
-/// State that the last frame has left, if it sampled a signal.
+/// State left by the last frame, if it sampled a signal.
 #[derive(Debug, Clone)]
 struct Past {
     key: Key,
-    /// Frames since the history began; the surfaces of the last one are number `(frames − 1) % 2`.
+    /// Frames since the history began. The surfaces of the last one have the index `(frames − 1) % 2`.
     frames: u32,
-    /// Whether anything moved in the last frame.
+    /// True if anything moved in the last frame.
     moved: bool,
-    /// Frames since the scene came to rest, or the history began.
+    /// Frames since the scene stopped moving, or since the history began.
     since_rest: u32,
 }
 
@@ -53,13 +53,13 @@ struct Images {
     surfaces: [GpuImage; 2],
 }
 
-/// What all frames of a history have in common.
+/// Properties that all frames of a history have in common. A change restarts the history.
 #[derive(Debug, Clone, PartialEq)]
 struct Key {
     /// [`SceneBuffers::version`](super::SceneBuffers::version).
     scene: u64,
     size: [u32; 2],
-    /// The settings of the signals that are sampled.
+    /// Settings of the sampled signals.
     occlusion: Option<settings::Occlusion>,
     shadows: Option<settings::Shadows>,
     reflections: Option<settings::Reflections>,
@@ -67,17 +67,17 @@ struct Key {
     blended_cast: bool,
 }
 
-/// What a mean over frames has seen since the light that it is a mean of has changed.
+/// Changes of the light that a temporal mean has seen.
 #[derive(Debug, Clone, Copy)]
 pub struct LightChanges {
-    /// Frames since a change; as many as can be where there was none.
+    /// Frames since the last change; `u32::MAX` if there was none.
     still: u32,
-    /// Frames since one that was a sample of a picture, of which no later frame is a part.
+    /// Frames since one that was a sample of a supersampled image. Later frames do not average with it.
     together: u32,
 }
 
 impl Default for LightChanges {
-    /// Of a mean that no frame is a part of yet.
+    /// Empty history.
     fn default() -> Self {
         Self {
             still: u32::MAX,
@@ -87,12 +87,13 @@ impl Default for LightChanges {
 }
 
 impl LightChanges {
-    /// Frames that are averaged while light changes.
+    /// Maximum history length while light changes.
     const CHANGING: u32 = 4;
-    /// Frames after which such a mean has hardly anything from before the change: 3 % of it.
+    /// Frames after which such a mean contains only 3 % from before the change.
     const GONE: u32 = 12;
 
-    /// Earlier frames that count in this frame, in which light has `changed` since the last. Once per frame.
+    /// Returns the maximum history length for this frame. `changed` says if light has changed since the last
+    /// frame. Call it once per frame.
     pub fn remembered(&mut self, changed: bool, is_one_of_many: bool) -> u32 {
         self.still = match changed {
             true => 0,
@@ -108,7 +109,7 @@ impl LightChanges {
 }
 
 impl History {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
         let (taps, surfaces) = (Store(TAPS_FORMAT), Store(SURFACES_FORMAT));
@@ -125,7 +126,7 @@ impl History {
         }
     }
 
-    /// Finds where the last frame saw each pixel's surface, where the frame samples a signal.
+    /// Finds each pixel's surface in the last frame, if the frame samples a signal.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -196,7 +197,7 @@ impl History {
 }
 
 impl Key {
-    /// `None` where the frame samples nothing that is averaged.
+    /// Returns the key, or `None` if the frame samples no averaged signal.
     fn of(frame: &Prepared<'_>) -> Option<Self> {
         let config = &frame.config;
         let occlusion = frame.samples_occlusion.then(|| config.occlusion.clone());
@@ -214,7 +215,7 @@ impl Key {
         })
     }
 
-    /// The most frames that one of the signals averages.
+    /// Returns the longest history of the signals.
     fn longest(&self) -> u32 {
         let occlusion = self.occlusion.as_ref().map_or(1, |settings| settings.history);
         let shadows = self.shadows.as_ref().map_or(1, |settings| settings.history);
@@ -234,7 +235,7 @@ impl Images {
         }
     }
 
-    /// The surfaces of the last frame, and of the one with this number.
+    /// Returns the surfaces of the last frame, and those of frame `frame`.
     fn surfaces_of(&self, frame: u32) -> [&GpuImage; 2] {
         let [even, odd] = &self.surfaces;
         match frame.is_multiple_of(2) {

@@ -1,4 +1,4 @@
-//! `motion`: how far the point that a pixel shows has moved since the last frame.
+//! `motion`: displacement of each pixel's surface point since the last frame.
 
 use crate::{
     bindings::Layouts,
@@ -24,16 +24,16 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 const FORMAT: Format = Format::Rgba32Float;
 
-/// The pass. Its image has one texel until something moves.
+/// Motion pass. Its image has one texel until something moves.
 #[derive(Debug)]
 pub struct MotionPass {
     kernel: Kernel,
     params: Uniform<MotionParams>,
     output: GpuImage,
     camera: Carried<Camera>,
-    /// Whether the last frame's motion is known.
+    /// True if the last frame computed motion.
     is_known: bool,
-    /// Whether the image holds it; otherwise nothing moved.
+    /// True if the image holds it; otherwise nothing moved.
     has_output: bool,
 }
 
@@ -58,7 +58,7 @@ impl Camera {
 }
 
 impl MotionPass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let uniform = Binding::Uniform;
@@ -74,9 +74,8 @@ impl MotionPass {
         }
     }
 
-    /// Finds how far each pixel's point has moved, where the frame asks for its motion. `last_positions` are the
-    /// vertices of the last frame where they differ from this one's. Without a last frame of the same scene nothing
-    /// has moved.
+    /// Computes each pixel's displacement if the frame needs motion. `last_positions` are the vertices of the
+    /// last frame, if they differ from this one's. Without a last frame of the same scene, nothing has moved.
     pub fn record<'a>(
         &'a mut self,
         recording: &mut Recording<'_>,
@@ -140,14 +139,14 @@ impl MotionPass {
         })
     }
 
-    /// Whether the last frame asked for its motion.
+    /// True if the last frame computed motion.
     pub fn is_known(&self) -> bool {
         self.is_known
     }
 
-    /// The motion of the last frame, whose G-buffer is given, without its vertices.
+    /// Returns the motion of the last frame, whose G-buffer is given, without its vertices.
     pub fn output<'a>(&'a self, gbuffer: &'a GBuffer) -> Motion<'a> {
-        // Where nothing has moved, any image that the binding takes will do.
+        // If nothing has moved, any image of the right binding type will do.
         let displacement = match self.has_output {
             true => &self.output,
             false => &gbuffer.position,

@@ -1,5 +1,5 @@
-//! A sampled signal that is averaged over frames and over neighbouring pixels: eight bytes a pixel, whose
-//! meaning its shaders know.
+//! Denoising of a sampled signal over frames and neighbouring pixels. It has eight bytes per pixel, whose
+//! meaning its shaders define.
 
 use crate::{
     edges::{FRESH, FRESH_FORMAT, Reprojection, SURFACES, TAPS, UNUSED, fitted},
@@ -18,70 +18,70 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 const FORMAT: Format = Format::Rg32Uint;
 const PARAMS: &str = "signal.params";
 
-/// Means of a signal, over frames or neighbours.
+/// Binding of a signal's means over frames or neighbours.
 pub const MEANS: Binding = Binding::Texels(FORMAT);
 
-/// The images of a signal. They belong to the history of [`History`](crate::history::History).
+/// Images of a signal. They are valid for the history of [`History`](crate::history::History).
 #[derive(Debug)]
 pub struct Signal {
-    /// Means: of the last frame and of this one, by the parity of [`Reprojection::index`].
+    /// Temporal means of the last frame and of this one, indexed by the parity of [`Reprojection::index`].
     means: [GpuImage; 2],
-    /// The result of the filter's second round.
+    /// Result of the second spatial filter pass.
     smooth: GpuImage,
-    /// Parameters of each [`Tap`].
+    /// Parameters for each [`Tap`].
     params: UniformArray<SignalParams>,
 }
 
-/// How a signal is averaged.
+/// Averaging parameters of a signal.
 #[derive(Debug, Clone, Copy)]
 pub struct Averaging {
-    /// Earlier frames that count.
+    /// Maximum history length in earlier frames.
     pub remembered: u32,
-    /// Rays of a pixel that a frame stands for.
+    /// Rays per pixel that each frame counts as.
     pub rays: u32,
-    /// Whether neighbours are averaged.
+    /// True if the signal is filtered spatially.
     pub filters: bool,
-    /// First layer of what is fresh.
+    /// First layer of the noisy input.
     pub layer: u32,
-    /// Of two lights: 1 where the light has a size.
+    /// For each of two lights, 1 if it is an area light.
     pub soft: [f32; 2],
-    /// Whether edges of their shadows get more rays.
+    /// True if edges of their shadows get extra rays.
     pub sharpens: bool,
-    /// Of radiance: how much less bright radiance counts among neighbours, over the radiance that is shown like a colour
-    /// of 1.
+    /// For signals of radiance, compression of bright values in averages over neighbours. It is divided by
+    /// the radiance that is displayed like an unlit colour of 1.
     pub compression: f32,
 }
 
-/// What a frame adds to a signal.
+/// Input of a frame to a signal.
 #[derive(Debug, Clone, Copy)]
 pub struct Fresh<'a> {
-    /// What its rays found, of [`FRESH_FORMAT`].
+    /// Noisy result of its rays, in [`FRESH_FORMAT`].
     pub found: &'a GpuImage,
-    /// Where the last frame has the means.
+    /// Reprojected pixels of the last frame's means.
     pub taps: &'a [&'a GpuImage],
-    /// The edges of the last frame, and where this one's are told, of shaders that find them.
+    /// Shadow edges of the last frame and of this one, for shaders that find them.
     pub edges: Option<[&'a GpuImage; 2]>,
 }
 
-/// The shaders of a signal.
+/// Shaders of a signal.
 #[derive(Debug, Clone, Copy)]
 pub struct Shaders {
-    /// Label of their passes.
+    /// Label of the passes.
     pub label: &'static str,
-    /// Their file.
+    /// Path of the shader file.
     pub path: &'static str,
-    /// Entry points that average over frames and over neighbours.
+    /// Entry points of the temporal and the spatial filter.
     pub entries: [&'static str; 2],
-    /// Images of taps: one, or one for each light of two.
+    /// Number of images of reprojected pixels: one, or one for each of two lights.
     pub taps: usize,
-    /// Whether averaging over frames finds edges.
+    /// True if the temporal filter finds edges.
     pub finds_edges: bool,
 }
 
-/// How far apart the filter reads neighbours.
+/// Distance between the taps of the spatial filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tap {
-    /// Not at all.
+    /// No spatial filtering.
     None,
     /// One pixel.
     Nearest,
@@ -94,16 +94,16 @@ enum Tap {
 /// Distance of each [`Tap`] in pixels.
 const TAP_STEPS: [u32; 4] = [0, 1, 2, 4];
 
-/// What is left to be done by the pass that knows what the signal means: the last round.
+/// Input of the last filter round, which the pass that interprets the signal does itself.
 #[derive(Debug)]
 pub struct LastRound<'a> {
-    /// Its parameters.
+    /// Filter parameters.
     pub params: wgpu::BufferBinding<'a>,
-    /// The signal so far.
+    /// Signal so far.
     pub signal: &'a GpuImage,
 }
 
-/// `signal_filter`: the passes that average a signal.
+/// `signal_filter`: temporal and spatial filter of a signal.
 #[derive(Debug)]
 pub struct SignalFilter {
     label: &'static str,
@@ -112,7 +112,7 @@ pub struct SignalFilter {
 }
 
 impl Signal {
-    /// Not used yet.
+    /// Creates unused images.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         Self::of_size(gpu, UNUSED)
     }
@@ -128,7 +128,7 @@ impl Signal {
         })
     }
 
-    /// Makes room for pictures of `size` pixels.
+    /// Resizes the images to `size` pixels.
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
         if self.smooth.size() != size {
             *self = fitted(gpu, size, || Self::of_size(gpu, size))??;
@@ -160,7 +160,7 @@ impl Signal {
 }
 
 impl SignalFilter {
-    /// Ready to be compiled, with values for `override` constants of the shaders.
+    /// Creates the passes without compiling them, with values for `override` constants of the shaders.
     pub fn new(
         gpu: &Gpu,
         layouts: &crate::bindings::Layouts,
@@ -188,7 +188,7 @@ impl SignalFilter {
         }
     }
 
-    /// Adds what is `fresh` to the means of `signal`, and averages neighbours but for the last round.
+    /// Accumulates `fresh` into the means of `signal`, and runs all spatial filter rounds but the last.
     pub fn record<'a>(
         &self,
         recording: &mut Recording<'_>,
@@ -202,7 +202,7 @@ impl SignalFilter {
         let signal = &*signal;
         let params = |tap: Tap| signal.params.at(tap as usize);
         let [even, odd] = &signal.means;
-        // The last frame's means are read once, and then have room for the filter's first round.
+        // The last frame's means are read once. Their image then takes the result of the first filter round.
         let (last, now) = match history.index.is_multiple_of(2) {
             true => (odd, even),
             false => (even, odd),
@@ -236,7 +236,7 @@ impl SignalFilter {
         })
     }
 
-    /// Adds its kernels.
+    /// Adds its kernels to `needs`.
     pub fn announce(&self, filters: bool, needs: &mut Needs) {
         self.accumulate.needs(needs);
         if filters {

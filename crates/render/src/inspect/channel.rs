@@ -1,4 +1,4 @@
-//! `channel`: one channel of the frame as floats, for AOVs and debug views.
+//! `channel`: writes one channel of the frame as floats, for AOVs and debug views.
 
 use crate::{
     aov::Channel,
@@ -19,22 +19,22 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 const FORMAT: Format = Format::Rgba32Float;
 
-/// The pass. Its image has one texel until a channel is asked for.
+/// Pipeline of the pass and its image, which has one texel until a channel is requested.
 #[derive(Debug)]
 pub struct ChannelPass {
     kernel: Kernel,
     params: Uniform<ChannelParams>,
     output: GpuImage,
-    /// What stands for volumes where there are none.
+    /// Placeholder for volumes if there are none.
     nothing: GpuImage,
 }
 
-/// The frame that a channel is taken from.
+/// Frame that a channel is read from.
 #[derive(Debug, Clone, Copy)]
 pub struct ChannelSource<'a> {
     /// Bind group of [`Layouts::frame`].
     pub group: &'a wgpu::BindGroup,
-    /// The scene.
+    /// Buffers of the scene.
     pub buffers: &'a SceneBuffers,
     /// Output of `gbuffer`.
     pub gbuffer: &'a GBuffer,
@@ -46,7 +46,7 @@ pub struct ChannelSource<'a> {
     pub motion: Motion<'a>,
     /// Measurements of the surfaces.
     pub measured: Measured<'a>,
-    /// What all volumes do, as `volume_compose` makes it.
+    /// Total of all volumes, as `volume_compose` writes it.
     pub volumes: Option<&'a GpuImage>,
 }
 
@@ -55,14 +55,14 @@ pub struct ChannelSource<'a> {
 pub struct Measured<'a> {
     /// Output of `deviation`.
     pub deviation: &'a GpuImage,
-    /// Output of `intersections`: a bit a triangle.
+    /// Output of `intersections`, with one bit per triangle.
     pub through: &'a wgpu::Buffer,
     /// Image of the guest.
     pub guest: &'a GpuImage,
 }
 
 impl ChannelPass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [
             Binding::Uniform,
@@ -95,7 +95,7 @@ impl ChannelPass {
         }
     }
 
-    /// Writes `channel` of a frame. Of [`Channel::Lit`] that is linear radiance before exposure.
+    /// Writes `channel` of a frame. For [`Channel::Lit`], that is linear radiance before exposure.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -158,7 +158,7 @@ impl ChannelPass {
         )
     }
 
-    /// The channel that was written last.
+    /// Channel that was written last.
     pub fn output(&self) -> &GpuImage {
         &self.output
     }

@@ -1,4 +1,4 @@
-//! The tree over a surface that is compared with, and signed distances from it.
+//! Tree over a reference surface, and signed distances from it.
 
 use canopy_bvh::{
     Error, Result,
@@ -25,35 +25,35 @@ use std::{
     thread,
 };
 
-/// Triangles that are tested without going further down.
+/// Subtrees with at most this many triangles are tested without further traversal.
 pub(crate) const LEAF_CUTOFF: u32 = 4;
 
-/// A surface to measure from.
+/// Reference surface for deviations, on the GPU.
 #[derive(Debug)]
 pub struct ComparedTree {
-    /// The surface.
+    /// Source of the surface.
     pub compared: Arc<Compared>,
     pub(crate) tree: Tree,
-    /// Moments for winding numbers; `None` for a surface with open edges, which has no inside.
+    /// Moments for winding numbers, or `None` for a surface with open edges, which has no inside.
     pub(crate) moments: Option<Moments>,
     query: NearestPoints,
     winding: Winding,
-    /// The point from which the tree's positions are counted.
+    /// Origin of the tree's positions.
     pub(crate) origin: Vec3,
-    /// Of the surface, in metres.
+    /// Size of the surface in metres.
     pub(crate) size: f32,
 }
 
-/// How a list of points is measured: in batches, each of which is waited for.
+/// Batch size and cancellation of a measurement. Each batch blocks until its results arrive.
 #[derive(Debug)]
 pub struct Batches {
-    /// Points that the GPU is given at once. Whatever else it is given meanwhile waits for them.
+    /// Points of a batch. Other GPU work waits for the batch.
     points: usize,
     cancelled: AtomicBool,
 }
 
 impl Batches {
-    /// For a program that does nothing else meanwhile.
+    /// Large batches, for a program without other GPU work.
     pub fn large() -> Self {
         Self {
             points: 1 << 18,
@@ -61,7 +61,7 @@ impl Batches {
         }
     }
 
-    /// For a program that draws meanwhile: small enough that no frame waits for long.
+    /// Small batches for a program that renders at the same time, so that no frame waits for long.
     pub fn between_frames(gpu: &Gpu) -> Self {
         let points = match gpu.capabilities.has_gpu {
             true => 1 << 15,
@@ -73,27 +73,27 @@ impl Batches {
         }
     }
 
-    /// Ends the measurement after the batch that is under way, with [`Error::Cancelled`].
+    /// Ends the measurement after the current batch, with [`Error::Cancelled`].
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 }
 
-/// All that was measured of a surface.
+/// Result of a measurement.
 #[derive(Debug)]
 pub struct Measurement {
-    /// Its vertices.
+    /// Measured vertices.
     pub vertices: Vec<Measured>,
-    /// Figures of vertices and samples.
+    /// Statistics of vertices and samples.
     pub statistics: Statistics,
 }
 
 impl ComparedTree {
-    /// Uploads a surface and builds its tree, without a wait.
+    /// Uploads a surface and builds its tree, without blocking.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where it is too large for the adapter.
+    /// [`Error::Limit`] if the surface is too large for the adapter.
     pub fn new(gpu: &Gpu, compared: Arc<Compared>) -> Result<Self> {
         let in_tree = |position: &Vec3| is_in_tree(*position);
         let bounds = Aabb::of(compared.positions.iter().copied().filter(in_tree));
@@ -140,12 +140,13 @@ impl ComparedTree {
         })
     }
 
-    /// Measures the vertices of `triangles` over `positions`, and about `samples` points between them, and
-    /// waits for it. Triangles that are nowhere count for nothing. The tolerance is in metres.
+    /// Measures the vertices of `triangles` over `positions` and about `samples` points between them, and
+    /// blocks until the results arrive. Triangles with non-finite or far positions are skipped. The tolerance
+    /// is in metres.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] where no triangle is left; those of [`ComparedTree::nearest`].
+    /// [`Error::NotFound`] if no triangle is left, and any error of [`ComparedTree::nearest`].
     pub fn measure(
         &self,
         gpu: &Gpu,
@@ -159,7 +160,7 @@ impl ComparedTree {
         let samples = surface_points::samples(positions, triangles, samples);
         let samples = self.measured(gpu, samples, batches)?;
         if samples.is_empty() {
-            let why = "no triangles are shown to measure";
+            let why = "there are no visible triangles to measure";
             return Err(Error::NotFound(why.into()));
         }
         Ok(Measurement {
@@ -168,7 +169,7 @@ impl ComparedTree {
         })
     }
 
-    /// Where the surface is nearest to each of `points`, but for those that are nowhere.
+    /// Nearest point of the surface to each of `points` that is within the reach of trees.
     fn measured(&self, gpu: &Gpu, mut points: Vec<SurfacePoint>, batches: &Batches) -> Result<Vec<Measured>> {
         points.retain(|point| is_in_tree(point.position));
         let positions: Vec<Vec3> = points.iter().map(|point| point.position).collect();
@@ -179,12 +180,13 @@ impl ComparedTree {
         Ok(all.filter_map(measured).collect())
     }
 
-    /// Finds the nearest place of the surface to each of `points`: which triangle by the tree, where on it in f64, and on which
-    /// side by the winding number, or by the pseudonormal where the surface has open edges.
+    /// Nearest point of the surface to each of `points`. The tree finds the triangle, and f64 arithmetic
+    /// finds the point on it. The sign comes from the winding number, or from the pseudonormal if the surface
+    /// has open edges.
     ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`]; [`Error::Gpu`] where the device is lost.
+    /// [`Error::Cancelled`], or [`Error::Gpu`] if the device is lost.
     pub fn nearest(
         &self,
         gpu: &Gpu,
@@ -242,7 +244,7 @@ impl ComparedTree {
     }
 }
 
-/// Whether trees reach as far.
+/// True if a position is finite and within the reach of trees.
 pub fn is_in_tree(position: Vec3) -> bool {
     position.is_finite() && position.abs().max_element() < TREE_REACH
 }

@@ -1,4 +1,5 @@
-//! `deviation`: how far what each pixel sees is from the surface that the scene is compared with.
+//! `deviation`: signed distance of each pixel's surface point from the surface that the scene is compared
+//! with.
 
 use super::compared_tree::{ComparedTree, LEAF_CUTOFF};
 use crate::{
@@ -18,10 +19,10 @@ use canopy_bvh::{
 use std::sync::Arc;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
-/// Distance in metres, and over the range of the colours.
+/// Format of a distance in metres, and of the distance over the range of the colours.
 const FORMAT: Format = Format::Rg32Float;
 
-/// The pass. Its image has one texel until it is asked for.
+/// Pipelines of the pass and its image, which has one texel until it is requested.
 #[derive(Debug)]
 pub struct Deviation {
     closed: Kernel,
@@ -33,7 +34,7 @@ pub struct Deviation {
 }
 
 impl Deviation {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu) -> Self {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
         let kernel = |entry, moments: &[Binding]| {
@@ -52,22 +53,23 @@ impl Deviation {
         }
     }
 
-    /// Measures from this surface from now on.
+    /// Sets the reference surface.
     pub fn set(&mut self, compared: Option<Arc<ComparedTree>>) {
         self.compared = compared;
     }
 
-    /// What it measures from.
+    /// Reference surface.
     pub fn compared(&self) -> Option<&Arc<ComparedTree>> {
         self.compared.as_ref()
     }
 
-    /// Whether there is a surface to measure from.
+    /// True if a reference surface is set.
     pub fn is_set(&self) -> bool {
         self.compared.is_some()
     }
 
-    /// Measures all pixels where the frame wants it. Without a surface to measure from, the image has a texel.
+    /// Measures all pixels if the frame shows the channel. Without a reference surface, the image has one
+    /// texel.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -116,7 +118,7 @@ impl Deviation {
         Ok(&self.output)
     }
 
-    /// What was measured last.
+    /// Last measurement.
     pub fn output(&self) -> &GpuImage {
         &self.output
     }

@@ -1,4 +1,4 @@
-//! Hook by which another package draws a channel.
+//! Hook for a channel that another package draws.
 
 use crate::{
     aov::Heat,
@@ -9,19 +9,19 @@ use crate::{
 use canopy_bvh::{Result, gpu::GpuImage};
 use std::{any::Any, fmt::Debug};
 
-/// A pass of another package, whose image the channel `lab` shows. Its settings are its own.
+/// Pass of another package whose image the channel `lab` shows. Its settings belong to that package.
 pub trait GuestPass: Any + Debug + LifeCycle + Send {
-    /// Records the image of a frame that wants the channel ([`FrameInput::wants`](crate::FrameInput::wants)): four
-    /// floats a pixel. Releases what it holds where the frame does not.
+    /// Records the image, with four floats per pixel, if the frame shows the channel
+    /// ([`FrameInput::wants`](crate::FrameInput::wants)). Otherwise frees the pass's resources.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](canopy_bvh::Error::Limit) and [`Error::Gpu`](canopy_bvh::Error::Gpu), as for any pass.
+    /// [`Error::Limit`](canopy_bvh::Error::Limit) and [`Error::Gpu`](canopy_bvh::Error::Gpu), like any pass.
     fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>, gbuffer: &GBuffer) -> Result<()>;
 
-    /// Image of the last frame; `None` where it was drawn without.
+    /// Image of the last frame, or `None` if the frame did not show the channel.
     fn output(&self) -> Option<&GpuImage>;
 
-    /// Colours of magnitudes in which the image is shown; `None` where it has colours of its own.
+    /// Heat map of the image, or `None` if the image has colours of its own.
     fn heat(&self) -> Option<Heat>;
 }

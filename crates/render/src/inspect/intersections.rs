@@ -1,4 +1,4 @@
-//! `intersections`: which triangles pass through triangles of other meshes, and which meshes those are.
+//! `intersections`: finds triangles that intersect triangles of other meshes, and the pairs of those meshes.
 
 use crate::{
     aov::Channel,
@@ -26,21 +26,21 @@ use std::{cmp::Reverse, sync::Arc};
 use wgpu::BufferUsages as Usage;
 
 wgsl_constants! {
-    /// Words in front of the pairs of meshes: pairs of triangles, triangles, and pairs of triangles whose meshes found
-    /// no room.
+    /// Words in front of the mesh pairs. They count triangle pairs, triangles, and triangle pairs whose
+    /// meshes exceed the capacity.
     const INTERSECTION_HEADER: u32 = 3;
-    /// Pairs of meshes that there is room for, a power of two.
+    /// Capacity for mesh pairs, a power of two.
     const INTERSECTION_MESHES: u32 = 1024;
-    /// Words of each: both meshes, plus 1, and how many pairs of triangles they have.
+    /// Words of a mesh pair, which are both mesh indices plus 1 and the number of triangle pairs.
     const INTERSECTION_WORDS: u32 = 3;
 }
 
 const LABEL: &str = "intersections";
-/// Words that come back.
+/// Words that are read back.
 const WORDS: usize = (INTERSECTION_HEADER + INTERSECTION_MESHES * INTERSECTION_WORDS) as usize;
-/// Triangles that are tested without going further down.
+/// Subtrees with at most this many triangles are tested without further traversal.
 const LEAF_CUTOFF: u32 = 4;
-/// Leaves of a dispatch, so that none takes long.
+/// Leaves per dispatch, which bounds the duration of a dispatch.
 const PART_LEAVES: u32 = 1 << 15;
 
 impl IntersectionCounts {
@@ -62,35 +62,36 @@ impl IntersectionCounts {
     }
 }
 
-/// The pass. Its bits have no room until they are asked for.
+/// Pipeline of the pass and its results. The bit mask is empty until it is requested.
 #[derive(Debug)]
 pub struct Intersections {
     kernel: Kernel,
     tree: wgpu::BindGroupLayout,
     query: Uniform<PairQuery>,
-    /// The first leaf of each part.
+    /// First leaf of each dispatch.
     first_leaves: UniformArray<u32>,
-    /// A bit a triangle.
+    /// Bit mask of the triangles.
     through: wgpu::Buffer,
     found: wgpu::Buffer,
     readback: Counters<WORDS>,
     counts: Option<Arc<IntersectionCounts>>,
-    /// What they are of: [`SceneBuffers::version`](crate::SceneBuffers::version).
+    /// [`SceneBuffers::version`](crate::SceneBuffers::version) of the scene that the results belong to.
     version: Option<u64>,
-    /// Answers from this number on are of that scene.
+    /// Index of the first readback for that scene.
     first_answer: u64,
-    /// Whether the bits are those of the trees, and whether their counts come back: not where too many were under way.
+    /// True in `Some` if the counts are being read back, which fails if too many readbacks are in flight.
+    /// `None` if the bit mask does not match the trees.
     known: Carried<Option<ComesBack>>,
 }
 
 type ComesBack = bool;
 
 impl Intersections {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](canopy_bvh::Error::Limit) where the device has no buffer for its uniforms.
+    /// [`Error::Limit`](canopy_bvh::Error::Limit) if its uniforms exceed a limit of the device.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
         let bindings = [Binding::Uniform, Binding::Uniform, Write, Write];
@@ -112,8 +113,8 @@ impl Intersections {
         })
     }
 
-    /// Looks for them where the frame wants them and the trees have changed since. Returns a bit a triangle of the merged
-    /// buffers, or one word without a meaning.
+    /// Finds the intersections if the frame shows them and the trees have changed. Returns a bit mask of the
+    /// triangles in the merged buffers, or a placeholder word.
     pub fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>) -> Result<&wgpu::Buffer> {
         let World {
             frame,
@@ -185,12 +186,12 @@ impl Intersections {
         });
     }
 
-    /// Whether the last frame has looked for them.
+    /// True if the last frame has results.
     pub fn is_known(&self) -> bool {
         matches!(self.known.last(), Some(Some(_)))
     }
 
-    /// A bit a triangle of the last frame.
+    /// Bit mask of the triangles in the last frame.
     pub fn output(&self) -> &wgpu::Buffer {
         &self.through
     }

@@ -1,4 +1,4 @@
-//! Channels: what the picture shows in place of light, and what is measured for that.
+//! Channels that the picture shows instead of lit surfaces, and the measurements for them.
 
 pub mod channel;
 pub mod compared_tree;
@@ -24,24 +24,24 @@ use guest::GuestPass;
 use intersections::Intersections;
 use wgpu::{TextureFormat, TextureUsages};
 
-/// The passes.
+/// Passes of all channels.
 #[derive(Debug)]
 pub struct Inspect {
     pub(super) deviation: Deviation,
     pub(super) intersections: Intersections,
-    /// Draws the channel `lab`.
+    /// Pass for the channel `lab`.
     pub(super) guest: Option<Box<dyn GuestPass>>,
-    /// Stands for the guest's image where there is none.
+    /// Placeholder for the guest's image.
     nothing: GpuImage,
     pub(super) channel: ChannelPass,
 }
 
 impl Inspect {
-    /// Ready to be compiled.
+    /// Creates the passes without compiling their pipelines.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             deviation: Deviation::new(gpu),
@@ -58,8 +58,8 @@ impl Inspect {
         })
     }
 
-    /// Measures what the frame wants to be known, and writes the channel that it shows. Returns that, or the last one where
-    /// the frame is lit. `volumes` is what all volumes do.
+    /// Measures the quantities that the frame needs and writes the channel that it shows. Returns that
+    /// channel, or the previous one if the frame is lit. `volumes` is the total of all volumes.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -95,12 +95,12 @@ impl Inspect {
         })
     }
 
-    /// Image of the guest in the last frame, where it has drawn one.
+    /// Image of the guest in the last frame, if it has drawn one.
     pub(super) fn guest_image(&self) -> Option<&GpuImage> {
         self.guest.as_ref()?.output()
     }
 
-    /// Colours of magnitudes in which `channel` is shown; `None` where it has others.
+    /// Heat map of `channel`, or `None` if it has other colours.
     fn heat(&self, channel: Channel, config: &Settings) -> Option<Heat> {
         match channel {
             Channel::Lab => self.guest.as_ref()?.heat(),
@@ -108,7 +108,7 @@ impl Inspect {
         }
     }
 
-    /// The pass that writes channels, and what was measured of the surfaces of the last frame.
+    /// Pass that writes channels, and the measurements of the last frame's surfaces.
     pub(super) fn channel_and_measured(&mut self) -> (&mut ChannelPass, Measured<'_>) {
         let guest = self.guest.as_ref();
         let measured = Measured {

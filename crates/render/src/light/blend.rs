@@ -1,5 +1,5 @@
-//! `blend`: alpha-blended and transmissive surfaces, and blended points and lines, over the lit image, back
-//! to front.
+//! `blend`: draws alpha-blended and transmissive surfaces, and blended points and lines, over the lit image
+//! from back to front.
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
@@ -23,31 +23,32 @@ use canopy_bvh::{
 };
 use wgpu::{ShaderStages, TextureUsages as Usage};
 
-/// The pass.
+/// Pipelines and bind group layout of the pass.
 #[derive(Debug)]
 pub struct Blend {
     plain: [Sides; 1],
-    /// For materials with layers: what dims the things behind, and what is added to them.
+    /// Pipelines for layered materials, one that attenuates the background and one that adds light to it.
     layered: [Sides; 2],
-    /// For points and lines.
+    /// Pipelines for points and lines.
     segments: SegmentPipelines,
-    /// Group 1: the trees, what the front-most surfaces reflect, and fog and volumes in front.
+    /// Layout of group 1, with the trees, the reflections of front-most surfaces, and the fog and volumes in
+    /// front.
     layout: wgpu::BindGroupLayout,
-    /// What stands for the surfaces and for what they reflect where nothing is traced.
+    /// Placeholder for the surfaces' ids if reflections are not traced.
     nothing: GpuImage,
 }
 
-/// What is drawn of a part.
+/// Draw of a part.
 #[derive(Clone, Copy)]
 enum Piece {
     Triangles(Run),
     Segments(SegmentRun),
 }
 
-/// A pipeline for each side.
+/// Pipelines for back faces and front faces.
 #[derive(Debug)]
 struct Sides {
-    /// Far sides, drawn before near ones where a material is double-sided.
+    /// Back faces, drawn before front faces if a material is double-sided.
     back: OnDemand<wgpu::RenderPipeline>,
     front: OnDemand<wgpu::RenderPipeline>,
 }
@@ -55,9 +56,9 @@ struct Sides {
 impl LifeCycle for Blend {}
 
 impl Blend {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        // Materials with layers leave room for one more sampled texture.
+        // Layered materials leave only one sampled texture below the limit, so the ids are a storage texture.
         let own = [Binding::Load(WORD_FORMAT), Binding::Read];
         let ahead = [&Air::BINDINGS[..], &VolumeLayers::BINDINGS].concat();
         let bindings = [&Tree::BINDINGS[..], &own, &ahead].concat();
@@ -67,8 +68,8 @@ impl Blend {
             .collect();
         let layout = pass::layout(gpu, "blend", &bindings);
         use wgpu::BlendFactor::{One, OneMinusSrcAlpha, Src, Zero};
-        // Radiance, and colours that are shown as they are: the same for both, as not all adapters can tell
-        // targets apart.
+        // Targets for radiance and for display colours. Their states are equal, because not all adapters
+        // support different blend states for each target.
         let targets = |blend| {
             vec![
                 wgpu::ColorTargetState {
@@ -136,7 +137,7 @@ impl Blend {
         }
     }
 
-    /// What draws a surface, one after the other.
+    /// Pipelines that draw a surface, in this order.
     fn steps(&self, surface: &Surface) -> &[Sides] {
         if surface.layered {
             &self.layered
@@ -145,8 +146,8 @@ impl Blend {
         }
     }
 
-    /// Draws the blended parts of the scene over `radiance`, the farthest first. Those that `blended` shows
-    /// show what is `reflected`. All are seen through the volumes in front of them.
+    /// Draws the blended parts of the scene over `radiance`, the farthest first. Surfaces in `blended` show
+    /// `reflected`. All are seen through the volumes in front of them.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -232,7 +233,7 @@ impl Blend {
         Ok(())
     }
 
-    /// Adds what draws all blended surfaces, points and lines of a scene, in sight or not.
+    /// Adds the pipelines for all blended surfaces, points and lines of a scene, visible or not.
     pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
         let buffers = frame.buffers;
         for (run, _) in buffers.draws.over_surfaces(frame.traces_reflections) {
@@ -250,7 +251,7 @@ impl Blend {
     }
 }
 
-/// What is drawn, with the index of each part.
+/// Draws of the blended parts, with the index of each part.
 fn pieces<'a>(frame: &'a Frame<'_>, buffers: &'a SceneBuffers) -> impl Iterator<Item = (Piece, usize)> + 'a {
     let draws = &buffers.draws;
     let triangles = draws.over_surfaces(frame.traces_reflections);

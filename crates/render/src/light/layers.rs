@@ -1,4 +1,4 @@
-//! `layers`: surfaces whose materials have layers, lit where the G-buffer shows them.
+//! `layers`: shades the layered materials in the G-buffer.
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
@@ -16,7 +16,7 @@ use canopy_bvh::{
 };
 use wgpu::ShaderStages;
 
-/// The pass.
+/// Pipelines of the pass.
 #[derive(Debug)]
 pub struct LayersPass {
     single_sided: OnDemand<wgpu::RenderPipeline>,
@@ -27,9 +27,9 @@ pub struct LayersPass {
 impl LifeCycle for LayersPass {}
 
 impl LayersPass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        // Materials with layers leave room for one more sampled texture.
+        // Layered materials leave only one sampled texture below the limit, so the ids are a storage texture.
         let ids = Binding::Load(WORD_FORMAT);
         let bindings = [ids, Binding::Read, Binding::Read, Binding::Read];
         let bindings = bindings.into_iter().chain(Air::BINDINGS);
@@ -45,7 +45,7 @@ impl LayersPass {
                 cull_mode,
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 indexed: false,
-                // Where they are what the G-buffer shows.
+                // Keeps only fragments that are the G-buffer's surface.
                 depth_compare: wgpu::CompareFunction::Equal,
                 group1: Some(layout.clone()),
                 layered: true,
@@ -66,7 +66,7 @@ impl LayersPass {
         }
     }
 
-    /// Lights the surfaces that `lighting` leaves out, into `radiance`.
+    /// Shades the surfaces that `lighting` leaves out, into `radiance`.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -127,7 +127,7 @@ impl LayersPass {
         Ok(())
     }
 
-    /// Adds what draws all layered surfaces of a scene, in sight or not.
+    /// Adds the pipelines for all layered surfaces of a scene, visible or not.
     pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
         for (_, surface) in frame.buffers.layered(frame.traces_reflections) {
             needs.add(self.pipeline(surface));

@@ -1,4 +1,4 @@
-//! `lighting`: the G-buffer, lights and environment to radiance.
+//! `lighting`: shades the G-buffer with the lights and the environment.
 
 use crate::{
     bindings::Layouts,
@@ -16,7 +16,7 @@ use canopy_bvh::{
 };
 use canopy_scene::framing::Ground;
 
-/// The pass.
+/// Pipelines and output of the pass.
 #[derive(Debug)]
 pub struct Lighting {
     kernels: Variants<3>,
@@ -26,7 +26,7 @@ pub struct Lighting {
 impl LifeCycle for Lighting {}
 
 impl Lighting {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let out = Store(HDR_FORMAT);
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
@@ -49,7 +49,7 @@ impl Lighting {
         self.kernels.of([maps, config.fog.is_there(), ground.is_some()])
     }
 
-    /// Lights what the G-buffer shows, but for surfaces with layers.
+    /// Shades the surfaces in the G-buffer, except layered ones.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -68,7 +68,7 @@ impl Lighting {
         if self.output.size() != frame.size {
             self.output = fitted(gpu, frame.size, || Radiance::new(gpu, frame.size))?;
         }
-        // Lights are what a pixel costs.
+        // The cost of a pixel is proportional to the number of lights.
         let lights = (frame.lights.len() as u32).clamp(1, 16);
         let [fog, fog_texture, fog_sampler] = air.bindings();
         recording.dispatch_pixels(

@@ -1,4 +1,4 @@
-//! The lights of a moment, in world space, and which of them is the sun: one at most.
+//! Lights of a frame in world space. At most one of them is the sun.
 
 use crate::{
     environment,
@@ -21,23 +21,23 @@ wgsl_constants! {
 /// `Light::shadow_view` of a light without shadow maps.
 pub const NO_SHADOW_VIEW: u32 = u32::MAX;
 
-/// How many lights a pixel sends shadow rays to, and how many rays.
+/// Number of lights and rays per light that a pixel traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LightPlan {
-    /// All lights.
+    /// Number of all lights.
     pub lights: u32,
-    /// Lights that a pixel has room for: all of them, or as many as the budget allows.
+    /// Light slots of a pixel. There is one for each light, or as many as the ray budget allows.
     pub slots: u32,
-    /// Rays to a light that has a size.
+    /// Rays to each light that has a size.
     pub rays: u32,
-    /// Rays to one of them, at edges of its shadow that have little history.
+    /// Rays to each light that has a size, at shadow edges with a short history.
     pub edge_rays: u32,
-    /// Whether a light has a size.
+    /// True if at least one light has a size.
     pub is_soft: bool,
 }
 
 impl LightPlan {
-    /// For `lights` within the budget of `shadows`.
+    /// Plans the rays to `lights` within the budget of `shadows`.
     pub fn new(lights: &[GpuLight], shadows: &Shadows) -> Self {
         let soft = lights.iter().filter(|light| light.radius > 0.0).count() as u32;
         let all = lights.len() as u32;
@@ -61,7 +61,7 @@ impl LightPlan {
         }
     }
 
-    /// Whether there are more lights than a pixel has room for.
+    /// True if there are more lights than slots, so that each pixel samples some of them.
     pub fn chooses(&self) -> bool {
         self.slots < self.lights
     }
@@ -72,29 +72,30 @@ impl LightPlan {
     }
 }
 
-/// How many lights may shine: those of the scene, and a sun.
+/// Upper bound for the number of lights, which are those of the scene and a sun.
 pub fn most(scene: &Scene) -> u32 {
     let lights = scene.nodes.iter().filter(|node| node.light.is_some());
     lights.count() as u32 + 1
 }
 
-/// Whether a light may have a size.
+/// True if a light may have a size.
 pub fn may_be_soft(scene: &Scene, config: &Settings) -> bool {
     let own = config.lights.radius != 0.0 || config.lights.radii.iter().any(|radius| *radius > 0.0);
     let of_file = scene.lights.iter().any(|light| light.radius.is_some());
     let lights = !scene.lights.is_empty();
-    // The sun of a file has the size that it has there, and so has the studio's key.
+    // A file's sun has the size it has in the file, and the studio's key light also has a size.
     let of_picture = (config.environment.is_file() && config.sun.enabled != Switch::On)
         || environment::placed_sun(None, config).is_some();
     (lights && (own || of_file)) || config.sun.angle > 0.0 || of_picture
 }
 
-/// The lights whose shadows are filtered together: two, or the last one.
+/// Lights whose shadows are filtered together. A pair has two lights, or only the last one.
 pub fn pair(lights: &[GpuLight], index: usize) -> &[GpuLight] {
     lights.chunks(2).nth(index).unwrap_or_default()
 }
 
-/// How many lights of a pair have their shadows filtered: 1 where the second has no size, or is none.
+/// Number of lights of a pair whose shadows are filtered, which is 1 if the second light has no size or does
+/// not exist.
 pub fn filtered(pair: &[GpuLight]) -> usize {
     match pair {
         [_, second] if second.radius > 0.0 => 2,
@@ -102,9 +103,10 @@ pub fn filtered(pair: &[GpuLight]) -> usize {
     }
 }
 
-/// Radius in metres of lights of which nothing states another.
+/// Default radius of a light in metres.
 pub const BULB: f32 = 0.05;
-/// Most of the scene's radius that it may be: a scene of a centimetre would lie within the lamp.
+/// Largest automatic radius of a light, relative to the scene's radius. A scene of one centimetre would
+/// otherwise fit inside the lamp.
 const BULB_MOST: f32 = 0.02;
 
 /// Sine of half the angular diameter of the settings' sun.
@@ -112,7 +114,7 @@ fn sun_radius(sun: &SunConfig) -> f32 {
     (0.5 * sun.angle).to_radians().sin()
 }
 
-/// Half the angular diameter of the sun's disc in radians, which has a size even where its shadows are hard.
+/// Half the angular diameter of the sun disc in radians. The disc has a size even if its shadows are hard.
 pub fn sun_disc_radius(sun: &SunConfig) -> f32 {
     match sun.angle {
         0.0 => atmosphere::SUN_RADIUS as f32,
@@ -120,8 +122,8 @@ pub fn sun_disc_radius(sun: &SunConfig) -> f32 {
     }
 }
 
-/// [`GpuLight::radius`] of light `index` of the scene: that of the settings for this light, else that of the
-/// file, else that of the settings for all lights.
+/// Radius of light `index` of the scene, for [`GpuLight::radius`]. In order of precedence, it comes from the
+/// settings of this light, the file, and the settings of all lights.
 fn radius(light: &Light, index: usize, config: &Settings, scene_radius: f32) -> f32 {
     let own = config.lights.radii.get(index).filter(|radius| **radius >= 0.0);
     match light.kind {
@@ -139,32 +141,32 @@ fn radius(light: &Light, index: usize, config: &Settings, scene_radius: f32) -> 
     }
 }
 
-/// Where the sun's light comes from.
+/// Source of the sun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SunSource {
-    /// The settings of `[sun]`.
+    /// Settings in `[sun]`.
     Settings,
-    /// The environment's file.
+    /// Image of the environment.
     Environment,
-    /// The brightest directional light of the scene that shines from above.
+    /// Brightest directional light of the scene that shines from above.
     Scene,
 }
 
-/// The sun that shines.
+/// Sun of a frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SunInForce {
-    /// Where it comes from.
+    /// Source of the sun.
     pub source: SunSource,
-    /// Unit vector in which its light travels.
+    /// Unit vector along which its light travels.
     pub direction: Vec3,
-    /// Illuminance of a surface that faces it, in lux a channel.
+    /// Illuminance of a surface that faces it, in lux for each channel.
     pub illuminance: Vec3,
     /// Half its angular diameter in radians.
     pub radius: f32,
 }
 
-/// The sun that shines on `scene` at `pose`, if one does. `of_file` is the sun of the environment's file, in
-/// the axes of the file.
+/// Returns the sun that shines on `scene` at `pose`, if there is one. `of_file` is the sun of the
+/// environment's file, in the file's axes.
 pub fn sun_in_force(
     scene: &Scene,
     pose: &Pose,
@@ -198,7 +200,7 @@ pub fn sun_in_force(
     })
 }
 
-/// The brightest directional light that shines from above.
+/// Index of the brightest directional light that shines from above.
 fn brightest_from_above(lights: &[GpuLight]) -> Option<usize> {
     let is_candidate = |light: &GpuLight| {
         light.kind == LIGHT_DIRECTIONAL && light.direction[1] < 0.0 && strength(light) > 0.0
@@ -211,8 +213,8 @@ fn strength(light: &GpuLight) -> f32 {
     Vec3::from(light.intensity).max_element()
 }
 
-/// Every light of `scene` at `pose`, the sun first where it shines, at most [`LIGHT_LIMIT`]. A sun of the
-/// settings takes the place of the scene's own. Shadow views are left open. `scene_radius`, in metres, bounds the
+/// Gathers the lights of `scene` at `pose`, at most [`LIGHT_LIMIT`], with the sun first. A sun of the
+/// settings replaces the scene's own. Shadow views are not assigned. `scene_radius` in metres limits the
 /// automatic size of lights.
 pub fn gather(scene: &Scene, pose: &Pose, config: &Settings, scene_radius: f32) -> Vec<GpuLight> {
     let config = &*config.lit_for(scene);
@@ -226,14 +228,14 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Settings, scene_radius: f32) 
         lights.insert(0, sun);
     }
     lights.truncate(LIGHT_LIMIT as usize);
-    // The studio's key light; the sun of a file is added where the file is known.
+    // The studio's key light is added here. A file's sun is added by the caller, which knows the file.
     if let Some(key) = environment::placed_sun(None, config) {
         add_sun(&mut lights, &key, config);
     }
     lights
 }
 
-/// Every light of `scene` at `pose`.
+/// Lights of `scene` at `pose`.
 fn of_scene(scene: &Scene, pose: &Pose, config: &Settings, scene_radius: f32) -> Vec<GpuLight> {
     let nodes = (0..).zip(&scene.nodes);
     nodes
@@ -250,8 +252,8 @@ fn of_scene(scene: &Scene, pose: &Pose, config: &Settings, scene_radius: f32) ->
         .collect()
 }
 
-/// The settings with the sky's sun where it is the scene's own: the brightest of its directional lights that
-/// shine from above, if the settings leave it to the scene. `lights` are those of the moment.
+/// Settings in which the sky's sun is the scene's own sun, if the settings leave it to the scene. That sun is
+/// the brightest of its directional lights that shine from above. `lights` are those of the frame.
 pub fn with_sun_of(scene: &Scene, lights: &[GpuLight], config: &Settings) -> Option<Settings> {
     let leaves_it = config.sun.enabled == Switch::Auto && !has_sun(scene, config);
     if !leaves_it || !config.environment.is_sky() {
@@ -266,7 +268,7 @@ pub fn with_sun_of(scene: &Scene, lights: &[GpuLight], config: &Settings) -> Opt
     Some(config)
 }
 
-/// Puts the sun of an environment's picture in front of `lights`, which it may take the last one from.
+/// Inserts the sun of an environment's image in front of `lights`. It may displace the last light.
 pub fn add_sun(lights: &mut Vec<GpuLight>, sun: &Sun, config: &Settings) {
     lights.truncate(LIGHT_LIMIT as usize - 1);
     let illuminance = sun.illuminance * config.environment.intensity;
@@ -284,19 +286,19 @@ fn directional(direction: Vec3, intensity: Vec3, radius: f32) -> GpuLight {
     }
 }
 
-/// Lights of `scene` that there is no room for: those past [`LIGHT_LIMIT`], the settings' sun counted.
+/// Number of lights of `scene` beyond [`LIGHT_LIMIT`], including the settings' sun.
 pub fn without_room(scene: &Scene, config: &Settings) -> usize {
     let lights = scene.nodes.iter().filter(|node| node.light.is_some()).count();
     (lights + usize::from(has_sun(scene, config))).saturating_sub(LIGHT_LIMIT as usize)
 }
 
-/// Whether the configuration's sun shines on `scene`.
+/// True if the settings' sun shines on `scene`.
 pub fn has_sun(scene: &Scene, config: &Settings) -> bool {
     let is_lit = scene.has_lights();
     config.lit_for(scene).has_sun(is_lit)
 }
 
-/// A light that shines along −Z.
+/// Places a light that shines along −Z in its local space.
 fn place(light: &Light, radius: f32, world_from_light: Mat4) -> GpuLight {
     let (kind, spot_scale, spot_offset) = match light.kind {
         LightKind::Directional => (LIGHT_DIRECTIONAL, 0.0, 0.0),

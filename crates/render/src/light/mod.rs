@@ -1,4 +1,4 @@
-//! Lights, and the passes that turn what is seen into radiance.
+//! Lights, and the passes that shade surfaces.
 
 pub mod blend;
 pub mod layers;

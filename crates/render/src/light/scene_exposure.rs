@@ -1,4 +1,4 @@
-//! The exposure of the first view, from the lights of the scene.
+//! Exposure of the first view, from the lights of the scene.
 
 use crate::settings;
 use canopy_scene::{
@@ -10,38 +10,42 @@ use canopy_scene::{
 use glam::{Mat4, Vec3};
 use std::ops::RangeInclusive;
 
-/// The illuminance that exposures map to, in lux.
+/// Illuminance that exposures map to, in lux.
 const USUAL_LUX: f32 = 3.0;
 
-/// The illuminance at the scene's centre, in lux, that needs no exposure.
+/// Range of illuminance at the scene's centre, in lux, that needs no exposure.
 const FITTING_LUX: RangeInclusive<f32> = 0.5..=6.0;
 
-/// The same under an environment's file, and where no primitive has a material of its own. The stand-in is bright,
-/// and a file may be bright from everywhere: with more light, tone curves compress the shades of what is pale.
+/// Range like [`FITTING_LUX`], for scenes under an environment's file and for scenes whose primitives have no
+/// materials. The stand-in material is bright, and a file may be bright in all directions. With more light,
+/// tone curves would compress the shades of pale surfaces.
 const FITTING_LUX_OF_PALE: RangeInclusive<f32> = 0.5..=3.0;
 
-/// The share of the environment's light that what stands in its way keeps from a scene's surfaces, on which pale ones are
-/// not too bright: it was 0.05 of a lone tree, 0.56 of a closed box, and 0.25 in the mean of seven scenes.
+/// Occluded share of the environment's light at which pale surfaces are not too bright. The measured share
+/// was 0.05 for a lone tree, 0.56 for a closed box, and 0.25 in the mean of seven scenes.
 const OCCLUDED_SHARE: f32 = 0.1;
 
 /// Irradiance of surfaces that face the brighter half of a sky or a file, relative to the mean of all
 /// surfaces.
 const BRIGHTER_SIDE: f32 = 2.0;
 
-/// The exposure in stops: that of `config` if it is fixed, else one that suits the illuminance of the scene.
+/// Exposure in stops. It is that of `config` if that is fixed, otherwise one for the illuminance of the
+/// scene.
 ///
-/// glTF has lights in lux and candela, and files hold anything from 1 to 100,000 lux. The illuminance at the
-/// scene's centre is the sum of the directional lights' lux and of the other lights' candela over squared
-/// distance (of at least a quarter of the scene's radius), weighted by luminance. Between 0.5 and 6 lux the
-/// exposure is 0 EV; outside of that range it maps the illuminance to 3 lux.
+/// In glTF, lights have lux and candela, and files range from 1 to 100,000 lux. The illuminance at the
+/// scene's centre is the luminance-weighted sum of the directional lights' lux and the other lights' candela
+/// over squared distance. That distance is at least a quarter of the scene's radius. Between 0.5 and 6 lux
+/// the exposure is 0 EV. Outside that range it maps the illuminance to 3 lux.
 ///
-/// Environment lighting adds its mean irradiance; `file_luminance` is the mean luminance of the environment's
-/// file. Under a file, and where no primitive has a material of its own, illuminance from 3 lux on is mapped
-/// to 3 lux, and a sky or a file counts with its brighter half. A tenth of the environment's light does not arrive,
-/// and the exposure makes up for it, whether or not occlusion is sampled: pictures of either kind can be compared.
-/// The studio needs no exposure: its light is what shows things as they are.
-/// Lights past the first `light_limit`, which do not shine, and lights whose range or cone ends short of the
-/// scene do not count.
+/// Environment lighting adds its mean irradiance. `file_luminance` is the mean luminance of the environment's
+/// file. Under a file, or if no primitive has a material of its own, illuminance above 3 lux is mapped to 3
+/// lux. A sky or a file then counts with its brighter half. A tenth of the environment's light counts as
+/// occluded, and the exposure compensates for it. It does so whether or not occlusion is sampled, so that
+/// both kinds of pictures can be compared. The studio needs no exposure, because its light is made to show
+/// surfaces as they are.
+///
+/// Lights past the first `light_limit` do not shine and do not count. Lights whose range or cone does not
+/// reach the scene do not count either.
 pub fn exposure_ev(
     scene: &Scene,
     pose: &Pose,
@@ -98,7 +102,7 @@ pub fn exposure_ev(
     (fits * lux / (lux - missing)).log2()
 }
 
-/// Exposure in stops of the first moment of an opened scene ([`exposure_ev`]).
+/// Exposure in stops of the first frame of an opened scene ([`exposure_ev`]).
 pub fn first_exposure_ev(
     scene: &Scene,
     first: &FirstMoment,
@@ -110,7 +114,7 @@ pub fn first_exposure_ev(
     exposure_ev(scene, &pose, bounds, config, file_luminance, light_limit)
 }
 
-/// The brightest directional light that shines from above, which a sun of the settings replaces.
+/// Index of the brightest directional light that shines from above, which a sun of the settings replaces.
 fn own_sun(lights: &[(&Light, Mat4)]) -> Option<usize> {
     let power = |index: &usize| lights[*index].0.intensity * lights[*index].0.color.max_element();
     let shines_down = |index: &usize| {
@@ -121,14 +125,14 @@ fn own_sun(lights: &[(&Light, Mat4)]) -> Option<usize> {
     candidates.max_by(|a, b| power(a).total_cmp(&power(b)))
 }
 
-/// Whether there are primitives, and none has a material of its own.
+/// True if the scene has primitives but none has a material of its own.
 fn lacks_materials(scene: &Scene) -> bool {
     let primitives = || scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
     let stands_in = |material: usize| scene.materials.get(material).is_some_and(|m| m.stand_in);
     primitives().next().is_some() && primitives().all(|p| stands_in(p.material))
 }
 
-/// The illuminance of the scene's centre by a light, in lux; 0 where it ends short of `bounds`.
+/// Illuminance of the scene's centre by a light in lux, or 0 if the light does not reach `bounds`.
 fn lux_of(light: &Light, world_from_light: &Mat4, bounds: Aabb) -> f32 {
     let power = light.intensity * luminance(light.color);
     let axis = -world_from_light.z_axis.truncate();
@@ -139,10 +143,10 @@ fn lux_of(light: &Light, world_from_light: &Mat4, bounds: Aabb) -> f32 {
         LightKind::Point => std::f32::consts::PI,
         LightKind::Spot { outer_angle, .. } => outer_angle,
     };
-    // A range of 0 has no end.
+    // A range of 0 means unlimited.
     let ends = light.range.filter(|range| *range > 0.0);
     let is_far = ends.is_some_and(|range| distance(or_nothing(bounds), bounds.center() - to_center) >= range);
-    // The angle between the cone's axis and the nearest part of the sphere around the scene.
+    // Compares the angle between the cone's axis and the nearest part of the scene's bounding sphere.
     let misses = reach > radius && axis.angle_between(to_center) - (radius / reach).asin() >= cone;
     if is_far || misses {
         return 0.0;
@@ -151,14 +155,14 @@ fn lux_of(light: &Light, world_from_light: &Mat4, bounds: Aabb) -> f32 {
     power / (distance * distance)
 }
 
-/// Mean luminance of a clear sky and its ground by day, as a share of the illuminance by its sun.
+/// Mean luminance of a clear sky and its ground by day, relative to the illuminance by its sun.
 const SKY_SHARE: f32 = 0.05;
 
-/// The mean irradiance of a surface by the environment.
+/// Mean irradiance of a surface by the environment in lux.
 fn environment_lux(config: &settings::Settings, file_luminance: f32) -> f32 {
     let environment = &config.environment;
     if environment.is_studio() {
-        // With its key light it is exposed as it is.
+        // The studio and its key light need no exposure.
         return USUAL_LUX * environment.intensity;
     }
     let around = if environment.is_file() {
@@ -237,7 +241,7 @@ mod tests {
         assert_eq!(ev(lit(LightKind::Directional, 12.0, Vec3::ZERO), &config), 1.5);
     }
 
-    /// `count` equal lights at the same position.
+    /// Scene with `count` equal lights at the same position.
     fn many(kind: LightKind, count: usize, intensity: f32, translation: Vec3) -> (Scene, Pose) {
         let (mut scene, mut pose) = lit(kind, intensity, translation);
         scene.nodes = vec![scene.nodes[0].clone(); count];
@@ -257,7 +261,7 @@ mod tests {
         let [some, all] = [256, 10_000].map(|count| ev(many(LightKind::Point, count, 4.0, above), &config));
         assert_eq!(some, (3.0_f32 / 64.0).log2());
         assert_eq!(all, some);
-        // The sun counts as one of them.
+        // The sun counts towards the limit.
         config.sun.enabled = settings::Switch::On;
         config.sun.strength = 0.25;
         config.sun.color = [1.0; 3];
@@ -270,8 +274,8 @@ mod tests {
         assert_eq!(ev((scene, pose), &config), (3.0_f32 / 10.0).log2());
     }
 
-    /// Where nothing has a material the curve's shoulder is left to highlights: 0.8 grey stays below it,
-    /// whatever lights it.
+    /// Without materials, the tone curve's shoulder is left to highlights. A grey of 0.8 stays below it under
+    /// any light.
     #[test]
     fn scenes_without_materials_are_exposed_for_grey() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
@@ -293,7 +297,7 @@ mod tests {
             let pose = Pose::default();
             exposure_ev(scene, &pose, bounds, config, file_luminance, 256)
         };
-        // The studio, then sky and sun, then a file of as much light.
+        // Covers the studio, then sky and sun, then a file of as much light.
         assert_eq!([&own, &none].map(|scene| ev(scene, &config, 0.0)), [0.0; 2]);
         config.environment.source = settings::EnvironmentSource::Sky;
         assert!((0.0..0.2).contains(&ev(&own, &config, 0.0)));
@@ -310,7 +314,7 @@ mod tests {
         assert!(ev(&none, &config, 0.01) > 4.0);
     }
 
-    /// Occlusion takes a part of the environment's light, and none of the lamps'.
+    /// Occlusion reduces the environment's light, but not that of the lamps.
     #[test]
     fn exposure_makes_up_for_occlusion() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
@@ -325,7 +329,7 @@ mod tests {
         let close = |gain: f32, share: f32| assert!((gain + share.log2()).abs() < 1e-4, "{gain}");
         close(gain(0.0, &config), 0.9);
         close(gain(1.0, &config), 0.95);
-        // 100 lux are shown as 3.
+        // An illuminance of 100 lux maps to 3.
         close(gain(99.0, &config), 0.999 * 100.0 / 3.0);
         config.environment.intensity = 0.0;
         close(gain(1.0, &config), 1.0);

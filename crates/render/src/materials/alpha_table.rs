@@ -1,5 +1,5 @@
-//! The alpha of materials as rays read it, and their mean colours, in one buffer: binding arrays are missing on
-//! the web and in software.
+//! Alpha of materials for rays, and their mean colours, in one buffer. A buffer is used because binding
+//! arrays are missing on the web and on software adapters.
 
 use super::material_uniforms::{alpha_cutoff, alpha_sampler, uv_rows};
 use canopy_bvh::gpu::library::wgsl_constants;
@@ -8,70 +8,71 @@ use glam::{Vec3, Vec4Swizzles};
 use std::collections::{HashMap, HashSet};
 
 wgsl_constants! {
-    /// Words of a material's header.
+    /// Size of a material's header in words.
     pub(crate) const ALPHA_HEADER: u32 = 24;
-    /// Word of the mode: an [`AlphaMode`], or [`ALPHA_CLEAR`].
+    /// Index of the mode's word: an [`AlphaMode`], or [`ALPHA_CLEAR`].
     const ALPHA_MODE: u32 = 0;
     const ALPHA_BLEND: u32 = AlphaMode::Blend as u32;
     const ALPHA_MASK: u32 = AlphaMode::Mask as u32;
-    /// The mode of a material that casts no shadow.
+    /// Mode of a material that casts no shadow.
     const ALPHA_CLEAR: u32 = 3;
-    /// Word of the cutoff, an `f32`, which is 0 of what is not masked.
+    /// Index of the cutoff's word, an `f32`. The cutoff is 0 if the material is not masked.
     pub(crate) const ALPHA_CUTOFF: u32 = 1;
-    /// Word of the factor, an `f32`, which follows the cutoff.
+    /// Index of the alpha factor's word, an `f32`. It directly follows the cutoff.
     const ALPHA_FACTOR: u32 = 2;
-    /// Word of the UV set; all ones without a texture.
+    /// Index of the UV set's word; all ones without a texture.
     const ALPHA_UV_SET: u32 = 3;
-    /// Word that holds the first word of the texture's alpha.
+    /// Index of the word with the offset of the texture's alpha.
     const ALPHA_FIRST_WORD: u32 = 4;
-    /// Word of the texels in a row.
+    /// Index of the word with the texture width in texels.
     const ALPHA_WIDTH: u32 = 5;
-    /// Word of the rows.
+    /// Index of the word with the texture height in texels.
     const ALPHA_HEIGHT: u32 = 6;
-    /// Word of the sampler: see [`alpha_sampler`].
+    /// Index of the sampler's word: see [`alpha_sampler`].
     const ALPHA_SAMPLER: u32 = 7;
-    /// Word that is 1 where back faces are seen.
+    /// Index of the word that is 1 if back faces are visible.
     const ALPHA_DOUBLE_SIDED: u32 = 14;
-    /// Word that is 1 where a surface covers the share of what is behind that its alpha says.
+    /// Index of the word that is 1 if the surface is alpha-blended.
     const ALPHA_BLENDED: u32 = 15;
-    /// First word of the transform of UV coordinates: two rows of three `f32`.
+    /// Index of the first word of the UV transform: two rows of three `f32`.
     pub(crate) const ALPHA_FROM_UV: u32 = 8;
-    /// First word of the share of light that the surface scatters, three `f32`, with the mean of its texture.
+    /// Index of the first word of the surface's diffuse albedo, three `f32`, including the mean of its
+    /// texture.
     pub(crate) const ALPHA_SCATTERS: u32 = 16;
-    /// First word of the same without its texture, which follows.
+    /// Index of the first word of the diffuse albedo without the texture. It directly follows.
     const ALPHA_SCATTERS_BARE: u32 = 19;
 }
 
 const HEADER: usize = ALPHA_HEADER as usize;
 
-/// The table that material/alpha.wgsl reads: a header for each material, then the alpha of the texture of each
-/// masked or blended material, once per image.
+/// Table that material/alpha.wgsl reads. It has a header for each material, then the alpha of the texture of
+/// each masked or blended material, once per image.
 pub(crate) struct AlphaTable {
     pub(crate) words: Vec<u32>,
     pub(crate) layout: AlphaLayout,
 }
 
-/// Texels along the longer side of what stands for an image where its mean colour is taken.
+/// Longer side in texels of the thumbnail from which an image's mean colour is computed.
 const MEAN_SIDE: u32 = 32;
 
-/// Where the alpha of images lies in a table, and their mean colours.
+/// Offsets of the alpha of images in a table, and their mean colours.
 #[derive(Debug)]
 pub(crate) struct AlphaLayout {
-    /// How often every image was halved.
+    /// Number of times that every image was halved.
     halvings: u32,
     first_word_of_image: HashMap<usize, u32>,
-    /// By the image, and whether its alpha counts.
+    /// Mean colours, keyed by the image and whether its alpha weights the mean.
     means: HashMap<(usize, bool), Vec3>,
 }
 
-/// The image whose alpha rays read on `material`.
+/// Returns the image whose alpha rays read on `material`.
 fn image_of(scene: &Scene, material: &Material) -> Option<usize> {
     let texture = material.base_color_texture?.texture;
     (material.alpha_mode != AlphaMode::Opaque).then_some(scene.textures[texture].image)
 }
 
 impl AlphaTable {
-    /// The table of `scene`. Images are halved until all of it fits into `max_bytes`.
+    /// Creates the table of `scene`. Images are halved until the table fits into `max_bytes`.
     pub(crate) fn new(scene: &Scene, max_bytes: u64) -> Self {
         let images = scene.materials.iter().filter_map(|m| image_of(scene, m));
         let images: HashSet<usize> = images.collect();
@@ -118,12 +119,12 @@ impl AlphaTable {
 }
 
 impl AlphaLayout {
-    /// Whether the table has what rays read on `material`.
+    /// True if the table has the alpha that rays read on `material`.
     pub(crate) fn has_alpha_of(&self, scene: &Scene, material: &Material) -> bool {
         image_of(scene, material).is_none_or(|image| self.first_word_of_image.contains_key(&image))
     }
 
-    /// The header of a material whose alpha the table has.
+    /// Returns the header of a material whose alpha is in the table.
     pub(crate) fn header(&self, scene: &Scene, material: &Material) -> [u32; HEADER] {
         let mut header = [0; HEADER];
         let mut set = |word: u32, value| header[word as usize] = value;
@@ -136,7 +137,7 @@ impl AlphaLayout {
         set(ALPHA_CUTOFF, alpha_cutoff(material).to_bits());
         set(ALPHA_FACTOR, material.base_color.w.to_bits());
         set(ALPHA_UV_SET, u32::MAX);
-        // Rays within a volume see the backs of its surface.
+        // Rays inside a volume hit the back faces of its surface.
         let is_seen = material.double_sided || material.is_volume();
         set(ALPHA_DOUBLE_SIDED, u32::from(is_seen));
         let blends = material.alpha_mode == AlphaMode::Blend;
@@ -165,7 +166,7 @@ impl AlphaLayout {
         header
     }
 
-    /// The share of light that a surface scatters, in the mean over its texture, and without the texture.
+    /// Returns the diffuse albedo of a surface with the mean of its texture, then without the texture.
     pub(crate) fn scatters(&self, scene: &Scene, material: &Material) -> [f32; 6] {
         let passes = material
             .layers
@@ -185,14 +186,15 @@ impl AlphaLayout {
     }
 }
 
-/// The image of a material's base colour, and whether its alpha counts.
+/// Returns the image of a material's base colour, and whether its alpha weights the mean.
 fn mean_key(scene: &Scene, material: &Material) -> Option<(usize, bool)> {
     let texture = material.base_color_texture?.texture;
     let is_cut = material.alpha_mode != AlphaMode::Opaque;
     Some((scene.textures[texture].image, is_cut))
 }
 
-/// The mean colour of an image, linear. Where alpha counts, texels count by it: what is cut out may have any colour.
+/// Returns the linear mean colour of an image. For masked and blended materials, texels are weighted by
+/// alpha, because invisible texels may have any colour.
 fn mean_color(image: &Image, is_cut: bool) -> Vec3 {
     let (_, texels) = image.thumbnail(MEAN_SIDE);
     let (mut sum, mut weights) = (Vec3::ZERO, 0.0);
@@ -209,7 +211,7 @@ fn halved(image: &Image, halvings: u32) -> [u32; 2] {
     [image.width, image.height].map(|side| (side >> halvings).max(1))
 }
 
-/// The mean alpha of each box of texels.
+/// Returns the mean alpha of each box of texels.
 fn alphas(image: &Image, halvings: u32) -> Vec<u8> {
     let rgba8 = image.rgba8();
     let [width, height] = halved(image, halvings).map(|side| side as usize);
@@ -270,11 +272,12 @@ mod tests {
         }
     }
 
-    /// The mean of a texture is of light, not of its encoding; where a material is cut out, of what is left of it.
+    /// The mean of a texture is computed in linear light. For a masked material, it is the mean of the
+    /// visible part.
     #[test]
     fn materials_scatter_the_mean_of_their_texture() {
         let mut scene = Scene::default();
-        // Half white, half black, and the black is transparent.
+        // Half white, half black; the black half is transparent.
         let texels = (0..64).flat_map(|i| if i % 8 < 4 { [255; 4] } else { [0; 4] });
         let image = Image::from_rgba8("halves", 8, 8, texels.collect());
         scene.images.push(image);

@@ -1,4 +1,4 @@
-//! Which dispatch shades which hits of reflection rays, by their material.
+//! Dispatches that shade the hits of reflection rays, by material.
 
 use super::material_textures::texture_refs;
 use crate::{
@@ -11,21 +11,21 @@ use canopy_bvh::{
 };
 use canopy_scene::Material;
 
-/// The bin of each material, and what is dispatched for each bin.
+/// Bin of each material, and the dispatches for each bin.
 #[derive(Debug)]
 pub struct HitMaterials {
-    /// The bin of each material.
+    /// Bin of each material.
     pub bins: wgpu::Buffer,
-    /// Materials with textures or layers: each has a dispatch of its own. The last bin is that of all that find no
-    /// other.
+    /// Materials with textures or layers. Each has a dispatch of its own. Once the bins run out, the
+    /// remaining ones share the last bin.
     pub own: Vec<usize>,
-    /// What is dispatched: first all other materials, then each of those. Where hits lie by their material, and where
-    /// all lie in one range.
+    /// Uniforms of the dispatches: first that of all other materials, then one for each of `own`. The first
+    /// array is for hits sorted by material, the second for hits in a single range.
     uniforms: [UniformArray<HitMaterial>; 2],
 }
 
 impl HitMaterials {
-    /// Those of `materials`, whose uniforms lie `stride` bytes apart.
+    /// Creates the dispatches for `materials`, whose uniforms are `stride` bytes apart.
     pub(crate) fn new(gpu: &Gpu, materials: &[Material], stride: u32) -> Result<Self> {
         let own = has_own(materials);
         let mut bins = vec![0; materials.len().max(1)];
@@ -59,13 +59,14 @@ impl HitMaterials {
         })
     }
 
-    /// Bins that materials have.
+    /// Returns the number of bins in use.
     pub fn bin_count(&self) -> u32 {
         REFLECTION_BINS.min(1 + self.own.len() as u32)
     }
 
-    /// What is dispatched, with the material of those that have their own: its uniform, and the byte of its range's
-    /// indirect arguments among ranges of `range_bytes` each.
+    /// Returns the dispatches. Each has its material (if it is a material with its own dispatch), its
+    /// uniform, and a byte offset. The offset is that of its range's indirect arguments, among ranges of
+    /// `range_bytes` each.
     pub fn dispatches(
         &self,
         order: HitOrder,
@@ -83,7 +84,7 @@ impl HitMaterials {
     }
 }
 
-/// Indices of the materials with textures or layers.
+/// Returns the indices of the materials with textures or layers.
 pub fn has_own(materials: &[Material]) -> Vec<usize> {
     let has_own =
         |material: &Material| material.layers.is_some() || texture_refs(material).iter().any(Option::is_some);
@@ -92,7 +93,7 @@ pub fn has_own(materials: &[Material]) -> Vec<usize> {
         .collect()
 }
 
-/// Bytes from one material's uniform to the next, which shaders that read all of them go by.
+/// Returns the stride in bytes of the uniforms of materials, for shaders that read all of them.
 pub(crate) fn stride(uniforms: &UniformArray<GpuMaterial>) -> u32 {
     uniforms.offset(1)
 }

@@ -1,4 +1,4 @@
-//! Textures of materials: how each is stored, filtered and sampled, and the bind groups that hold them.
+//! Textures of materials: formats, mip filters, samplers, and the bind groups that hold them.
 
 use super::mipmap::{Filter, Mipmap};
 use crate::bindings::LAYER_TEXTURES;
@@ -12,31 +12,31 @@ use canopy_scene::{
 };
 use std::{borrow::Cow, collections::HashMap};
 
-/// Textures of a material without layers.
+/// Number of textures of a material without layers.
 pub(crate) const BASE_TEXTURES: usize = 5;
 
-/// A texture as it is bound: its image and use, where there is one, and its sampler.
+/// Bound texture: its image and use, if there is one, and its sampler.
 pub(crate) type Bound = (Option<(usize, TextureUse)>, Sampler);
 
-/// An image as it was uploaded for one of its uses, or the environment's.
+/// Image uploaded for one of its uses, or the environment's image.
 #[derive(Debug, Clone)]
 pub struct SceneTexture {
-    /// Index into [`Scene::images`]; `None` for that of the environment.
+    /// Index into [`Scene::images`]; `None` for the environment's image.
     pub image: Option<usize>,
-    /// What it is used for: `colors`, `colors with alpha`, `numbers` or `normals`; `radiance` of the
+    /// Use of the image: `colors`, `colors with alpha`, `numbers` or `normals`; `radiance` for the
     /// environment's.
     pub used_as: &'static str,
-    /// All of its levels.
+    /// View of all mip levels.
     pub view: wgpu::TextureView,
 }
 
 impl SceneTexture {
-    /// Its texture, with size, format and levels.
+    /// Returns the texture, with its size, format and mip levels.
     pub fn texture(&self) -> &wgpu::Texture {
         self.view.texture()
     }
 
-    /// Bytes of all of its levels.
+    /// Returns the size of all mip levels in bytes.
     pub fn bytes(&self) -> u64 {
         let texture = self.texture();
         let block = texture.format().block_dimensions();
@@ -50,7 +50,7 @@ impl SceneTexture {
     }
 }
 
-/// The image formats that `gpu` can sample.
+/// Returns the image formats that `gpu` can sample.
 pub fn texture_support(gpu: &Gpu) -> TextureSupport {
     TextureSupport {
         blocks: gpu.capabilities.bc_textures,
@@ -59,16 +59,16 @@ pub fn texture_support(gpu: &Gpu) -> TextureSupport {
     }
 }
 
-/// What the texels of a texture are: it decides the format and the filter of its mipmaps.
+/// Content of a texture. It determines the format and the mip filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum TextureUse {
     /// sRGB colours.
     Colors,
-    /// sRGB colours with an alpha that is their share.
+    /// sRGB colours weighted by alpha.
     CutColors,
-    /// Numbers as they are stored.
+    /// Linear numbers.
     Numbers,
-    /// Normals. Where it can be made, their alpha tells how far the normals under a texel differ.
+    /// Normals. Where it can be generated, alpha stores the spread of the normals under a texel.
     Normals,
 }
 
@@ -95,7 +95,8 @@ impl TextureUse {
     }
 }
 
-/// The format that an image is stored in: a byte a channel on a device that does not sample its own.
+/// Returns the format in which an image is stored: a byte per channel if the device cannot sample the image's
+/// own format.
 fn stored_format(support: &TextureSupport, format: TexelFormat, texels: TextureUse) -> TexelFormat {
     let as_it_is = match format {
         TexelFormat::Rgba8 => true,
@@ -105,7 +106,8 @@ fn stored_format(support: &TextureSupport, format: TexelFormat, texels: TextureU
     if as_it_is { format } else { TexelFormat::Rgba8 }
 }
 
-/// Whether the alpha of a normal texture says how far normals differ. The levels of blocks are the file's.
+/// True if the alpha of a normal texture stores the spread of normals. Block-compressed textures keep the
+/// file's mip levels instead.
 pub(crate) fn keeps_spread(scene: &Scene, support: &TextureSupport, texture: Option<TextureRef>) -> bool {
     let format = |texture: TextureRef| scene.images[scene.textures[texture.texture].image].format;
     let stored = texture.map(|texture| stored_format(support, format(texture), TextureUse::Normals));
@@ -127,7 +129,7 @@ fn texture_format(format: TexelFormat, srgb: bool) -> wgpu::TextureFormat {
     if srgb { linear.add_srgb_suffix() } else { linear }
 }
 
-/// The textures of a material's base, in the order of the shader.
+/// Returns the textures of a material's base, in the order of the shader.
 pub(crate) fn base_textures(scene: &Scene, material: &Material) -> Vec<Bound> {
     let textures = (0..).zip(texture_refs(material));
     let of_slot = |(slot, texture): (usize, Option<TextureRef>)| {
@@ -137,7 +139,7 @@ pub(crate) fn base_textures(scene: &Scene, material: &Material) -> Vec<Bound> {
     textures.map(of_slot).collect()
 }
 
-/// The textures of its layers, of which there is room for [`LAYER_TEXTURES`].
+/// Returns the textures of a material's layers, at most [`LAYER_TEXTURES`].
 pub(crate) fn layer_textures(scene: &Scene, material: &Material) -> Vec<Bound> {
     let there = layer_bindings(material).bound;
     if there.len() > LAYER_TEXTURES {
@@ -157,7 +159,7 @@ fn bound(scene: &Scene, texture: Option<(usize, TextureUse)>) -> Bound {
             let texture = scene.textures[texture];
             (Some((texture.image, texels)), texture.sampler)
         }
-        // A texture that is missing is one white texel: the cheapest way to read it.
+        // A missing texture is one white texel with the cheapest sampler.
         None => {
             let nearest = Sampler {
                 mag_linear: false,
@@ -170,19 +172,20 @@ fn bound(scene: &Scene, texture: Option<(usize, TextureUse)>) -> Bound {
     }
 }
 
-/// Textures and samplers that materials share.
+/// Textures and samplers shared by materials.
 pub(crate) struct Textures<'a> {
     gpu: &'a Gpu,
     scene: &'a Scene,
     anisotropy: u16,
-    /// Views by image and use.
+    /// Views keyed by image and use.
     views: HashMap<(usize, TextureUse), wgpu::TextureView>,
     samplers: HashMap<Sampler, wgpu::Sampler>,
     progress: &'a Progress,
 }
 
 impl<'a> Textures<'a> {
-    /// None yet. Samplers filter with up to `anisotropy` taps, with one in software. `progress` follows the images.
+    /// Creates an empty set. Samplers filter with up to `anisotropy` taps, on software adapters with one.
+    /// `progress` reports the images.
     pub(crate) fn new(gpu: &'a Gpu, scene: &'a Scene, anisotropy: u32, progress: &'a Progress) -> Self {
         Self {
             gpu,
@@ -198,8 +201,8 @@ impl<'a> Textures<'a> {
         }
     }
 
-    /// Views and then samplers of the base's textures, and with the table of sheens and the layers' uniform
-    /// those of the layers.
+    /// Creates a bind group: views and then samplers of the base's textures. `of_layers`, the sheen table and
+    /// the layers' uniform, adds those of the layers.
     pub(crate) fn group(
         &mut self,
         (label, layout): (&str, &wgpu::BindGroupLayout),
@@ -228,7 +231,7 @@ impl<'a> Textures<'a> {
         Ok(bind_group(self.gpu, label, layout, &resources))
     }
 
-    /// Every image in every use that it was uploaded for, in the order of the scene's images.
+    /// Returns the uploaded textures: every image once per use, in the order of the scene's images.
     pub(crate) fn uploaded(&self) -> Vec<SceneTexture> {
         let views = self.views.iter();
         let mut uploaded: Vec<_> = views
@@ -247,7 +250,7 @@ impl<'a> Textures<'a> {
             return Ok(view.clone());
         }
         let (number, count) = (self.views.len() + 1, self.scene.images.len());
-        // An image of two uses is uploaded twice.
+        // An image with two uses is uploaded twice.
         let count = count.max(number);
         self.progress
             .enter(format!("uploading texture {number} of {count}"))
@@ -281,7 +284,7 @@ impl<'a> Textures<'a> {
             depth_or_array_layers: 1,
         };
         let format = stored_format(&texture_support(self.gpu), image.format, texels);
-        // Where the image's own format is not sampled, its finest level alone is converted.
+        // If the adapter cannot sample the image's own format, only mip level 0 is converted.
         let mut levels: Vec<_> = if format == image.format {
             let levels = image.levels.iter().map(|l| Cow::Borrowed(l.as_slice()));
             levels.collect()
@@ -299,7 +302,7 @@ impl<'a> Textures<'a> {
         if makes_mipmaps {
             usage |= wgpu::TextureUsages::RENDER_ATTACHMENT;
         }
-        // Names of files are not to be taken for those of other textures.
+        // The prefix keeps file names apart from the names of other textures.
         let label = format!("image {}", image.name);
         self.gpu.catch(|| {
             let texture = self.gpu.device.create_texture(&wgpu::TextureDescriptor {
@@ -374,7 +377,7 @@ impl<'a> Textures<'a> {
     }
 }
 
-/// A material's textures, in the order of the shader.
+/// Returns a material's textures, in the order of the shader.
 pub(crate) fn texture_refs(material: &Material) -> [Option<TextureRef>; BASE_TEXTURES] {
     [
         material.base_color_texture,
@@ -385,8 +388,8 @@ pub(crate) fn texture_refs(material: &Material) -> [Option<TextureRef>; BASE_TEX
     ]
 }
 
-/// What a texture of [`texture_refs`] holds. The glossiness of a specular-glossiness texture is in alpha,
-/// which is a number in both.
+/// Returns the content of a texture of [`texture_refs`]. The glossiness of a specular-glossiness texture is
+/// in alpha, which is linear in both formats.
 fn use_of(material: &Material, slot: usize) -> TextureUse {
     let glossiness = material.layers.as_ref().is_some_and(|l| l.glossiness);
     match slot {
@@ -398,15 +401,15 @@ fn use_of(material: &Material, slot: usize) -> TextureUse {
     }
 }
 
-/// What the textures of a material are used as, in the words of [`SceneTexture::used_as`]: those of its base,
-/// then those of its layers in the order of [`LayerSlot::ALL`].
+/// Returns the uses of a material's textures, named as in [`SceneTexture::used_as`]: those of its base, then
+/// those of its layers in the order of [`LayerSlot::ALL`].
 pub fn uses(material: &Material) -> impl Iterator<Item = &'static str> {
     let base = (0..BASE_TEXTURES).map(|slot| use_of(material, slot));
     let layers = LayerSlot::ALL.into_iter().map(use_of_layer);
     base.chain(layers).map(TextureUse::name)
 }
 
-/// What a texture of a layer holds.
+/// Returns the content of a layer's texture.
 fn use_of_layer(slot: LayerSlot) -> TextureUse {
     match slot {
         LayerSlot::SpecularColor | LayerSlot::SheenColor => TextureUse::Colors,
@@ -415,7 +418,7 @@ fn use_of_layer(slot: LayerSlot) -> TextureUse {
     }
 }
 
-/// Makes every texel of four bytes opaque.
+/// Sets the alpha of every texel of four bytes to 255.
 fn make_opaque(rgba8: &mut Cow<'_, [u8]>) {
     if rgba8.iter().skip(3).step_by(4).any(|alpha| *alpha < 255) {
         let alphas = rgba8.to_mut().iter_mut().skip(3).step_by(4);
@@ -423,11 +426,11 @@ fn make_opaque(rgba8: &mut Cow<'_, [u8]>) {
     }
 }
 
-/// How the textures of a material's layers are bound.
+/// Bindings of the textures of a material's layers.
 pub(crate) struct LayerBindings {
-    /// Index of the binding of each of [`Layers::slots`]; an index from `LAYER_TEXTURES` on is ignored.
+    /// Binding index of each of [`Layers::slots`]. Indices from `LAYER_TEXTURES` on are ignored.
     pub(crate) indices: [Option<usize>; 12],
-    /// The texture of each binding, and what it holds.
+    /// Texture and content of each binding.
     bound: Vec<(usize, TextureUse)>,
 }
 

@@ -1,4 +1,4 @@
-//! The uniforms of materials and of their layers.
+//! Uniforms of materials and of their layers.
 
 use super::material_textures::{BASE_TEXTURES, keeps_spread, layer_bindings, texture_refs};
 use crate::{
@@ -19,9 +19,10 @@ wgsl_constants! {
     const MATERIAL_STAND_IN: u32 = 32;
     const MATERIAL_NORMALS_SPREAD: u32 = 64;
     const MATERIAL_COAT_NORMALS_SPREAD: u32 = 128;
-    /// Multiplies the word of the base colour's sampler, as in [`super::alpha_table`], behind the flags.
+    /// Factor on the word of the base colour's sampler ([`super::alpha_table`]), which is stored above the
+    /// flags.
     const MATERIAL_SAMPLER: u32 = 256;
-    /// Textures of the base of a material; those of layers are numbered after them.
+    /// Number of textures of a material's base. The textures of layers are numbered after them.
     const MATERIAL_TEXTURES: u32 = BASE_TEXTURES as u32;
     const LAYER_SPECULAR: u32 = LayerSlot::Specular as u32;
     const LAYER_SPECULAR_COLOR: u32 = LayerSlot::SpecularColor as u32;
@@ -37,10 +38,10 @@ wgsl_constants! {
     const LAYER_THICKNESS: u32 = LayerSlot::Thickness as u32;
 }
 
-/// Wrap mode: repeat.
+/// Wrap mode "repeat".
 const ALPHA_WRAP_REPEAT: u32 = 0;
 
-/// The rows of `texture_from_uv`.
+/// Returns the rows of `texture_from_uv`.
 pub(crate) fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
     let m = texture.texture_from_uv;
     [
@@ -49,7 +50,7 @@ pub(crate) fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
     ]
 }
 
-/// The uniform of a material. It depends on the material and on the formats of its textures alone.
+/// Returns the uniform of a material. It depends only on the material and on the formats of its textures.
 pub(crate) fn gpu_material(scene: &Scene, support: &TextureSupport, material: &Material) -> GpuMaterial {
     let layers = material.layers.as_deref();
     let coat_texture = layers.and_then(|layers| layers.clearcoat_normal_texture);
@@ -92,8 +93,8 @@ pub(crate) fn gpu_material(scene: &Scene, support: &TextureSupport, material: &M
     }
 }
 
-/// Packs the look-up of alpha at the finest level: the wrap modes of u and v in two bits each, and a bit for a linear
-/// filter.
+/// Packs the sampler of alpha at mip level 0: the wrap modes of u and v in two bits each, and a bit for a
+/// linear filter.
 pub(crate) fn alpha_sampler(sampler: &Sampler) -> u32 {
     let wrap = |wrap| match wrap {
         Wrap::Repeat => ALPHA_WRAP_REPEAT,
@@ -103,7 +104,7 @@ pub(crate) fn alpha_sampler(sampler: &Sampler) -> u32 {
     wrap(sampler.wrap_u) | (wrap(sampler.wrap_v) << 2) | (ALPHA_LINEAR * u32::from(sampler.mag_linear))
 }
 
-/// What alpha has to be at least where anything is to be seen.
+/// Returns the least alpha at which a fragment is visible.
 pub(crate) fn alpha_cutoff(material: &Material) -> f32 {
     match material.alpha_mode {
         AlphaMode::Mask => material.alpha_cutoff,
@@ -111,7 +112,7 @@ pub(crate) fn alpha_cutoff(material: &Material) -> f32 {
     }
 }
 
-/// The uniform of its layers.
+/// Returns the uniform of a material's layers.
 pub(crate) fn gpu_layers(material: &Material) -> MaterialLayers {
     let Some(layers) = material.layers.as_deref() else {
         return MaterialLayers::default();
@@ -130,7 +131,7 @@ pub(crate) fn gpu_layers(material: &Material) -> MaterialLayers {
     } else {
         ((layers.ior - 1.0) / (layers.ior + 1.0)).powi(2)
     };
-    // Black lets nothing through after any distance; its logarithm would be infinite.
+    // Black absorbs everything at any distance; its logarithm would be infinite.
     let absorption = |color: f32| -color.max(1e-6).ln() / layers.attenuation_distance;
     MaterialLayers {
         specular_color: layers.specular_color.to_array(),
@@ -149,7 +150,7 @@ pub(crate) fn gpu_layers(material: &Material) -> MaterialLayers {
         iridescence: layers.iridescence,
         iridescence_ior: layers.iridescence_ior,
         iridescence_thickness: [layers.iridescence_thickness_min, layers.iridescence_thickness_max],
-        // An index of 0 stands for a mirror, which lets nothing through.
+        // An index of 0 stands for a mirror, which transmits nothing.
         volume_ior: match material.is_volume() {
             true => layers.ior.max(1.0),
             false => 0.0,

@@ -1,22 +1,22 @@
-//! `mipmap`: the coarser levels of a texture, made on the GPU when a scene is uploaded.
+//! `mipmap`: generates the mip levels of a texture on the GPU when a scene is uploaded.
 
 use canopy_bvh::{
     Result,
     gpu::{Cover, Gpu, pass},
 };
 
-/// How several texels become one.
+/// Filter from one mip level to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
-    /// Each channel by itself, colours in linear light.
+    /// Averages each channel by itself, colours in linear light.
     Plain,
-    /// sRGB colours, weighed by their alpha.
+    /// Averages sRGB colours weighted by alpha.
     Cut,
-    /// Linear normals, whose alpha, 1 in the finest level, says how far they differ.
+    /// Averages linear normals. Their alpha stores the spread of the normals; it is 1 in mip level 0.
     Normals,
 }
 
-/// The pass.
+/// Mip generation pass.
 #[derive(Debug)]
 pub struct Mipmap {
     plain: Cover,
@@ -25,7 +25,7 @@ pub struct Mipmap {
 }
 
 impl Mipmap {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [pass::Binding::Filtered];
         let cover = |entry| Cover::new(gpu, "frame/mipmap.wgsl", entry, &bindings);
@@ -36,7 +36,7 @@ impl Mipmap {
         }
     }
 
-    /// Fills every level of `texture`, which has a byte a channel, below the first, which holds the image.
+    /// Fills every mip level of `texture`, which has a byte per channel, from level 0, which holds the image.
     pub fn record(
         &self,
         gpu: &Gpu,

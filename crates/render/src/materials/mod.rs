@@ -1,5 +1,5 @@
-//! Materials in GPU memory: one buffer of uniforms, a bind group for each set of textures, and the alpha that
-//! rays read.
+//! Materials in GPU memory: one buffer of uniforms, a bind group for each set of textures, and the alpha
+//! table for rays.
 
 pub(super) mod alpha_table;
 pub mod hit_materials;
@@ -27,48 +27,49 @@ use material_uniforms::{alpha_cutoff, gpu_layers, gpu_material, uv_rows};
 use mipmap::Mipmap;
 use std::collections::{BTreeMap, HashMap};
 
-/// Every material of a scene, ready to be bound.
+/// Bind groups and uniforms of every material of a scene.
 #[derive(Debug)]
 pub struct Materials {
-    /// How each material is drawn.
+    /// Pipeline properties of each material.
     pub surfaces: Vec<Surface>,
-    /// Textures with the uniforms, for [`Layouts::material`]; materials with the same textures share one.
+    /// Bind groups of textures and uniforms, for [`Layouts::material`]. Materials with the same textures
+    /// share one.
     groups: Groups,
-    /// The same with the textures of layers, for [`Layouts::layers`], of materials that have them.
+    /// Bind groups with the textures of layers too, for [`Layouts::layers`], of layered materials.
     layer_groups: Groups,
     uniforms: UniformArray<GpuMaterial>,
-    /// Uniforms of the materials that have layers.
+    /// Uniforms of the layered materials.
     layer_uniforms: UniformArray<MaterialLayers>,
-    /// Index of each material there.
+    /// Index of each layered material in `layer_uniforms`.
     layer_indices: HashMap<usize, usize>,
-    /// Which dispatch shades which hits of reflection rays.
+    /// Dispatches that shade the hits of reflection rays.
     pub hits: HitMaterials,
-    /// Alpha as rays read it; see `alpha_table`.
+    /// Alpha table for rays; see `alpha_table`.
     pub(super) alpha: wgpu::Buffer,
     alpha_layout: AlphaLayout,
     sheen_table: wgpu::Buffer,
-    /// Whether the table of sheen is filled.
+    /// True if the sheen table is filled.
     has_sheen: bool,
-    /// Every image in every use that it was uploaded for, in the order of the scene's images.
+    /// Uploaded textures: every image once per use, in the order of the scene's images.
     pub textures: Vec<SceneTexture>,
 }
 
-/// What decides which pipeline draws a material.
+/// Properties that select the pipeline of a material.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Surface {
-    /// Whether back faces are drawn.
+    /// True if back faces are drawn.
     pub double_sided: bool,
-    /// Whether fragments are cut out by their alpha.
+    /// True if fragments are discarded by their alpha.
     pub masked: bool,
-    /// Whether it has layers.
+    /// True if it has layers.
     pub layered: bool,
-    /// Whether its colour is shown as it is.
+    /// True if it is unlit.
     pub unlit: bool,
-    /// How its alpha is used.
+    /// Alpha mode.
     pub alpha_mode: AlphaMode,
-    /// Whether it is drawn over what lies behind.
+    /// True if it is blended over the surfaces behind it.
     pub blended: bool,
-    /// Whether it casts no shadow.
+    /// True if it casts no shadow.
     pub clear: bool,
 }
 
@@ -91,7 +92,7 @@ fn has_sheen(material: &Material) -> bool {
     material.layers.as_deref().is_some_and(scatters)
 }
 
-/// The alpha of all materials, and where it lies.
+/// Uploads the alpha of all materials, and returns its layout.
 fn upload_alpha(gpu: &Gpu, scene: &Scene) -> Result<(wgpu::Buffer, AlphaLayout)> {
     let table = AlphaTable::new(scene, gpu.limits.max_storage_buffer_binding_size);
     let words = &table.words;
@@ -100,17 +101,18 @@ fn upload_alpha(gpu: &Gpu, scene: &Scene) -> Result<(wgpu::Buffer, AlphaLayout)>
     Ok((buffer, table.layout))
 }
 
-/// Bind groups by what they hold.
+/// Bind groups by the textures that they hold.
 #[derive(Debug, Default)]
 struct Groups {
     groups: Vec<wgpu::BindGroup>,
     by_textures: HashMap<Vec<Bound>, usize>,
-    /// The group of each material.
+    /// Index of each material's group.
     of_material: HashMap<usize, usize>,
 }
 
 impl Groups {
-    /// Gives a material the group that holds what is `bound`, which is `made` once.
+    /// Assigns the bind group with the textures `bound` to a material. Each distinct group is created once,
+    /// by `made`.
     fn add(
         &mut self,
         material: usize,
@@ -135,8 +137,7 @@ impl Groups {
 }
 
 impl Materials {
-    /// Uploads textures with their mipmaps, and binds every material. `anisotropy` is the most that samplers
-    /// do, 1 to 16.
+    /// Uploads textures with their mip levels, and creates the bind groups of every material.
     pub(super) fn new(
         gpu: &Gpu,
         scene: &Scene,
@@ -158,7 +159,7 @@ impl Materials {
             wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_SRC,
         );
         let support = texture_support(gpu);
-        // The ground wants a material bound, and a scene of volumes alone has none.
+        // The ground needs a material to be bound, but a scene that only has volumes has none.
         let nothing = [Material::default()];
         let materials = match &scene.materials[..] {
             [] => &nothing,
@@ -213,15 +214,15 @@ impl Materials {
         })
     }
 
-    /// Writes the values of a material that has the textures and layers that it was uploaded with. Returns
-    /// whether [`Self::alpha`] is another buffer then.
+    /// Writes the values of a material that still has its uploaded textures and layers. Returns true if
+    /// [`Self::alpha`] has been replaced by another buffer.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Limit`] where the adapter has no room for its alpha.
+    /// [`canopy_bvh::Error::Limit`] if its alpha does not fit the adapter.
     pub(super) fn write(&mut self, gpu: &Gpu, scene: &Scene, index: usize) -> Result<bool> {
         let material = &scene.materials[index];
-        // What may fail comes first, so that rays and the picture see the same.
+        // Operations that may fail come first, so that rays and raster passes stay consistent.
         let has_room = self.alpha_layout.has_alpha_of(scene, material);
         if !has_room {
             (self.alpha, self.alpha_layout) = upload_alpha(gpu, scene)?;
@@ -267,37 +268,37 @@ impl Materials {
         }
     }
 
-    /// The uniforms of all of them, for shaders that read them by their number.
+    /// Returns the uniforms of all materials, for shaders that index them.
     pub fn all_uniforms(&self) -> &wgpu::Buffer {
         self.uniforms.buffer()
     }
 
-    /// The uniforms of all layers.
+    /// Returns the uniforms of all layered materials.
     pub(super) fn all_layer_uniforms(&self) -> &wgpu::Buffer {
         self.layer_uniforms.buffer()
     }
 
-    /// Bytes from one uniform to the next: of materials, and of layers.
+    /// Returns the strides in bytes of the uniforms of materials and of layers.
     pub(super) fn strides(&self) -> [u32; 2] {
         [self.uniforms.offset(1), self.layer_uniforms.offset(1)]
     }
 
-    /// Which of the uniforms of layers a material has.
+    /// Returns the index of a material's layer uniforms.
     pub(super) fn layer_index(&self, material: usize) -> Option<usize> {
         self.layer_indices.get(&material).copied()
     }
 
-    /// Whether any material has layers.
+    /// True if any material has layers.
     pub(super) fn have_layers(&self) -> bool {
         !self.layer_indices.is_empty()
     }
 
-    /// The table of E of sheens, zeros where there are none.
+    /// Returns the sheen table of E; zeros without sheen.
     pub(super) fn sheen_table(&self) -> &wgpu::Buffer {
         &self.sheen_table
     }
 
-    /// An image in one of its uses.
+    /// Returns the texture of an image in one of its uses.
     pub(super) fn texture(&self, image: usize, used: TextureUse) -> Option<&SceneTexture> {
         let mut textures = self.textures.iter();
         textures.find(|texture| texture.image == Some(image) && texture.used_as == used.name())
@@ -310,7 +311,8 @@ impl Materials {
         }
     }
 
-    /// The group of a material, and where its uniforms and those of its layers lie.
+    /// Returns the bind group of a layered material, and the offsets of its uniforms and of its layer
+    /// uniforms.
     fn of_layers(&self, material: usize) -> Option<(&wgpu::BindGroup, [u32; 2])> {
         let index = *self.layer_indices.get(&material)?;
         let offsets = [self.uniforms.offset(material), self.layer_uniforms.offset(index)];
@@ -318,18 +320,18 @@ impl Materials {
     }
 }
 
-/// Materials whose uniforms are not those at rest because a clip moves them, and what the uniforms hold.
+/// Animated materials, whose uniforms differ from the rest pose, with their uploaded values.
 #[derive(Debug, Default)]
 pub(super) struct MovedMaterials(BTreeMap<usize, Material>);
 
 impl MovedMaterials {
-    /// The uniforms of a material were written: it is at rest.
+    /// Notes that the rest-pose uniforms of a material have been written.
     pub(super) fn forget(&mut self, material: usize) {
         self.0.remove(&material);
     }
 
-    /// Writes the materials of `pose` that are not in GPU memory yet, and those that are at rest again. Clips
-    /// move no layers.
+    /// Writes the materials of `pose` that differ from GPU memory, and resets those that are no longer
+    /// animated. Layers are not animated.
     pub(super) fn write(&mut self, gpu: &Gpu, materials: &Materials, scene: &Scene, pose: &Pose) {
         let moved: BTreeMap<usize, Material> = pose.materials.iter().cloned().collect();
         let Self(held) = self;

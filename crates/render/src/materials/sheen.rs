@@ -1,36 +1,35 @@
-//! How much of light from each direction a sheen scatters: E of KHR_materials_sheen, as a table for
-//! material/layers.wgsl.
+//! Directional albedo of sheen: E of KHR_materials_sheen, as a table for material/layers.wgsl.
 
 use canopy_bvh::gpu::library::wgsl_constants;
 use std::f64::consts::PI;
 
 wgsl_constants! {
-    /// Side of the table of E. The square root of the cosine runs along its rows, roughness down its columns.
+    /// Side of the table of E. Columns are indexed by the square root of the cosine, rows by roughness.
     const SHEEN_TABLE: u32 = 32;
-    /// Least roughness: below it fibres are so upright that f32 cannot hold their distribution.
+    /// Least roughness. Below it fibres are so upright that f32 cannot hold their distribution.
     const SHEEN_ROUGHNESS_MIN: f64 = 0.07;
 }
 
-/// Numbers in the table.
+/// Number of entries in the table.
 pub(crate) const TABLE_LEN: usize = (SHEEN_TABLE * SHEEN_TABLE) as usize;
-/// Steps of the sum along either angle.
+/// Integration steps along either angle.
 const STEPS: u32 = 32;
 
-/// Rows of roughness from [`SHEEN_ROUGHNESS_MIN`] to 1, along which lies the square root of the cosine: the
-/// table bends most where light grazes.
+/// Returns the table. Rows run over roughness from [`SHEEN_ROUGHNESS_MIN`] to 1. Columns run over the square
+/// root of the cosine, because the table changes most at grazing angles.
 pub(crate) fn albedo_table() -> Vec<f32> {
     let share = |i: u32| f64::from(i) / f64::from(SHEEN_TABLE - 1);
     (0..SHEEN_TABLE * SHEEN_TABLE)
         .map(|i| {
             let roughness = SHEEN_ROUGHNESS_MIN + (1.0 - SHEEN_ROUGHNESS_MIN) * share(i / SHEEN_TABLE);
-            // At a cosine of 0 the visibility has no value.
+            // At a cosine of 0 the visibility is undefined.
             let cosine = share(i % SHEEN_TABLE).powi(2).max(1e-3);
             albedo(cosine, roughness * roughness) as f32
         })
         .collect()
 }
 
-/// The BRDF times the cosine, summed over the hemisphere by the rule of midpoints.
+/// Integrates the BRDF times the cosine over the hemisphere by the midpoint rule.
 fn albedo(cosine: f64, alpha: f64) -> f64 {
     let sine = (1.0 - cosine * cosine).sqrt();
     let lambda_in = lambda(cosine, alpha);
@@ -55,7 +54,8 @@ fn albedo(cosine: f64, alpha: f64) -> f64 {
     2.0 * PI * distribution * sum / f64::from(STEPS * STEPS)
 }
 
-/// Charlie's lambda (Conty and Kulla, "Production Friendly Microfacet Sheen BRDF", 2017).
+/// Lambda of the Charlie sheen distribution (Conty and Kulla, "Production Friendly Microfacet Sheen BRDF",
+/// 2017).
 fn lambda(cosine: f64, alpha: f64) -> f64 {
     let rest = (1.0 - alpha).powi(2);
     let mix = |rough: f64, smooth: f64| rough + (smooth - rough) * rest;

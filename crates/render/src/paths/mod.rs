@@ -1,5 +1,5 @@
-//! `path`: the reference. Paths of light from the eye on, a sample a pixel at a time, and their mean, which
-//! becomes the frame's radiance.
+//! `path`: reference path tracer. It traces one sample per pixel at a time, and their mean becomes the
+//! frame's radiance.
 
 pub mod path_stages;
 pub mod path_sums;
@@ -36,7 +36,7 @@ const LABEL: &str = "path";
 
 const SUMS: Buffer = Buffer::STORAGE.union(Buffer::COPY_SRC).union(Buffer::COPY_DST);
 
-/// The pass, with its sums.
+/// Pipelines of the pass and its sums of samples.
 #[derive(Debug)]
 pub struct Paths {
     path: Variants<{ PATH_PARTS.len() }>,
@@ -48,22 +48,22 @@ pub struct Paths {
     sample: GpuImage,
     sums: wgpu::Buffer,
     output: Radiance,
-    /// What the samples are of, and how many there are.
+    /// State that the samples belong to.
     of: Option<PathsOf>,
     done: u32,
-    /// Samples whose sums were written from outside, until a frame takes them for its own.
+    /// Number of samples whose sums were restored, until a frame continues from them.
     restored: Option<u32>,
-    /// The same while the last frame is not known to have been recorded whole.
+    /// State and number of samples after the last frame, until it is committed.
     coming: Option<(PathsOf, u32)>,
-    /// Whether the last frame was made of paths.
+    /// True if the last frame was path traced.
     are_shown: bool,
 }
 
-/// All that radiance depends on: where nothing of it changes, samples are added to those before.
+/// Everything that radiance depends on. As long as it is unchanged, samples accumulate.
 #[derive(Debug, Clone, PartialEq)]
 struct PathsOf {
     version: u64,
-    /// Number of the first sample.
+    /// Index of the first sample.
     first: u32,
     environment: (u64, bool),
     size: [u32; 2],
@@ -73,12 +73,12 @@ struct PathsOf {
     lights: Vec<Light>,
     pose: Pose,
     config: Settings,
-    /// 0 where nothing is shown in a colour that is given.
+    /// Exposure in stops, or 0 if neither the background nor a material has a fixed display colour.
     exposure_ev: f32,
 }
 
 impl Paths {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let sample = Store(Format::Rgba32Float);
@@ -108,8 +108,8 @@ impl Paths {
         })
     }
 
-    /// Adds up to `added` samples of each pixel, until there are those of `part`, or as many as the settings
-    /// ask for, and returns their mean.
+    /// Adds up to `added` samples of each pixel and returns the mean of all. Stops at the end of `part`, or
+    /// at the number of samples in the settings.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -130,7 +130,7 @@ impl Paths {
         let is_part = part.is_some();
         let part = part.cloned().unwrap_or(0..frame.config.paths.samples);
         let of = PathsOf::new(frame, state, part.start);
-        // A shorter part does not have what comes behind it; a picture keeps what it has.
+        // A shorter part must not contain samples beyond its end. Without a part, all samples remain.
         let has_more = is_part && self.done as usize > part.len();
         let is_new = self.of.as_ref() != Some(&of) || has_more;
         let before = match is_new {
@@ -162,7 +162,7 @@ impl Paths {
             .collect();
         self.params.write_all(gpu, LABEL, &samples)?;
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
-        // A pixel sends some rays for each surface that a path meets.
+        // A pixel sends several rays for each surface along a path.
         let most = recording.budget.pixels() / (2 * params.bounces.max(1));
         let is_separate = frame.config.paths.kernels == PathKernels::Separate;
         for number in 0..added as usize {
@@ -205,12 +205,13 @@ impl Paths {
         self.done
     }
 
-    /// Forgets all samples.
+    /// Discards all samples.
     pub fn restart(&mut self) {
         (self.of, self.coming, self.restored, self.done) = (None, None, None, 0);
     }
 
-    /// The next frame, which has the size of `sums`, goes on from these sums of its first samples.
+    /// Restores the sums of the first `samples` samples. The next frame, which must have the size of `sums`,
+    /// continues from them.
     pub fn restore(&mut self, gpu: &Gpu, sums: &PathSums, samples: u32) -> Result<()> {
         self.fit(gpu, sums.size)?;
         self.restart();
@@ -220,17 +221,17 @@ impl Paths {
         Ok(())
     }
 
-    /// Radiance of the last frame that was made of paths.
+    /// Radiance of the last path-traced frame.
     pub fn output(&self) -> &Radiance {
         &self.output
     }
 
-    /// As [`PathStages::lengths`].
+    /// Forwards to [`PathStages::lengths`].
     pub fn lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         self.stages.lengths(gpu)
     }
 
-    /// Their sums, waiting for them.
+    /// Reads back the sums and blocks until they arrive.
     pub fn read(&self, gpu: &Gpu) -> Result<PathSums> {
         let size = self.output.size();
         let pixels = size[0] as usize * size[1] as usize;
@@ -262,7 +263,8 @@ impl Paths {
 impl PathsOf {
     fn new(frame: &Frame<'_>, environment: (u64, bool), first: u32) -> Self {
         let view = &frame.view;
-        // What is not of the light changes nothing of it: nor do kernels, and the target may grow.
+        // Settings that do not affect radiance are left at their defaults. These include the choice of
+        // kernels and the number of samples, which may grow.
         let mut config = Settings::default();
         config.image.background = frame.config.image.background;
         let is_plain = !frame.config.environment.is_seen() && !frame.is_transparent();

@@ -1,5 +1,5 @@
-//! `path_generate`, `path_trace`, `path_sort`, `path_shade`, `path_shadow`: paths of light by several kernels, all paths
-//! of a band from surface to surface.
+//! Wavefront path tracer. `path_generate`, `path_trace`, `path_sort`, `path_shade` and `path_shadow` advance
+//! all paths of a slice of the image from surface to surface.
 
 use super::path_table::{PATH_ASKED, PATH_ASKED_ROW, PATH_PARTS, PathTable, path_parts};
 use crate::{
@@ -19,14 +19,14 @@ use canopy_bvh::{
 use std::num::NonZeroU64;
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
-/// Most paths that are followed together: 52 MiB of their rows.
+/// Most paths in flight, whose state takes 52 MiB.
 const MOST_PATHS: u32 = 1 << 18;
-/// Bytes of a path.
+/// Bytes of a path's state.
 pub const PATH_BYTES: u64 = 16 * (PATH_ASKED_ROW + 2 * PATH_ASKED) as u64;
 
 const ROWS: Buffer = Buffer::STORAGE.union(Buffer::COPY_SRC);
 
-/// The kernels, with the paths that they hand each other.
+/// Kernels and the path state that they share.
 #[derive(Debug)]
 pub struct PathStages {
     generate: Kernel,
@@ -39,16 +39,16 @@ pub struct PathStages {
     shadow: Kernel,
     finish: Kernel,
     sort_params: Uniform<SortParams>,
-    /// For each surface, one for each of the rays that ask for light.
+    /// Uniforms for each surface and each of its kinds of shadow rays.
     stages: UniformArray<PathStage>,
     rows: wgpu::Buffer,
     counts: wgpu::Buffer,
-    /// The paths that a surface's kernels look at, and those of the next.
+    /// Active paths of the current surface and of the next.
     lists: [PathList; 2],
     made_for: MadeFor,
 }
 
-/// Numbers of paths, and how many there are.
+/// Indices of paths, and their ranges.
 #[derive(Debug)]
 struct PathList {
     entries: GpuImage,
@@ -63,7 +63,7 @@ struct MadeFor {
 }
 
 impl PathStages {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let sample = Store(Format::Rgba32Float);
         let list = Store(Format::R32Uint);
@@ -109,7 +109,7 @@ impl PathStages {
         })
     }
 
-    /// Follows a path of each pixel into `sample`. `params` is the sample's number and what `table` holds.
+    /// Traces a path for each pixel into `sample`. `params` has the sample's index and the layout of `table`.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -206,7 +206,7 @@ impl PathStages {
                 ];
                 recording.dispatch("path_shade", shade, &seen, own, next.workgroups())?;
                 if surface + 1 == self.made_for.surfaces {
-                    // Nothing was asked for.
+                    // The last surface sends no shadow rays.
                     break;
                 }
                 let mut pass = recording.scope.scoped_compute_pass("path_shadow");
@@ -225,8 +225,9 @@ impl PathStages {
         Ok(())
     }
 
-    /// How many rays went on from the eye and from surfaces, of each path of the band that was followed last, in the
-    /// order of their numbers: tiles of 8 × 8 pixels. Waits for them.
+    /// Number of continuation rays of each path in the last slice, including the ray from the eye. The paths
+    /// are in the order of their indices, which is by tiles of 8 × 8 pixels. Blocks until the readback
+    /// arrives.
     pub fn lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let capacity = self.made_for.capacity as usize;
         let rows: Vec<[u32; 4]> = gpu.read_first(&self.rows, 2 * capacity)?;
@@ -294,7 +295,7 @@ impl PathList {
         }
     }
 
-    /// How many there are, as kernels read it.
+    /// Binding of the ranges, from which kernels read the number of paths.
     fn counted(&self) -> wgpu::BufferBinding<'_> {
         wgpu::BufferBinding {
             buffer: &self.ranges,

@@ -1,16 +1,16 @@
-//! Sums of samples of paths, exact: in fixed point, so that samples may be added in any order and in any
-//! parts, on any number of machines, and the sum is the same to the last bit.
+//! Exact sums of path samples in fixed point. Addition is associative, so samples may be added in any order
+//! and in any parts, on any number of machines, with bit-identical results.
 
 use canopy_bvh::gpu::library::wgsl_constants;
 
 wgsl_constants! {
     /// Words of a sum, the lowest first.
     const PATH_SUM_WORDS: u32 = 4;
-    /// Digits of a sum behind the point.
+    /// Fractional binary digits of a sum.
     pub const PATH_FRACTION: u32 = 60;
-    /// Exponent, as it is stored in an f32, of the largest samples: they are below 2³⁷. So 2³¹ samples fit.
+    /// Biased f32 exponent of the largest samples, which are below 2³⁷. A sum has room for 2³¹ samples.
     pub const PATH_MOST_EXPONENT: u32 = 127 + 36;
-    /// The last digit of a sum: 2⁻⁶⁰.
+    /// Unit of a sum, 2⁻⁶⁰.
     const PATH_SUM_UNIT: f64 = 1.0 / (1_u64 << 60) as f64;
 }
 
@@ -19,7 +19,7 @@ wgsl_constants! {
 pub struct PathSums {
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Row by row, the words of each pixel, the lowest first; a word of red, green, blue and coverage.
+    /// Words of each pixel, row by row and the lowest first. A word has red, green, blue and coverage.
     pub pixels: Vec<[[u32; 4]; PATH_SUM_WORDS as usize]>,
 }
 
@@ -27,7 +27,7 @@ impl PathSums {
     /// Bytes of a pixel.
     pub const PIXEL_BYTES: u64 = 16 * PATH_SUM_WORDS as u64;
 
-    /// Sums of no samples.
+    /// Creates sums of no samples.
     pub fn new(size: [u32; 2]) -> Self {
         let pixels = size[0] as usize * size[1] as usize;
         Self {
@@ -48,7 +48,7 @@ impl PathSums {
         }
     }
 
-    /// The mean of `count` samples, which these sums are of: red, green, blue and coverage of each pixel.
+    /// Mean of the `count` samples in these sums, as red, green, blue and coverage of each pixel.
     pub fn mean(&self, count: u32) -> Vec<[f32; 4]> {
         let scale = (1_u64 << PATH_FRACTION) as f64;
         let count = f64::from(count.max(1));
@@ -58,7 +58,7 @@ impl PathSums {
     }
 }
 
-/// The sum of a channel, in units of 2⁻⁶⁰.
+/// Returns the sum of a channel, in units of 2⁻⁶⁰.
 fn joined(sum: &[[u32; 4]; PATH_SUM_WORDS as usize], channel: usize) -> u128 {
     let words = sum.iter().rev();
     words.fold(0, |joined, words| joined << 32 | u128::from(words[channel]))

@@ -1,6 +1,5 @@
-//! The table of the path tracer (path/path_table.wgsl): materials, texels, and by what light is chosen, in
-//! one buffer. Texels are copied from the textures, so that every format that the adapter samples is one
-//! here.
+//! Table of the path tracer (path/path_table.wgsl). One buffer holds materials, texels and the distributions
+//! for light sampling. Texels are copied from the textures, so the table does not depend on their formats.
 
 use super::path_volumes::PathVolumes;
 use crate::{
@@ -33,24 +32,24 @@ use std::{
 use wgpu::BufferUsages as Buffer;
 
 wgsl_constants! {
-    /// Rays of a surface that ask for light: of the lamps, of the environment, and of what glows.
+    /// Kinds of shadow rays of a surface, to lights, to the environment and to emissive triangles.
     pub(crate) const PATH_ASKED: u32 = 3;
-    /// Row of a path from which on those rays lie, two rows each: path/path_rows.wgsl.
+    /// First row of a path's shadow rays, with two rows each (path/path_rows.wgsl).
     pub(crate) const PATH_ASKED_ROW: u32 = 7;
-    /// Textures of a material: those of its base, then those of its layers.
+    /// Textures of a material, those of its base followed by those of its layers.
     const PATH_TEXTURES: u32 = 17;
     /// Words of the header of a material.
     const PATH_HEADER: u32 = 4 + 4 * PATH_TEXTURES;
-    /// Word of a material, and of its layers, at which the transforms of UV coordinates begin.
+    /// Word of a material, and of its layers, at which the UV transforms begin.
     const PATH_MATERIAL_ROWS: u32 = offset_of!(GpuMaterial, texture_from_uv) as u32 / 4;
     const PATH_LAYER_ROWS: u32 = offset_of!(MaterialLayers, layer_from_uv) as u32 / 4;
-    /// Flag of sRGB-encoded colours; the bits below are those of [`alpha_sampler`].
+    /// Flag of sRGB-encoded colours. The lower bits are those of [`alpha_sampler`].
     const PATH_TEXEL_SRGB: u32 = 32;
-    /// Of the second UV set.
+    /// Flag of the second UV set.
     const PATH_TEXEL_SECOND: u32 = 64;
 }
 
-/// Most texels along an edge of the cube by which directions of the environment are chosen.
+/// Most texels along an edge of the cube for sampling the environment.
 pub(crate) const ENVIRONMENT_FACE: u32 = 64;
 
 /// Rows of a texture that are copied at once.
@@ -58,17 +57,17 @@ const COPIED_ROWS: u32 = 1024;
 
 const LABEL: &str = "path_table";
 
-/// What kernels leave out where paths meet nothing of it.
+/// Specialisation constants of features that kernels compile out if no path can meet them.
 pub(crate) const PATH_PARTS: [&str; 3] = ["HAS_FOG", "HAS_VOLUMES", "HAS_LAYERS"];
 
-/// Which of [`PATH_PARTS`] paths may meet.
+/// Selects the [`PATH_PARTS`] that paths may meet.
 pub(crate) fn path_parts(config: &Settings, buffers: &SceneBuffers) -> [bool; PATH_PARTS.len()] {
     let has_volumes = config.volumes.enabled && buffers.has_volumes();
     let has_layers = buffers.materials.have_layers();
     [config.fog.is_there(), has_volumes, has_layers]
 }
 
-/// The table, and the passes that fill it.
+/// Table and the passes that fill it.
 #[derive(Debug)]
 pub(crate) struct PathTable {
     texels: Kernel,
@@ -77,32 +76,32 @@ pub(crate) struct PathTable {
     scan: Kernel,
     volumes: PathVolumes,
     pub(crate) buffer: wgpu::Buffer,
-    /// Where its parts lie.
+    /// Word offsets and counts of the parts of the table.
     pub(crate) parts: PathParams,
-    /// Uniforms of the passes that fill it.
+    /// Uniforms of the passes that fill the table.
     steps: UniformArray<PathParams>,
-    /// The version of the scene that it holds.
+    /// Version of the scene in the table.
     version: Option<u64>,
-    /// Whether the frame that was recorded last with it has filled it.
+    /// True if the frame being recorded has filled the table.
     is_fresh: bool,
-    /// Whether this frame has recorded anything of the table.
+    /// True if the frame being recorded has recorded any pass of the table.
     is_recorded: bool,
-    /// True if the last frame recorded parts of it that have not run.
+    /// True if the last frame recorded passes of the table that have not run.
     is_stale: bool,
 }
 
-/// A texture as the table holds it.
+/// Placement of a texture in the table.
 struct Placed {
     word: u32,
     level: u32,
     size: [u32; 2],
 }
 
-/// The textures of the table, each image in each use.
+/// Textures of the table, by image and use.
 type Places = BTreeMap<(usize, TextureUse), Placed>;
 
 impl PathTable {
-    /// Ready to be compiled.
+    /// Creates the passes without compiling their pipelines.
     pub(crate) fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let path = "path/path_weights.wgsl";
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
@@ -135,12 +134,13 @@ impl PathTable {
         })
     }
 
-    /// A frame begins.
+    /// Begins a frame.
     pub(crate) fn begin(&mut self) {
         (self.is_fresh, self.is_recorded) = (false, false);
     }
 
-    /// The frame is dropped, or may have run in part: if it has made the table, that is made again.
+    /// Aborts the frame, which is dropped or may have run in part. If it has filled the table, the next frame
+    /// fills it again.
     pub(crate) fn abort(&mut self) {
         if self.is_fresh {
             self.version = None;
@@ -148,16 +148,17 @@ impl PathTable {
         self.is_stale |= self.is_recorded;
     }
 
-    /// Whether the table has to be made again, though nothing has changed.
+    /// True if the table must be refilled although nothing has changed.
     pub(crate) fn is_stale(&self) -> bool {
         self.is_stale
     }
 
-    /// How the path tracer binds it.
+    /// Binding of the table in the path tracer's kernels.
     pub(crate) const BINDING: canopy_bvh::gpu::pass::Binding = Read;
 
-    /// Makes the table that of this scene, and then of this moment: materials, volumes, positions of what glows,
-    /// and the level `cube` of the environment, whose faces have `face` texels along an edge.
+    /// Fills the table for this scene, and then for this frame. A frame writes materials, volumes, the
+    /// positions of emissive triangles, and the mip level `cube` of the environment, which has faces of
+    /// `face` texels.
     pub(crate) fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -214,7 +215,7 @@ impl PathTable {
         dispatch(&self.scan, &own[..2], 1)
     }
 
-    /// Makes room for a scene, and copies what stays.
+    /// Allocates the table for a scene and copies everything that does not change between frames.
     fn fill(&mut self, recording: &mut Recording<'_>, world: World<'_>, face: u32) -> Result<()> {
         let World { geometry, .. } = world;
         let scene = world.frame.scene;
@@ -303,8 +304,8 @@ impl PathTable {
     }
 }
 
-/// Triangles that glow and are asked for light, with their materials, in rising order. What is cut out,
-/// shines through something or is shown without light is found by paths alone.
+/// Emissive triangles for light sampling, with their materials, in ascending order. Alpha-tested, blended,
+/// clearcoated and unlit materials are left out, so only BSDF-sampled paths hit them.
 fn emitters(scene: &Scene, geometry: Geometry<'_>) -> Vec<(u32, u32)> {
     let glows = |material: &Material| {
         let coated = material
@@ -329,7 +330,7 @@ fn emitters(scene: &Scene, geometry: Geometry<'_>) -> Vec<(u32, u32)> {
     found
 }
 
-/// The textures of a material, by their number there.
+/// Textures of a material, by their slots.
 fn textures(scene: &Scene, material: &Material) -> Vec<(usize, TextureRef, Bound)> {
     let base = texture_refs(material).into_iter();
     let base = base.zip(base_textures(scene, material)).enumerate();
@@ -348,14 +349,15 @@ fn textures(scene: &Scene, material: &Material) -> Vec<(usize, TextureRef, Bound
     found
 }
 
-/// All images in the uses that materials have for them.
+/// All images, in each use that materials have for them.
 fn used(scene: &Scene) -> BTreeSet<(usize, TextureUse)> {
     let all = scene.materials.iter();
     let all = all.flat_map(|material| textures(scene, material));
     all.filter_map(|(_, _, (image, _))| image).collect()
 }
 
-/// Room for textures from word `first` on, in as fine a level as a storage binding has room for, and its end.
+/// Places textures from word `first` on, in the finest mip level that fits a storage binding. Returns the
+/// places and the end.
 fn place(
     gpu: &Gpu,
     materials: &crate::materials::Materials,
@@ -396,7 +398,7 @@ fn place(
     })
 }
 
-/// The header of a material.
+/// Header of a material.
 fn header(
     scene: &Scene,
     material: &Material,

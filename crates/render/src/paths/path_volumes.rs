@@ -1,4 +1,4 @@
-//! Volumes in the table of the path tracer: path/path_volume.wgsl.
+//! Volumes in the table of the path tracer (path/path_volume.wgsl).
 
 use crate::{
     frame::{Frame, recording::Recording},
@@ -21,31 +21,31 @@ use canopy_scene::Scene;
 use std::{collections::BTreeMap, mem::offset_of};
 
 wgsl_constants! {
-    /// Words of a volume before its parameters.
+    /// Words of a volume in front of its parameters.
     const PATH_VOLUME_HEADER: u32 = 5;
-    /// Word of the parameters from which on they are read by their places, and that of their tables.
+    /// Word of [`VolumeParams`] from which on fields are read by index, and the word of its tables.
     const PATH_VOLUME_ROWS: u32 = offset_of!(VolumeParams, size) as u32 / 4;
     const PATH_VOLUME_TABLES: u32 = offset_of!(VolumeParams, blackbody) as u32 / 4;
     /// Words of a volume.
     const PATH_VOLUME: u32 = PATH_VOLUME_HEADER + size_of::<VolumeParams>() as u32 / 4;
-    /// The word of voxels that there are none of.
+    /// Word offset that means there are no voxels.
     const PATH_NO_VOXELS: u32 = u32::MAX;
 }
 
-/// Its name among the timings of a frame.
+/// Label of the pass in frame timings.
 const LABEL: &str = "path_voxels";
-/// Levels of voxels: at the last one, one stands for as many as a brick has.
+/// Mip levels of voxels. At the coarsest level a voxel covers a whole brick.
 const LEVELS: u32 = 4;
 /// Rows of voxels that are copied at once.
 const COPIED_ROWS: u32 = 4096;
 
-/// What copies voxels, and where they went.
+/// Pipeline that copies voxels, and their placement in the table.
 #[derive(Debug)]
 pub(crate) struct PathVolumes {
     voxels: Kernel,
-    /// First words of the voxels of each volume that is placed.
+    /// First words of the voxels of each placed volume.
     placed: BTreeMap<usize, Voxels>,
-    /// First word of the bricks of each node that places one.
+    /// First word of the bricks of each node with a volume.
     bricks: BTreeMap<usize, u32>,
     level: u32,
     /// First word of the volumes.
@@ -59,7 +59,7 @@ struct Voxels {
 }
 
 impl PathVolumes {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let own = [Uniform, Float3d, Write];
         Self {
@@ -71,8 +71,8 @@ impl PathVolumes {
         }
     }
 
-    /// Finds room for the volumes of a scene from word `first` of the table on, and returns its end. They take at
-    /// most half of what can be bound.
+    /// Places the volumes of a scene from word `first` of the table on, and returns the end. They take at
+    /// most half of the binding limit.
     pub(crate) fn place(
         &mut self,
         gpu: &Gpu,
@@ -172,7 +172,7 @@ impl PathVolumes {
         Ok(())
     }
 
-    /// Writes the volumes of this frame, and returns how many there are.
+    /// Writes the volumes of this frame and returns their number.
     pub(crate) fn write(&self, gpu: &Gpu, frame: &Frame<'_>, table: &wgpu::Buffer) -> u32 {
         let write = |word: u32, bytes: &[u8]| {
             gpu.queue.write_buffer(table, 4 * u64::from(word), bytes);
@@ -202,7 +202,7 @@ impl PathVolumes {
     }
 }
 
-/// Words of a row of voxels, and rows.
+/// Words of a row of voxels, and the number of rows.
 fn shape(grids: &VolumeGrids, level: u32, colored: bool) -> [u32; 2] {
     let [x, y, z] = grids.facts.size.map(|side| side.div_ceil(1 << level));
     let row_words = if colored { 2 * x } else { x.div_ceil(2) };

@@ -1,4 +1,4 @@
-//! `accumulate`: the frames of a supersampled picture, summed, and their mean.
+//! `accumulate`: sums the frames of a supersampled image, and computes their mean.
 
 use crate::{
     edges::Radiance,
@@ -14,7 +14,7 @@ use canopy_bvh::{
 };
 use wgpu::BufferUsages as Buffer;
 
-/// The pass, with its sums.
+/// Accumulation pass and its sums.
 #[derive(Debug)]
 pub struct Accumulate {
     kernel: Kernel,
@@ -23,7 +23,7 @@ pub struct Accumulate {
     sums: Sums,
 }
 
-/// Two sums of four floats a pixel, however many frames there are.
+/// Two sums of four floats per pixel, whatever the number of frames.
 #[derive(Debug)]
 struct Sums {
     size: [u32; 2],
@@ -32,11 +32,11 @@ struct Sums {
 }
 
 impl Accumulate {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let path = "picture/accumulate.wgsl";
         let uniform = Binding::Uniform;
@@ -89,28 +89,28 @@ impl Accumulate {
         )
     }
 
-    /// Adds what sums up.
+    /// Adds the pipeline that accumulates.
     pub fn needs_sums(&self, needs: &mut Needs) {
         self.kernel.needs(needs);
     }
 
-    /// Adds what draws the mean to targets of `format`.
+    /// Adds the pipeline that draws the mean to targets of `format`.
     pub fn needs_resolve(&self, format: wgpu::TextureFormat, needs: &mut Needs) {
         self.resolve.needs(format, needs);
     }
 
-    /// Draws the mean of the frames so far to `target`, which has their size.
+    /// Draws the mean of the frames so far to `target`, which has the same size.
     pub fn resolve(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
         let own: &[&dyn Bind] = &[&self.sums.shown, &self.params];
         recording.cover("resolve", &self.resolve, target, own)
     }
 
-    /// The sums of the light that a display emits: four floats a pixel.
+    /// Returns the sums of displayed light (after tone mapping, linear): four floats per pixel.
     pub fn shown(&self) -> &wgpu::Buffer {
         &self.sums.shown
     }
 
-    /// The mean radiance of `frames` frames, waiting for it: four floats a pixel.
+    /// Reads back the mean radiance of `frames` frames: four floats per pixel. Waits for the GPU.
     pub fn read(&self, gpu: &Gpu, frames: u32) -> Result<Vec<[f32; 4]>> {
         let [width, height] = self.sums.size.map(|side| side as usize);
         let bytes = gpu.read(&self.sums.radiance)?;

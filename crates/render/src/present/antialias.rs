@@ -1,4 +1,4 @@
-//! `antialias`: smooths the steps of edges in the finished picture by their shape.
+//! `antialias`: morphological anti-aliasing of the display-encoded image (SMAA).
 
 use crate::{
     edges::{PICTURE_FORMAT, fitted},
@@ -15,7 +15,7 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 const EDGES_FORMAT: Format = Format::R8Uint;
 
-/// The pass.
+/// Morphological anti-aliasing pass.
 #[derive(Debug)]
 pub struct Antialias {
     edges: Cover,
@@ -24,20 +24,20 @@ pub struct Antialias {
     stretch: Cover,
     sampler: wgpu::Sampler,
     images: Images,
-    /// The smooth picture that is stretched afterwards; one texel until one is.
+    /// Smoothed image before it is scaled up to the target; one texel until it is needed.
     smooth: GpuImage,
 }
 
-/// What its draws hand each other.
+/// Images passed between its draws.
 #[derive(Debug)]
 struct Images {
     edges: GpuImage,
-    /// The share of a pixel that its neighbours cover.
+    /// Share of a pixel that its neighbours cover.
     weights: GpuImage,
 }
 
 impl Antialias {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu) -> Self {
         let cover = |entry, bindings: &[_]| Cover::new(gpu, "picture/antialias.wgsl", entry, bindings);
         Self {
@@ -56,7 +56,7 @@ impl Antialias {
         }
     }
 
-    /// Smooths `picture` into `target`, which may be larger.
+    /// Anti-aliases `picture` into `target`, which may be larger.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -82,18 +82,18 @@ impl Antialias {
         recording.cover_each("antialias", &covers[..if fits { 3 } else { 4 }])
     }
 
-    /// Adds what stretches a picture into targets of `format`.
+    /// Adds the pipeline that scales an image up to targets of `format`.
     pub fn needs_stretch(&self, format: Format, needs: &mut Needs) {
         self.stretch.needs(format, needs);
     }
 
-    /// Room for a picture of `size` that [`Antialias::stretch`] brings to a larger target.
+    /// Returns the target for an image of `size`, which [`Antialias::stretch`] scales up to a larger target.
     pub fn unstretched(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<&GpuImage> {
         self.fit_smooth(gpu, size)?;
         Ok(&self.smooth)
     }
 
-    /// Brings the picture in [`Antialias::unstretched`] to a larger `target`.
+    /// Scales the image in [`Antialias::unstretched`] up to a larger `target`.
     pub fn stretch(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
         let own: &[&dyn Bind] = &[&self.smooth, &self.sampler];
         recording.cover("stretch", &self.stretch, target, own)

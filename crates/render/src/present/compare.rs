@@ -1,5 +1,5 @@
-//! `compare`: two pictures in one, on either side of a line or as their error in colours, and how large that
-//! error is. No frame draws it: a viewer does, over two finished pictures.
+//! `compare`: shows two images in one, on either side of a divider or as their error in colours, and measures
+//! that error. It is not part of a frame: a viewer draws it from two finished images.
 
 use crate::layout::CompareParams;
 use canopy_bvh::{
@@ -13,23 +13,24 @@ use canopy_bvh::{
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
 const PATH: &str = "picture/compare.wgsl";
-/// What it draws to.
+/// Format of the target.
 const TARGET: Format = Format::Rgba8Unorm;
-/// The errors are counted in parts of 1 over this.
+/// Errors are counted in integer units of 1/65535.
 const STEPS: f64 = 65535.0;
 
-/// The errors of all pixels that both pictures have: of each its channel that differs most, from 0 to 1.
+/// Errors of the pixels that both images have. The error of a pixel is that of its channel with the largest
+/// difference, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Errors {
-    /// Their mean.
+    /// Mean error.
     pub mean: f64,
-    /// The largest of them.
+    /// Largest error.
     pub max: f64,
-    /// How many pixels both pictures have.
+    /// Number of pixels that both images have.
     pub pixels: u32,
 }
 
-/// The pass.
+/// Comparison pass.
 #[derive(Debug)]
 pub struct Compare {
     cover: Cover,
@@ -40,7 +41,7 @@ pub struct Compare {
 }
 
 impl Compare {
-    /// Compiled when it is first recorded.
+    /// Creates the pass. It is compiled when it is first recorded.
     pub fn new(gpu: &Gpu) -> Self {
         let drawn = [Binding::Uniform, Binding::Float, Binding::Float];
         let summed = [drawn[0], drawn[1], drawn[2], Binding::Write];
@@ -54,13 +55,13 @@ impl Compare {
         }
     }
 
-    /// Draws both pictures into the part of `target`, which is sRGB-encoded, that `params` say. Where that
-    /// `measures`, their errors are summed up, for [`Compare::collect`]. Returns whether they are: where nothing
-    /// is seen, or too many are still to come, they are not.
+    /// Draws both images into the region of the sRGB-encoded `target` that `params` specify. If `measures` is
+    /// set, their errors are summed up for [`Compare::collect`]. Returns true if they are. They are not if
+    /// the region is empty or too many readbacks are pending.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pass.
+    /// Any error of compiling the pass.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -105,8 +106,8 @@ impl Compare {
         Ok(is_measured)
     }
 
-    /// After the submission: the errors that have come back since the last call. Never waits: the device has
-    /// to be polled.
+    /// Returns the errors that have been read back since the last call. Call it after the submission. It
+    /// never waits: poll the device.
     pub fn collect(&mut self) -> Option<Errors> {
         let mut errors = None;
         self.counters.collect_each(|_, [low, high, max, pixels]| {
@@ -121,14 +122,15 @@ impl Compare {
     }
 }
 
-/// Factor and offset, in texels, that put a picture of `picture` pixels about the middle of one of `room`
-/// pixels, as high as that: what a camera sees above and below stays at its place, whatever the width.
+/// Returns the scale and the offset in texels that centre an image of size `picture` in a region of size
+/// `room` and fit its height. The vertical extent of the camera's view then stays in place whatever the
+/// width.
 pub fn placed(picture: [u32; 2], room: [u32; 2]) -> (f32, [f32; 2]) {
     let [picture, room] = [picture, room].map(|size| size.map(|side| side as f32));
     let scale = picture[1] / room[1].max(1.0);
     let middle = |axis: usize| 0.5 * (picture[axis] - scale * room[axis]);
     let offset = [middle(0), middle(1)];
-    // Texels of a picture of the same height stay whole.
+    // If the heights are the same, texels map to whole pixels.
     let is_whole = scale == 1.0;
     (scale, offset.map(|o| if is_whole { o.floor() } else { o }))
 }

@@ -1,5 +1,5 @@
-//! `cost_range`: how many nodes and triangles the brightest colour of the channel `cost`, or of
-//! counts of the channel `lab`, stands for.
+//! `cost_range`: finds the count of nodes and triangles that the brightest colour stands for, in the channel
+//! `cost` or for counts in the channel `lab`.
 
 use crate::{aov::Heat, frame::recording::Recording, layout::CostRangeParams, stats::CostRange};
 use canopy_bvh::{
@@ -14,11 +14,11 @@ use canopy_bvh::{
 use wgpu::BufferUsages as Usage;
 
 wgsl_constants! {
-    /// Counts that are told apart.
+    /// Number of histogram bins. Larger counts share the last one.
     pub const COST_BINS: u32 = 4096;
 }
 
-/// The pass.
+/// Pass that finds the colour range.
 #[derive(Debug)]
 pub struct CostRangePass {
     histogram: Kernel,
@@ -31,7 +31,7 @@ pub struct CostRangePass {
 }
 
 impl CostRangePass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu) -> Self {
         let kernel = |entry| {
             let bindings = [Binding::Uniform, Float, Write, Write];
@@ -50,7 +50,7 @@ impl CostRangePass {
         }
     }
 
-    /// Finds the range of `channel`, or takes that of the settings.
+    /// Finds the range of `channel`, or uses the range of the settings.
     pub fn record(&mut self, recording: &mut Recording<'_>, heat: Heat, channel: &GpuImage) -> Result<()> {
         let gpu = recording.gpu;
         if heat.range > 0.0 {
@@ -76,12 +76,12 @@ impl CostRangePass {
         Ok(())
     }
 
-    /// No frame shows the channel.
+    /// Drops the range, because the channel is not shown.
     pub fn clear(&mut self) {
         self.found = None;
     }
 
-    /// The range of the last frame that has shown the channel, of which it has come back.
+    /// Returns the range of the last frame with the channel that has been read back.
     pub fn collect(&mut self) -> Option<CostRange> {
         let found = &mut self.found;
         self.readback.collect_each(|_, words| {
@@ -94,7 +94,7 @@ impl CostRangePass {
         self.found
     }
 
-    /// The range, for shaders.
+    /// Returns the buffer with the range, for shaders.
     pub fn output(&self) -> &wgpu::Buffer {
         &self.output
     }

@@ -1,4 +1,4 @@
-//! `depth_of_field`: the picture as a lens with an aperture sees it. A frame without it pays nothing.
+//! `depth_of_field`: blurs the image like a lens with an aperture. It costs nothing in frames without it.
 
 use crate::{
     bindings::Layouts,
@@ -20,15 +20,15 @@ use canopy_scene::Projection;
 use wgpu::{BufferUsages, TextureFormat as Format, TextureUsages as Usage};
 
 wgsl_constants! {
-    /// Largest radius of a circle, in pixels.
+    /// Largest radius of a circle of confusion, in pixels.
     pub const DEPTH_OF_FIELD_LIMIT: f64 = 32.0;
-    /// Pixels along a side of a tile: as many as the largest circle reaches.
+    /// Side of a tile in pixels. It equals the reach of the largest circle.
     pub const DEPTH_OF_FIELD_TILE: u32 = 32;
-    /// Pixels around that each pixel gathers from.
+    /// Number of neighbouring pixels that each pixel gathers from.
     pub const DEPTH_OF_FIELD_SAMPLES: u32 = 96;
-    /// Where the background is, in metres along the view.
+    /// Depth of the background, in metres along the view.
     pub const DEPTH_OF_FIELD_FAR: f64 = 1e12;
-    /// Radians between neighbours of a sunflower's spiral: (3 − √5) π.
+    /// Golden angle in radians, between neighbouring points of a sunflower spiral: (3 − √5) π.
     pub const DEPTH_OF_FIELD_GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
 }
 
@@ -36,7 +36,7 @@ const LABEL: &str = "depth_of_field";
 const CIRCLES: &str = "depth_of_field_circles";
 const PATH: &str = "picture/depth_of_field.wgsl";
 
-/// The pass.
+/// Depth-of-field pass.
 #[derive(Debug)]
 pub struct DepthOfField {
     circles: Kernel,
@@ -45,7 +45,7 @@ pub struct DepthOfField {
     made: Option<Made>,
 }
 
-/// What it has room for while it is on.
+/// Resources that exist while depth of field is on.
 #[derive(Debug)]
 struct Made {
     circles: GpuImage,
@@ -53,7 +53,8 @@ struct Made {
     output: Radiance,
 }
 
-/// The lens of a camera with this vertical field of view in radians, for a picture of so many rows.
+/// Returns the lens of a camera with the vertical field of view `fov_y` in radians, for an image of `rows`
+/// rows.
 pub fn lens(settings: &Settings, fov_y: f32, rows: u32) -> DepthOfFieldParams {
     let sensor = 1e-3 * settings.sensor_height;
     let focal_length = 0.5 * sensor / (0.5 * fov_y).tan();
@@ -68,7 +69,7 @@ pub fn lens(settings: &Settings, fov_y: f32, rows: u32) -> DepthOfFieldParams {
 impl LifeCycle for DepthOfField {}
 
 impl DepthOfField {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let shared = [(0, &layouts.frame)];
         let uniform = UniformBinding;
@@ -83,7 +84,7 @@ impl DepthOfField {
         }
     }
 
-    /// Blurs `radiance`, or hands it on as it is where nothing is to be blurred.
+    /// Blurs `radiance`, or returns it unchanged if depth of field is off.
     pub fn record<'a>(
         &'a mut self,
         recording: &mut Recording<'_>,
@@ -135,7 +136,7 @@ impl DepthOfField {
         Ok(&made.output)
     }
 
-    /// What it made of the last frame; `None` where that was not blurred.
+    /// Returns the blurred radiance of the last frame, or `None` if it was not blurred.
     pub(crate) fn output(&self) -> Option<&Radiance> {
         self.made.as_ref().map(|made| &made.output)
     }

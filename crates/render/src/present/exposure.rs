@@ -1,5 +1,5 @@
-//! `exposure`: the factor of radiance before the tone curve, fixed by the settings or metered from the
-//! picture's histogram.
+//! `exposure`: determines the factor on radiance before the tone curve, fixed by the settings or metered from
+//! the image histogram.
 
 use crate::{
     frame::Prepared,
@@ -16,23 +16,23 @@ use canopy_bvh::{
 };
 use wgpu::BufferUsages as Buffer;
 
-/// The pass, with the exposure that lasts from frame to frame.
+/// Exposure pass, with the exposure that persists from frame to frame.
 #[derive(Debug)]
 pub struct Exposure {
     histogram: Kernel,
     settle: Kernel,
     params: Uniform<ExposureParams>,
-    /// An [`ExposureBin`] each, of the last frame.
+    /// Histogram of the last frame, an [`ExposureBin`] per bin.
     pub bins: wgpu::Buffer,
-    /// The exposure in use: a [`Used`].
+    /// Current exposure, a [`Used`].
     pub used: wgpu::Buffer,
-    /// What it was, as words.
+    /// Readback of the exposure.
     counters: Counters<3>,
     is_metered: bool,
 }
 
 impl Exposure {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [Binding::Uniform, Float, Write, Write];
         let kernel = |entry| Kernel::new(gpu, "picture/exposure.wgsl", entry, &[], &bindings);
@@ -49,7 +49,7 @@ impl Exposure {
         }
     }
 
-    /// Exposes what follows by `ev` stops.
+    /// Sets a fixed exposure of `ev` stops.
     pub fn fix(&mut self, gpu: &Gpu, ev: f32) {
         let used = Used {
             scale: ev.exp2(),
@@ -60,7 +60,7 @@ impl Exposure {
         self.is_metered = false;
     }
 
-    /// Exposes what follows by the histogram of `hdr`, a texture of half floats.
+    /// Meters the exposure from the histogram of `hdr`, a texture of half floats.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -83,8 +83,8 @@ impl Exposure {
         Ok(())
     }
 
-    /// Reads what has come back of earlier frames: the exposure in stops, and that which it was on its way
-    /// to. `None` where it is fixed.
+    /// Reads back the exposure of earlier frames in stops, and the target of its adaptation. Returns `None`
+    /// if it is fixed.
     pub fn collect(&mut self) -> Option<[f32; 2]> {
         self.counters.collect();
         let [_, ev, target] = self.counters.last().map(f32::from_bits);
@@ -92,8 +92,8 @@ impl Exposure {
     }
 }
 
-/// The parameters of a frame from its settings. A picture of several frames is exposed at once: it has no
-/// time to adapt.
+/// Returns the parameters of a frame from its settings. The exposure of an image of several frames adapts at
+/// once, because it has no time to adapt.
 pub fn params(frame: &Prepared<'_>) -> ExposureParams {
     let settings = &frame.config.exposure;
     let [low, high] = settings.percentiles.map(|percent| percent / 100.0);

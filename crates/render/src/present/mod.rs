@@ -1,5 +1,5 @@
-//! From radiance to the display or a file: exposure, then the mean of several frames, or the tone curve and
-//! anti-aliasing.
+//! From radiance to the display or a file: exposure, then either the mean of several frames, or tone mapping
+//! and anti-aliasing.
 
 pub mod accumulate;
 pub mod antialias;
@@ -32,7 +32,7 @@ use noise::{Mean, NoisePass};
 use temporal::{ENCODED_FORMAT, Temporal};
 use tonemap::Tonemap;
 
-/// The passes.
+/// Passes from radiance to the display.
 #[derive(Debug)]
 pub struct Present {
     pub(super) exposure: Exposure,
@@ -47,7 +47,7 @@ pub struct Present {
 }
 
 impl Present {
-    /// Ready to be compiled.
+    /// Creates the passes without compiling them.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let cost_range = CostRangePass::new(gpu);
         Ok(Self {
@@ -62,8 +62,8 @@ impl Present {
         })
     }
 
-    /// Draws a frame to `target`, as it is lit or as the channel that it shows; of a picture of several frames the last one
-    /// does.
+    /// Draws a frame to `target`: the lit image or the channel that it shows. For an image of several frames,
+    /// only the last one draws.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -93,7 +93,8 @@ impl Present {
             self.temporal.keep();
             let fits = image::size_of_view(target) == frame.size;
             let format = target.texture().format();
-            // They are compiled with those of the first sample, or the picture would stop in its midst.
+            // These are compiled with the pipelines of the first sample. Otherwise the image would stall
+            // midway.
             will_need(|needs| {
                 let mean = if fits { format } else { PICTURE_FORMAT };
                 self.accumulate.needs_resolve(mean, needs);
@@ -131,7 +132,7 @@ impl Present {
         self.record_single(recording, frame, seen, (radiance, shown), target)
     }
 
-    /// Estimates the noise of a picture by paths, from the mean of so many samples, as it is displayed.
+    /// Estimates the noise of a path-traced image from the mean of `samples` samples, as displayed.
     fn estimate_paths(
         &mut self,
         recording: &mut Recording<'_>,
@@ -150,7 +151,7 @@ impl Present {
         self.noise.estimate(recording.gpu, &mut recording.scope, mean)
     }
 
-    /// Draws a frame to `target` as a picture of its own, or as one of those that the picture is averaged over.
+    /// Draws a frame to `target` as an image of its own, or accumulates it into the temporal mean.
     fn record_single(
         &mut self,
         recording: &mut Recording<'_>,
@@ -180,7 +181,7 @@ impl Present {
             if continues {
                 return self.temporal.show(recording, target);
             }
-            // A single frame has one sample a pixel: its edges are smoothed by their shape.
+            // A single frame has one sample per pixel, so it gets morphological anti-aliasing.
         }
         let format = PICTURE_FORMAT;
         let picture = tonemap.record(recording, frame, radiance, shown, exposure, format)?;

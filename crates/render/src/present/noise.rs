@@ -1,4 +1,4 @@
-//! `noise`: how far the mean of many samples may still be from where it leads, from how it changed since it had fewer.
+//! `noise`: estimates the error of the mean of many samples from its change since it had fewer.
 
 use crate::{
     frame::{
@@ -24,24 +24,24 @@ use canopy_bvh::{
 use wgpu::BufferUsages as Usage;
 
 wgsl_constants! {
-    /// Bins of the histogram, one for each thread of a workgroup.
+    /// Number of bins of the histogram, one for each thread of a workgroup.
     pub const NOISE_BINS: u32 = 64;
-    /// Bins of an even width, for each of the 255 levels of a display.
+    /// Number of uniform bins for each of the 255 levels of a display.
     pub const NOISE_BINS_PER_LEVEL: u32 = 16;
-    /// So many are even. The widths of later ones grow with the noise.
+    /// Number of uniform bins. The widths of later bins grow with the noise.
     pub const NOISE_EVEN_BINS: u32 = 32;
-    /// Later bins for each factor of 2.
+    /// Number of later bins for each factor of 2.
     pub const NOISE_BINS_PER_OCTAVE: u32 = 4;
 }
 
-/// Levels of 255 below which nobody sees noise.
+/// Largest noise that is not visible, in levels of 255.
 pub const CLEAN_LEVELS: f32 = 0.5;
 
-/// Most frames of a picture that is drawn until it is clean, unless a setting says otherwise.
+/// Maximum number of frames of an image that is drawn until it is clean, unless a setting overrides it.
 pub const MOST_SAMPLES: u32 = 64;
 
 impl Noise {
-    /// Of a picture of so many frames with this histogram.
+    /// Computes the noise of an image of `frames` frames from its histogram.
     pub fn of(frames: u32, bins: &[u32; NOISE_BINS as usize]) -> Self {
         let pixels: u64 = bins.iter().copied().map(u64::from).sum();
         let mut above = pixels;
@@ -57,12 +57,12 @@ impl Noise {
         Self { frames, levels }
     }
 
-    /// Whether nobody sees it.
+    /// True if the noise is not visible.
     pub fn is_clean(self) -> bool {
         self.levels <= CLEAN_LEVELS
     }
 
-    /// "noise 2.4 of 255", or "converged" where it is clean.
+    /// Returns the noise as text: "noise 2.4 of 255", or "converged" if it is clean.
     pub fn told(self) -> String {
         match self.levels {
             _ if self.is_clean() => "converged".into(),
@@ -72,37 +72,37 @@ impl Noise {
     }
 }
 
-/// The noise at which a bin ends, in levels.
+/// Returns the upper end of a bin, in levels.
 fn end_of_bin(bin: u32) -> f32 {
     let even = (bin + 1).min(NOISE_EVEN_BINS) as f32 / NOISE_BINS_PER_LEVEL as f32;
     let later = (bin + 1).saturating_sub(NOISE_EVEN_BINS) as f32;
     even * (later / NOISE_BINS_PER_OCTAVE as f32).exp2()
 }
 
-/// A picture so far.
+/// Image accumulated so far.
 #[derive(Debug, Clone, Copy)]
 pub struct Mean<'a> {
-    /// Four floats a pixel: sums of the light that a display emits.
+    /// Sums of displayed light (after tone mapping, linear), four floats per pixel.
     pub shown: &'a wgpu::Buffer,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Frames of the picture.
+    /// Number of frames of the image.
     pub frames: u32,
-    /// Frames that are summed in `shown`: all of them, or 1 where it holds their mean.
+    /// Number of frames that are summed in `shown`: all of them, or 1 if it holds their mean.
     pub summed: u32,
 }
 
-/// The last look at a picture.
+/// Last state of an image that was stored for comparison.
 #[derive(Debug, Clone, Copy, Default)]
 struct Looked {
-    /// Frames that it was the mean of, and frames that were summed.
+    /// Number of its frames. The next field is the number of frames summed.
     frames: u32,
     summed: u32,
-    /// Number of the estimate that is under way, and the frames of its picture.
+    /// Number of the pending estimate, and the frames of its image.
     awaited: Option<(u64, u32)>,
 }
 
-/// The pass.
+/// Noise estimation pass.
 #[derive(Debug)]
 pub struct NoisePass {
     kernel: Kernel,
@@ -110,20 +110,20 @@ pub struct NoisePass {
     bins: wgpu::Buffer,
     before: wgpu::Buffer,
     looked: Looked,
-    /// The same before the frame that is recorded.
+    /// Value of `looked` before the frame that is being recorded.
     looked_before: Looked,
     counters: Counters<{ NOISE_BINS as usize }>,
     found: Option<Noise>,
-    /// Settings of the picture by paths that was looked at, and its exposure.
+    /// Display settings and exposure of the path-traced image that was stored.
     displayed: Option<(settings::Image, f32)>,
 }
 
 impl NoisePass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let bindings = [Binding::Uniform, Read, Write, Write];
         let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
@@ -140,12 +140,13 @@ impl NoisePass {
         })
     }
 
-    /// Adds what it compiles.
+    /// Adds its pipeline.
     pub fn needs(&self, needs: &mut Needs) {
         self.kernel.needs(needs);
     }
 
-    /// Looks at a supersampled picture whose frames up to `sample` add up to `shown`, where that is due.
+    /// Estimates the noise of a supersampled image, whose frames up to `sample` add up to `shown`, if an
+    /// estimate is due.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -170,8 +171,8 @@ impl NoisePass {
         }
     }
 
-    /// True if a picture by paths is due for an estimate. Fewer samples than before or other settings of the display start
-    /// anew: their difference is no noise.
+    /// True if a path-traced image is due for an estimate. Fewer samples than before or other display
+    /// settings restart the estimate, because the difference would not be noise.
     pub fn is_due(&mut self, samples: u32, frame: &Frame<'_>) -> bool {
         let displayed = Some((frame.config.image.clone(), frame.exposure_ev));
         if samples < self.looked.frames.max(1) || displayed != self.displayed {
@@ -185,7 +186,7 @@ impl NoisePass {
         (self.looked, self.looked_before, self.found) = Default::default();
     }
 
-    /// Estimates the noise of a picture, if the pass has seen it with fewer frames.
+    /// Estimates the noise of an image, if the pass has seen it with fewer frames.
     pub fn estimate(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, mean: Mean<'_>) -> Result<()> {
         let Mean {
             shown,
@@ -218,7 +219,7 @@ impl NoisePass {
             if self.counters.record(scope, &self.bins) {
                 awaited = Some((number, frames));
             } else {
-                // Nobody waits for what never comes: it counts as noisy.
+                // There will be no readback, so the image counts as noisy.
                 let levels = f32::INFINITY;
                 self.found = Some(Noise { frames, levels });
             }
@@ -231,7 +232,7 @@ impl NoisePass {
         Ok(())
     }
 
-    /// The last estimate, once it has come back.
+    /// Returns the last estimate, once it has been read back.
     pub fn collect(&mut self) -> Option<Noise> {
         let (awaited, found) = (self.looked.awaited, &mut self.found);
         self.counters.collect_each(|number, bins| {

@@ -1,5 +1,5 @@
-//! `overlay`: edges, vertices, normals and tangents of the meshes as lines over the picture, from the merged geometry
-//! of the frame. A frame without them pays nothing.
+//! `overlay`: draws edges, vertices, normals and tangents of the meshes as lines over the image, from the
+//! frame's merged geometry. It costs nothing in frames without them.
 
 use crate::{
     bindings::Layouts,
@@ -24,11 +24,11 @@ use std::collections::HashMap;
 use wgpu::{RenderPipeline, ShaderStages as Stages, TextureFormat as Format};
 
 wgsl_constants! {
-    /// Pixels that the radius of a vertex's dot has more than a line's half width.
+    /// Radius of a vertex dot beyond half the line width, in pixels.
     pub const OVERLAY_DOT: f64 = 1.5;
 }
 
-/// Colours, sRGB-encoded.
+/// Colours of the kinds of lines, sRGB-encoded.
 pub const COLORS: &[Constant] = &[
     Constant::vec4("OVERLAY_WIREFRAME_COLOR", [0.9, 0.9, 0.9, 1.0]),
     Constant::vec4("OVERLAY_FACE_NORMALS_COLOR", [0.1, 0.9, 0.9, 1.0]),
@@ -38,13 +38,13 @@ pub const COLORS: &[Constant] = &[
     Constant::vec4("OVERLAY_BITANGENTS_COLOR", [0.3, 0.9, 0.25, 1.0]),
 ];
 
-/// Lines of a kind that are drawn at most.
+/// Maximum number of lines of a kind that are drawn.
 pub const OVERLAY_LIMIT: u32 = 1 << 19;
 
 const LABEL: &str = "overlay";
 const PATH: &str = "inspect/overlay.wgsl";
 
-/// The pass.
+/// Overlay pass.
 #[derive(Debug)]
 pub struct Overlay {
     lines: OnDemand<RenderPipeline>,
@@ -57,7 +57,7 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [
             (Stages::VERTEX_FRAGMENT, Binding::Uniform),
@@ -85,7 +85,7 @@ impl Overlay {
         }
     }
 
-    /// Draws lines of the frame's meshes over `target`, where the settings ask for any.
+    /// Draws lines of the frame's meshes over `target`, if the settings ask for any.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -104,7 +104,7 @@ impl Overlay {
             return Ok(());
         };
         self.counts = Some(plan.counts);
-        // The picture of several frames is not drawn before the last one.
+        // An image of several frames is only drawn in the last one.
         if !frame.sample.is_last() {
             return Ok(());
         }
@@ -153,7 +153,7 @@ impl Overlay {
         Ok(())
     }
 
-    /// The pipeline that lays the lines over targets of `format`.
+    /// Returns the pipeline that blends the lines over targets of `format`.
     fn shown(&mut self, format: Format) -> &OnDemand<RenderPipeline> {
         let layout = &self.show_layout;
         self.show.entry(format).or_insert_with(|| {
@@ -171,15 +171,15 @@ impl Overlay {
     }
 }
 
-/// Which lines are drawn.
+/// Selection of the lines that are drawn.
 struct Plan {
-    /// With what is drawn, but not how.
+    /// Only the fields that select what is drawn are set.
     params: OverlayParams,
     counts: OverlayCounts,
 }
 
 impl Plan {
-    /// `None` where there is nothing to draw, or no such mesh.
+    /// Returns `None` if there is nothing to draw, or no such mesh.
     fn new(settings: &Settings, buffers: &SceneBuffers) -> Option<Self> {
         let (vertices, triangles) = match usize::try_from(settings.mesh) {
             Err(_) => (0..buffers.vertex_count, 0..buffers.triangle_count),

@@ -1,4 +1,4 @@
-//! `temporal`: the mean of the frames of a moving picture, each of which looks at other points of its pixels.
+//! `temporal`: temporal anti-aliasing, the mean of jittered frames of a moving image.
 
 use crate::{
     aov::Channel,
@@ -21,43 +21,43 @@ use canopy_bvh::{
 };
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
-/// The frame as the pass reads it: what eight bits would round away, the mean brings back.
+/// Format of the frame that the pass reads. The mean recovers differences that eight bits would round away.
 pub const ENCODED_FORMAT: Format = HDR_FORMAT;
 const SAMPLES_FORMAT: Format = Format::R32Float;
 const BOX_FORMAT: Format = Format::Rg32Uint;
 
-/// The pass, with the mean of the frames so far.
+/// Temporal anti-aliasing pass and its history.
 #[derive(Debug)]
 pub struct Temporal {
     kernel: Kernel,
     shown: Cover,
     params: Uniform<TemporalParams>,
     sampler: wgpu::Sampler,
-    /// Means of one frame and of the next, in turn.
+    /// Means of consecutive frames, alternating.
     means: [Mean; 2],
     past: Carried<Option<Past>>,
 }
 
-/// State that the last frame has left.
+/// State left by the last frame.
 #[derive(Debug, Clone, Copy)]
 struct Past {
-    /// Scene that the mean shows.
+    /// Version of the scene in the mean.
     scene: u64,
-    /// Which of the means it is.
+    /// Index into [`Temporal::means`].
     mean: usize,
 }
 
 #[derive(Debug)]
 struct Mean {
     color: GpuImage,
-    /// Samples that it is the mean of.
+    /// Number of samples in the mean.
     samples: GpuImage,
-    /// The colours that it was allowed.
+    /// Colour box that the mean was clamped to.
     colors: GpuImage,
 }
 
 impl Temporal {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let path = "picture/temporal.wgsl";
         let uniform = Binding::Uniform;
@@ -92,7 +92,7 @@ impl Temporal {
         }
     }
 
-    /// Gives its memory back, where frames are not averaged any more.
+    /// Frees its memory when frames are no longer averaged.
     pub fn clear(&mut self, gpu: &Gpu) {
         if self.means[0].color.size() != [1, 1] {
             self.means = [(); 2].map(|()| Mean::new(gpu, [1, 1]));
@@ -100,13 +100,14 @@ impl Temporal {
         }
     }
 
-    /// Whether there is a mean of the frames before, of a picture that is shown in `size` pixels.
+    /// True if there is a mean of earlier frames of the same scene with `size` pixels.
     pub fn continues(&self, frame: &Frame<'_>, size: [u32; 2]) -> bool {
         let past = self.past.last().copied().flatten();
         past.is_some_and(|past| past.scene == frame.buffers.version) && self.means[0].color.size() == size
     }
 
-    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    /// Returns the number of frames of a still image until the mean of this pass has converged; 1 if it does
+    /// not average.
     pub fn frames_to_converge(config: &Settings, channel: Channel) -> u32 {
         match config.image.antialias {
             Antialias::Temporal if channel == Channel::Lit => TEMPORAL_SAMPLES as u32,
@@ -114,7 +115,7 @@ impl Temporal {
         }
     }
 
-    /// Adds `picture`, of [`ENCODED_FORMAT`], to the mean, which has `size` pixels.
+    /// Accumulates `picture`, in [`ENCODED_FORMAT`], into the mean, which has `size` pixels.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -169,19 +170,19 @@ impl Temporal {
         Ok(())
     }
 
-    /// Adds what draws the mean to targets of `format`.
+    /// Adds the pipeline that draws the mean to targets of `format`.
     pub fn needs_shown(&self, format: Format, needs: &mut Needs) {
         self.shown.needs(format, needs);
     }
 
-    /// Draws the mean that was recorded to `target`, which has the size that it was recorded for.
+    /// Draws the recorded mean to `target`, which has the same size.
     pub fn show(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
         let mean = self.past.coming().copied().flatten().map_or(0, |now| now.mean);
         let own: &[&dyn Bind] = &[&self.params, &self.means[mean].color];
         recording.cover("temporal", &self.shown, target, own)
     }
 
-    /// Keeps the mean over a frame of the same still picture.
+    /// Keeps the mean during a frame of the same still image.
     pub fn keep(&mut self) {
         self.past.leave(self.past.last().copied().flatten());
     }
@@ -205,7 +206,7 @@ impl LifeCycle for Temporal {
     }
 
     fn begin(&mut self) {
-        // A frame that neither adds to the mean nor keeps it leaves none.
+        // A frame that neither updates nor keeps the mean leaves none.
         self.past.leave(None);
     }
 }

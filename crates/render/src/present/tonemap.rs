@@ -1,4 +1,4 @@
-//! `tonemap`: radiance, or a channel, to the display.
+//! `tonemap`: maps radiance or a channel to display colours.
 
 use crate::{
     aov::{Channel, Heat},
@@ -24,26 +24,26 @@ wgsl_constants! {
     const CURVE_AGX: u32 = Curve::Agx as u32;
 }
 
-/// Motion in pixels, either way, that the ends of the range show.
+/// Motion in pixels in either direction at the ends of the displayed range.
 pub const MOTION_SHOWN: f32 = 32.0;
 
-/// The pass.
+/// Tone mapping pass.
 #[derive(Debug)]
 pub struct Tonemap {
     cover: Cover,
     params: Uniform<TonemapParams>,
-    /// The same where another pass rounds: a frame may draw both.
+    /// Parameters without dithering, for when a later pass rounds. A frame may draw both.
     undithered: Uniform<TonemapParams>,
     sampler: wgpu::Sampler,
-    /// What the brightest colour of the channel `cost` stands for.
+    /// Value of the brightest colour of the channel `cost`.
     cost_range: wgpu::Buffer,
-    /// The picture that another pass reads; one texel until one does.
+    /// Image that another pass reads; one texel until it is needed.
     output: GpuImage,
 }
 
 impl Tonemap {
-    /// Ready to be compiled. `cost_range` begins with the number that the brightest colour of the channel `cost`
-    /// stands for.
+    /// Creates the pass without compiling it. The first number in `cost_range` is the value of the brightest
+    /// colour of the channel `cost`.
     pub fn new(gpu: &Gpu, cost_range: &wgpu::Buffer) -> Self {
         let bindings = [
             Binding::Uniform,
@@ -69,7 +69,7 @@ impl Tonemap {
         }
     }
 
-    /// Draws a picture of `format` that another pass goes on with.
+    /// Draws an image of `format` that another pass reads.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -89,7 +89,7 @@ impl Tonemap {
         Ok(&self.output)
     }
 
-    /// Draws to `target`.
+    /// Draws the frame to `target`.
     pub fn record_to(
         &self,
         recording: &mut Recording<'_>,
@@ -130,7 +130,8 @@ fn picture(gpu: &Gpu, size: [u32; 2], format: Format) -> GpuImage {
     GpuImage::new(gpu, "picture", size, format, usage)
 }
 
-/// Positions and depths are scaled to the scene's box, so that they fill the picture's range.
+/// Returns the parameters of a frame. Positions and depths are scaled to the scene's bounds, so that they
+/// fill the displayed range.
 fn params(frame: &Frame<'_>, heat: Option<Heat>) -> TonemapParams {
     let (scene, view) = (frame.bounds, &frame.view);
     let size = (scene.max - scene.min).max_element().max(1e-20);
@@ -148,7 +149,7 @@ fn params(frame: &Frame<'_>, heat: Option<Heat>) -> TonemapParams {
     };
     TonemapParams {
         curve: frame.config.image.tonemap as u32,
-        // Counts of any channel have the colours of costs.
+        // Counts of any channel use the colours of the channel `cost`.
         channel: match heat {
             Some(_) => Channel::Cost as u32,
             None => frame.channel as u32,

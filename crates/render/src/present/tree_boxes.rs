@@ -1,5 +1,5 @@
-//! `tree_boxes`: boxes of the trees as lines over the picture, straight from the nodes. A frame without them pays
-//! nothing.
+//! `tree_boxes`: draws boxes of BVH nodes as lines over the image, directly from the nodes. It costs nothing
+//! in frames without them.
 
 use crate::{
     bindings::Layouts,
@@ -27,40 +27,40 @@ use std::collections::HashMap;
 use wgpu::{BufferUsages, RenderPipeline, ShaderStages as Stages, TextureFormat as Format};
 
 wgsl_constants! {
-    /// Boxes that are drawn at most.
+    /// Maximum number of boxes that are drawn.
     pub const TREE_BOX_LIMIT: u32 = 1 << 15;
-    /// Levels of thinning.
+    /// Number of thinning levels.
     pub const TREE_BOX_LEVELS: u32 = 20;
-    /// Words in front of the counts of each level.
+    /// Number of words before the counts of the levels.
     const TREE_BOX_HEADER: u32 = 4;
-    /// The word that counts all boxes.
+    /// Index of the word that counts all boxes.
     const TREE_BOXES_FOUND: u32 = 0;
-    /// The word with the greatest depth of one.
+    /// Index of the word with the greatest depth of any box.
     const TREE_BOXES_DEEPEST: u32 = 1;
-    /// The word that counts those in the list.
+    /// Index of the word that counts the listed boxes.
     const TREE_BOXES_LISTED: u32 = 2;
-    /// The word with the level from which on boxes are listed.
+    /// Index of the word with the first level whose boxes are listed.
     const TREE_BOXES_LEVEL: u32 = 3;
-    /// Threads of a workgroup.
+    /// Workgroup size.
     const TREE_BOX_THREADS: u32 = 64;
-    /// The share of the colour map at which the colours of depths begin.
+    /// Position in the colour map at which the colours of depths begin.
     pub const TREE_BOX_DARKEST: f64 = 0.3;
 }
 
-/// Colours, sRGB-encoded.
+/// Colours of boxes and lines of a ray, sRGB-encoded.
 pub(crate) const COLORS: &[Constant] = &[
     Constant::vec4("TREE_BOX_CURRENT_COLOR", [0.35, 0.95, 1.0, 1.0]),
     Constant::vec4("TREE_BOX_LINE_COLOR", [0.45, 1.0, 0.45, 1.0]),
 ];
 
 const LABEL: &str = "tree_boxes";
-/// Of the window.
+/// Format of the window.
 const TARGET_FORMAT: Format = Format::Rgba8Unorm;
 const PATH: &str = "inspect/tree_boxes.wgsl";
-/// Words of the counts.
+/// Number of words of the counts.
 const WORDS: u64 = (TREE_BOX_HEADER + TREE_BOX_LEVELS) as u64;
 
-/// The pass. Its lists have no room until they are asked for.
+/// Pass that draws BVH boxes. Its lists are allocated when they are needed.
 #[derive(Debug)]
 pub struct TreeBoxes {
     count: Kernel,
@@ -68,21 +68,21 @@ pub struct TreeBoxes {
     list: Kernel,
     lines: Lines,
     params: Uniform<TreeBoxesParams>,
-    /// The path of a ray, between frames.
+    /// Traversal of a ray, drawn between frames.
     path_lines: Lines,
     path_params: Uniform<TreeBoxesParams>,
-    /// Those of the last draw to the target.
+    /// Parameters of the last draw to the target.
     path_shown: Uniform<TreeBoxesParams>,
     buffers: Option<Listed>,
     readback: Counters<4>,
     counts: Option<TreeBoxCounts>,
-    /// What they are of.
+    /// Scene version and settings that the counts belong to.
     of: Option<(u64, Settings)>,
-    /// Answers from this number on are of that.
+    /// First readback that belongs to `of`.
     first_answer: u64,
 }
 
-/// The boxes that are drawn.
+/// Boxes that are drawn.
 #[derive(Debug)]
 struct Listed {
     counts: wgpu::Buffer,
@@ -91,7 +91,7 @@ struct Listed {
 }
 
 impl TreeBoxes {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let kernel = |entry| {
             let bindings = [
@@ -120,7 +120,7 @@ impl TreeBoxes {
         }
     }
 
-    /// Draws the boxes of the frame's trees over `target`, where the settings ask for any.
+    /// Draws the boxes of the frame's BVHs over `target`, if the settings ask for any.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -141,7 +141,7 @@ impl TreeBoxes {
             self.buffers = None;
             return Ok(());
         };
-        // The picture of several frames is not drawn before the last one.
+        // An image of several frames is only drawn in the last one.
         if !frame.sample.is_last() {
             return Ok(());
         }
@@ -188,7 +188,7 @@ impl TreeBoxes {
         Ok(())
     }
 
-    /// What drawing the path of a ray compiles.
+    /// Adds the pipelines that draw the traversal of a ray.
     pub fn path_needs(&self, needs: &mut Needs) {
         needs.add(&self.path_lines.pipeline);
         for shown in self.path_lines.show.values() {
@@ -196,8 +196,8 @@ impl TreeBoxes {
         }
     }
 
-    /// Draws the path of a ray for a picture of `size`, which `view` sees in the coordinates of the frame, for
-    /// [`TreeBoxes::show_path`].
+    /// Draws the traversal of a ray for an image of `size`. `view` is in the coordinates of the frame.
+    /// [`TreeBoxes::show_path`] shows it.
     pub fn draw_path(
         &mut self,
         gpu: &Gpu,
@@ -210,7 +210,7 @@ impl TreeBoxes {
             gpu,
             &TreeBoxesParams {
                 half_width: 0.5 * settings.width + 0.25,
-                // What a ray comes to is behind surfaces: it is seen all the same.
+                // Boxes along a ray are mostly behind surfaces, but should be visible.
                 hidden: settings.hidden.max(0.5),
                 ..seen(view, size, gbuffer.size())
             },
@@ -221,7 +221,7 @@ impl TreeBoxes {
             .record(gpu, &mut scope, &self.path_params, &listed, gbuffer, size)
     }
 
-    /// Lays the path that was drawn last over `target`, with its upper left corner at `origin`.
+    /// Draws the traversal that was drawn last over `target`, with its top-left corner at `origin`.
     pub fn show_path(
         &mut self,
         gpu: &Gpu,
@@ -252,11 +252,12 @@ impl TreeBoxes {
         });
     }
 
-    /// The boxes that the last frame has drawn, in any order, waiting for them; in the coordinates of the frame.
+    /// Reads back the boxes that the last frame has drawn, in any order, in the coordinates of the frame.
+    /// Waits for the GPU.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) where the device is lost.
+    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) if the device is lost.
     pub(crate) fn read(&self, gpu: &Gpu) -> Result<Vec<TreeBox>> {
         let Some(listed) = &self.buffers else {
             return Ok(Vec::new());
@@ -268,7 +269,7 @@ impl TreeBoxes {
     }
 }
 
-/// The leaves whose trees are shown.
+/// Returns the range of leaves of the BVHs that are shown.
 fn leaves(of: BoxTrees, buffers: &SceneBuffers) -> std::ops::Range<u32> {
     let triangles = buffers.triangle_count;
     match of {
@@ -281,7 +282,7 @@ fn leaves(of: BoxTrees, buffers: &SceneBuffers) -> std::ops::Range<u32> {
     }
 }
 
-/// How a picture of `size` is seen, over a G-buffer of another size.
+/// Returns the view parameters for an image of `size`, over a G-buffer of another size.
 fn seen(view: &View, size: [u32; 2], gbuffer: [u32; 2]) -> TreeBoxesParams {
     let [width, height] = size.map(|side| side.max(1) as f32);
     TreeBoxesParams {
@@ -307,7 +308,7 @@ impl Listed {
 }
 
 impl Listed {
-    /// These boxes.
+    /// Creates a list with the given boxes.
     fn of(gpu: &Gpu, boxes: &[TreeBox]) -> Self {
         let mut counts = [0; WORDS as usize];
         let deepest = boxes.iter().map(|shown| shown.depth).max();
@@ -322,7 +323,7 @@ impl Listed {
     }
 }
 
-/// Drawing what is listed.
+/// Pipelines and target for drawing a list.
 #[derive(Debug)]
 struct Lines {
     pipeline: OnDemand<RenderPipeline>,
@@ -366,7 +367,7 @@ impl Lines {
         lines
     }
 
-    /// The pipeline that lays the lines over targets of `format`.
+    /// Returns the pipeline that blends the lines over targets of `format`.
     fn shown(&mut self, format: Format) -> &OnDemand<RenderPipeline> {
         let layout = &self.show_layout;
         self.show.entry(format).or_insert_with(|| {
@@ -383,7 +384,7 @@ impl Lines {
         })
     }
 
-    /// Draws the list for a picture of `size`.
+    /// Draws the list for an image of `size`.
     fn record(
         &mut self,
         gpu: &Gpu,
@@ -416,7 +417,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Lays what was drawn over `target`.
+    /// Blends the drawn lines over `target`.
     fn show(
         &mut self,
         gpu: &Gpu,

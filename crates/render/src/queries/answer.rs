@@ -1,10 +1,10 @@
-//! What the GPU is asked between frames: one question at a time, whose answer comes at once or some frames
-//! later.
+//! Queries to the GPU between frames. One query is pending at a time, and its answer arrives at once or some
+//! frames later.
 
 use canopy_bvh::gpu::{Gpu, readback::Counters};
 use std::time::Duration;
 
-/// The first `N` words of a buffer, once the GPU has written them.
+/// Readback of the first `N` words of a buffer, once the GPU has written them.
 #[derive(Debug)]
 pub(crate) struct Answer<const N: usize> {
     readback: Counters<N>,
@@ -12,7 +12,7 @@ pub(crate) struct Answer<const N: usize> {
 }
 
 impl<const N: usize> Answer<N> {
-    /// None so far.
+    /// Creates an answer without a pending query.
     pub(crate) fn new(gpu: &Gpu, label: &str) -> Self {
         Self {
             readback: Counters::new(gpu, label),
@@ -20,18 +20,18 @@ impl<const N: usize> Answer<N> {
         }
     }
 
-    /// Whether one is still to come.
+    /// True if an answer is pending.
     pub(crate) fn is_under_way(&self) -> bool {
         self.is_under_way
     }
 
-    /// Submits a question, which `encoder` holds and which writes its answer to `buffer`.
+    /// Submits the query in `encoder`, which writes its answer to `buffer`.
     pub(crate) fn submit(&mut self, gpu: &Gpu, mut encoder: wgpu::CommandEncoder, buffer: &wgpu::Buffer) {
         self.is_under_way = self.readback.record(&mut encoder, buffer);
         gpu.queue.submit([encoder.finish()]);
     }
 
-    /// The words, if they come within `wait`.
+    /// Returns the words, if they arrive within `wait`.
     pub(crate) fn take(&mut self, gpu: &Gpu, wait: Duration) -> Option<[u32; N]> {
         if !self.is_under_way {
             return None;

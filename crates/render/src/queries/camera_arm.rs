@@ -1,5 +1,5 @@
-//! The arm of a camera that orbits: how far it reaches from its pivot before a surface is in the way, by the
-//! trees of the last frame. As `walk`, it is asked for between frames.
+//! The arm of an orbiting camera: its length from the pivot to the first surface in the way, found in the
+//! BVHs of the last frame. Like `walk`, it is queried between frames.
 
 use super::answer::Answer;
 use crate::upload::scene_state::UploadedScene;
@@ -11,10 +11,10 @@ use canopy_bvh::{
 use glam::Vec3;
 use std::time::Duration;
 
-/// Words of a [`Contact`].
+/// Number of words of a [`Contact`].
 const WORDS: usize = size_of::<Contact>() / 4;
 
-/// The question and its answer.
+/// Query for the length of the camera arm, and its answer.
 #[derive(Debug)]
 pub struct CameraArm {
     sweeps: Sweeps,
@@ -24,7 +24,7 @@ pub struct CameraArm {
 }
 
 impl CameraArm {
-    /// Ready to be compiled.
+    /// Creates the query without compiling it.
     pub fn new(gpu: &Gpu) -> Self {
         use wgpu::BufferUsages as Usage;
         let buffer = |label, bytes: usize, usage| gpu.buffer(label, bytes as u64, Usage::STORAGE | usage);
@@ -36,22 +36,22 @@ impl CameraArm {
         }
     }
 
-    /// What it compiles.
+    /// Adds its pipelines.
     pub fn needs(&self, needs: &mut Needs) {
         self.sweeps.needs(Objects::Triangles, needs);
     }
 
-    /// Whether an answer is still to come.
+    /// True if an answer is pending.
     pub fn is_under_way(&self) -> bool {
         self.answer.is_under_way()
     }
 
-    /// Asks how far a ball of this radius gets from `pivot` towards `eye`, both in the world, unless an
-    /// answer is still to come.
+    /// Queries how far a sphere of `radius` moves from `pivot` towards `eye`, both in world space, unless an
+    /// answer is pending.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel, where it was not compiled before.
+    /// Any error of compiling the kernel, if it has not been compiled before.
     pub fn ask(
         &mut self,
         gpu: &Gpu,
@@ -80,7 +80,7 @@ impl CameraArm {
         Ok(())
     }
 
-    /// The share of the way that is free, if the answer comes within `wait`.
+    /// Returns the free fraction of the way, if the answer arrives within `wait`.
     pub fn answer(&mut self, gpu: &Gpu, wait: Duration) -> Option<f32> {
         let words = self.answer.take(gpu, wait)?;
         Some(bytemuck::cast::<_, Contact>(words).t)

@@ -1,4 +1,4 @@
-//! Bytes of buffers, read back without a wait.
+//! Asynchronous readback of buffers.
 
 use canopy_bvh::{Error, Result, gpu::Gpu};
 use std::sync::{
@@ -10,7 +10,7 @@ const PENDING: u32 = 0;
 const READY: u32 = 1;
 const FAILED: u32 = 2;
 
-/// A copy that is under way.
+/// Pending copy.
 #[derive(Debug)]
 pub(crate) struct Copied {
     label: &'static str,
@@ -19,7 +19,7 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    /// Records the copy of so many bytes from the beginning of each buffer, one after another.
+    /// Records the copy of the given number of bytes from the beginning of each buffer, one after another.
     pub(crate) fn record(
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
@@ -41,7 +41,7 @@ impl Copied {
         })
     }
 
-    /// Asks for the copy, once it has been submitted.
+    /// Requests the copy. Call it after the submission.
     pub(crate) fn map(&self) {
         let state = self.state.clone();
         let told = move |result: std::result::Result<(), wgpu::BufferAsyncError>| {
@@ -51,16 +51,16 @@ impl Copied {
         self.staging.slice(..).map_async(wgpu::MapMode::Read, told);
     }
 
-    /// Whether it has arrived, or never will. The device has to be polled meanwhile.
+    /// True if the copy has arrived or has failed. Poll the device meanwhile.
     pub(crate) fn is_done(&self) -> bool {
         self.state.load(Ordering::Acquire) != PENDING
     }
 
-    /// What `read` makes of the bytes.
+    /// Returns the result of `read` for the bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where they have not arrived.
+    /// [`Error::Gpu`] if they have not arrived.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&[u8]) -> T) -> Result<T> {
         let missing = || Error::Gpu(format!("{} could not be read back", self.label));
         if self.state.load(Ordering::Acquire) != READY {

@@ -1,5 +1,4 @@
-//! Deformed vertices and the triangles over them, of one mesh or of the whole scene, read back without a
-//! wait.
+//! Asynchronous readback of deformed vertices and their triangles, of one mesh or of the whole scene.
 
 use crate::upload::scene_buffers::SceneBuffers;
 use canopy_bvh::{Error, Result, gpu::Gpu};
@@ -16,7 +15,7 @@ const PENDING: u32 = 0;
 const READY: u32 = 1;
 const FAILED: u32 = 2;
 
-/// A copy of vertices and triangles that is under way.
+/// Pending copy of vertices and triangles.
 #[derive(Debug)]
 pub struct GeometryCopy {
     staging: wgpu::Buffer,
@@ -27,7 +26,7 @@ pub struct GeometryCopy {
 }
 
 impl GeometryCopy {
-    /// Records the copy of what one mesh has.
+    /// Records the copy of one mesh.
     pub(crate) fn of_mesh(
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
@@ -44,7 +43,7 @@ impl GeometryCopy {
         Self::record(gpu, encoder, buffers, vertices, triangles).map(Some)
     }
 
-    /// Records the copy of all.
+    /// Records the copy of the whole scene.
     pub(crate) fn of_scene(
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
@@ -88,7 +87,7 @@ impl GeometryCopy {
         })
     }
 
-    /// Asks for the copy, once it has been submitted.
+    /// Requests the copy. Call it after the submission.
     pub fn map(&self) {
         let state = self.state.clone();
         let told = move |result: std::result::Result<(), wgpu::BufferAsyncError>| {
@@ -98,16 +97,16 @@ impl GeometryCopy {
         self.staging.slice(..).map_async(wgpu::MapMode::Read, told);
     }
 
-    /// Whether it has arrived, or never will. The device has to be polled meanwhile.
+    /// True if the copy has arrived or has failed. Poll the device meanwhile.
     pub fn is_done(&self) -> bool {
         self.state.load(Ordering::Acquire) != PENDING
     }
 
-    /// World positions of the vertices, and the triangles over them by their indices in these.
+    /// Returns the world positions of the vertices, and the triangles as indices into them.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where they have not arrived.
+    /// [`Error::Gpu`] if they have not arrived.
     pub fn read(&self) -> Result<(Vec<Vec3>, Vec<[u32; 3]>)> {
         let missing = || Error::Gpu("deformed vertices could not be read back".into());
         if self.state.load(Ordering::Acquire) != READY {

@@ -1,4 +1,4 @@
-//! Questions asked between frames: picks, walks, outlines, paths of rays, textures, copies of geometry.
+//! Queries between frames: picks, walks, outlines, ray traversals, textures, copies of geometry.
 
 pub(super) mod answer;
 pub mod camera_arm;

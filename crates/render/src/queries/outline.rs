@@ -1,4 +1,5 @@
-//! `outline`: lines around the selected meshes, for a viewer to lay over the finished picture. No frame draws them.
+//! `outline`: draws outlines of the selected meshes, for a viewer to show over the finished image. It is not
+//! part of a frame.
 
 use crate::{
     bindings::Layouts,
@@ -23,26 +24,26 @@ use wgpu::{
     TextureUsages as Usage,
 };
 
-/// Most meshes that have an outline at once.
+/// Maximum number of meshes with an outline.
 pub const OUTLINES: usize = 2;
 
 const LABEL: &str = "outline";
 const PATH: &str = "inspect/outline.wgsl";
-/// A channel for each selected mesh.
+/// Format of the selection mask, with a channel for each selected mesh.
 const MASK_FORMAT: Format = Format::Rg8Unorm;
-/// Samples of its pixels, for smooth lines.
+/// Samples per pixel of the mask, for smooth lines.
 const MASK_SAMPLES: u32 = 4;
-/// What the outlines are laid over.
+/// Format of the target.
 const TARGET_FORMAT: Format = Format::Rgba8Unorm;
-/// Premultiplied colours of the first and of the second outline.
+/// Premultiplied colours of the first and the second outline.
 const COLORS: [[f32; 4]; OUTLINES] = [[0.35, 0.95, 0.55, 1.0], [1.0, 0.72, 0.25, 1.0]];
 
-/// Which meshes get an outline, and how they are seen.
+/// Selected meshes, and the camera.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutlineQuery {
-    /// The camera.
+    /// Camera.
     pub view: View,
-    /// Pixels in a row of the picture, and rows.
+    /// Width and height of the image in pixels.
     pub size: [u32; 2],
     /// Indices of the mesh instances.
     pub meshes: [Option<usize>; OUTLINES],
@@ -50,7 +51,7 @@ pub struct OutlineQuery {
     pub width: f32,
 }
 
-/// The pass.
+/// Outline pass.
 #[derive(Debug)]
 pub struct Outline {
     triangles: OnDemand<RenderPipeline>,
@@ -61,16 +62,16 @@ pub struct Outline {
     mask_layout: wgpu::BindGroupLayout,
     cover_layout: wgpu::BindGroupLayout,
     params: Uniform<OutlineParams>,
-    /// That of the last draw to the target.
+    /// Parameters of the last draw to the target.
     shown_params: Uniform<OutlineParams>,
-    /// That and what it is resolved from.
+    /// Resolved selection mask. The next field is the multisampled image that it is resolved from.
     mask: GpuImage,
     mask_samples: wgpu::TextureView,
     drawn: GpuImage,
 }
 
 impl Outline {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let both = Stages::VERTEX_FRAGMENT;
         let mask_layout = pass::layout(
@@ -122,7 +123,7 @@ impl Outline {
         }
     }
 
-    /// What it compiles for `buffers`.
+    /// Adds the pipelines for `buffers`.
     pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
         needs.add(&self.triangles);
         for run in segments(buffers) {
@@ -136,11 +137,11 @@ impl Outline {
         if run.is_points { &self.points } else { &self.lines }
     }
 
-    /// Draws the outlines of the geometry that the merged buffers hold.
+    /// Draws the outlines of the geometry in the merged buffers.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pipelines, and of the adapter's memory.
+    /// Any error of compiling the pipelines, or [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -211,11 +212,11 @@ impl Outline {
         Ok(())
     }
 
-    /// Lays what was drawn last over `target`, with its upper left corner at `origin`.
+    /// Blends the outlines that were drawn last over `target`, with their top-left corner at `origin`.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pipeline.
+    /// Any error of compiling the pipeline.
     pub fn show(
         &self,
         gpu: &Gpu,
@@ -250,7 +251,7 @@ impl Outline {
     }
 }
 
-/// All lines and points.
+/// Returns the runs of all lines and points.
 fn segments(buffers: &SceneBuffers) -> impl Iterator<Item = &SegmentRun> {
     let draws = &buffers.draws;
     draws.segments.iter().chain(&draws.blended_segments)

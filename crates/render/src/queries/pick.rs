@@ -1,4 +1,5 @@
-//! `pick`: what a ray from the camera hits first in the trees of the last frame, read back without a wait.
+//! `pick`: finds the closest hit of a camera ray in the BVHs of the last frame, with an asynchronous
+//! readback.
 
 use crate::{
     bindings::Layouts,
@@ -18,12 +19,12 @@ use canopy_bvh::{
 };
 use glam::{Vec2, Vec3};
 
-/// Words of a [`PickHit`].
+/// Number of words of a [`PickHit`].
 const WORDS: usize = size_of::<PickHit>() / 4;
-/// Pixels around the ray in which points and lines are found, which are one pixel wide.
+/// Search radius around the ray in pixels for points and lines, which are one pixel wide.
 const REACH: u32 = 4;
 
-/// What is under a point of the picture.
+/// Object at a point of the image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Picked {
     /// Index of the mesh instance, in the order of [`Scene::instances`](canopy_scene::Scene::instances).
@@ -32,31 +33,31 @@ pub struct Picked {
     pub material: usize,
     /// World position, in metres.
     pub position: Vec3,
-    /// The part of the mesh that is hit.
+    /// Element of the mesh that is hit.
     pub element: Element,
 }
 
-/// A part of a mesh.
+/// Element of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Element {
-    /// A triangle.
+    /// Triangle.
     Triangle {
-        /// Its number within the mesh, from 0, in the order of `canopy export`.
+        /// Index within the mesh, from 0, in the order of `canopy export`.
         number: u32,
-        /// World positions of its corners.
+        /// World positions of its vertices.
         corners: [Vec3; 3],
-        /// Unit normal at the position, as interpolated; zero where opposite normals cancel out.
+        /// Interpolated unit normal at the position; zero if opposite normals cancel out.
         normal: Vec3,
-        /// Texture coordinates of the first set; zeros where the mesh has none.
+        /// Texture coordinates of the first set; zeros if the mesh has none.
         uv: Vec2,
     },
-    /// A line, by its number within the mesh.
+    /// Line, by its index within the mesh.
     Line(u32),
-    /// A point, by its number within the mesh.
+    /// Point, by its index within the mesh.
     Point(u32),
 }
 
-/// The pass.
+/// Picking pass.
 #[derive(Debug)]
 pub struct Pick {
     kernel: Kernel,
@@ -64,7 +65,7 @@ pub struct Pick {
 }
 
 impl Pick {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let shared = [(1, &layouts.tree), (2, &layouts.scene)];
         let bindings = [Uniform, Float, Uint, Write];
@@ -74,17 +75,17 @@ impl Pick {
         }
     }
 
-    /// What it compiles.
+    /// Adds its pipeline.
     pub fn needs(&self, needs: &mut Needs) {
         self.kernel.needs(needs);
     }
 
-    /// Asks for what `query` sees in the geometry of the last frame, which `gbuffer` saw along `rays`. Returns the
-    /// number of the answer, or `None` where too many are under way.
+    /// Records `query` on the geometry of the last frame, whose G-buffer has the camera rays `rays`. Returns
+    /// the number of the answer, or `None` if too many are pending.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel, and of the adapter's memory.
+    /// Any error of compiling the kernel, or [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -131,7 +132,7 @@ impl Pick {
         Ok(self.readback.record(encoder, &picked).then_some(number))
     }
 
-    /// After the submission: hands out the numbers and the answers that have arrived.
+    /// Passes the numbers and answers that have arrived to `arrived`. Call it after the submission.
     pub fn collect(&mut self, mut arrived: impl FnMut(u64, PickHit)) {
         self.readback.collect_each(|number, words| {
             arrived(number, bytemuck::cast(words));
@@ -139,7 +140,7 @@ impl Pick {
     }
 }
 
-/// What `hit` is of the scene; `None` for nothing.
+/// Returns the object of the scene that `hit` refers to; `None` for a miss.
 pub(crate) fn named(hit: &PickHit, scene: &UploadedScene) -> Option<Picked> {
     let buffers = &scene.buffers;
     let world = |position: [f32; 3]| buffers.origin + Vec3::from(position);

@@ -1,4 +1,5 @@
-//! `ray_path`: every step of a pixel's rays through the trees of the last frame, read back without a wait.
+//! `ray_path`: records every traversal step of a pixel's rays through the BVHs of the last frame, with an
+//! asynchronous readback.
 
 use super::copied::Copied;
 use crate::{
@@ -24,7 +25,7 @@ use glam::Vec3;
 use std::collections::HashMap;
 
 wgsl_constants! {
-    /// Steps that are kept.
+    /// Maximum number of steps that are stored.
     pub const RAY_PATH_STEPS: u32 = 4096;
     const RAY_STEP_RAY: u32 = 0;
     const RAY_STEP_NODE: u32 = 1;
@@ -32,7 +33,7 @@ wgsl_constants! {
     const RAY_STEP_ANSWER: u32 = 3;
 }
 
-/// What stands in place of bvh/bvh_steps.wgsl.
+/// Replacement of bvh/bvh_steps.wgsl, the traversal hooks.
 const HOOKS: &str = "
 fn bvh_step_ray(ray: Ray) { ray_step_ray(ray); }
 fn bvh_step_node(number: u32, node: Node, enter: vec4f, t_max: f32) {
@@ -44,84 +45,84 @@ fn bvh_step_triangle(leaf: u32, triangle: LeafTriangle, is_hit: bool, t: f32, t_
 fn bvh_step_answer(is_accepted: bool) { ray_step_answer(is_accepted); }
 ";
 
-/// Bytes in front of the steps: the query, and the head as WGSL aligns what follows.
+/// Sizes in bytes of the query and of the head before the steps, the latter with WGSL's alignment.
 const QUERY_BYTES: usize = size_of::<RayPathQuery>();
 const HEAD_BYTES: usize = size_of::<RayPathHead>().next_multiple_of(16);
 const BYTES: usize = QUERY_BYTES + HEAD_BYTES + RAY_PATH_STEPS as usize * size_of::<RayStep>();
 
-/// The rays of a pixel.
+/// Kind of ray of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PathOf {
-    /// The camera's ray.
+    /// Camera ray.
     #[default]
     Camera,
-    /// The shadow rays that the last frame has sent, to all lights.
+    /// Shadow rays that the last frame has sent to all lights.
     Shadow,
 }
 
-/// A step of a ray.
+/// Traversal step of a ray.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PathStep {
-    /// A ray begins; in world coordinates, and in units of its direction's length.
+    /// Start of a ray, in world space. Distances are in lengths of its direction.
     Ray {
-        /// Where it starts.
+        /// Origin.
         origin: Vec3,
-        /// Where it goes.
+        /// Direction.
         direction: Vec3,
-        /// Where it ends.
+        /// Maximum distance.
         t_max: f32,
     },
-    /// It visits a node.
+    /// Visit of a node.
     Node {
-        /// Its number.
+        /// Index of the node.
         number: u32,
-        /// The mesh whose node it is; `None` of the tree over the meshes.
+        /// Mesh that the node belongs to; `None` for the TLAS.
         mesh: Option<u32>,
-        /// Levels below the root of its tree.
+        /// Levels below the root of its BVH.
         depth: u32,
-        /// Corners of its box in the world.
+        /// Corners of its box in world space.
         corners: [Vec3; 2],
-        /// Its children: how many leaves each has, and where the ray enters its box, if it does.
+        /// Number of leaves of each child, and the distance at which the ray enters its box, if it does.
         children: [Option<(u32, Option<f32>)>; 4],
-        /// The nearest hit so far.
+        /// Distance of the closest hit so far.
         t_max: f32,
     },
-    /// It is tested against a triangle.
+    /// Test against a triangle.
     Triangle {
-        /// The mesh.
+        /// Index of the mesh.
         mesh: u32,
-        /// Its number within the merged index buffer.
+        /// Index of the triangle in the merged index buffer.
         triangle: u32,
-        /// World positions of its corners.
+        /// World positions of its vertices.
         corners: [Vec3; 3],
-        /// Where it is hit.
+        /// Distance of the hit, if there is one.
         t: Option<f32>,
-        /// The nearest hit so far.
+        /// Distance of the closest hit so far.
         t_max: f32,
     },
-    /// The any-hit test has answered for the triangle before.
+    /// Result of the any-hit test of the previous triangle.
     Answer {
-        /// Whether the hit counts.
+        /// True if the hit is accepted.
         is_accepted: bool,
     },
 }
 
-/// The way of a pixel's rays through the trees.
+/// Traversal of a pixel's rays through the BVHs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RayPath {
-    /// The first steps.
+    /// First steps, up to [`RAY_PATH_STEPS`].
     pub steps: Vec<PathStep>,
-    /// Steps that there were.
+    /// Total number of steps.
     pub step_count: u32,
-    /// Nodes that were visited, those of the TLAS among them.
+    /// Number of visited nodes, including those of the TLAS.
     pub nodes: u32,
-    /// Triangles that were tested.
+    /// Number of tested triangles.
     pub triangles: u32,
-    /// Origin of the frame's coordinates in the world.
+    /// Origin of the frame's coordinates in world space.
     pub origin: Vec3,
 }
 
-/// A path that is on its way back.
+/// Pending readback of a traversal.
 #[derive(Debug)]
 pub struct RayPathCopy {
     copied: Copied,
@@ -129,14 +130,14 @@ pub struct RayPathCopy {
     triangle_count: u32,
 }
 
-/// The pass.
+/// Pass that records a traversal.
 #[derive(Debug)]
 pub struct RayPathPass {
     kernel: Kernel,
 }
 
 impl RayPathPass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let hooks = Replaced {
             path: "bvh/bvh_steps.wgsl",
@@ -151,12 +152,12 @@ impl RayPathPass {
         }
     }
 
-    /// What it compiles.
+    /// Adds its pipeline.
     pub fn needs(&self, needs: &mut Needs) {
         self.kernel.needs(needs);
     }
 
-    /// Traces the rays of what `query` sees, for the frame whose group 0 this is.
+    /// Traces the rays of the pixel of `query`. `frame` is the frame's bind group 0.
     pub(crate) fn record(
         &self,
         gpu: &Gpu,
@@ -199,21 +200,21 @@ impl RayPathPass {
 }
 
 impl RayPathCopy {
-    /// Asks for the path, once it has been submitted.
+    /// Requests the traversal. Call it after the submission.
     pub fn map(&self) {
         self.copied.map();
     }
 
-    /// Whether it has arrived, or never will. The device has to be polled meanwhile.
+    /// True if the readback has arrived or has failed. Poll the device meanwhile.
     pub fn is_done(&self) -> bool {
         self.copied.is_done()
     }
 
-    /// The path.
+    /// Returns the traversal.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) where it has not arrived.
+    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) if it has not arrived.
     pub fn read(&self) -> Result<RayPath> {
         self.copied.read(|bytes| {
             let (head, steps) = bytes[QUERY_BYTES..].split_at(HEAD_BYTES);
@@ -284,12 +285,12 @@ impl RayPathCopy {
     }
 }
 
-/// How deep nodes lie: a parent comes up before its children, and each number once.
+/// Depth of each node. A parent is visited before its children, and each node only once.
 #[derive(Debug, Default)]
 struct Depths(HashMap<u32, u32>);
 
 impl Depths {
-    /// The depth of a node, of which those of its children follow.
+    /// Returns the depth of a node, and stores those of its children.
     fn visit(&mut self, number: u32, node: &Node) -> u32 {
         let depth = self.0.get(&number).copied().unwrap_or(0);
         for child in (0..4).filter(|child| node.leaves(*child).len() > 1) {
@@ -300,7 +301,8 @@ impl Depths {
 }
 
 impl RayPath {
-    /// Where the ray that begins at a step ends, as far as it has come at the step `last`: the nearest hit that counts.
+    /// Returns the distance of the closest accepted hit, up to the step `last`, of the ray that begins at the
+    /// step `ray`.
     fn end(&self, ray: usize, last: usize) -> Option<f32> {
         let steps = &self.steps[ray + 1..=last.max(ray)];
         let own = steps
@@ -317,9 +319,9 @@ impl RayPath {
         end
     }
 
-    /// What is drawn of the steps up to `last`: boxes of the nodes that were visited, the current one apart, the
-    /// triangle that is tested, and the rays as far as they have come. Where a ray hits nothing it is drawn for
-    /// `reach` metres. Positions are those of the frame.
+    /// Returns the boxes and lines that show the steps up to `last`: the boxes of visited nodes, with the
+    /// current one highlighted, the triangle being tested, and the rays up to their closest hit so far. A ray
+    /// without a hit is `reach` metres long. Positions are in the coordinates of the frame.
     pub fn drawn(&self, last: usize, reach: f32) -> Vec<TreeBox> {
         let last = last.min(self.steps.len().saturating_sub(1));
         let own = |position: Vec3| (position - self.origin).to_array();

@@ -1,4 +1,4 @@
-//! `texture_view`: a texture of a scene, for a viewer that looks at it. No frame draws it.
+//! `texture_view`: draws a texture of a scene for a viewer. It is not part of a frame.
 
 use super::copied::Copied;
 use crate::{
@@ -19,18 +19,18 @@ use canopy_scene::environment::EnvironmentImage;
 use wgpu::{RenderPipeline, ShaderStages as Stages, TextureFormat as Format};
 
 wgsl_constants! {
-    /// Pixels along a square of what is seen behind alpha.
+    /// Side in pixels of a square of the checkerboard behind transparent texels.
     pub const TEXTURE_VIEW_CHECKER: u32 = 8;
 }
 
-/// What the image of an environment is used as.
+/// Use of an environment's image ([`SceneTexture::used_as`]).
 pub const RADIANCE: &str = "radiance";
 
 const LABEL: &str = "texture_view";
 const PATH: &str = "inspect/texture_view.wgsl";
 const TEXEL_BYTES: u64 = size_of::<TextureViewTexel>() as u64;
 
-/// The pass.
+/// Pass that draws a texture.
 #[derive(Debug)]
 pub struct TextureView {
     pipeline: OnDemand<RenderPipeline>,
@@ -39,7 +39,7 @@ pub struct TextureView {
     smooth: wgpu::Sampler,
 }
 
-/// A texture that is ready to be drawn. Clones share the buffer of its parameters.
+/// Texture with its bind group, ready to be drawn. Clones share the buffer of its parameters.
 #[derive(Debug, Clone)]
 pub struct ShownTexture {
     pipeline: RenderPipeline,
@@ -47,12 +47,12 @@ pub struct ShownTexture {
     params: wgpu::Buffer,
 }
 
-/// A texel that is on its way back.
+/// Pending readback of a texel.
 #[derive(Debug)]
 pub struct TexelCopy(Copied);
 
 impl TextureView {
-    /// Ready to be compiled, for targets of `format`.
+    /// Creates the pass for targets of `format`, without compiling it.
     pub fn new(gpu: &Gpu, format: Format) -> Self {
         let bindings = [Binding::Filtered, Binding::Uniform, Binding::Sampler];
         let bindings = bindings.map(|binding| (Stages::FRAGMENT, binding));
@@ -80,11 +80,11 @@ impl TextureView {
         }
     }
 
-    /// Binds a texture.
+    /// Creates the bind group of a texture.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pipeline.
+    /// Any error of compiling the pipeline.
     pub fn show(&self, gpu: &Gpu, texture: &SceneTexture) -> Result<ShownTexture> {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let bytes = size_of::<TextureViewParams>() as u64;
@@ -97,11 +97,12 @@ impl TextureView {
         })
     }
 
-    /// Records the copy of a texel of a level; [`TexelCopy::map`] asks for it after the submission.
+    /// Records the readback of a texel of a mip level. Call [`TexelCopy::map`] after the submission.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernel, and of the adapter's memory.
+    /// Any error of compiling the kernel, or [`Error::Gpu`](canopy_bvh::Error::Gpu) if the adapter is out of
+    /// memory.
     pub fn copy_texel(
         &self,
         gpu: &Gpu,
@@ -127,12 +128,12 @@ impl TextureView {
     }
 }
 
-/// The image of an environment as its file has it, to be looked at: of a cube its faces, one below the other.
-/// Its values are radiance once they are multiplied with [`EnvironmentImage::scale`].
+/// Uploads the image of an environment unchanged, for viewing. The faces of a cube are stacked vertically.
+/// Its values become radiance when multiplied by [`EnvironmentImage::scale`].
 ///
 /// # Errors
 ///
-/// [`Error`](canopy_bvh::Error) where the adapter has no room for it.
+/// [`Error`](canopy_bvh::Error) if the image does not fit the adapter.
 pub fn environment_texture(gpu: &Gpu, image: &EnvironmentImage) -> Result<SceneTexture> {
     let size = [image.width, image.height];
     check_size(gpu, size)?;
@@ -157,12 +158,12 @@ pub fn environment_texture(gpu: &Gpu, image: &EnvironmentImage) -> Result<SceneT
 }
 
 impl ShownTexture {
-    /// Places it for the next draw.
+    /// Writes the parameters for the next draw.
     pub fn place(&self, queue: &wgpu::Queue, params: &TextureViewParams) {
         queue.write_buffer(&self.params, 0, bytemuck::bytes_of(params));
     }
 
-    /// Draws it into the viewport of `pass`.
+    /// Draws the texture into the viewport of `pass`.
     pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
@@ -171,21 +172,21 @@ impl ShownTexture {
 }
 
 impl TexelCopy {
-    /// Asks for the texel, once it has been submitted.
+    /// Requests the texel. Call it after the submission.
     pub fn map(&self) {
         self.0.map();
     }
 
-    /// Whether it has arrived, or never will. The device has to be polled meanwhile.
+    /// True if the texel has arrived or the readback has failed. Poll the device meanwhile.
     pub fn is_done(&self) -> bool {
         self.0.is_done()
     }
 
-    /// Red, green, blue and alpha; colours linear.
+    /// Returns red, green, blue and alpha; colours are linear.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) where it has not arrived.
+    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) if it has not arrived.
     pub fn read(&self) -> Result<[f32; 4]> {
         self.0.read(|bytes| {
             let texel: TextureViewTexel =

@@ -1,4 +1,4 @@
-//! The nodes of the trees, read back without a wait.
+//! Asynchronous readback of the BVH nodes.
 
 use super::copied::Copied;
 use canopy_bvh::{
@@ -11,7 +11,7 @@ use canopy_bvh::{
     gpu::Gpu,
 };
 
-/// A copy of a scene's nodes that is under way.
+/// Pending copy of a scene's nodes.
 #[derive(Debug)]
 pub struct TreeCopy {
     copied: Copied,
@@ -38,21 +38,22 @@ impl TreeCopy {
         })
     }
 
-    /// Asks for the copy, once it has been submitted.
+    /// Requests the copy. Call it after the submission.
     pub fn map(&self) {
         self.copied.map();
     }
 
-    /// Whether it has arrived, or never will. The device has to be polled meanwhile.
+    /// True if the copy has arrived or has failed. Poll the device meanwhile.
     pub fn is_done(&self) -> bool {
         self.copied.is_done()
     }
 
-    /// What the trees are like for rays that test up to `leaf_cutoff` triangles as a whole. It takes a while.
+    /// Computes statistics of the BVHs for rays that test up to `leaf_cutoff` triangles as a whole. It takes
+    /// a while.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) where the nodes have not arrived.
+    /// [`Error::Gpu`](canopy_bvh::Error::Gpu) if the nodes have not arrived.
     pub fn figures(&self, leaf_cutoff: u32) -> Result<TreeFigures> {
         self.copied.read(|bytes| {
             let (tlas, nodes) = bytes.split_at(self.tlas_bytes);

@@ -1,9 +1,8 @@
-//! `walk`: a person who walks through the scene, by the trees of the last frame.
+//! `walk`: a walking character in the scene, which collides with the BVHs of the last frame.
 //!
-//! A walk is asked for between frames, which leaves the frame as it is: trees stay as they are until the next
-//! build, and whatever a clip has moved since is behind the person by one frame. One walk is under way at a
-//! time. Its answer is waited for only as long as a window can spare; later ones are picked up when they
-//! come.
+//! A walk is queried between frames and does not affect the frame. BVHs stay as they are until the next
+//! build, so the character sees animated geometry one frame late. One walk is pending at a time. The caller
+//! waits for its answer only as long as a window can spare. Later answers are picked up when they arrive.
 
 use super::answer::Answer;
 use crate::{
@@ -21,30 +20,31 @@ use canopy_bvh::{
 };
 use std::time::Duration;
 
-/// Longest step in time, in seconds.
+/// Longest time step in seconds.
 const LONGEST_STEP_SECS: f32 = 1.0 / 60.0;
 
-/// A person as tall as most doors expect, in metres. All else follows the height.
+/// Height of the character in metres, which fits through most doors. All other lengths scale with it.
 pub const PERSON_HEIGHT: f32 = 1.8;
-/// Height of the eyes.
+/// Height of the eyes in metres.
 pub const EYE_HEIGHT: f32 = 1.65;
 const RADIUS: f32 = 0.3;
 const RISE: f32 = 0.35;
 const SKIN: f32 = 0.01;
 const GRAVITY: f32 = 9.81;
-/// Speed of a jump half a metre high.
+/// Speed of a jump half a metre high, in metres per second.
 const JUMP: f32 = 3.1;
-/// The velocity of a walk is reached within a tenth of a second or two.
+/// Acceleration of a walk in metres per second squared. It reaches its speed within one or two tenths of a
+/// second.
 const ACCELERATION: f32 = 25.0;
-/// The steepest slope that carries.
+/// Steepest slope that can be walked on, in degrees.
 const SLOPE_DEGREES: f32 = 50.0;
-/// Height of [`WalkParams::floor`] where there is none.
+/// Value of [`WalkParams::floor`] without a ground plane.
 pub const NO_FLOOR: f32 = -1e30;
 
-/// Words of a [`WalkState`].
+/// Number of words of a [`WalkState`].
 const WORDS: usize = size_of::<WalkState>() / 4;
 
-/// The pass.
+/// Pass that simulates the walking character.
 #[derive(Debug)]
 pub struct Walk {
     walk: Kernel,
@@ -54,7 +54,7 @@ pub struct Walk {
     answer: Answer<WORDS>,
 }
 
-/// What of a walk depends on the person's height alone, at rest in the air at the origin.
+/// Returns the parameters that depend only on the character's height, at rest in the air at the origin.
 pub fn person(height: f32) -> WalkParams {
     let scale = height / PERSON_HEIGHT;
     WalkParams {
@@ -72,12 +72,12 @@ pub fn person(height: f32) -> WalkParams {
     }
 }
 
-/// Speed of a jump of a person of this height.
+/// Returns the jump speed of a character of this height.
 pub fn jump_speed(height: f32) -> f32 {
     JUMP * height / PERSON_HEIGHT
 }
 
-/// Goes on from `state`.
+/// Returns `params` with the state of `state`, to continue from it.
 pub fn from_state(params: WalkParams, state: &WalkState) -> WalkParams {
     WalkParams {
         position: state.position,
@@ -90,14 +90,14 @@ pub fn from_state(params: WalkParams, state: &WalkState) -> WalkParams {
     }
 }
 
-/// What a person walks on: the deformed triangles and their trees.
+/// Collision geometry of a walk: the deformed triangles and their BVHs.
 #[derive(Debug, Clone, Copy)]
 pub struct Walked<'a> {
     /// Bind group of [`Layouts::tree`].
     pub trees: &'a wgpu::BindGroup,
-    /// Three floats a vertex.
+    /// Vertex positions, three floats each.
     pub positions: &'a wgpu::Buffer,
-    /// Three vertices a triangle.
+    /// Triangles, three vertex indices each.
     pub indices: &'a wgpu::Buffer,
 }
 
@@ -112,17 +112,18 @@ impl<'a> From<&'a UploadedScene> for Walked<'a> {
     }
 }
 
-/// The steps of a walk that takes `elapsed_secs`, and the seconds of each: at most [`WALK_STEPS`], so that a
-/// person who was held up walks on slowly rather than through everything at once.
+/// Returns the number of time steps of a walk of `elapsed_secs`, and the length of each in seconds. There are
+/// at most [`WALK_STEPS`]. After a stall the character then walks on slowly rather than through everything at
+/// once.
 pub fn steps(elapsed_secs: f32) -> (u32, f32) {
-    // No time has passed where it is no number.
+    // NaN counts as no time passed.
     let elapsed = elapsed_secs.max(0.0);
     let steps = (elapsed / LONGEST_STEP_SECS).ceil().min(WALK_STEPS as f32);
     (steps as u32, (elapsed / steps.max(1.0)).min(LONGEST_STEP_SECS))
 }
 
 impl Walk {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, Read, Read, Write];
         let kernel = |entry| Kernel::new(gpu, "inspect/walk.wgsl", entry, &[(1, &layouts.tree)], &bindings);
@@ -136,23 +137,23 @@ impl Walk {
         }
     }
 
-    /// What it compiles.
+    /// Adds its pipelines.
     pub fn needs(&self, needs: &mut Needs) {
         self.walk.needs(needs);
         self.start.needs(needs);
     }
 
-    /// Whether an answer is still to come.
+    /// True if an answer is pending.
     pub fn is_under_way(&self) -> bool {
         self.answer.is_under_way()
     }
 
-    /// Walks from where `params` says, or, to `start`, finds where to: records and submits, unless a walk is
-    /// under way.
+    /// Records and submits a walk from the position in `params`, unless one is pending. With `start`, it
+    /// finds a starting point instead.
     ///
     /// # Errors
     ///
-    /// Those of compiling the kernels, where they were not compiled before.
+    /// Any error of compiling the kernels, if they have not been compiled before.
     pub fn ask(&mut self, gpu: &Gpu, walked: Walked<'_>, params: &WalkParams, start: bool) -> Result<()> {
         if self.is_under_way() {
             return Ok(());
@@ -169,7 +170,7 @@ impl Walk {
         Ok(())
     }
 
-    /// The answer, if it comes within `wait`.
+    /// Returns the state, if the answer arrives within `wait`.
     pub fn answer(&mut self, gpu: &Gpu, wait: Duration) -> Option<WalkState> {
         self.answer.take(gpu, wait).map(bytemuck::cast)
     }

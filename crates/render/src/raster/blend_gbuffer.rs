@@ -1,4 +1,5 @@
-//! `blend_gbuffer`: the front-most blended surface of each pixel as a G-buffer, for the rays that it sends.
+//! `blend_gbuffer`: draws the front-most blended surface of each pixel into a G-buffer, for the rays that it
+//! sends.
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
@@ -17,7 +18,7 @@ use canopy_bvh::{
 
 const LABEL: &str = "blend_gbuffer";
 
-/// The pass.
+/// Pass that draws the front-most blended surfaces.
 #[derive(Debug)]
 pub struct BlendGBuffer {
     single_sided: OnDemand<wgpu::RenderPipeline>,
@@ -28,7 +29,7 @@ pub struct BlendGBuffer {
 impl LifeCycle for BlendGBuffer {}
 
 impl BlendGBuffer {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let pipeline = |cull_mode| {
             layouts.surface_pipeline(SurfacePipeline {
@@ -38,7 +39,7 @@ impl BlendGBuffer {
                 cull_mode,
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 indexed: false,
-                // As `blend` draws them.
+                // Same depth test as in `blend`.
                 depth_compare: wgpu::CompareFunction::GreaterEqual,
                 group1: None,
                 layered: false,
@@ -58,8 +59,8 @@ impl BlendGBuffer {
         }
     }
 
-    /// Draws the blended surfaces in front of what `gbuffer` shows. `None` where there are none, or where
-    /// they send no rays.
+    /// Draws the blended surfaces in front of the surfaces of `gbuffer`. Returns `None` if there are none, or
+    /// if they send no rays.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

@@ -1,10 +1,10 @@
-//! What is drawn of an uploaded scene: runs of triangles, lines and points, sorted out by how they are drawn.
+//! Draw lists of an uploaded scene: runs of triangles, lines and points, sorted by how they are drawn.
 
 use canopy_bvh::accel::layout::ANY_HIT_TEST;
 use canopy_scene::{AlphaMode, Scene};
 use std::{collections::HashSet, ops::Range};
 
-/// Triangles of one material that lie side by side in the merged buffers.
+/// Run of consecutive triangles of one material in the merged buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// Index of the material.
@@ -16,68 +16,70 @@ pub struct Run {
 }
 
 impl Run {
-    /// Its corners: what is drawn.
+    /// Returns the range of vertices to draw.
     pub fn corners(self) -> Range<u32> {
         3 * self.first_triangle..3 * (self.first_triangle + self.triangle_count)
     }
 }
 
-/// Lines or points of one part, which lie side by side behind the triangles of the merged buffers.
+/// Run of consecutive lines or points of one part. They come after the triangles of the merged buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentRun {
     /// Index of the material.
     pub material: usize,
-    /// Whether they are points.
+    /// True for points, false for lines.
     pub is_points: bool,
-    /// Index of the first line or point among all of the scene.
+    /// Index of the first line or point among all lines and points of the scene.
     pub first: u32,
     /// Number of lines or points.
     pub count: u32,
-    /// The part's index in [`Bounds::parts`](canopy_scene::bounds::Bounds::parts).
+    /// Index of the part in [`Bounds::parts`](canopy_scene::bounds::Bounds::parts).
     pub part: usize,
-    /// The mesh instance that it belongs to.
+    /// Mesh instance that it belongs to.
     pub mesh: u32,
 }
 
 impl SegmentRun {
-    /// What is drawn: `line_vertex` takes two vertices a line, `point_vertex` one a point.
+    /// Returns the range of vertices to draw. `line_vertex` takes two vertices per line, `point_vertex` one
+    /// per point.
     pub fn corners(self) -> Range<u32> {
         let vertices = if self.is_points { 1 } else { 2 };
         vertices * self.first..vertices * (self.first + self.count)
     }
 }
 
-/// Mesh and material of everything that is drawn, and where the triangles, lines and points of each part lie.
+/// Mesh and material of everything that is drawn, and the runs of triangles, lines and points of each part.
 #[derive(Debug, Default)]
 pub(crate) struct Surfaces {
     /// Mesh and material of each triangle, then of each line and point.
     pub(crate) info: Vec<[u32; 2]>,
-    /// The run of each part; that of a part without triangles is empty.
+    /// Run of each part. That of a part without triangles is empty.
     pub(crate) runs: Vec<Run>,
-    /// The runs of lines and points, up to two per part.
+    /// Runs of lines and points, up to two per part.
     pub(crate) segments: Vec<SegmentRun>,
 }
 
-/// What each pass draws.
+/// Runs that each pass draws.
 #[derive(Debug)]
 pub struct DrawLists {
     /// Opaque and masked runs, for the G-buffer.
     solid: Vec<Run>,
-    /// Transmissive runs without alpha blending, which belong there where rays find what is behind them.
+    /// Transmissive runs without alpha blending. They belong into the G-buffer if rays find the surfaces
+    /// behind them.
     glass: Vec<Run>,
-    /// The same of each part, with its index in [`Bounds::parts`](canopy_scene::bounds::Bounds::parts).
+    /// Solid runs of each part, with its index in [`Bounds::parts`](canopy_scene::bounds::Bounds::parts).
     solid_by_part: Vec<(Run, usize)>,
     glass_by_part: Vec<(Run, usize)>,
-    /// Blended and transmissive parts: the run and the part's index in
+    /// Runs of blended and transmissive parts, with the part's index in
     /// [`Bounds::parts`](canopy_scene::bounds::Bounds::parts).
     blended: Vec<(Run, usize)>,
-    /// Those of them without alpha blending.
+    /// Indices of the parts in `blended` without alpha blending.
     glass_parts: HashSet<usize>,
-    /// Runs that cast shadows whatever their alpha; the material is the first of the run's.
+    /// Runs that cast shadows whatever their alpha. The material is that of the run's first triangle.
     pub opaque_casters: Vec<Run>,
     /// Masked runs.
     pub masked_casters: Vec<Run>,
-    /// Blended runs that are not clear: they cast shadows where `shadows.blended_cast` says so.
+    /// Blended runs that are not clear. They cast shadows if `shadows.blended_cast` is set.
     pub blended_casters: Vec<Run>,
     /// Opaque and masked lines and points, for the G-buffer.
     pub segments: Vec<SegmentRun>,
@@ -86,7 +88,7 @@ pub struct DrawLists {
 }
 
 impl Surfaces {
-    /// Goes through all instances of `scene`.
+    /// Collects the runs of all instances of `scene`.
     pub(crate) fn new(scene: &Scene) -> Self {
         let (mut info, mut runs) = (Vec::new(), Vec::new());
         let parts = || {
@@ -130,7 +132,7 @@ impl Surfaces {
 }
 
 impl DrawLists {
-    /// Sorts out the runs of all parts.
+    /// Sorts the runs of all parts into draw lists.
     pub(crate) fn new(scene: &Scene, surfaces: &Surfaces) -> Self {
         let material = |run: &Run| &scene.materials[run.material];
         let by_part = |(part, run)| (run, part);
@@ -163,27 +165,28 @@ impl DrawLists {
         }
     }
 
-    /// The runs of the G-buffer, where rays `see_through` glass with what transmits too.
+    /// Returns the runs of the G-buffer. If rays `see_through` glass, transmissive runs are included.
     pub fn surfaces(&self, see_through: bool) -> impl Iterator<Item = &Run> {
         let glass = self.glass.iter().filter(move |_| see_through);
         self.solid.iter().chain(glass)
     }
 
-    /// Those of parts that `is_seen`.
+    /// Returns the runs of the G-buffer of parts for which `is_seen` is true.
     pub(crate) fn surfaces_of(&self, see_through: bool, is_seen: impl Fn(usize) -> bool) -> Vec<Run> {
         let glass = self.glass_by_part.iter().filter(|_| see_through);
         let seen = self.solid_by_part.iter().chain(glass);
         joined(seen.filter(|(_, part)| is_seen(*part)).map(|(run, _)| *run), same)
     }
 
-    /// What is drawn over that, with the index of each part.
+    /// Returns the runs that are blended over the G-buffer, with the index of each part.
     pub fn over_surfaces(&self, see_through: bool) -> impl Iterator<Item = &(Run, usize)> {
         let is_surface = move |part| see_through && self.glass_parts.contains(part);
         self.blended.iter().filter(move |(_, part)| !is_surface(part))
     }
 }
 
-/// The triangles of `runs` in order, in slices of up to `most` triangles; one slice where there are none.
+/// Divides the triangles of `runs` in order into slices of up to `most` triangles. There is one slice even if
+/// there are none.
 pub(crate) fn slices<'a>(runs: impl IntoIterator<Item = &'a Run>, most: u32) -> Vec<Vec<Run>> {
     let (mut slices, mut room) = (vec![Vec::new()], most);
     for run in runs {
@@ -208,12 +211,12 @@ pub(crate) fn slices<'a>(runs: impl IntoIterator<Item = &'a Run>, most: u32) -> 
     slices
 }
 
-/// Whether two runs are of one material.
+/// True if two runs have the same material.
 fn same(a: &Run, b: &Run) -> bool {
     a.material == b.material
 }
 
-/// Joins runs that lie side by side and agree.
+/// Merges consecutive runs that `agree`.
 fn joined(runs: impl Iterator<Item = Run>, agree: impl Fn(&Run, &Run) -> bool) -> Vec<Run> {
     let mut joined: Vec<Run> = Vec::new();
     for run in runs.filter(|run| run.triangle_count > 0) {

@@ -1,4 +1,4 @@
-//! A raster pipeline of what is drawn over the picture, compiled when it is first needed.
+//! Raster pipeline of an overlay, compiled when it is first needed.
 
 use canopy_bvh::{
     Result,
@@ -6,7 +6,7 @@ use canopy_bvh::{
 };
 use wgpu::{PrimitiveTopology as Topology, RenderPipeline, TextureFormat as Format};
 
-/// One of the draws of a pass.
+/// Description of a draw's pipeline.
 pub(crate) struct Drawn {
     /// Path of the shader.
     pub(crate) path: &'static str,
@@ -15,19 +15,19 @@ pub(crate) struct Drawn {
     pub(crate) vertex: &'static str,
     pub(crate) fragment: &'static str,
     pub(crate) topology: Topology,
-    /// Samples of a pixel.
+    /// Samples per pixel (MSAA).
     pub(crate) samples: u32,
     pub(crate) target: wgpu::ColorTargetState,
 }
 
-/// Blending that keeps the largest of each channel, so that the order of draws does not matter.
+/// Blending that keeps the maximum of each channel, so that the order of draws does not matter.
 pub(crate) const LARGEST: wgpu::BlendComponent = wgpu::BlendComponent {
     src_factor: wgpu::BlendFactor::One,
     dst_factor: wgpu::BlendFactor::One,
     operation: wgpu::BlendOperation::Max,
 };
 
-/// A target of this format, blended so in colour and alpha.
+/// Returns a colour target of this format that blends colour and alpha with `blend`.
 pub(crate) fn blended(format: Format, blend: wgpu::BlendComponent) -> wgpu::ColorTargetState {
     wgpu::ColorTargetState {
         format,
@@ -40,7 +40,7 @@ pub(crate) fn blended(format: Format, blend: wgpu::BlendComponent) -> wgpu::Colo
 }
 
 impl Drawn {
-    /// The pipeline, which the pass `label` compiles.
+    /// Returns the lazily compiled pipeline of the pass `label`.
     pub(crate) fn on_demand(self, label: &'static str) -> OnDemand<RenderPipeline> {
         OnDemand::new(label, move |gpu| {
             let key = PipelineKey::new(gpu.capabilities.arrays, &self.groups, self.text());
@@ -48,7 +48,7 @@ impl Drawn {
         })
     }
 
-    /// All of it but for its bind groups.
+    /// Returns the description as text, without the bind groups.
     fn text(&self) -> String {
         let Self {
             path,

@@ -1,22 +1,22 @@
-//! What of a scene the camera may see.
+//! Frustum culling.
 
 use crate::view::View;
 use canopy_scene::bounds::Aabb;
 use glam::{Mat4, Vec3, Vec4};
 
-/// Relative slack for what rounding does to boxes and planes.
+/// Relative slack for rounding of boxes and planes.
 const SLACK: f32 = 1e-5;
 
-/// The six planes around what a camera sees.
+/// Six planes of the view frustum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Frustum {
     eye: Vec3,
-    /// Of offsets to the eye: a normal that points inwards, and the distance.
+    /// Planes relative to the eye: an inward normal, and the distance.
     planes: [Vec4; 6],
 }
 
 impl Frustum {
-    /// Around what `clip_from_offset` maps into the picture, of offsets to the eye of `view`.
+    /// Creates the frustum of `clip_from_offset`, which transforms offsets relative to the eye of `view`.
     pub(crate) fn new(view: &View, clip_from_offset: Mat4) -> Self {
         let [x, y, z, w] = [0, 1, 2, 3].map(|row| clip_from_offset.row(row));
         Self {
@@ -25,14 +25,14 @@ impl Frustum {
         }
     }
 
-    /// Whether any of a box may be in the picture. What is not finite may.
+    /// True if any part of a box may be in view. A box that is not finite may be.
     pub(crate) fn may_see(&self, seen: Aabb) -> bool {
         if seen.is_empty() {
             return false;
         }
         !self.planes.iter().any(|plane| {
             let normal = plane.truncate();
-            // The corner that is farthest inside.
+            // The corner that is farthest inside the plane.
             let corner = Vec3::select(normal.cmpge(Vec3::ZERO), seen.max, seen.min);
             let inside = normal.dot(corner - self.eye) + plane.w;
             let sizes = corner.abs() + self.eye.abs();
@@ -48,12 +48,12 @@ mod tests {
     use canopy_scene::Projection;
     use glam::{Quat, Vec2};
 
-    /// Evenly spread numbers in [0, 1).
+    /// Returns evenly spread numbers in [0, 1).
     fn number(i: usize) -> f32 {
         (0.754_877_67 * i as f64).fract() as f32
     }
 
-    /// No box is left out of which the picture shows a point, and most that are elsewhere are.
+    /// No box with a visible point is culled, and most boxes outside of the view are.
     #[test]
     fn boxes_in_the_picture_are_seen() {
         let point = |i: usize| Vec3::new(number(3 * i), number(3 * i + 1), number(3 * i + 2)) - 0.5;

@@ -1,4 +1,4 @@
-//! `gbuffer`: opaque and masked surfaces into the G-buffer.
+//! `gbuffer`: draws opaque and masked surfaces into the G-buffer.
 
 use super::{draw_lists::slices, frustum::Frustum};
 use crate::{
@@ -16,18 +16,18 @@ use canopy_bvh::{
     },
 };
 
-/// The pass. Only masked surfaces have a `discard` in their shader: without one, depth is tested before
-/// anything is shaded.
+/// G-buffer pass. Only the shader of masked surfaces has a `discard`. Without one, early depth testing avoids
+/// shading hidden fragments.
 #[derive(Debug)]
 pub struct GBufferPass {
-    /// Whether draws are indexed.
+    /// True if draws are indexed.
     indexed: bool,
     opaque: Sides,
     masked: Sides,
     output: GBuffer,
 }
 
-/// A pipeline for single-sided surfaces, whose back faces are culled, and one for double-sided ones.
+/// Pipelines for single-sided surfaces, with back-face culling, and for double-sided ones.
 #[derive(Debug)]
 struct Sides {
     single: OnDemand<wgpu::RenderPipeline>,
@@ -37,7 +37,7 @@ struct Sides {
 impl LifeCycle for GBufferPass {}
 
 impl GBufferPass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let indexed = gpu.capabilities.indexed_draws;
         let (path, opaque, masked) = if indexed {
@@ -84,7 +84,7 @@ impl GBufferPass {
         }
     }
 
-    /// Draws what of the scene may be in view, a part of the frame after another.
+    /// Draws the parts of the scene that may be in view, one part of the frame after another.
     pub fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>) -> Result<&GBuffer> {
         let World { frame, geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
@@ -144,12 +144,12 @@ impl GBufferPass {
         Ok(&self.output)
     }
 
-    /// The G-buffer of the last frame.
+    /// Returns the G-buffer of the last frame.
     pub fn output(&self) -> &GBuffer {
         &self.output
     }
 
-    /// Adds what draws all surfaces of a scene, in sight or not.
+    /// Adds the pipelines of all surfaces of a scene, in view or not.
     pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
         let buffers = frame.buffers;
         for run in buffers.draws.surfaces(frame.traces_reflections) {

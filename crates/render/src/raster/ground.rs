@@ -1,4 +1,4 @@
-//! `ground`: the plane below the scene into the G-buffer, behind everything else.
+//! `ground`: draws the plane below the scene into the G-buffer, behind everything else.
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
@@ -14,33 +14,34 @@ use canopy_bvh::{
 use canopy_scene::framing::Ground;
 use glam::Vec2;
 
-/// Vertices that the ground takes behind those of the merged scene.
+/// Number of vertices of the ground. They follow those of the merged scene.
 pub(crate) const VERTICES: u32 = 4;
-/// Its corners: two triangles that face up.
+/// Vertex indices of the ground's two triangles, which face up.
 pub(crate) const CORNERS: [u32; 6] = [0, 1, 2, 0, 2, 3];
-/// Where its vertices lie about its middle, in x and z.
+/// Offsets of its vertices from its centre in x and z, in units of half its side.
 const SIDES: [[f32; 2]; VERTICES as usize] = [[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]];
-/// Past as many lines of the grid from the origin, f32 has no room for their numbers: they are counted anew.
+/// Number of grid lines from the origin beyond which f32 cannot represent line numbers precisely. They then
+/// wrap around.
 const FAR: f32 = 10_000.0;
 
-/// The pass.
+/// Ground pass.
 #[derive(Debug)]
 pub struct GroundPass {
     pipeline: OnDemand<wgpu::RenderPipeline>,
-    /// The ground that the merged buffers of a version hold.
+    /// Ground in the merged buffers, and their version.
     written: Option<(u64, Ground)>,
 }
 
 impl LifeCycle for GroundPass {}
 
 impl GroundPass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let pipeline = layouts.surface_pipeline(SurfacePipeline {
             path: "passes/ground.wgsl",
             entry: "ground",
             targets: gbuffer_targets(gpu),
-            // It is not seen from below.
+            // The ground is invisible from below.
             cull_mode: Some(wgpu::Face::Back),
             topology: wgpu::PrimitiveTopology::TriangleList,
             indexed: false,
@@ -54,7 +55,7 @@ impl GroundPass {
         }
     }
 
-    /// Draws the frame's ground, if it has one, where `gbuffer` shows nothing nearer.
+    /// Draws the frame's ground, if it has one, where `gbuffer` has no nearer surface.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -86,7 +87,8 @@ impl GroundPass {
         pass.set_bind_group(2, geometry.group, &[]);
         if let Some(pipeline) = self.pipeline.get_or_collect(gpu)? {
             pass.set_pipeline(&pipeline);
-            // The vertex shader is that of surfaces: it wants a material bound, of which the ground reads nothing.
+            // The vertex shader is that of surfaces, which needs a material to be bound. The ground does not
+            // read it.
             buffers.materials.bind(&mut pass, 0);
             let first = 3 * buffers.ground_triangle;
             pass.draw(first..first + CORNERS.len() as u32, 0..1);
@@ -97,7 +99,7 @@ impl GroundPass {
     }
 }
 
-/// Puts the ground into the room behind the merged scene.
+/// Writes the ground after the vertices of the merged scene.
 fn write(gpu: &Gpu, buffers: &SceneBuffers, ground: &Ground) {
     let middle = ground.middle.as_vec3();
     let positions = SIDES.map(|[x, z]| {
@@ -111,7 +113,7 @@ fn write(gpu: &Gpu, buffers: &SceneBuffers, ground: &Ground) {
         false => Vec2::ZERO,
     };
     let near = |line: f32| match line.abs() > FAR {
-        // No axis is near.
+        // Stays clear of the axes, which are drawn at line 0.
         true => line.rem_euclid(1000.0) + 1000.0,
         false => line,
     };

@@ -1,4 +1,4 @@
-//! Raster passes, the lists that they draw, and what of a scene is in sight.
+//! Raster passes, their draw lists, and frustum culling.
 
 pub mod blend_gbuffer;
 pub mod draw_lists;

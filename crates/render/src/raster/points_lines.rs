@@ -1,4 +1,4 @@
-//! `points_lines`: opaque and masked points and lines into the G-buffer, over the triangles.
+//! `points_lines`: draws opaque and masked points and lines into the G-buffer, over the triangles.
 
 use super::segments::{self, SegmentPipelines};
 use crate::{
@@ -15,7 +15,7 @@ use canopy_bvh::{
     },
 };
 
-/// The pass.
+/// Pass for points and lines.
 #[derive(Debug)]
 pub struct PointsLines {
     pipelines: SegmentPipelines,
@@ -24,7 +24,7 @@ pub struct PointsLines {
 impl LifeCycle for PointsLines {}
 
 impl PointsLines {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let pipelines = SegmentPipelines::new(|topology| {
             layouts.surface_pipeline(SurfacePipeline {
@@ -34,7 +34,7 @@ impl PointsLines {
                 cull_mode: None,
                 topology,
                 indexed: false,
-                // Over the surfaces in which they lie.
+                // Points and lines win over the surfaces in which they lie.
                 depth_compare: wgpu::CompareFunction::GreaterEqual,
                 group1: None,
                 layered: false,
@@ -43,7 +43,7 @@ impl PointsLines {
         Self { pipelines }
     }
 
-    /// Draws over the surfaces of `gbuffer`.
+    /// Draws points and lines over the surfaces of `gbuffer`.
     pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, gbuffer: &GBuffer) -> Result<()> {
         let World { frame, geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
@@ -74,7 +74,7 @@ impl PointsLines {
         Ok(())
     }
 
-    /// Adds what draws all points and lines of a scene, in sight or not.
+    /// Adds the pipelines of all points and lines of a scene, in view or not.
     pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
         for run in &frame.buffers.draws.segments {
             needs.add(self.pipelines.of(run));

@@ -1,5 +1,5 @@
-//! Drawing lines and points: pipelines that are compiled when a scene first has any, and the runs that they
-//! draw.
+//! Drawing of lines and points: pipelines that are compiled when a scene first has any, and the runs that
+//! they draw.
 
 use super::draw_lists::SegmentRun;
 use crate::upload::scene_buffers::SceneBuffers;
@@ -7,7 +7,7 @@ use canopy_bvh::gpu::OnDemand;
 use canopy_scene::bounds::Aabb;
 use wgpu::{PrimitiveTopology, RenderPipeline};
 
-/// A pipeline for lines and one for points.
+/// Pipelines for lines and for points.
 #[derive(Debug)]
 pub(crate) struct SegmentPipelines {
     lines: OnDemand<RenderPipeline>,
@@ -15,7 +15,7 @@ pub(crate) struct SegmentPipelines {
 }
 
 impl SegmentPipelines {
-    /// Both, of a kind that `pipeline` makes.
+    /// Creates both pipelines with `pipeline`.
     pub(crate) fn new(pipeline: impl Fn(PrimitiveTopology) -> OnDemand<RenderPipeline>) -> Self {
         Self {
             lines: pipeline(PrimitiveTopology::LineList),
@@ -23,14 +23,14 @@ impl SegmentPipelines {
         }
     }
 
-    /// The pipeline that draws `run`.
+    /// Returns the pipeline that draws `run`.
     pub(crate) fn of(&self, run: &SegmentRun) -> &OnDemand<RenderPipeline> {
         if run.is_points { &self.points } else { &self.lines }
     }
 }
 
-/// Those of `runs` that show, joined where they lie side by side and agree; `parts` are the boxes of all
-/// parts. A hidden part has no size, but a point needs none.
+/// Returns the visible runs, with consecutive compatible runs merged. `parts` are the bounds of all parts.
+/// The bounds of a hidden part are empty. Those of a single point have no extent either, but are not empty.
 pub(crate) fn shown(runs: &[SegmentRun], parts: &[Aabb]) -> Vec<SegmentRun> {
     let mut shown: Vec<SegmentRun> = Vec::new();
     for run in runs.iter().filter(|run| !parts[run.part].is_empty()) {
@@ -47,8 +47,8 @@ pub(crate) fn shown(runs: &[SegmentRun], parts: &[Aabb]) -> Vec<SegmentRun> {
     shown
 }
 
-/// Draws `run` with the pipeline that is set; the vertex shaders of material/points_lines.wgsl take the number
-/// of triangles for the instance.
+/// Draws `run` with the current pipeline. The vertex shaders of material/points_lines.wgsl take the number of
+/// triangles as the instance index.
 pub(crate) fn draw(pass: &mut wgpu::RenderPass<'_>, buffers: &SceneBuffers, run: &SegmentRun) {
     let triangles = buffers.triangle_count;
     buffers.materials.bind(pass, run.material);

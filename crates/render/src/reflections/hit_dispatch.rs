@@ -1,5 +1,5 @@
-//! Dispatches over what reflection rays have hit: one for each material that has textures or layers, and one for all
-//! others.
+//! Dispatches over the hits of reflection rays, one for each material that has textures or layers and one for
+//! all other materials.
 
 use super::reflection_list::Bounce;
 use crate::{frame::recording::Recording, layout::HitRange, materials::Surface, world::World};
@@ -8,17 +8,17 @@ use canopy_bvh::{
     gpu::{Bind, Kernel, Workgroups},
 };
 
-/// What shades the hits of a material.
+/// Kernel and bindings that shade the hits of a material.
 pub(crate) struct Shading<'a> {
     pub(crate) kernel: &'a Kernel,
-    /// Its bindings, behind those of reflections/listed_hit.wgsl.
+    /// Bindings of the kernel, after those of reflections/listed_hit.wgsl.
     pub(crate) own: &'a [&'a dyn Bind],
-    /// Whether it looks at the material's layers.
+    /// True if the kernel reads the material's layers.
     pub(crate) layers: bool,
 }
 
-/// Dispatches, in a compute pass called `label`, what `shading` says for each material of the hits of a bounce, which are
-/// listed: first for all those together that have neither textures nor layers.
+/// Dispatches the kernel that `shading` returns for each material with sorted hits, in a compute pass called
+/// `label`. Materials without textures and layers share the first dispatch, for which `shading` gets `None`.
 pub(crate) fn each_material<'a>(
     recording: &mut Recording<'_>,
     label: &'static str,

@@ -1,4 +1,4 @@
-//! `lobes`: the lobes by which surfaces with layers send reflection rays on, where the G-buffer shows them.
+//! `lobes`: draws the BSDF lobes that reflection rays sample at layered surfaces of the G-buffer.
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
@@ -18,18 +18,18 @@ use canopy_bvh::{
 };
 use wgpu::{ShaderStages, TextureUsages as Usage};
 
-/// The pass.
+/// Pipelines and outputs of the pass.
 #[derive(Debug)]
 pub struct LobesPass {
     single_sided: OnDemand<wgpu::RenderPipeline>,
     double_sided: OnDemand<wgpu::RenderPipeline>,
     layout: wgpu::BindGroupLayout,
-    /// Of each start.
+    /// Outputs, indexed by [`ReflectionStart`].
     outputs: [Lobes; 2],
 }
 
 impl LobesPass {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let layout = pass::layout(gpu, "lobes", &[(ShaderStages::FRAGMENT, Binding::Uint)]);
         let pipeline = |cull_mode| {
@@ -40,7 +40,7 @@ impl LobesPass {
                 cull_mode,
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 indexed: false,
-                // Where they are what the G-buffer shows.
+                // Keeps only fragments that are the G-buffer's surface.
                 depth_compare: wgpu::CompareFunction::Equal,
                 group1: Some(layout.clone()),
                 layered: true,
@@ -61,7 +61,7 @@ impl LobesPass {
         }
     }
 
-    /// Forgets those of a start.
+    /// Frees the output of `start`.
     pub fn forget(&mut self, gpu: &Gpu, start: ReflectionStart) -> Result<()> {
         self.fit(gpu, start, UNUSED)
     }
@@ -74,8 +74,8 @@ impl LobesPass {
         Ok(())
     }
 
-    /// Draws the lobes of all surfaces with layers that `gbuffer` shows, which is that of `start`. A texel
-    /// where there are none.
+    /// Draws the lobes of all layered surfaces in `gbuffer`, which is that of `start`. If there are none, the
+    /// output has [`UNUSED`] texels.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -122,7 +122,7 @@ impl LobesPass {
     }
 }
 
-/// The runs with layers of a start.
+/// Runs of layered materials of a start.
 fn runs(buffers: &SceneBuffers, start: ReflectionStart) -> Box<dyn Iterator<Item = (&Run, &Surface)> + '_> {
     match start {
         ReflectionStart::Solid => Box::new(buffers.layered(true)),

@@ -1,5 +1,5 @@
-//! What glossy surfaces reflect, by rays where the settings enable them: what the G-buffer shows, averaged
-//! over frames and neighbours, and the blended surfaces in front of it.
+//! Traced reflections of glossy surfaces, if the settings enable them. Those of the G-buffer are averaged
+//! over frames and neighbours. Those of the blended surfaces in front of it are not.
 
 pub(super) mod hit_dispatch;
 pub mod lobes;
@@ -35,25 +35,25 @@ use reflection_filter::ReflectionFilter;
 use reflection_list::MEAN_FORMAT;
 use wgpu::TextureUsages as Usage;
 
-/// The passes, with what they hand each other.
+/// Reflection passes and their outputs.
 #[derive(Debug)]
 pub struct Reflections {
     lobes: LobesPass,
     bounces: Bounces,
     filter: ReflectionFilter,
     output: Reflected,
-    /// What blended surfaces reflect.
+    /// Reflections of the front-most blended surfaces.
     blended: Reflected,
-    /// What stands for the means and the rays where nothing is averaged.
+    /// Image bound in place of the means and the rays if nothing is averaged.
     unused: GpuImage,
 }
 
 impl Reflections {
-    /// Ready to be compiled.
+    /// Creates the passes without compiling their pipelines.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let usage = Usage::STORAGE_BINDING;
         Ok(Self {
@@ -66,8 +66,8 @@ impl Reflections {
         })
     }
 
-    /// Traces what each pixel of `gbuffer` reflects, where the settings enable it. `shadows` finds which
-    /// lights the hits see.
+    /// Traces the reflections of each pixel of `gbuffer`, if the settings enable them. `shadows` traces the
+    /// visibility of lights at the hits.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -93,7 +93,7 @@ impl Reflections {
         }
         let averaged = if settings.averages() { frame.size } else { UNUSED };
         let [mean, sent] = self.filter.fit(gpu, averaged, settings.filter, history.index)?;
-        // The samples of a picture do without their neighbours' rays.
+        // Samples of an accumulated picture do not reuse their neighbours' rays.
         let sent = match frame.accumulates() {
             true => &self.unused,
             false => sent,
@@ -117,8 +117,8 @@ impl Reflections {
         Ok(&self.output)
     }
 
-    /// Traces what the front-most blended surfaces reflect, where `gbuffer` shows any: by this frame's rays
-    /// alone. [`Reflections::record`] comes first.
+    /// Traces the reflections of the front-most blended surfaces if `gbuffer` contains any, from this frame's
+    /// rays only. Call [`Reflections::record`] first.
     pub fn record_blended(
         &mut self,
         recording: &mut Recording<'_>,
@@ -152,7 +152,7 @@ impl Reflections {
         Ok(&self.blended)
     }
 
-    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    /// Frames until the averages of a still picture have converged, or 1 if this pass averages nothing.
     pub fn frames_to_converge((scene, pose): (&Scene, &Pose), config: &Settings) -> u32 {
         let settings = &config.reflections;
         match settings.sends_rays() && may_reflect(scene, pose, config, |_| true) {
@@ -161,7 +161,7 @@ impl Reflections {
         }
     }
 
-    /// What the last frame reflects.
+    /// Reflections of the last frame.
     pub fn output(&self) -> &Reflected {
         &self.output
     }

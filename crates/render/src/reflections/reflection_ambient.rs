@@ -1,4 +1,4 @@
-//! `reflection_ambient`: ambient occlusion and bounced light of what reflection rays have hit.
+//! `reflection_ambient`: ambient occlusion and bounced light at the hits of reflection rays.
 
 use crate::{
     bindings::Layouts, edges::Hits, frame::recording::Recording, layout::OcclusionParams, world::World,
@@ -15,7 +15,7 @@ use canopy_bvh::{
 const LABEL: &str = "reflection_ambient";
 
 wgsl_constants! {
-    /// Rays into the hemisphere of a hit. `ambient_bounced` of frame/ambient_visibility.wgsl corrects for two.
+    /// Ambient rays per hit. `ambient_bounced` of frame/ambient_visibility.wgsl corrects for two.
     pub const HIT_AMBIENT_RAYS: u32 = 2;
 }
 
@@ -27,7 +27,7 @@ pub struct ReflectionAmbient {
 }
 
 impl ReflectionAmbient {
-    /// Creates the pass; a frame compiles it.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let hits = StoreArray(wgpu::TextureFormat::Rgba32Uint);
         let bindings = [Uniform, Float, Uint, Uint, Uniform, hits];
@@ -39,7 +39,7 @@ impl ReflectionAmbient {
         }
     }
 
-    /// Traces two rays into the hemisphere of each of the `hits`, where the frame samples occlusion.
+    /// Traces two rays into the hemisphere of each of the `hits` if the frame samples occlusion.
     pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, hits: &Hits) -> Result<()> {
         let World {
             frame,

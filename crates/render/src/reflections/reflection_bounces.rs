@@ -1,5 +1,5 @@
-//! The bounces of reflection rays: from the surfaces of the picture, then from what the bounce before has
-//! hit. Hits are made a G-buffer of their own, and lit as what the picture shows.
+//! Bounces of reflection rays, which start from the surfaces of the picture and then from the previous
+//! bounce's hits. Hits get a G-buffer of their own and are lit like the picture.
 
 use super::{
     reflection_ambient::ReflectionAmbient,
@@ -28,14 +28,14 @@ use canopy_bvh::{
     gpu::{Gpu, GpuImage, readback::Counters},
 };
 
-/// The part of a lobe's width that levels of textures and of the environment are wider by, where neighbours
-/// are averaged anyway: less noise for a lobe that is 3 % wider.
+/// Part of a lobe's width by which the mip levels of textures and of the environment are blurred in addition,
+/// if neighbours are averaged anyway. It reduces noise for a lobe that is 3 % wider.
 const BLUR: f32 = 0.5;
 /// Words of counts in front of the arguments.
 const COUNTS: usize = REFLECTION_TILES as usize + 1;
 const RANGE_WORDS: usize = size_of::<HitRange>() / 4;
 
-/// Of a frame that traces no reflections.
+/// List key of a frame that traces no reflections.
 const NOTHING: ListKey = ListKey {
     size: [1, 1],
     batch: 1,
@@ -46,7 +46,7 @@ const NOTHING: ListKey = ListKey {
     bins: 1,
 };
 
-/// The passes of a bounce, with what they hand each other.
+/// Passes of a bounce and the buffers between them.
 #[derive(Debug)]
 pub struct Bounces {
     classify: ReflectionClassify,
@@ -57,40 +57,40 @@ pub struct Bounces {
     light: ReflectionLight,
     lobes: ReflectionLobes,
     layers: ReflectionLayers,
-    /// Those of odd and of even bounces, which start from each other.
+    /// Hits of even and odd bounces, because each bounce starts from the previous one's hits.
     hits: [Hits; 2],
     list: ReflectionList,
-    /// Rays of the first bounce, and tiles that sent them.
+    /// Readback of the first bounce's rays and of the tiles that sent them.
     sent: Counters<COUNTS>,
-    /// Their hits: the range of all.
+    /// Readback of the first bounce's range of all hits.
     hit: Counters<RANGE_WORDS>,
 }
 
-/// What the first bounce starts from, and where what rays find goes to.
+/// Inputs of the first bounce and outputs of all bounces.
 #[derive(Debug, Clone, Copy)]
 pub struct Traced<'a> {
-    /// Which surfaces these are.
+    /// Kind of the surfaces.
     pub start: ReflectionStart,
-    /// The surfaces.
+    /// G-buffer of the surfaces.
     pub gbuffer: &'a GBuffer,
-    /// Their lobes.
+    /// BSDF lobes of the surfaces.
     pub lobes: &'a Lobes,
-    /// What each pixel reflects.
+    /// Reflections of the pixels, which every bounce adds to.
     pub reflected: &'a Reflected,
-    /// Means over frames, which become zeros where nothing is sent; not used where there are none.
+    /// Means over frames, which become zero where no ray is sent. A placeholder if nothing is averaged.
     pub mean: &'a GpuImage,
-    /// The first rays, for neighbours; not used where nobody reads them.
+    /// First rays, which neighbours reuse. A placeholder if nothing reads them.
     pub sent: &'a GpuImage,
-    /// The air that rays pass.
+    /// Fog that rays pass through.
     pub air: Air<'a>,
 }
 
 impl Bounces {
-    /// Ready to be compiled.
+    /// Creates the passes without compiling their pipelines.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             classify: ReflectionClassify::new(gpu, layouts),
@@ -108,11 +108,11 @@ impl Bounces {
         })
     }
 
-    /// Makes room for the rays of a frame, or gives it back where the frame traces none.
+    /// Allocates buffers for the rays of a frame, or frees them if the frame traces none.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn fit(
         &mut self,
         recording: &Recording<'_>,
@@ -122,7 +122,7 @@ impl Bounces {
         let gpu = recording.gpu;
         let size = frame.traces_reflections.then_some(frame.size);
         let settings = &frame.config.reflections;
-        // From the second bounce on, hits are needed that the next ones start from.
+        // From the second bounce on, the previous bounce's hits are needed as ray origins.
         let further = size.filter(|_| settings.bounces > 1);
         let lobes = further.filter(|_| buffers.has_layers()).unwrap_or(UNUSED);
         for (hits, size) in self.hits.iter_mut().zip([size, further]) {
@@ -146,13 +146,13 @@ impl Bounces {
         Ok(())
     }
 
-    /// The lists of the bounce that was traced last; the tiles that send rays are those of its first bounce.
+    /// Lists of the bounce that was traced last. The sending tiles are those of its first bounce.
     pub fn list(&self) -> &ReflectionList {
         &self.list
     }
 
-    /// Traces what `traced` reflects, bounce after bounce. `shadows` finds which lights the hits see.
-    /// [`Bounces::fit`] comes first.
+    /// Traces the reflections of `traced`, bounce by bounce. `shadows` traces the visibility of lights at the
+    /// hits. Call [`Bounces::fit`] first.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -184,13 +184,13 @@ impl Bounces {
                 hits,
                 reflected: traced.reflected,
             };
-            // The look of surfaces and their light depend on which bounce has hit them.
+            // The shading of the hits depends on the bounce that hit them.
             let at_source = frame.at_bounce(start, number);
             let (mean, sent, air) = (traced.mean, traced.sent, traced.air);
             self.classify.record(recording, &at_source, bounce, mean)?;
             self.rays
                 .record(recording, world.seen_by(&at_source), bounce, sent, air)?;
-            // What is told are the rays of what the G-buffer shows.
+            // Statistics count the rays from the G-buffer's surfaces.
             let counts = number == 0 && start == ReflectionStart::Solid;
             if counts {
                 self.sent.record(&mut recording.scope, &list.arguments);
@@ -214,7 +214,7 @@ impl Bounces {
         Ok(())
     }
 
-    /// Reads counts that have come back, of the first bounce of a frame that traced any.
+    /// Collects the counts read back for the first bounce of the last frame that traced any.
     pub fn collect(&mut self) -> ReflectionCounts {
         self.sent.collect();
         self.hit.collect();

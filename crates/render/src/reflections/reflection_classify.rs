@@ -1,4 +1,4 @@
-//! `reflection_classify`: the pixels whose surfaces trace what they reflect, as a dense list.
+//! `reflection_classify`: compacts the pixels that send reflection rays into a dense list.
 
 use super::reflection_list::{Bounce, MEAN_FORMAT};
 use crate::{
@@ -13,7 +13,7 @@ use canopy_bvh::{
     },
 };
 
-/// The pass.
+/// Pipelines of the pass.
 #[derive(Debug)]
 pub struct ReflectionClassify {
     classify: Kernel,
@@ -21,7 +21,7 @@ pub struct ReflectionClassify {
 }
 
 impl ReflectionClassify {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let words = Store(wgpu::TextureFormat::R32Uint);
         let bindings = [
@@ -45,8 +45,8 @@ impl ReflectionClassify {
         }
     }
 
-    /// Fills `list` with the pixels of `source` that send a ray at this bounce; the ids of `hits` become 0 where
-    /// none is sent, and at the first bounce `reflected` and `mean` too.
+    /// Fills the bounce's list with the pixels of its `gbuffer` that send a ray. All other pixels get 0 in
+    /// the ids of `hits`, and at the first bounce also in `reflected` and `mean`.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -75,7 +75,7 @@ impl ReflectionClassify {
         ];
         let shared = [(0, &frame.group)];
         let mut pass = recording.scope.scoped_compute_pass("reflection_classify");
-        // A workgroup has eight tiles.
+        // Each workgroup covers eight tiles.
         let [width, height] = frame.size;
         let tiles = Workgroups::Grid([width.div_ceil(64), height.div_ceil(8), 1]);
         let (classify, arguments) = (&self.classify, &self.arguments);

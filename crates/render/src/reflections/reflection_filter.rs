@@ -1,4 +1,4 @@
-//! `reflection_filter`: what pixels reflect, averaged over frames and over neighbouring pixels.
+//! `reflection_filter`: averages reflections over frames and over neighbouring pixels.
 
 use super::reflection_list::{MEAN_FORMAT, ReflectionList, SENT_FORMAT};
 use crate::{
@@ -25,10 +25,10 @@ use wgpu::TextureUsages as Usage;
 
 const LABEL: &str = "reflection_filter";
 const PARAMS: &str = "reflection_filter.params";
-/// Distances of the taps of the filter's rounds, in pixels; the first is that of a signal that is not filtered.
+/// Tap distances of the filter's rounds in pixels. The first is for a signal that is not filtered.
 const STEPS: [u32; 4] = [0, 4, 2, 1];
 
-/// The pass, with the signal that it keeps.
+/// Pipelines of the pass and the histories that it keeps.
 #[derive(Debug)]
 pub struct ReflectionFilter {
     accumulate: Kernel,
@@ -36,11 +36,11 @@ pub struct ReflectionFilter {
     last_round: Kernel,
     images: Images,
     params: UniformArray<ReflectionFilterParams>,
-    /// The last frame that was averaged, and how light has changed so far.
+    /// State of the last averaged frame and the history of light changes.
     past: Carried<(Moment, LightChanges)>,
 }
 
-/// What reflected radiance depends on besides the scene's triangles.
+/// Inputs of reflected radiance other than the scene's triangles.
 #[derive(Debug, Clone, PartialEq)]
 struct Moment {
     view: View,
@@ -50,10 +50,10 @@ struct Moment {
 
 #[derive(Debug)]
 struct Images {
-    /// Means: of the last frame and of this one, by the parity of [`Reprojection::index`].
+    /// Means of the last frame and of this one, by the parity of [`Reprojection::index`].
     means: [GpuImage; 2],
     smooth: GpuImage,
-    /// Rays of this frame, where neighbours reuse them.
+    /// Rays of this frame, if neighbours reuse them.
     sent: GpuImage,
 }
 
@@ -68,7 +68,7 @@ impl Images {
         }
     }
 
-    /// The means of the last frame and of frame `index`.
+    /// Means of the last frame and of frame `index`.
     fn by_parity(&self, index: u32) -> [&GpuImage; 2] {
         let [even, odd] = &self.means;
         match index.is_multiple_of(2) {
@@ -79,11 +79,11 @@ impl Images {
 }
 
 impl ReflectionFilter {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let uniform = Binding::Uniform;
         let round = [Read, uniform, Float, Uint, Uint, Uint, Uint, Uint];
@@ -105,12 +105,12 @@ impl ReflectionFilter {
         })
     }
 
-    /// Makes room for pictures of `size` pixels, which are filtered or not, and returns the images that the
-    /// means of a frame and its rays go to.
+    /// Reallocates the images for `size` pixels, filtered or not. Returns the images for this frame's means
+    /// and rays.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], filters: bool, index: u32) -> Result<[&GpuImage; 2]> {
         let sent_size = if filters { size } else { UNUSED };
         if [self.images.smooth.size(), self.images.sent.size()] != [size, sent_size] {
@@ -121,8 +121,8 @@ impl ReflectionFilter {
         Ok([now, &self.images.sent])
     }
 
-    /// Adds what this frame's rays have found to the history, and replaces `reflected` by the mean; where the settings
-    /// filter, of neighbours too. [`ReflectionFilter::fit`] comes first.
+    /// Averages this frame's rays into the history and replaces `reflected` by the mean. Also averages over
+    /// neighbours if the settings filter. Call [`ReflectionFilter::fit`] first.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -149,11 +149,12 @@ impl ReflectionFilter {
         let differs = past.is_some_and(|(last, _)| *last != now);
         let moves = history.moves || differs;
         let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
-        // A mean of what has moved is one of few frames. Those of one sample of a picture are of one.
+        // While something moves, only a few frames are averaged. A sample of an accumulated picture averages
+        // just its own.
         let most = changes.remembered(moves, is_one_of_many);
         self.past.leave((now, changes));
-        // The samples of a picture come together by themselves, in the picture. The more there are, the less they are
-        // filtered; and all count alike, so that none of their light is lost.
+        // Samples of a picture average themselves, so the more of them there are, the less each one is
+        // filtered. All have the same weight, so that no light is lost.
         let (remembered, rays, compression) = match is_one_of_many {
             true => (0, frame.sample.filtered_for(), 0.0),
             false => {
@@ -170,7 +171,8 @@ impl ReflectionFilter {
             reuses: u32::from(settings.filter && !is_one_of_many),
         });
         self.params.write_all(gpu, PARAMS, &params)?;
-        // The last frame's means are read once, and then have room for the filter's first round.
+        // The last frame's means are read once. After that their image holds the output of the filter's first
+        // round.
         let [last, now] = self.images.by_parity(history.index);
         let (position, normal) = (&gbuffer.position, &gbuffer.normal);
         let surfaces = history.surfaces;

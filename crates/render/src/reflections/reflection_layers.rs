@@ -1,4 +1,4 @@
-//! `reflection_layers`: radiance of what reflection rays have hit whose materials have layers.
+//! `reflection_layers`: shades the hits of reflection rays on layered materials.
 
 use super::{
     hit_dispatch::{Shading, each_material},
@@ -15,14 +15,14 @@ use canopy_bvh::{
 
 const LABEL: &str = "reflection_layers";
 
-/// The pass.
+/// Pipeline of the pass.
 #[derive(Debug)]
 pub struct ReflectionLayers {
     kernel: Kernel,
 }
 
 impl ReflectionLayers {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, Uniform, Read, UintArray, Read, Write];
         let shared = [(0, &layouts.frame), (2, &layouts.scene), (3, &layouts.layers)];
@@ -32,7 +32,7 @@ impl ReflectionLayers {
         }
     }
 
-    /// Adds the radiance of those `hits`, which `list` has sorted, to `reflected`: a dispatch a material.
+    /// Adds the radiance of the sorted hits of `bounce` to its `reflected`, in a dispatch for each material.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

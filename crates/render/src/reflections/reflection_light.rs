@@ -1,4 +1,5 @@
-//! `reflection_light`: radiance of what reflection rays have hit, into what their pixels reflect.
+//! `reflection_light`: shades the hits of reflection rays and adds their radiance to the reflections of their
+//! pixels.
 
 use super::reflection_list::Bounce;
 use crate::{bindings::Layouts, edges::Visibility, frame::recording::Recording, world::World};
@@ -12,14 +13,14 @@ use canopy_bvh::{
 
 const LABEL: &str = "reflection_light";
 
-/// The pass.
+/// Pipeline of the pass.
 #[derive(Debug)]
 pub struct ReflectionLight {
     kernel: Kernel,
 }
 
 impl ReflectionLight {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [
             Uniform, Read, Read, Write, Float, Uint, Uint, Uint, Uint, UintArray,
@@ -31,7 +32,7 @@ impl ReflectionLight {
         }
     }
 
-    /// Lights the `hits` of `list`, and adds what they send back to `reflected`.
+    /// Shades the sorted hits of `bounce` and adds their radiance to its `reflected`.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

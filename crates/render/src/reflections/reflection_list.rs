@@ -1,5 +1,5 @@
-//! The list of reflection rays of a bounce, and of their hits: `reflection_classify` fills it, `reflection_rays` traces
-//! it in batches, and `reflection_sort` sorts the hits.
+//! List of the reflection rays of a bounce and of their hits. `reflection_classify` fills it,
+//! `reflection_rays` traces it in batches, and `reflection_sort` sorts the hits.
 
 use crate::{
     edges::{GBuffer, Hits, Lobes, Reflected, ReflectionStart},
@@ -15,84 +15,85 @@ use canopy_bvh::{
 use std::num::NonZeroU64;
 use wgpu::BufferUsages;
 
-/// Bytes from one of the arguments to the next: every adapter lets bindings begin at its multiples.
+/// Stride between arguments in bytes, which is the portable alignment of a binding's offset.
 const STRIDE: u64 = 256;
 
-/// Dimensions of the sampling sequence for the rays of one start, and the choices of their lobes.
+/// Dimensions of the sampling sequence that the rays of a start and the choices of their lobes use.
 const SAMPLE_STARTS: u32 = 2 * (SAMPLE_LOBES - SAMPLE_REFLECTIONS);
 /// Words in front of the list of sending tiles.
 const SENDING_HEADER: u64 = 4;
-/// What reflections are averaged in over frames.
+/// Format of reflections averaged over frames.
 pub const MEAN_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
-/// The first ray of each pixel: reflections/sent_ray.wgsl.
+/// Format of the first ray of each pixel (reflections/sent_ray.wgsl).
 pub const SENT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 
-/// A bounce of reflections.
+/// Inputs and outputs of one bounce of reflections.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounce<'a> {
-    /// Where the first bounce has started.
+    /// Surfaces that the first bounce starts from.
     pub start: ReflectionStart,
-    /// Number of the bounce, from 0 on.
+    /// Index of the bounce, from 0.
     pub number: u32,
-    /// The surfaces that it starts from: those of the picture, or the hits of the bounce before.
+    /// Surfaces of the ray origins, which are those of the picture or the hits of the previous bounce.
     pub gbuffer: &'a GBuffer,
-    /// Their lobes.
+    /// BSDF lobes of the ray origins.
     pub lobes: &'a Lobes,
-    /// What rays have found there, from the second bounce on.
+    /// Hits of the previous bounce's rays, from the second bounce on.
     pub found: &'a GpuImage,
-    /// Its rays, and then its hits.
+    /// Rays of the bounce, then its hits.
     pub list: &'a ReflectionList,
-    /// The surfaces that it hits.
+    /// Surfaces at the hits.
     pub hits: &'a Hits,
-    /// What the pixels reflect, which it adds to.
+    /// Reflections of the pixels, which the bounce adds to.
     pub reflected: &'a Reflected,
 }
 
-/// The lists of one bounce, which the next one fills anew.
+/// Buffers for the rays and hits of one bounce. Each bounce overwrites them.
 #[derive(Debug)]
 pub struct ReflectionList {
-    /// A pixel a texel.
+    /// Pixels of the rays, one a texel.
     pub entries: GpuImage,
-    /// Workgroups of `reflection_sort` and the counts of rays and tiles; its parameters; then those of each batch.
+    /// Dispatch arguments of `reflection_sort` with the counts of rays and tiles, then the parameters of the
+    /// sort, then the arguments of each batch.
     pub arguments: wgpu::Buffer,
-    /// Where all hits lie in `sorted`, and then those of each bin.
+    /// Range of all hits in `sorted`, then the range of each bin.
     pub ranges: wgpu::Buffer,
-    /// How many hits of each bin a block of the sort has.
+    /// Number of hits of each bin in each block of the sort.
     pub counts: wgpu::Buffer,
     /// Pixels of the hits, in [`ListKey::order`].
     pub sorted: wgpu::Buffer,
-    /// Tiles that send rays at the first bounce, with the workgroups of a dispatch over them.
+    /// Tiles that send rays at the first bounce, preceded by the arguments of a dispatch over them.
     pub sending: wgpu::Buffer,
-    /// Parameters of each bounce, for either start.
+    /// Parameters of each bounce, for both starts.
     params: UniformArray<ReflectionParams>,
     made_for: ListKey,
 }
 
-/// What a list is made for.
+/// Inputs that a list's buffers depend on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ListKey {
-    /// Pixels in a row, and rows.
+    /// Width and height in pixels.
     pub size: [u32; 2],
     /// Most rays of a batch.
     pub batch: u32,
-    /// Bounces.
+    /// Number of bounces.
     pub bounces: u32,
-    /// As [`ReflectionParams::blur`].
+    /// Same value as [`ReflectionParams::blur`].
     pub blur: f32,
-    /// Of which pixels rays are listed.
+    /// Pixels whose rays are listed.
     pub listing: RayListing,
-    /// How hits are listed.
+    /// Order of the hits in [`ReflectionList::sorted`].
     pub order: HitOrder,
     /// Bins of the scene's materials.
     pub bins: u32,
 }
 
 impl ReflectionList {
-    /// Empty lists.
+    /// Creates empty lists.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Limit`] where a storage binding of the adapter does not hold them.
+    /// [`canopy_bvh::Error::Limit`] if the lists exceed the adapter's limit for a storage binding.
     pub fn new(gpu: &Gpu, made_for: ListKey) -> Result<Self> {
         let [width, height] = made_for.size;
         let rays = u64::from(width) * u64::from(height);
@@ -112,7 +113,7 @@ impl ReflectionList {
                 bounce,
                 dimension: bounce + SAMPLE_STARTS * start as u32,
                 batch: made_for.batch,
-                // Nothing averages what blended surfaces show.
+                // Reflections of blended surfaces are not averaged.
                 blur: match start {
                     ReflectionStart::Solid => made_for.blur,
                     ReflectionStart::Blended => 0.0,
@@ -147,23 +148,23 @@ impl ReflectionList {
         })
     }
 
-    /// What it was made for.
+    /// Inputs that the list was created for.
     pub fn made_for(&self) -> ListKey {
         self.made_for
     }
 
-    /// The parameters of a bounce.
+    /// Parameters of a bounce.
     pub fn params(&self, start: ReflectionStart, bounce: u32) -> wgpu::BufferBinding<'_> {
         let first = start as u32 * self.made_for.bounces;
         self.params.at((first + bounce) as usize)
     }
 
-    /// The parameters of the sort.
+    /// Parameters of the sort.
     pub fn sort_params(&self) -> wgpu::BufferBinding<'_> {
         self.part(1)
     }
 
-    /// The arguments of each batch, and the byte at which they lie.
+    /// Arguments of each batch, with their byte offset in [`ReflectionList::arguments`].
     pub fn batches(&self) -> impl Iterator<Item = (wgpu::BufferBinding<'_>, u64)> {
         let count = self.arguments.size() / STRIDE - 2;
         (2..2 + count).map(|part| (self.part(part), STRIDE * part))

@@ -1,4 +1,4 @@
-//! `reflection_lobes`: the lobes of hits of reflection rays whose materials have layers.
+//! `reflection_lobes`: evaluates the BSDF lobes of the hits of reflection rays on layered materials.
 
 use super::{
     hit_dispatch::{Shading, each_material},
@@ -15,14 +15,14 @@ use canopy_bvh::{
 
 const LABEL: &str = "reflection_lobes";
 
-/// The pass.
+/// Pipeline of the pass.
 #[derive(Debug)]
 pub struct ReflectionLobes {
     kernel: Kernel,
 }
 
 impl ReflectionLobes {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let [layers, glass] = LOBE_FORMATS.map(Store);
         let bindings = [Uniform, Uniform, Read, UintArray, layers, glass];
@@ -33,7 +33,7 @@ impl ReflectionLobes {
         }
     }
 
-    /// Finds the lobes of those `hits`, which `list` has sorted: a dispatch a material.
+    /// Writes the lobes of the sorted hits of `bounce`, in a dispatch for each material.
     pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, bounce: Bounce<'_>) -> Result<()> {
         let own: &[&dyn Bind] = &[&bounce.hits.lobes.layers, &bounce.hits.lobes.glass];
         let kernel = &self.kernel;

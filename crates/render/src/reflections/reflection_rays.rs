@@ -1,4 +1,4 @@
-//! `reflection_rays`: what surfaces reflect, by rays through the trees.
+//! `reflection_rays`: traces reflection rays through the trees.
 
 use super::reflection_list::{Bounce, SENT_FORMAT};
 use crate::{bindings::Layouts, edges::Air, frame::recording::Recording, world::World};
@@ -11,17 +11,17 @@ use canopy_bvh::{
 };
 use wgpu::TextureFormat as Format;
 
-/// Its name among the timings of a frame.
+/// Label of the pass in frame timings.
 pub const LABEL: &str = "reflection_rays";
 
-/// The pass.
+/// Pipeline of the pass.
 #[derive(Debug)]
 pub struct ReflectionRays {
     kernel: Kernel,
 }
 
 impl ReflectionRays {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [
             Uniform,
@@ -47,8 +47,8 @@ impl ReflectionRays {
         }
     }
 
-    /// Traces the rays of `list` from the surfaces of `source` into `hits`. What hits nothing adds the environment to
-    /// `reflected`. At the first bounce `sent` gets the rays that neighbours may reuse.
+    /// Traces the rays of the bounce's list into its `hits`. Rays that hit nothing add the environment to
+    /// `reflected`. At the first bounce, `sent` receives the rays that neighbours may reuse.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

@@ -1,4 +1,4 @@
-//! `reflection_sort`: the hits of reflection rays, compacted and sorted by the bins of their materials.
+//! `reflection_sort`: compacts the hits of reflection rays and sorts them by the bins of their materials.
 
 use super::reflection_list::Bounce;
 use crate::{edges::ReflectionStart, frame::recording::Recording, settings::HitOrder, world::World};
@@ -10,7 +10,7 @@ use canopy_bvh::{
     },
 };
 
-/// The pass.
+/// Pipelines of the counting sort.
 #[derive(Debug)]
 pub struct ReflectionSort {
     count: Kernel,
@@ -21,7 +21,7 @@ pub struct ReflectionSort {
 }
 
 impl ReflectionSort {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [Uniform, Uint, Uint, Read, Read, Write, Write, Write, Uniform];
         let path = "reflections/reflection_sort.wgsl";
@@ -42,7 +42,7 @@ impl ReflectionSort {
         }
     }
 
-    /// Lists the `hits` of the rays of `list` in `ReflectionList::sorted`.
+    /// Writes the hits of the rays of the bounce's list to `ReflectionList::sorted`.
     pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, bounce: Bounce<'_>) -> Result<()> {
         let World { geometry, .. } = world;
         let Bounce { list, hits, .. } = bounce;
@@ -58,7 +58,8 @@ impl ReflectionSort {
             &list.sorted,
             &list.params(ReflectionStart::Solid, 0),
         ];
-        // The four kernels have the same bindings, and the arguments lie in the buffer of the parameters.
+        // The four kernels have the same bindings, and their indirect arguments are in the buffer of the sort
+        // parameters.
         let group = self.count.bind(gpu, own);
         let blocks = Workgroups::Indirect(&list.arguments, 0);
         let mut pass = recording.scope.scoped_compute_pass("reflection_sort");

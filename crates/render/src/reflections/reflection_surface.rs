@@ -1,5 +1,5 @@
-//! `reflection_surface`: what the hits of reflection rays are made of, a dispatch for each material with textures or
-//! layers and one for all others.
+//! `reflection_surface`: evaluates the materials at the hits of reflection rays, in a dispatch for each
+//! material that has textures or layers and one dispatch for all others.
 
 use super::{
     hit_dispatch::{Shading, each_material},
@@ -17,7 +17,7 @@ use wgpu::TextureFormat as Format;
 
 const LABEL: &str = "reflection_surface";
 
-/// The pass.
+/// Pipelines of the pass, with and without textures.
 #[derive(Debug)]
 pub struct ReflectionSurface {
     textured: Kernel,
@@ -25,7 +25,7 @@ pub struct ReflectionSurface {
 }
 
 impl ReflectionSurface {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let words = Store(Format::R32Uint);
         let bindings = [
@@ -48,7 +48,7 @@ impl ReflectionSurface {
         }
     }
 
-    /// Makes the G-buffer of `hits`, which `list` has sorted.
+    /// Writes the G-buffer of the sorted hits of `bounce`.
     pub fn record(&self, recording: &mut Recording<'_>, world: World<'_>, bounce: Bounce<'_>) -> Result<()> {
         let World { geometry, .. } = world;
         let gbuffer = &bounce.hits.gbuffer;

@@ -1,4 +1,5 @@
-//! Frames one after another: recorded, then committed or dropped, submitted in parts, and what comes back of them.
+//! Life of a frame: it is recorded, then committed or dropped, submitted in parts, and its results are read
+//! back.
 
 use super::LastFrame;
 use crate::{
@@ -27,28 +28,28 @@ use canopy_bvh::{
 use canopy_scene::{Pose, Scene};
 use std::sync::Arc;
 
-/// Outcome of recording a frame without compiling.
+/// Outcome of recording a frame without compiling pipelines.
 #[derive(Debug)]
 pub enum Attempt {
-    /// The frame; the encoder holds its last part, for [`Renderer::finish`].
+    /// Complete frame. The encoder holds its last part, for [`Renderer::finish`].
     Whole(wgpu::CommandEncoder),
-    /// Nothing, because these have to be compiled before.
+    /// Nothing was recorded, because these pipelines have to be compiled first.
     Missing(Needs),
 }
 
-/// A frame that has been recorded.
+/// Frame that has been recorded.
 #[derive(Debug)]
 struct DrawnFrame {
     last: LastFrame,
-    /// Frames before of the same scene with the same settings.
+    /// Number of earlier frames of the same scene with the same settings.
     number: u32,
     sampled: u32,
-    /// Scene, size and settings of the first frame with these.
+    /// Scene, size and settings, if this is the first frame with them.
     begins: Option<(u64, [u32; 2], Settings)>,
     /// All parts but the last.
     parts: Vec<Part>,
     cpu_record_ms: f64,
-    /// Pixels that passes lit, filtered or covered.
+    /// Number of pixels that passes lit, filtered or covered.
     pixels: u64,
     occlusion_rays: u64,
     lights: u32,
@@ -56,12 +57,14 @@ struct DrawnFrame {
 }
 
 impl Renderer {
-    /// Records a frame of `scene` that ends in `target`, a view of a non-sRGB 8-bit format: the values are sRGB-encoded
-    /// here. Compiles what it needs. Returns the encoder of its last part, for [`Renderer::submit`].
+    /// Records a frame of `scene` into `target`, a view of a non-sRGB 8-bit format. The written values are
+    /// already sRGB-encoded. Compiles the pipelines that it needs. Returns the encoder of the last part, for
+    /// [`Renderer::submit`].
     ///
     /// # Errors
     ///
-    /// Those of compiling, and of the adapter's memory; [`canopy_bvh::Error::Limit`] where the picture is too large.
+    /// Any error of compiling, [`canopy_bvh::Error::Gpu`] if the adapter is out of memory, or
+    /// [`canopy_bvh::Error::Limit`] if the image is too large.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -72,12 +75,12 @@ impl Renderer {
         self.record_sample(gpu, input, scene, FrameSample::SINGLE, target)
     }
 
-    /// As [`Renderer::record`], one frame of the several that the lit picture is the mean of. The last one
-    /// draws to `target`.
+    /// Records one of the frames whose mean is the lit image, like [`Renderer::record`]. The last one draws
+    /// to `target`.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Any error of [`Renderer::record`].
     pub fn record_sample(
         &mut self,
         gpu: &Gpu,
@@ -94,11 +97,12 @@ impl Renderer {
         }
     }
 
-    /// As [`Renderer::record_sample`], where all is compiled that the frame needs. Otherwise nothing is recorded.
+    /// Records a frame like [`Renderer::record_sample`] if all pipelines that it needs are compiled.
+    /// Otherwise it records nothing.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Any error of [`Renderer::record`].
     pub fn record_compiled(
         &mut self,
         gpu: &Gpu,
@@ -120,11 +124,11 @@ impl Renderer {
         }
     }
 
-    /// Pipelines that have to be compiled before this frame is recorded.
+    /// Returns the pipelines that have to be compiled before this frame is recorded.
     ///
     /// # Errors
     ///
-    /// As for [`Renderer::record`], but for those of compiling.
+    /// Any error of [`Renderer::record`] except those of compiling.
     pub fn missing(
         &mut self,
         gpu: &Gpu,
@@ -138,7 +142,7 @@ impl Renderer {
         recorded.map(|_| needs)
     }
 
-    /// Records a frame without compiling; what it lacks is collected.
+    /// Records a frame without compiling, and collects the missing pipelines.
     fn attempt(
         &mut self,
         gpu: &Gpu,
@@ -153,7 +157,7 @@ impl Renderer {
         (encoder, recorded, needs)
     }
 
-    /// Records a frame into `encoder`, with whatever it leaves behind.
+    /// Records a frame into `encoder`, and returns the state that it leaves behind.
     fn record_frame(
         &mut self,
         gpu: &Gpu,
@@ -174,7 +178,7 @@ impl Renderer {
             false => (Integrator::Hybrid, sample),
         };
         let is_hybrid = matches!(integrator, Integrator::Hybrid);
-        // Until this frame is recorded whole, there is none to read back.
+        // Until this frame is recorded completely, there is none to read back.
         self.before = self.last.take();
         self.parts.clear();
         self.passes.begin();
@@ -182,7 +186,7 @@ impl Renderer {
         let shown = image::size_of_view(target);
         let rows = most_rows(input, buffers, shown);
         self.first_rows.fit(gpu, rows)?;
-        // Sampling begins anew with other settings, so that the same settings give the same picture.
+        // Sampling restarts with other settings, so that the same settings give the same image.
         let of = (buffers.version, input.size, input.config);
         let are_of = self.frames_are_of.as_ref();
         let continues = are_of.is_some_and(|(version, size, config)| (*version, *size, config) == of);
@@ -227,7 +231,7 @@ impl Renderer {
         })
     }
 
-    /// Paths of the samples that the caller asks for.
+    /// Returns the path tracing of the samples that the caller asks for.
     fn paths_to_add(&self) -> Integrator {
         Integrator::Paths {
             part: self.path_part.clone(),
@@ -235,7 +239,7 @@ impl Renderer {
         }
     }
 
-    /// The frame has been recorded whole: it leaves behind what holds for the next one.
+    /// Commits a frame that has been recorded completely. It updates the state for the next frame.
     fn commit(&mut self, drawn: DrawnFrame, scene: &mut UploadedScene) {
         let UploadedScene { buffers, state } = scene;
         let plan = &drawn.plan;
@@ -248,7 +252,8 @@ impl Renderer {
         if drawn.begins.is_some() {
             self.frames_are_of = drawn.begins;
         }
-        // More frames than this are not in flight; those of adapters without times are never asked for.
+        // No more frames than this are in flight. On adapters without timestamps, the entries are never
+        // consumed.
         if self.occlusion_rays.len() == 16 {
             self.occlusion_rays.pop_front();
         }
@@ -266,12 +271,12 @@ impl Renderer {
             ..FrameStats::default()
         };
         state.report(plan, &mut stats);
-        // Counts of earlier frames, until those of this one come back.
+        // Counts of earlier frames, until those of this one are read back.
         self.passes.report(&mut stats);
         self.stats = stats;
     }
 
-    /// Undoes what was recorded of a frame that is dropped. The one before is still the last.
+    /// Undoes the recording of a frame that is dropped. The frame before stays the last one.
     fn abort(&mut self, gpu: &Gpu, scene: &mut UploadedScene) -> Result<()> {
         scene.state.abort(gpu);
         self.passes.abort();
@@ -282,8 +287,7 @@ impl Renderer {
         self.profiler.abandon(gpu)
     }
 
-    /// Ends the frame that was recorded, whose last part `encoder` holds. [`Renderer::submit_part`] submits
-    /// it.
+    /// Ends the recorded frame, whose last part `encoder` holds. [`Renderer::submit_part`] submits it.
     pub fn finish(&mut self, encoder: wgpu::CommandEncoder) {
         self.parts.push_back(Part {
             pass: FRAME_SCOPE,
@@ -291,14 +295,14 @@ impl Renderer {
         });
     }
 
-    /// Submits what was recorded, and what the caller added to it (the panel, say), and reads the figures of
-    /// earlier frames. Never waits.
+    /// Submits the recorded frame and anything that the caller added to the encoder, such as the panel. Reads
+    /// the statistics of earlier frames. Never waits.
     pub fn submit(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) {
         self.finish(encoder);
         while !self.submit_part(gpu) {}
     }
 
-    /// Submits the next part of the frame. After the last one it reads the figures of earlier frames and
+    /// Submits the next part of the frame. After the last part it reads the statistics of earlier frames and
     /// returns `true`. Never waits.
     pub fn submit_part(&mut self, gpu: &Gpu) -> bool {
         if let Some(part) = self.parts.pop_front() {
@@ -311,17 +315,16 @@ impl Renderer {
         self.parts.is_empty()
     }
 
-    /// The pass that the next part of the frame belongs to.
+    /// Returns the pass that the next part of the frame belongs to.
     pub fn next_part(&self) -> Option<&'static str> {
         self.parts.front().map(|part| part.pass)
     }
 
-    /// Forgets the parts of the last frame of `scene` that have not been submitted, and whatever the next
-    /// frame cannot go on from without them.
+    /// Drops the unsubmitted parts of the last frame of `scene`, and all state that depends on them.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn abandon(&mut self, gpu: &Gpu, scene: &mut UploadedScene) -> Result<()> {
         if self.parts.is_empty() {
             return Ok(());
@@ -335,13 +338,13 @@ impl Renderer {
         self.profiler.abandon(gpu)
     }
 
-    /// The next frame has no history, as the first one of another renderer.
+    /// Drops the history, so that the next frame is like the first one of another renderer.
     pub fn begin_anew(&mut self) {
         self.passes.forget();
         self.frames_are_of = None;
     }
 
-    /// Frames of a picture that rests, until all that is averaged over them is complete.
+    /// Returns the number of frames of a still image until all temporal averages have converged.
     pub fn frames_to_converge(
         &self,
         gpu: &Gpu,
@@ -359,22 +362,23 @@ impl Renderer {
         of_passes.into_iter().fold(1, u32::max)
     }
 
-    /// See [`Renderer::sampled_as`].
+    /// Returns the index of the last frame that seeded its random numbers; see [`Renderer::sampled_as`].
     pub fn sampled(&self) -> u32 {
         self.sampled
     }
 
-    /// Number of the last frame that was submitted whole.
+    /// Returns the number of the last frame that was submitted completely.
     pub fn submitted_frames(&self) -> u64 {
         self.profiler.ended()
     }
 
-    /// The timings that have come back since the last call, of frames by [`Renderer::submitted_frames`].
+    /// Returns the timings that have been read back since the last call. Frames are numbered as in
+    /// [`Renderer::submitted_frames`].
     pub fn take_timed(&mut self) -> impl Iterator<Item = Arc<TimedFrame>> {
         self.profiler.take_finished()
     }
 
-    /// Reads timings and counts that have come back. Those of a frame are not asked for before its last part
+    /// Reads timings and counts that have arrived. Those of a frame are not requested before its last part
     /// was submitted.
     pub fn collect(&mut self, gpu: &Gpu) {
         if !self.parts.is_empty() {
@@ -389,7 +393,7 @@ impl Renderer {
         if !self.has_dropped {
             self.passes.report(&mut self.stats);
         }
-        // Earlier frames were timed.
+        // The timings are those of earlier frames.
         let mut occlusion_rays = 0;
         for _ in 0..timed {
             occlusion_rays = self.occlusion_rays.pop_front().unwrap_or(0);
@@ -406,15 +410,14 @@ impl Renderer {
         }
     }
 
-    /// The noise of the picture whose last frame was submitted, waiting for it; `None` where it was not estimated.
+    /// Waits for the submitted image and returns its noise; `None` if it was not estimated.
     pub fn read_noise(&mut self, gpu: &Gpu) -> Result<Option<Noise>> {
         gpu.wait()?;
         self.stats.noise = self.passes.present.noise.collect();
         Ok(self.stats.noise)
     }
 
-    /// Learns how much work the adapter is given at once from the time of the last frame by the clock: for
-    /// adapters that tell no times of their own.
+    /// Updates the work budget from the wall-clock time of the last frame, for adapters without timestamps.
     pub fn learn_wall_ms(&mut self, frame_ms: f64) {
         let untimed = |rays| Traced { rays, ms: None };
         let occlusion = self.occlusion_rays.pop_back().unwrap_or(0);
@@ -424,13 +427,13 @@ impl Renderer {
         self.budget.learn(frame_ms, shadows, untimed(occlusion), pixels);
     }
 
-    /// The figures of the last frames.
+    /// Returns the statistics of the last frames.
     pub fn stats(&self) -> &FrameStats {
         &self.stats
     }
 }
 
-/// Most rows of pixels, froxels or cells that a pass covers.
+/// Returns the maximum number of rows of pixels, froxels or cells that a pass covers.
 fn most_rows(input: &FrameInput<'_>, buffers: &SceneBuffers, shown: [u32; 2]) -> u32 {
     let froxels = fog::froxels(&input.config.fog, input.size);
     let froxel_rows = froxels.map_or(0, |[_, rows, slices]| rows * slices);

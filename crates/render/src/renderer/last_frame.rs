@@ -1,4 +1,5 @@
-//! What is asked of the last frame before the next one: picks, outlines, paths of rays, copies of its geometry.
+//! Queries on the last frame before the next one: picks, outlines, ray traversals, and copies of its
+//! geometry.
 
 use crate::{
     GeometryCopy, OutlineQuery, PathOf, PickQuery, Picked, RayPathCopy, Renderer, TreeCopy, UploadedScene,
@@ -14,7 +15,7 @@ use canopy_bvh::{
 };
 
 impl Renderer {
-    /// What has to be compiled before the trees are asked what a camera with these settings needs to know.
+    /// Adds the pipelines for the queries that a camera with these settings makes.
     pub fn camera_needs(&self, camera: &settings::Camera, needs: &mut Needs) {
         match camera.mode {
             CameraMode::Walk => self.walk.needs(needs),
@@ -23,9 +24,9 @@ impl Renderer {
         }
     }
 
-    /// Whether the deformed geometry of `scene` and its trees are there once what has been submitted is done:
-    /// not before its first frame, and not while the parts of a frame that make them are still to be
-    /// submitted.
+    /// True if the deformed geometry of `scene` and its BVHs exist once everything submitted so far has run.
+    /// This is false before the first frame of the scene, and while the parts of a frame that build them are
+    /// still to be submitted.
     pub fn has_geometry(&self, scene: &UploadedScene) -> bool {
         let version = self.frames_are_of.as_ref().map(|(version, ..)| *version);
         self.last.is_some()
@@ -33,19 +34,19 @@ impl Renderer {
             && self.parts.iter().all(|part| part.pass != trees::LABEL)
     }
 
-    /// What picks and outlines compile for `scene`.
+    /// Adds the pipelines of picks and outlines for `scene`.
     pub fn selection_needs(&self, scene: &UploadedScene, needs: &mut Needs) {
         self.pick.needs(needs);
         self.outline.needs(&scene.buffers, needs);
     }
 
-    /// Copies the deformed vertices and the triangles of a mesh of the last frame; [`GeometryCopy::map`] asks
-    /// for them after the submission. `None` where there is no such mesh, or no geometry
+    /// Copies the deformed vertices and the triangles of a mesh of the last frame. Call [`GeometryCopy::map`]
+    /// after the submission. Returns `None` if there is no such mesh, or no geometry
     /// ([`Renderer::has_geometry`]).
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn copy_mesh(
         &self,
         gpu: &Gpu,
@@ -59,11 +60,11 @@ impl Renderer {
         }
     }
 
-    /// As [`Renderer::copy_mesh`], of all meshes.
+    /// Copies the deformed vertices and the triangles of all meshes, like [`Renderer::copy_mesh`].
     ///
     /// # Errors
     ///
-    /// As there.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn copy_geometry(
         &self,
         gpu: &Gpu,
@@ -76,18 +77,18 @@ impl Renderer {
         }
     }
 
-    /// What the path of a ray compiles.
+    /// Adds the pipelines that trace and draw the traversal of a ray.
     pub fn path_needs(&self, needs: &mut Needs) {
         self.ray_path.needs(needs);
         self.passes.tree_boxes.path_needs(needs);
     }
 
-    /// Draws these lines of a path through the trees of the last frame of `scene` for a picture of `size`,
-    /// for [`Renderer::show_path`].
+    /// Draws the lines of a traversal through the BVHs of the last frame of `scene`, for an image of `size`.
+    /// [`Renderer::show_path`] shows them.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pass, and of the adapter's memory.
+    /// Any error of compiling the pass, or [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn draw_path(
         &mut self,
         gpu: &Gpu,
@@ -103,11 +104,11 @@ impl Renderer {
             .draw_path(gpu, encoder, self.passes.gbuffer.output(), seen, lines)
     }
 
-    /// Lays the path that was drawn last over `target`, with its upper left corner at `origin`.
+    /// Draws the traversal that was drawn last over `target`, with its top-left corner at `origin`.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pass.
+    /// Any error of compiling the pass.
     pub fn show_path(
         &mut self,
         gpu: &Gpu,
@@ -118,13 +119,13 @@ impl Renderer {
         self.passes.tree_boxes.show_path(gpu, encoder, target, origin)
     }
 
-    /// Traces the rays of what `query` sees through the trees of the last frame, which was one of `scene`;
-    /// [`RayPathCopy::map`] asks for their steps after the submission. `None` where there is no geometry
-    /// ([`Renderer::has_geometry`]).
+    /// Traces the rays of the pixel of `query` through the BVHs of the last frame, which was one of `scene`.
+    /// Call [`RayPathCopy::map`] after the submission to read their steps. Returns `None` if there is no
+    /// geometry ([`Renderer::has_geometry`]).
     ///
     /// # Errors
     ///
-    /// Those of compiling the pass, and of the adapter's memory.
+    /// Any error of compiling the pass, or [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn trace_path(
         &self,
         gpu: &Gpu,
@@ -141,13 +142,13 @@ impl Renderer {
             .map(Some)
     }
 
-    /// Copies the nodes of the trees of the last frame, of which the figures are counted on the CPU;
-    /// [`TreeCopy::map`] asks for them after the submission. `None` where there is no geometry
+    /// Copies the BVH nodes of the last frame, whose statistics are computed on the CPU. Call
+    /// [`TreeCopy::map`] after the submission. Returns `None` if there is no geometry
     /// ([`Renderer::has_geometry`]).
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn copy_trees(
         &self,
         gpu: &Gpu,
@@ -160,12 +161,12 @@ impl Renderer {
         }
     }
 
-    /// Draws the outlines of the selected meshes of the last frame of `scene`, for
-    /// [`Renderer::show_outline`]. Returns `false` where there is no geometry ([`Renderer::has_geometry`]).
+    /// Draws the outlines of the selected meshes of the last frame of `scene`. [`Renderer::show_outline`]
+    /// shows them. Returns `false` if there is no geometry ([`Renderer::has_geometry`]).
     ///
     /// # Errors
     ///
-    /// Those of compiling the pass, and of the adapter's memory.
+    /// Any error of compiling the pass, or [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
     pub fn draw_outline(
         &mut self,
         gpu: &Gpu,
@@ -181,11 +182,11 @@ impl Renderer {
             .map(|()| true)
     }
 
-    /// Lays the outlines that were drawn last over `target`, with their upper left corner at `origin`.
+    /// Draws the outlines that were drawn last over `target`, with their top-left corner at `origin`.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pass.
+    /// Any error of compiling the pass.
     pub fn show_outline(
         &self,
         gpu: &Gpu,
@@ -196,14 +197,14 @@ impl Renderer {
         self.outline.show(gpu, encoder, target, origin)
     }
 
-    /// Records a ray into the trees of the last frame, which was one of `scene`. Returns the number of the
-    /// answer, or `None` where there is no geometry ([`Renderer::has_geometry`]) or too many answers are
-    /// awaited.
+    /// Records a picking ray into the BVHs of the last frame, which was one of `scene`. Returns the number of
+    /// the query. Returns `None` if there is no geometry ([`Renderer::has_geometry`]) or too many answers are
+    /// pending.
     ///
     /// # Errors
     ///
-    /// Those of compiling the pass, and of the adapter's memory. Then what `encoder` holds must not be
-    /// submitted.
+    /// Any error of compiling the pass, or [`canopy_bvh::Error::Gpu`] if the adapter is out of memory. Do not
+    /// submit `encoder` after an error.
     pub fn pick(
         &mut self,
         gpu: &Gpu,
@@ -218,8 +219,8 @@ impl Renderer {
         self.pick.record(gpu, encoder, scene, seen, query)
     }
 
-    /// After the submission: hands out the answers that have arrived, by number; `None` where the ray hit
-    /// nothing. `scene` is the one that they were asked of. Never waits: the device has to be polled.
+    /// Passes the answers that have arrived since the submission to `arrived`, by number; `None` if the ray
+    /// hit nothing. `scene` is the scene that was queried. Never waits: poll the device.
     pub fn collect_picks(&mut self, scene: &UploadedScene, mut arrived: impl FnMut(u64, Option<Picked>)) {
         self.pick
             .collect(|number, hit| arrived(number, pick::named(&hit, scene)));

@@ -1,4 +1,4 @@
-//! The renderer: frames one after another, what is asked of the last one, and reading it back.
+//! The renderer: recording frames, queries on the last frame, and readback.
 
 pub(super) mod frames;
 pub(super) mod last_frame;
@@ -29,73 +29,75 @@ use std::{
     sync::Arc,
 };
 
-/// The renderer: every pass, and what lives longer than a frame.
+/// The renderer: all passes, and state that outlives a frame.
 #[derive(Debug)]
 pub struct Renderer {
     uploader: Arc<Uploader>,
     passes: Passes,
     first_rows: FirstRows,
-    /// Walks of a person, between frames.
+    /// Simulation of the walking character, between frames.
     pub walk: Walk,
-    /// What holds up a camera that orbits, between frames.
+    /// Collision of the orbiting camera's arm, between frames.
     pub camera_arm: CameraArm,
     pick: Pick,
     ray_path: RayPathPass,
     outline: Outline,
     profiler: Profiler,
-    /// How much work the GPU is given at once.
+    /// Maximum GPU work per submission.
     pub budget: FrameBudget,
-    /// Occlusion rays of each frame whose times have not come back.
+    /// Occlusion rays of each frame whose timings have not been read back.
     occlusion_rays: VecDeque<u64>,
-    /// Pixels that the passes of the last frame lit, filtered or covered.
+    /// Number of pixels that the passes of the last frame lit, filtered or covered.
     recorded_pixels: u64,
-    /// Samples of each pixel that a frame of paths adds.
+    /// Samples per pixel that a path-traced frame adds.
     pub path_samples: u32,
-    /// Which samples frames of paths add up, by their numbers; `None` is as many as the settings ask for.
+    /// Range of the samples that path-traced frames accumulate; `None` for as many as the settings ask for.
     pub path_part: Option<Range<u32>>,
-    /// Whether a new environment may be made over several frames where the adapter is slow. Meanwhile they
-    /// show the one before.
+    /// True if a new environment may be computed over several frames on slow adapters. Those frames show the
+    /// previous one.
     pub spreads_environment: bool,
     stats: FrameStats,
-    /// What is left to submit of the last frame, in order.
+    /// Parts of the last frame that are still to be submitted, in order.
     parts: VecDeque<Part>,
-    /// The last frame, for reading its channels.
+    /// Last frame, for reading its channels.
     last: Option<LastFrame>,
-    /// The one before, while a frame is recorded.
+    /// Frame before the one that is being recorded.
     before: Option<LastFrame>,
-    /// Whether a frame was dropped since the last one.
+    /// True if a frame has been dropped since the last one.
     has_dropped: bool,
-    /// Frames that have been recorded of the same scene with the same settings, and these.
+    /// Number of frames recorded of the same scene with the same settings. The next field holds these
+    /// settings.
     frames: u32,
     frames_are_of: Option<(u64, [u32; 2], Settings)>,
-    /// Number of the last frame, by which its random numbers are chosen.
+    /// Index of the last frame, which seeds its random numbers.
     sampled: u32,
-    /// That number for the next frames, in place of their own: with it they have the noise of another renderer's frame.
+    /// Override of that index for the next frames. It gives them the noise of another renderer's frame.
     pub sampled_as: Option<u32>,
 }
 
-/// What is kept of a frame.
+/// State that is kept of a frame.
 #[derive(Debug)]
 struct LastFrame {
-    /// Group 0.
+    /// Bind group 0.
     group: wgpu::BindGroup,
-    /// Through what it looked at in its pixels.
+    /// Camera rays through the sample positions of its pixels.
     rays: ViewRays,
-    /// Pixels in a row, and rows.
+    /// Width and height in pixels.
     size: [u32; 2],
-    /// Which frame of its picture it was.
+    /// Index of the frame within a supersampled image.
     sample: FrameSample,
-    /// Whether it was not made of paths.
+    /// True if the frame was not path-traced.
     is_hybrid: bool,
 }
 
 impl Renderer {
-    /// Every pass is compiled by the first frame that needs it.
+    /// Creates a renderer. The first frame that needs a pass compiles it.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         Self::beside(gpu, Arc::new(Uploader::new(gpu)))
     }
 
-    /// As [`Renderer::new`], for scenes of the uploader of another renderer on the same device.
+    /// Creates a renderer that shares the uploader, and thus the scenes, of another renderer on the same
+    /// device.
     pub fn beside(gpu: &Gpu, uploader: Arc<Uploader>) -> Result<Self> {
         let layouts = &uploader.layouts;
         Ok(Self {
@@ -126,17 +128,17 @@ impl Renderer {
         })
     }
 
-    /// What brings scenes into GPU memory, from any thread.
+    /// Returns the uploader, which copies scenes into GPU memory from any thread.
     pub fn uploader(&self) -> Arc<Uploader> {
         self.uploader.clone()
     }
 
-    /// Writes what edits of `scene` have changed into what was uploaded of it: the values of these materials.
-    /// They keep the textures that they have, and levels of textures stay those of the alpha mode at first.
+    /// Writes the values of the materials that edits of `scene` have `changed` into the uploaded scene. They
+    /// keep their textures. The mip levels of the textures stay those of the original alpha mode.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Limit`] where the adapter has no room for the alpha that rays read.
+    /// [`canopy_bvh::Error::Limit`] if the alpha table for rays does not fit the adapter.
     pub fn write_materials(
         &self,
         gpu: &Gpu,
@@ -147,38 +149,39 @@ impl Renderer {
         uploaded.write_materials(gpu, &self.uploader.layouts, scene, changed)
     }
 
-    /// Replaces the image of the file that the configuration's environment names.
+    /// Replaces the image of the environment file that the configuration names.
     pub fn set_environment(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
         self.passes.environment.set_file(gpu, image)
     }
 
-    /// How many rays each path has gone on by, of the last sample that several kernels have followed: of the last band
-    /// of pixels, in the order of tiles of 8 × 8. Waits for them.
+    /// Returns the number of segments of each path of the last sample that was traced by separate kernels. It
+    /// covers the last band of pixels, in the order of tiles of 8 × 8. Waits for the readback.
     ///
     /// # Errors
     ///
-    /// Those of reading back.
+    /// Any error of reading back.
     pub fn read_path_lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         self.passes.paths.lengths(gpu)
     }
 
-    /// The next frame, which is made of paths and has the size of `sums`, goes on from these sums of its
-    /// first samples.
+    /// Restores the sums of the first `samples` samples. The next frame continues from them. It must be
+    /// path-traced and have the size of `sums`.
     pub fn restore_paths(&mut self, gpu: &Gpu, sums: &PathSums, samples: u32) -> Result<()> {
         self.passes.paths.restore(gpu, sums, samples)
     }
 
-    /// Begins the picture of paths anew, as after a change of their shaders.
+    /// Restarts the path-traced image, for example after its shaders have changed.
     pub fn restart_paths(&mut self) {
         self.passes.paths.restart();
     }
 
-    /// Replaces the surface that the channel `deviation` measures from.
+    /// Replaces the surface that the channel `deviation` measures the distance to.
     pub fn set_compared(&mut self, compared: Option<Arc<ComparedTree>>) {
         self.passes.inspect.deviation.set(compared);
     }
 
-    /// The guest that draws the channel `lab`. Where it is no `T`, `make` makes one, which takes its place.
+    /// Returns the guest that draws the channel `lab`. If there is none of type `T`, `make` creates one,
+    /// which replaces it.
     #[expect(clippy::expect_used, reason = "the guest has the type that was asked for")]
     pub fn guest_or<T: GuestPass>(&mut self, make: impl FnOnce(&Layouts) -> T) -> &mut T {
         if self.guest::<T>().is_none() {
@@ -187,24 +190,24 @@ impl Renderer {
         self.guest_mut().expect("the guest is a T")
     }
 
-    /// The guest, where it is a `T`.
+    /// Returns the guest if it is a `T`.
     pub fn guest<T: GuestPass>(&self) -> Option<&T> {
         let guest: &dyn Any = self.passes.inspect.guest.as_deref()?;
         guest.downcast_ref()
     }
 
-    /// The guest, where it is a `T`.
+    /// Returns the guest if it is a `T`.
     pub fn guest_mut<T: GuestPass>(&mut self) -> Option<&mut T> {
         let guest: &mut dyn Any = self.passes.inspect.guest.as_deref_mut()?;
         guest.downcast_mut()
     }
 
-    /// The surface that the channel `deviation` measures from.
+    /// Returns the surface that the channel `deviation` measures the distance to.
     pub fn compared(&self) -> Option<&Arc<ComparedTree>> {
         self.passes.inspect.deviation.compared()
     }
 
-    /// Whether the environment is not yet what the last frame asked for.
+    /// True if the environment that the last frame asked for is not yet complete.
     pub fn environment_is_pending(&self) -> bool {
         self.passes.environment.is_pending()
     }

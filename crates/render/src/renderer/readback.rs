@@ -1,4 +1,4 @@
-//! Reading a frame back: channels, the merged triangles, visibility. All of it waits for the GPU.
+//! Readback of a frame: channels, the merged triangles, visibility. All of it waits for the GPU.
 
 use crate::{
     Channel, Recording, Renderer, SceneBuffers,
@@ -11,27 +11,28 @@ use crate::{
 use canopy_bvh::{Error, Result, gpu::Gpu};
 use glam::{Vec3, Vec4};
 
-/// An image of floats, rows from the top.
+/// Image of floats, with rows from the top.
 #[derive(Debug, Clone)]
 pub struct FloatImage {
-    /// Pixels in a row.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
-    /// Four floats a pixel; what a channel does not use is 0, and alpha is 1 where there is something.
+    /// Four floats per pixel. Components that a channel does not use are 0. Alpha is 1 where there is a
+    /// surface.
     pub texels: Vec<[f32; 4]>,
 }
 
-/// Triangles read back from the merged buffers.
+/// Geometry read back from the merged buffers.
 #[derive(Debug, Clone)]
 pub struct Merged {
-    /// World positions.
+    /// Vertex positions in world space.
     pub positions: Vec<Vec3>,
-    /// World normals.
+    /// Vertex normals in world space.
     pub normals: Vec<Vec3>,
-    /// World tangents, with the bitangent's sign in w.
+    /// Vertex tangents in world space, with the bitangent's sign in w.
     pub tangents: Vec<Vec4>,
-    /// Length in the world of a metre along each normal in the space of its mesh.
+    /// World-space length of a metre along each normal in the mesh's space.
     pub scales: Vec<f32>,
     /// Vertices of each triangle.
     pub indices: Vec<[u32; 3]>,
@@ -42,13 +43,13 @@ pub struct Merged {
 }
 
 impl Renderer {
-    /// Sums of the samples of the last frame, which was made of paths.
+    /// Returns the sample sums of the last frame, which must be path-traced.
     pub fn read_path_sums(&self, gpu: &Gpu) -> Result<PathSums> {
         self.passes.paths.read(gpu)
     }
 
-    /// A channel of the last frame. [`Channel::Lit`] is linear radiance before exposure; of a picture of
-    /// several frames it is the mean of those that there have been.
+    /// Returns a channel of the last frame. [`Channel::Lit`] is linear radiance before exposure. For an image
+    /// of several frames, it is the mean of the frames so far.
     pub fn read_channel(
         &mut self,
         gpu: &Gpu,
@@ -59,7 +60,7 @@ impl Renderer {
             return Err(Error::NotFound("no frame has been drawn yet".into()));
         };
         if channel == Channel::Motion && !self.passes.motion.is_known() {
-            let why = "the frame was drawn without its motion";
+            let why = "the frame was drawn without motion vectors";
             return Err(Error::NotFound(why.into()));
         }
         if channel == Channel::Deviation && !self.passes.inspect.deviation.is_set() {
@@ -76,12 +77,12 @@ impl Renderer {
         }
         let tells_of_volumes = matches!(channel, Channel::Transmittance | Channel::Scattered);
         if tells_of_volumes && !self.passes.volumes.is_known() {
-            let why = "the frame was drawn without what all volumes take and add";
+            let why = "the frame was drawn without the channels of volumes";
             return Err(Error::NotFound(why.into()));
         }
         let visibility = self.passes.shadows.output();
         if channel == Channel::Cost && visibility.is_traced() && !visibility.has_cost() {
-            let why = "the frame was drawn without counting what rays visit";
+            let why = "the frame was drawn without counting the visits of rays";
             return Err(Error::NotFound(why.into()));
         }
         let group = &last.group;
@@ -133,12 +134,12 @@ impl Renderer {
         })
     }
 
-    /// The triangle that each pixel of the last frame shows, by its number in the merged buffers; `None` for
-    /// the background, points and lines. The ground's two triangles follow those of the scene.
+    /// Returns the triangle that each pixel of the last frame shows, as an index into the merged buffers. It
+    /// is `None` for the background, points and lines. The ground's two triangles follow those of the scene.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where the device is lost.
+    /// [`Error::Gpu`] if the device is lost.
     pub fn read_triangles(&self, gpu: &Gpu) -> Result<Vec<Option<u32>>> {
         let ids = gpu.read_texture(&self.passes.gbuffer.output().ids.texture)?;
         let ids: Vec<u32> = bytemuck::pod_collect_to_vec(&ids);
@@ -149,17 +150,17 @@ impl Renderer {
             .collect())
     }
 
-    /// The boxes of the trees that the last frame has drawn, in any order, with world positions less
+    /// Returns the BVH boxes that the last frame has drawn, in any order. Positions are relative to
     /// [`SceneBuffers::origin`].
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where the device is lost.
+    /// [`Error::Gpu`] if the device is lost.
     pub fn read_tree_boxes(&self, gpu: &Gpu) -> Result<Vec<TreeBox>> {
         self.passes.tree_boxes.read(gpu)
     }
 
-    /// The merged buffers of the last frame.
+    /// Returns the merged buffers of the last frame.
     pub fn read_merged(&self, gpu: &Gpu, buffers: &SceneBuffers) -> Result<Merged> {
         let mut merged = self.read_merged_from_origin(gpu, buffers)?;
         for position in &mut merged.positions {
@@ -168,7 +169,8 @@ impl Renderer {
         Ok(merged)
     }
 
-    /// The merged buffers of the last frame, with positions counted from [`SceneBuffers::origin`], as they are drawn.
+    /// Returns the merged buffers of the last frame, with positions relative to [`SceneBuffers::origin`], as
+    /// they are drawn.
     pub fn read_merged_from_origin(&self, gpu: &Gpu, buffers: &SceneBuffers) -> Result<Merged> {
         let (vertices, triangles) = (buffers.vertex_count as usize, buffers.triangle_count as usize);
         let positions: Vec<[f32; 3]> =
@@ -201,17 +203,17 @@ impl Renderer {
         })
     }
 
-    /// Which lights each pixel of the last frame sees: bit i % 32 of word (i / 32 · height + y) · width + x
-    /// is set where a shadow ray reached light i. Empty where the frame traced none.
+    /// Returns the visibility of the lights at each pixel of the last frame. Bit i % 32 of word (i / 32 ·
+    /// height + y) · width + x is set if a shadow ray reached light i. Empty if the frame traced none.
     pub fn read_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let visibility = self.passes.shadows.output();
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&visibility.words)?);
         Ok(words[SHADOW_HEADER as usize..][..visibility.len()].to_vec())
     }
 
-    /// Ambient visibility of each pixel of the last frame: 10 bits of the visible share over a bent normal in
-    /// 2 × 11 bits, as `reference::occlusion::unpack_visibility` reads them. Empty where the frame traced no
-    /// such rays.
+    /// Returns the ambient visibility of each pixel of the last frame. A word has 10 bits of the visible
+    /// share above a bent normal in 2 × 11 bits, as `reference::occlusion::unpack_visibility` reads them.
+    /// Empty if the frame traced no occlusion rays.
     pub fn read_ambient_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let ambient = self.passes.occlusion.output();
         let words: Vec<[u32; 2]> = bytemuck::pod_collect_to_vec(&gpu.read(&ambient.words)?);

@@ -1,4 +1,4 @@
-//! Meaning of `auto` where it depends on the adapter or on what lights the scene, in one place.
+//! Meaning of `auto` where it depends on the adapter or on the scene's lights, in one place.
 
 use super::{
     Antialias, EnvironmentSource, OcclusionMode, PathKernels, ReflectionMode, Settings, Switch, TreeQuality,
@@ -10,11 +10,11 @@ use std::borrow::Cow;
 /// Traits of an adapter on which the meaning of `auto` depends.
 #[derive(Debug, Clone, Copy)]
 pub struct AdapterTraits {
-    /// Traces several rays a pixel at the rate of a display.
+    /// True if the adapter traces several rays per pixel at the display's frame rate.
     pub fast_rays: bool,
-    /// Traces so many rays that better trees pay for themselves.
+    /// True if the adapter traces so many rays that higher-quality BVHs pay off.
     pub better_trees: bool,
-    /// Follows paths faster by several kernels than by one.
+    /// True if path tracing is faster with separate kernels than with a single one.
     pub separate_path_kernels: bool,
 }
 
@@ -29,8 +29,8 @@ impl From<&Capabilities> for AdapterTraits {
 }
 
 impl Settings {
-    /// These settings with every `auto` that depends on the adapter replaced by its meaning. `tree.quality` may stay
-    /// `auto`, which then depends on motion alone.
+    /// Returns the settings with every `auto` that depends on the adapter resolved. `tree.quality` may stay
+    /// `auto`, which then depends on motion only.
     pub fn resolved(&self, adapter: AdapterTraits) -> Self {
         let mut config = self.clone();
         let is_fast = adapter.fast_rays;
@@ -56,7 +56,7 @@ impl Settings {
             false => TreeQuality::Fast,
         };
         replace(&mut config.occlusion.mode, OcclusionMode::Auto, occlusion);
-        // Frames that follow each other fast need fewer rays each for the same mean.
+        // At high frame rates, fewer rays per frame give the same mean.
         replace(&mut config.occlusion.rays, 0, by_speed(1, 2));
         replace(&mut config.reflections.mode, ReflectionMode::Auto, reflections);
         replace(&mut config.image.antialias, Antialias::Auto, antialias);
@@ -67,9 +67,9 @@ impl Settings {
         config
     }
 
-    /// These settings for a picture that has no frame rate to keep, in the window at rest as in files: the same on all
-    /// adapters, but for the number of froxels. Edges are not smoothed over frames, because a picture of one frame has
-    /// none before it.
+    /// Returns the settings for an image without a frame rate to keep, both for the window at rest and for
+    /// files. It is the same on all adapters except for the number of froxels. Temporal anti-aliasing is not
+    /// used, because a single frame has no history.
     pub fn settled(&self) -> Self {
         let mut config = self.clone();
         let (occlusion, reflections) = (OcclusionMode::Rays, ReflectionMode::Rays);
@@ -80,9 +80,10 @@ impl Settings {
         config
     }
 
-    /// The settings with the environment that `environment.source = "auto"` means for this scene. In the studio, `auto`
-    /// of the sun says whether the key light shines: not on a scene with lights of its own. Nor does it in a closed room,
-    /// whose walls do not keep out the light of the studio, or nothing would be seen.
+    /// Resolves `environment.source = "auto"` for this scene. In the studio, `auto` of the sun decides if the
+    /// key light is on: it is off if the scene has lights of its own. It is also off in a closed room. There
+    /// the radius of ambient occlusion is limited, so that the walls do not block the studio's light and
+    /// leave the room black.
     pub fn lit_for(&self, scene: &Scene) -> Cow<'_, Self> {
         if !self.environment.is_studio() {
             return Cow::Borrowed(self);
@@ -115,7 +116,7 @@ impl Settings {
     }
 }
 
-/// Puts `meaning` in the place of a `setting` that is `automatic`.
+/// Replaces a `setting` that is `automatic` by its `meaning`.
 fn replace<T: PartialEq>(setting: &mut T, automatic: T, meaning: T) {
     if *setting == automatic {
         *setting = meaning;
@@ -137,7 +138,7 @@ mod tests {
         separate_path_kernels: true,
     };
 
-    /// Modes, rays, antialiasing and rows of froxels.
+    /// Occlusion mode and rays, reflection mode, anti-aliasing and froxel rows.
     fn drawn(config: &Settings) -> (bool, u32, bool, Antialias, u32) {
         let (occlusion, reflections) = (&config.occlusion, &config.reflections);
         (

@@ -1,26 +1,26 @@
-//! Which boxes of the trees are drawn.
+//! Selection of the BVH boxes that are drawn.
 
 use canopy_scene::settings::describe::Describe;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The boxes of which depths are drawn.
+/// Depths of the BVH boxes that are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum BoxDepths {
-    /// None.
+    /// No boxes.
     Off,
-    /// Of leaves: where rays stop to go down.
+    /// Leaf boxes.
     Leaves,
-    /// From the first of these levels below the root to the last.
+    /// Range of levels below the root, inclusive.
     Depths(u32, u32),
 }
 
 impl BoxDepths {
-    /// The greatest depth that can be asked for; no tree is deeper.
+    /// Greatest depth that can be selected; no BVH is deeper.
     pub const DEEPEST: u32 = 95;
 
-    /// Least and greatest depth; `None` where nothing is drawn.
+    /// Returns the least and the greatest depth, or `None` if nothing is drawn.
     pub fn range(self) -> Option<[u32; 2]> {
         match self {
             Self::Off => None,
@@ -32,7 +32,7 @@ impl BoxDepths {
 
 impl Describe for BoxDepths {
     fn what() -> String {
-        "\"off\", \"leaves\", a depth such as \"3\" or depths such as \"0-4\"".into()
+        "\"off\", \"leaves\", a depth such as \"3\" or a range such as \"0-4\"".into()
     }
 }
 
@@ -64,22 +64,22 @@ impl TryFrom<String> for BoxDepths {
             ("leaves", ..) => Ok(Self::Leaves),
             (_, Some(first), Some(last)) if first <= last => Ok(Self::Depths(first, last)),
             _ => Err(format!(
-                "\"{text}\" is neither off, leaves, a depth up to {} nor depths such as 0-4",
+                "\"{text}\" is not off, leaves, a depth up to {} or a range such as 0-4",
                 Self::DEEPEST
             )),
         }
     }
 }
 
-/// The trees whose boxes are drawn.
+/// BVHs whose boxes are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum BoxTrees {
-    /// Those of all meshes.
+    /// BVHs of all meshes.
     Meshes,
-    /// The tree over the meshes (TLAS).
+    /// Top-level BVH over the meshes (TLAS).
     Top,
-    /// That of one mesh instance, by its number.
+    /// BVH of one mesh instance, by its index.
     Mesh(u32),
 }
 
@@ -113,9 +113,7 @@ impl TryFrom<String> for BoxTrees {
             ("meshes", _) => Ok(Self::Meshes),
             ("top", _) => Ok(Self::Top),
             (_, Ok(mesh)) => Ok(Self::Mesh(mesh)),
-            _ => Err(format!(
-                "\"{text}\" is neither meshes, top nor the number of a mesh"
-            )),
+            _ => Err(format!("\"{text}\" is not meshes, top or the number of a mesh")),
         }
     }
 }

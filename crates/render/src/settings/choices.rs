@@ -1,4 +1,4 @@
-//! The settings that are words, as enums.
+//! Enums for settings that are words.
 
 use canopy_scene::{
     choice,
@@ -8,158 +8,158 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, ops::RangeInclusive};
 
 choice! {
-    /// When trees are built again.
+    /// BVH update policy.
     Rebuild {
-        /// All of them in every frame.
+        /// Rebuilds all BVHs in every frame.
         Frame = "frame",
-        /// Those of meshes whose vertices have changed.
+        /// Rebuilds the BVHs of meshes whose vertices have changed.
         Changed = "changed",
-        /// Those whose refitted boxes have become too large.
+        /// Refits, and rebuilds when the refitted boxes have become too large.
         Refit = "refit",
     }
 }
 
 choice! {
-    /// How good trees are, and what they cost to build.
+    /// BVH quality, which trades build time for traversal time.
     TreeQuality {
-        /// High until something moves, then fast for what moves; in software fast.
+        /// High until something moves, then fast. Always fast on software adapters.
         Auto = "auto",
-        /// Cheap to build.
+        /// Fast to build.
         Fast = "fast",
-        /// Cheap to trace.
+        /// Fast to trace.
         High = "high",
     }
 }
 
 choice! {
-    /// How the picture is made.
+    /// Rendering method.
     ImageMode {
-        /// By the passes of the frame, for one frame after another.
+        /// Real-time passes.
         Fast = "fast",
-        /// By paths of light, as a reference.
+        /// Path tracing, as a reference.
         Path = "path",
     }
 }
 
 choice! {
-    /// By how many kernels paths of light are followed.
+    /// Kernel layout of the path tracer.
     PathKernels {
-        /// As it is faster on this adapter.
+        /// Whichever is faster on this adapter.
         Auto = "auto",
-        /// By one, from the eye to the end.
+        /// A single kernel that traces whole paths (megakernel).
         One = "one",
-        /// By one for each step, all paths together from surface to surface.
+        /// A kernel per step, which advances all paths from surface to surface together (wavefront).
         Separate = "separate",
     }
 }
 
 choice! {
-    /// How shadows are made.
+    /// Shadow method.
     ShadowMode {
         /// No shadows.
         Off = "off",
         /// Shadow maps.
         Map = "map",
-        /// Rays through the trees.
+        /// Rays through the BVHs.
         Rays = "rays",
     }
 }
 
 choice! {
-    /// Where environment lighting comes from.
+    /// Source of environment lighting.
     EnvironmentSource {
-        /// The file, where one is named; else the studio, and for the built-in scene the sky.
+        /// The file, if one is named; otherwise the studio, or the sky for outdoor scenes.
         Auto = "auto",
-        /// The studio that comes with canopy.
+        /// Built-in studio.
         Studio = "studio",
-        /// The sky.
+        /// Procedural sky.
         Sky = "sky",
-        /// A colour that is the same in every direction.
+        /// Constant colour.
         Color = "color",
     }
 }
 
 choice! {
-    /// What is seen behind the scene.
+    /// Background of the scene.
     Background {
         /// The environment.
         Environment = "environment",
         /// `image.background`.
         Color = "color",
-        /// Nothing: pictures have an alpha of 0 there.
+        /// Transparent: images have an alpha of 0 there.
         Transparent = "transparent",
     }
 }
 
 choice! {
-    /// How ambient occlusion is found.
+    /// Ambient-occlusion method.
     OcclusionMode {
-        /// By rays in pictures of `canopy render`, and in the window on GPUs.
+        /// Rays in images of `canopy render`, and in the window on GPUs.
         Auto = "auto",
-        /// Not at all: ambient visibility is 1 everywhere.
+        /// Off: ambient visibility is 1 everywhere.
         Off = "off",
-        /// By rays through the trees.
+        /// Rays through the BVHs.
         Rays = "rays",
     }
 }
 
 choice! {
-    /// How it is found what glossy surfaces reflect.
+    /// Reflection method.
     ReflectionMode {
-        /// By rays in pictures of `canopy render`, and in the window on GPUs.
+        /// Rays in images of `canopy render`, and in the window on GPUs.
         Auto = "auto",
-        /// The environment alone, prefiltered, as if there were no scene.
+        /// Prefiltered environment only, without the scene.
         Off = "off",
-        /// By rays through the trees.
+        /// Rays through the BVHs.
         Rays = "rays",
     }
 }
 
 choice! {
-    /// Of which pixels reflection rays are listed.
+    /// Pixels that are listed for reflection rays.
     RayListing {
-        /// Those that send one.
+        /// Pixels that send a ray.
         Pixels = "pixels",
-        /// All of tiles where any does.
+        /// All pixels of tiles in which any pixel sends a ray.
         Tiles = "tiles",
-        /// All.
+        /// All pixels.
         All = "all",
     }
 }
 
 choice! {
-    /// In which order the hits of reflection rays are listed.
+    /// Order in which the hits of reflection rays are listed.
     HitOrder {
-        /// By the material.
+        /// Sorted by material.
         Material = "material",
-        /// Those that a workgroup lists by the material.
+        /// Sorted by material within each workgroup.
         Workgroup = "workgroup",
-        /// As their rays are listed.
+        /// In the order of the rays.
         Ray = "ray",
-        /// As their rays are listed, which keep their entries where they hit nothing.
+        /// In the order of the rays, with the entries of misses kept.
         Off = "off",
     }
 }
 
 choice! {
-    /// How steps of edges are smoothed.
+    /// Anti-aliasing method.
     Antialias {
-        /// [`Antialias::Temporal`] on adapters that are fast, [`Antialias::Smaa`] in software, where pixels
-        /// are dear that are only shown.
+        /// [`Antialias::Temporal`] on fast adapters, [`Antialias::Smaa`] on software adapters, where display
+        /// pixels are expensive.
         Auto = "auto",
-        /// Not at all.
+        /// Off.
         Off = "off",
-        /// By their shape (SMAA).
+        /// Morphological (SMAA).
         Smaa = "smaa",
-        /// By the frames before, which looked at other points of the pixels.
+        /// Temporal: accumulates jittered frames.
         Temporal = "temporal",
     }
 }
 
 choice! {
-    /// The curve from radiance to display, in the order of its numbers in shaders.
+    /// Tone curve, in the order of its numbers in shaders.
     Tonemap {
-        /// Clip at one.
+        /// Clips at one.
         None = "none",
         /// Reinhard's x / (1 + x).
         Reinhard = "reinhard",
@@ -172,20 +172,20 @@ choice! {
     }
 }
 
-/// Where the exposure comes from: a word, or a number of stops that is written as text.
+/// Exposure mode: a word, or a number of stops that is written as text.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ExposureMode {
-    /// From the lights that shine.
+    /// Automatic, from the scene's lights.
     Auto,
-    /// From the luminance of the picture.
+    /// Automatic, from the luminance histogram of the image.
     Histogram,
     /// Fixed, in stops (EV).
     Stops(f32),
 }
 
 impl ExposureMode {
-    /// What [`Self::Stops`] may hold.
+    /// Range of [`Self::Stops`].
     pub const STOPS: RangeInclusive<f32> = -64.0..=64.0;
 }
 
@@ -221,24 +221,24 @@ impl TryFrom<String> for ExposureMode {
             ("histogram", _) => Ok(Self::Histogram),
             (_, Ok(ev)) => Self::STOPS.fault(&ev).map_or(Ok(Self::Stops(ev)), Err),
             _ => Err(format!(
-                "\"{text}\" is neither \"auto\", \"histogram\" nor a number of stops"
+                "\"{text}\" is not \"auto\", \"histogram\" or a number of stops"
             )),
         }
     }
 }
 
 choice! {
-    /// What values of a volume look like.
+    /// Transfer function of volumes.
     VolumeTransfer {
-        /// They are densities.
+        /// Values are densities.
         Off = "off",
-        /// The larger, the more opaque.
+        /// Grey: the larger the value, the more opaque.
         Gray = "gray",
-        /// Of a scan by X-rays: skin faintly, bone densely.
+        /// For X-ray (CT) scans: faint skin and dense bone.
         Bone = "bone",
-        /// From blue for small values to red for large ones.
+        /// Blue for small values to red for large ones.
         Heat = "heat",
-        /// Control points say it.
+        /// Custom control points.
         Custom = "custom",
     }
 }

@@ -3,19 +3,19 @@
 use canopy_scene::choice;
 
 choice! {
-    /// Part of a ray's cost that is shown.
+    /// Component of a ray's cost that is shown.
     CostCount {
         /// Nodes and triangles together.
         Both = "both",
-        /// Nodes alone.
+        /// Nodes only.
         Nodes = "nodes",
-        /// Triangles alone.
+        /// Triangles only.
         Triangles = "triangles",
     }
 }
 
 impl CostCount {
-    /// Weights of nodes and of triangles in the count.
+    /// Returns the weights of nodes and triangles in the count.
     pub fn weights(self) -> [f32; 2] {
         match self {
             Self::Both => [1.0, 1.0],

@@ -18,7 +18,7 @@ use canopy_scene::{section, settings, settings::Settings as OpeningSettings};
 use std::ops::RangeInclusive;
 
 section! {
-    /// `[deviation]`: a surface to measure the distance from.
+    /// `[deviation]`: surface to measure the distance from.
     Deviation {
         file: String,
         tolerance: f32 => TOLERANCE: RangeInclusive<f32> = 0.0..=1e12,
@@ -26,7 +26,7 @@ section! {
 }
 
 section! {
-    /// `[tree]`: how the trees are built, and how rays use them.
+    /// `[tree]`: BVH construction and traversal.
     Tree {
         leaf_cutoff: u32 => LEAF_CUTOFF: RangeInclusive<u32> = 1..=32,
         code_bits: u32 => CODE_BITS: [u32; 3] = [0, 30, 63],
@@ -37,7 +37,7 @@ section! {
 }
 
 section! {
-    /// `[tree_boxes]`: boxes of the trees over the picture.
+    /// `[tree_boxes]`: boxes of BVH nodes drawn over the image.
     TreeBoxes {
         show: BoxDepths,
         of: BoxTrees,
@@ -47,7 +47,7 @@ section! {
 }
 
 section! {
-    /// `[overlay]`: lines of the meshes over the picture.
+    /// `[overlay]`: mesh edges, vertices, normals and tangents drawn over the image.
     Overlay {
         wireframe: bool,
         vertices: bool,
@@ -62,7 +62,7 @@ section! {
 }
 
 section! {
-    /// `[cost]`: how the channel `cost` is shown.
+    /// `[cost]`: display of the channel `cost`.
     Cost {
         count: CostCount,
         range: f32 => RANGE: ZeroOr<f32> = ZeroOr(1.0..=1e6),
@@ -70,7 +70,7 @@ section! {
 }
 
 section! {
-    /// `[shadows]`: how light is blocked.
+    /// `[shadows]`: shadow rays and shadow maps.
     Shadows {
         mode: ShadowMode,
         compact_rays: bool,
@@ -89,7 +89,7 @@ section! {
 }
 
 section! {
-    /// `[materials]`: what of them is shown.
+    /// `[materials]`: parts of materials that are shown.
     Materials {
         base_color_texture: bool,
         normal_texture: bool,
@@ -107,7 +107,7 @@ section! {
 }
 
 section! {
-    /// `[lights]`: lights of the scene that shine from somewhere.
+    /// `[lights]`: positional and directional lights of the scene.
     Lights {
         enabled: bool,
         radius: f32 => RADIUS: RangeInclusive<f32> = -1.0..=1e6,
@@ -128,7 +128,7 @@ section! {
 }
 
 section! {
-    /// `[fog]`: air that scatters light.
+    /// `[fog]`: fog that scatters light.
     Fog {
         density: f32 => DENSITY: RangeInclusive<f32> = 0.0..=1e6,
         albedo: [f32; 3] => ALBEDO: RangeInclusive<f32> = 0.0..=1.0,
@@ -145,7 +145,7 @@ section! {
 }
 
 section! {
-    /// `[reflections]`: what glossy surfaces reflect.
+    /// `[reflections]`: reflections of glossy surfaces.
     Reflections {
         mode: ReflectionMode,
         max_roughness: f32 => MAX_ROUGHNESS: RangeInclusive<f32> = 0.0..=1.0,
@@ -158,7 +158,7 @@ section! {
 }
 
 section! {
-    /// `[sun]`: the light of scenes that have none.
+    /// `[sun]`: sun for scenes without lights.
     Sun {
         enabled: Switch,
         direction: [f32; 3] => DIRECTION: Direction = Direction,
@@ -169,7 +169,7 @@ section! {
 }
 
 section! {
-    /// `[environment]`: environment lighting, and what is seen behind the scene.
+    /// `[environment]`: environment lighting and background.
     Environment {
         file: String,
         source: EnvironmentSource,
@@ -187,7 +187,7 @@ section! {
 }
 
 section! {
-    /// `[image]`: from radiance to the screen.
+    /// `[image]`: rendering method, exposure, tone mapping and display.
     Image {
         mode: ImageMode,
         exposure: ExposureMode,
@@ -200,7 +200,7 @@ section! {
 }
 
 section! {
-    /// `[paths]`: the picture by paths of light.
+    /// `[paths]`: path tracing.
     Paths {
         samples: u32 => SAMPLES: RangeInclusive<u32> = 1..=1_000_000_000,
         bounces: u32 => BOUNCES: RangeInclusive<u32> = 1..=64,
@@ -211,7 +211,7 @@ section! {
 }
 
 section! {
-    /// `[depth_of_field]`: a lens with an aperture.
+    /// `[depth_of_field]`: lens with an aperture.
     DepthOfField {
         enabled: bool,
         f_number: f32 => F_NUMBER: RangeInclusive<f32> = 0.01..=1000.0,
@@ -239,7 +239,7 @@ section! {
 }
 
 section! {
-    /// `[exposure]`: how the exposure follows the picture.
+    /// `[exposure]`: automatic exposure from the image histogram.
     Exposure {
         percentiles: [f32; 2] => PERCENTILES: Rising = Rising { range: 0.0..=100.0, gap: 1.0 },
         compensation: f32 => COMPENSATION: RangeInclusive<f32> = -16.0..=16.0,
@@ -249,7 +249,7 @@ section! {
 }
 
 settings! {
-    /// Settings of a frame, over those by which its scene is opened.
+    /// Settings of a frame, on top of those for opening its scene.
     Settings {
         deviation: Deviation,
         tree: Tree,
@@ -274,19 +274,19 @@ settings! {
 }
 
 impl Volumes {
-    /// What each number of a control point may be.
+    /// Range of each number of a control point.
     pub const SHARES: RangeInclusive<f32> = 0.0..=1.0;
 }
 
 impl Shadows {
-    /// Whether rays to lights that have a size are averaged over frames or neighbours.
+    /// True if shadow rays to area lights are averaged over frames or neighbours.
     pub fn averages(&self) -> bool {
         self.mode == ShadowMode::Rays && (self.filter || self.history > 1)
     }
 }
 
 impl Overlay {
-    /// Whether each kind of lines is drawn, in the order of `OVERLAY_KINDS`.
+    /// Returns whether each kind of line is drawn, in the order of `OVERLAY_KINDS`.
     pub fn kinds(&self) -> [bool; 6] {
         [
             self.wireframe,
@@ -298,14 +298,14 @@ impl Overlay {
         ]
     }
 
-    /// Whether any are.
+    /// True if any kind of line is drawn.
     pub fn shows_any(&self) -> bool {
         self.kinds().contains(&true)
     }
 }
 
 impl Deviation {
-    /// The distance at which the colours end, in metres, for a surface of `size` from which is measured.
+    /// Returns the distance in metres at which the colours end, for a compared surface of `size` metres.
     pub fn range(&self, size: f32) -> f32 {
         match self.tolerance {
             0.0 => 0.01 * size,
@@ -315,14 +315,14 @@ impl Deviation {
 }
 
 impl Fog {
-    /// Whether there is any.
+    /// True if there is fog.
     pub fn is_there(&self) -> bool {
         self.density > 0.0
     }
 }
 
 impl Occlusion {
-    /// True if rays are sent. `auto` has to be resolved before ([`Settings::resolved`]).
+    /// True if rays are traced. Resolve `auto` first ([`Settings::resolved`]).
     pub fn sends_rays(&self) -> bool {
         debug_assert_ne!(self.mode, OcclusionMode::Auto, "not resolved");
         self.mode == OcclusionMode::Rays
@@ -330,19 +330,19 @@ impl Occlusion {
 }
 
 impl Reflections {
-    /// True if rays are sent. `auto` has to be resolved before ([`Settings::resolved`]).
+    /// True if rays are traced. Resolve `auto` first ([`Settings::resolved`]).
     pub fn sends_rays(&self) -> bool {
         debug_assert_ne!(self.mode, ReflectionMode::Auto, "not resolved");
         self.mode == ReflectionMode::Rays
     }
 
-    /// Whether what rays find is averaged over frames or neighbours.
+    /// True if reflections are averaged over frames or neighbours.
     pub fn averages(&self) -> bool {
         self.filter || self.history > 1
     }
 
-    /// Roughness below which a surface sends rays; with the largest `max_roughness`, above all that there is,
-    /// so that the roughest surfaces are traced whole.
+    /// Returns the roughness below which a surface sends rays. At the largest `max_roughness` it exceeds
+    /// every roughness, so that the roughest surfaces are traced without fading out.
     pub fn below(&self) -> f32 {
         if self.max_roughness >= *Self::MAX_ROUGHNESS.end() {
             return 2.0;
@@ -352,7 +352,7 @@ impl Reflections {
 }
 
 impl Sun {
-    /// Unit vector to it.
+    /// Returns the unit vector towards the sun.
     pub fn to_sun(&self) -> glam::Vec3 {
         -glam::Vec3::from(self.direction)
             .try_normalize()
@@ -361,17 +361,17 @@ impl Sun {
 }
 
 impl Environment {
-    /// Whether light comes from the file.
+    /// True if the light comes from the file.
     pub fn is_file(&self) -> bool {
         self.source == EnvironmentSource::Auto && !self.file.is_empty()
     }
 
-    /// Whether light comes from the sky.
+    /// True if the light comes from the sky.
     pub fn is_sky(&self) -> bool {
         self.source == EnvironmentSource::Sky
     }
 
-    /// True where light comes from the studio; scenes under the sky take that instead ([`Settings::lit_for`]).
+    /// True if the light comes from the studio. Outdoor scenes use the sky instead ([`Settings::lit_for`]).
     pub fn is_studio(&self) -> bool {
         match self.source {
             EnvironmentSource::Studio => true,
@@ -380,19 +380,19 @@ impl Environment {
         }
     }
 
-    /// True where light comes from a picture, of a file or of the studio, which may hold a sun of its own.
+    /// True if the light comes from an image, of a file or of the studio, which may contain a sun.
     pub fn is_picture(&self) -> bool {
         self.is_file() || self.is_studio()
     }
 
-    /// True where the environment is seen behind the scene. The studio has a backdrop instead.
+    /// True if the environment is visible behind the scene. The studio has a backdrop instead.
     pub fn is_seen(&self) -> bool {
         self.background == Background::Environment && !self.is_studio()
     }
 }
 
 impl Image {
-    /// The exposure in stops; `None` when it is chosen automatically.
+    /// Returns the exposure in stops, or `None` if it is automatic.
     pub fn exposure_ev(&self) -> Option<f32> {
         match self.exposure {
             ExposureMode::Stops(ev) => Some(ev),
@@ -400,19 +400,19 @@ impl Image {
         }
     }
 
-    /// Whether the exposure follows the picture.
+    /// True if the exposure follows the image histogram.
     pub fn is_metered(&self) -> bool {
         self.exposure == ExposureMode::Histogram
     }
 }
 
 impl Settings {
-    /// Whether the sun shines on a scene with or without lights of its own.
+    /// True if the sun is on, for a scene with or without lights of its own.
     pub fn has_sun(&self, has_lights: bool) -> bool {
         match self.sun.enabled {
             Switch::On => true,
             Switch::Off => false,
-            // Pictures hold their sun.
+            // Environment images contain their sun.
             Switch::Auto => !has_lights && !self.environment.is_picture(),
         }
     }

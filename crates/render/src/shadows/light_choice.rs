@@ -1,4 +1,5 @@
-//! `light_choice`: the lights that each pixel sends shadow rays to, where there are too many for all.
+//! `light_choice`: samples the lights that each pixel sends shadow rays to, if there are too many to trace
+//! all.
 
 use crate::{
     bindings::Layouts,
@@ -14,14 +15,14 @@ use canopy_bvh::{
     },
 };
 
-/// The pass.
+/// Pipeline of the pass.
 #[derive(Debug)]
 pub struct LightChoice {
     kernel: Kernel,
 }
 
 impl LightChoice {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, POSITIONS, WORDS, WORDS, WORDS, Write];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
@@ -31,7 +32,7 @@ impl LightChoice {
         }
     }
 
-    /// Writes the lights of each pixel into [`Visibility::words`].
+    /// Writes the chosen lights of each pixel to [`Visibility::words`].
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -40,7 +41,7 @@ impl LightChoice {
         visibility: &Visibility,
     ) -> Result<()> {
         let World { frame, geometry, .. } = world;
-        // Every light is looked at twice.
+        // The kernel loops over all lights twice.
         let most = recording.budget.pixels() / (frame.lights.len() as u32 / 8).max(1);
         recording.dispatch_pixels(
             "light_choice",

@@ -1,4 +1,5 @@
-//! Which lights each pixel sees, as the settings ask for it: by rays that are listed or not, or by maps.
+//! Shadow visibility of each pixel, by traced rays (compacted into a list or not) or by shadow maps, as the
+//! settings ask.
 
 pub mod light_choice;
 pub mod shadow_classify;
@@ -33,7 +34,7 @@ use shadow_motion::ShadowMotion;
 use shadow_rays::ShadowRays;
 use shadow_shafts::ShadowShafts;
 
-/// The passes, with what they hand each other.
+/// Shadow passes and the resources that they share.
 #[derive(Debug)]
 pub struct Shadows {
     map: ShadowMap,
@@ -45,17 +46,17 @@ pub struct Shadows {
     shafts: ShadowShafts,
     filter: ShadowFilter,
     picture: Targets,
-    /// Of what reflection rays have hit.
+    /// List and visibility of the hits of reflection rays.
     hits: Targets,
-    /// Shadow rays, and tiles that sent them.
+    /// Readback of the number of shadow rays and of the tiles that sent any.
     counters: Counters<{ SHADOW_HEADER as usize }>,
 }
 
-/// What rays are listed in, and what they find.
+/// Ray list and visibility buffers for one set of pixels.
 #[derive(Debug)]
 struct Targets {
     list: RayList,
-    /// Size, slots and most entries that the list was made for.
+    /// Size, slots and most entries that `list` was made for.
     list_is_for: ([u32; 2], u32, u32),
     output: Visibility,
 }
@@ -69,7 +70,7 @@ impl Targets {
         })
     }
 
-    /// Makes room for what `plan` traces, of which up to `most` entries are `listed` at once.
+    /// Reallocates for `plan`. The list has room for up to `most` entries at once where rays are `listed`.
     fn fit(&mut self, gpu: &Gpu, plan: VisibilityPlan, listed: bool, most: u32) -> Result<()> {
         if self.output.plan() != plan {
             self.output = Visibility::new(gpu, plan)?;
@@ -85,11 +86,11 @@ impl Targets {
 }
 
 impl Shadows {
-    /// Ready to be compiled.
+    /// Creates the passes without compiling their pipelines.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         Ok(Self {
             map: ShadowMap::new(gpu, layouts),
@@ -106,8 +107,8 @@ impl Shadows {
         })
     }
 
-    /// Gives the lights of a frame their views, where the frame draws shadow maps. This comes before the
-    /// uniforms are written, which hold the views.
+    /// Assigns the shadow views of a frame's lights if the frame draws shadow maps. Call it before the
+    /// uniforms are written, because they contain the views.
     pub fn fit_maps(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<ShadowMaps<'_>> {
         match frame.config.shadows.mode {
             ShadowMode::Map => self.map.fit(gpu, frame)?,
@@ -116,7 +117,7 @@ impl Shadows {
         Ok(self.map.maps())
     }
 
-    /// Traces shadow rays, or draws the maps that lights are compared with where they are shaded.
+    /// Traces shadow rays, or draws the shadow maps that shading samples.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -135,15 +136,15 @@ impl Shadows {
             chooses: traces && lights.chooses(),
             counts_cost: traces && frame.counts_cost,
             filters: frame.filters_shadows,
-            // Once made, they are kept as long as the history is, so that motion that comes and goes makes no
-            // images. Their layers lie behind as many others.
+            // Blocker layers, once allocated, are kept as long as the history, so that motion that comes and
+            // goes allocates no images. They occupy as many array layers again as the visibility itself.
             keeps_blockers: frame.filters_shadows
                 && 2 * lights.slots.next_multiple_of(2) <= gpu.limits.max_texture_array_layers
                 && (history.moves || (history.index > 0 && self.picture.output.has_blockers())),
         };
         let most = (recording.budget.batch_rays / lights.rays).max(1);
         self.picture.fit(gpu, plan, shadows.compact_rays, most)?;
-        // The samples of a picture are no history.
+        // Samples of an accumulated picture have no history.
         let averages = frame.filters_shadows && !frame.accumulates();
         let settles = averages && shadows.retrace > 1;
         let finds_edges = settles || (averages && lights.edge_rays > lights.rays);
@@ -189,8 +190,8 @@ impl Shadows {
         Ok(output)
     }
 
-    /// Which lights the hits of reflection rays see, by rays that are neither averaged nor filtered; shadow maps are
-    /// those of the picture. `frame` is that of the hits, and `gbuffer` shows them.
+    /// Traces the lights' visibility at the hits of reflection rays, neither averaged nor filtered. Shadow
+    /// maps are shared with the picture. `frame` and `gbuffer` are those of the hits.
     pub fn record_at_hits(
         &mut self,
         recording: &mut Recording<'_>,
@@ -219,16 +220,16 @@ impl Shadows {
         Ok(&self.hits.output)
     }
 
-    /// Gives back what [`Shadows::record_at_hits`] takes.
+    /// Frees the buffers of [`Shadows::record_at_hits`].
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn forget_hits(&mut self, gpu: &Gpu) -> Result<()> {
         self.hits.fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)
     }
 
-    /// Traces the shadow rays of `job`, in `list` where the settings compact them.
+    /// Traces the shadow rays of `job`, through `list` if the settings compact rays.
     fn trace(
         &self,
         recording: &mut Recording<'_>,
@@ -256,7 +257,7 @@ impl Shadows {
         Ok(())
     }
 
-    /// Frames of a picture that rests, until what this pass averages over them is complete; 1 where it averages nothing.
+    /// Frames until the averages of a still picture have converged, or 1 if this pass averages nothing.
     pub fn frames_to_converge(scene: &Scene, config: &Settings) -> u32 {
         match config.shadows.averages() && lights::may_be_soft(scene, config) {
             true => config.shadows.history,
@@ -269,7 +270,7 @@ impl Shadows {
         &self.picture.output
     }
 
-    /// Adds what filters the shadows of any pair of lights that a scene may show.
+    /// Adds the pipelines that filter shadows, for any pair of lights that the scene may show.
     pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
         if frame.filters_shadows {
             let most = lights::most(frame.scene);

@@ -1,4 +1,4 @@
-//! `shadow_classify`: the shadow rays of a batch that have to be traced, as a dense list.
+//! `shadow_classify`: compacts the shadow rays of a batch that have to be traced into a dense list.
 
 use crate::{
     bindings::Layouts,
@@ -17,7 +17,7 @@ use canopy_bvh::{
     },
 };
 
-/// The pass.
+/// Pipelines of the pass.
 #[derive(Debug)]
 pub struct ShadowClassify {
     classify: Kernel,
@@ -25,7 +25,7 @@ pub struct ShadowClassify {
 }
 
 impl ShadowClassify {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let entries = Store(wgpu::TextureFormat::R32Uint);
         let blocked = StoreArray(wgpu::TextureFormat::R32Uint);
@@ -84,7 +84,7 @@ impl ShadowClassify {
             tiles,
         ];
         let mut pass = recording.scope.scoped_compute_pass("shadow_classify");
-        // A workgroup has eight tiles.
+        // Each workgroup covers eight tiles.
         let [columns, rows] = batch.tiles;
         let tiles = Workgroups::Grid([columns.div_ceil(8), rows, 1]);
         let (classify, arguments) = (&self.classify, &self.arguments);

@@ -1,5 +1,5 @@
-//! Where the shadows of lights that have a size have edges with little history, and where they have settled:
-//! `shadow_filter` finds both in one frame, and in the next one more rays go to edges, and none to what has settled.
+//! Masks of the penumbra edges with a short history, and of the settled shadows, for lights that have a size.
+//! `shadow_filter` writes both. In the next frame edges send more rays, and settled pixels send none.
 
 use crate::edges::{FRESH_FORMAT, Reprojection, TAPS_FORMAT, UNUSED, fitted, unused_layers};
 use canopy_bvh::{
@@ -8,19 +8,19 @@ use canopy_bvh::{
 };
 use wgpu::TextureUsages as Usage;
 
-/// What the last frame found; images that are not used without it.
+/// Masks of the last frame and of this one. Unused images have [`UNUSED`] texels.
 #[derive(Debug)]
 pub struct ShadowEdges {
-    /// A layer for two slots (shadow/shadow_edges_word.wgsl), of the last frame and of this one by the parity of
-    /// [`Reprojection::index`].
+    /// Alternates between the last frame and this one by the parity of [`Reprojection::index`]. Each layer
+    /// holds two slots (shadow/shadow_edges_word.wgsl).
     found: [GpuImage; 2],
-    /// Nothing, for what has no last frame.
+    /// Empty mask, bound if there is no last frame.
     none: GpuImage,
     no_taps: GpuImage,
 }
 
 impl ShadowEdges {
-    /// None.
+    /// Creates empty masks.
     pub fn new(gpu: &Gpu) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         Self {
@@ -30,14 +30,13 @@ impl ShadowEdges {
         }
     }
 
-    /// Makes room for pictures of `size` pixels with `slots` lights each, if any; what was found stays where that is
-    /// the same.
+    /// Reallocates for `size` pixels with `slots` lights each, if any. Keeps the contents if nothing changes.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], slots: Option<u32>) -> Result<()> {
-        // Of the kind of those that are not used; a layer that nobody writes holds no edges.
+        // Matches the view dimension of unused images. A layer that is never written contains no edges.
         let least = unused_layers(gpu);
         let (size, layers) = match slots {
             Some(slots) => (size, slots.div_ceil(2).max(least)),
@@ -50,17 +49,18 @@ impl ShadowEdges {
         Ok(())
     }
 
-    /// Where this frame's pixels were, what the last frame found there, and the tiles where something has changed.
+    /// Bindings of a frame: reprojected pixels, the last frame's masks, and the tiles where something has
+    /// changed.
     pub fn before<'a>(&'a self, history: Reprojection<'a>, tiles: &'a GpuImage) -> [&'a dyn Bind; 3] {
         [history.taps, self.found(history)[0], tiles]
     }
 
-    /// The same for pixels that no frame has seen before.
+    /// Bindings like [`ShadowEdges::before`], but for pixels without a history.
     pub fn none<'a>(&'a self, tiles: &'a GpuImage) -> [&'a dyn Bind; 3] {
         [&self.no_taps, &self.none, tiles]
     }
 
-    /// What the last frame found, and what this one finds.
+    /// Masks of the last frame and of this one.
     pub fn found(&self, history: Reprojection<'_>) -> [&GpuImage; 2] {
         let [even, odd] = &self.found;
         match history.index.is_multiple_of(2) {

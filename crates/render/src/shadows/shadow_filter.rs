@@ -1,5 +1,5 @@
-//! `shadow_filter`: this frame's shadow rays, averaged over frames and, as far as the penumbra is wide, over
-//! neighbouring pixels.
+//! `shadow_filter`: averages this frame's shadow rays over frames, and over neighbouring pixels within the
+//! width of the penumbra.
 
 use super::shadow_edges::ShadowEdges;
 use crate::{
@@ -23,11 +23,11 @@ use canopy_bvh::{
     },
 };
 
-/// Frames that are averaged of a light that moves, as all of its shadows do, and of shadows that move and are not
-/// followed.
+/// History length, in frames, for a light that moves (all of its shadows move) and for moving shadows without
+/// motion vectors.
 const MOVED: u32 = 3;
 wgsl_constants! {
-    /// Widest penumbra that the filter tells apart, in pixels.
+    /// Widest penumbra that the filter distinguishes, in pixels.
     const PENUMBRA_MAX: f64 = 256.0;
 }
 
@@ -43,13 +43,13 @@ const SHADERS: Shaders = Shaders {
     finds_edges: true,
 };
 
-/// The pass, with the signals that it keeps: one for two slots.
+/// Pass and its histories, with one signal for each pair of slots.
 #[derive(Debug)]
 pub struct ShadowFilter {
     signals: Vec<Signal>,
-    /// The lights of the last frame.
+    /// Lights of the last frame.
     lights: Carried<Vec<Light>>,
-    /// By [`lights::filtered`], from 1 on.
+    /// Indexed by [`lights::filtered`] minus 1.
     kernels: [Kernels; 2],
 }
 
@@ -60,7 +60,7 @@ struct Kernels {
 }
 
 impl ShadowFilter {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
         let bindings = [uniform, uniform, MEANS, SURFACES, FRESH, Write];
@@ -79,16 +79,16 @@ impl ShadowFilter {
         }
     }
 
-    /// Forgets what it keeps, where no shadows are filtered any more.
+    /// Frees the histories when shadows are no longer filtered.
     pub fn clear(&mut self) {
         self.signals.clear();
     }
 
-    /// The pairs of lights of which one has a size at least, by their numbers. They are what is filtered.
+    /// Indices of the pairs of lights to filter, which are those with at least one light that has a size.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn pairs(&mut self, gpu: &Gpu, frame: &Frame<'_>) -> Result<Vec<usize>> {
         let pairs = frame.lights.chunks(2);
         self.signals.truncate(pairs.len());
@@ -99,9 +99,9 @@ impl ShadowFilter {
         Ok(soft.map(|(index, _)| index).collect())
     }
 
-    /// Adds this frame's rays to those lights of a pair that have a size to their histories, which the last frame has
-    /// at `taps`, and replaces their visibility. Finds the edges of their shadows that have little history, and where
-    /// they have settled.
+    /// Averages this frame's rays of a pair's sized lights into their histories and replaces their
+    /// visibility. `taps` are the pixels' positions in the last frame. Also marks shadow edges that have a
+    /// short history, and where shadows have settled.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -113,7 +113,8 @@ impl ShadowFilter {
     ) -> Result<()> {
         let settings = &frame.config.shadows;
         let rays = frame.light_plan.rays;
-        // The samples of a picture come together by themselves. The more there are, the less they are filtered.
+        // Samples of a picture average themselves, so the more of them there are, the less each one is
+        // filtered.
         let (remembered, rays) = match frame.accumulates() {
             true => (0, rays * frame.sample.filtered_for()),
             false => (history.remembered(settings.history), rays),
@@ -134,7 +135,7 @@ impl ShadowFilter {
             filters: settings.filter,
             layer: 2 * pair as u32,
             soft: softness(lights),
-            // A light that moves has edges without history wherever its shadows have edges.
+            // Shadow edges of a moving light have no history anywhere.
             sharpens: in_place || history.index == 0,
             compression: 0.0,
         };
@@ -162,12 +163,12 @@ impl ShadowFilter {
         )
     }
 
-    /// All pairs of a frame have been recorded.
+    /// Commits the lights once all pairs of a frame have been recorded.
     pub fn settle(&mut self, frame: &Frame<'_>) {
         self.lights.leave(frame.lights.clone());
     }
 
-    /// Adds its kernels for a scene of at most so many `lights`.
+    /// Adds the pipelines for a scene with at most `lights` lights.
     pub fn announce(&self, lights: u32, filters: bool, needs: &mut Needs) {
         for kernels in self.kernels.iter().take(lights as usize) {
             kernels.filter.announce(filters, needs);
@@ -176,7 +177,7 @@ impl ShadowFilter {
     }
 }
 
-/// Of two lights: 1 where the light has a size.
+/// Returns 1 for each light of a pair that has a size, else 0.
 fn softness(pair: &[Light]) -> [f32; 2] {
     [0, 1].map(|i| match pair.get(i) {
         Some(light) if light.radius > 0.0 => 1.0,
@@ -184,7 +185,7 @@ fn softness(pair: &[Light]) -> [f32; 2] {
     })
 }
 
-/// Whether lights are where they were, and as large.
+/// True if the lights have kept their placement and size.
 fn are_in_place(last: &[Light], now: &[Light]) -> bool {
     let place = |light: &Light| (light.position, light.direction, light.radius, light.kind);
     last.iter().map(place).eq(now.iter().map(place))

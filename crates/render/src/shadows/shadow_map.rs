@@ -1,5 +1,5 @@
-//! `shadow_map`: depth of the merged scene from every light: a directional light has one layer fitted to what
-//! is seen, a spot light one, a point light six.
+//! `shadow_map`: depth of the merged scene from every light. A directional light has one layer fitted to the
+//! view, a spot light one and a point light six.
 
 use crate::{
     bindings::Layouts,
@@ -24,12 +24,13 @@ use glam::{
     camera::rh::{proj::directx as proj, view},
 };
 
-/// Most bytes of all layers together; past it they are made coarser.
+/// Most bytes of all layers together. Above it the resolution is halved.
 const BYTES_LIMIT: u64 = 512 << 20;
-/// Distance between the matrices of two layers in their buffer: the portable alignment of a uniform's offset.
+/// Stride between the matrices of two layers in bytes, which is the portable alignment of a uniform's dynamic
+/// offset.
 const MATRIX_STRIDE: u64 = 256;
 
-/// The pass, with its maps.
+/// Pipelines of the pass and the maps that it draws.
 #[derive(Debug)]
 pub struct ShadowMap {
     opaque: OnDemand<wgpu::RenderPipeline>,
@@ -50,7 +51,7 @@ struct Maps {
 }
 
 impl ShadowMap {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let matrix_layout = pass::layout(
             gpu,
@@ -84,7 +85,7 @@ impl ShadowMap {
             label: Some("shadow_map"),
             mag_filter: wgpu::FilterMode::Linear,
             min_filter: wgpu::FilterMode::Linear,
-            // Reversed depth: lit where the receiver is not farther than what the map holds.
+            // Depth is reversed, so a receiver is lit if it is not farther than the depth in the map.
             compare: Some(wgpu::CompareFunction::GreaterEqual),
             ..Default::default()
         });
@@ -99,7 +100,7 @@ impl ShadowMap {
         }
     }
 
-    /// The maps that the lights of a frame refer to, if the frame draws any: see [`ShadowMap::fit`].
+    /// Shadow maps that the lights of a frame refer to, as assigned by [`ShadowMap::fit`].
     pub fn maps(&self) -> ShadowMaps<'_> {
         ShadowMaps {
             depth: &self.maps.view,
@@ -108,13 +109,13 @@ impl ShadowMap {
         }
     }
 
-    /// Gives the lights of a frame no views.
+    /// Removes the views of all lights.
     pub fn clear(&mut self) {
         self.views.clear();
     }
 
-    /// Gives each light of a frame its views, makes room for their maps and writes their matrices. Lights
-    /// past [`SHADOW_VIEW_LIMIT`] layers get none.
+    /// Assigns each light of a frame its views, reallocates the maps and writes their matrices. Lights past
+    /// [`SHADOW_VIEW_LIMIT`] layers get no views.
     pub fn fit(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<()> {
         let scene = frame.buffers.triangle_bounds(&frame.parts);
         let wanted: u32 = frame
@@ -141,7 +142,7 @@ impl ShadowMap {
         let mut views = Vec::new();
         for index in 0..frame.lights.len() {
             let light = &frame.lights[index];
-            // A sun that has set lights nothing.
+            // A sun below the horizon has no intensity and needs no view.
             if light.intensity == [0.0; 3] {
                 continue;
             }
@@ -189,7 +190,8 @@ impl ShadowMap {
             pass.set_vertex_buffer(0, buffers.positions.buffer().slice(..));
             pass.set_vertex_buffer(1, buffers.vertices.slice(..));
             let mut pipeline = PipelineInUse::default();
-            // The layout has a material; the opaque pipeline reads none, but wants one bound.
+            // The pipeline layout includes a material, so one must be bound even though the opaque pipeline
+            // does not read it.
             buffers.materials.bind(&mut pass, 0);
             for run in &draws.opaque_casters {
                 if pipeline.set(gpu, &mut pass, &self.opaque)? {
@@ -209,13 +211,13 @@ impl ShadowMap {
     }
 }
 
-/// Runs whose alpha decides where they cast shadows.
+/// Runs of casters with alpha-tested shadows.
 fn cut_out(draws: &DrawLists, blended_cast: bool) -> impl Iterator<Item = &Run> {
     let blended = draws.blended_casters.iter().filter(move |_| blended_cast);
     draws.masked_casters.iter().chain(blended)
 }
 
-/// The pipeline of opaque casters, or of masked and blended ones, which look at their alpha.
+/// Creates the pipeline of opaque casters, or of masked and blended casters, which test alpha.
 fn pipeline(gpu: &Gpu, layout: &wgpu::PipelineLayout, masked: bool) -> Result<wgpu::RenderPipeline> {
     let module = shader::module(gpu, "passes/shadow_map.wgsl")?;
     let buffers = [
@@ -298,7 +300,7 @@ impl Maps {
     }
 }
 
-/// An up direction that is not parallel to looking along `direction`.
+/// Returns an up vector that is not parallel to `direction`.
 fn up_for(direction: Vec3) -> Vec3 {
     if direction.y.abs() > 0.99 {
         Vec3::Z
@@ -307,8 +309,7 @@ fn up_for(direction: Vec3) -> Vec3 {
     }
 }
 
-/// A parallel projection that holds what is seen of the scene, and everything of the scene between that and
-/// the light.
+/// Fits an orthographic projection to the visible part of the scene and everything between it and the light.
 fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32) -> ShadowView {
     let direction = Vec3::from(light.direction);
     let light_from_world = view::look_to_mat4(scene.center(), direction, up_for(direction));
@@ -324,8 +325,8 @@ fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32
     if min.cmpgt(max).any() || !min.is_finite() || !max.is_finite() {
         (min, max) = (whole.min, whole.max);
     }
-    // Sizes in steps of a sixteenth of the scene, corners on texels: the shadow's edge stays put while the
-    // camera moves a little.
+    // The size is in steps of a sixteenth of the scene, and the corner is on a texel. Shadow edges thus stay
+    // put while the camera moves a little.
     let step = (whole.max - whole.min).max_element().max(1e-6) / 16.0;
     let size = (((max - min).max_element() + step) / step).ceil() * step;
     let texel = size / resolution as f32;
@@ -333,7 +334,7 @@ fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32
     let corner = (corner / texel).floor() * texel;
     let margin = 0.01 * scene.radius();
     let to_ground = input.ground.map_or(0.0, |ground| {
-        // As far as shadows fall past the scene, but not past where the ground is seen.
+        // Covers the length of the shadow beyond the scene, but not beyond the visible ground.
         let height = (scene.max.y - ground.middle.y as f32).max(0.0);
         (height / direction.y.abs().max(1e-6)).min(2.0 * ground.reach)
     });
@@ -348,7 +349,8 @@ fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32
     }
 }
 
-/// Where a light's map has to reach: its range, or the far side of the scene; and a near plane in proportion.
+/// Near and far planes of a light. The far plane is at its range or at the far side of the scene, and the
+/// near plane is in proportion.
 fn reach(light: &Light, scene: Aabb) -> (f32, f32) {
     let to_far_side = (scene.center() - Vec3::from(light.position)).length() + scene.radius();
     let far = if light.range > 0.0 {
@@ -357,20 +359,20 @@ fn reach(light: &Light, scene: Aabb) -> (f32, f32) {
         to_far_side
     }
     .max(1e-6);
-    // Depth is reversed floats: a near plane this close costs no precision.
+    // With reversed floating-point depth, a near plane this close costs no precision.
     (far * 1e-6, far)
 }
 
 fn spot(light: &Light, scene: Aabb, resolution: u32) -> ShadowView {
     let direction = Vec3::from(light.direction);
     let outer_angle = (-light.spot_offset / light.spot_scale).clamp(-1.0, 1.0).acos();
-    // A little wider than the cone, for the filter; a projection cannot see half a sphere.
+    // Slightly wider than the cone, for the filter. A perspective projection cannot cover a hemisphere.
     let fov = (2.0 * outer_angle + 0.02).min(170f32.to_radians());
     perspective(light, direction, up_for(direction), fov, scene, resolution)
 }
 
-/// Face 0 … 5 of a point light's cube: +X, −X, +Y, −Y, +Z, −Z. Each sees a little more than its quarter, for
-/// the filter at its edges.
+/// Creates the view of face 0 to 5 of a point light's cube, in the order +X, −X, +Y, −Y, +Z, −Z. Each field
+/// of view is slightly wider than 90°, for the filter at the face's edges.
 fn point(light: &Light, face: usize, scene: Aabb, resolution: u32) -> ShadowView {
     let direction = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z][face];
     let half = 1.0 + 16.0 / resolution as f32;

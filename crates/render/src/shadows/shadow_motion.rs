@@ -1,4 +1,4 @@
-//! `shadow_motion`: where the last frame saw the shadows that each pixel sees now, while something moves.
+//! `shadow_motion`: reprojects the shadows that each pixel sees into the last frame while something moves.
 
 use crate::{
     bindings::Layouts,
@@ -20,24 +20,24 @@ use wgpu::{BufferUsages, TextureUsages as Usage};
 /// Label of the pass.
 const LABEL: &str = "shadow_motion";
 
-/// The pass. Its images have one texel until something moves.
+/// Pass and its images, which have one texel until something moves.
 #[derive(Debug)]
 pub struct ShadowMotion {
-    /// By [`lights::filtered`], from 1 on.
+    /// Indexed by [`lights::filtered`] minus 1.
     kernels: [Kernel; 2],
-    /// The first light of each pair.
+    /// First light of each pair.
     pairs: UniformArray<[u32; 4]>,
     taps: [GpuImage; 2],
-    /// A bit for each mesh that has moved.
+    /// Bit mask of the meshes that have moved.
     moved: wgpu::Buffer,
 }
 
 impl ShadowMotion {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let uniform = Binding::Uniform;
         let taps = Store(TAPS_FORMAT);
@@ -74,8 +74,8 @@ impl ShadowMotion {
         })
     }
 
-    /// The taps of the two lights of a pair: those of their shadows where something has moved, else those of the
-    /// pixels' surfaces. `tiles` says where to look.
+    /// Reprojects the shadows of the two lights of a pair where something has moved, and the pixels' surfaces
+    /// elsewhere. Only tiles that are set in `tiles` are searched.
     pub fn record<'a>(
         &'a mut self,
         recording: &mut Recording<'_>,
@@ -139,20 +139,20 @@ impl ShadowMotion {
         Ok([first, second])
     }
 
-    /// Adds its kernels for a scene of at most so many `lights`.
+    /// Adds the pipelines for a scene with at most `lights` lights.
     pub fn announce(&self, lights: u32, needs: &mut Needs) {
         let kernels = self.kernels.iter().take(lights as usize);
         kernels.for_each(|kernel| kernel.needs(needs));
     }
 }
 
-/// A bit for each that is set, the first one lowest.
+/// Packs booleans into a word, the first in the lowest bit.
 fn bits(set: &[bool]) -> u32 {
     let set = set.iter().enumerate();
     set.fold(0, |bits, (i, &is_set)| bits | u32::from(is_set) << i)
 }
 
-/// Room for `words` words.
+/// Allocates a buffer of `words` words.
 fn moved_meshes(gpu: &Gpu, words: usize) -> wgpu::Buffer {
     let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
     gpu.buffer("shadow_motion.moved_meshes", 4 * words as u64, usage)

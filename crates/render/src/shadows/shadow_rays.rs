@@ -1,4 +1,4 @@
-//! `shadow_rays`: shadow rays through the trees, those of a list or those of every pixel.
+//! `shadow_rays`: traces shadow rays through the trees, from a list or for every pixel.
 
 use crate::{
     bindings::Layouts,
@@ -17,12 +17,12 @@ use canopy_bvh::{
     },
 };
 
-/// Its name among the timings of a frame.
+/// Label of the pass in frame timings.
 pub const LABEL: &str = "shadow_rays";
-/// That of the rays from what reflection rays have hit.
+/// Label of the pass for rays from the hits of reflection rays.
 pub const LABEL_AT_HITS: &str = "shadow_rays_at_hits";
 
-/// The pass.
+/// Pipelines of the pass, for listed rays and for every pixel.
 #[derive(Debug)]
 pub struct ShadowRays {
     listed: Kernel,
@@ -30,7 +30,7 @@ pub struct ShadowRays {
 }
 
 impl ShadowRays {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
         let blocked = StoreArray(wgpu::TextureFormat::R32Uint);
@@ -47,8 +47,9 @@ impl ShadowRays {
         }
     }
 
-    /// Traces the rays of `batch`, which `list` holds, or a ray for every pixel and light without them, more
-    /// where the last frame had `edges` and none where light has settled, in a pass that is called `label`.
+    /// Traces the rays of `batch` in `list`. Without a batch, traces a ray for every pixel and light. Pixels
+    /// on an edge of the last frame then send more rays, and settled pixels send none. `job.label` labels the
+    /// pass.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

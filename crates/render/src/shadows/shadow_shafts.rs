@@ -1,4 +1,4 @@
-//! `shadow_shafts`: between which tiles of the picture and which lights something has changed since the last frame.
+//! `shadow_shafts`: finds the tiles and lights between which something has changed since the last frame.
 
 use crate::{
     bindings::Layouts,
@@ -26,18 +26,18 @@ const TILE: u32 = 8;
 /// Label of the pass.
 const LABEL: &str = "shadow_shafts";
 
-/// The pass. Its image is not used until it is asked for.
+/// Pass and its image, which has [`UNUSED`] texels until it is needed.
 #[derive(Debug)]
 pub struct ShadowShafts {
     kernel: Kernel,
     params: Uniform<ShaftParams>,
     tiles: GpuImage,
-    /// Says of every tile that all has changed.
+    /// Mask with all bits set, for frames in which every tile counts as changed.
     all: GpuImage,
     last: Carried<Option<Last>>,
 }
 
-/// What the last frame drew; nothing before the first one.
+/// Scene state of the last frame. It is empty before the first frame.
 #[derive(Debug, Default)]
 struct Last {
     parts: Vec<Aabb>,
@@ -46,7 +46,7 @@ struct Last {
 }
 
 impl ShadowShafts {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
         let (path, shared) = ("shadow/shadow_shafts.wgsl", [(0, &layouts.frame)]);
@@ -81,12 +81,12 @@ impl ShadowShafts {
         }
     }
 
-    /// Finds, for each tile of 8 × 8 pixels, which lights see something change between them and the tile's surfaces,
-    /// where anything may settle.
+    /// Marks, for each tile of 8 × 8 pixels, the lights with a change between them and the tile's surfaces.
+    /// Does nothing unless shadows may settle.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Gpu`] where the adapter has no memory left.
+    /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -129,7 +129,7 @@ impl ShadowShafts {
         recording.dispatch_pixels(LABEL, &self.kernel, &[(0, &frame.group)], own, frame.size, most)
     }
 
-    /// What [`ShadowShafts::record`] has found, or that everything has changed, where nothing may settle.
+    /// Mask of [`ShadowShafts::record`], or the mask with all bits set if shadows may not settle.
     pub fn tiles(&self, settles: bool) -> &GpuImage {
         if settles { &self.tiles } else { &self.all }
     }
@@ -144,8 +144,8 @@ impl Last {
         }
     }
 
-    /// A bit for each of the first 31 lights that has changed since this frame; all where a material has, or their
-    /// number.
+    /// Bit mask of the first 31 lights that have changed since this frame. All bits are set if a material or
+    /// the number of lights has changed.
     fn changed_lights(&self, frame: &Prepared<'_>) -> u32 {
         if self.materials != frame.pose.materials || self.lights.len() != frame.lights.len() {
             return !0;
@@ -155,8 +155,8 @@ impl Last {
         changed.fold(0, |bits, (light, _)| bits | 1 << light)
     }
 
-    /// Boxes around what has moved since this frame, where it was and where it is, at most [`SHAFT_BOXES`]; `None`
-    /// where there are none around it.
+    /// At most [`SHAFT_BOXES`] boxes around the old and new bounds of the parts that have moved since this
+    /// frame. Returns `None` if some bounds are not finite or the parts differ in number.
     fn boxes_of_moved(&self, frame: &Prepared<'_>, changed: &[bool]) -> Option<Vec<Aabb>> {
         if self.parts.len() != frame.parts.len() {
             return None;
@@ -173,14 +173,14 @@ impl Last {
     }
 }
 
-/// Whether each part has changed, from whether each instance has.
+/// Expands changes of instances to the parts of their meshes.
 fn moved_parts(scene: &Scene, changed: &[bool]) -> impl Iterator<Item = bool> {
     let instances = scene.instances().zip(changed);
     instances
         .flat_map(|((_, mesh), &changed)| std::iter::repeat_n(changed, scene.meshes[mesh].primitives.len()))
 }
 
-/// Boxes around these, at most `most`: one around those whose middles lie in the same part of the longest side of all.
+/// Merges `boxes` into at most `most`, by the bin of their centres along the longest axis of the scene.
 fn joined(boxes: Vec<Aabb>, most: usize) -> Vec<Aabb> {
     if boxes.len() <= most {
         return boxes;
@@ -225,7 +225,7 @@ mod tests {
             assert!(shared.len() <= 32 && shared.len() >= boxes.len().min(32) / 32);
             let holds = |one: &Aabb| shared.iter().any(|s| s.union(*one) == *s);
             assert!(boxes.iter().all(holds), "{count}");
-            // Not one box around everything, where they lie apart.
+            // If the boxes are apart, they must not merge into a single box.
             let widest = shared.iter().map(|s| s.max.x - s.min.x).fold(0.0, f32::max);
             assert!(widest <= 6.0, "{widest}");
         }

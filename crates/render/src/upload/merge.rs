@@ -1,19 +1,20 @@
-//! The scene merged on the CPU, as `deform` and the passes that draw read it.
+//! Merges the scene on the CPU into the layout that `deform` and the draw passes read.
 
 use crate::{layout::DeformPart, raster::draw_lists::Surfaces};
 use canopy_bvh::{accel::MeshRange, gpu::library::wgsl_constants};
 use canopy_scene::{Primitive, Scene, Shading};
 
 wgsl_constants! {
-    /// Flag of a vertex number of lines and points: it has no normal, so base colour and emission are shown.
+    /// Flag in a vertex index of lines and points: the vertex has no normal, so base colour and emission are
+    /// shown unlit.
     const SEGMENT_UNLIT: u32 = 1 << 31;
-    /// Flag of a vertex number of lines and points: it has no tangent, so normal textures are ignored.
+    /// Flag in a vertex index of lines and points: the vertex has no tangent, so normal textures are ignored.
     pub(crate) const SEGMENT_PLAIN: u32 = 1 << 30;
-    /// The bits of the vertex number below the flags.
+    /// Mask of the vertex index below the flags.
     const SEGMENT_NUMBER: u32 = SEGMENT_PLAIN - 1;
 }
 
-/// The merged scene.
+/// Merged scene.
 #[derive(Debug, Default)]
 pub(crate) struct Merge {
     pub(crate) parts: Vec<DeformPart>,
@@ -23,14 +24,14 @@ pub(crate) struct Merge {
     pub(crate) deltas: Vec<f32>,
     pub(crate) vertices: Vec<[u32; 6]>,
     pub(crate) surfaces: Surfaces,
-    /// Ends of lines, with flags.
+    /// Vertex indices of the ends of lines, with flags.
     pub(crate) segments: Vec<[u32; 2]>,
     pub(crate) meshes: Vec<MeshRange>,
     pub(crate) matrix_count: u32,
     pub(crate) weight_count: u32,
 }
 
-/// Puts the scene together: sources once per mesh, merged vertices and triangles once per instance.
+/// Merges the scene: sources once per mesh, merged vertices and triangles once per instance.
 pub(crate) fn merge(scene: &Scene) -> Merge {
     let mut merge = Merge {
         surfaces: Surfaces::new(scene),
@@ -95,8 +96,8 @@ pub(crate) fn merge(scene: &Scene) -> Merge {
 }
 
 impl Merge {
-    /// Adds a primitive's bind pose, influences and targets; the part still lacks what differs between
-    /// instances.
+    /// Adds a primitive's bind pose, influences and targets. The returned part still lacks the fields that
+    /// differ between instances.
     fn source(&mut self, primitive: &Primitive) -> DeformPart {
         let vertex_count = primitive.positions.len();
         let part = DeformPart {
@@ -132,7 +133,7 @@ impl Merge {
     }
 }
 
-/// Lines, then points, of a primitive whose vertices begin at `first_vertex`, with flags.
+/// Returns the lines, then the points, of a primitive whose vertices begin at `first_vertex`, with flags.
 fn segments(primitive: &Primitive, first_vertex: u32) -> impl Iterator<Item = [u32; 2]> + '_ {
     let flags = match primitive.shading {
         Shading::Unlit => SEGMENT_UNLIT,
@@ -144,7 +145,7 @@ fn segments(primitive: &Primitive, first_vertex: u32) -> impl Iterator<Item = [u
     lines.map(move |line| line.map(|vertex| (first_vertex + vertex) | flags))
 }
 
-/// UV sets and colour of a vertex, as `frame/scene.wgsl` unpacks them.
+/// Packs the UV sets and the colour of a vertex in the layout that `frame/scene.wgsl` unpacks.
 fn attributes(primitive: &Primitive, vertex: usize) -> [u32; 6] {
     let uv0 = primitive.uv0.get(vertex).copied().unwrap_or_default();
     let uv1 = primitive.uv1.get(vertex).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Brings scenes into GPU memory.
+//! Uploads scenes to GPU memory.
 
 pub(super) mod merge;
 pub mod scene_buffers;
@@ -29,10 +29,10 @@ use scene_state::{SceneState, UploadedScene};
 use sizes::check_sizes;
 use version::next_version;
 
-/// Normal and tangent of the ground.
+/// Normal and tangent of the ground plane.
 const GROUND_FRAME: [f32; 7] = [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0];
 
-/// Brings scenes into GPU memory; shared with the thread that loads them.
+/// Uploads scenes to GPU memory; shared with the thread that loads them.
 #[derive(Debug)]
 pub struct Uploader {
     pub(super) layouts: Layouts,
@@ -41,7 +41,7 @@ pub struct Uploader {
 }
 
 impl Uploader {
-    /// The first scene compiles the tree builder, whose kernels are bound to its buffers.
+    /// Creates an uploader. The first scene compiles the BVH builder, whose kernels are bound to its buffers.
     pub fn new(gpu: &Gpu) -> Self {
         Self {
             layouts: Layouts::new(gpu),
@@ -54,16 +54,16 @@ impl Uploader {
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Limit`] where the scene does not fit the adapter: it names the limit.
+    /// [`canopy_bvh::Error::Limit`] if the scene does not fit the adapter. The error names the limit.
     pub fn upload(&self, gpu: &Gpu, scene: &Scene, config: &Settings) -> Result<UploadedScene> {
         self.upload_reporting(gpu, scene, config, &Progress::default())
     }
 
-    /// As [`Uploader::upload`], and publishes how far it has come.
+    /// Uploads `scene` like [`Uploader::upload`], and reports progress.
     ///
     /// # Errors
     ///
-    /// Also [`canopy_bvh::Error::Cancelled`] once `progress` is cancelled.
+    /// Any error of [`Uploader::upload`], or [`canopy_bvh::Error::Cancelled`] once `progress` is cancelled.
     pub fn upload_reporting(
         &self,
         gpu: &Gpu,
@@ -77,7 +77,7 @@ impl Uploader {
             .map_err(|_| Error::Cancelled)?;
         match lights::without_room(scene, config) {
             0 => {}
-            more => log::warn!("{more} lights past the first {LIGHT_LIMIT} do not shine"),
+            more => log::warn!("{more} lights beyond the first {LIGHT_LIMIT} are off"),
         }
         check_sizes(gpu, scene, config)?;
         let mut needs = Needs::default();
@@ -91,7 +91,7 @@ impl Uploader {
         gpu.catch(|| self.make_buffers(gpu, scene, codes, anisotropy, progress))?
     }
 
-    /// The buffers of a scene whose sizes have been checked.
+    /// Creates the buffers of a scene whose sizes have been checked.
     fn make_buffers(
         &self,
         gpu: &Gpu,
@@ -119,7 +119,7 @@ impl Uploader {
             | wgpu::BufferUsages::VERTEX
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
-        // The ground's follow those of the scene.
+        // The ground's vertices follow those of the scene.
         let all_vertices = u64::from(vertex_count + ground::VERTICES);
         let array = |label, bytes, usage| {
             let words = u32::try_from(bytes / 4).unwrap_or(u32::MAX);
@@ -134,8 +134,8 @@ impl Uploader {
             storage | wgpu::BufferUsages::INDEX | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let triangle_bytes = u64::from(triangle_count) * 12;
         let segments: &[u8] = bytemuck::cast_slice(&merge.segments);
-        // Triangles have as many words of indices as of other things in front of them: lines and points have
-        // fewer, so some are left free.
+        // The ground's triangles come after the entries of `triangle_info`. A line or point takes fewer index
+        // words than a triangle, so some words are left unused.
         let ground_triangle = merge.surfaces.info.len() as u32;
         let ground_bytes = 12 * u64::from(ground_triangle);
         let ground_corners = ground::CORNERS.map(|corner| vertex_count + corner);
@@ -149,7 +149,7 @@ impl Uploader {
         let ground_frames = bytemuck::cast_slice(ground_frames.as_flattened());
         gpu.queue
             .write_buffer(frames.buffer(), u64::from(vertex_count) * 28, ground_frames);
-        // It is no mesh of the scene, and has none of its materials.
+        // The ground is not a mesh of the scene and has none of its materials.
         let of_ground = [[merge.meshes.len() as u32, 0]; ground::CORNERS.len() / 3];
         let info = [&merge.surfaces.info[..], &of_ground].concat();
         let triangle_info = gpu.buffer_with(
@@ -219,7 +219,7 @@ impl Uploader {
     }
 }
 
-/// Some triangles of each primitive at rest, with the box of its mesh.
+/// Returns sample triangles of each primitive in the rest pose, with the bounds of its mesh.
 fn samples(scene: &Scene) -> impl Iterator<Item = Sample> {
     scene.meshes.iter().flat_map(|mesh| {
         let surfaces = || mesh.primitives.iter().filter(|p| !p.indices.is_empty());

@@ -1,5 +1,5 @@
-//! What frames change in an uploaded scene: the pose that was written last, windings, materials that a clip
-//! moves, and when the trees were built.
+//! State of an uploaded scene that frames change: the written pose, windings, animated materials, and the
+//! BVHs.
 
 use super::{scene_buffers::SceneBuffers, version::next_version};
 use crate::{
@@ -21,44 +21,44 @@ use canopy_bvh::{
 use canopy_scene::{Pose, Scene, animation::instance_matrices, deform::Mirrors};
 use std::{collections::BTreeSet, ops::Range};
 
-/// A scene in GPU memory.
+/// Scene in GPU memory.
 #[derive(Debug)]
 pub struct UploadedScene {
-    /// What was uploaded, which frames only read.
+    /// Uploaded buffers, which frames only read.
     pub buffers: SceneBuffers,
-    /// What frames change.
+    /// State that frames change.
     pub state: SceneState,
 }
 
-/// What the frames so far have left behind.
+/// State left behind by the frames so far.
 #[derive(Debug)]
 pub struct SceneState {
-    /// The trees.
+    /// BVHs.
     pub tree: Tree,
-    /// When they are built again.
+    /// Policy that decides when they are rebuilt.
     pub(crate) policy: TreePolicy,
     pub(crate) last_positions: LastPositions,
     pose: WrittenPose,
-    /// Leaf cutoff and quality of the trees after the last whole frame.
+    /// Leaf cutoff and quality of the BVHs after the last committed frame.
     built: (u32, Quality),
-    /// Instances that have changed since the last frame that was recorded whole.
+    /// True for each instance that has changed since the last committed frame.
     changed: Vec<bool>,
     materials: MovedMaterials,
 }
 
-/// The pose in GPU memory.
+/// Pose in GPU memory.
 #[derive(Debug, Default)]
 struct WrittenPose {
-    /// The matrices, weights and visibility that were written last, and nothing else of the pose.
+    /// Matrices, weights and visibility that were written last. Other fields of the pose are not kept.
     pose: Pose,
     /// Matrices and weights; none before the first frame.
     words: Vec<f32>,
-    /// Signs that the index buffer is wound for, one per instance.
+    /// Mirroring per instance that the winding of the index buffer accounts for.
     mirrors: Vec<Mirrors>,
 }
 
 impl UploadedScene {
-    /// See [`crate::Renderer::write_materials`].
+    /// Writes changed materials; see [`crate::Renderer::write_materials`].
     pub(crate) fn write_materials(
         &mut self,
         gpu: &Gpu,
@@ -82,7 +82,7 @@ impl UploadedScene {
         }
         if is_rebound {
             self.buffers.bind_scene(gpu, layouts);
-            // The new table holds materials as they rest: what clips have moved is written again.
+            // The new table holds the materials of the rest pose. Animated materials are written again.
             self.state.materials = MovedMaterials::default();
         }
         self.buffers.version = next_version();
@@ -92,20 +92,20 @@ impl UploadedScene {
         written
     }
 
-    /// Writes what [`Scene::choose_variant`] has changed: the materials of triangles, and what is drawn how.
+    /// Writes the changes of [`Scene::choose_variant`]: the materials of triangles, and the draw lists.
     pub fn write_variant(&mut self, gpu: &Gpu, scene: &Scene) {
         let surfaces = Surfaces::new(scene);
         let info = bytemuck::cast_slice(&surfaces.info);
         gpu.queue.write_buffer(&self.buffers.triangle_info, 0, info);
         self.buffers.draws = DrawLists::new(scene, &surfaces);
         self.buffers.version = next_version();
-        // Leaves hold materials too.
+        // BVH leaves hold materials too.
         self.state.policy.forget();
     }
 }
 
 impl SceneState {
-    /// Writes what the frame of this plan did to the trees into `stats`.
+    /// Writes the BVH work of the frame of this plan into `stats`.
     pub(crate) fn report(&self, plan: &TreePlan, stats: &mut FrameStats) {
         stats.tree_work = plan.work;
         stats.tree_growth = plan.growth;
@@ -115,7 +115,7 @@ impl SceneState {
         };
     }
 
-    /// The frame of this plan has been recorded whole.
+    /// Commits the frame of this plan, which has been recorded completely.
     pub(crate) fn commit(&mut self, plan: &TreePlan) {
         self.policy.commit(plan);
         self.last_positions.commit();
@@ -123,20 +123,21 @@ impl SceneState {
         self.built = (self.tree.leaf_cutoff(), self.tree.quality());
     }
 
-    /// The frame is dropped before its commit, and nothing of it runs: the trees are those of the frame before.
+    /// Undoes a frame that is dropped before its commit, of which nothing runs. The BVHs are still those of
+    /// the frame before.
     pub(crate) fn abort(&mut self, gpu: &Gpu) {
         let (leaf_cutoff, quality) = self.built;
         self.tree.set_leaf_cutoff(gpu, leaf_cutoff);
         self.tree.set_quality(quality);
     }
 
-    /// The last frame may have run in part, after its commit.
+    /// Invalidates the results of a committed frame that may have run only in part.
     pub(crate) fn lose(&mut self) {
         self.policy.lose();
         self.last_positions.forget();
     }
 
-    /// The state of trees that have not been built yet.
+    /// Creates the state for BVHs that have not been built yet.
     pub(crate) fn new(tree: Tree, policy: TreePolicy) -> Self {
         Self {
             built: (tree.leaf_cutoff(), tree.quality()),
@@ -149,7 +150,7 @@ impl SceneState {
         }
     }
 
-    /// Writes the pose and the moved materials of a frame, and decides what the frame does to the trees.
+    /// Writes the pose and the animated materials of a frame, and plans its BVH work.
     pub(crate) fn update(&mut self, gpu: &Gpu, frame: &Prepared<'_>) -> TreePlan {
         let Prepared { scene, buffers, .. } = frame;
         self.materials.write(gpu, &buffers.materials, scene, &frame.pose);
@@ -165,9 +166,9 @@ impl SceneState {
 }
 
 impl WrittenPose {
-    /// Writes the pose: matrices and weights, and the winding of instances that matrices have
-    /// turned inside out. Tells for each instance whether anything that moves its vertices differs from the
-    /// last call; at first everything does.
+    /// Writes the matrices and weights of the pose, and the winding of instances that matrices have mirrored.
+    /// Returns for each instance if anything that moves its vertices differs from the last call. In the first
+    /// call everything does.
     fn write(&mut self, gpu: &Gpu, buffers: &SceneBuffers, scene: &Scene, pose: &Pose) -> Vec<bool> {
         if self.has(pose) {
             return vec![false; buffers.meshes.len()];
@@ -176,7 +177,7 @@ impl WrittenPose {
         let mut words = Vec::with_capacity(target.pose.size() as usize / 4);
         let mut weights = Vec::new();
         let mut mirrors = Vec::with_capacity(buffers.meshes.len());
-        // The matrices and the weights of each instance.
+        // Ranges of the matrices and the weights of each instance.
         let mut parts: Vec<[Range<usize>; 2]> = Vec::with_capacity(buffers.meshes.len());
         for (node, mesh) in scene.instances() {
             let (rigid, joints) = instance_matrices(scene, pose, node);
@@ -222,7 +223,8 @@ impl WrittenPose {
         changed
     }
 
-    /// Whether it has these matrices and weights, as in frames in which nothing moves.
+    /// True if the written pose has the same matrices, visibility and weights, as in frames in which nothing
+    /// moves.
     fn has(&self, pose: &Pose) -> bool {
         let last = &self.pose;
         !self.words.is_empty()
@@ -231,8 +233,8 @@ impl WrittenPose {
             && last.weights == pose.weights
     }
 
-    /// Writes the triangles of every instance whose winding is not what the index buffer holds. Neighbours
-    /// are written together: each write has staging memory of its own.
+    /// Writes the triangles of every instance whose winding differs from the index buffer. Neighbouring
+    /// instances are written together, because each write has staging memory of its own.
     fn write_indices(&self, gpu: &Gpu, buffers: &SceneBuffers, scene: &Scene, mirrors: &[Mirrors]) {
         let mut first_triangle = 0;
         let mut indices: Vec<[u32; 3]> = Vec::new();
@@ -267,10 +269,10 @@ impl WrittenPose {
     }
 }
 
-/// Triangles of instances after which their indices are written.
+/// Number of triangles after which collected indices are written.
 const WRITTEN_TRIANGLES: usize = 1 << 20;
 
-/// The bits of floats: unlike floats they can be compared whatever they are.
+/// Returns the bits of floats. Unlike floats, they can be compared even if they are NaN.
 fn bits(floats: &[f32]) -> &[u32] {
     bytemuck::cast_slice(floats)
 }

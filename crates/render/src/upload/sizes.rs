@@ -1,28 +1,28 @@
-//! Whether a scene fits an adapter, counted before anything is allocated.
+//! Checks that a scene fits an adapter, before anything is allocated.
 
 use super::merge::SEGMENT_PLAIN;
 use crate::{raster::ground, settings::Settings};
 use canopy_bvh::{Error, Result, gpu::Gpu};
 use canopy_scene::Scene;
 
-/// How much of everything a scene has, counted before anything is allocated, in numbers that do not overflow.
+/// Element counts of a scene, before anything is allocated. The integers are wide enough not to overflow.
 #[derive(Debug, Default)]
 struct Sizes {
     vertices: u64,
     triangles: u64,
-    /// Lines and points.
+    /// Number of lines and points.
     segments: u64,
-    /// Bind-pose vertices, once per mesh.
+    /// Number of bind-pose vertices, counted once per mesh.
     sources: u64,
     influences: u64,
-    /// Morph offsets: targets × vertices, once per mesh.
+    /// Number of morph-target deltas: targets × vertices, counted once per mesh.
     deltas: u64,
     matrices: u64,
     weights: u64,
 }
 
 impl Sizes {
-    /// Adds what an instance takes; `first` says whether it is the first of its mesh.
+    /// Adds the counts of an instance. `first` is true for the first instance of a mesh.
     fn add(&mut self, scene: &Scene, node: usize, mesh: usize, first: bool) {
         let skin = scene.nodes[node].skin;
         let primitives = &scene.meshes[mesh].primitives;
@@ -42,7 +42,7 @@ impl Sizes {
         }
     }
 
-    /// What is bound as a whole, and its bytes.
+    /// Returns name and size in bytes of each buffer that is bound as a whole.
     fn bindings(&self) -> [(&'static str, u64); 7] {
         [
             (
@@ -61,7 +61,7 @@ impl Sizes {
         ]
     }
 
-    /// Fails where points and lines leave too few bits for the numbers of vertices.
+    /// Fails if points and lines leave too few bits for vertex indices.
     fn check_numbers(&self) -> Result<()> {
         let numbers = self.vertices.max(self.triangles + self.segments);
         if self.segments > 0 && numbers >= SEGMENT_PLAIN.into() {
@@ -76,8 +76,8 @@ impl Sizes {
     }
 }
 
-/// Fails where the configuration or the device does not hold a scene, and says how much of it would fit: as
-/// many instances as there is room for, from the first on.
+/// Fails if a scene exceeds the configuration's or the device's limits. The error says how much of it would
+/// fit: the number of instances, from the first on, for which there is room.
 pub(crate) fn check_sizes(gpu: &Gpu, scene: &Scene, config: &Settings) -> Result<()> {
     let most_bytes = gpu.binding_limit();
     let most_triangles = config.load.max_triangles;

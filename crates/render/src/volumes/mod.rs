@@ -1,5 +1,4 @@
-//! The volumes of a frame: where they stand, how light gets into them, and in which order they are seen. A
-//! frame without any pays nothing.
+//! Volumes of a frame, with their placement, lighting and order. A frame without volumes has no cost.
 
 pub mod volume_compose;
 pub mod volume_grids;
@@ -36,12 +35,12 @@ use wgpu::{BufferUsages as Buffer, TextureUsages as Usage};
 
 /// Most slices of a light grid, in all of its slabs.
 pub const SLICES: u32 = 1024;
-/// Light grids that the instances of a volume have together.
+/// Most light grids that the instances of one volume share.
 const LIGHT_GRIDS: usize = 8;
-/// Most volumes, the nearest ones, that are seen in front of what is drawn over the picture.
+/// Most volumes, the nearest ones, that are drawn in front of blended surfaces.
 pub const LAYERS: usize = 8;
 
-/// The passes, with what they keep of each volume.
+/// Passes and the resources of each volume.
 #[derive(Debug)]
 pub struct Volumes {
     light: VolumeLight,
@@ -49,19 +48,19 @@ pub struct Volumes {
     march: VolumeMarch,
     compose: VolumeCompose,
     sampler: wgpu::Sampler,
-    /// Those of the last frame, in the order of nodes.
+    /// Instances of the last frame, in the order of nodes.
     instances: Vec<Instance>,
     /// Resources that the instances of each volume share.
     shared: BTreeMap<usize, Shared>,
-    /// Which buffers they are of.
+    /// Version of the scene buffers that `shared` belongs to.
     version: Option<u64>,
-    /// The instances that are seen, the farthest first.
+    /// Visible instances, the farthest first.
     order: Vec<usize>,
-    /// Whether it is kept what all of them do.
+    /// True if the frame composes a total of all volumes.
     has_total: bool,
 }
 
-/// A volume at a node.
+/// Volume at a node.
 #[derive(Debug)]
 struct Instance {
     node: usize,
@@ -72,13 +71,13 @@ struct Instance {
     light: usize,
 }
 
-/// Resources shared by the instances of one volume, so that their number costs little memory.
+/// Resources shared by the instances of one volume, so that many instances need little memory.
 #[derive(Debug)]
 struct Shared {
-    /// Settings that `skip` was made for.
+    /// Settings that `skip` was computed for.
     fills: Fills,
     skip: wgpu::TextureView,
-    /// At most [`LIGHT_GRIDS`]: with more instances, several fill the same grid one after another.
+    /// At most [`LIGHT_GRIDS`]. With more instances, several fill the same grid one after another.
     lights: Vec<LightGrid>,
 }
 
@@ -89,14 +88,14 @@ struct LightGrid {
     view: wgpu::TextureView,
     /// Inputs of the last submitted fill.
     lit: Option<Lit>,
-    /// What this frame fills it for.
+    /// Inputs of this frame's fill.
     filled: Option<Lit>,
 }
 
 /// Settings that the largest extinction of a brick depends on.
 type Fills = (f32, f32, f32, f32, u32, Table);
 
-/// What light grids depend on, beside the trees.
+/// Inputs of light grids other than the trees.
 #[derive(Debug, Clone, PartialEq)]
 struct Lit {
     settings: VolumeParams,
@@ -105,7 +104,7 @@ struct Lit {
 }
 
 impl Volumes {
-    /// Ready to be compiled.
+    /// Creates the passes without compiling their pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         Self {
             light: VolumeLight::new(gpu, layouts),
@@ -121,7 +120,7 @@ impl Volumes {
         }
     }
 
-    /// Finds the volumes of a frame, and dims the light that surfaces see by them.
+    /// Places the volumes of a frame and attenuates the light that reaches surfaces through them.
     pub fn shade(
         &mut self,
         recording: &mut Recording<'_>,
@@ -142,8 +141,8 @@ impl Volumes {
         Ok(())
     }
 
-    /// Lays the volumes of a frame over `radiance`, the farthest first, and over each other where that is
-    /// wanted.
+    /// Composes the volumes of a frame over `radiance`, the farthest first. Also composes their total if a
+    /// channel shows it.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -158,7 +157,7 @@ impl Volumes {
         let total_size = self.has_total.then_some(frame.size);
         self.compose.fit_total(recording.gpu, total_size)?;
         let count = self.order.len();
-        // For what is drawn over the picture, between them.
+        // Blended surfaces are drawn between the layers.
         let layers = frame.draws_blended().then_some(count.min(LAYERS) as u32);
         let (size, layers) = match count {
             0 => ([1, 1], None),
@@ -175,7 +174,7 @@ impl Volumes {
             let Some(placed) = self.placed(index, frame.buffers) else {
                 continue;
             };
-            // Those past the nearest ones are in the first layer only until they are composed.
+            // Volumes beyond the nearest ones use the first layer only until they are composed.
             let layer = match layers {
                 Some(layers) => (place + layers as usize).saturating_sub(count),
                 None => 0,
@@ -190,7 +189,7 @@ impl Volumes {
         Ok(self.march.output())
     }
 
-    /// Fills the light grid of an instance, where that was filled for something else.
+    /// Fills the light grid of an instance unless it already holds the result for these inputs.
     fn fill(&mut self, recording: &mut Recording<'_>, world: World<'_>, index: usize) -> Result<()> {
         let World { frame, plan, .. } = world;
         let instance = &self.instances[index];
@@ -202,7 +201,7 @@ impl Volumes {
         let (volume, light) = (instance.volume, instance.light);
         let shared = self.shared.get(&volume);
         let grid = shared.and_then(|shared| shared.lights.get(light));
-        // Another instance may have filled it in this frame.
+        // Another instance may have filled the grid in this frame.
         let held = grid.and_then(|grid| match (&grid.filled, plan.work) {
             (Some(filled), _) => Some(filled),
             (None, TreeWork::None) => grid.lit.as_ref(),
@@ -226,13 +225,13 @@ impl Volumes {
         shared.flat_map(|shared| &mut shared.lights)
     }
 
-    /// What all volumes of the last frame scatter and emit to the eye, and the share of the light from behind
-    /// that comes through them. `None` without any, and where nothing has asked for it.
+    /// Scattered and emitted radiance of all volumes of the last frame, and their transmittance. Returns
+    /// `None` if there are no volumes or no channel shows them.
     pub fn total(&self) -> Option<&GpuImage> {
         self.has_total.then(|| self.compose.total())
     }
 
-    /// Whether [`Volumes::total`] tells of all volumes of the last frame.
+    /// True if [`Volumes::total`] covers all volumes of the last frame.
     pub fn is_known(&self) -> bool {
         self.has_total || self.order.is_empty()
     }
@@ -249,7 +248,7 @@ impl Volumes {
         })
     }
 
-    /// Finds where the volumes of a frame are.
+    /// Updates the placement of the volumes of a frame.
     fn place(&mut self, gpu: &Gpu, frame: &Frame<'_>) -> Result<()> {
         let buffers = frame.buffers;
         if buffers.volumes.is_empty() || !frame.config.volumes.enabled {
@@ -291,7 +290,7 @@ impl Volumes {
             };
             self.instances.push(instance);
         }
-        // Grids of instances that are gone.
+        // Removes grids of instances that no longer exist.
         for (volume, own) in &mut self.shared {
             own.lights.truncate(counts.get(volume).copied().unwrap_or(0));
         }
@@ -316,7 +315,7 @@ impl Instance {
         })
     }
 
-    /// The same with this light grid and these settings.
+    /// Returns the instance with this light grid and these settings.
     fn with(mut self, gpu: &Gpu, light: usize, settings: VolumeParams) -> Self {
         if self.settings != settings {
             gpu.queue
@@ -328,8 +327,8 @@ impl Instance {
 }
 
 impl Shared {
-    /// For instances with these settings, which differ in their places alone. Keeps of what there was `before` what
-    /// fits; as many light grids as `count` at least.
+    /// Resources for instances with these settings, which differ only in placement. Reuses matching resources
+    /// of `before`. Has at least `count` light grids.
     fn of(
         gpu: &Gpu,
         grids: &VolumeGrids,

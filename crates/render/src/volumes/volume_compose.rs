@@ -1,4 +1,4 @@
-//! `volume_compose`: what the eye sees of a volume, over the picture, and over what was seen of others.
+//! `volume_compose`: composes a marched volume over the picture and over the volumes behind it.
 
 use crate::{
     edges::{HDR_FORMAT, Radiance, fitted},
@@ -14,11 +14,11 @@ use canopy_bvh::{
 };
 use wgpu::{ShaderStages, TextureUsages as Usage, TextureView};
 
-/// Its name among the timings of a frame.
+/// Label of the pass in frame timings.
 pub const LABEL: &str = "volume_compose";
 const TOTAL: &str = "volume_total";
 
-/// The pass.
+/// Pipelines of the pass and the composed total.
 #[derive(Debug)]
 pub struct VolumeCompose {
     pipeline: OnDemand<wgpu::RenderPipeline>,
@@ -28,7 +28,7 @@ pub struct VolumeCompose {
 }
 
 impl VolumeCompose {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [(ShaderStages::FRAGMENT, Binding::Float)];
         let layout = pass::layout(gpu, LABEL, &bindings);
@@ -42,13 +42,14 @@ impl VolumeCompose {
             dst_factor: SrcAlpha,
             operation: wgpu::BlendOperation::Add,
         };
-        // Shares that come through are multiplied: small ones are as exact as large ones.
+        // Transmittances are multiplied, so small ones are as precise as large ones.
         let behind = wgpu::BlendState {
             color: component(One),
             alpha: component(Zero),
         };
         Self {
-            // The same for both, as not all adapters can tell targets apart.
+            // The states of both targets are equal, because not all adapters support different blend states
+            // for each target.
             pipeline: on_demand(LABEL, wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING, 2),
             of_total: on_demand(TOTAL, behind, 1),
             layout,
@@ -56,7 +57,7 @@ impl VolumeCompose {
         }
     }
 
-    /// Lays what is `seen` of a volume over `radiance`.
+    /// Composes the volume `seen` over `radiance`.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -84,7 +85,7 @@ impl VolumeCompose {
         Ok(())
     }
 
-    /// Makes room for what all volumes of a frame do, or gives it back.
+    /// Allocates the total of all volumes, or frees it.
     pub fn fit_total(&mut self, gpu: &Gpu, size: Option<[u32; 2]>) -> Result<()> {
         let size = size.unwrap_or([1, 1]);
         if self.total.size() != size {
@@ -93,7 +94,7 @@ impl VolumeCompose {
         Ok(())
     }
 
-    /// Lays what is `seen` of a volume over that of those behind it, of which there are none for the `first`.
+    /// Composes the volume `seen` over the total of the volumes behind it. The first volume clears the total.
     pub fn add(&self, recording: &mut Recording<'_>, seen: &TextureView, is_first: bool) -> Result<()> {
         let gpu = recording.gpu;
         let group = bind_group(gpu, TOTAL, &self.layout, &[seen]);
@@ -117,7 +118,7 @@ impl VolumeCompose {
         Ok(())
     }
 
-    /// What all volumes of the last frame scatter and emit to the eye, and the share that comes through them.
+    /// Scattered and emitted radiance of all volumes of the last frame, with their transmittance.
     pub fn total(&self) -> &GpuImage {
         &self.total
     }

@@ -1,4 +1,4 @@
-//! Volumes in GPU memory: their grids, which are uploaded once, and where instances of them stand.
+//! Volumes in GPU memory. Their grids are uploaded once and shared by all instances.
 
 use super::volume_params::{LatticeFacts, most_extinction, texel, texel_range};
 use crate::layout::VolumeParams;
@@ -10,31 +10,31 @@ use canopy_scene::{
 use half::f16;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
-/// The format of light grids.
+/// Format of light grids.
 pub const LIGHT_FORMAT: Format = Format::Rgba16Float;
-/// Slices of a grid that are written at once.
+/// Slices of a grid that are uploaded at once.
 const SLICES: usize = 16;
 
-/// The grids of a volume.
+/// Grids of a volume.
 #[derive(Debug)]
 pub struct VolumeGrids {
-    /// Its lattice.
+    /// Size, range and placement of the lattice.
     pub facts: LatticeFacts,
     /// Densities, as [`texel`] stores them.
     pub density: wgpu::TextureView,
-    /// Colour and temperature; one texel where there is neither.
+    /// Colour and temperature, or one texel if voxels have neither.
     pub look: wgpu::TextureView,
-    /// Its bricks, x fastest.
+    /// Bricks of the lattice, with x varying fastest.
     pub bricks: Vec<Brick>,
     brick_counts: [u32; 3],
 }
 
 impl VolumeGrids {
-    /// Uploads a volume; `None` for one without a scalar grid.
+    /// Uploads a volume. Returns `None` if it has no scalar grid.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] where a side is longer than the adapter's textures, and [`Error::Cancelled`].
+    /// [`Error::Limit`] if a side exceeds the adapter's limit for 3D textures, and [`Error::Cancelled`].
     pub fn new(gpu: &Gpu, volume: &Volume, progress: &Progress) -> Result<Option<Self>> {
         for grid in &volume.grids {
             check(gpu, &volume.name, grid.size)?;
@@ -45,11 +45,11 @@ impl VolumeGrids {
         grids.transpose()
     }
 
-    /// Uploads the lattice of a volume of this name.
+    /// Uploads the lattice of the volume `name`.
     ///
     /// # Errors
     ///
-    /// As [`VolumeGrids::new`].
+    /// Any error of [`VolumeGrids::new`].
     pub fn of(gpu: &Gpu, name: &str, lattice: &VolumeLattice, progress: &Progress) -> Result<Self> {
         check(gpu, name, lattice.size)?;
         let size = lattice.size;
@@ -72,7 +72,7 @@ impl VolumeGrids {
         })
     }
 
-    /// For each brick the largest extinction with these settings: 0 where it is empty.
+    /// Texture with the largest extinction of each brick under these settings, or 0 for an empty brick.
     pub fn skip(&self, gpu: &Gpu, params: &VolumeParams) -> wgpu::TextureView {
         let usage = Usage::TEXTURE_BINDING | Usage::COPY_DST;
         let size = self.brick_counts;
@@ -82,8 +82,9 @@ impl VolumeGrids {
         texture.create_view(&wgpu::TextureViewDescriptor::default())
     }
 
-    /// For each brick the largest extinction with these settings, x fastest: 0 where it is empty. Of it and those
-    /// around it where `is_spread`, as voxels that are means of several reach further.
+    /// Largest extinction of each brick under these settings, with x varying fastest, or 0 for an empty
+    /// brick. If `is_spread`, neighbouring bricks are included, because voxels averaged from several reach
+    /// further.
     pub fn most(&self, params: &VolumeParams, is_spread: bool) -> Vec<f32> {
         let [columns, rows, slices] = self.brick_counts.map(|count| count as usize);
         let spread = |index: usize| {
@@ -109,7 +110,7 @@ impl VolumeGrids {
     }
 }
 
-/// Fails for a volume that the adapter has no texture for.
+/// Fails if a volume exceeds the adapter's limit for 3D textures.
 fn check(gpu: &Gpu, name: &str, size: [u32; 3]) -> Result<()> {
     let allowed = gpu.limits.max_texture_dimension_3d;
     if size.iter().all(|side| *side <= allowed) {
@@ -127,22 +128,22 @@ fn check(gpu: &Gpu, name: &str, size: [u32; 3]) -> Result<()> {
     })
 }
 
-/// An instance of a volume, as its passes bind it.
+/// Bindings of a volume instance.
 #[derive(Debug)]
 pub struct PlacedVolume<'a> {
-    /// Its grids.
+    /// Grids of the volume.
     pub grids: &'a VolumeGrids,
-    /// Its [`VolumeParams`].
+    /// Buffer of [`VolumeParams`].
     pub params: &'a wgpu::Buffer,
-    /// What [`VolumeGrids::skip`] tells.
+    /// Texture of [`VolumeGrids::skip`].
     pub skip: &'a wgpu::TextureView,
-    /// How much light arrives where.
+    /// Light grid.
     pub light: &'a wgpu::TextureView,
-    /// That of [`sampler`].
+    /// Sampler made by [`sampler`].
     pub sampler: &'a wgpu::Sampler,
 }
 
-/// What looks up grids: between voxels, and up to the faces of the lattice.
+/// Sampler for grids, which interpolates between voxels and clamps at the faces of the lattice.
 pub fn sampler(gpu: &Gpu) -> wgpu::Sampler {
     gpu.device.create_sampler(&wgpu::SamplerDescriptor {
         label: Some("volumes"),
@@ -152,7 +153,7 @@ pub fn sampler(gpu: &Gpu) -> wgpu::Sampler {
     })
 }
 
-/// A texture in three dimensions.
+/// Creates a 3D texture.
 pub fn texture_3d(gpu: &Gpu, label: &str, size: [u32; 3], format: Format, usage: Usage) -> wgpu::Texture {
     gpu.device.create_texture(&wgpu::TextureDescriptor {
         label: Some(label),
@@ -194,7 +195,7 @@ fn uploaded(
     Ok(texture.create_view(&wgpu::TextureViewDescriptor::default()))
 }
 
-/// Writes whole slices, from slice `first` on.
+/// Writes whole slices, starting at slice `first`.
 fn write(gpu: &Gpu, texture: &wgpu::Texture, bytes: &[u8], size: [u32; 3], first: u32) {
     let [_, rows, slices] = size;
     let destination = wgpu::TexelCopyTextureInfo {

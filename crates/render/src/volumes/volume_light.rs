@@ -1,4 +1,5 @@
-//! `volume_light`: how much of the light that shines on a volume arrives in each cell of a coarse grid.
+//! `volume_light`: visibility of the lights from each cell of a coarse grid in a volume, past surfaces and
+//! through the volume itself.
 
 use super::volume_grids::{LIGHT_FORMAT, PlacedVolume};
 use crate::{
@@ -15,19 +16,19 @@ use canopy_bvh::{
     },
 };
 
-/// Its name among the timings of a frame.
+/// Label of the pass in frame timings.
 pub const LABEL: &str = "volume_light";
-/// Rays of a cell in the first slab: eight directions and three lights.
+/// Rays of a cell in the first slab, in eight directions and to three lights.
 const RAYS: u32 = 11;
 
-/// The pass.
+/// Pipeline of the pass.
 #[derive(Debug)]
 pub struct VolumeLight {
     kernel: Kernel,
 }
 
 impl VolumeLight {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let out = Store3d(LIGHT_FORMAT);
@@ -53,7 +54,7 @@ impl VolumeLight {
         } = world;
         let [columns, rows, slices] = params.cells;
         let slices = slices * slabs(params.lights);
-        // A band of slices is what the adapter traces in the time of a part.
+        // Each band has as many slices as the adapter traces in the time budget of a part.
         let most = recording.budget.batch_rays / RAYS;
         for [first, count] in bands([columns * rows, slices], most) {
             let first = recording.first_row(first);
@@ -78,7 +79,7 @@ impl VolumeLight {
     }
 }
 
-/// Slabs of four channels: one for light from all around, and one for each light.
+/// Slabs of four channels, with one channel for ambient light and one for each light.
 pub fn slabs(lights: u32) -> u32 {
     lights / 4 + 1
 }

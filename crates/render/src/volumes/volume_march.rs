@@ -1,4 +1,4 @@
-//! `volume_march`: what the eye sees of a volume in front of the surfaces.
+//! `volume_march`: ray-marches a volume along the view rays in front of the surfaces.
 
 use super::volume_grids::PlacedVolume;
 use crate::{
@@ -15,27 +15,27 @@ use canopy_bvh::{
 };
 use wgpu::{TextureUsages as Usage, TextureView, TextureViewDescriptor, TextureViewDimension};
 
-/// Its name among the timings of a frame.
+/// Label of the pass in frame timings.
 pub const LABEL: &str = "volume_march";
 
-/// The pass.
+/// Pipeline and output of the pass.
 #[derive(Debug)]
 pub struct VolumeMarch {
     kernel: Kernel,
     output: Output,
 }
 
-/// What it finds of each volume.
+/// Images of the marched volumes.
 #[derive(Debug)]
 struct Output {
     seen: GpuImage,
     spans: GpuImage,
-    /// A layer of the one and two of the other, for each volume.
+    /// Views for each volume, one layer of `seen` and two of `spans`.
     layers: Vec<[TextureView; 2]>,
 }
 
 impl VolumeMarch {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let (out, spans) = (Store(HDR_FORMAT), StoreArray(SPAN_FORMAT));
         let bindings = [
@@ -49,8 +49,8 @@ impl VolumeMarch {
         }
     }
 
-    /// Makes room for pictures of `size`: for as many volumes as are `kept`, with the distances between which they
-    /// are seen; or for one after the other.
+    /// Reallocates the output for `size` pixels. If `kept` is set, it holds that many volumes with their
+    /// depth ranges. Otherwise it holds one volume at a time.
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], kept: Option<u32>) -> Result<()> {
         if !self.output.is_for(size, kept) {
             self.output = fitted(gpu, size, || Output::new(gpu, size, kept))?;
@@ -58,7 +58,7 @@ impl VolumeMarch {
         Ok(())
     }
 
-    /// The volumes that are kept.
+    /// Images of the volumes that are kept.
     pub fn output(&self) -> VolumeLayers<'_> {
         VolumeLayers {
             seen: &self.output.seen,
@@ -66,8 +66,7 @@ impl VolumeMarch {
         }
     }
 
-    /// Marches through a volume: radiance, and the share of the light from behind that comes through, in a layer
-    /// of the output.
+    /// Marches through a volume and writes its radiance and transmittance to a layer of the output.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

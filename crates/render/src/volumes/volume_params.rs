@@ -1,4 +1,4 @@
-//! What the passes of volumes are told of one: its place, its medium, and its colours by value.
+//! GPU parameters of a volume, with its placement, its medium and its colour tables.
 
 use crate::{
     layout::VolumeParams,
@@ -12,46 +12,46 @@ use half::f16;
 wgsl_constants! {
     /// Entries of the tables of colours.
     pub const VOLUME_TABLE: u32 = 128;
-    /// Most steps of a ray: more than the longest diagonal has at the shortest step.
+    /// Most steps of a ray, which exceeds the longest diagonal at the shortest step.
     pub const VOLUME_STEPS_MAX: f64 = 65536.0;
     /// Voxels along an edge of a brick.
     pub const VOLUME_BRICK: f64 = canopy_scene::volume_lattice::BRICK as f64;
-    /// Optical depth past which nothing comes through.
+    /// Optical depth beyond which transmittance counts as zero.
     pub const VOLUME_OPAQUE: f64 = 12.0;
-    /// What comes through where a ray of the eye ends.
+    /// Transmittance at which a view ray ends.
     pub const VOLUME_LEAST: f64 = 1.0 / 2048.0;
-    /// Halvings of the step in which a ray meets a surface.
+    /// Bisections of the step in which a ray hits an isosurface.
     pub const VOLUME_BISECTIONS: u32 = 10;
-    /// [`VolumeParams::flags`]: a transfer function tells colour and opacity.
+    /// Flag of [`VolumeParams::flags`] for a transfer function of colour and opacity.
     pub const VOLUME_TRANSFER: u32 = 1;
-    /// Voxels have a colour or a temperature.
+    /// Flag for voxels with a colour or a temperature.
     pub const VOLUME_LOOK: u32 = 2;
-    /// There is a light grid.
+    /// Flag for a light grid.
     pub const VOLUME_SHADOWED: u32 = 4;
 }
 
-/// Lights that shine into a volume: the first ones of the frame.
+/// Most lights that illuminate a volume, which are the first ones of the frame.
 pub const VOLUME_LIGHTS: usize = 15;
-/// A table of [`VOLUME_TABLE`] entries: arrays of 32 have a default.
+/// Table of [`VOLUME_TABLE`] entries. It is nested because only arrays up to 32 elements implement `Default`.
 pub type Table = [[[f32; 4]; 32]; 4];
-/// Numbers of a control point of a transfer function: value, red, green, blue, opacity.
+/// Numbers of a control point of a transfer function, which are value, red, green, blue and opacity.
 pub const POINT: usize = 5;
 
-/// Texels are values from the least one, or from 0, to the largest: what a texel of 0 stands for, and what a
-/// texel of 1 adds.
+/// Offset and scale that decode texels in [0, 1] into values. The offset is the least value or 0, whichever
+/// is lower.
 pub fn texel_range(lattice_range: [f32; 2]) -> [f32; 2] {
     let [low, high] = lattice_range;
     let base = low.min(0.0);
     [base, (high - base).max(f32::MIN_POSITIVE)]
 }
 
-/// The texel of a value, rounded to half a float as the texture holds it.
+/// Encodes a value as a texel, rounded to a half float like the texture's.
 pub fn texel([base, span]: [f32; 2], value: f32) -> f16 {
     f16::from_f32((value - base) / span)
 }
 
-/// The settings of a volume whose lattice stands at `world_from_lattice`; `None` where that has no inverse.
-/// `lights` are those of the frame.
+/// Parameters of a volume whose lattice is at `world_from_lattice`. Returns `None` if that matrix has no
+/// inverse. `lights` is the number of the frame's lights.
 pub fn params(
     settings: &Settings,
     (size, range): ([u32; 3], [f32; 2]),
@@ -102,20 +102,20 @@ pub fn params(
     })
 }
 
-/// What is kept of a lattice whose voxels are in textures.
+/// Properties of a lattice whose voxels have been uploaded.
 #[derive(Debug, Clone, Copy)]
 pub struct LatticeFacts {
     /// Voxels along each axis.
     pub size: [u32; 3],
-    /// The least density and the largest.
+    /// Least and largest density.
     pub range: [f32; 2],
-    /// As [`VolumeLattice::volume_from_lattice`].
+    /// Same matrix as [`VolumeLattice::volume_from_lattice`].
     pub volume_from_lattice: Mat4,
-    /// Whether voxels have a colour or a temperature.
+    /// True if voxels have a colour or a temperature.
     pub has_look: bool,
-    /// Whether any place is hot.
+    /// True if any voxel is hot.
     pub is_hot: bool,
-    /// The largest component of a colour, and 1 at least.
+    /// Largest component of a colour, at least 1.
     pub brightest: f32,
 }
 
@@ -134,7 +134,7 @@ impl From<&VolumeLattice> for LatticeFacts {
     }
 }
 
-/// The largest extinction in a brick, or anything above 0 where it holds a surface or glows.
+/// Largest extinction in a brick, or any value above 0 if it contains an isosurface or glows.
 pub fn most_extinction(params: &VolumeParams, range: [f32; 2], brick: &Brick) -> f32 {
     let of = texel_range(range);
     let [low, high] = brick.density.map(|value| texel(of, value).to_f32());
@@ -158,7 +158,7 @@ pub fn most_extinction(params: &VolumeParams, range: [f32; 2], brick: &Brick) ->
     }
 }
 
-/// Cells of the light grid: at most this many along the longest axis, and none smaller than a voxel.
+/// Cells of the light grid, at most `most` along the longest axis and none smaller than a voxel.
 fn cells(size: [u32; 3], most: u32) -> [u32; 3] {
     let longest = size.into_iter().max().unwrap_or(1);
     let count = most.min(longest).max(1);
@@ -168,7 +168,7 @@ fn cells(size: [u32; 3], most: u32) -> [u32; 3] {
     })
 }
 
-/// The control points that the settings ask for: value, red, green, blue and opacity, each from 0 to 1.
+/// Control points of the settings' transfer function, with value, red, green, blue and opacity in [0, 1].
 pub fn control_points(settings: &Settings) -> Option<Vec<[f32; POINT]>> {
     let fixed: &[[f32; POINT]] = match settings.transfer {
         VolumeTransfer::Off => return None,
@@ -198,7 +198,7 @@ pub fn control_points(settings: &Settings) -> Option<Vec<[f32; POINT]>> {
     Some(fixed.to_vec())
 }
 
-/// Colour and opacity between control points that rise.
+/// Interpolates colour and opacity between control points in ascending order.
 fn table(points: &[[f32; POINT]]) -> Table {
     entries(|i| {
         let value = i as f32 / (VOLUME_TABLE - 1) as f32;
@@ -214,14 +214,13 @@ fn table(points: &[[f32; POINT]]) -> Table {
     })
 }
 
-/// Light of a black body, linear and in sRGB's primaries, from 0 kelvin to `hottest`, over the luminance of
-/// the hottest.
+/// Blackbody colours in linear sRGB from 0 kelvin to `hottest`, relative to the luminance of the hottest.
 pub fn blackbody(hottest: f32) -> Table {
     let [_, most, _] = radiated(f64::from(hottest));
     entries(|i| {
         let share = i as f64 / f64::from(VOLUME_TABLE - 1);
         let [x, y, z] = radiated(share * f64::from(hottest)).map(|value| value / most);
-        // IEC 61966-2-1.
+        // XYZ to linear sRGB (IEC 61966-2-1).
         let color = [
             3.240_454_2 * x - 1.537_138_5 * y - 0.498_531_4 * z,
             -0.969_266 * x + 1.876_010_8 * y + 0.041_556 * z,
@@ -232,13 +231,13 @@ pub fn blackbody(hottest: f32) -> Table {
     })
 }
 
-/// A table of what `entry` makes of each number.
+/// Table of `entry` for each index.
 fn entries(entry: impl Fn(usize) -> [f32; 4]) -> Table {
     std::array::from_fn(|row| std::array::from_fn(|column| entry(32 * row + column)))
 }
 
-/// Tristimulus values of Planck's law, by the fits of Wyman, Sloan and Shirley 2013, "Simple Analytic
-/// Approximations to the CIE XYZ Color Matching Functions"; in no unit.
+/// Tristimulus values of Planck's law in arbitrary units, with the fits of Wyman, Sloan and Shirley 2013,
+/// "Simple Analytic Approximations to the CIE XYZ Color Matching Functions".
 pub fn radiated(kelvin: f64) -> [f64; 3] {
     if kelvin <= 0.0 {
         return [0.0; 3];
@@ -250,7 +249,7 @@ pub fn radiated(kelvin: f64) -> [f64; 3] {
     let mut sum = [0.0; 3];
     for wave in (380..=780).step_by(5) {
         let wave = f64::from(wave);
-        // The second radiation constant, in nanometres and kelvin.
+        // Second radiation constant, in nanometres and kelvin.
         let power = (wave / 560.0).powi(-5) / ((1.438_777e7 / (wave * kelvin)).exp_m1());
         let seen = [
             1.056 * lobe(wave, 599.8, 37.9, 31.0) + 0.362 * lobe(wave, 442.0, 16.0, 26.7)
@@ -265,7 +264,7 @@ pub fn radiated(kelvin: f64) -> [f64; 3] {
     sum
 }
 
-/// How far from the eye the box of a volume begins.
+/// Distance from the eye to the box of a volume.
 pub fn distance(params: &VolumeParams, eye: Vec3) -> f32 {
     let voxel_from_world = Mat4::from_cols_array_2d(&params.voxel_from_world);
     let at = voxel_from_world.transform_point3(eye);
@@ -279,7 +278,7 @@ mod tests {
     use super::*;
     use crate::settings::{self, Volumes};
 
-    /// Chromaticities of the CIE: illuminant A at 2,856 K, and the Planckian locus at 6,500 K.
+    /// Chromaticities of the CIE for illuminant A at 2,856 K and the Planckian locus at 6,500 K.
     #[test]
     fn black_bodies_have_the_colours_of_the_tables() {
         for (kelvin, x, y) in [(2856.0, 0.4476, 0.4074), (6500.0, 0.3135, 0.3237)] {
@@ -300,7 +299,7 @@ mod tests {
         assert!((luminance(table[127]) - 1.0).abs() < 0.05, "{:?}", table[127]);
     }
 
-    /// Bricks that a transfer function makes opaque anywhere between their values are not empty.
+    /// A brick is not empty if the transfer function is opaque anywhere between the brick's values.
     #[test]
     fn bricks_know_their_largest_extinction() {
         let mut settings = settings::Settings::default().volumes;

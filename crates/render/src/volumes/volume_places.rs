@@ -1,22 +1,22 @@
-//! Where the volumes of a frame stand, and with which settings.
+//! Placement and settings of the volumes of a frame.
 
 use super::{volume_grids::VolumeGrids, volume_params::params};
 use crate::{frame::Frame, layout::VolumeParams};
 
-/// A volume at a visible node.
+/// Volume at a visible node.
 #[derive(Debug)]
 pub struct VolumePlace<'a> {
-    /// The node.
+    /// Index of the node.
     pub node: usize,
-    /// Which of the scene's volumes it is.
+    /// Index of the volume in the scene.
     pub volume: usize,
-    /// Its grids.
+    /// Grids of the volume.
     pub grids: &'a VolumeGrids,
-    /// What its passes are told.
+    /// Parameters for the passes.
     pub settings: VolumeParams,
 }
 
-/// The volumes that may be seen, in the order of nodes: none where they are switched off.
+/// Visible volumes in the order of nodes, or none if volumes are disabled.
 pub fn volume_places<'a>(frame: &'a Frame<'_>) -> impl Iterator<Item = VolumePlace<'a>> + 'a {
     let config = &frame.config.volumes;
     let nodes = frame.scene.nodes.iter().zip(&frame.pose.visible);

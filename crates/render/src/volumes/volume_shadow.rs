@@ -1,4 +1,4 @@
-//! `volume_shadow`: dims the light that surfaces see by the volume in between.
+//! `volume_shadow`: attenuates the light that reaches surfaces through a volume.
 
 use super::volume_grids::PlacedVolume;
 use crate::{
@@ -14,17 +14,17 @@ use canopy_bvh::{
     },
 };
 
-/// Its name among the timings of a frame.
+/// Label of the pass in frame timings.
 pub const LABEL: &str = "volume_shadow";
 
-/// The pass.
+/// Pipeline of the pass.
 #[derive(Debug)]
 pub struct VolumeShadow {
     kernel: Kernel,
 }
 
 impl VolumeShadow {
-    /// Ready to be compiled.
+    /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, Read, Float, Filtered3d, Float3d, Sampler, Write];
         let path = "volume/volume_shadow.wgsl";
@@ -33,7 +33,7 @@ impl VolumeShadow {
         }
     }
 
-    /// Multiplies what shadow rays have found with what comes through a volume.
+    /// Multiplies the visibility of lights by the volume's transmittance.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

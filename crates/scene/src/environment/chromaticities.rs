@@ -1,4 +1,5 @@
-//! Primaries and white of a picture's colours, and the way from them to linear Rec. 709, canopy's own.
+//! Primaries and white point of an image's colours, and their conversion to linear Rec. 709, in which canopy
+//! works.
 
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
@@ -8,21 +9,21 @@ pub(super) type Chromaticities = [[f64; 2]; 4];
 /// Chromaticities of Rec. 709 and sRGB.
 const REC_709: Chromaticities = [[0.64, 0.33], [0.3, 0.6], [0.15, 0.06], [0.3127, 0.329]];
 
-/// Chromaticities that differ by less are the same: files round them to three digits.
+/// Chromaticities that differ by less are equal, because files round them to three digits.
 const TOLERANCE: f64 = 6e-4;
 
-/// The largest coordinate. Those of real and of imaginary primaries in use are below 2.
+/// Largest coordinate. Real and imaginary primaries in use are below 2.
 const LARGEST: f64 = 10.0;
 
-/// The cone responses of XYZ (Bradford; Lam 1985), by columns.
+/// Bradford cone response matrix from XYZ (Lam 1985), column-major.
 const BRADFORD: DMat3 = DMat3::from_cols(
     DVec3::new(0.8951, -0.7502, 0.0389),
     DVec3::new(0.2664, 1.7135, -0.0685),
     DVec3::new(-0.1614, 0.0367, 1.0296),
 );
 
-/// The matrix from linear colours with these primaries to linear Rec. 709, adapted to its white; `None` where
-/// they are the same. All zeros, which Photoshop writes, tell nothing.
+/// Returns the matrix from linear colours with these primaries to linear Rec. 709, with chromatic adaptation
+/// to its white. Returns `None` if they are equal, or all zeros, which Photoshop writes for unknown ones.
 pub(super) fn to_rec709(from: &Chromaticities) -> Result<Option<Mat3>, String> {
     let is_near = |(a, b): (&f64, &f64)| (a - b).abs() < TOLERANCE;
     let pairs = from.as_flattened().iter().zip(REC_709.as_flattened());
@@ -33,7 +34,7 @@ pub(super) fn to_rec709(from: &Chromaticities) -> Result<Option<Mat3>, String> {
     let fault = || {
         let numbers: Vec<_> = from.as_flattened().iter().map(|xy| format!("{xy:?}")).collect();
         format!(
-            "has the chromaticities {}, which span no colours",
+            "has the chromaticities {}, which do not span a colour space",
             numbers.join(" ")
         )
     };
@@ -46,8 +47,8 @@ pub(super) fn to_rec709(from: &Chromaticities) -> Result<Option<Mat3>, String> {
     is_sound.then_some(Some(matrix)).ok_or_else(fault)
 }
 
-/// The matrix to XYZ, and the XYZ of white, whose Y is 1; `None` where the primaries span no colours or white
-/// is none of them.
+/// Returns the matrix to XYZ, and the XYZ of white with a Y of 1. Returns `None` if the primaries are
+/// collinear or do not enclose white.
 fn xyz(of: &Chromaticities) -> Option<(DMat3, DVec3)> {
     let numbers = of.as_flattened();
     if !numbers.iter().all(|number| number.abs() <= LARGEST) {
@@ -63,7 +64,7 @@ fn xyz(of: &Chromaticities) -> Option<(DMat3, DVec3)> {
     (scale.min_element() > 0.0).then(|| (primaries * DMat3::from_diagonal(scale), white))
 }
 
-/// Converts colours; those that are not finite stay.
+/// Converts colours. Colours that are not finite are unchanged.
 pub(super) fn convert(matrix: &Mat3, colors: &mut [[f32; 3]]) {
     for color in colors {
         let found = Vec3::from(*color);
@@ -108,7 +109,7 @@ mod tests {
         ] {
             let matrix = to_rec709(&from).unwrap().unwrap();
             assert!((matrix * Vec3::ONE).abs_diff_eq(Vec3::ONE, 1e-5), "{from:?}");
-            // More saturated colours than those of Rec. 709.
+            // The primary is more saturated than those of Rec. 709.
             assert!(matrix.x_axis.x > 1.0 && matrix.x_axis.y < 0.0);
         }
     }
@@ -131,7 +132,7 @@ mod tests {
         let mut broken = vec![
             [[0.3; 2]; 4],
             [[0.1, 0.1], [0.2, 0.2], [0.3, 0.3], [0.2, 0.2]],
-            // White outside.
+            // White outside the gamut.
             [[0.64, 0.33], [0.3, 0.6], [0.15, 0.06], [0.7, 0.3]],
             [[0.64, 0.33], [0.3, 0.6], [0.15, 0.06], [0.3, 0.0]],
         ];
@@ -144,7 +145,7 @@ mod tests {
         }
         for from in broken {
             let why = to_rec709(&from).unwrap_err();
-            assert!(why.contains("span no colours"), "{why}");
+            assert!(why.contains("do not span"), "{why}");
         }
     }
 }

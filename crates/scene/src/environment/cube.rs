@@ -1,5 +1,5 @@
-//! Cube maps, the finest level of each face: KTX2 in VkFormats of radiance or colours, DDS in all formats
-//! that can be decoded.
+//! Cube maps, of which the finest mip level is read: KTX2 in VkFormats of radiance or colours, and DDS in all
+//! formats that can be decoded.
 
 use super::{
     image::{EnvironmentImage, Shape, check_size, image},
@@ -12,10 +12,10 @@ use crate::{
 };
 use ::dds::{ColorFormat, DataLayout, DataRegion as _, Format, PixelInfo, Size, TextureArrayKind};
 
-const NO_CUBE: &str = "is no cube map; canopy reads KTX2 and DDS with six faces, and equirectangular \
-    pictures as .hdr or .exr";
+const NO_CUBE: &str = "is not a cube map; canopy reads KTX2 and DDS with six faces, and equirectangular \
+                       pictures as .hdr or .exr";
 
-/// A KTX2 file's cube map, the first of several.
+/// Decodes the cube map of a KTX2 file, the first if there are several.
 pub(super) fn ktx2(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
     let reader = ktx2::open(bytes)?;
     let header = reader.header();
@@ -37,7 +37,7 @@ pub(super) fn ktx2(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environme
     cube(format, srgb, side, most, |_| faces.next())
 }
 
-/// A DDS file's cube map, the first of several.
+/// Decodes the cube map of a DDS file, the first if there are several.
 pub(super) fn dds(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
     let (header, format, data) = dds::open(bytes)?;
     if !header.is_cube_map() {
@@ -58,7 +58,7 @@ pub(super) fn dds(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environmen
     })
 }
 
-/// The DDS format that equals a VkFormat, and whether it is sRGB.
+/// Returns the DDS format that equals a VkFormat, and true if it is sRGB.
 fn encoding(format: u32) -> Option<(Format, bool)> {
     Some(match format {
         37 | 43 => (Format::R8G8B8A8_UNORM, format == 43),
@@ -79,23 +79,23 @@ fn encoding(format: u32) -> Option<(Format, bool)> {
     })
 }
 
-/// Texels along the edge of a face.
+/// Returns the number of texels along the edge of a face.
 fn square(size: [u32; 2], max_pixels: u64) -> Result<u32, String> {
     check_size(size, 6, max_pixels)?;
     match size {
         [width, height] if width == height => Ok(width),
         [width, height] => Err(format!(
-            "is a cube map whose faces are {width}×{height} texels; they are squares"
+            "is a cube map whose faces are {width}×{height} texels; faces must be square"
         )),
     }
 }
 
 fn face_bytes(format: Format, side: u32) -> Result<u64, String> {
     let bytes = PixelInfo::from(format).surface_bytes(Size::new(side, side));
-    bytes.ok_or_else(|| format!("has faces of {side}×{side} texels, which no file can hold"))
+    bytes.ok_or_else(|| format!("has faces of {side}×{side} texels, which is too large"))
 }
 
-/// Decodes face by face.
+/// Decodes the cube map one face at a time.
 fn cube<'a>(
     format: Format,
     srgb: bool,

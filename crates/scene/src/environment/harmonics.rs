@@ -2,17 +2,18 @@
 
 use glam::DVec3;
 
-/// Coefficients of five bands.
+/// Number of coefficients of five bands.
 pub const COEFFICIENTS: usize = 25;
 
-/// Radiance or irradiance in the unit direction `v`, from its coefficients. It can be negative.
+/// Evaluates radiance or irradiance in the unit direction `v`. The result can be negative.
 pub fn evaluate_sh(coefficients: &[DVec3; COEFFICIENTS], v: DVec3) -> DVec3 {
     let terms = coefficients.iter().zip(basis(v));
     terms.map(|(coefficient, basis)| *coefficient * basis).sum()
 }
 
-/// The orthonormal real basis at the unit vector `v`, by ascending band and order: Y_1-1 ∝ y, Y_10 ∝ z, Y_11 ∝ x
-/// (Sloan 2008, "Stupid Spherical Harmonics Tricks", appendix A2, without the Condon-Shortley phase).
+/// Evaluates the orthonormal real basis at the unit vector `v`, by ascending band and order: Y_1-1 ∝ y, Y_10
+/// ∝ z, Y_11 ∝ x (Sloan 2008, "Stupid Spherical Harmonics Tricks", appendix A2, without the Condon-Shortley
+/// phase).
 pub fn basis(v: DVec3) -> [f64; COEFFICIENTS] {
     let (x, y, z) = (v.x, v.y, v.z);
     let (xx, yy, zz) = (x * x, y * y, z * z);

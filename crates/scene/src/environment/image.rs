@@ -1,54 +1,55 @@
-//! An environment as loaders make it.
+//! Decoded environment images.
 
 use super::texels::{Rows, cube_row_weights, latitude_weight};
 use glam::{DVec3, Vec3};
 use half::f16;
 use std::f64::consts::PI;
 
-/// Radiance of every direction.
+/// Radiance from every direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnvironmentImage {
-    /// The file's name, without its folder.
+    /// File name, without the folder.
     pub name: String,
-    /// How directions map to texels.
+    /// Mapping from directions to texels.
     pub shape: Shape,
-    /// Texels in a row.
+    /// Number of texels in a row.
     pub width: u32,
-    /// Rows; in a cube map, those of its six faces one after another.
+    /// Number of rows. In a cube map, the rows of its six faces follow one another.
     pub height: u32,
-    /// Red, green, blue and 1. Times `scale` they are radiance, finite and not negative.
+    /// Red, green, blue and 1. Multiplied by `scale` they are radiance. All are finite and not negative.
     pub texels: Vec<[f16; 4]>,
-    /// The factor of all texels, a power of two.
+    /// Factor of all texels, a power of two.
     pub scale: f32,
-    /// The sun that [`EnvironmentImage::take_sun`] has taken out.
+    /// Sun that [`EnvironmentImage::take_sun`] has removed from the texels.
     pub sun: Option<Sun>,
-    /// What was odd about the file: a line each, which names it.
+    /// Warnings about the file, one line each, which name it.
     pub warnings: Vec<String>,
 }
 
-/// How the directions of an environment map to its texels.
+/// Mapping from the directions of an environment to its texels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Longitudes to the right, latitudes down.
+    /// Longitude to the right, latitude down.
     Equirectangular,
-    /// Six square faces (a cube map).
+    /// Cube map: six square faces.
     Cube,
 }
 
-/// The sun of an environment.
+/// Sun of an environment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sun {
-    /// Unit vector to it, in the axes of the environment.
+    /// Unit vector towards the sun, in the axes of the environment.
     pub to_sun: Vec3,
-    /// Illuminance of a surface that faces it.
+    /// Illuminance of a surface that faces the sun.
     pub illuminance: Vec3,
-    /// Half its angular diameter in radians: of a disc that has half of its light as near to its middle.
+    /// Angular radius in radians. It is that of a uniform disc with the same angular radius around half of
+    /// its light.
     pub radius: f32,
 }
 
 impl EnvironmentImage {
-    /// Mean luminance of what lights a scene, where the whole sphere has `mean`: without the file's sun where another one
-    /// `replaces_sun`.
+    /// Returns the mean luminance that lights the scene. `mean` is that of the whole sphere. The file's sun
+    /// is subtracted if another sun replaces it.
     pub fn lighting_luminance(&self, mean: f32, replaces_sun: bool) -> f32 {
         match self.sun {
             Some(sun) if replaces_sun => {
@@ -59,7 +60,8 @@ impl EnvironmentImage {
         }
     }
 
-    /// The mean luminance (with ITU-R BT.709's primaries) over the sphere, with the sun if it was taken out.
+    /// Returns the mean luminance over the sphere, with the primaries of ITU-R BT.709. It includes the sun if
+    /// it was removed from the texels.
     pub fn mean_luminance(&self) -> f32 {
         let of_texel = |[red, green, blue, _]: &[f16; 4]| {
             0.2126 * f64::from(*red) + 0.7152 * f64::from(*green) + 0.0722 * f64::from(*blue)
@@ -93,7 +95,7 @@ impl EnvironmentImage {
     }
 }
 
-/// Fails, before anything is decoded, if a picture or its `faces` together have no pixels or too many.
+/// Fails before anything is decoded if an image, or its `faces` together, have no pixels or too many.
 pub(super) fn check_size([width, height]: [u32; 2], faces: u64, max_pixels: u64) -> Result<(), String> {
     let pixels = (u64::from(width) * u64::from(height)).saturating_mul(faces);
     if pixels == 0 {
@@ -112,8 +114,8 @@ pub(super) fn check_size([width, height]: [u32; 2], faces: u64, max_pixels: u64)
     Ok(())
 }
 
-/// A warning about a picture that may be no equirectangular one (but a part of the sphere, a cross of faces,
-/// a mirrored ball), since it is not twice as wide as high within a texel or a tenth.
+/// Returns a warning if an image is not twice as wide as high, within a texel or a tenth of its height. It
+/// may not be equirectangular but a part of the sphere, a cross of cube faces or a mirror ball.
 pub(super) fn odd_sides([width, height]: [u32; 2]) -> Option<String> {
     let off = u64::from(width).abs_diff(2 * u64::from(height));
     (off > u64::from(height / 10).max(1)).then(|| {
@@ -124,7 +126,7 @@ pub(super) fn odd_sides([width, height]: [u32; 2]) -> Option<String> {
     })
 }
 
-/// The environment of rows that have all been added; its name is set later.
+/// Builds the environment when all rows have been added. Its name is set later.
 pub(super) fn image(shape: Shape, rows: Rows) -> EnvironmentImage {
     let ([width, height], (texels, scale)) = (rows.size(), rows.into_halves());
     EnvironmentImage {
@@ -139,7 +141,7 @@ pub(super) fn image(shape: Shape, rows: Rows) -> EnvironmentImage {
     }
 }
 
-/// Luminance of a linear colour (Rec. 709).
+/// Returns the luminance of a linear Rec. 709 colour.
 pub(super) fn luminance(color: DVec3) -> f64 {
     color.dot(DVec3::new(0.2126, 0.7152, 0.0722))
 }

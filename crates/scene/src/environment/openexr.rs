@@ -1,4 +1,4 @@
-//! OpenEXR (.exr): the display window of the first part that has red, green and blue, without alpha.
+//! OpenEXR (.exr): reads the display window of the first part that has red, green and blue, without alpha.
 
 use super::{
     chromaticities,
@@ -9,19 +9,19 @@ use crate::files::one_line;
 use ::image::{ImageDecoder as _, codecs::openexr::OpenExrDecoder};
 use std::io::Cursor;
 
-/// The bytes that a file begins with.
+/// Magic bytes at the start of a file.
 pub(crate) const MAGIC: &[u8] = b"\x76\x2f\x31\x01";
 
-/// The longest headers, in bytes.
+/// Maximum size of all headers, in bytes.
 const LONGEST_HEADERS: usize = 1 << 24;
 
-/// Bytes of a block that every file may have: 256 lines of four floats in the widest picture.
+/// Block size in bytes that is always allowed: 256 lines of four floats in the widest image.
 const SMALL_BLOCK: u64 = 1 << 26;
 
-/// Bytes of a larger block per byte of the file: the ratio at which ZIP compresses zeros.
+/// Maximum size of larger blocks, per byte of the file. It is the ratio at which ZIP compresses zeros.
 const MOST_EXPANSION: u64 = 1024;
 
-/// Decodes the picture.
+/// Decodes the image.
 pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
     let (size, texels) = rgb(bytes, max_pixels)?;
     let rows = Rows::whole(size, most, texels, |y| latitude_weight(y, size[1]));
@@ -30,7 +30,7 @@ pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environ
     Ok(image)
 }
 
-/// Width, height, and red, green and blue of each pixel.
+/// Returns width, height, and red, green and blue of each pixel.
 pub(crate) fn rgb(bytes: &[u8], max_pixels: u64) -> Result<([u32; 2], Vec<[f32; 3]>), String> {
     let primaries = check_headers(bytes, max_pixels)?;
     let to_rec709 = primaries.map_or(Ok(None), |from| {
@@ -51,9 +51,9 @@ pub(crate) fn rgb(bytes: &[u8], max_pixels: u64) -> Result<([u32; 2], Vec<[f32; 
     Ok((size, texels))
 }
 
-/// Fails if a header of any part needs more memory than is allowed: the decoder allocates whole blocks, which
-/// may be as large as the data window, before it reads them. Returns the chromaticities, of all parts alike.
-/// (OpenEXR file layout, "Header"; little-endian.)
+/// Fails if a header of any part needs more memory than is allowed. The decoder allocates whole blocks before
+/// it reads them, and a block may be as large as the data window. Returns the chromaticities, which apply to
+/// all parts. (OpenEXR file layout, "Header"; little-endian.)
 pub(crate) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<Option<[[f32; 2]; 4]>, String> {
     let mut headers = Headers(&bytes[..bytes.len().min(LONGEST_HEADERS)]);
     headers.take(4)?;
@@ -63,7 +63,7 @@ pub(crate) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<Option<[[f3
     let max_block = max_pixels.saturating_mul(4).min(from_bytes).max(small);
     let mut chromaticities = None;
     loop {
-        // If an attribute comes twice, the larger one counts.
+        // If an attribute occurs twice, the larger value counts.
         let (mut windows, mut lines, mut tile, mut texel_bytes) = ([[0; 2]; 2], 1, 0, 0);
         loop {
             let name = headers.text()?;
@@ -92,22 +92,22 @@ pub(crate) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<Option<[[f3
             check_size(window, 1, max_pixels)?;
         }
         let [[width, height], _] = windows.map(|window| window.map(u64::from));
-        // Blocks count in full, even where the picture fills little of them. Tiles count too, since other
-        // fields may also declare them.
+        // Blocks count in full, even if the image fills little of them. Tiles always count, because other
+        // fields may also declare the part as tiled.
         let block = (width * lines).max(tile).saturating_mul(texel_bytes);
         if block > max_block {
             return Err(format!(
                 "has blocks of {block} bytes, for {width}×{height} pixels"
             ));
         }
-        // An empty name instead of another part is the end.
+        // An empty name in place of another part ends the headers.
         if !several || headers.0.first() == Some(&0) {
             return Ok(chromaticities);
         }
     }
 }
 
-/// The lines per block of a compression, by its number.
+/// Returns the number of lines per block of a compression method.
 fn lines_of_block(compression: u8) -> u64 {
     match compression {
         0..=2 => 1,
@@ -121,7 +121,7 @@ fn larger(a: [u32; 2], b: [u32; 2]) -> [u32; 2] {
     [a[0].max(b[0]), a[1].max(b[1])]
 }
 
-/// The rest of the headers, or of an attribute in them.
+/// Unread part of the headers, or of an attribute in them.
 struct Headers<'a>(&'a [u8]);
 
 impl<'a> Headers<'a> {
@@ -138,7 +138,7 @@ impl<'a> Headers<'a> {
         Ok(i32::from_le_bytes(bytes))
     }
 
-    /// Text up to a NUL.
+    /// Reads text up to a NUL.
     fn text(&mut self) -> Result<&'a [u8], &'static str> {
         let length = self.0.iter().position(|byte| *byte == 0).ok_or(Self::FAULT)?;
         let text = self.take(length)?;
@@ -146,14 +146,14 @@ impl<'a> Headers<'a> {
         Ok(text)
     }
 
-    /// Width and height of a box that includes both corners, in either order.
+    /// Reads the width and height of a box. Both corners are inclusive and may be in either order.
     fn sides(&mut self) -> Result<[u32; 2], &'static str> {
         let [left, top, right, bottom] = [self.int()?, self.int()?, self.int()?, self.int()?];
         let side = |from: i32, to: i32| from.abs_diff(to).saturating_add(1);
         Ok([side(left, right), side(top, bottom)])
     }
 
-    /// Pairs of floats.
+    /// Reads pairs of floats.
     fn floats<const N: usize>(&mut self) -> Result<[[f32; 2]; N], &'static str> {
         let mut pairs = [[0.0; 2]; N];
         for float in pairs.as_flattened_mut() {
@@ -162,7 +162,7 @@ impl<'a> Headers<'a> {
         Ok(pairs)
     }
 
-    /// The number of channels in a list: names, each with a type, flags and two sampling distances.
+    /// Counts the channels in a list. Each has a name, a type, flags and two sampling distances.
     fn channels(&mut self) -> Result<u64, &'static str> {
         let mut count = 0;
         while !self.text()?.is_empty() {

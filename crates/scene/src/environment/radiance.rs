@@ -1,4 +1,4 @@
-//! Radiance HDR (.hdr, .pic): flat, and with both kinds of run lengths.
+//! Radiance HDR (.hdr, .pic): uncompressed, and with both kinds of run-length encoding.
 
 use super::{
     chromaticities::{self, Chromaticities},
@@ -10,10 +10,10 @@ use ::image::{ImageDecoder as _, codecs::hdr::HdrDecoder};
 use glam::{DVec3, Mat3, Vec3};
 use std::io::Read as _;
 
-/// The longest header, in bytes.
+/// Maximum size of a header, in bytes.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// Decodes the picture row by row, so that only one row is in memory as floats.
+/// Decodes the image row by row, so that only one row is in memory as floats.
 pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
     let rows = |size| Rows::new(size, most);
     let (size, rows) = read(bytes, max_pixels, rows, |rows, row, weight| {
@@ -24,14 +24,14 @@ pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environ
     Ok(image)
 }
 
-/// Width, height, and red, green and blue of each pixel.
+/// Returns width, height, and red, green and blue of each pixel.
 pub(crate) fn rgb(bytes: &[u8], max_pixels: u64) -> Result<([u32; 2], Vec<[f32; 3]>), String> {
     let room = |[width, height]: [u32; 2]| Vec::with_capacity(width as usize * height as usize);
     read(bytes, max_pixels, room, |pixels, row, _| pixels.extend(row))
 }
 
-/// Reads the rows from the top into what `start` makes for the picture's size, each with its weight on a
-/// sphere.
+/// Reads the rows from the top into the value that `start` creates for the image's size. Each row comes with
+/// its weight on a sphere.
 fn read<T>(
     bytes: &[u8],
     max_pixels: u64,
@@ -45,13 +45,13 @@ fn read<T>(
     let mut rest = &bytes[header.bytes..];
     let [width, height] = size;
     let mut row = vec![[0.0_f32; 3]; width as usize];
-    // The decoder reads whole pictures only, so each row is given to it as one.
+    // The decoder reads only whole images, so each row is passed to it as an image of one row.
     let one_row = format!("\n-Y 1 +X {width}\n");
     for y in 0..height {
-        // The strict decoder reads only one of the two signatures.
+        // The strict decoder accepts only one of the two signatures.
         let decoded = HdrDecoder::new_nonstrict(one_row.as_bytes().chain(&mut rest))
             .and_then(|decoder| decoder.read_image(bytemuck::cast_slice_mut(&mut row)));
-        decoded.map_err(|e| format!("breaks off in row {y} of {height}: {}", one_line(&e)))?;
+        decoded.map_err(|e| format!("is cut off in row {y} of {height}: {}", one_line(&e)))?;
         if let Some(matrix) = &header.to_rec709 {
             chromaticities::convert(matrix, &mut row);
         }
@@ -64,16 +64,16 @@ fn read<T>(
 struct Header {
     /// Width and height.
     size: [u32; 2],
-    /// Its own length.
+    /// Length of the header in bytes.
     bytes: usize,
-    /// From stored colours to radiance in linear Rec. 709, where they differ.
+    /// Matrix from stored colours to radiance in linear Rec. 709, if they differ.
     to_rec709: Option<Mat3>,
 }
 
 impl Header {
-    /// Reads a header whose lines end in LF or CRLF. (Radiance file formats: pixels have been
-    /// multiplied by all EXPOSURE and COLORCORR lines together. Lines that begin with a blank are the
-    /// headers of other pictures that this one was made of.)
+    /// Reads a header whose lines end in LF or CRLF. Pixels have been multiplied by the product of all
+    /// EXPOSURE and COLORCORR lines (Radiance file formats). Lines that begin with a blank belong to the
+    /// headers of other images that this one was made of.
     fn read(bytes: &[u8]) -> Result<Self, String> {
         let mut rest = bytes;
         let mut line = || {
@@ -132,19 +132,19 @@ impl Header {
     }
 }
 
-/// The first `N` numbers of a value.
+/// Parses the first `N` numbers of a value.
 fn numbers<const N: usize>(value: &str) -> Option<[f64; N]> {
     let words = value.split_whitespace().take(N);
     let numbers: Vec<f64> = words.map_while(|word| word.parse().ok()).collect();
     numbers.try_into().ok()
 }
 
-/// True if pixels can have been multiplied by these numbers.
+/// True if the numbers are valid factors of pixels.
 fn are_positive<const N: usize>(numbers: &[f64; N]) -> bool {
     numbers.iter().all(|number| number.is_finite() && *number > 0.0)
 }
 
-/// The error for a line of a header.
+/// Returns the error for an invalid header line.
 fn odd(line: &str) -> String {
     format!(
         "has the line \"{}\" in its header, whose numbers are out of range",
@@ -152,7 +152,7 @@ fn odd(line: &str) -> String {
     )
 }
 
-/// Width and height from the line before the rows.
+/// Parses width and height from the resolution line before the rows.
 fn size(line: &str) -> Result<[u32; 2], String> {
     let words: Vec<_> = line.split_whitespace().take(5).collect();
     let size = match words[..] {

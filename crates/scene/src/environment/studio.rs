@@ -1,7 +1,8 @@
-//! A photographer's studio: bright, neutral walls with soft boxes, and a round key light that casts a soft shadow.
+//! Photo studio: bright, neutral walls with soft boxes, and a round key light that casts a soft shadow.
 //!
-//! A grey card that faces the first view gets an irradiance of 1.05 π, so that it is displayed as what it is. On the ground
-//! the key gives a third of the light: its shadows are dark enough to be seen, and light enough to see in.
+//! A grey card that faces the first view gets an irradiance of 1.05 π, so that it is displayed at its own
+//! reflectance. On the ground the key gives a third of the light, so its shadows are dark enough to be
+//! visible and bright enough to show detail.
 
 use super::{
     cube_map,
@@ -11,24 +12,24 @@ use glam::{DVec3, Vec3};
 use half::f16;
 use std::sync::LazyLock;
 
-/// Texels along an edge of a face: edges of soft boxes are several wide.
+/// Texels along the edge of a face. The edges of soft boxes are several texels wide.
 const FACE: u32 = 64;
 
-/// Radiance of the walls, from the floor to the ceiling.
+/// Radiance of the walls, at the floor and at the ceiling.
 const WALLS: [f64; 2] = [0.35, 0.51];
 
-/// The direction to the key light, which has the left and the front in common with the largest soft box.
+/// Direction to the key light, from the left and the front like the largest soft box.
 const TO_KEY: Vec3 = Vec3::new(-0.6, 0.9, 0.8);
-/// Illuminance of a surface that faces it.
+/// Illuminance of a surface that faces the key light.
 const KEY_LUX: f32 = 2.09;
-/// Half its angular diameter, in degrees.
+/// Angular radius of the key light, in degrees.
 const KEY_RADIUS: f32 = 12.0;
 
-/// A rectangle of even light with soft edges.
+/// A rectangular area light of uniform radiance with soft edges.
 struct SoftBox {
-    /// The direction to its middle.
+    /// Direction to its centre.
     to_middle: DVec3,
-    /// Half of its width and of its height, in degrees.
+    /// Half its width and half its height, in degrees.
     half: [f64; 2],
     radiance: f64,
 }
@@ -40,7 +41,7 @@ const BOXES: [SoftBox; 4] = [
         half: [40.0, 32.0],
         radiance: 0.58,
     },
-    // To the left and to the right of the scene, high and narrow.
+    // To the left and to the right of the scene, tall and narrow.
     SoftBox {
         to_middle: DVec3::new(-1.0, 0.3, 0.45),
         half: [16.0, 42.0],
@@ -51,7 +52,7 @@ const BOXES: [SoftBox; 4] = [
         half: [12.0, 42.0],
         radiance: 1.15,
     },
-    // Behind the scene, for its outline.
+    // Behind the scene, as a rim light.
     SoftBox {
         to_middle: DVec3::new(0.35, 0.45, -1.0),
         half: [30.0, 10.0],
@@ -59,11 +60,11 @@ const BOXES: [SoftBox; 4] = [
     },
 ];
 
-/// Share of a soft box's half width in which its light fades, on either side of the edge.
+/// Width of the soft edge on either side, relative to the soft box's half width.
 const FADE: f64 = 0.15;
 
 impl SoftBox {
-    /// Radiance from a direction.
+    /// Returns the radiance from a direction.
     fn radiance(&self, direction: DVec3) -> f64 {
         let middle = self.to_middle.normalize();
         let up = if middle.y.abs() < 0.9 {
@@ -90,7 +91,7 @@ fn smooth_step(from: f64, to: f64, at: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// The key light.
+/// Returns the key light.
 pub fn key() -> Sun {
     Sun {
         to_sun: TO_KEY.normalize(),
@@ -99,7 +100,7 @@ pub fn key() -> Sun {
     }
 }
 
-/// The studio, as a cube map, which is made once. Its sun is the key light.
+/// Returns the studio as a cube map, which is generated once. Its sun is the key light.
 pub fn image() -> &'static EnvironmentImage {
     static IMAGE: LazyLock<EnvironmentImage> = LazyLock::new(made);
     &IMAGE
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
     use std::f64::consts::PI;
 
-    /// Irradiance by the walls and the boxes, and by the key.
+    /// Returns the irradiance from the walls and boxes, and from the key.
     fn irradiance(image: &EnvironmentImage, normal: DVec3) -> [f64; 2] {
         let size = image.width as usize;
         let angles = cube_map::solid_angles(size);
@@ -148,7 +149,8 @@ mod tests {
         [around.sum(), f64::from(key.illuminance.x) * cosine]
     }
 
-    /// The light that [`super`] promises: of a card that faces the first view, on the ground, and nowhere none.
+    /// Checks the irradiance that [`super`] promises, for a card that faces the first view, on the ground,
+    /// and nowhere zero.
     #[test]
     fn a_card_gets_the_light_that_shows_it_as_it_is() {
         let image = image();
@@ -166,7 +168,7 @@ mod tests {
         assert!(least > 0.35, "{all:?}");
     }
 
-    /// Each box reflects as a rectangle that ends within the picture, without a seam between faces.
+    /// Each box appears as a rectangle that ends within the environment, without seams between faces.
     #[test]
     fn boxes_are_bright_in_the_middle_and_end() {
         for of in &BOXES {

@@ -1,5 +1,5 @@
-//! The sun of an environment, which is too small and too bright for spherical harmonics and prefiltered
-//! cubes, becomes a light with shadows.
+//! Extraction of the sun from an environment as a light with shadows. The sun is too small and too bright for
+//! spherical harmonics and prefiltered cube maps.
 
 use super::{
     cube_map,
@@ -10,22 +10,22 @@ use glam::{DVec2, DVec3};
 use half::f16;
 use std::f64::consts::{PI, TAU};
 
-/// Angular radius of what counts as the sun, with its glare in the lens.
+/// Angular radius that counts as the sun, including lens glare.
 const REACH: f64 = 4.0 * PI / 180.0;
-/// Outer angular radius of the ring around it in which its surroundings are measured.
+/// Outer angular radius of the ring around the sun in which the background radiance is measured.
 const SURROUNDINGS: f64 = 6.0 * PI / 180.0;
-/// Angular radius that has most of a sun's light; a window or a bright cloud is larger.
+/// Angular radius that holds most of a sun's light. Windows and bright clouds are larger.
 const CORE: f64 = 1.5 * PI / 180.0;
-/// The least share of its light in that radius.
+/// Minimum share of the light within [`CORE`].
 const CORE_SHARE: f64 = 0.75;
-/// The least illuminance by a sun, as a share of the mean irradiance by all the rest.
+/// Minimum illuminance of a sun, relative to the mean irradiance of the rest.
 const LEAST_SHARE: f64 = 0.25;
-/// The widest texels, in radians, in which a sun can be told from something larger.
+/// Widest texels, in radians, in which a sun can be distinguished from larger light sources.
 const WIDEST_TEXEL: f64 = PI / 180.0;
 
 impl EnvironmentImage {
-    /// Moves the sun out of the texels, if there is one, into [`EnvironmentImage::sun`]; the radiance around
-    /// it replaces it. Every surface gets the same light as before.
+    /// Moves the sun, if there is one, from the texels into [`EnvironmentImage::sun`]. The background
+    /// radiance around it replaces it. The total light on any surface is unchanged.
     pub fn take_sun(&mut self) {
         let texel_angle = match self.shape {
             Shape::Equirectangular => PI / f64::from(self.height.max(1)),
@@ -40,7 +40,7 @@ impl EnvironmentImage {
         };
         let (peak, peak_luminance) = self.texels.iter().enumerate().fold((0, 0.0), brightest);
         let mean = f64::from(self.mean_luminance()) / f64::from(self.scale);
-        // Even if all texels within reach were as bright, they would be too dark for a sun.
+        // Early exit: a sun would be brighter even if all texels within reach had the peak luminance.
         if peak_luminance * TAU * (1.0 - REACH.cos()) < 0.5 * LEAST_SHARE * PI * mean {
             return;
         }
@@ -48,7 +48,7 @@ impl EnvironmentImage {
         let mut surroundings = DVec3::ZERO;
         let mut excess = DVec3::ZERO;
         let mut in_core = 0.0;
-        // The brightest texel may be at the sun's edge, so its centre is refined.
+        // The brightest texel may be at the edge of the sun, so its centre is refined iteratively.
         for _ in 0..3 {
             let (mut ring, mut ring_angle) = (DVec3::ZERO, 0.0);
             self.near(middle, SURROUNDINGS, |at, direction, solid_angle| {
@@ -95,8 +95,8 @@ impl EnvironmentImage {
         });
     }
 
-    /// Half the angular diameter of the sun at `middle`: that of an even disc whose inner half, by light,
-    /// covers the same solid angle. The glare in the lens is beyond it.
+    /// Returns the angular radius of the sun at `middle`. It is that of a uniform disc whose inner half of
+    /// the light covers the same solid angle. Lens glare lies outside.
     fn sun_radius(&self, middle: DVec3, surroundings: DVec3) -> f64 {
         let mut texels = Vec::new();
         self.near(middle, CORE, |at, direction, solid_angle| {
@@ -118,7 +118,7 @@ impl EnvironmentImage {
         (2.0 * inner / PI).sqrt()
     }
 
-    /// The direction of the centre of a texel.
+    /// Returns the direction to the centre of a texel.
     fn direction(&self, at: usize) -> DVec3 {
         let width = self.width as usize;
         let (x, y) = ((at % width) as f64 + 0.5, at / width);
@@ -136,7 +136,7 @@ impl EnvironmentImage {
         }
     }
 
-    /// Visits the texels within `angle` of the unit vector `middle`: index, direction, solid angle.
+    /// Visits the texels within `angle` of the unit vector `middle`, with index, direction and solid angle.
     fn near(&self, middle: DVec3, angle: f64, mut visit: impl FnMut(usize, DVec3, f64)) {
         let width = self.width as usize;
         let mut solid_angles = Vec::new();
@@ -165,7 +165,7 @@ impl EnvironmentImage {
     }
 }
 
-/// The radiance of a texel before the scale of the environment.
+/// Returns the radiance of a texel without the scale of the environment.
 fn radiance([r, g, b, _]: [f16; 4]) -> DVec3 {
     DVec3::new(r.into(), g.into(), b.into())
 }
@@ -174,8 +174,8 @@ fn radiance([r, g, b, _]: [f16; 4]) -> DVec3 {
 mod tests {
     use super::*;
 
-    /// A sky with a disc of `angle` (in degrees, from its middle) and `light` at `to_sun`, in a picture of
-    /// either shape.
+    /// Returns a sky with a disc at `to_sun`, in an image of either shape. `angle` is its radius in degrees,
+    /// and `light` its radiance.
     fn sky(shape: Shape, to_sun: DVec3, angle: f64, light: f64) -> EnvironmentImage {
         let (width, height) = match shape {
             Shape::Equirectangular => (720, 360),
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn a_sun_is_taken_out_and_no_light_is_lost() {
         for shape in [Shape::Equirectangular, Shape::Cube] {
-            // Across the seam of the picture, near a pole, anywhere.
+            // Across the seam of the image, near a pole, and at an arbitrary place.
             for to_sun in [
                 DVec3::new(-1.0, 0.4, 0.001),
                 DVec3::new(0.02, 1.0, 0.03),
@@ -229,7 +229,7 @@ mod tests {
                 let sun = parted.sun.unwrap();
                 let off = sun.to_sun.as_dvec3().dot(to_sun).min(1.0).acos();
                 assert!(off < 0.004, "{shape:?} {to_sun}: {off} rad off");
-                // To within half of a texel.
+                // Accurate to within half of a texel.
                 let wide = sun.radius.to_degrees();
                 assert!((0.55..=1.05).contains(&wide), "{shape:?} {to_sun}: {wide}°");
                 let brightest = parted.texels.iter().flatten().max_by(|a, b| a.total_cmp(b));
@@ -242,7 +242,7 @@ mod tests {
                 }
                 let (before, after) = (whole.mean_luminance(), parted.mean_luminance());
                 assert!((before / after - 1.0).abs() < 0.01, "{before} {after}");
-                // A second time changes nothing.
+                // Taking the sun again changes nothing.
                 let once = parted.clone();
                 parted.take_sun();
                 assert_eq!(parted, once);

@@ -1,23 +1,24 @@
-//! Rows of floats to texels in half floats: finite, not negative, and scaled down where there are too many.
+//! Conversion of rows of floats to half-float texels. Values are finite and not negative, and images with too
+//! many texels are scaled down.
 
 use half::f16;
 
-/// The largest half float.
+/// Largest half float.
 const LARGEST_HALF: f32 = 65504.0;
 
-/// The largest radiance that is kept: twice that of the sun's disc in cd/m². With it, half floats are 0.004
+/// Largest radiance that is kept: twice that of the sun's disc in cd/m². At this scale half floats are 0.004
 /// apart near 0.
 const LARGEST: f32 = LARGEST_HALF * 65536.0;
 
-/// The solid angle of a texel in row `y` of `height`, up to a factor: that of the ring is 2π (cos θ₁ − cos
-/// θ₂).
+/// Returns the solid angle of a texel in row `y` of `height`, up to a constant factor. A ring has the solid
+/// angle 2π (cos θ₁ − cos θ₂).
 pub(super) fn latitude_weight(y: u32, height: u32) -> f64 {
     let middle = (f64::from(y) + 0.5) / f64::from(height);
     (middle * std::f64::consts::PI).sin()
 }
 
-/// The solid angles of the texels in row `y` of a cube's face of `side`² texels: sums of those between each
-/// corner and the centre.
+/// Computes the solid angles of the texels in row `y` of a cube face with `side`² texels. They are sums of
+/// the solid angles between each corner and the centre.
 pub(super) fn cube_row_weights(side: u32, y: u32, out: &mut Vec<f64>) {
     let place = |at: u32| 2.0 * f64::from(at) / f64::from(side) - 1.0;
     let to_corner = |x: f64, y: f64| (x * y).atan2((x * x + y * y + 1.0).sqrt());
@@ -31,22 +32,23 @@ pub(super) fn cube_row_weights(side: u32, y: u32, out: &mut Vec<f64>) {
     }));
 }
 
-/// Collects rows from the top, of a picture or of six faces one after another. A row contributes to at most
-/// two rows of the result.
+/// Box filter that collects rows from the top, of an image or of six faces one after another. An input row
+/// contributes to at most two output rows.
 #[derive(Debug)]
 pub(super) struct Rows {
     input: [u32; 2],
     output: [u32; 2],
     out: Vec<[f32; 3]>,
-    /// Weighted sums and weights of the row that is being made.
+    /// Weighted sums and weights of the current output row.
     sums: Vec<[f64; 4]>,
-    /// The filled part of that row, in units of which an input row has `output[1]`, and an output row
-    /// `input[1]`.
+    /// Filled part of the current output row. In these units an input row has height `output[1]`, and an
+    /// output row `input[1]`.
     filled: u32,
 }
 
 impl Rows {
-    /// For pictures or faces of a size. The result has at most `most` texels along the longer side.
+    /// Creates an accumulator for images or faces of a size. The result has at most `most` texels along the
+    /// longer side.
     pub(super) fn new(size: [u32; 2], most: u32) -> Self {
         let longest = size[0].max(size[1]);
         let most = most.clamp(1, longest.max(1));
@@ -68,7 +70,8 @@ impl Rows {
         }
     }
 
-    /// Collects a whole picture, without a copy if it is small enough. `weight` is that of a row's texels.
+    /// Collects a whole image, without a copy if it is small enough. `weight` returns the weight of a row's
+    /// texels.
     pub(super) fn whole(
         size: [u32; 2],
         most: u32,
@@ -88,17 +91,17 @@ impl Rows {
         rows
     }
 
-    /// Whether rows are scaled down, so that weights matter.
+    /// True if rows are scaled down, so that weights matter.
     pub(super) fn shrinks(&self) -> bool {
         self.output != self.input
     }
 
-    /// Width and height of the result.
+    /// Returns the width and height of the result.
     pub(super) fn size(&self) -> [u32; 2] {
         self.output
     }
 
-    /// Adds a row; `weight` is the solid angle of a texel in it, up to a factor.
+    /// Adds a row. `weight` returns the solid angle of a texel in it, up to a constant factor.
     pub(super) fn push(&mut self, row: &[[f32; 3]], weight: impl Fn(usize) -> f64) {
         if !self.shrinks() {
             self.out.extend(row.iter().map(|texel| texel.map(sound)));
@@ -118,7 +121,7 @@ impl Rows {
         }
     }
 
-    /// Adds `part` of a row to the one that is being made.
+    /// Adds `part` of a row to the current output row.
     fn add(&mut self, row: &[[f32; 3]], part: u32, weight: &impl Fn(usize) -> f64) {
         let (taken, made) = (self.input[0], self.output[0]);
         let mut sums = self.sums.iter_mut();
@@ -146,7 +149,7 @@ impl Rows {
         }
     }
 
-    /// The texels, and the power of two that scales them.
+    /// Returns the texels and their scale, a power of two.
     pub(super) fn into_halves(self) -> (Vec<[f16; 4]>, f32) {
         let largest = self
             .out
@@ -161,25 +164,26 @@ impl Rows {
     }
 }
 
-/// A finite value that is not negative. Infinities are half floats that overflowed.
+/// Makes a value finite and not negative. Infinities come from half floats that overflowed.
 fn sound(value: f32) -> f32 {
     match value {
         f32::INFINITY => LARGEST_HALF,
         _ if value > 0.0 => value.min(LARGEST),
-        // NaN too.
+        // Negative values and NaN.
         _ => 0.0,
     }
 }
 
-/// The power of two that scales half floats to values up to `largest`: 1, unless that is too large for a half
-/// float, or so small that half floats lose digits (below 2⁻¹⁴; 1/16 is ten halvings above it).
+/// Returns the power of two that scales half floats to values up to `largest`. It is 1 unless `largest`
+/// exceeds half floats, or is so small that they lose digits. That happens below 2⁻¹⁴, and 1/16 is ten
+/// halvings above it.
 fn scale(largest: f32) -> f32 {
     let mut scale = 1.0;
     while largest > LARGEST_HALF * scale {
         scale *= 2.0;
     }
     if largest < 1.0 / 16.0 {
-        // Below 2⁻⁶⁴ all is black.
+        // Values below 2⁻⁶⁴ count as black.
         while largest < scale && scale > 2.0_f32.powi(-64) {
             scale /= 2.0;
         }
@@ -240,7 +244,7 @@ mod tests {
         }
     }
 
-    /// From 3 to 2 texels, the middle one counts half in each; the weights of both rows count.
+    /// In scaling from 3 to 2 texels, half of the middle texel goes to each. The weights of both rows count.
     #[test]
     fn boxes_share_texels_by_area_and_weight() {
         let mut rows = Rows::new([3, 2], 2);

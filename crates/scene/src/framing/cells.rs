@@ -1,59 +1,61 @@
-//! A coarse grid over a scene: which of its parts hang together, and whether it is a room that is closed to the outside.
+//! A coarse voxel grid over a scene. It finds the connected parts of the scene, and detects rooms that are
+//! closed to the outside.
 
 use crate::{animation::Pose, bounds::Aabb, deform::deformed, graph::Scene};
 use glam::{IVec3, Vec3};
 use std::ops::Range;
 
-/// Cells along the longest side of the scene.
+/// Number of cells along the longest side of the scene.
 const SIDE: i32 = 48;
 
-/// Samples of triangles, two a cell along each edge, in all. Past it, their middles stand for them: a file may hold
-/// millions of triangles that cross the whole scene.
+/// Maximum total number of triangle samples, of which each triangle has two per cell along each edge. Past
+/// it, one sample per triangle is used, because a file may have millions of triangles that cross the whole
+/// scene.
 const MOST_SAMPLES: usize = 20_000_000;
 
-/// Share of the surface that may lie outside of the first view.
+/// Maximum share of the surface area that may lie outside the first view.
 const STRAY_SHARE: f32 = 0.02;
 
-/// Share of the surface that faces the inside of a room. A car or a house has an outside as well.
+/// Minimum share of the surface that faces the inside of a room. A car or a house also has an outside.
 const INWARD_SHARE: f32 = 0.85;
 
-/// Share of the scene's box that the inside of a room fills.
+/// Minimum share of the scene's bounding box that the inside of a room fills.
 const ROOM_SHARE: f32 = 0.05;
 
-/// Diagonals of rooms and buildings in metres.
+/// Range of diagonals of rooms and buildings, in metres.
 const ROOM_DIAGONALS: Range<f32> = 4.0..1e4;
 
-/// Height of a room over its longer side.
+/// Maximum ratio of a room's height to its longer side.
 const MOST_ROOM_HEIGHT: f32 = 0.75;
 
-/// Metres from a floor to the eyes of a person.
+/// Height of a person's eyes above the floor, in metres.
 const EYE_HEIGHT: f32 = 1.6;
 
-/// What a cell holds.
+/// Surface data of a cell.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
-    /// True where a triangle passes through it, or has a corner there.
+    /// True if a triangle sample or a triangle corner lies in it.
     is_filled: bool,
-    /// Area of the surfaces in it, in square metres.
+    /// Surface area in it, in square metres.
     area: f32,
-    /// Sum of their normals, weighted by area.
+    /// Area-weighted sum of its normals.
     normal: Vec3,
-    /// Whether the outside reaches it.
+    /// True if it can be reached from outside through empty cells.
     is_outside: bool,
 }
 
-/// A scene in cells, with a border of empty ones.
+/// A scene in cells, with a border of empty cells.
 #[derive(Debug)]
 pub(crate) struct Cells {
     cells: Vec<Cell>,
     size: IVec3,
-    /// Corner of the first cell.
+    /// Minimum corner of the first cell.
     min: Vec3,
-    /// Metres along the side of a cell.
+    /// Side of a cell in metres.
     side: f32,
 }
 
-/// A place inside of a room, and a direction to look in.
+/// Viewpoint inside a room.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Inside {
     pub(crate) eye: Vec3,
@@ -61,7 +63,7 @@ pub(crate) struct Inside {
 }
 
 impl Cells {
-    /// Of the scene in `pose`, which fills `bounds`; `None` where nothing has an extent.
+    /// Voxelizes the scene in `pose`, whose bounds are `bounds`. Returns `None` if the scene has no extent.
     pub(crate) fn new(scene: &Scene, pose: &Pose, bounds: Aabb) -> Option<Self> {
         let extent = bounds.max - bounds.min;
         let side = extent.max_element() / SIDE as f32;
@@ -97,7 +99,7 @@ impl Cells {
         let count = steps * (steps + 1) / 2;
         *samples += count;
         let share = 0.5 * doubled / count as f32;
-        // No sample may come as near to the corners as to be in their cells.
+        // Corners are filled explicitly, because samples may fall into other cells.
         for corner in [a, b, c] {
             let at = self.index(self.cell_of(corner));
             self.cells[at].is_filled = true;
@@ -114,7 +116,8 @@ impl Cells {
         }
     }
 
-    /// Metres along the sides of all cells but the border, up to a cell longer than those of the scene.
+    /// Returns the size of the grid without its border, in metres. It exceeds that of the scene by up to a
+    /// cell.
     fn extent(&self) -> Vec3 {
         self.side * (self.size - 2).as_vec3()
     }
@@ -142,7 +145,8 @@ impl Cells {
         cell.cmpge(IVec3::ZERO).all() && cell.cmplt(self.size).all()
     }
 
-    /// The cells that can be reached from `start` through neighbours that `passes` holds for.
+    /// Flood fill: returns the cells that can be reached from `start` through neighbours for which `passes`
+    /// holds.
     fn connected(
         &self,
         start: usize,
@@ -170,7 +174,7 @@ impl Cells {
         found
     }
 
-    /// Marks what the border reaches through empty cells.
+    /// Marks the cells that can be reached from the border through empty cells.
     fn reach_outside(&mut self) {
         let mut seen = vec![false; self.cells.len()];
         for at in self.connected(0, &sides(), &mut seen, |cell| !cell.is_filled) {
@@ -178,8 +182,8 @@ impl Cells {
         }
     }
 
-    /// Ranges of `positions` without those that lie in small parts far from the rest, such as a piece beside its chess
-    /// board; `None` where there are none.
+    /// Returns the ranges of `positions` that belong to the main part of the scene. Small parts far from the
+    /// rest are left out, such as a piece beside its chess board. Returns `None` if there are none.
     pub(crate) fn main_part(&self, positions: &[Vec3]) -> Option<Vec<Range<usize>>> {
         let mut seen = vec![false; self.cells.len()];
         let mut parts = Vec::new();
@@ -215,9 +219,9 @@ impl Cells {
         Some(ranges)
     }
 
-    /// A view of the inside, where the scene is a room: of the size and the shape of one, nothing from outside reaches it,
-    /// and it has hardly a surface that faces the outside. An object whose triangles are wound the wrong way faces its
-    /// inside too, and is to be seen from outside.
+    /// Returns a viewpoint inside if the scene is a room. A room has the size and shape of one, cannot be
+    /// reached from outside, and has hardly any surface that faces outside. An object with inverted winding
+    /// also faces its inside, but must be seen from outside.
     pub(crate) fn inside(&self) -> Option<Inside> {
         let extent = self.extent();
         let is_like_a_room =
@@ -256,8 +260,8 @@ impl Cells {
         is_room.then(|| self.widest_view(&room)).flatten()
     }
 
-    /// The place in `room`, away from walls and at the height of a person's eyes where there is a floor below, from which
-    /// most is seen.
+    /// Finds the viewpoint in `room` with the widest view. Candidates keep their distance from walls. Those
+    /// at eye height above a floor are preferred.
     fn widest_view(&self, room: &[usize]) -> Option<Inside> {
         let is_free = |cell: IVec3, clearance: i32| {
             let steps = neighbours().into_iter().map(|step| step * clearance);
@@ -295,7 +299,8 @@ impl Cells {
         best.map(|(_, inside)| inside)
     }
 
-    /// Metres from the middle of `cell` along `direction` to the next surface, or out of the grid.
+    /// Returns the distance in metres from the centre of `cell` along `direction` to the next surface, or to
+    /// the end of the grid.
     fn distance(&self, cell: IVec3, direction: Vec3) -> f32 {
         let from = self.center(cell);
         let step = 0.5 * self.side;
@@ -311,11 +316,11 @@ impl Cells {
     }
 }
 
-/// Places that are tried, and directions from each.
+/// Maximum number of candidate positions, and number of directions at each.
 const MOST_PLACES: usize = 300;
 const TURNS: u32 = 16;
 
-/// The neighbours that share a side.
+/// Returns the offsets of the neighbours that share a face.
 fn sides() -> [IVec3; 6] {
     [
         IVec3::X,
@@ -327,7 +332,7 @@ fn sides() -> [IVec3; 6] {
     ]
 }
 
-/// The cell, and all that touch it.
+/// Returns the offsets of the cell itself and all cells that touch it.
 fn neighbours() -> [IVec3; 27] {
     std::array::from_fn(|i| {
         let i = i as i32;
@@ -340,7 +345,7 @@ mod tests {
     use super::*;
     use crate::{Mesh, Node, Primitive};
 
-    /// Boxes of 12 triangles; those of negative size face their inside.
+    /// Returns a scene of boxes of 12 triangles each. Boxes of negative size face their inside.
     fn scene(boxes: &[(Vec3, Vec3)]) -> Scene {
         let mut primitive = Primitive::default();
         for (center, half) in boxes {
@@ -399,13 +404,13 @@ mod tests {
         assert_eq!(main_part(&[board, piece(3.0, 0.5)]), None, "large");
         assert_eq!(main_part(&[board, piece(1.02, 0.05)]), None, "near");
         assert_eq!(main_part(&[board]), None);
-        // Wherever it lies in its cells, none of its corners is left behind.
+        // Wherever the piece lies in its cells, all of its corners are left out.
         for step in 0..40 {
             let x = 3.0 + 0.0037 * step as f32;
             let corners = main_part(&[board, piece(x, 0.02 + 0.0011 * step as f32)]);
             assert_eq!(corners, Some(vec![[0, 8]]), "{step}");
         }
-        // Many small parts are what there is.
+        // A scene of many small parts has no main part.
         let houses: Vec<_> = (0..60).map(|i| piece(i as f32, 0.1)).collect();
         assert_eq!(main_part(&houses), None);
     }
@@ -420,7 +425,7 @@ mod tests {
         assert!(inside.eye.abs().cmplt(half).all(), "{inside:?}");
         let height = inside.eye.y + 2.0;
         assert!((1.0..2.5).contains(&height), "{inside:?}");
-        // It looks across the room, not at the next wall.
+        // The viewpoint looks across the room, not at the nearest wall.
         let ahead = (-inside.eye).dot(inside.direction);
         assert!(ahead > 2.0, "{inside:?}");
 

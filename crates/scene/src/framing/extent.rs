@@ -1,36 +1,37 @@
-//! The size of a scene, and the origin of its coordinates.
+//! Size of a scene, and the origin of its coordinates.
 
 use crate::bounds::Aabb;
 use glam::Vec3;
 
-/// Half the diagonal in metres, never zero: a point gets the resolution of its coordinates.
+/// Returns half the diagonal in metres, which is never zero. For a point it is the resolution of its
+/// coordinates.
 pub fn extent(bounds: Aabb) -> f32 {
     let bounds = or_nothing(bounds);
     let radius = bounds.radius().max(bounds.center().length() * 1e-5);
     radius.clamp(1e-9, f32::MAX.sqrt())
 }
 
-/// The bounds that stand in for those of an empty scene.
+/// Bounds that replace those of an empty scene.
 pub(super) const NOTHING: Aabb = Aabb {
     min: Vec3::splat(-0.5),
     max: Vec3::splat(0.5),
 };
 
-/// `bounds`, or a cube of 1 m where they are empty.
+/// Returns `bounds`, or a cube of 1 m if they are empty.
 pub fn or_nothing(bounds: Aabb) -> Aabb {
     if bounds.is_empty() { NOTHING } else { bounds }
 }
 
-/// The origin for coordinates of a scene with these bounds: the world's, and so the files' coordinates,
-/// unless the scene is small and far from it. There f32 has no room for its detail, and the origin is the
-/// scene's centre.
+/// Returns the origin for the coordinates of a scene with these bounds. It is the world origin, which keeps
+/// the coordinates of the files, unless the scene is small and far from it. Then f32 would lose its detail,
+/// and the origin is the scene's centre.
 pub fn origin(bounds: Aabb) -> Vec3 {
     let center = bounds.center();
     let is_far = center.is_finite() && center.abs().max_element() > 64.0 * bounds.radius();
     if is_far { center } else { Vec3::ZERO }
 }
 
-/// Distance in metres from `point` to the box; 0 inside.
+/// Returns the distance in metres from `point` to the box; 0 inside.
 pub fn distance(bounds: Aabb, point: Vec3) -> f32 {
     point.max(bounds.min).min(bounds.max).distance(point)
 }

@@ -1,29 +1,30 @@
-//! The ground below a scene: where it lies, and whether the scene has a floor of its own.
+//! Ground plane below a scene, and detection of scenes that have a floor of their own.
 
 use super::extent::extent;
 use crate::{animation::Pose, bounds::Aabb, deform::deformed, graph::Scene, settings::GroundMode};
 use glam::{DVec3, Vec2, Vec3};
 
-/// Radius within which the ground is seen, in radii of the scene: as long as the shadow of what is as tall as
-/// the scene's diagonal, in a sun 14° above the horizon. The far plane of every view is beyond it.
+/// Radius of the visible ground, relative to that of the scene. It holds the shadow of an object as tall as
+/// the scene's diagonal, with the sun 14° above the horizon. The far plane of every view lies beyond it.
 const REACH: f32 = 4.0;
-/// How far below the scene's foot it lies, in radii of the scene: not in the faces that a scene stands on.
+/// Distance of the ground below the scene, in radii of the scene. It avoids z-fighting with the faces that a
+/// scene stands on.
 const BELOW: f32 = 2e-4;
 
-/// A horizontal plane at the foot of a scene, on which its shadows fall.
+/// Horizontal plane below a scene, which receives its shadows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ground {
-    /// The point of it below the scene's middle, in metres.
+    /// Point of the plane below the scene's centre, in metres.
     pub middle: DVec3,
-    /// Radius in metres within which it is seen.
+    /// Radius in metres within which it is visible.
     pub reach: f32,
-    /// Metres from a line of its grid to the next, a power of ten; 0 without a grid. Every tenth line is
-    /// stronger, and ten finer ones are seen from close by.
+    /// Distance of its grid lines in metres, a power of ten; 0 without a grid. Every tenth line is stronger,
+    /// and ten finer ones are visible from close by.
     pub spacing: f32,
 }
 
 impl Ground {
-    /// Below what fills `bounds`; `None` where nothing does.
+    /// Places the ground below `bounds`. Returns `None` if they are empty.
     pub fn below(bounds: Aabb) -> Option<Self> {
         let radius = extent(bounds);
         let foot = bounds.center().with_y(bounds.min.y - BELOW * radius);
@@ -35,7 +36,8 @@ impl Ground {
         (!bounds.is_empty() && foot.is_finite() && ground.reach.is_finite()).then_some(ground)
     }
 
-    /// As `mode` asks for it, below a scene that may have a floor of its own.
+    /// Returns the ground in the form that `mode` asks for, if any, below a scene that may have a floor of
+    /// its own.
     pub fn shown(self, mode: GroundMode, has_floor: bool) -> Option<Self> {
         let lines = 10f32.powf((self.reach / REACH).log10().floor());
         match mode {
@@ -49,7 +51,7 @@ impl Ground {
         }
     }
 
-    /// The box around what is seen of it.
+    /// Returns the bounding box of its visible part.
     pub fn bounds(&self) -> Aabb {
         let half = Vec3::new(self.reach, 0.0, self.reach);
         Aabb {
@@ -58,9 +60,9 @@ impl Ground {
         }
     }
 
-    /// Distance of the grid's lines, as people say it: "10 cm"; `None` without a grid.
+    /// Formats the distance of the grid lines with a unit, such as "10 cm". Returns `None` without a grid.
     pub fn spacing_text(&self) -> Option<String> {
-        // A power of ten, which f32 may have rounded.
+        // The spacing is a power of ten, which f32 may have rounded.
         let exponent = self.spacing.log10().round() as i32;
         let (unit, shift) = match exponent {
             ..=-4 => return (self.spacing > 0.0).then(|| format!("{:.0e} m", self.spacing)),
@@ -72,7 +74,7 @@ impl Ground {
         Some(format!("{} {unit}", 10f32.powi(exponent + shift).round()))
     }
 
-    /// The same ground, with the origin of coordinates moved by −`offset`.
+    /// Returns the ground translated by `offset`.
     pub fn moved(self, offset: Vec3) -> Self {
         Self {
             middle: self.middle + offset.as_dvec3(),
@@ -81,13 +83,13 @@ impl Ground {
     }
 }
 
-/// Cells along each side of the map of a scene's floor.
+/// Number of cells along each side of the floor map.
 const CELLS: usize = 24;
-/// Cells that triangles are looked up in, together; past it, their middles stand for them. A file may hold millions of
-/// triangles that cover all of it.
+/// Maximum total number of cells that triangles are tested against. Past it, only the centroid of a triangle
+/// is used, because a file may have millions of triangles that cover the whole map.
 const MOST_LOOKUPS: usize = 50_000_000;
 
-/// What a map of the scene from above shows in a cell.
+/// Cell of a height map seen from above.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     /// Height of the lowest surface that faces up.
@@ -96,9 +98,10 @@ struct Cell {
     lowest: f32,
 }
 
-/// Whether a scene within `bounds` stands on a floor of its own: over four fifths of its footprint, surfaces
-/// that face up lie in its lowest fifth; or it is one sheet, such as a terrain, that has nothing below it. What
-/// is taller than it is wide stands on a base, past which its shadow falls.
+/// True if a scene within `bounds` stands on a floor of its own. Over four fifths of its footprint, surfaces
+/// that face up must lie in its lowest fifth. Alternatively it is a single sheet with nothing below it, such
+/// as a terrain. A scene that is taller than wide stands on a base and casts its shadow beyond it, so it
+/// needs a ground.
 pub(crate) fn has_floor(scene: &Scene, pose: &Pose, bounds: Aabb) -> bool {
     let size = bounds.max - bounds.min;
     let height = size.y;
@@ -119,7 +122,7 @@ pub(crate) fn has_floor(scene: &Scene, pose: &Pose, bounds: Aabb) -> bool {
     of_all(floors) > 0.8 || is_sheet
 }
 
-/// What is seen of the scene from above in each cell of its footprint.
+/// Rasterizes a height map of the scene from above, in cells of its footprint.
 fn map(scene: &Scene, pose: &Pose, bounds: Aabb) -> Vec<Cell> {
     let nothing = Cell {
         floor: f32::INFINITY,
@@ -171,7 +174,7 @@ fn map(scene: &Scene, pose: &Pose, bounds: Aabb) -> Vec<Cell> {
                 y += 1.0;
             }
             if !is_seen {
-                // It is smaller than a cell: its middle stands for it.
+                // The triangle is smaller than a cell, so its centroid represents it.
                 let middle = ((p + q + r) / 3.0).floor().clamp(Vec2::ZERO, Vec2::splat(last));
                 see(middle.x, middle.y, (a.y + b.y + c.y) / 3.0);
             }
@@ -186,7 +189,7 @@ mod tests {
     use crate::{Mesh, Node, Primitive, Transform};
     use glam::Mat4;
 
-    /// A scene of triangles.
+    /// Returns a scene of triangles.
     fn scene(positions: Vec<Vec3>, transform: Mat4) -> Scene {
         let corners: Vec<u32> = (0..positions.len() as u32).collect();
         let primitive = Primitive {
@@ -215,7 +218,7 @@ mod tests {
         has_floor(&scene, &pose, bounds)
     }
 
-    /// A rectangle at `height` that faces up, or down.
+    /// Returns a rectangle at `height` that faces up or down.
     fn slab(half: f32, height: f32, up: bool) -> Vec<Vec3> {
         let corner = |x: f32, z: f32| Vec3::new(x * half, height, z * half);
         let mut corners = vec![
@@ -235,7 +238,7 @@ mod tests {
     #[test]
     fn floors_are_told_from_things() {
         let floor = || slab(2.0, 0.0, true);
-        // A closed body, whose top is as wide as its foot.
+        // A closed body whose top is as wide as its foot.
         let block = |foot: f32| [slab(1.0, foot, false), slab(1.0, foot + 2.0, true)].concat();
         let on_a_floor = || [floor(), block(0.5)].concat();
         let hills = |up: bool| -> Vec<Vec3> {
@@ -253,17 +256,17 @@ mod tests {
         assert!(!stands_on_its_own(block(0.0), same));
         assert!(!stands_on_its_own(hills(false), same));
         assert!(!stands_on_its_own(Vec::new(), same));
-        // A table: its top is wide, and not at its foot.
+        // The top of a table is wide but not at its foot.
         let table = [block(0.0), slab(0.1, -3.0, false)].concat();
         assert!(!stands_on_its_own(table, same));
         // A pillar on a base.
         let pillar = slab(0.2, 6.0, true);
         assert!(!stands_on_its_own([floor(), pillar].concat(), same));
-        // A floor in a corner of a large scene is no floor of the scene.
+        // A floor in a corner of a large scene is not the floor of the scene.
         let mut corner = floor();
         corner.extend(slab(0.1, 1.0, true).into_iter().map(|p| p + 20.0));
         assert!(!stands_on_its_own(corner, same));
-        // A mirrored node turns its triangles over once more.
+        // A mirrored node flips the winding of its triangles once more.
         let mirror = Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
         assert!(stands_on_its_own(floor(), mirror));
         assert!(!stands_on_its_own(block(0.0), mirror));

@@ -1,4 +1,4 @@
-//! The camera of the first view, and its clip planes.
+//! Camera of the first view, and its clip planes.
 
 use super::{
     extent::{NOTHING, distance, extent, or_nothing},
@@ -7,39 +7,39 @@ use super::{
 use crate::{Result, animation::Pose, bounds::Aabb, camera::Projection, graph::Scene, settings};
 use glam::{Mat4, Vec3};
 
-/// The direction from a framed scene to the eye: from the front, a little from the right and from above.
+/// Direction from a framed scene to the eye: from the front, slightly from the right and from above.
 const FRAMING_DIRECTION: Vec3 = Vec3::new(0.62, 0.42, 1.0);
 
-/// The margin around a framed scene, as a share of the picture.
+/// Margin around a framed scene, as a fraction of the image.
 const FRAMING_MARGIN: f32 = 0.06;
 
 /// A camera without its clip planes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Viewpoint {
-    /// The camera, looking along its −Z; rotation and translation only.
+    /// Camera transform without scale. The camera looks along its −Z.
     pub world_from_view: Mat4,
-    /// Its projection.
+    /// Projection of the camera.
     pub projection: Projection,
 }
 
-/// The first view, as far as the command line sets it.
+/// Settings of the first view from the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Look {
-    /// Position of the eye.
+    /// Eye position.
     pub eye: Option<Vec3>,
-    /// The point that it looks at.
+    /// Look-at point.
     pub target: Option<Vec3>,
-    /// A whole view, in place of both.
+    /// Complete view, which overrides both.
     pub view: Option<Viewpoint>,
 }
 
 impl Viewpoint {
-    /// The first view: `look` if it sets something, else the camera that `config` names, else one that frames
-    /// `points`, the positions of the scene in `pose`.
+    /// Returns the first view. It comes from `look` if that is set, else from the camera that `config` names.
+    /// Otherwise it frames `points`, the positions of the scene in `pose`.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`](crate::Error::NotFound) when the scene has no such camera.
+    /// [`Error::NotFound`](crate::Error::NotFound) if the scene has no such camera.
     pub fn first(
         scene: &Scene,
         pose: &Pose,
@@ -75,7 +75,7 @@ impl Viewpoint {
         })
     }
 
-    /// A view from `eye` along `direction`, with `up` as far up as possible.
+    /// Creates a view from `eye` along `direction`, with `up` as far up as possible.
     pub fn looking(eye: Vec3, direction: Vec3, up: Vec3, projection: Projection) -> Self {
         let back = -direction.normalize_or(Vec3::NEG_Z);
         let right = up
@@ -95,12 +95,13 @@ impl Viewpoint {
         }
     }
 
-    /// A view that centres `points` and fits them into a picture of this `aspect` (width over height).
+    /// Creates a view that centres `points` and fits them into an image of this aspect ratio (width over
+    /// height).
     pub fn framing(points: &[Vec3], projection: Projection, aspect: f32) -> Self {
         Self::framing_from(points, FRAMING_DIRECTION, Vec3::Y, projection, aspect)
     }
 
-    /// As [`Self::framing`], seen from `direction` (from the scene to the eye), with `up` as far up as
+    /// Like [`Self::framing`], seen from `direction` (from the scene to the eye), with `up` as far up as
     /// possible.
     pub fn framing_from(
         points: &[Vec3],
@@ -115,9 +116,9 @@ impl Viewpoint {
         let mut view = Self::looking(bounds.center(), -direction, up, projection);
         let view_from_world = view.world_from_view.inverse();
         let room = 1.0 - FRAMING_MARGIN;
-        // A point lies inside the picture's right edge while x − eye.x ≤ slope (eye.z − z), and so on for the
-        // other edges. So the farthest point along each edge's normal says where that edge has to be, and two
-        // edges where the eye has to be.
+        // A point lies within the right edge of the image while x − eye.x ≤ slope (eye.z − z), and likewise
+        // for the other edges. So the extreme point along each edge's normal determines that edge, and two
+        // opposite edges determine the eye.
         let slope = match projection {
             Projection::Perspective { fov_y } => (fov_y * 0.5).tan() * room,
             Projection::Orthographic { .. } => 0.0,
@@ -144,7 +145,7 @@ impl Viewpoint {
                 2.0 * extent
             }
         };
-        // Points on a line towards the eye need no room at all.
+        // Points on a line towards the eye have no extent in the image.
         let mut eye = Vec3::new(
             (right - left) * 0.5,
             (top - bottom) * 0.5,
@@ -160,11 +161,11 @@ impl Viewpoint {
         view
     }
 
-    /// The camera of the file with this index; `None` when no node carries it.
+    /// Returns the view of a camera of the file, or `None` if no node carries it.
     pub fn of_camera(scene: &Scene, pose: &Pose, camera: usize) -> Option<Self> {
         let node = scene.nodes.iter().position(|n| n.camera == Some(camera))?;
         let world_from_node = pose.world_from_node.get(node)?;
-        // Cameras have no scale, and a mirrored one would flip the picture.
+        // Rebuilt without scale, because a mirrored camera would flip the image.
         let world_from_node = world_from_node.as_mat4();
         Some(Self::looking(
             world_from_node.w_axis.truncate(),
@@ -174,14 +175,14 @@ impl Viewpoint {
         ))
     }
 
-    /// The same viewpoint, in coordinates that begin at `origin`.
+    /// Returns the same viewpoint relative to `origin`.
     pub fn counted_from(mut self, origin: Vec3) -> Self {
         self.world_from_view.w_axis -= origin.extend(0.0);
         self
     }
 
-    /// The same viewpoint where coordinates have begun at `origin`, and the metres from its eye, which f32 has rounded,
-    /// to where the eye is.
+    /// Converts a viewpoint relative to `origin` to world space. Returns it with the rounding error of its
+    /// f32 eye: exact position minus rounded one, in metres.
     pub fn in_world(mut self, origin: Vec3) -> (Self, Vec3) {
         let exact = self.eye().as_dvec3() + origin.as_dvec3();
         let rounded = exact.as_vec3();
@@ -189,26 +190,27 @@ impl Viewpoint {
         (self, (exact - rounded.as_dvec3()).as_vec3())
     }
 
-    /// Position of the eye.
+    /// Returns the eye position.
     pub fn eye(&self) -> Vec3 {
         self.world_from_view.w_axis.truncate()
     }
 
-    /// The direction of view.
+    /// Returns the view direction.
     pub fn forward(&self) -> Vec3 {
         -self.world_from_view.z_axis.truncate()
     }
 
-    /// This view, which holds `points`, unless it is hardly closer to them than `other`.
+    /// Returns this view of `points`, unless it is hardly closer to them than `other`, which is returned
+    /// then.
     pub(crate) fn or_if_not_closer(self, other: Self, points: &[Vec3]) -> Self {
-        /// Share of the distance that it has to be closer than.
+        /// Maximum ratio of the distances at which the closer view is used.
         const CLOSER: f32 = 0.97;
         let middle = Aabb::of(points.iter().copied()).center();
         let [own, others] = [self, other].map(|view| view.eye().distance(middle));
         if own < CLOSER * others { self } else { other }
     }
 
-    /// Whether `point` lies in a picture of this `aspect`, if nothing hides it.
+    /// True if `point` lies within the image of this aspect ratio, ignoring occlusion.
     pub fn sees(&self, point: Vec3, aspect: f32) -> bool {
         let seen = self.world_from_view.inverse().transform_point3(point);
         let half_height = match self.projection {
@@ -218,14 +220,15 @@ impl Viewpoint {
         seen.z < 0.0 && seen.y.abs() < half_height && seen.x.abs() < aspect * half_height
     }
 
-    /// Near and far planes in metres that enclose `bounds`, with room for what moves a little out of them.
+    /// Returns near and far planes in metres that enclose `bounds`, with margin for objects that move
+    /// slightly out of them.
     ///
-    /// `focus` is the distance in metres to the point that is looked at, which is never clipped. Nor is
-    /// `ground`.
+    /// `focus` is the distance in metres to the look-at point, which is never clipped. `ground` is never
+    /// clipped either.
     pub fn clip_planes(&self, bounds: Aabb, focus: f32, ground: Option<&Ground>) -> (f32, f32) {
         let bounds = or_nothing(bounds);
         let reach = bounds.center().distance(self.eye()) + extent(bounds);
-        // Depth is reversed floats: a near plane this close costs no precision far away.
+        // With reversed floating-point depth, a near plane this close costs no precision at a distance.
         let least = reach * 1e-7;
         let near = (distance(bounds, self.eye()) * 0.1).max(least);
         let to_ground = ground.map_or(f32::INFINITY, |g| distance(g.bounds(), self.eye()));
@@ -234,11 +237,11 @@ impl Viewpoint {
     }
 }
 
-/// Moves `eye` sideways until `points` are centred in the picture, by Newton's method on the sum of the
-/// greatest and the least tangent along each axis.
+/// Moves `eye` sideways until `points` are centred in the image. Applies Newton's method to the sum of the
+/// largest and the smallest tangent along each axis.
 fn centered(points: &[Vec3], view_from_world: &Mat4, mut eye: Vec3) -> Vec3 {
     for _ in 0..4 {
-        // For each axis the greatest and the least tangent, and how far away they are.
+        // The largest and the smallest tangent along each axis, each with its depth.
         let mut ends = [[(f32::NEG_INFINITY, 1.0), (f32::INFINITY, 1.0)]; 2];
         for point in points {
             let p = view_from_world.transform_point3(*point) - eye;
@@ -275,8 +278,8 @@ mod tests {
         }
     }
 
-    /// From a millimetre to 100 km, wide and tall, near the origin and off it: all corners inside the picture
-    /// and between the planes, and the picture well filled.
+    /// Framing holds every corner within the image and between the clip planes, and fills the image well.
+    /// Tested from a millimetre to 100 km, for wide and tall boxes, near the origin and off it.
     #[test]
     fn framing_holds_every_corner_at_every_scale() {
         for scale in [1e-3, 1.0, 1e5] {

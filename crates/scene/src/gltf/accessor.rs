@@ -1,4 +1,4 @@
-//! Accessors. Opening one checks everything, so that reading an element cannot fail.
+//! Accessors. Opening one validates everything, so that reading an element cannot fail.
 
 use super::file::File;
 use crate::{Result, files::Bytes};
@@ -15,29 +15,29 @@ use std::{borrow::Cow, ops::Range, rc::Rc};
 pub(super) struct Accessor<'a> {
     /// Number of elements.
     pub(super) count: usize,
-    /// Number of components of an element.
+    /// Number of components in an element.
     pub(super) components: usize,
     pub(super) component: ComponentType,
     normalized: bool,
     stride: usize,
-    /// The bytes from the first element on; `None` reads as zeros.
+    /// Bytes from the first element on. `None` reads as zeros.
     data: Option<Cow<'a, [u8]>>,
     sparse: Option<Sparse<'a>>,
 }
 
-/// Elements that replace others (glTF 2.0, 3.6.2.3).
+/// Sparse elements, which replace others (glTF 2.0, 3.6.2.3).
 #[derive(Debug)]
 struct Sparse<'a> {
-    /// Indices of the elements, strictly increasing.
+    /// Indices of the replaced elements, strictly increasing.
     indices: Rc<[u32]>,
-    /// Values of the elements, tightly packed.
+    /// Replacement values, tightly packed.
     values: &'a [u8],
 }
 
-/// Component types of vertex indices.
+/// Component types that vertex indices may have.
 pub(super) const UNSIGNED: [ComponentType; 3] = [ComponentType::U8, ComponentType::U16, ComponentType::U32];
 
-/// Every component type.
+/// All component types.
 pub(super) const ANY: [ComponentType; 6] = [
     ComponentType::I8,
     ComponentType::U8,
@@ -59,8 +59,8 @@ fn components_of(kind: Type) -> usize {
 }
 
 impl<'a> Accessor<'a> {
-    /// Opens accessor `index`, which must have one of the types `kinds` and of the component types
-    /// `components`. `user` names what refers to it.
+    /// Opens accessor `index`. Its type must be in `kinds` and its component type in `components`. `user`
+    /// names the object that refers to it, for messages.
     pub(super) fn open(
         file: &'a File<'_>,
         index: usize,
@@ -138,7 +138,7 @@ impl<'a> Accessor<'a> {
         Ok(accessor)
     }
 
-    /// Accessor `index` with zeros for its elements.
+    /// Opens accessor `index` without its data, so that all of its elements are zeros.
     pub(super) fn declared(
         file: &File<'_>,
         index: usize,
@@ -156,13 +156,13 @@ impl<'a> Accessor<'a> {
             let name = |kind: &Type| format!("{kind:?}").to_uppercase();
             let wanted: Vec<String> = kinds.iter().map(name).collect();
             return Err(fail(format!(
-                "is {} of {component:?}, where {} of {components:?} belongs",
+                "is {} of {component:?}; expected {} of {components:?}",
                 name(&kind),
                 wanted.join(" or ")
             )));
         }
         let count = usize::try_from(json.count.0)
-            .map_err(|_| fail("has a count past what memory can hold".into()))?;
+            .map_err(|_| fail("has a count that does not fit into memory".into()))?;
         Ok(Self {
             count,
             components: components_of(kind),
@@ -174,29 +174,29 @@ impl<'a> Accessor<'a> {
         })
     }
 
-    /// Whether the file has its elements; else all but the sparse ones are zeros.
+    /// True if the file has the dense elements. Otherwise all but the sparse ones are zeros.
     pub(super) fn has_data(&self) -> bool {
         self.data.is_some()
     }
 
-    /// Whether the file has none of its elements, so that all are zeros.
+    /// True if the file has neither dense nor sparse elements, so that all are zeros.
     pub(super) fn is_zero(&self) -> bool {
         self.data.is_none() && self.sparse.is_none()
     }
 
-    /// Gives a declared accessor its elements: as many as it declares, tightly packed.
+    /// Sets the elements of a declared accessor. `bytes` must hold as many as it declares, tightly packed.
     pub(super) fn hold(&mut self, bytes: Vec<u8>) {
         self.data = Some(Cow::Owned(bytes));
     }
 
-    /// Reads integers as fractions of their range, whatever the file says: for attributes that are always
-    /// normalised.
+    /// Reads integers as fractions of their range even if the file does not say so. Used for attributes that
+    /// are always normalised.
     pub(super) fn normalized(mut self) -> Self {
         self.normalized = true;
         self
     }
 
-    /// The bytes of element `index`, or `None` for zeros.
+    /// Returns the bytes of element `index`, or `None` for zeros.
     fn element(&self, index: usize) -> Option<&[u8]> {
         if let Some(sparse) = &self.sparse
             && let Ok(index) = u32::try_from(index)
@@ -208,7 +208,8 @@ impl<'a> Accessor<'a> {
         self.data.as_ref().map(|data| &data[index * self.stride..])
     }
 
-    /// The components of element `index`, which is below `count`; those past the element's own are zero.
+    /// Returns the components of element `index`, which must be below `count`. Components that the element
+    /// does not have are zero.
     pub(super) fn floats<const N: usize>(&self, index: usize) -> [f32; N] {
         let mut out = [0.0; N];
         if let Some(bytes) = self.element(index) {
@@ -222,7 +223,7 @@ impl<'a> Accessor<'a> {
         out
     }
 
-    /// The components of element `index` of an unsigned accessor.
+    /// Returns the components of element `index` of an unsigned accessor.
     pub(super) fn integers<const N: usize>(&self, index: usize) -> [u32; N] {
         let mut out = [0; N];
         if let Some(bytes) = self.element(index) {
@@ -262,13 +263,13 @@ fn unsigned(component: ComponentType, bytes: &[u8]) -> u32 {
     }
 }
 
-/// `offset..offset + length`, if that can be addressed.
+/// Returns `offset..offset + length`, or `None` if it exceeds the address space.
 pub(super) fn byte_range(offset: u64, length: u64) -> Option<Range<usize>> {
     let end = usize::try_from(offset.checked_add(length)?).ok()?;
     Some(offset as usize..end)
 }
 
-/// The checked range of a buffer view: in its buffer, or all that its compressed stream holds.
+/// Returns the checked range of a buffer view, in its buffer or in its decompressed bytes.
 pub(super) fn view_range<'a>(
     file: &'a File<'_>,
     index: Index<View>,
@@ -304,7 +305,7 @@ pub(super) fn view_range<'a>(
     Ok((bytes, range))
 }
 
-/// The bytes of a buffer view, and its byteStride.
+/// Returns the bytes of a buffer view and its byteStride.
 pub(super) fn view_bytes<'a>(
     file: &'a File<'_>,
     index: Index<View>,

@@ -1,4 +1,4 @@
-//! Animations to clips.
+//! Converts animations to clips.
 
 mod channel;
 mod target;
@@ -19,8 +19,8 @@ use crate::{
 use channel::{ChannelReader, Faults};
 use target::{Pointers, node_target};
 
-/// Reads every animation, without channels that animate nothing in the scene. `pointers` are the channels of
-/// KHR_animation_pointer.
+/// Reads every animation. Channels that animate nothing in the scene are left out. `pointers` are the
+/// channels of KHR_animation_pointer.
 pub(super) fn clips(
     file: &File<'_>,
     hierarchy: &Hierarchy,
@@ -56,7 +56,7 @@ pub(super) fn clips(
             let targets = pointers_of_file.targets(scene, &pointer.path);
             if targets.is_none() {
                 file.warn(format!(
-                    "{user} moves \"{}\", which canopy does not animate",
+                    "{user} animates \"{}\", which canopy does not support",
                     shorten(&pointer.path)
                 ));
             }
@@ -77,7 +77,7 @@ pub(super) fn clips(
                 split_transform(file, scene, channel.target);
             }
         }
-        // A pose keeps animated things by rising index: in this order it only appends.
+        // A pose keeps animated targets sorted by index, so in this order it only appends.
         clip.channels.sort_by_key(|channel| channel.target);
         scene.clips.push(clip);
     }
@@ -86,7 +86,7 @@ pub(super) fn clips(
     Ok(())
 }
 
-/// Clips animate translations, rotations and scales, so a node that has a matrix gets these.
+/// Converts a node's matrix to translation, rotation and scale, because those are what clips animate.
 fn split_transform(file: &File<'_>, scene: &mut Scene, node: usize) {
     if let Transform::Matrix(matrix) = scene.nodes[node].transform {
         file.warn(format!(

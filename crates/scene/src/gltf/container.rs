@@ -1,50 +1,50 @@
-//! Bytes to the JSON root: GLB chunks, versions, and valid JSON that gltf-json would refuse.
+//! Parses the container and the JSON root: GLB chunks, versions, and valid JSON that gltf-json would refuse.
 
 use crate::files::clip;
 use ::gltf::json::{Root, Value, deserialize};
 use serde_json::Map;
 use std::{collections::HashMap, ops::Range};
 
-/// A channel of KHR_animation_pointer, which gltf-json does not represent.
+/// A channel of KHR_animation_pointer, which gltf-json cannot represent.
 #[derive(Debug)]
 pub(super) struct Pointer {
-    /// The file's numbers of the animation, of the channel in it, and of its sampler.
+    /// Indices in the file: the animation, the channel in it, and its sampler.
     pub(super) animation: usize,
     pub(super) channel: usize,
     pub(super) sampler: usize,
-    /// The JSON pointer: `/nodes/0/rotation`.
+    /// JSON pointer, such as `/nodes/0/rotation`.
     pub(super) path: String,
 }
 
-/// What the JSON holds.
+/// Parsed contents of the JSON.
 #[derive(Debug)]
 pub(super) struct Parsed {
     pub(super) root: Root,
     pub(super) pointers: Vec<Pointer>,
-    /// The extras of each light, which [`Root`] does not hold.
+    /// Extras of each light, which [`Root`] does not keep.
     pub(super) light_extras: Vec<Map<String, Value>>,
-    /// The names of each mesh's morph targets, as far as the file gives them.
+    /// Names of each mesh's morph targets, as far as the file gives them.
     pub(super) target_names: Vec<Vec<String>>,
-    /// The URIs of volumes that nodes place, by the file's numbers of the nodes.
+    /// URIs of the volumes that nodes place, keyed by the node's index in the file.
     pub(super) node_volumes: HashMap<usize, String>,
-    /// The numbers of the nodes' transforms that [`Root`] rounds.
+    /// Transform numbers of nodes that [`Root`] would round to f32.
     pub(super) doubles: Doubles,
 }
 
-/// Numbers of nodes' transforms, by the file's numbers of the nodes and by key (`translation`): those that f32 cannot
-/// hold.
+/// Transform numbers that f32 cannot represent, keyed by the node's index in the file and by property
+/// (`translation`).
 pub(super) type Doubles = HashMap<(usize, &'static str), Box<[f64]>>;
 
-/// The parts of a `.gltf` or `.glb` file.
+/// Parts of a `.gltf` or `.glb` file.
 #[derive(Debug)]
 pub(super) struct Container<'a> {
-    /// The JSON, not checked yet.
+    /// JSON text, not validated yet.
     pub(super) json: &'a [u8],
-    /// The range of a GLB's binary chunk.
+    /// Range of a GLB's binary chunk.
     pub(super) bin: Option<Range<usize>>,
 }
 
-/// Splits a GLB into its chunks (glTF 2.0, 4.4); anything else is JSON as a whole.
+/// Splits a GLB into its chunks (glTF 2.0, 4.4). Any other file is taken as JSON.
 pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
     let Some(header) = bytes.strip_prefix(b"glTF") else {
         return Ok(Container {
@@ -63,10 +63,10 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
     if version != 2 {
         return Err(format!("is GLB of version {version}; canopy reads version 2"));
     }
-    // Bytes after the declared length are no part of the scene.
+    // Bytes after the declared length are not part of the scene.
     let whole = bytes.get(..length as usize).ok_or_else(|| {
         format!(
-            "is cut off: the GLB header promises {length} bytes and the file has {}",
+            "is cut off: the GLB header declares {length} bytes and the file has {}",
             bytes.len()
         )
     })?;
@@ -83,12 +83,12 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
         };
         let data = rest[8..].get(..size as usize).ok_or_else(|| {
             format!(
-                "is cut off: GLB chunk {chunk} promises {size} bytes and {} are left",
+                "is cut off: GLB chunk {chunk} declares {size} bytes and {} are left",
                 rest.len() - 8
             )
         })?;
         match (chunk, kind) {
-            // Some exporters pad it with zeros instead of blanks.
+            // Some exporters pad the JSON chunk with zeros instead of spaces.
             (0, b"JSON") => json = Some(without_zeros(data)),
             (0, _) => return Err("has a GLB whose first chunk is not JSON".into()),
             (1, b"BIN\0") => {
@@ -100,7 +100,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
                     "has a second JSON or a misplaced BIN as GLB chunk {chunk}"
                 ));
             }
-            // The standard ignores chunks of unknown types.
+            // The standard requires that chunks of unknown types are ignored.
             _ => {}
         }
         rest = &rest[8 + data.len()..];
@@ -111,13 +111,13 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
     })
 }
 
-/// `data` without trailing zeros.
+/// Strips trailing zeros.
 fn without_zeros(data: &[u8]) -> &[u8] {
     let end = data.iter().rposition(|byte| *byte != 0);
     &data[..end.map_or(0, |last| last + 1)]
 }
 
-/// Parses the JSON, and checks it by itself; repairs are added to `warnings`.
+/// Parses the JSON and validates it on its own. Repairs are added to `warnings`.
 pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, String> {
     let mut value: Value = deserialize::from_slice(json).map_err(|e| format!("is not valid JSON: {e}"))?;
     check_version(&value)?;
@@ -127,7 +127,7 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
     let doubles = doubles(&value);
     simplify(&mut value);
     for scene in array(&mut value, "scenes").into_iter().flatten() {
-        // A scene without nodes leaves the key out.
+        // gltf-json requires the key, but files may omit it for a scene without nodes.
         if let Some(scene) = scene.as_object_mut() {
             scene.entry("nodes").or_insert_with(|| Value::Array(Vec::new()));
         }
@@ -154,7 +154,7 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
         }
     }
     let root = deserialize::from_value(value).map_err(|e| {
-        // It may quote text of any length.
+        // The message may quote text of any length.
         let why = clip(&e.to_string(), 200);
         format!("holds JSON that is not glTF 2.0: {why}")
     })?;
@@ -168,7 +168,7 @@ pub(super) fn parse(json: &[u8], warnings: &mut Vec<String>) -> Result<Parsed, S
     })
 }
 
-/// The numbers of nodes' transforms that f32 cannot hold.
+/// Collects the transform numbers of nodes that f32 cannot represent.
 fn doubles(value: &Value) -> Doubles {
     let nodes = value.get("nodes").and_then(Value::as_array);
     let nodes = nodes.into_iter().flatten().enumerate();
@@ -176,7 +176,7 @@ fn doubles(value: &Value) -> Doubles {
     let of_node = |(number, node): (usize, &Value)| {
         let of_key = |key: &'static str| {
             let numbers = node.get(key)?.as_array()?;
-            // No transform has more.
+            // No transform has more numbers.
             let numbers: Option<Box<[f64]>> = numbers.iter().take(16).map(Value::as_f64).collect();
             let is_rounded = |number: &f64| f64::from(*number as f32) != *number;
             let numbers = numbers.filter(|numbers| numbers.iter().any(is_rounded))?;
@@ -187,10 +187,10 @@ fn doubles(value: &Value) -> Doubles {
     nodes.flat_map(of_node).collect()
 }
 
-/// The extra of a node that names the file of a volume, which the node places.
+/// Key of a node's extra that names the file of a volume to place at the node.
 pub(super) const VOLUME: &str = "canopy_volume";
 
-/// The URIs of volumes that nodes place, by the file's numbers of the nodes.
+/// Collects the URIs of the volumes that nodes place, keyed by the node's index in the file.
 fn node_volumes(value: &Value) -> HashMap<usize, String> {
     let nodes = value.get("nodes").and_then(Value::as_array);
     let nodes = nodes.into_iter().flatten().enumerate();
@@ -202,7 +202,8 @@ fn node_volumes(value: &Value) -> HashMap<usize, String> {
         .collect()
 }
 
-/// The names of each mesh's morph targets, which exporters write to its extras; as many as there are.
+/// Collects the names of each mesh's morph targets, which exporters write to its extras. There may be fewer
+/// names than targets.
 fn target_names(value: &Value) -> Vec<Vec<String>> {
     let meshes = value.get("meshes").and_then(Value::as_array);
     let names = |mesh: &Value| {
@@ -213,7 +214,7 @@ fn target_names(value: &Value) -> Vec<Vec<String>> {
     meshes.into_iter().flatten().map(names).collect()
 }
 
-/// The extras of each light; empty where a light has none.
+/// Collects the extras of each light; empty for a light without any.
 fn light_extras(value: &Value) -> Vec<Map<String, Value>> {
     let lights = value.pointer("/extensions/KHR_lights_punctual/lights");
     let lights = lights.and_then(Value::as_array).into_iter().flatten();
@@ -221,7 +222,7 @@ fn light_extras(value: &Value) -> Vec<Map<String, Value>> {
     extras.map(Option::unwrap_or_default).collect()
 }
 
-/// The pointer of a channel, if it has one.
+/// Returns the animation pointer of a channel, if it has one.
 fn pointer(json: &Value, animation: usize, channel: usize) -> Option<Pointer> {
     let target = json.get("target")?;
     let extension = target.get("extensions")?.get("KHR_animation_pointer")?;
@@ -252,13 +253,13 @@ fn check_version(value: &Value) -> Result<(), String> {
     }
 }
 
-/// The array at `key`, if there is one.
+/// Returns the array at `key`, if there is one.
 fn array<'a>(value: &'a mut Value, key: &str) -> Option<&'a mut Vec<Value>> {
     value.get_mut(key).and_then(Value::as_array_mut)
 }
 
-/// Turns 3.0 into 3, since gltf-json distinguishes what JSON does not, and removes extras, which may be
-/// anything in glTF and not in gltf-json. The parser has bounded the depth.
+/// Turns 3.0 into 3, because gltf-json distinguishes them and JSON does not. Also removes extras, which may
+/// be any value in glTF but not in gltf-json. The recursion is safe because the parser has bounded the depth.
 fn simplify(value: &mut Value) {
     match value {
         Value::Number(number) => {

@@ -1,4 +1,5 @@
-//! `KHR_draco_mesh_compression`: the triangles and attributes of a primitive out of one compressed stream.
+//! `KHR_draco_mesh_compression`: reads the triangles and attributes of a primitive from one compressed
+//! stream.
 
 use super::{
     accessor::{ANY, Accessor, UNSIGNED, view_bytes},
@@ -24,23 +25,23 @@ use std::collections::BTreeMap;
 
 const NAME: &str = "KHR_draco_mesh_compression";
 
-/// Bytes that the crate allocates for a triangle in each attribute's table of seams.
+/// Bytes that the crate allocates per triangle for each attribute's seam table.
 const SEAM_BYTES: u64 = 48;
 
-/// Decoded bytes that are allowed however few vertices the accessors declare: a stream may have attributes
-/// that the file does not use.
+/// Decoded bytes that are always allowed, even if the accessors declare few vertices. A stream may have
+/// attributes that the file does not use.
 const SMALL: u64 = 64 << 20;
 
-/// The most attributes that a stream may have room for.
+/// Maximum number of attributes that a stream may declare.
 const MOST_ATTRIBUTES: usize = 16;
 
-/// The method of a stream whose triangles are compressed, and the flag of one with metadata (Draco bitstream
+/// Encoding method of a stream with compressed triangles, and flag of a stream with metadata (Draco bitstream
 /// 2.2, "Header").
 const EDGEBREAKER: u8 = 1;
 const HAS_METADATA: u16 = 0x8000;
 
-/// Whether a primitive can be read without its stream: the file does not require the extension, and has the
-/// plain bytes.
+/// True if a primitive can be read without its stream: the file does not require the extension and has the
+/// uncompressed bytes.
 pub(super) fn is_optional(file: &File<'_>, json: &JsonPrimitive) -> bool {
     let has_bytes = |index: usize| {
         let accessor = file.root.accessors.get(index);
@@ -50,32 +51,32 @@ pub(super) fn is_optional(file: &File<'_>, json: &JsonPrimitive) -> bool {
     is_streamed(json) && !file.requires(NAME) && accessors.all(|a| has_bytes(a.value()))
 }
 
-/// Whether a primitive has a stream.
+/// True if a primitive has a Draco stream.
 pub(super) fn is_streamed(json: &JsonPrimitive) -> bool {
     let extensions = json.extensions.as_ref();
     extensions.is_some_and(|all| all.others.contains_key(NAME))
 }
 
-/// The triangles that a primitive's accessors declare of its stream; 0 where they do not. Decoding the stream
-/// tells what is wrong with them.
+/// Returns the number of triangles that a primitive's accessors declare for its stream, or 0 if they declare
+/// none. A mismatch is reported when the stream is decoded.
 pub(super) fn declared_triangles(file: &File<'_>, json: &JsonPrimitive, name: &str) -> u64 {
     let declared = Declared::of(file, json, name).ok().flatten();
     declared.and_then(|of| of.triangles).unwrap_or_default()
 }
 
-/// The extension's JSON.
+/// JSON of the extension.
 #[derive(Debug, Deserialize)]
 struct Extension {
     #[serde(rename = "bufferView")]
     buffer_view: Index<View>,
-    /// Semantics, with the unique ids of the attributes in the stream.
+    /// Attribute semantics, with the unique ids of the attributes in the stream.
     attributes: BTreeMap<String, u32>,
 }
 
-/// What a primitive's accessors declare of its stream.
+/// Counts that a primitive's accessors declare for its stream.
 #[derive(Debug)]
 struct Declared {
-    /// Number of triangles. Unknown for a strip, whose indices are not the corners of the stream's triangles.
+    /// Number of triangles. `None` for a strip, whose indices are not the corners of the stream's triangles.
     triangles: Option<u64>,
     vertices: u64,
 }
@@ -88,8 +89,8 @@ pub(super) struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Decodes the stream of a primitive called `name`, and counts its triangles against the limits. `None`
-    /// if it has no stream, or nothing that canopy draws.
+    /// Decodes the stream of the primitive `name`, and takes its triangles from the budget. Returns `None` if
+    /// it has no stream, or none that canopy draws.
     pub(super) fn open(
         file: &'a File<'a>,
         json: &JsonPrimitive,
@@ -106,7 +107,7 @@ impl<'a> Decoded<'a> {
             return Ok(None);
         };
         let extension = Extension::deserialize(value).map_err(|why| fail(why.to_string()))?;
-        // Checked before anything is decoded: a stream of a few bytes can hold millions of equal values.
+        // Checked before decoding, because a stream of a few bytes can hold millions of equal values.
         let what = || format!("{}: {name}", file.path.display());
         declared.take(what, instances, load)?;
         let view = extension.buffer_view;
@@ -130,13 +131,13 @@ impl<'a> Decoded<'a> {
         }))
     }
 
-    /// The vertices of each triangle. Their range is not checked.
+    /// Returns the vertex indices of each triangle. They are not range-checked.
     pub(super) fn triangles(&self) -> impl ExactSizeIterator<Item = [u32; 3]> {
         self.mesh.faces().iter().map(|face| face.map(u32::from))
     }
 
-    /// Opens accessor `index` over the decoded values of the attribute `key`; `None` if the stream does not
-    /// have them.
+    /// Opens accessor `index` over the decoded values of the attribute `key`. Returns `None` if the stream
+    /// does not have the attribute.
     pub(super) fn attribute(
         &self,
         key: &str,
@@ -170,8 +171,8 @@ impl<'a> Decoded<'a> {
 }
 
 impl Declared {
-    /// The declarations of a primitive; `None` for one that canopy does not draw, which the reader warns
-    /// about.
+    /// Reads the declarations of a primitive. Returns `None` for one that canopy does not draw; the reader
+    /// warns about it.
     fn of(file: &File<'_>, json: &JsonPrimitive, name: &str) -> Result<Option<Self>> {
         let position = json.attributes.get(&Checked::Valid(Semantic::Positions));
         let (Checked::Valid(mode), Some(position)) = (json.mode, position) else {
@@ -194,7 +195,7 @@ impl Declared {
         let indices = indices.map(|index| count(index, "indices", Type::Scalar, &UNSIGNED));
         let indices = indices.transpose()?;
         if let Some(indices) = indices.filter(|n| mode == Mode::Triangles && n % 3 != 0) {
-            return Err(file.error(format!("{name}: {indices} indices are no triangles")));
+            return Err(file.error(format!("{name}: {indices} indices do not form triangles")));
         }
         Ok(Some(Self {
             triangles: indices.filter(|_| mode == Mode::Triangles).map(|n| n / 3),
@@ -202,7 +203,7 @@ impl Declared {
         }))
     }
 
-    /// Counts the declared triangles against the limits.
+    /// Takes the declared triangles from the budget.
     fn take(&self, what: impl Fn() -> String, instances: u64, load: &mut Load<'_>) -> Result<()> {
         let triangles = self.triangles.unwrap_or_default();
         load.take(Budget::Triangles, triangles.saturating_mul(instances), &what)?;
@@ -218,7 +219,7 @@ impl Declared {
         })
     }
 
-    /// The limits of decoding, if each attribute of the stream has four floats.
+    /// Returns decoder limits that allow four floats for each attribute of the stream.
     fn limits(&self, attributes: usize, load: &Load<'_>) -> DecodeLimits {
         let bytes = self
             .vertices
@@ -229,7 +230,7 @@ impl Declared {
             .with_max_decoded_bytes(bytes.max(SMALL))
     }
 
-    /// Fails if the decoded counts are not the declared ones.
+    /// Fails if the decoded counts differ from the declared ones.
     fn compare(&self, mesh: &Mesh) -> std::result::Result<(), String> {
         let (triangles, vertices) = (mesh.num_faces() as u64, mesh.num_points() as u64);
         let declared = self.triangles.unwrap_or(triangles);
@@ -245,8 +246,8 @@ impl Declared {
     }
 }
 
-/// Fails for a stream with more tables of seams than the file names attributes, where they would need much
-/// memory: the crate's limits do not count them, and a byte of the header declares up to 255. The decoder
+/// Fails for a stream that would need much memory for more seam tables than the file names attributes. The
+/// crate's limits do not count these tables, and one header byte can declare up to 255 of them. The decoder
 /// finds all other faults of a stream.
 fn check_seams(bytes: &[u8], attributes: usize) -> std::result::Result<(), String> {
     let (triangles, tables) = seams(bytes).unwrap_or_default();
@@ -259,7 +260,7 @@ fn check_seams(bytes: &[u8], attributes: usize) -> std::result::Result<(), Strin
     ))
 }
 
-/// Triangles and tables of seams that the head of an Edgebreaker stream declares.
+/// Returns the numbers of triangles and of seam tables that the header of an Edgebreaker stream declares.
 fn seams(bytes: &[u8]) -> Option<(u32, u8)> {
     let &[_, _, _, _, _, major, minor, _, method, flags_low, flags_high] = bytes.get(..11)? else {
         return None;
@@ -279,8 +280,7 @@ fn seams(bytes: &[u8]) -> Option<(u32, u8)> {
     Some((triangles, head.decode_u8().ok()?))
 }
 
-/// Decodes `bytes`. The crate does not panic on broken ones: twenty thousand truncated and flipped streams
-/// were tried.
+/// Decodes `bytes`. The crate did not panic in a test with twenty thousand truncated and bit-flipped streams.
 fn decode(bytes: &[u8], limits: DecodeLimits) -> std::result::Result<Mesh, String> {
     let mut mesh = Mesh::new();
     let mut buffer = DecoderBuffer::new(bytes).with_limits(limits);
@@ -293,7 +293,7 @@ fn decode(bytes: &[u8], limits: DecodeLimits) -> std::result::Result<Mesh, Strin
     }
 }
 
-/// The values of every vertex as an accessor of `component` would hold them, tightly packed.
+/// Returns the values of every vertex as an accessor of type `component` would hold them, tightly packed.
 fn values(
     attribute: &PointAttribute,
     vertices: usize,
@@ -302,7 +302,7 @@ fn values(
     let kind = attribute.data_type();
     let width = kind.byte_length();
     let components = usize::from(attribute.num_components());
-    // Where the stream is normalised and the accessor is not, the accessor has floats that are fractions.
+    // If the stream is normalised and the accessor has floats, these are fractions.
     let largest = largest(kind).ok_or_else(|| format!("is of {kind:?}"))?;
     let normalised = attribute.normalized() && component == ComponentType::F32;
     let scale = if normalised { largest } else { 1.0 };
@@ -316,14 +316,15 @@ fn values(
             .ok_or_else(|| format!("lacks the value of vertex {vertex}"))?;
         for value in value.chunks_exact(width) {
             let value = read(kind, value) / scale;
-            push(&mut bytes, component, value)
-                .ok_or_else(|| format!("is {value} at vertex {vertex}, which is no {component:?}"))?;
+            push(&mut bytes, component, value).ok_or_else(|| {
+                format!("is {value} at vertex {vertex}, which is not a valid {component:?}")
+            })?;
         }
     }
     Ok(bytes)
 }
 
-/// The integer that means 1 in a normalised attribute; `None` for types that no accessor has.
+/// Returns the integer that represents 1 in a normalised attribute, or `None` for types that no accessor has.
 fn largest(kind: DataType) -> Option<f64> {
     match kind {
         DataType::Int8 => Some(f64::from(i8::MAX)),
@@ -350,7 +351,7 @@ fn read(kind: DataType, bytes: &[u8]) -> f64 {
     }
 }
 
-/// Appends `value` as a `component`, if it can be one.
+/// Appends `value` as a `component`. Returns `None` if it does not fit that type.
 fn push(bytes: &mut Vec<u8>, component: ComponentType, value: f64) -> Option<()> {
     let (least, most) = match component {
         ComponentType::F32 => {

@@ -1,4 +1,4 @@
-//! The extensions of glTF that canopy knows, and those that a file lists.
+//! glTF extensions that canopy knows, and those that a file lists.
 
 use crate::{
     files::shorten,
@@ -9,13 +9,13 @@ use crate::{
 };
 use ::gltf::json::Root;
 
-/// Every extension that canopy knows, how it is treated, and the effect on the picture.
+/// Known extensions, with their treatment and their effect on the image.
 const KNOWN: &[(&str, Treatment, &str)] = &[
     // Compression and layout.
     (
         "EXT_mesh_gpu_instancing",
         Full,
-        "every instance is one of the scene's",
+        "every instance counts as one of the scene",
     ),
     ("EXT_meshopt_compression", Full, "decompressed when it is loaded"),
     (
@@ -38,24 +38,24 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     (
         "KHR_materials_anisotropy",
         Full,
-        "stretched highlights of lights and reflections of what is around",
+        "anisotropic highlights and reflections",
     ),
     ("KHR_materials_clearcoat", Full, "with its normal texture"),
     (
         "KHR_materials_diffuse_transmission",
         Ignored,
-        "no light comes through",
+        "no light is transmitted",
     ),
     (
         "KHR_materials_dispersion",
         Ignored,
-        "light is not split into colours",
+        "refraction does not depend on the wavelength",
     ),
-    ("KHR_materials_emissive_strength", Full, "scales what is emitted"),
+    ("KHR_materials_emissive_strength", Full, "scales the emission"),
     (
         "KHR_materials_ior",
         Full,
-        "how much a dielectric reflects; nothing is bent",
+        "changes the reflectance of dielectrics; nothing is refracted",
     ),
     (
         "KHR_materials_iridescence",
@@ -65,23 +65,23 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     (
         "KHR_materials_pbrSpecularGlossiness",
         Approximate,
-        "read as a dielectric with that reflection",
+        "read as a dielectric with this specular colour",
     ),
     ("KHR_materials_sheen", Full, "with roughness of at least 0.07"),
     (
         "KHR_materials_specular",
         Full,
-        "strength and colour of what is reflected",
+        "strength and colour of the specular reflection",
     ),
     (
         "KHR_materials_transmission",
         Approximate,
-        "what lies behind is tinted, and neither bent nor blurred",
+        "the background is tinted, without refraction or blur",
     ),
     (
         "KHR_materials_unlit",
         Full,
-        "colours as they are given, without lights, exposure or tone curve",
+        "unlit colours, without exposure or tone curve",
     ),
     (
         "KHR_materials_variants",
@@ -93,17 +93,17 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
         Approximate,
         "tinted by the thickness of each instance, without refraction",
     ),
-    // The scene.
+    // Scene.
     (
         "EXT_lights_image_based",
         Ignored,
-        "the file's surroundings light nothing",
+        "the environment of the file is ignored",
     ),
     (
         "KHR_animation_pointer",
         Approximate,
         "transforms, weights, visibility, factors of core materials and of emissive strength, texture \
-         transforms, lights and fields of view are animated; warnings name what is not",
+         transforms, lights and fields of view are animated; warnings name all others",
     ),
     (
         "KHR_gaussian_splatting",
@@ -115,9 +115,13 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     (
         "KHR_node_hoverability",
         Ignored,
-        "nothing is hovered over in canopy",
+        "canopy does not react to hovering",
     ),
-    ("KHR_node_selectability", Ignored, "nothing is selected in canopy"),
+    (
+        "KHR_node_selectability",
+        Ignored,
+        "canopy does not restrict selection",
+    ),
     (
         "KHR_node_visibility",
         Full,
@@ -131,17 +135,17 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
     ("MSFT_lod", Ignored, "the finest level is always drawn"),
 ];
 
-/// The most extensions that are kept; a file can list any number.
+/// Maximum number of extensions that are kept, because a file can list any number.
 const MOST_NAMES: usize = 100;
 
-/// Whether canopy reads an extension.
+/// True if canopy reads the extension.
 pub(super) fn reads(name: &str) -> bool {
     KNOWN
         .iter()
         .any(|(known, treatment, _)| *known == name && *treatment != Ignored)
 }
 
-/// The extensions that a file lists.
+/// Returns the extensions that a file lists.
 pub(super) fn used(root: &Root) -> Vec<ExtensionUse> {
     let mut names: Vec<&String> = root.extensions_used.iter().collect();
     names.extend(&root.extensions_required);

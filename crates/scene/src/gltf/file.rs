@@ -1,4 +1,4 @@
-//! A glTF file that is being read: its JSON, its bytes, and what there is to say about it.
+//! State of a glTF file that is being read: its JSON, its bytes and its warnings.
 
 use super::container::Doubles;
 use crate::{
@@ -15,10 +15,10 @@ use std::{
     rc::Rc,
 };
 
-/// The most warnings that are kept of a file.
+/// Maximum number of warnings that are kept for a file.
 const MAX_WARNINGS: usize = 100;
 
-/// The most places of warnings that are kept of a file.
+/// Maximum number of warning places that are kept for a file.
 const MAX_PLACES: usize = 300;
 
 /// A glTF file that is being read.
@@ -26,27 +26,28 @@ const MAX_PLACES: usize = 300;
 pub(super) struct File<'a> {
     pub(super) path: &'a Path,
     pub(super) root: Root,
-    /// The extras of each light.
+    /// Extras of each light.
     pub(super) light_extras: Vec<Map<String, Value>>,
-    /// The names of each mesh's morph targets, as far as it gives them.
+    /// Names of each mesh's morph targets, as far as the file gives them.
     pub(super) target_names: Vec<Vec<String>>,
-    /// The URIs of volumes that nodes place, by the file's numbers of the nodes.
+    /// URIs of the volumes that nodes place, keyed by the node's index in the file.
     pub(super) node_volumes: HashMap<usize, String>,
-    /// The numbers of nodes' transforms that `root` rounds.
+    /// Transform numbers of nodes that `root` rounds to f32.
     pub(super) doubles: Doubles,
-    /// The extensions that the file requires.
+    /// Extensions that the file requires.
     pub(super) required: HashSet<String>,
-    /// The bytes of each buffer, or why there are none: an error only if something reads them.
+    /// Bytes of each buffer, or the reason why they are missing, which is an error only if something reads
+    /// them.
     pub(super) buffers: Vec<Result<Bytes, String>>,
-    /// The bytes of compressed buffer views, by the file's numbers; `None` for plain ones.
+    /// Bytes of compressed buffer views, by index in the file; `None` for uncompressed ones.
     pub(super) views: Vec<Option<DecodedView>>,
     pub(super) folder: Folder,
-    /// The indices of sparse accessors that have been read: thousands of primitives may share one.
+    /// Indices of the sparse accessors that have been read, because thousands of primitives may share one.
     pub(super) sparse_indices: RefCell<HashMap<usize, Rc<[u32]>>>,
     pub(super) warnings: RefCell<Vec<String>>,
-    /// What is being read: warnings are about it.
+    /// Object that is being read, which new warnings are about.
     pub(super) place: Cell<Option<WarningPlace>>,
-    /// What warnings are about, by their index.
+    /// Objects that warnings are about, each with the index of its warning.
     pub(super) warning_places: RefCell<Vec<(usize, WarningPlace)>>,
 }
 
@@ -55,9 +56,9 @@ impl File<'_> {
         Error::scene(self.path, what)
     }
 
-    /// Keeps a warning about what was ignored or repaired; the same one only once.
+    /// Adds a warning about something that was ignored or repaired. Duplicates are kept once.
     pub(super) fn warn(&self, what: impl AsRef<str>) {
-        // Names of any length come from the file.
+        // The text may contain names of any length from the file.
         let line = format!("{}: {}", self.path.display(), clip(what.as_ref(), 300));
         let mut warnings = self.warnings.borrow_mut();
         let known = warnings.iter().position(|known| *known == line);
@@ -73,7 +74,7 @@ impl File<'_> {
         }
     }
 
-    /// A warning is about this too.
+    /// Adds an object that the warning is about.
     pub(super) fn add_place(&self, warning: usize, place: WarningPlace) {
         let mut places = self.warning_places.borrow_mut();
         if warning < MAX_WARNINGS && places.len() < MAX_PLACES && !places.contains(&(warning, place)) {
@@ -81,12 +82,12 @@ impl File<'_> {
         }
     }
 
-    /// Whether the file requires an extension.
+    /// True if the file requires the extension.
     pub(super) fn requires(&self, extension: &str) -> bool {
         self.required.contains(extension)
     }
 
-    /// The thing that an index in `from` refers to. Fails if it is out of range.
+    /// Returns the element of `things` that `from` refers to by index. Fails if the index is out of range.
     pub(super) fn get<'t, T>(
         &self,
         things: &'t [T],
@@ -109,10 +110,10 @@ impl File<'_> {
     }
 }
 
-/// What a compressed buffer view holds, or why it cannot be read.
+/// Decompressed bytes of a buffer view, or the reason why they cannot be read.
 pub(super) type DecodedView = Result<Bytes, String>;
 
-/// A fault that a file may have thousands of times: one warning tells the first, and how many more there are.
+/// A fault that may occur thousands of times in a file. One warning describes the first and counts the rest.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     first: String,
@@ -120,7 +121,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts a fault, which `what` describes.
+    /// Counts a fault. `what` describes it.
     pub(super) fn add(&mut self, what: impl FnOnce() -> String) {
         if self.count == 0 {
             self.first = what();
@@ -128,7 +129,7 @@ impl Tally {
         self.count += 1;
     }
 
-    /// Warns if there was any; `outcome` says what becomes of it.
+    /// Warns if there was any fault. `outcome` says how it was handled.
     pub(super) fn tell(self, file: &File<'_>, outcome: &str) {
         let first = self.first;
         match self.count {
@@ -139,7 +140,7 @@ impl Tally {
     }
 }
 
-/// A name as the scene keeps it.
+/// Returns a name as the scene stores it; empty if the file has none.
 pub(super) fn name_of(name: Option<&String>) -> String {
     name.cloned().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The node hierarchy: which nodes are in the scene, parents before children.
+//! Node hierarchy: the nodes that are in the scene, parents before children.
 
 use super::file::{File, Tally};
 use crate::{
@@ -7,28 +7,28 @@ use crate::{
 };
 use std::collections::HashSet;
 
-/// The file's nodes that are in the scene.
+/// Nodes of the file that are in the scene.
 #[derive(Debug)]
 pub(super) struct Hierarchy {
-    /// Parents before children.
+    /// Nodes, parents before children.
     pub(super) order: Vec<OrderedNode>,
-    /// The index into `order` of each of the file's nodes.
+    /// Index into `order` of each node of the file.
     pub(super) index_of: Vec<Option<usize>>,
-    /// The parent of each of the file's nodes.
+    /// Parent of each node of the file.
     parents: Vec<Option<usize>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OrderedNode {
-    /// The file's number.
+    /// Index of the node in the file.
     pub(super) node: usize,
     /// Index of the parent in the order.
     pub(super) parent: Option<usize>,
-    /// Whether it is in the scene itself, or only moves a joint.
+    /// True if the node is in the scene itself. False if it is there only to move a joint.
     pub(super) shown: bool,
 }
 
-/// Orders the nodes as a forest. A node that is listed more than once is in it once.
+/// Orders the nodes as a forest. A node that is listed several times occurs once.
 pub(super) fn read(file: &File<'_>, load: &mut Load<'_>) -> Result<Hierarchy> {
     let nodes = &file.root.nodes;
     load.take(Budget::Nodes, nodes.len() as u64, || {
@@ -65,12 +65,12 @@ pub(super) fn read(file: &File<'_>, load: &mut Load<'_>) -> Result<Hierarchy> {
             child_roots
                 .add(|| format!("the scene lists node {root} as a root, and it is a child of node {parent}"));
         }
-        // A root that is another's child is drawn below it.
+        // A root that is also a child of another node is drawn below that node.
         hierarchy.add(file, hierarchy.topmost(root), &shown);
     }
     twice.tell(file, "it is drawn once");
-    child_roots.tell(file, "it is drawn once, where that puts it");
-    // Joints may lie outside the scene; they still move it.
+    child_roots.tell(file, "it is drawn once, as that child");
+    // Joints may lie outside the scene, but they still move it.
     let mut seen = HashSet::new();
     for (node, skin) in hierarchy.skinned(file) {
         if !seen.insert(skin) {
@@ -86,7 +86,7 @@ pub(super) fn read(file: &File<'_>, load: &mut Load<'_>) -> Result<Hierarchy> {
     Ok(hierarchy)
 }
 
-/// How often each node is listed as a child. Fails where one is its own ancestor.
+/// Counts how often each node is listed as a child. Fails if a node is its own ancestor.
 fn lists(file: &File<'_>) -> Result<Vec<usize>> {
     let nodes = &file.root.nodes;
     let mut lists = vec![0; nodes.len()];
@@ -96,8 +96,8 @@ fn lists(file: &File<'_>) -> Result<Vec<usize>> {
             lists[child] += 1;
         }
     }
-    // The nodes that remain when those without parents are removed again and again are on a cycle or below
-    // one.
+    // Topological sort: repeatedly removes the nodes without parents. Any nodes that remain are on a cycle or
+    // below one.
     let mut left = lists.clone();
     let mut queue: Vec<usize> = (0..nodes.len()).filter(|&n| left[n] == 0).collect();
     while let Some(node) = queue.pop() {
@@ -119,7 +119,7 @@ fn lists(file: &File<'_>) -> Result<Vec<usize>> {
     Err(file.error(format!("node {on_cycle} is its own ancestor")))
 }
 
-/// Whether each node is one of `roots`, or below one.
+/// Marks each node that is one of `roots` or below one.
 fn below(file: &File<'_>, roots: &[usize]) -> Result<Vec<bool>> {
     let nodes = &file.root.nodes;
     let mut below = vec![false; nodes.len()];
@@ -136,7 +136,7 @@ fn below(file: &File<'_>, roots: &[usize]) -> Result<Vec<bool>> {
     Ok(below)
 }
 
-/// The parent of each node: the first that lists it, if there is one the first that is shown.
+/// Returns the parent of each node: the first shown node that lists it, else the first that does.
 fn parents(file: &File<'_>, shown: &[bool]) -> Vec<Option<usize>> {
     let mut parents: Vec<Option<usize>> = vec![None; shown.len()];
     let mut again = Tally::default();
@@ -168,7 +168,7 @@ fn children(file: &File<'_>, node: usize) -> impl DoubleEndedIterator<Item = usi
 }
 
 impl Hierarchy {
-    /// The first of `node` and its ancestors that is in the order already, or the topmost of them.
+    /// Walks up from `node` to the first node that is already in the order, or else to the root.
     fn topmost(&self, node: usize) -> usize {
         let mut topmost = node;
         while let Some(parent) = self.parents[topmost].filter(|_| self.index_of[topmost].is_none()) {
@@ -177,7 +177,7 @@ impl Hierarchy {
         topmost
     }
 
-    /// Adds a root and everything below it, unless it is there.
+    /// Adds a root and its descendants, unless they are already in the order.
     fn add(&mut self, file: &File<'_>, root: usize, shown: &[bool]) {
         let mut queue = vec![(root, None)];
         while let Some((node, parent)) = queue.pop() {
@@ -197,7 +197,7 @@ impl Hierarchy {
         }
     }
 
-    /// Nodes that show a mesh with a skin, and the skin.
+    /// Returns the nodes that show a mesh with a skin, each with the skin.
     fn skinned(&self, file: &File<'_>) -> Vec<(usize, usize)> {
         let shown = self
             .order

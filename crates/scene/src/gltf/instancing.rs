@@ -1,4 +1,4 @@
-//! `EXT_mesh_gpu_instancing`: the instances of a node.
+//! `EXT_mesh_gpu_instancing`: reads the instances of a node.
 
 use super::{accessor::Accessor, file::File};
 use crate::{
@@ -12,16 +12,16 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The extension's name on a node.
+/// Name of the extension on a node.
 pub(super) const NAME: &str = "EXT_mesh_gpu_instancing";
 
-/// The extension's JSON on a node.
+/// JSON of the extension on a node.
 #[derive(Debug, Deserialize)]
 struct Instancing {
     attributes: BTreeMap<String, usize>,
 }
 
-/// The transforms of the instances of node `number`; `None` if it shows its mesh once.
+/// Reads the transforms of the instances of node `number`. Returns `None` if the node shows its mesh once.
 pub(super) fn read(
     file: &File<'_>,
     number: usize,
@@ -33,7 +33,7 @@ pub(super) fn read(
         Ok(None)
     };
     if file.root.nodes[number].skin.is_some() {
-        return ignored("moves nothing that has a skin");
+        return ignored("does not apply to skinned meshes");
     }
     match transforms(file, number, value, load) {
         Err(Error::Scene { what, .. }) if !file.requires(NAME) => ignored(&format!("is broken ({what})")),
@@ -66,7 +66,8 @@ fn transforms(file: &File<'_>, number: usize, value: &Value, load: &mut Load<'_>
     let scales = open("SCALE", Type::Vec3, &[ComponentType::F32])?;
     let count = match (count, attributes.values().next()) {
         (Some(count), _) => count,
-        // Attributes that shaders of the file's author would read; they say at least how many.
+        // Only custom attributes for the author's shaders are present. They still determine the number of
+        // instances.
         (None, Some(&index)) => {
             file.get(&file.root.accessors, "accessor", index, || user.clone())?
                 .count

@@ -1,5 +1,5 @@
 //! Material layers: the extensions `KHR_materials_*`, read from JSON that gltf-json does not parse. A value
-//! of a wrong type is left at its default with a warning; numbers are clamped to the ranges of the
+//! of a wrong type is replaced by its default, with a warning. Numbers are clamped to the ranges of the
 //! specifications.
 
 use super::texture::Textures;
@@ -8,7 +8,7 @@ use glam::{Vec3, Vec4};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
-/// Reads the `extensions` of material `index` into `material`, which has been read without them.
+/// Reads the `extensions` of material `index` into `material`, whose core properties have been read.
 pub(super) fn read(
     extensions: &Map<String, Value>,
     index: usize,
@@ -94,14 +94,14 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The largest factor: products with more leave the range of f32.
+/// Largest factor, which keeps products of factors within the range of f32.
 const LARGEST: f32 = 1e6;
 
-/// The smallest divisor.
+/// Smallest divisor.
 const SMALLEST: f32 = 1e-6;
 
-/// Converts the archived extension as KHR_materials_specular says: to a dielectric of infinite index of
-/// refraction, whose specular colour is the reflectance.
+/// Converts the archived extension in the way that KHR_materials_specular specifies. The result is a
+/// dielectric of infinite index of refraction, whose specular colour is the reflectance.
 fn specular_glossiness(
     extension: &Extension<'_>,
     textures: &mut Textures<'_>,
@@ -122,7 +122,7 @@ fn specular_glossiness(
     Ok(())
 }
 
-/// An extension of a material.
+/// JSON of a material's extension.
 struct Extension<'a> {
     name: &'static str,
     index: usize,
@@ -179,7 +179,7 @@ impl Extension<'_> {
             .map(Some)
     }
 
-    /// The scale of a normal texture.
+    /// Reads the scale of a normal texture.
     fn scale(&self, textures: &Textures<'_>, key: &str) -> f32 {
         let Some(Value::Object(info)) = self.json.get(key) else {
             return 1.0;

@@ -14,7 +14,7 @@ use glam::Vec3;
 use serde_json::{Map, Value};
 use std::{f32::consts::FRAC_PI_2, f64::consts::PI};
 
-/// The largest radius of a light, in metres.
+/// Largest radius of a light, in metres.
 const LARGEST: f32 = 1e6;
 
 /// Reads all lights.
@@ -42,9 +42,9 @@ pub(super) fn lights(file: &File<'_>, scene: &mut Scene) -> Result<()> {
     Ok(())
 }
 
-/// The size of a light by its extras, which Blender fills with the custom properties of the light: `radius`
-/// or, by the name that Blender gives it, `shadow_soft_size` in metres; of a directional light `angle`, its
-/// angular diameter in radians.
+/// Reads the size of a light from its extras, to which Blender exports the custom properties of the light.
+/// Point and spot lights have `radius`, or Blender's own `shadow_soft_size`, in metres. Directional lights
+/// have `angle`, their angular diameter in radians.
 fn radius(kind: LightKind, extras: &Map<String, Value>) -> Option<f32> {
     let number = |key| extras.get(key).and_then(Value::as_f64);
     let radius = match kind {

@@ -13,8 +13,8 @@ use crate::{
 use ::gltf::json::{material::AlphaMode as JsonAlphaMode, validation::Checked};
 use glam::{Vec3, Vec4};
 
-/// Reads the materials, and the textures that they use. Until [`super::texture::images`] has run, textures
-/// have the file's number of the texture as their image.
+/// Reads the materials and the textures that they use. Until [`super::texture::images`] has run, the image of
+/// each texture is the texture's index in the file.
 pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
     let mut textures = Textures::new(file);
     for (index, json) in file.root.materials.iter().enumerate() {

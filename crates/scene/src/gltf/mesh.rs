@@ -29,8 +29,8 @@ use reader::PrimitiveReader;
 /// Reads the meshes that nodes show.
 pub(super) fn meshes(file: &File<'_>, used: &Used, load: &mut Load<'_>, scene: &mut Scene) -> Result<()> {
     check_counts(file, used, load)?;
-    // The materials of primitives that name none: without vertex colours, and with them, where the base is
-    // white.
+    // Stand-in materials for primitives without one: the first for those without vertex colours, the second,
+    // with a white base colour, for those with them.
     let mut stand_ins = [None; 2];
     for (index, &(number, instances)) in used.meshes.iter().enumerate() {
         let done = 0.1 + 0.4 * index as f32 / used.meshes.len() as f32;
@@ -105,8 +105,8 @@ pub(super) fn meshes(file: &File<'_>, used: &Used, load: &mut Load<'_>, scene: &
     Ok(())
 }
 
-/// Fails, before the first primitive is read, if all together declare more triangles, lines or vertices than
-/// the limits allow. What each really has is counted when it is read.
+/// Fails before the first primitive is read if all primitives together declare more triangles, lines or
+/// vertices than the limits allow. The actual counts are taken from the budget when each is read.
 fn check_counts(file: &File<'_>, used: &Used, load: &Load<'_>) -> Result<()> {
     let counted = [Budget::Triangles, Budget::Lines, Budget::Vertices];
     let mut sums = counted.map(|budget| load.used(budget));
@@ -130,7 +130,8 @@ fn check_counts(file: &File<'_>, used: &Used, load: &Load<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Reads a primitive, from its Draco stream if it has a sound one; `None` for one that canopy does not draw.
+/// Reads a primitive, from its Draco stream if that is intact. Returns `None` for one that canopy does not
+/// draw.
 fn primitive(
     file: &File<'_>,
     json: &JsonPrimitive,

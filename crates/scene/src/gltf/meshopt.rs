@@ -1,6 +1,6 @@
-//! `EXT_meshopt_compression` and `KHR_meshopt_compression`: buffer views out of compressed streams. The
-//! declaration of a stream is checked before it is decoded, since the decoder asserts it. The decoded bytes
-//! may be anything, and are checked like plain ones.
+//! `EXT_meshopt_compression` and `KHR_meshopt_compression`: decompresses buffer views. The declaration of a
+//! stream is validated before decoding, because the decoder asserts it. The decoded bytes may be anything, so
+//! they are validated like uncompressed ones.
 
 use super::{
     accessor::byte_range,
@@ -16,10 +16,10 @@ use meshopt::ffi;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Both names of the extension; the second is older.
+/// Both names of the extension. The second is older.
 const NAMES: [&str; 2] = ["KHR_meshopt_compression", "EXT_meshopt_compression"];
 
-/// The extension's JSON on a buffer view.
+/// JSON of the extension on a buffer view.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Extension {
@@ -53,12 +53,12 @@ enum Filter {
     Color,
 }
 
-/// Decodes every compressed buffer view once. `None` for plain views, and for those with a broken stream
-/// where the file has the plain bytes as well.
+/// Decodes each compressed buffer view once. The result is `None` for uncompressed views, and for broken
+/// streams if the file also has the uncompressed bytes.
 pub(super) fn views(file: &File<'_>, load: &mut Load<'_>) -> Result<Vec<Option<DecodedView>>> {
     let views = file.root.buffer_views.iter().enumerate();
     let mut streams = Vec::with_capacity(views.len());
-    // All of them are counted before the first is decoded.
+    // All streams are taken from the budget before the first is decoded.
     for (index, view) in views {
         load.progress().check()?;
         let others = view.extensions.as_ref().map(|all| &all.others);
@@ -93,14 +93,14 @@ pub(super) fn views(file: &File<'_>, load: &mut Load<'_>) -> Result<Vec<Option<D
     Ok(views)
 }
 
-/// Whether a buffer only stands in for decompressed bytes, and so needs none of its own.
+/// True if a buffer is only a placeholder for decompressed bytes, and so needs no bytes of its own.
 pub(super) fn is_fallback(buffer: &::gltf::json::Buffer) -> bool {
     let others = buffer.extensions.as_ref().map(|all| &all.others);
     let flag = |name: &&str| Some(others?.get(*name)?.get("fallback")? == &Value::Bool(true));
     NAMES.iter().find_map(flag).unwrap_or_default()
 }
 
-/// Whether the file also has the plain bytes of a compressed view.
+/// True if the file also has the uncompressed bytes of a compressed view.
 fn has_plain(file: &File<'_>, view: &JsonView) -> bool {
     let bytes = file
         .buffers
@@ -112,7 +112,7 @@ fn has_plain(file: &File<'_>, view: &JsonView) -> bool {
         .is_some_and(|(bytes, range)| range.end <= bytes.len())
 }
 
-/// A stream with a checked declaration.
+/// A stream with a validated declaration.
 #[derive(Debug)]
 struct Stream<'a> {
     bytes: &'a [u8],
@@ -144,7 +144,7 @@ impl<'a> Stream<'a> {
         };
         if !fits {
             return Err(format!(
-                "{count} elements of {stride} bytes are nothing that {:?} with the filter {:?} can hold",
+                "{count} elements of {stride} bytes are not valid for {:?} with the filter {:?}",
                 json.mode, json.filter
             ));
         }
@@ -192,12 +192,13 @@ impl<'a> Stream<'a> {
         Ok(Bytes::from(bytes))
     }
 
-    /// The elements of a stream of attributes, before its filter.
+    /// Decodes a stream of attributes, without undoing its filter.
     fn attributes(&self) -> std::result::Result<Vec<u8>, String> {
         let mut bytes = vec![0; self.count * self.stride];
-        // SAFETY: `bytes` holds `count` elements of `stride` bytes, which is a multiple of 4 up to 256, as
-        // the decoder demands. It copies into them byte by byte, and reads no more than the given length of
-        // the stream, whatever is in it. The crate's safe function derives the stride from a type.
+        // SAFETY: `bytes` holds `count` elements of `stride` bytes. The stride is a multiple of 4 up to 256,
+        // as the decoder demands. The decoder copies into them byte by byte, and reads no more than the given
+        // length of the stream, whatever it contains. The crate's safe function derives the stride from a
+        // type.
         let code = unsafe {
             ffi::meshopt_decodeVertexBuffer(
                 bytes.as_mut_ptr().cast(),
@@ -214,7 +215,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Undoes the filter in pieces, which are aligned copies: a copy of all elements would double the memory.
+    /// Undoes the filter in aligned chunks. An aligned copy of all elements would double the memory.
     fn filter(&self, bytes: &mut [u8]) {
         let filter: fn(&mut [u32]) = match (self.filter, self.stride) {
             (Filter::None, _) => return,
@@ -241,9 +242,10 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// The length of the shortest stream of so many elements, so that a stream of a few bytes allocates no
-/// billions: the header; two bits for each byte of an element in each block of attributes, a byte per
-/// triangle or a byte per index; and the tail (KHR_meshopt_compression, appendix A).
+/// Returns the length of the shortest valid stream of `count` elements, so that a stream of a few bytes
+/// cannot allocate billions. It has a header and a tail (KHR_meshopt_compression, appendix A). Between them
+/// are two bits for each byte of an element in each block of attributes, a byte per triangle, or a byte per
+/// index.
 fn shortest(mode: Mode, count: u64, stride: u64) -> Option<u64> {
     let body = match mode {
         Mode::Attributes => {

@@ -1,4 +1,4 @@
-//! Nodes, with the meshes, skins, lights and cameras that they carry.
+//! Reads nodes, with their meshes, skins, lights and cameras.
 
 use super::{
     camera::cameras,
@@ -18,10 +18,10 @@ use crate::{
 use glam::{DMat3, DMat4, DQuat, DVec3, DVec4, Mat4, Vec3, Vec4};
 use std::collections::HashMap;
 
-/// The file's numbers of the meshes and skins that nodes use, in the scene's order.
+/// Indices in the file of the meshes and skins that nodes use, in the scene's order.
 #[derive(Debug, Default)]
 pub(super) struct Used {
-    /// Mesh, and the number of nodes that show it.
+    /// Meshes, each with the number of nodes that show it.
     pub(super) meshes: Vec<(usize, u64)>,
     skins: Vec<usize>,
 }
@@ -38,7 +38,7 @@ pub(super) fn nodes(
     let mut used = Used::default();
     let (mut mesh_indices, mut skin_indices) = (HashMap::new(), HashMap::new());
     let mut instances = Vec::new();
-    // A million of them would need half as much again while they grow.
+    // Growing a list of a million nodes would need half as much memory again.
     scene.nodes.reserve_exact(hierarchy.order.len());
     for ordered in &hierarchy.order {
         let (number, json) = (ordered.node, &file.root.nodes[ordered.node]);
@@ -102,7 +102,7 @@ pub(super) fn nodes(
         scene.nodes.push(node);
     }
     file.place.set(None);
-    // Instances come last, and so after their parents.
+    // Instances come last, and thus after their parents.
     for (parent, mesh, transforms) in instances {
         scene.nodes.extend(transforms.into_iter().map(|transform| Node {
             parent: Some(parent),
@@ -122,7 +122,8 @@ pub(super) fn nodes(
     Ok(used)
 }
 
-/// The transform of a node in doubles. What f32 cannot hold at all is refused: what is drawn is rounded to it.
+/// Reads the transform of a node in f64. A transform that overflows f32 is an error, because rendering rounds
+/// it to f32.
 fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
     let json = &file.root.nodes[number];
     let (finite, transform) = if let Some(matrix) = json.matrix {
@@ -131,7 +132,7 @@ fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
             return Err(file.error(format!("the matrix of node {number} is not affine")));
         }
         let matrix = DMat4::from_cols_array(&doubles(file, (number, "matrix"), matrix));
-        // Rounding errors in the last row would make w other than 1.
+        // Discards rounding errors in the last row, which would make w differ from 1.
         let affine = DMat4::from_mat3_translation(DMat3::from_mat4(matrix), matrix.w_axis.truncate());
         (rounded.is_finite(), Transform::Matrix(affine))
     } else {
@@ -163,7 +164,7 @@ fn transform(file: &File<'_>, number: usize) -> Result<Transform> {
     }
 }
 
-/// Numbers of a node's transform: those of the file where `rounded` are not the same.
+/// Returns the numbers of a node's transform: the file's f64 values where they differ from `rounded`.
 fn doubles<const N: usize>(
     file: &File<'_>,
     (number, key): (usize, &'static str),
@@ -174,10 +175,10 @@ fn doubles<const N: usize>(
     exact.unwrap_or_else(|| rounded.map(f64::from))
 }
 
-/// Checks meshes, nodes and skins against each other: joints are within their skins, and every morph target
-/// has a weight.
+/// Checks meshes, nodes and skins against each other: joint indices are within their skins, and every morph
+/// target has a weight.
 pub(super) fn check(file: &File<'_>, used: &Used, scene: &mut Scene) -> Result<()> {
-    // Once for each mesh: any number of nodes may show it.
+    // Computed once per mesh, because any number of nodes may show it.
     let highest = |mesh: &Mesh| mesh.primitives.iter().flat_map(|p| &p.joints).max().copied();
     let highest_joints: Vec<Option<u32>> = scene.meshes.iter().map(highest).collect();
     let mut meshes: Vec<Option<usize>> = scene.nodes.iter().map(|node| node.mesh).collect();
@@ -209,9 +210,9 @@ pub(super) fn check(file: &File<'_>, used: &Used, scene: &mut Scene) -> Result<(
             ));
             file.place.set(None);
         }
-        // A mesh may have any number of weights, and any number of nodes.
+        // Truncated, because a mesh may have any number of weights, and be shown by any number of nodes.
         node.weights = weights.iter().copied().take(targets).collect();
-        // The parent of instances has the weights of all of them.
+        // The parent of instances holds the weights for all of them.
         if !node.weights.is_empty() || node.mesh.is_none() {
             node.weights.resize(targets, 0.0);
         }
@@ -226,7 +227,7 @@ pub(super) fn check(file: &File<'_>, used: &Used, scene: &mut Scene) -> Result<(
                 "mesh {number} refers to joint {joint}, and skin {skin} has {joints}"
             )));
         }
-        // A skin without joints in the mesh moves nothing.
+        // A skin has no effect on a mesh without joints.
         if primitives.iter().all(|p| p.joints.is_empty()) {
             node.skin = None;
         }

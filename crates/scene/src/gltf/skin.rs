@@ -27,7 +27,7 @@ pub(super) fn read(file: &File<'_>, number: usize, hierarchy: &Hierarchy) -> Res
             "{user}: accessor {index} has {has} inverse bind matrices for {needs} joints"
         )));
     }
-    // The last row has to be 0 0 0 1, and later code relies on it.
+    // Later code relies on a last row of 0 0 0 1.
     let affine = |m: Mat4| Mat4::from(Affine3A::from_mat4(m));
     let joint_from_mesh: Vec<Mat4> = (0..joints.len())
         .map(|j| affine(Mat4::from_cols_array(&accessor.floats(j))))

@@ -1,4 +1,4 @@
-//! Textures, samplers and the images behind them.
+//! Reads textures, samplers and images.
 
 use super::{accessor::view_range, file::File};
 use crate::{
@@ -20,11 +20,11 @@ use glam::Vec2;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, hash_map::Entry};
 
-/// Textures in the order in which materials first use them.
+/// Textures in the order of their first use by materials.
 #[derive(Debug)]
 pub(super) struct Textures<'a> {
     pub(super) file: &'a File<'a>,
-    /// Indices into `textures` by the file's numbers.
+    /// Indices into `textures`, keyed by index in the file.
     indices: HashMap<usize, usize>,
     pub(super) textures: Vec<Texture>,
 }
@@ -38,7 +38,7 @@ impl<'a> Textures<'a> {
         }
     }
 
-    /// The texture of a material's slot, if it has one.
+    /// Resolves the texture of a material's slot, if it has one.
     pub(super) fn info(&mut self, info: Option<&Info>, user: &str) -> Result<Option<TextureRef>> {
         let Some(info) = info else { return Ok(None) };
         let transform = info
@@ -50,8 +50,8 @@ impl<'a> Textures<'a> {
             .map(Some)
     }
 
-    /// The same for textures whose extensions gltf-json leaves as a map: of normals, of occlusion, and in
-    /// extensions that it does not know.
+    /// Like [`Self::info`], for textures whose extensions gltf-json leaves as a map: normal textures,
+    /// occlusion textures, and those in extensions that it does not know.
     pub(super) fn with_map(
         &mut self,
         texture: usize,
@@ -120,8 +120,8 @@ fn uv_transform_of(transform: &TextureTransform) -> UvTransform {
     }
 }
 
-/// KHR_texture_transform of a texture of material `index`, which animations may set; `None` where it has no
-/// such extension.
+/// Reads the KHR_texture_transform of a texture of material `index`, which animations may set. Returns `None`
+/// if it has no such extension.
 pub(super) fn uv_transform(file: &File<'_>, index: usize, slot: TextureSlot) -> Option<UvTransform> {
     let material = file.root.materials.get(index)?;
     let of_info = |info: Option<&Info>| info?.extensions.as_ref()?.texture_transform.clone();
@@ -179,15 +179,15 @@ fn sampler(file: &File<'_>, index: usize, texture: usize) -> Result<Sampler> {
     })
 }
 
-/// Extensions that give a texture its image in another format, those that need the least GPU memory first.
+/// Extensions that provide a texture's image in another format, in ascending order of GPU memory use.
 const IMAGE_EXTENSIONS: [&str; 3] = ["KHR_texture_basisu", "MSFT_texture_dds", "EXT_texture_webp"];
 
-/// The images of the scene's textures, not decoded yet. The textures' images become indices into them, from
-/// numbers of the file's textures.
+/// Collects the images of the scene's textures, not decoded yet. The images of textures change from texture
+/// indices in the file to indices into the result.
 pub(super) fn images(file: &File<'_>, scene: &mut Scene) -> Result<Vec<EncodedImage>> {
     let uses = image::uses(scene);
     let mut read = HashMap::new();
-    // Images of the same bytes are one.
+    // Images with the same bytes are merged.
     let mut indices: HashMap<Vec<_>, usize> = HashMap::new();
     let mut encoded_images: Vec<EncodedImage> = Vec::new();
     for (texture, uses) in scene.textures.iter_mut().zip(uses) {
@@ -209,7 +209,7 @@ pub(super) fn images(file: &File<'_>, scene: &mut Scene) -> Result<Vec<EncodedIm
     Ok(encoded_images)
 }
 
-/// The image of a texture, in each format that the file has.
+/// Returns the image of a texture in every format that the file has.
 fn encoded_image(
     file: &File<'_>,
     texture: usize,
@@ -240,7 +240,7 @@ fn encoded_image(
             _ => Err(format!("{extension} refers to no image of the file")),
         });
     }
-    // gltf-json's way of saying that a texture has no source.
+    // gltf-json represents a missing source as `u32::MAX`.
     if json.source.value() != u32::MAX as usize {
         let number = json.source.value();
         let image = file.get(&file.root.images, "image", number, || "a texture".into())?;
@@ -276,8 +276,8 @@ fn name(image: &Image, number: usize) -> String {
     name.filter(is_shown).map_or_else(|| number.to_string(), shorten)
 }
 
-/// The bytes of an image. A reference past the end is an error; where the bytes themselves are missing, the
-/// image is.
+/// Returns the bytes of an image. A reference that is out of range is an error. Missing bytes make the image
+/// missing.
 fn bytes(file: &File<'_>, image: &Image, number: usize) -> Result<Candidate> {
     Ok(match (&image.uri, image.buffer_view) {
         (Some(uri), _) => file.folder.uri(uri),
@@ -292,7 +292,7 @@ fn bytes(file: &File<'_>, image: &Image, number: usize) -> Result<Candidate> {
     })
 }
 
-/// Why the buffer behind a plain view has no data, if it has none.
+/// Returns the reason why the buffer behind an uncompressed view has no data, if so.
 fn missing_buffer(file: &File<'_>, view: Index<View>) -> Option<String> {
     let decoded = file.views.get(view.value()).is_some_and(Option::is_some);
     let buffer = file.root.buffer_views.get(view.value())?.buffer.value();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const NAME: &str = "KHR_materials_variants";
 
-/// The extension's JSON on the root.
+/// JSON of the extension on the root.
 #[derive(Debug, Deserialize)]
 struct Names {
     variants: Vec<Name>,
@@ -19,7 +19,7 @@ struct Name {
     name: String,
 }
 
-/// The extension's JSON on a primitive.
+/// JSON of the extension on a primitive.
 #[derive(Debug, Deserialize)]
 struct Mappings {
     mappings: Vec<Mapping>,
@@ -31,7 +31,7 @@ struct Mapping {
     variants: Vec<usize>,
 }
 
-/// The names of the file's variants, which primitives refer to by number.
+/// Reads the names of the file's variants, which primitives refer to by index.
 pub(super) fn names(file: &File<'_>) -> Result<Vec<String>> {
     let others = file.root.extensions.as_ref().map(|all| &all.others);
     let Some(value) = others.and_then(|all| all.get(NAME)) else {
@@ -41,7 +41,7 @@ pub(super) fn names(file: &File<'_>) -> Result<Vec<String>> {
     Ok(names.variants.into_iter().map(|variant| variant.name).collect())
 }
 
-/// The materials of a primitive called `name`, by variant: its own is that of `None`.
+/// Returns the materials of the primitive `name` by variant. `None` is its own material.
 pub(super) fn materials(
     file: &File<'_>,
     json: &JsonPrimitive,
@@ -59,7 +59,7 @@ pub(super) fn materials(
     for Mapping { material, variants } in mappings.mappings {
         for variant in variants {
             file.get(names, "variant", variant, || name.to_owned())?;
-            // A variant has one material: the first that is listed.
+            // A variant has one material, so the first that is listed wins.
             materials.entry(Some(variant)).or_insert(material);
         }
     }

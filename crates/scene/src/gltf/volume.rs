@@ -1,4 +1,5 @@
-//! Volumes that nodes place by an extra, `{"canopy_volume": "smoke.nvdb"}`: glTF has none of its own.
+//! Volumes that nodes place with an extra, `{"canopy_volume": "smoke.nvdb"}`, because glTF has no volumes of
+//! its own.
 
 use super::{
     container::VOLUME,
@@ -14,8 +15,8 @@ use crate::{
 };
 use std::{collections::HashMap, path::Path};
 
-/// Reads the volumes of all nodes that are shown, each file once. One that is missing or broken is left out,
-/// with a warning; more nodes than the limit are an error.
+/// Reads the volumes of all visible nodes, each file once. A missing or broken file is left out with a
+/// warning. More nodes than the limit are an error.
 pub(super) fn volumes(
     file: &File<'_>,
     hierarchy: &Hierarchy,
@@ -44,7 +45,8 @@ pub(super) fn volumes(
                 continue;
             }
         };
-        // A file has many names; those of data URIs are as long as what they hold.
+        // Several names may lead to one file, so files are compared by the address of their bytes. The bytes
+        // of a data URI are not kept, so their address identifies nothing.
         let is_file = !is_data(uri);
         if let Some(volume) = known.get(&bytes.address()).filter(|_| is_file) {
             scene.nodes[index].volume = *volume;
@@ -82,8 +84,8 @@ fn read(file: &File<'_>, uri: &str, bytes: &Bytes, load: &mut Load<'_>) -> Resul
     let extension = extension.to_string_lossy().to_ascii_lowercase();
     let format = VolumeFormat::of(bytes)
         .or_else(|| VolumeFormat::of_extension(&extension))
-        .ok_or_else(|| file.error("is no file of a volume"))?;
-    // What a detached header names lies beside the header; data URIs have no folder of their own.
+        .ok_or_else(|| file.error("is not a volume file"))?;
+    // Files that a detached header names lie beside the header. Data URIs have no folder of their own.
     let path = if is_data(uri) {
         file.path.to_owned()
     } else {

@@ -1,4 +1,5 @@
-//! Decodes blocks to texels, where the renderer does not support them or the loader reads texels.
+//! Decoding of compressed blocks to texels, for renderers that do not support them and loaders that read
+//! texels.
 
 use super::{
     request::Request,
@@ -9,7 +10,7 @@ use ::dds::{ColorFormat, DecodeOptions, Format, ImageViewMut, Size};
 use std::borrow::Cow;
 
 impl Image {
-    /// The finest level with a byte a channel, whatever the format.
+    /// Returns the finest mip level with eight bits per channel, converted from any format.
     pub fn rgba8(&self) -> Cow<'_, [u8]> {
         let finest = self.levels.first().map_or(&[][..], Vec::as_slice);
         match self.format {
@@ -23,12 +24,12 @@ impl Image {
     }
 }
 
-/// A 16-bit value rounded to 8 bits.
+/// Rounds a 16-bit value to 8 bits.
 fn rounded(value: u16) -> u8 {
     ((u32::from(value) + 128) / 257) as u8
 }
 
-/// The texels of a level of `format`; missing ones are zero.
+/// Decodes a mip level of `format`. Missing texels are zero.
 pub(super) fn rgba8(format: TexelFormat, size: [u32; 2], level: &[u8]) -> Vec<u8> {
     let format = match format {
         TexelFormat::Rgba8 | TexelFormat::Rgba16 => Format::R8G8B8A8_UNORM,
@@ -37,11 +38,11 @@ pub(super) fn rgba8(format: TexelFormat, size: [u32; 2], level: &[u8]) -> Vec<u8
         TexelFormat::Bc3 => Format::BC3_UNORM,
         TexelFormat::Bc7 => Format::BC7_UNORM,
     };
-    // A level of the right length always decodes: every block is valid in these formats.
+    // A level of the right length always decodes, because every block is valid in these formats.
     surface(format, size, level, ColorFormat::RGBA_U8).unwrap_or_default()
 }
 
-/// Decodes a surface to `color`, which has four channels.
+/// Decodes a surface to `color`, which must have four channels.
 pub(crate) fn surface(
     format: Format,
     [width, height]: [u32; 2],
@@ -55,7 +56,7 @@ pub(crate) fn surface(
     Ok(texels)
 }
 
-/// An image of stored levels of blocks: kept if they are supported, else decoded.
+/// Builds an image from stored mip levels of blocks, which are decoded if the request does not support them.
 pub(super) fn image(format: TexelFormat, size: [u32; 2], levels: Vec<Vec<u8>>, request: &Request) -> Image {
     let [width, height] = size;
     let stored = Image {
@@ -72,7 +73,7 @@ pub(super) fn image(format: TexelFormat, size: [u32; 2], levels: Vec<Vec<u8>>, r
     }
 }
 
-/// The same image with a byte a channel in every level.
+/// Decodes every mip level to eight bits per channel.
 pub(super) fn texels(image: &Image) -> Image {
     let levels = image.levels.iter().enumerate();
     let decode =
@@ -85,7 +86,8 @@ pub(super) fn texels(image: &Image) -> Image {
     }
 }
 
-/// An image of levels in a format that is always decoded; one with `two_channels` has no blue.
+/// Builds an image from mip levels in a format that is always decoded. If `two_channels` is set, blue is
+/// reconstructed.
 pub(super) fn decoded(
     format: Format,
     [width, height]: [u32; 2],

@@ -1,4 +1,4 @@
-//! DDS files: blocks, and what the crate `dds` decodes.
+//! DDS files: compressed blocks, and other formats that the crate `dds` decodes.
 
 use super::{
     blocks,
@@ -11,19 +11,19 @@ use ::dds::{
     header::{Header, ParseOptions},
 };
 
-/// The bytes that a file begins with.
+/// Magic bytes at the start of a file.
 pub(crate) const MAGIC: &[u8] = b"DDS ";
 
-/// The header, the format, and the data after the header.
+/// Returns the header, the format, and the data after the header.
 pub(crate) fn open(mut bytes: &[u8]) -> Result<(Header, Format, &[u8]), String> {
     let options = ParseOptions::new_permissive(Some(bytes.len() as u64));
-    let fault = |e: &dyn std::fmt::Display| format!("is not a sound DDS file: {}", one_line(&e));
+    let fault = |e: &dyn std::fmt::Display| format!("is not a valid DDS file: {}", one_line(&e));
     let header = Header::read(&mut bytes, &options).map_err(|e| fault(&e))?;
     let format = Format::from_header(&header).map_err(|e| fault(&e))?;
     Ok((header, format, bytes))
 }
 
-/// Width and height, and the format that keeps all of its precision.
+/// Returns width and height, and the format that keeps all of the file's precision.
 pub(super) fn probe(bytes: &[u8]) -> Result<([u32; 2], TexelFormat), String> {
     let (header, format, _) = open(bytes)?;
     let texel = match format.precision() {
@@ -39,7 +39,7 @@ pub(super) fn decode(bytes: &[u8], request: &Request, notes: &mut Vec<String>) -
     let size = [header.width(), header.height()];
     let slices = header.depth().unwrap_or(1);
     let full = full_levels(size);
-    // The levels of a volume are not those of its first slice.
+    // The mip levels of a volume are not those of its first slice.
     let count = if slices == 1 && header.mipmap_count().get() as usize == full {
         full
     } else {

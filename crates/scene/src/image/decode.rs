@@ -1,4 +1,4 @@
-//! An image file to an image: its format, its size, and a placeholder where nothing decodes.
+//! Decodes an image file of any format, and provides a placeholder if that fails.
 
 use super::{
     dds, ktx2, pixels,
@@ -12,21 +12,21 @@ use crate::{
     files::{Bytes, shorten},
 };
 
-/// Bytes of an image file, or why there are none.
+/// Bytes of an image file, or the reason why they are missing.
 pub(crate) type Candidate = Result<Bytes, String>;
 
 /// An image that is not decoded yet.
 #[derive(Debug, Clone)]
 pub(crate) struct EncodedImage {
-    /// For messages.
+    /// Name in messages.
     pub(crate) name: String,
-    /// Its files in different formats, of which the first that decodes is used.
+    /// Encodings of the image in different formats. The first that decodes is used.
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) uses: Uses,
 }
 
 impl EncodedImage {
-    /// A file whose texels the loader itself reads, a byte a channel.
+    /// Creates an image whose texels the loader itself reads, with eight bits per channel.
     pub(crate) fn plain(name: String, bytes: Candidate, role: Role) -> Self {
         Self {
             name,
@@ -39,16 +39,16 @@ impl EncodedImage {
     }
 }
 
-/// What an image file was decoded to.
+/// Result of decoding an image file.
 pub(super) struct Outcome {
     pub(super) image: Image,
-    /// Lines for the scene's warnings.
+    /// Notes for the scene's warnings.
     pub(super) notes: Vec<String>,
-    /// Whether `image` is the placeholder.
+    /// True if `image` is the placeholder.
     pub(super) is_missing: bool,
 }
 
-/// Decodes the first candidate that can be.
+/// Decodes the first candidate that is valid.
 pub(super) fn decode(encoded: &EncodedImage, request: &Request) -> Outcome {
     let name = shorten(&encoded.name);
     let mut notes = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn decode(encoded: &EncodedImage, request: &Request) -> Outcome {
             Ok(mut image) => {
                 let lead = format!("image {name}: ");
                 for why in failures {
-                    notes.push(format!("{why}; another form of it is taken"));
+                    notes.push(format!("{why}; its fallback is used"));
                 }
                 shrink::to_fit(&mut image, request, &mut notes);
                 shrink::complete(&mut image, request.uses.normals);
@@ -78,9 +78,9 @@ pub(super) fn decode(encoded: &EncodedImage, request: &Request) -> Outcome {
     }
     let why = failures.join("; ");
     let outcome = match (encoded.uses.colors, encoded.uses.numbers) {
-        (true, false) => "a checker stands in for it",
-        (true, true) => "a checker stands in for its colours, and nothing for the rest of it",
-        (false, _) => "materials do without it",
+        (true, false) => "a checkerboard replaces it",
+        (true, true) => "a checkerboard replaces its colours, and its other channels are ignored",
+        (false, _) => "materials ignore it",
     };
     Outcome {
         image: placeholder(&encoded.name),
@@ -89,7 +89,7 @@ pub(super) fn decode(encoded: &EncodedImage, request: &Request) -> Outcome {
     }
 }
 
-/// Decodes a file of any format; its content tells which.
+/// Decodes a file, whose format is detected by content.
 fn decode_bytes(bytes: &[u8], request: &Request, notes: &mut Vec<String>) -> Result<Image, String> {
     probe(bytes, request.max_pixels)?;
     guarded(|| match ImageFileFormat::of(bytes)? {
@@ -97,10 +97,10 @@ fn decode_bytes(bytes: &[u8], request: &Request, notes: &mut Vec<String>) -> Res
         ImageFileFormat::Ktx2 => ktx2::decode(bytes, request, notes),
         ImageFileFormat::Dds => dds::decode(bytes, request, notes),
     })
-    .unwrap_or_else(|| Err("is broken in a way that its decoder did not expect".into()))
+    .unwrap_or_else(|| Err("is broken: its decoder failed unexpectedly".into()))
 }
 
-/// The format of an image file.
+/// Format of an image file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ImageFileFormat {
     Pixels(::image::ImageFormat),
@@ -120,12 +120,13 @@ impl ImageFileFormat {
         match ::image::guess_format(bytes) {
             Ok(format @ (Png | Jpeg | WebP)) => Ok(Self::Pixels(format)),
             _ if bytes.is_empty() => Err("is empty".into()),
-            _ => Err("is none of PNG, JPEG, WebP, KTX2 and DDS".into()),
+            _ => Err("is not PNG, JPEG, WebP, KTX2 or DDS".into()),
         }
     }
 }
 
-/// Checks the size, and returns the most bytes that the finest level can have. Nothing is allocated for it.
+/// Checks the size, and returns the maximum number of bytes of the finest mip level. Allocates nothing for
+/// it.
 pub(crate) fn probe(bytes: &[u8], max_pixels: u64) -> Result<u64, String> {
     let probed = guarded(|| match ImageFileFormat::of(bytes)? {
         ImageFileFormat::Pixels(format) => pixels::probe(bytes, format),
@@ -133,7 +134,7 @@ pub(crate) fn probe(bytes: &[u8], max_pixels: u64) -> Result<u64, String> {
         ImageFileFormat::Dds => dds::probe(bytes),
     });
     let ([width, height], format) =
-        probed.unwrap_or_else(|| Err("has a header that its decoder did not expect".into()))?;
+        probed.unwrap_or_else(|| Err("has a header that its decoder cannot read".into()))?;
     let pixels = u64::from(width) * u64::from(height);
     if pixels == 0 {
         return Err("holds no pixels".into());
@@ -146,7 +147,7 @@ pub(crate) fn probe(bytes: &[u8], max_pixels: u64) -> Result<u64, String> {
     Ok(format.level_bytes([width, height]))
 }
 
-/// Magenta and black squares, which no file means.
+/// Returns a placeholder of magenta and black squares, which no real texture looks like.
 fn placeholder(name: &str) -> Image {
     const SIDE: u32 = 8;
     let texel = |i: u32| {

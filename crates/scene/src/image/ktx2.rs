@@ -11,13 +11,13 @@ use ::dds::Format as Encoding;
 use ::ktx2::{ColorModel, Reader, SupercompressionScheme};
 use std::{borrow::Cow, io::Read as _};
 
-/// The Zstandard window that is always allowed; a larger one needs that much data.
+/// Zstandard window size that is always allowed. A larger window must be justified by as much data.
 const ZSTD_WINDOW: u64 = 8 << 20;
 
-/// Width and height, and the format that keeps all of its precision.
+/// Returns width and height, and the format that keeps all of the file's precision.
 pub(super) fn probe(bytes: &[u8]) -> Result<([u32; 2], TexelFormat), String> {
     let header = open(bytes)?.header();
-    // Half floats may be kept at sixteen bits.
+    // Half floats may be stored with sixteen bits.
     let halves = [ktx2::Format::BC6H_UFLOAT_BLOCK, ktx2::Format::BC6H_SFLOAT_BLOCK];
     let format = match header.format {
         Some(format) if halves.contains(&format) => TexelFormat::Rgba16,
@@ -27,7 +27,7 @@ pub(super) fn probe(bytes: &[u8]) -> Result<([u32; 2], TexelFormat), String> {
 }
 
 pub(crate) fn open(bytes: &[u8]) -> Result<Reader<&[u8]>, String> {
-    Reader::new(bytes).map_err(|e| format!("is not a sound KTX2 file: {}", one_line(&e)))
+    Reader::new(bytes).map_err(|e| format!("is not a valid KTX2 file: {}", one_line(&e)))
 }
 
 /// Decodes a file whose size has been checked.
@@ -49,7 +49,7 @@ pub(super) fn decode(bytes: &[u8], request: &Request, notes: &mut Vec<String>) -
     Ok(image)
 }
 
-/// The number of levels that are used: all if they go down to a single texel, else the first.
+/// Returns the number of mip levels to use: all if they are complete, else one.
 fn usable_levels(reader: &Reader<&[u8]>, size: [u32; 2]) -> usize {
     let full = full_levels(size);
     if reader.levels().len() == full { full } else { 1 }
@@ -60,7 +60,7 @@ fn plain(reader: &Reader<&[u8]>, format: u32, request: &Request) -> Result<Image
     let header = reader.header();
     let size = [header.pixel_width, header.pixel_height];
     let levels = usable_levels(reader, size);
-    // Pairs are the linear VkFormat and the sRGB one.
+    // In each pair the first VkFormat is linear and the second sRGB.
     let texels = |bytes_per_texel: u64, to_rgba8: fn(&[u8]) -> [u8; 4]| -> Result<Image, String> {
         let level = |level| {
             let [width, height] = level_size(size, level);
@@ -113,7 +113,7 @@ fn plain(reader: &Reader<&[u8]>, format: u32, request: &Request) -> Result<Image
     }
 }
 
-/// The first `bytes` of a level: those of its first layer, face and slice, or more.
+/// Returns at least the first `bytes` of a level, which belong to its first layer, face and slice.
 pub(crate) fn stored<'a>(
     reader: &'a Reader<&[u8]>,
     level: usize,
@@ -137,7 +137,7 @@ pub(crate) fn stored<'a>(
     }
 }
 
-/// Fails for a large window: a Zstandard decoder allocates it before it has read anything.
+/// Fails for a large window, because a Zstandard decoder allocates it before reading anything.
 fn check_window(data: &[u8], bytes: u64) -> Result<(), String> {
     let (frame, _) = ::ruzstd::frame::read_frame_header(data).map_err(|e| one_line(&e))?;
     let window = frame.header.window_size().map_err(|e| one_line(&e))?;
@@ -149,7 +149,7 @@ fn check_window(data: &[u8], bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Transcodes Basis Universal, to blocks if they are supported.
+/// Transcodes Basis Universal, to compressed blocks if they are supported.
 fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image, String> {
     let header = reader.header();
     let size = [header.pixel_width, header.pixel_height];
@@ -164,7 +164,7 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
         None => return Err("is KTX2 of no colour model that canopy reads".into()),
     }
     if reader.levels().len() > full_levels(size) {
-        return Err("has more levels than its size has halves".into());
+        return Err("has more mip levels than its size allows".into());
     }
     if header.supercompression_scheme == Some(SupercompressionScheme::Zstandard) {
         // The transcoder inflates whole levels to the lengths that the file declares.
@@ -181,9 +181,14 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
             check_window(level.data, bytes)?;
         }
     }
-    let transcoder = Transcoder::new(reader.data()).map_err(|e| format!("is not sound Basis: {e:?}"))?;
+    let transcoder = Transcoder::new(reader.data()).map_err(|e| {
+        format!(
+            "is not valid Basis Universal data: \
+                                                                         {e:?}"
+        )
+    })?;
     let levels = usable_levels(reader, size);
-    // Samples of red, red, red and green mean that alpha is the second of two channels.
+    // Channels red, red, red and green mean that alpha holds the second of two channels.
     let is_second = |channel| match transcoder.source_format() {
         SourceFormat::Etc1s => channel == 4,
         _ => channel == 5,
@@ -200,15 +205,15 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
     } else {
         (TargetFormat::Bc7Rgba, TexelFormat::Bc7)
     };
-    // The black of three-colour blocks would be transparent, and a filter across blocks would make them
-    // differ from texels.
+    // Black in three-colour blocks would be transparent. A filter across blocks would make them differ from
+    // texels.
     let flags = DecodeFlags::BC1_FORBID_THREE_COLOR_BLOCKS | DecodeFlags::NO_ETC1S_CHROMA_FILTERING;
     let level = |level| {
         let mut out = transcoder
             .transcode_image(level as u32, 0, 0, target, flags)
-            .map_err(|e| format!("is not sound Basis at level {level}: {e:?}"))?;
+            .map_err(|e| format!("is not valid Basis Universal data at level {level}: {e:?}"))?;
         if out.len() as u64 != format.level_bytes(level_size(size, level)) {
-            return Err(format!("is not sound Basis at level {level}"));
+            return Err(format!("is not valid Basis Universal data at level {level}"));
         }
         if two_channels {
             for texel in out.chunks_exact_mut(4) {

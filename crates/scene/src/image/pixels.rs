@@ -1,4 +1,4 @@
-//! PNG, JPEG and WebP files. Their gamma and colour profiles are ignored, as glTF 2.0 says (3.8.2).
+//! PNG, JPEG and WebP files. Their gamma and colour profiles are ignored, as glTF 2.0 requires (3.8.2).
 
 use super::{
     request::Request,
@@ -14,7 +14,7 @@ fn reader(bytes: &[u8], format: ImageFormat) -> ImageReader<Cursor<&[u8]>> {
     reader
 }
 
-/// Width and height, and the format that keeps all of its precision.
+/// Returns width and height, and the format that keeps all of the file's precision.
 pub(super) fn probe(bytes: &[u8], format: ImageFormat) -> Result<([u32; 2], TexelFormat), String> {
     let decoder = reader(bytes, format).into_decoder().map_err(|e| one_line(&e))?;
     let (width, height) = decoder.dimensions();
@@ -25,7 +25,7 @@ pub(super) fn probe(bytes: &[u8], format: ImageFormat) -> Result<([u32; 2], Texe
     Ok(([width, height], texel))
 }
 
-/// Decodes a file whose size has been checked, as a texture.
+/// Decodes a file whose size has been checked to a texture image.
 pub(super) fn decode(bytes: &[u8], format: ImageFormat, request: &Request) -> Result<Image, String> {
     let ([width, height], texel) = probe(bytes, format)?;
     let decoded = decoded(bytes, format)?;
@@ -39,7 +39,7 @@ pub(super) fn decode(bytes: &[u8], format: ImageFormat, request: &Request) -> Re
             levels: vec![texels.iter().flat_map(|c| c.to_ne_bytes()).collect()],
         });
     }
-    // Sixteen bits are rounded to the nearest of eight.
+    // Sixteen bits are rounded to the nearest eight-bit value.
     let texels = DynamicImage::into_rgba8(decoded);
     Ok(Image::from_rgba8("", width, height, texels.into_raw()))
 }
@@ -51,7 +51,7 @@ pub(crate) fn decoded(bytes: &[u8], format: ImageFormat) -> Result<DynamicImage,
     let mut limits = Limits::default();
     limits.max_image_width = Some(width);
     limits.max_image_height = Some(height);
-    // Sixteen bits a channel, twice for what the decoder keeps beside the result, and room for its tables.
+    // Sixteen bits per channel, doubled for the decoder's buffers, plus room for its tables.
     limits.max_alloc = Some(u64::from(width) * u64::from(height) * 16 + (64 << 20));
     reader.limits(limits);
     reader.decode().map_err(|e| one_line(&e))

@@ -1,4 +1,4 @@
-//! Many images decoded in parallel, within the memory that all of them may use.
+//! Parallel decoding of images, within a shared memory budget.
 
 use super::{
     decode::{self, EncodedImage, Outcome},
@@ -21,11 +21,11 @@ use std::{
     thread,
 };
 
-/// The decoded images.
+/// Decoded images.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) images: Vec<Image>,
-    /// Whether each is missing and replaced by a placeholder.
+    /// True for each image that is missing and replaced by a placeholder.
     pub(crate) missing: Vec<bool>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Decoding {
     count: usize,
 }
 
-/// Decodes `sources`. An image that is missing or broken becomes a placeholder and a line in `warnings`.
+/// Decodes `sources`. A missing or broken image becomes a placeholder and a line in `warnings`.
 pub(crate) fn decode_all(
     sources: &[EncodedImage],
     load: &mut Load<'_>,
@@ -45,7 +45,8 @@ pub(crate) fn decode_all(
     thread::scope(|scope| start(scope, sources, load)?.finish(load, warnings))
 }
 
-/// Starts to decode `sources`. Images past a limit are scaled down; fails only where even that is not enough.
+/// Starts decoding `sources`. Images that exceed a limit are scaled down. Fails only if even that is not
+/// enough.
 pub(crate) fn start<'scope, 'load: 'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     sources: &'scope [EncodedImage],
@@ -81,7 +82,7 @@ fn work(
         let (Some(source), Some(request)) = (sources.get(index), requests.get(index)) else {
             return;
         };
-        // Where nobody waits for the outcome any more, the load has failed elsewhere.
+        // A closed channel means that the load has failed elsewhere.
         if progress.check().is_err() || sender.send((index, decode::decode(source, request))).is_err() {
             return;
         }
@@ -89,7 +90,7 @@ fn work(
 }
 
 impl Decoding {
-    /// Waits for the images, in order.
+    /// Waits for all images, and returns them in the order of their sources.
     pub(crate) fn finish(self, load: &Load<'_>, warnings: &mut Vec<String>) -> Result<Decoded> {
         let mut outcomes: Vec<Option<Outcome>> = (0..self.count).map(|_| None).collect();
         for done in 0..self.count {
@@ -108,7 +109,7 @@ impl Decoding {
             images: Vec::with_capacity(self.count),
             missing: Vec::with_capacity(self.count),
         };
-        // Every index has come in once: the threads stop early only where the load is cancelled.
+        // Every index has arrived, because the threads stop early only if the load is cancelled.
         for outcome in outcomes.into_iter().flatten() {
             warnings.extend(outcome.notes);
             decoded.images.push(outcome.image);
@@ -118,7 +119,7 @@ impl Decoding {
     }
 }
 
-/// How each image is decoded, so that all together stay within the memory that textures may use.
+/// Decides how each image is decoded, so that all together fit the memory budget of textures.
 fn requests(sources: &[EncodedImage], load: &mut Load<'_>) -> Result<Vec<Request>> {
     let max_pixels = load.limits.max_image_pixels;
     let mut sizes = Vec::with_capacity(sources.len());

@@ -1,4 +1,4 @@
-//! Scales down images that are too large, by halves, and makes mipmap levels on the CPU.
+//! CPU downscaling of images that are too large, by factors of two, and generation of mip levels.
 
 use super::{
     blocks,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::srgb;
 
-/// Halves `image` until it fits `request`, and adds a line to `notes` where it did not.
+/// Halves `image` until it fits `request`, and adds a line to `notes` if it did not fit.
 pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<String>) {
     let before = image.size();
     let max_side = request.supported.max_side;
@@ -34,14 +34,14 @@ pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<Strin
     }
 }
 
-/// Gives an image of sixteen bits its coarser levels, since GPUs sample the format and do not draw into it.
-/// In the levels of normals, alpha is how far the normals under a texel differ, as in `mipmap_normals`.
+/// Generates the mip levels of a 16-bit image, because GPUs can sample the format but not render to it. For
+/// normals, alpha stores their spread in the encoding of `mipmap_normals`.
 pub(super) fn complete(image: &mut Image, normals: bool) {
     if image.format != TexelFormat::Rgba16 {
         return;
     }
     if normals {
-        // Stored levels do not have how far normals differ.
+        // Stored levels do not have the spread of the normals in alpha.
         image.levels.truncate(1);
     }
     if image.levels.len() != 1 {
@@ -65,7 +65,7 @@ pub(super) fn complete(image: &mut Image, normals: bool) {
     }
 }
 
-/// Halves width and height, rounded down.
+/// Halves width and height, rounding down.
 fn halve(image: &mut Image, srgb: bool) {
     let half = level_size(image.size(), 1);
     if image.levels.len() > 1 {
@@ -79,14 +79,15 @@ fn halve(image: &mut Image, srgb: bool) {
         }
     }
     [image.width, image.height] = half;
-    // Blocks of images whose width or height is no multiple of four stay on the CPU.
+    // Blocks of images whose width or height is not a multiple of four cannot be uploaded, so they are
+    // decoded.
     let whole = half.iter().all(|side| side.is_multiple_of(4));
     if image.format.block_side() > 1 && !whole {
         *image = blocks::texels(image);
     }
 }
 
-/// The next coarser level, by a box filter as in `mipmap`; colours are averaged in linear light.
+/// Computes the next coarser mip level with the box filter of `mipmap`. Colours are averaged in linear light.
 fn coarser(format: TexelFormat, size: [u32; 2], finer: &[u8], srgb: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(format.level_bytes(level_size(size, 1)) as usize);
     if format == TexelFormat::Rgba16 {
@@ -114,7 +115,7 @@ fn coarser(format: TexelFormat, size: [u32; 2], finer: &[u8], srgb: bool) -> Vec
     out
 }
 
-/// The next coarser level of normals of sixteen bits, as in `mipmap_normals` of mipmap.wgsl.
+/// Computes the next coarser mip level of 16-bit normals, like `mipmap_normals` in mipmap.wgsl.
 fn coarser_normals(size: [u32; 2], finer: &[u8]) -> Vec<u8> {
     let weighted = finer.chunks_exact(8).flat_map(|texel| {
         let stored = |i: usize| f32::from(u16::from_ne_bytes([texel[2 * i], texel[2 * i + 1]]));
@@ -148,7 +149,7 @@ fn coarser_normals(size: [u32; 2], finer: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Weights of the texels 2i, 2i + 1 and 2i + 2 of `size` in a row or column, as in mipmap.wgsl.
+/// Returns the weights of texels 2i, 2i + 1 and 2i + 2 of `size` in a row or column, like mipmap.wgsl.
 fn weights(i: usize, size: usize) -> [f32; 3] {
     let n = size / 2;
     match size {
@@ -158,7 +159,8 @@ fn weights(i: usize, size: usize) -> [f32; 3] {
     }
 }
 
-/// Calls `each` with the channel and the mean of each box; `value` gives one of four channels a texel.
+/// Calls `each` with the channel and the mean of each box. `value` returns a channel by index, four per
+/// texel.
 fn boxes(size: [u32; 2], value: impl Fn(usize) -> f32, mut each: impl FnMut(usize, f32)) {
     let [width, height] = size.map(|side| side as usize);
     let [half_width, half_height] = level_size(size, 1).map(|side| side as usize);
@@ -178,7 +180,7 @@ fn boxes(size: [u32; 2], value: impl Fn(usize) -> f32, mut each: impl FnMut(usiz
     }
 }
 
-/// The sRGB byte of a linear value.
+/// Encodes a linear value as an sRGB byte.
 fn encoded(light: f32) -> u8 {
     (srgb::encode(light).clamp(0.0, 1.0) * 255.0).round() as u8
 }

@@ -1,41 +1,40 @@
-//! Decoded images, and the formats of their texels.
+//! Decoded images and their texel formats.
 
 /// A decoded image, rows from the top.
 #[derive(Debug, Clone)]
 pub struct Image {
     /// Name or file name, for messages.
     pub name: String,
-    /// Texels in a row.
+    /// Number of texels in a row.
     pub width: u32,
-    /// Rows.
+    /// Number of rows.
     pub height: u32,
     /// Format of the texels.
     pub format: TexelFormat,
-    /// The mipmap levels, finest first: the first alone, or all down to a single texel. Each has
+    /// Mip levels, finest first: either the first alone, or all down to a single texel. Each has
     /// [`TexelFormat::level_bytes`] bytes.
     pub levels: Vec<Vec<u8>>,
 }
 
-/// The format of an image's texels. Values are encoded as in the file; whether they are sRGB is up to the
-/// material.
+/// Texel format of an image. Values are encoded as in the file. The material determines if they are sRGB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TexelFormat {
-    /// Red, green, blue and alpha in a byte each.
+    /// Red, green, blue and alpha, 8 bits each.
     Rgba8,
-    /// Red, green, blue and alpha in 16 bits each, in the machine's byte order.
+    /// Red, green, blue and alpha, 16 bits each, in native byte order.
     Rgba16,
-    /// Blocks of 4 × 4 texels in 8 bytes: colour, and alpha of one bit.
+    /// Blocks of 4 × 4 texels in 8 bytes: colour and 1-bit alpha.
     Bc1,
-    /// Blocks of 4 × 4 texels in 16 bytes: colour, and alpha of four bits.
+    /// Blocks of 4 × 4 texels in 16 bytes: colour and 4-bit alpha.
     Bc2,
-    /// Blocks of 4 × 4 texels in 16 bytes: colour, and alpha between two ends.
+    /// Blocks of 4 × 4 texels in 16 bytes: colour, and alpha interpolated between two endpoints.
     Bc3,
     /// Blocks of 4 × 4 texels in 16 bytes: colour and alpha.
     Bc7,
 }
 
 impl TexelFormat {
-    /// Texels along the edge of a block; 1 for formats without blocks.
+    /// Returns the number of texels along the edge of a block; 1 for uncompressed formats.
     pub fn block_side(self) -> u32 {
         match self {
             Self::Rgba8 | Self::Rgba16 => 1,
@@ -43,7 +42,7 @@ impl TexelFormat {
         }
     }
 
-    /// Bytes of a block, or of a texel.
+    /// Returns the number of bytes in a block, or in a texel of an uncompressed format.
     pub fn block_bytes(self) -> u32 {
         match self {
             Self::Rgba8 => 4,
@@ -52,25 +51,25 @@ impl TexelFormat {
         }
     }
 
-    /// Bytes of a level.
+    /// Returns the number of bytes of a mip level.
     pub fn level_bytes(self, [width, height]: [u32; 2]) -> u64 {
         let blocks = |side: u32| u64::from(side.div_ceil(self.block_side()));
         blocks(width) * blocks(height) * u64::from(self.block_bytes())
     }
 }
 
-/// Levels of an image down to a single texel.
+/// Returns the number of mip levels of an image, down to a single texel.
 pub(super) fn full_levels([width, height]: [u32; 2]) -> usize {
     (u32::BITS - width.max(height).leading_zeros()) as usize
 }
 
-/// Texels along the sides of a level.
+/// Returns the size of a mip level in texels.
 pub(super) fn level_size([width, height]: [u32; 2], level: usize) -> [u32; 2] {
     [width, height].map(|side| side.checked_shr(level as u32).unwrap_or(0).max(1))
 }
 
 impl Image {
-    /// An image of one level with a byte a channel, `width * height * 4` in all.
+    /// Creates an image of one mip level with eight bits per channel, `width * height * 4` bytes in all.
     pub fn from_rgba8(name: impl Into<String>, width: u32, height: u32, rgba8: Vec<u8>) -> Self {
         Self {
             name: name.into(),
@@ -81,13 +80,13 @@ impl Image {
         }
     }
 
-    /// Texels along the sides.
+    /// Returns width and height in texels.
     pub(super) fn size(&self) -> [u32; 2] {
         [self.width, self.height]
     }
 }
 
-/// Computes blue from red and green, for normals whose file leaves it out.
+/// Reconstructs blue from red and green, for normal maps with two channels.
 pub(super) fn fill_blue(rgba8: &mut [u8]) {
     for texel in rgba8.chunks_exact_mut(4) {
         let [x, y] = [texel[0], texel[1]].map(|c| f32::from(c) / 127.5 - 1.0);

@@ -1,13 +1,14 @@
-//! Small pictures of images, in the same time whatever the size of the image.
+//! Thumbnails of images, computed in constant time.
 
 use super::{blocks::rgba8, texels::Image};
 
-/// Texels of the image that a texel of a thumbnail is the mean of, along a side.
+/// Number of samples along each side that a thumbnail texel averages.
 const SAMPLES: u32 = 4;
 
 impl Image {
-    /// A picture of at most `side` texels along the sides: its size, and its texels with a byte a channel, as
-    /// the file encodes them. Each is the mean of a few texels around its place in the finest level.
+    /// Returns a thumbnail of at most `side` texels along each side: its size, and its texels with eight bits
+    /// per channel, encoded as in the file. Each is the mean of a few samples around its place in the finest
+    /// mip level.
     pub fn thumbnail(&self, side: u32) -> ([u32; 2], Vec<u8>) {
         let longest = self.width.max(self.height).max(1);
         let shrunk = |length: u32| {
@@ -27,7 +28,7 @@ impl Image {
         (size, texels)
     }
 
-    /// The mean around texel `at` of a thumbnail.
+    /// Averages the samples of thumbnail texel `at`.
     fn mean(&self, at: [u32; 2], size: [u32; 2]) -> [u8; 4] {
         let mut sum = [0_u32; 4];
         let place = |axis: usize, sample: u32| {
@@ -46,7 +47,7 @@ impl Image {
         sum.map(|sum| ((sum + count / 2) / count) as u8)
     }
 
-    /// A texel of the finest level; zeros where it is missing.
+    /// Returns a texel of the finest mip level; zeros if it is missing.
     fn texel(&self, [x, y]: [u32; 2]) -> [u8; 4] {
         let side = self.format.block_side();
         let bytes = self.format.block_bytes() as usize;
@@ -78,7 +79,7 @@ mod tests {
 
     #[test]
     fn thumbnails_are_means_and_keep_the_shape() {
-        // Two halves, wider than high.
+        // Two halves, wider than tall.
         let texels = (0..64 * 32).flat_map(|i| if i % 64 < 32 { [10, 20, 30, 255] } else { [90; 4] });
         let image = Image::from_rgba8("a", 64, 32, texels.collect());
         let (size, small) = image.thumbnail(4);
@@ -101,7 +102,7 @@ mod tests {
             ..Image::from_rgba8("deep", 1, 1, vec![])
         };
         assert_eq!(deep.thumbnail(8), ([1, 1], vec![255, 0, 7, 255]));
-        // A block of BC1 whose both colours are red.
+        // A BC1 block whose two endpoints are red.
         let block = [0x00, 0xf8, 0x00, 0xf8, 0, 0, 0, 0];
         let blocks = Image {
             format: TexelFormat::Bc1,
@@ -111,7 +112,7 @@ mod tests {
         let (size, texels) = blocks.thumbnail(2);
         assert_eq!(size, [2, 2]);
         assert_eq!(texels, [255, 0, 0, 255].repeat(4));
-        // Whatever the levels hold.
+        // Any contents of the levels are tolerated.
         let empty = Image {
             levels: vec![],
             ..blocks

@@ -1,31 +1,31 @@
-//! What materials use images for.
+//! Uses of images by materials.
 
 use crate::{graph::Scene, texture::TextureRef};
 
-/// What a texture gives a material.
+/// Role of a texture in a material.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Colour.
+    /// Colour data.
     Color,
-    /// Normals, or factors.
+    /// Non-colour data: normals or factors.
     Number,
 }
 
-/// The uses of an image that its decoding depends on.
+/// Uses of an image that affect its decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Uses {
-    /// As colours, for which eight bits a channel are enough.
+    /// True if used as colours, for which eight bits per channel are enough.
     pub(super) colors: bool,
-    /// As anything else.
+    /// True if used as non-colour data.
     pub(crate) numbers: bool,
-    /// As normals.
+    /// True if used as normals.
     pub(crate) normals: bool,
-    /// By the loader itself, which needs a byte a channel.
+    /// True if the loader itself reads the texels, which needs eight bits per channel.
     pub(super) texels: bool,
 }
 
 impl Uses {
-    /// The use in one role.
+    /// Returns the use in one role.
     pub(crate) fn of(role: Role) -> Self {
         Self {
             colors: role == Role::Color,
@@ -34,7 +34,7 @@ impl Uses {
         }
     }
 
-    /// The uses of both.
+    /// Returns the union of both uses.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             colors: self.colors | other.colors,
@@ -45,7 +45,7 @@ impl Uses {
     }
 }
 
-/// The uses of each texture of a scene.
+/// Collects the uses of each texture of a scene.
 pub(crate) fn uses(scene: &mut Scene) -> Vec<Uses> {
     let mut uses = vec![Uses::default(); scene.textures.len()];
     for material in &mut scene.materials {
@@ -81,8 +81,8 @@ pub(crate) fn uses(scene: &mut Scene) -> Vec<Uses> {
     uses
 }
 
-/// Removes textures whose image is missing from materials, which then have their factors alone. Colours stay,
-/// and show the placeholder.
+/// Removes textures whose image is missing from materials, which then use their factors alone. Colour
+/// textures stay and show the placeholder.
 pub(crate) fn forget_missing(scene: &mut Scene, missing: &[bool]) {
     if !missing.contains(&true) {
         return;

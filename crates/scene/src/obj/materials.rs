@@ -1,4 +1,4 @@
-//! Materials of an OBJ: the MTL files that it names, and the images that these name.
+//! Materials of an OBJ, from the MTL files that it names, and the images that these name.
 
 use super::{
     model::Model,
@@ -16,20 +16,20 @@ use crate::{
 };
 use std::{borrow::Cow, collections::HashMap, path::Path, rc::Rc};
 
-/// Extensions of the image that may lie beside an OBJ under its name, the first one found.
+/// Extensions of an image that may lie beside an OBJ under its name. The first one found is used.
 const OWN_IMAGES: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
 
-/// The materials that the MTL files define, and those of them that are used.
+/// Materials that the MTL files define, and the subset that is used.
 pub(super) struct Materials<'a> {
     folder: &'a Folder,
-    /// What the MTL files define for the names that `usemtl` uses, by the model's index of the name, with the
-    /// folder of the file.
+    /// Definitions in MTL files of the materials that `usemtl` names, each with the folder of its file.
+    /// Indexed by the model's index of the name.
     named: Vec<Option<Rc<(mtl::Material, String)>>>,
-    /// What faces without a defined material have, if not the default.
+    /// Material of faces without a defined one, if not the default.
     unnamed: Option<Rc<(mtl::Material, String)>>,
-    /// Indices into `used`, by the model's index of the material.
+    /// Indices into `used`, keyed by the model's material index.
     indices: HashMap<Option<u32>, usize>,
-    /// The model's indices of what the scene's materials are made of.
+    /// Model's material index of each material of the scene.
     used: Vec<Option<u32>>,
 }
 
@@ -72,8 +72,8 @@ impl<'a> Materials<'a> {
         }
     }
 
-    /// The name of the image that is called as the OBJ at `path` is and lies beside it. Only for a model with
-    /// texture coordinates, at most one material, and no texture, where it is hard to mistake.
+    /// Returns the name of the image beside the OBJ at `path` that has the same name. It is returned only for
+    /// a model with texture coordinates, at most one material and no texture, so that a mistake is unlikely.
     pub(super) fn image_of_own_name(&self, path: &Path, model: &Model) -> Option<String> {
         let mut defined = self.named.iter().flatten();
         let has_maps = defined.any(|material| material.0.maps().next().is_some());
@@ -85,7 +85,7 @@ impl<'a> Materials<'a> {
         names.find_map(|name| self.folder.named(&name))
     }
 
-    /// Colours every face with the image `name` beside the OBJ.
+    /// Textures every face with the image `name` beside the OBJ.
     pub(super) fn color_all(&mut self, name: &str) {
         let textured = |material: Option<&(mtl::Material, String)>| {
             let material = material.map(|(material, _)| material.clone());
@@ -98,7 +98,7 @@ impl<'a> Materials<'a> {
         self.unnamed = textured(None);
     }
 
-    /// The scene's index of the material that has the index `material` in the model.
+    /// Returns the scene's index of the material with the index `material` in the model.
     pub(super) fn index_of(&mut self, material: Option<u32>) -> usize {
         *self.indices.entry(material).or_insert_with(|| {
             self.used.push(material);
@@ -106,7 +106,7 @@ impl<'a> Materials<'a> {
         })
     }
 
-    /// Decodes the images and fills the scene's materials, textures and images.
+    /// Decodes the images, and fills the scene's materials, textures and images.
     pub(super) fn finish(
         self,
         scene: &mut Scene,
@@ -148,8 +148,8 @@ impl<'a> Materials<'a> {
     }
 }
 
-/// The files of a `mtllib` line: one whose name holds spaces, or several. One that is not there gives way to
-/// the file that is called as the OBJ is.
+/// Reads the files of a `mtllib` line, which may be one file whose name has spaces, or several. If a file is
+/// missing, the one with the name of the OBJ is used.
 fn read_library(
     path: &Path,
     line: &str,
@@ -186,13 +186,13 @@ fn read_library(
     Vec::new()
 }
 
-/// Images that materials use, each once.
+/// Images that materials use, without duplicates.
 struct Images<'a> {
     folder: &'a Folder,
     sources: Vec<EncodedImage>,
-    /// Indices into `sources`, by folder and path.
+    /// Indices into `sources`, keyed by folder and path.
     indices: HashMap<String, usize>,
-    /// Whether each could not be read, which is known once they are decoded.
+    /// True for each image that could not be read, which is known once they are decoded.
     missing: Vec<bool>,
 }
 
@@ -204,7 +204,8 @@ impl Images<'_> {
             *uses = uses.and(Uses::of(role));
             return;
         }
-        // Beside the MTL, beside the OBJ, and, for paths from another machine, by the bare name.
+        // Searched beside the MTL, beside the OBJ, and by the bare name for paths that were written on
+        // another machine.
         let read = |path: &str| self.folder.path(path).ok();
         let bytes = match self.folder.path(&key) {
             Ok(bytes) => Ok(bytes),
@@ -216,7 +217,7 @@ impl Images<'_> {
                     let found = found.or_else(|| self.folder.beside(name).ok());
                     let (bytes, taken) = found.ok_or(why)?;
                     let (path, taken) = (shorten(&map.path), taken.unwrap_or(name.to_owned()));
-                    warnings.push(format!("image {path} is not there; {taken} is taken"));
+                    warnings.push(format!("image {path} is missing; {taken} is used"));
                     Ok(bytes)
                 },
                 Ok,
@@ -235,20 +236,20 @@ impl Images<'_> {
     }
 }
 
-/// Textures and images that were made for materials; thousands may share them.
+/// Cache of textures and images that were created for materials, because thousands may share them.
 #[derive(Debug, Default)]
 struct Made {
     textures: HashMap<Texture, usize>,
-    /// Whether normal maps are grey, by their image.
+    /// True for each normal map that is grey, keyed by image.
     grey: HashMap<usize, bool>,
-    /// Images of roughness and metalness, by the image or the value of each.
+    /// Combined images of roughness and metalness, keyed by the image or the value of each.
     joined: HashMap<[(Option<usize>, u8); 2], usize>,
-    /// Images of colour and alpha, by the image of each.
+    /// Combined images of colour and alpha, keyed by the image of each.
     masked: HashMap<(Option<usize>, usize), usize>,
 }
 
 impl Made {
-    /// The number of a texture, which joins the scene if it is new.
+    /// Returns a reference to a texture, adding it to the scene if it is new.
     fn texture(&mut self, scene: &mut Scene, map: &Map, image: usize) -> TextureRef {
         let texture = Texture {
             image,
@@ -262,7 +263,7 @@ impl Made {
     }
 }
 
-/// Adds an image that was made of others.
+/// Adds an image that was computed from others.
 fn add_image(scene: &mut Scene, load: &mut Load<'_>, image: Image) -> Result<usize> {
     let bytes = image.rgba8().len() as u64;
     load.take(Budget::TextureBytes, bytes, || format!("image {}", image.name))?;
@@ -270,7 +271,7 @@ fn add_image(scene: &mut Scene, load: &mut Load<'_>, image: Image) -> Result<usi
     Ok(scene.images.len() - 1)
 }
 
-/// A material with its textures, which are added to the scene.
+/// Builds a material and adds its textures to the scene.
 fn build(
     from: &mtl::Material,
     base: &str,
@@ -358,7 +359,8 @@ fn build(
     Ok(material)
 }
 
-/// `color`, or white, with the alpha of a `map_d`: its alpha channel if it has one, else its brightness.
+/// Combines `color`, or white, with the alpha of a `map_d`. Alpha is the alpha channel of that image if it
+/// has one, else its brightness.
 fn with_alpha(color: Option<&Image>, alpha: &Image) -> Image {
     let alphas = alpha.rgba8();
     let colors = color.map(Image::rgba8);
@@ -384,14 +386,14 @@ fn with_alpha(color: Option<&Image>, alpha: &Image) -> Image {
     Image::from_rgba8(&size.name, size.width, size.height, rgba8)
 }
 
-/// A grey image, or one value everywhere.
+/// A grey image, or a constant value.
 enum Grey<'a> {
     Image(&'a Image, Cow<'a, [u8]>),
     Value(u8),
 }
 
 impl Grey<'_> {
-    /// The value at a texel of an image of another size.
+    /// Returns the value at a texel of an image of another size.
     fn at(&self, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> u8 {
         match self {
             Self::Value(value) => *value,
@@ -405,7 +407,7 @@ impl Grey<'_> {
     }
 }
 
-/// Roughness in green and metalness in blue, as glTF has them.
+/// Combines roughness in green and metalness in blue, like glTF.
 fn roughness_metallic(roughness: &Grey<'_>, metallic: &Grey<'_>) -> Image {
     let images = [roughness, metallic].map(|grey| match grey {
         Grey::Image(image, _) => Some(*image),

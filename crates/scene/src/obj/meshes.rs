@@ -1,4 +1,4 @@
-//! Meshes of an OBJ: polygons cut to triangles, normals made where there are none, and vertices shared.
+//! Meshes of an OBJ: triangulates polygons, computes missing normals, and shares vertices.
 
 use super::{
     materials::Materials,
@@ -17,14 +17,14 @@ use crate::{
 use glam::{DQuat, DVec3, Vec2, Vec3};
 use std::collections::{BTreeMap, HashMap};
 
-/// Triangles whose normals are further apart than this have a hard edge between them, where the file gives no
+/// Crease angle: an edge is hard if the normals of its triangles differ by more, and the file gives no
 /// normals.
 const CREASE_RADIANS: f32 = std::f32::consts::FRAC_PI_3;
 
-/// Triangles with the corners of the model that they lie between, and whether each is in a smoothing group.
+/// Triangles as indices of the model's corners. Each has a flag that is true if it is in a smoothing group.
 type Triangles = Vec<([usize; 3], bool)>;
 
-/// What is drawn of one object in one material, as corners of the model.
+/// Elements of one object with one material, as indices of the model's corners.
 #[derive(Default)]
 struct Group {
     triangles: Triangles,
@@ -32,8 +32,8 @@ struct Group {
     points: Vec<usize>,
 }
 
-/// Triangulates the faces, and sorts them into a mesh per object and a primitive per material, with another
-/// one for lines and points.
+/// Triangulates the faces, and sorts them into a mesh per object and a primitive per material. Lines and
+/// points get a primitive of their own.
 pub(super) fn build(
     model: &Model,
     materials: &mut Materials<'_>,
@@ -78,7 +78,7 @@ pub(super) fn build(
     }
     if unfinished > 0 {
         warnings.push(format!(
-            "{unfinished} polygons cross themselves or are too intricate, and are cut into fans"
+            "{unfinished} polygons intersect themselves or are too complex, and are triangulated as fans"
         ));
     }
     let normals = generated_normals(model, groups.values().flat_map(|group| &group.triangles));
@@ -122,7 +122,8 @@ pub(super) fn build(
     Ok(())
 }
 
-/// Normals for the corners that have none in the file, by the corner; zero for the others.
+/// Computes normals for the corners that have none in the file, indexed by corner. Those of other corners are
+/// zero.
 fn generated_normals<'a>(
     model: &Model,
     triangles: impl Iterator<Item = &'a ([usize; 3], bool)>,
@@ -139,7 +140,7 @@ fn generated_normals<'a>(
     surface::weld(&model.positions, &mut positions);
     let smooth: Vec<bool> = incomplete.iter().map(|(_, smooth)| *smooth).collect();
     let normals = surface::creased_normals(&model.positions, &positions, &smooth, CREASE_RADIANS);
-    // A corner of a polygon is in several triangles; in the order of their making, the last one decides.
+    // A corner of a polygon is in several triangles. The one that was made last determines its normal.
     let mut generated = vec![Vec3::ZERO; model.corners.len()];
     for ((corners, _), normals) in incomplete.iter().zip(normals) {
         for (corner, normal) in corners.iter().zip(normals) {
@@ -149,7 +150,8 @@ fn generated_normals<'a>(
     generated
 }
 
-/// One vertex for every different combination of position, texture coordinates and normal.
+/// Builds a primitive with one vertex for every distinct combination of position, texture coordinates and
+/// normal.
 fn primitive(
     model: &Model,
     material: usize,
@@ -190,7 +192,8 @@ fn primitive(
     out
 }
 
-/// One vertex for every different combination of position and texture coordinates; there are no normals.
+/// Builds a primitive with one vertex for every distinct combination of position and texture coordinates,
+/// without normals.
 fn lines_and_points(model: &Model, material: usize, group: &Group) -> Primitive {
     let corners = || group.lines.as_flattened().iter().chain(&group.points);
     let corner = |c: &usize| &model.corners[*c];

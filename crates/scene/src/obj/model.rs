@@ -1,4 +1,4 @@
-//! The geometry of an OBJ, as tobj reads it from the screened lines.
+//! Geometry of an OBJ, which tobj reads from the screened lines.
 
 use super::screen::{self, ABSENT, Element, Screened, Shared};
 use crate::{
@@ -14,59 +14,61 @@ use std::{
 };
 use tobj::{LoadError, LoadOptions};
 
-/// The faces, points and lines of a file, all of which refer to the same vertices.
+/// Faces, points and lines of a file, which share its vertices.
 #[derive(Debug, Default)]
 pub(super) struct Model {
-    /// Finite.
+    /// Positions, all finite.
     pub(super) positions: Vec<Vec3>,
-    /// Linear, one per position, or none at all.
+    /// Linear colours, one per position, or empty.
     colors: Vec<Option<Vec3>>,
-    /// v points up; the last is that of corners which have none among others of their face that have some.
+    /// Texture coordinates with v up. The last ones are a filler for corners without any in a face that has
+    /// some.
     uvs: Vec<Vec2>,
-    /// Unit, or zero without a direction.
+    /// Unit normals, or zero for those without a direction.
     normals: Vec<Vec3>,
     /// Corners of all faces, points and lines.
     pub(super) corners: Vec<Corner>,
-    /// Faces of three corners and more.
+    /// Faces with at least three corners.
     pub(super) faces: Vec<Face>,
-    /// Points, each of one corner or more.
+    /// Points, each with at least one corner.
     pub(super) points: Vec<Face>,
-    /// Lines through two corners or more.
+    /// Polylines with at least two corners.
     pub(super) lines: Vec<Face>,
-    /// Names of objects, or of groups where there are no objects; the first is for faces before any.
+    /// Names of objects, or of groups in a file without objects. The first is the unnamed one for faces
+    /// before any.
     pub(super) objects: Vec<String>,
-    /// Names of used materials.
+    /// Names of the used materials.
     pub(super) materials: Vec<String>,
-    /// What `mtllib` lines say.
+    /// Arguments of `mtllib` statements.
     pub(super) libraries: Vec<String>,
 }
 
 /// A corner of a face.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Corner {
-    /// Into the positions; in range.
+    /// Index of the position, in range.
     pub(super) position: u32,
-    /// Into the texture coordinates, or [`ABSENT`].
+    /// Index of the texture coordinates, or [`ABSENT`].
     pub(super) uv: u32,
-    /// Into the normals, or [`ABSENT`].
+    /// Index of the normal, or [`ABSENT`].
     normal: u32,
 }
 
-/// A polygon; or points, or a line through several.
+/// A polygon, a polyline, or points.
 #[derive(Debug)]
 pub(super) struct Face {
-    /// Into the corners.
+    /// Range of its corners.
     pub(super) corners: Range<usize>,
-    /// Into the objects.
+    /// Index of its object.
     pub(super) object: u32,
-    /// Into the materials.
+    /// Index of its material.
     pub(super) material: Option<u32>,
-    /// Whether it is in a smoothing group.
+    /// True if it is in a smoothing group.
     pub(super) smooth: bool,
 }
 
-/// Reads an OBJ. What is broken is left out or replaced, and warned about; only what is no OBJ at all is an
-/// error.
+/// Reads an OBJ. Broken statements are left out or replaced, with a warning. The only error is a file that is
+/// no OBJ at all.
 pub(super) fn read(
     path: &Path,
     bytes: &[u8],
@@ -79,7 +81,8 @@ pub(super) fn read(
         text: &text,
         progress: load.progress(),
     };
-    // Faces keep their corners, and texture coordinates and normals their indices. No line names a library.
+    // With default options, faces keep their corners, and texture coordinates and normals keep their indices.
+    // The text names no library, so tobj opens no file.
     let (models, _) = tobj::load_obj_buf(
         &mut BufReader::with_capacity(1 << 16, cancellable),
         &LoadOptions::default(),
@@ -93,7 +96,7 @@ pub(super) fn read(
     Model::join(path, models, screened, load.progress())
 }
 
-/// Text that cannot be read on once the load is cancelled.
+/// Reader that fails once the load is cancelled.
 struct Cancellable<'a> {
     text: &'a [u8],
     progress: &'a Progress,
@@ -107,8 +110,8 @@ impl Read for Cancellable<'_> {
 }
 
 impl Model {
-    /// Joins tobj's models, each of which numbers vertices of its own, to one whose vertices are those of the
-    /// file.
+    /// Joins tobj's models into one. Each of them numbers its own vertices, and the result uses the vertices
+    /// of the file.
     fn join(path: &Path, models: Vec<tobj::Model>, screened: Screened, progress: &Progress) -> Result<Self> {
         let mut model = Self {
             positions: vec![Vec3::ZERO; screened.positions.count()],
@@ -122,7 +125,7 @@ impl Model {
             progress.check()?;
             let number = name.parse::<usize>().ok();
             let Some((number, run)) = number.and_then(|n| Some((n, screened.runs.get(n)?))) else {
-                // A file without elements has one model, which has no number.
+                // A file without elements has one model, whose name is not a run number.
                 continue;
             };
             let next = screened.runs.get(number + 1);
@@ -142,7 +145,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Adds positions, texture coordinates and colours at their indices in the file.
+    /// Stores positions, texture coordinates and colours at their indices in the file.
     fn add_vertices(&mut self, mesh: &tobj::Mesh, positions: &[u32], uvs: &[u32]) {
         for (index, position) in positions.iter().zip(mesh.positions.as_chunks().0) {
             self.positions[*index as usize] = Vec3::from_array(*position);
@@ -159,7 +162,7 @@ impl Model {
         }
     }
 
-    /// Adds faces, points or lines and the normals of their corners.
+    /// Adds faces, points or lines, and the normals of their corners.
     fn add_elements(&mut self, mesh: &tobj::Mesh, shared: &Shared, positions: &[u32], uvs: &[u32]) {
         let filler = self.uvs.len() as u32 - 1;
         let first_normal = self.normals.len() as u32;
@@ -201,36 +204,36 @@ impl Model {
         }
     }
 
-    /// The unit normal of a corner, if the file gives it a direction.
+    /// Returns the unit normal of a corner, if the file gives it a direction.
     pub(super) fn normal(&self, corner: &Corner) -> Option<Vec3> {
         let normal = self.normals.get(corner.normal as usize)?;
         Some(*normal).filter(|normal| *normal != Vec3::ZERO)
     }
 
-    /// Whether any corner has texture coordinates.
+    /// True if any corner has texture coordinates.
     pub(super) fn has_uvs(&self) -> bool {
         self.corners.iter().any(|corner| corner.uv != ABSENT)
     }
 
-    /// The texture coordinates of a corner, v downwards as in glTF.
+    /// Returns the texture coordinates of a corner, with v down like glTF.
     pub(super) fn uv(&self, corner: &Corner) -> Option<Vec2> {
         let uv = self.uvs.get(corner.uv as usize)?;
         Some(Vec2::new(uv.x, 1.0 - uv.y))
     }
 
-    /// The linear colour of a corner.
+    /// Returns the linear colour of a corner.
     pub(super) fn color(&self, corner: &Corner) -> Option<Vec3> {
         self.colors.get(corner.position as usize).copied().flatten()
     }
 }
 
-/// A vector as a unit vector, or zero if it has no direction.
+/// Normalises a vector. Returns zero if it has no direction.
 fn unit(vector: Vec3) -> Vec3 {
     let scaled = vector / vector.abs().max_element();
     scaled.try_normalize().unwrap_or_default()
 }
 
-/// A colour as displayed to a linear one (IEC 61966-2-1).
+/// Converts an sRGB-encoded colour to a linear one (IEC 61966-2-1).
 fn linear(displayed: Vec3) -> Vec3 {
     displayed.clamp(Vec3::ZERO, Vec3::ONE).map(srgb::decode)
 }

@@ -1,4 +1,4 @@
-//! MTL materials, mapped to metallic-roughness.
+//! MTL materials, and their conversion to metallic-roughness.
 
 use super::text::{decode, is_number, lines, statement, utf8, words};
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
 };
 use glam::{Affine2, Vec2, Vec3};
 
-/// A material as its statements have it.
+/// A material with the values of its statements.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Material {
-    /// What `usemtl` calls it.
+    /// Name in `usemtl`.
     pub(super) name: String,
     diffuse: Option<Vec3>,
     emissive: Option<Vec3>,
@@ -20,47 +20,48 @@ pub(super) struct Material {
     shininess: Option<f32>,
     roughness: Option<f32>,
     metallic: Option<f32>,
-    /// map_Kd.
+    /// Texture of `map_Kd`.
     pub(super) color_map: Option<Map>,
-    /// map_Ke.
+    /// Texture of `map_Ke`.
     pub(super) emissive_map: Option<Map>,
-    /// map_d.
+    /// Texture of `map_d`.
     pub(super) alpha_map: Option<Map>,
-    /// map_Pr: roughness as grey, or in green where map_Pm names the same file.
+    /// Texture of `map_Pr`: roughness as grey, or in green if `map_Pm` names the same file.
     pub(super) roughness_map: Option<Map>,
-    /// map_Pm: metalness as grey, or in blue where map_Pr names the same file.
+    /// Texture of `map_Pm`: metalness as grey, or in blue if `map_Pr` names the same file.
     pub(super) metallic_map: Option<Map>,
-    /// norm, or bump, which exporters use for normal maps as well.
+    /// Texture of `norm`, or of `bump`, which exporters also use for normal maps.
     pub(super) normal_map: Option<Map>,
 }
 
-/// A file's warnings past this many lines are left out.
+/// Maximum number of warnings for a file. Further ones are dropped.
 const MOST_WARNINGS: usize = 1000;
 
 /// A texture statement.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Map {
-    /// As the file has it.
+    /// Path as the file has it.
     pub(super) path: String,
     offset: Vec2,
     scale: Vec2,
     strength: f32,
     clamp: bool,
-    /// `-colorspace`, where it is a known one.
+    /// True for `-colorspace linear`, false for `-colorspace srgb`, else `None`.
     is_linear: Option<bool>,
 }
 
-/// The material of faces that have none.
+/// Returns the material of faces without one.
 pub(super) fn default_material(name: &str) -> material::Material {
     material::Material {
         name: name.to_owned(),
-        // OBJ does not say which side of a face is seen.
+        // OBJ does not specify the visible side of a face.
         double_sided: true,
         ..material::Material::stand_in()
     }
 }
 
-/// The materials of an MTL file called `file`. A map whose text `is_file` has that path and no options.
+/// Reads the materials of the MTL file `file`. If `is_file` is true for the whole text of a map, that text is
+/// its path, without options.
 pub(super) fn parse(
     file: &str,
     bytes: &[u8],
@@ -103,11 +104,12 @@ pub(super) fn parse(
     }
 }
 
-/// An MTL file for tobj: the statements that canopy reads, without those that tobj would refuse.
+/// An MTL file rewritten for tobj, with the statements that canopy reads and without those that tobj would
+/// refuse.
 #[derive(Default)]
 struct Screen {
     text: String,
-    /// In the text a material is called by its index here: tobj refuses one without a name.
+    /// Names of the materials. In the text each is named by its index here, because tobj refuses empty names.
     names: Vec<String>,
     has_alpha: bool,
     has_normal_map: bool,
@@ -131,7 +133,7 @@ impl Screen {
                 self.write("d", &number(halo)?);
                 self.has_alpha = true;
             }
-            // Files that hold both disagree at times.
+            // `d` wins, because the two disagree in some files that have both.
             "Tr" if !self.has_alpha => {
                 self.write("Tr", &number(rest)?);
                 self.has_alpha = true;
@@ -147,7 +149,7 @@ impl Screen {
             "map_Ns" | "map_Ps" | "map_Pc" | "map_Pcr" | "disp" | "map_disp" | "decal" | "refl" => {
                 return Err(format!("canopy does not read {keyword}"));
             }
-            // Exporters write zeros for what a material does not have.
+            // Exporters write zeros for properties that a material does not have.
             "Ps" | "Pc" | "aniso" if number(rest)?.parse() != Ok(0.0_f32) => {
                 return Err(format!("canopy does not read {keyword}"));
             }
@@ -180,7 +182,7 @@ impl Screen {
 }
 
 impl Material {
-    /// The material called `name` from what tobj has read of it.
+    /// Creates the material `name` from the statements that tobj has read.
     fn new(name: String, read: &tobj::Material, is_file: &dyn Fn(&str) -> bool) -> Self {
         let other = |keyword: &str| read.unknown_param.get(keyword).map(String::as_str);
         let number = |keyword: &str| other(keyword)?.parse::<f32>().ok();
@@ -190,7 +192,8 @@ impl Material {
         Self {
             diffuse: read.diffuse.map(color),
             emissive: read.emissive.map(color),
-            // Tr 1 alone comes from programs that take Tr for d: nobody exports what is not seen.
+            // `Tr 1` without `d` comes from programs that confuse `Tr` with `d`, because nobody exports
+            // invisible materials.
             alpha: read
                 .dissolve
                 .map(share)
@@ -208,7 +211,7 @@ impl Material {
         }
     }
 
-    /// Every texture, and what it is.
+    /// Iterates over the textures and their roles.
     pub(super) fn maps(&self) -> impl Iterator<Item = (Role, &Map)> {
         [
             (Role::Color, &self.color_map),
@@ -222,7 +225,7 @@ impl Material {
         .filter_map(|(role, map)| Some((role, map.as_ref()?)))
     }
 
-    /// The material in the colours of the image at `path`.
+    /// Returns the material with the image at `path` as its colour.
     pub(super) fn colored_by(self, path: &str) -> Self {
         Self {
             diffuse: None,
@@ -231,13 +234,14 @@ impl Material {
         }
     }
 
-    /// The material without the maps that `is_missing`, but for those of colours.
+    /// Returns the material without the maps for which `is_missing` is true. Colour maps are kept.
     pub(super) fn without(mut self, is_missing: impl Fn(&Map) -> bool) -> Self {
         let same = |a: &Option<Map>, b: &Option<Map>| {
             let both = a.as_ref().zip(b.as_ref());
             both.is_some_and(|(a, b)| a.path == b.path)
         };
-        // One file that is missing is missing in both, and then shows as the colour that it is.
+        // If colour and alpha use the same file, both keep it when it is missing, so that the placeholder is
+        // visible.
         let of_color = same(&self.color_map, &self.alpha_map);
         for map in [
             Some(&mut self.alpha_map).filter(|_| !of_color),
@@ -253,21 +257,21 @@ impl Material {
         self
     }
 
-    /// Where no texture says.
+    /// Metalness without a texture.
     pub(super) fn metallic(&self) -> f32 {
         self.metallic.unwrap_or(0.0)
     }
 
-    /// Perceptual, where no texture says.
+    /// Perceptual roughness without a texture.
     pub(super) fn roughness(&self) -> f32 {
         self.roughness
             .or(self.shininess.map(roughness_of))
             .unwrap_or(material::Material::stand_in().roughness)
     }
 
-    /// The material without its textures.
+    /// Converts the material without its textures.
     pub(super) fn to_material(&self) -> material::Material {
-        // Exporters write black where only the texture counts.
+        // Exporters write black if only the texture counts.
         let or_white =
             |color: Option<Vec3>, map: &Option<Map>| color.filter(|c| map.is_none() || *c != Vec3::ZERO);
         let white = |map: &Option<Map>, otherwise: Vec3| if map.is_some() { Vec3::ONE } else { otherwise };
@@ -295,40 +299,40 @@ impl Material {
     }
 }
 
-/// The perceptual roughness whose microfacets are spread as a Phong exponent says (Walter et al. 2007,
-/// section 5.2, with α the square of the perceptual roughness).
+/// Returns the perceptual roughness whose microfacet distribution matches a Phong exponent (Walter et al.
+/// 2007, section 5.2, with α the square of the perceptual roughness).
 fn roughness_of(exponent: f32) -> f32 {
     (2.0 / (exponent + 2.0)).powf(0.25)
 }
 
-/// The first number of `rest`.
+/// Returns the first number of `rest`.
 fn number(rest: &[u8]) -> Result<String, String> {
     let first = words(rest).next().filter(|word| is_number(word));
     let first = first.ok_or_else(|| format!("\"{}\" is not a number", shorten(&decode(rest))))?;
     Ok(decode(first).replacen(',', ".", 1))
 }
 
-/// One number is grey; two repeat the last.
+/// Parses a colour. One number is grey, and two repeat the last.
 fn color(rest: &[u8]) -> Result<String, String> {
     let mut numbers: Vec<_> = words(rest).take(3).collect();
     let last = *numbers.last().ok_or("a colour without numbers")?;
     numbers.resize(3, last);
     let numbers: Result<Vec<_>, _> = numbers.into_iter().map(number).collect();
-    let numbers = numbers.map_err(|_| format!("\"{}\" is no colour", shorten(&decode(rest))))?;
+    let numbers = numbers.map_err(|_| format!("\"{}\" is not a colour", shorten(&decode(rest))))?;
     Ok(numbers.join(" "))
 }
 
-/// Values of an option of a texture statement.
+/// Values that an option of a texture statement takes.
 #[derive(Debug, Clone, Copy)]
 enum Values {
-    /// Up to so many numbers.
+    /// At most this many numbers.
     Numbers(usize),
     Switch,
     Word,
 }
 
 impl Values {
-    /// The values of the option `word`, if it is one.
+    /// Returns the values of the option `word`, or `None` if it is no option.
     fn of(word: &str) -> Option<Self> {
         Some(match word {
             "-o" | "-s" | "-t" => Self::Numbers(3),
@@ -350,19 +354,19 @@ impl Values {
     }
 }
 
-/// The number that `word` is; it may have a comma for a point.
+/// Parses a number that may have a decimal comma.
 fn option_number(word: &str) -> Option<f32> {
     word.replacen(',', ".", 1).parse().ok()
 }
 
-/// The first word of `text`, and what follows it.
+/// Splits off the first word of `text`. Returns it and the rest.
 fn first_word(text: &str) -> (&str, &str) {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     (word, rest.trim_start())
 }
 
 impl Map {
-    /// The map of a file without options.
+    /// Creates the map of a file without options.
     fn plain(path: &str) -> Self {
         Self {
             path: path.to_owned(),
@@ -374,21 +378,21 @@ impl Map {
         }
     }
 
-    /// Options before or behind a path, which may hold spaces. Where a text that looks like options `is_file`
-    /// with them, it is the path.
+    /// Parses options before or after a path, which may contain spaces. If `is_file` is true for text that
+    /// looks like options and a path, the whole text is the path.
     fn parse(text: &str, is_file: &dyn Fn(&str) -> bool) -> Self {
         let unquoted = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
         let text = text.trim();
         let mut map = Self::plain("");
         let mut rest = map.options(text);
         if rest.is_empty() {
-            // Without a path, the last word is it.
+            // If no path is left, the last word is the path.
             rest = text.rsplit(char::is_whitespace).next().unwrap_or(text);
         }
         if rest.len() < text.len() && is_file(&unquoted(text)) {
             return Self::plain(&unquoted(text));
         }
-        // Options at the end begin behind the last word that is no part of one.
+        // Trailing options begin after the last word that is not part of one.
         let (mut path, mut last) = (rest, rest);
         while !last.is_empty() {
             let after = Self::plain("").options(last);
@@ -397,7 +401,7 @@ impl Map {
             }
             last = first_word(after).1;
         }
-        // An option in quotes is a part of the name.
+        // An option within quotes is part of the name.
         let is_quoted = path.matches('"').count() % 2 == 1;
         if path.len() < rest.len() && (path.is_empty() || is_quoted || is_file(&unquoted(rest))) {
             path = rest;
@@ -407,7 +411,7 @@ impl Map {
         map
     }
 
-    /// Takes the options that `text` begins with, and returns what follows them.
+    /// Parses the options at the start of `text`, and returns the rest.
     fn options<'a>(&mut self, mut text: &'a str) -> &'a str {
         loop {
             let (option, mut rest) = first_word(text);
@@ -444,7 +448,7 @@ impl Map {
         }
     }
 
-    /// How the texture is sampled.
+    /// Returns the sampler of the texture.
     pub(super) fn sampler(&self) -> Sampler {
         let wrap = if self.clamp { Wrap::Clamp } else { Wrap::Repeat };
         Sampler {
@@ -454,9 +458,9 @@ impl Map {
         }
     }
 
-    /// The texture numbered `texture`, as this statement uses it.
+    /// Returns a reference to the texture with index `texture`, with the transform of this statement.
     pub(super) fn reference(&self, texture: usize) -> TextureRef {
-        // MTL moves coordinates whose v points up; by now it points down.
+        // MTL transforms coordinates with v up, but they have been converted to v down.
         let offset = Vec2::new(self.offset.x, 1.0 - self.scale.y - self.offset.y);
         TextureRef {
             texture,

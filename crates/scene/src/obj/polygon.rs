@@ -1,23 +1,23 @@
-//! Polygons to triangles.
+//! Polygon triangulation.
 //!
-//! The crates earcut 0.4 and earcutr 0.5 were measured for this. Both return no triangles at all where the
-//! corners of a polygon lie on a line or in a point, fewer than two less than corners where it crosses
-//! itself, and need time that is quadratic in the corners: more than 40 s for a star of 600,000 corners,
-//! which takes 1 s here, and as long for a tangle of 20,000.
+//! The crates earcut 0.4 and earcutr 0.5 were measured for this. Both return no triangles at all for a
+//! polygon whose corners are collinear or coincide. For polygons that cross themselves they return too few,
+//! less than the number of corners minus two. Their time is quadratic in the corners: more than 40 s for a
+//! star of 600,000 corners, which takes 1 s here, and as long for a tangle of 20,000.
 
 use glam::{DVec2, Vec3};
 
-/// Comparisons that all polygons of a file may take beyond those of [`TESTS_PER_CORNER`]; the rest is cut
-/// into fans.
+/// Budget of comparisons for all polygons of a file beyond those of [`TESTS_PER_CORNER`]. When it is used up,
+/// the rest is cut into fans.
 pub(super) const SPARE_TESTS: u64 = 100_000_000;
 
-/// Comparisons that a polygon may take for each of its corners.
+/// Budget of comparisons for each corner of a polygon.
 const TESTS_PER_CORNER: u64 = 400;
 
-/// Cuts a polygon into triangles between its corners, counter-clockwise as it is, always two less than
-/// corners. A convex one becomes a fan. Others are clipped ear by ear (Meisters 1975), with the reflex
-/// corners in a grid. Returns false where that finds no further ear, or takes too long: the rest of the
-/// polygon is a fan.
+/// Triangulates a polygon without new vertices, keeping its winding. The number of triangles is always the
+/// number of corners minus two. A convex polygon becomes a fan. Others are cut by ear clipping (Meisters
+/// 1975), with the reflex corners in a grid. Returns false if no further ear is found or if it takes too
+/// long. Then the rest of the polygon is a fan.
 pub(super) fn triangulate(outline: &[Vec3], spare_tests: &mut u64) -> (Vec<[usize; 3]>, bool) {
     let count = outline.len();
     if count == 3 {
@@ -31,7 +31,7 @@ pub(super) fn triangulate(outline: &[Vec3], spare_tests: &mut u64) -> (Vec<[usiz
     }
     let [mut before, mut after] =
         [0, 2].map(|end| -> Vec<usize> { (0..count).map(|at| around(at)[end]).collect() });
-    // Only a corner that turns inwards, or that the outline touches elsewhere, can lie in an ear.
+    // Only a reflex or straight corner, or one that the outline touches elsewhere, can lie in an ear.
     let straight = (0..count).filter(|&at| turn(around(at)) <= 0.0);
     let grid = Grid::new(&flat, straight.collect());
     let mut clipped = vec![false; count];
@@ -59,7 +59,8 @@ pub(super) fn triangulate(outline: &[Vec3], spare_tests: &mut u64) -> (Vec<[usiz
             clipped[at] = true;
             (after[ear[0]], before[ear[2]]) = (ear[2], ear[0]);
             (left, refused, rule) = (left - 1, 0, Rule::Strict);
-            // The very next corner would make slivers about the one before.
+            // Skips a corner, because continuing with the next one would make slivers around the previous
+            // one.
             at = after[ear[2]];
         } else {
             refused += 1;
@@ -88,14 +89,14 @@ pub(super) fn triangulate(outline: &[Vec3], spare_tests: &mut u64) -> (Vec<[usiz
     (triangles, true)
 }
 
-/// What an ear may be, each tried where the one before finds none.
+/// Criterion for an ear. Each is tried if the previous one finds none.
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
-    /// Nothing in it or on its edges.
+    /// No point lies in the ear or on its edges.
     Strict,
-    /// The outline may touch its corners: so where a hole hangs on a bridge.
+    /// The outline may touch the ear's corners, which happens where a bridge connects a hole.
     Touching,
-    /// A corner without a turn, which leaves a sound polygon when it goes.
+    /// A straight corner, which can be removed without changing the polygon.
     Straight,
 }
 
@@ -109,9 +110,9 @@ impl Rule {
     }
 }
 
-/// Points by the cell of a grid that they lie in.
+/// Points, bucketed by the cells of a uniform grid.
 struct Grid {
-    /// Cells along an edge.
+    /// Number of cells along an edge.
     side: usize,
     min: DVec2,
     cells_per_unit: DVec2,
@@ -122,7 +123,7 @@ struct Grid {
 
 impl Grid {
     fn new(flat: &[DVec2], points: Vec<usize>) -> Self {
-        // Outlines are curves, and leave most of the cells empty.
+        // Finer than one point per cell, because outlines are curves that leave most cells empty.
         let side = (2.0 * (points.len() as f64).sqrt()).clamp(1.0, 2048.0) as usize;
         let [min, max] = flat.iter().fold([DVec2::MAX, DVec2::MIN], |[min, max], p| {
             [min.min(*p), max.max(*p)]
@@ -158,7 +159,7 @@ impl Grid {
         cells.to_array().map(|c| (c as usize).min(self.side - 1))
     }
 
-    /// Whether any point near a triangle fulfils `found`; counts what that costs.
+    /// True if any point near a triangle satisfies `found`. Adds the cost to `tests`.
     fn any(&self, [a, b, c]: [DVec2; 3], tests: &mut u64, found: impl Fn(usize) -> bool) -> bool {
         let [left, bottom] = self.cell_of(a.min(b).min(c));
         let [right, top] = self.cell_of(a.max(b).max(c));
@@ -173,9 +174,10 @@ impl Grid {
     }
 }
 
-/// The outline seen against its normal (Newell's), so that it goes counter-clockwise.
+/// Projects the outline along its normal (Newell's method), so that it is counter-clockwise.
 fn project(outline: &[Vec3]) -> Vec<DVec2> {
-    // In f64 and from a corner: the outline may be small and far away, or too large to be squared.
+    // In f64 and relative to a corner, because the outline may be small and far away, or its squares may
+    // overflow f32.
     let origin = outline.first().copied().unwrap_or_default().as_dvec3();
     let points: Vec<_> = outline.iter().map(|p| p.as_dvec3() - origin).collect();
     let following = points.iter().skip(1).chain(points.first());
@@ -197,7 +199,7 @@ fn project(outline: &[Vec3]) -> Vec<DVec2> {
         .collect()
 }
 
-/// Whether `p` is in a counter-clockwise triangle or on its edge.
+/// True if `p` is in a counter-clockwise triangle or on its edge.
 fn inside(p: DVec2, [a, b, c]: [DVec2; 3]) -> bool {
     [(a, b), (b, c), (c, a)]
         .iter()
@@ -238,7 +240,7 @@ mod tests {
     #[test]
     fn concave_polygons_keep_their_area_and_winding() {
         for points in [
-            // An arrow that a fan from its first corner would cover wrongly, an L, and a comb.
+            // An arrow for which a fan from the first corner would be wrong, an L, and a comb.
             &[[0.0, 0.0], [2.0, 2.0], [0.0, 1.0], [-2.0, 2.0]][..],
             &[[2.0, 2.0], [0.0, 1.0], [-2.0, 2.0], [0.0, 0.0]],
             &[
@@ -259,7 +261,7 @@ mod tests {
                 [1.0, 3.0],
                 [0.0, 1.0],
             ],
-            // A square with a square hole, which hangs on a bridge of two edges in one place.
+            // A square with a square hole, connected by a bridge of two coincident edges.
             &[
                 [0.0, 0.0],
                 [3.0, 0.0],

@@ -1,5 +1,5 @@
-//! The lines of an OBJ as tobj reads all of them: what it would refuse is left out or replaced, with a
-//! warning.
+//! Rewrites the lines of an OBJ so that tobj accepts all of them. Lines that it would refuse are left out or
+//! replaced, with a warning.
 
 use super::text::{decode, is_number, lines, push_number, statement, trim, words};
 use crate::{
@@ -8,54 +8,55 @@ use crate::{
 };
 use std::{collections::HashMap, path::Path};
 
-/// An OBJ file for tobj, and what tobj does not keep.
+/// An OBJ file rewritten for tobj, with the data that tobj drops.
 #[derive(Debug)]
 pub(super) struct Screened {
-    /// All vertices, then the faces, points and lines, all as `f` with absolute indices. `g N` comes before
-    /// those of `runs[N]`.
+    /// OBJ text: all vertices, then faces, points and lines, all written as `f` with absolute indices. `g N`
+    /// precedes the elements of `runs[N]`.
     pub(super) text: Vec<u8>,
-    /// Each becomes a model of tobj.
+    /// Runs of elements. Each becomes one tobj model.
     pub(super) runs: Vec<Run>,
-    /// Positions of the file, and texture coordinates, as tobj numbers them in its models.
+    /// Indices of the file's positions, in the order in which tobj numbers them in its models.
     pub(super) positions: FirstUses,
-    /// As `positions`. One index past the last stands for a corner without texture coordinates among others
-    /// that have some.
+    /// Indices of the file's texture coordinates, in the same order. The index past the last one marks a
+    /// corner without texture coordinates in a run where others have them.
     pub(super) uvs: FirstUses,
-    /// Names of objects, or of groups where there are no objects; the first is for faces before any.
+    /// Names of objects, or of groups in a file without objects. The first is the unnamed one for faces
+    /// before any.
     pub(super) objects: Vec<String>,
-    /// Names that `usemtl` uses.
+    /// Material names of `usemtl` statements.
     pub(super) materials: Vec<String>,
-    /// What `mtllib` lines say.
+    /// Arguments of `mtllib` statements.
     pub(super) libraries: Vec<String>,
 }
 
-/// Successive elements that are alike.
+/// Consecutive elements with the same [`Shared`] state.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) shared: Shared,
-    /// Where its positions begin in [`Screened::positions`].
+    /// Offset of its positions in [`Screened::positions`].
     pub(super) first_position: usize,
-    /// Where its texture coordinates begin in [`Screened::uvs`].
+    /// Offset of its texture coordinates in [`Screened::uvs`].
     pub(super) first_uv: usize,
 }
 
-/// What the elements of a run have in common.
+/// State that all elements of a run share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shared {
     /// Index into [`Screened::objects`].
     pub(super) object: u32,
     /// Index into [`Screened::materials`].
     pub(super) material: Option<u32>,
-    /// Whether they are in a smoothing group; so where the file says nothing.
+    /// True if the elements are in a smoothing group, which is the default.
     pub(super) smooth: bool,
     pub(super) element: Element,
-    /// Whether the corners have texture coordinates.
+    /// True if any corner has texture coordinates.
     pub(super) textured: bool,
-    /// Whether the corners have normals.
+    /// True if any corner has a normal.
     pub(super) normals: bool,
 }
 
-/// What a statement draws.
+/// Kind of primitive that a statement draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
     Face,
@@ -72,7 +73,7 @@ impl Element {
         }
     }
 
-    /// What `corners` of them cost.
+    /// Returns the budget and the cost of an element with `corners` corners.
     const fn cost(self, corners: usize) -> (Budget, u64) {
         match self {
             Self::Face => (Budget::Triangles, corners as u64 - 2),
@@ -82,12 +83,12 @@ impl Element {
     }
 }
 
-/// Indices of the file in the order of their first use in each run, which is how tobj numbers what a model
-/// refers to.
+/// Indices of the file in the order of their first use in each run. tobj numbers the vertices of a model in
+/// this order.
 #[derive(Debug)]
 pub(super) struct FirstUses {
     indices: Vec<u32>,
-    /// The last run that uses each index.
+    /// Last run that used each index.
     last_run: Vec<u32>,
 }
 
@@ -99,12 +100,12 @@ impl FirstUses {
         }
     }
 
-    /// How many there are in the file.
+    /// Number of indices that exist in the file.
     pub(super) fn count(&self) -> usize {
         self.last_run.len()
     }
 
-    /// Those from `first` on, up to where the next run has its first.
+    /// Returns the indices from `first` up to `next`, the first index of the following run.
     pub(super) fn part(&self, first: usize, next: Option<usize>) -> &[u32] {
         &self.indices[first..next.unwrap_or(self.indices.len())]
     }
@@ -118,11 +119,11 @@ impl FirstUses {
     }
 }
 
-/// How many MTL files are looked for; no OBJ in use has nearly as many.
+/// Maximum number of MTL files that are looked for. No known OBJ comes close.
 pub(super) const MOST_LIBRARIES: usize = 1000;
 
-/// Screens an OBJ. What is broken is left out or replaced, and warned about; only what is no OBJ at all is an
-/// error.
+/// Screens an OBJ. Broken statements are left out or replaced, with a warning. The only error is a file that
+/// is no OBJ at all.
 pub(super) fn screen(
     path: &Path,
     bytes: &[u8],
@@ -132,7 +133,7 @@ pub(super) fn screen(
     let mut vertices = Vertices::default();
     vertices.read(bytes, load)?;
     if vertices.lack_colors() {
-        // For tobj, all vertices have colours or none has.
+        // tobj requires that all vertices have colours or that none has.
         vertices = Vertices {
             color_all: true,
             ..Vertices::default()
@@ -143,7 +144,7 @@ pub(super) fn screen(
     for (line, text) in lines(bytes) {
         match statement(&text) {
             Some((keyword, rest)) => elements.statement(line, keyword, rest, load)?,
-            // What begins with a comment may hold nothing else.
+            // A file that begins with a comment counts as OBJ even if nothing else follows.
             None => elements.known |= line == 1 && !trim(&text).is_empty(),
         }
         if line % 4096 == 0 {
@@ -153,7 +154,7 @@ pub(super) fn screen(
     if !elements.known {
         return Err(Error::scene(
             path,
-            "is no OBJ: none of its lines begins with v, f or another keyword",
+            "is not an OBJ file: none of its lines begins with v, f or another keyword",
         ));
     }
     if !elements.has_elements {
@@ -171,18 +172,19 @@ pub(super) fn screen(
     })
 }
 
-/// The vertices of a file, which come first: a face may come before what it refers to.
+/// Vertices of a file. They are read in a first pass, because a face may precede the vertices that it refers
+/// to.
 #[derive(Default)]
 struct Vertices {
     text: Vec<u8>,
     positions: usize,
     uvs: usize,
     normals: usize,
-    /// Positions that are NaN or infinite, ascending.
+    /// Indices of positions that are NaN or infinite, ascending.
     unplaced: Vec<u32>,
-    /// How many have a colour.
+    /// Number of vertices with a colour.
     colors: usize,
-    /// Whether those without a colour get one of NaN.
+    /// True if vertices without a colour get a NaN colour.
     color_all: bool,
     bad_numbers: Tally,
 }
@@ -204,7 +206,8 @@ impl Vertices {
                     self.attribute::<2>(b"vt", rest);
                 }
                 Some((b"vn", rest)) => {
-                    // A zero normal has no direction, and gives way to one from the triangles.
+                    // A zero normal has no direction, so it is later replaced by one computed from the
+                    // triangles.
                     self.normals += 1;
                     self.attribute::<3>(b"vn", rest);
                 }
@@ -218,7 +221,7 @@ impl Vertices {
         (1..self.positions).contains(&self.colors)
     }
 
-    /// A position, and a colour after it or after its w, which is ignored.
+    /// Writes a position and its colour. The colour follows the position or its w, which is ignored.
     fn position(&mut self, line: usize, rest: &[u8]) {
         let (numbers, count) = numbers::<7>(rest);
         let placed = numbers[..3].iter().all(Option::is_some);
@@ -245,7 +248,7 @@ impl Vertices {
         self.text.push(b'\n');
     }
 
-    /// Zeros where any of `N` numbers is none.
+    /// Writes an attribute of `N` numbers, or zeros if any of them is invalid.
     fn attribute<const N: usize>(&mut self, keyword: &[u8], rest: &[u8]) {
         let numbers = numbers::<N>(rest).0;
         let sound = numbers.iter().all(Option::is_some);
@@ -262,8 +265,8 @@ impl Vertices {
     }
 }
 
-/// Up to `N` numbers from the start of `rest`, 0 where there are fewer, and how many there are. `None` is NaN
-/// or infinite.
+/// Parses up to `N` numbers from the start of `rest`, and returns how many there were. Missing ones are 0.
+/// `None` means NaN, infinite or not a number.
 fn numbers<const N: usize>(rest: &[u8]) -> ([Option<&[u8]>; N], usize) {
     let mut out = [Some(&b"0"[..]); N];
     let mut count = 0;
@@ -274,7 +277,7 @@ fn numbers<const N: usize>(rest: &[u8]) -> ([Option<&[u8]>; N], usize) {
     (out, count)
 }
 
-/// Something that happened in several lines.
+/// Count and first line of a fault that may occur many times.
 #[derive(Default)]
 struct Tally {
     count: usize,
@@ -290,7 +293,7 @@ impl Tally {
     }
 }
 
-/// Names by their order in the file.
+/// Unique names in the order of their first use.
 #[derive(Default)]
 struct Names {
     list: Vec<String>,
@@ -298,7 +301,7 @@ struct Names {
 }
 
 impl Names {
-    /// The index of `name`, which joins the list if it is new.
+    /// Returns the index of `name`, adding it if it is new.
     fn index_of(&mut self, name: &[u8]) -> u32 {
         let name = decode(name);
         if let Some(index) = self.indices.get(&*name) {
@@ -311,19 +314,22 @@ impl Names {
     }
 }
 
-/// Position, texture coordinates and normal of a corner, as indices from 0 on; [`ABSENT`] without one.
+/// Zero-based indices of the position, texture coordinates and normal of a corner; [`ABSENT`] for a missing
+/// one.
 type Corner = [u32; 3];
 
-/// The state of the pass over everything that is no vertex.
+/// State of the second pass, which reads everything except vertices.
 struct Elements<'a> {
     path: &'a Path,
-    /// All of them; what is screened is added to their text.
+    /// Vertices from the first pass. The rewritten elements are appended to their text.
     vertices: Vertices,
-    /// Positions, texture coordinates and normals before this line, which negative indices count from.
+    /// Numbers of positions, texture coordinates and normals before this line. Negative indices count back
+    /// from them.
     before: [usize; 3],
-    /// The corners of this line.
+    /// Corners of the current line.
     corners: Vec<Corner>,
-    /// A face of more is cut off: it is past the limit in any case.
+    /// Maximum number of corners that are read of one face. A face with more exceeds the triangle limit
+    /// anyway.
     most_corners: u64,
     runs: Vec<Run>,
     positions: FirstUses,
@@ -334,13 +340,14 @@ struct Elements<'a> {
     object: u32,
     material: Option<u32>,
     smooth: bool,
-    /// Whether there are objects: then groups do not count.
+    /// True if the file has objects, in which case groups are ignored.
     has_objects: bool,
-    /// Whether any statement was one of OBJ.
+    /// True if any statement was a known OBJ statement.
     known: bool,
-    /// True if any statement draws something, or would.
+    /// True if any statement draws something or would if it were supported.
     has_elements: bool,
-    /// Whether the text holds what corners refer to that lack what others of their face have.
+    /// True if the text already has the filler attributes for corners that lack what other corners of their
+    /// face have.
     has_fillers: bool,
     bad_faces: Tally,
     unplaced_faces: Tally,
@@ -399,7 +406,7 @@ impl<'a> Elements<'a> {
             }
             b"g" if !self.has_objects => self.object = self.objects.index_of(rest),
             b"usemtl" => self.material = (!rest.is_empty()).then(|| self.materials.index_of(rest)),
-            // Every library is looked for on the disk.
+            // The number is limited, because each library is looked up on the disk.
             b"mtllib" if !rest.is_empty() && self.libraries.list.len() < MOST_LIBRARIES => {
                 self.libraries.index_of(rest);
             }
@@ -417,11 +424,11 @@ impl<'a> Elements<'a> {
         Ok(())
     }
 
-    /// Writes a face, points or a line, if all of its positions exist.
+    /// Writes a face, points or a line if all of its positions exist and are finite.
     fn element(&mut self, line: usize, rest: &[u8], element: Element, load: &mut Load<'_>) -> Result<()> {
         self.has_elements = true;
         self.corners.clear();
-        // Whether tobj may read the corners as they stand, which spares writing them anew.
+        // True if tobj can read the corners unchanged, which saves formatting them again.
         let mut plain = rest
             .iter()
             .all(|b| b.is_ascii_digit() || matches!(b, b'/' | b' '));
@@ -484,7 +491,7 @@ impl<'a> Elements<'a> {
         Ok(())
     }
 
-    /// Draws the vertices as points: a file of vertices alone is a point cloud.
+    /// Draws the vertices as points, because a file with nothing but vertices is a point cloud.
     fn draw_vertices(&mut self, load: &mut Load<'_>) -> Result<()> {
         let not_finite = &self.vertices.unplaced;
         let all = 0..self.vertices.positions as u32;
@@ -503,8 +510,8 @@ impl<'a> Elements<'a> {
         Ok(())
     }
 
-    /// Writes the corners, after `g N` where they differ from those before in what a model shares. They stand
-    /// in `plain` if tobj may read that.
+    /// Writes the corners, preceded by `g N` if their shared state differs from that of the last run. `plain`
+    /// is their text if tobj can read it unchanged.
     fn write(&mut self, element: Element, plain: Option<&[u8]>) {
         let any = |part: usize| self.corners.iter().any(|c| c[part] != ABSENT);
         let (textured, normals) = (any(1), any(2) && element == Element::Face);
@@ -512,7 +519,8 @@ impl<'a> Elements<'a> {
         let mixed = textured && !all(1) || normals && !all(2);
         let text = &mut self.vertices.text;
         if mixed && !self.has_fillers {
-            // tobj would repeat what the corner before has.
+            // For a missing attribute tobj would repeat that of the previous corner, so such corners refer to
+            // these fillers.
             self.has_fillers = true;
             text.extend_from_slice(b"vt nan nan\nvn 0 0 0\n");
         }
@@ -570,7 +578,7 @@ impl<'a> Elements<'a> {
         for (tally, what) in [
             (
                 &self.vertices.bad_numbers,
-                "vertices lack numbers, or have some that are none",
+                "vertices have missing or invalid numbers",
             ),
             (
                 &self.bad_faces,
@@ -586,7 +594,7 @@ impl<'a> Elements<'a> {
             ),
             (
                 &self.lost_attributes,
-                "faces refer to texture coordinates or normals that do not exist and do without",
+                "faces refer to texture coordinates or normals that do not exist and are read without them",
             ),
             (
                 &self.bad_thin,
@@ -608,13 +616,13 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// An index that no list reaches.
+/// Index that is out of range of every list.
 const NOWHERE: u32 = u32::MAX;
 
-/// The index of what a corner does not have.
+/// Index of an attribute that a corner does not have.
 pub(super) const ABSENT: u32 = u32::MAX - 1;
 
-/// The indices of a word such as `1/2/3`, and what follows them.
+/// Parses the indices of a word such as `1/2/3`. Returns them with the unparsed rest.
 fn corner(word: &[u8], before: [usize; 3]) -> (Corner, &[u8]) {
     let mut corner = [ABSENT; 3];
     let mut rest = word;
@@ -626,8 +634,9 @@ fn corner(word: &[u8], before: [usize; 3]) -> (Corner, &[u8]) {
     (corner, rest)
 }
 
-/// An index from 1 on, or from −1 back from the last of `count`, as one from 0 on. One that leads before the
-/// first, past what 32 bits hold, or is no number, leads nowhere.
+/// Converts an OBJ index to a zero-based one. OBJ indices count from 1, or from −1 backwards from the last of
+/// `count`. Returns [`NOWHERE`] for an index that precedes the first, does not fit 32 bits or is not a
+/// number.
 fn resolve(part: &[u8], count: usize) -> u32 {
     if part.is_empty() {
         return ABSENT;
@@ -648,7 +657,7 @@ fn resolve(part: &[u8], count: usize) -> u32 {
     from_zero.and_then(|i| u32::try_from(i).ok()).unwrap_or(NOWHERE)
 }
 
-/// The number that a few decimal digits write; most indices are such.
+/// Parses up to nine decimal digits, a fast path that covers most indices.
 fn digits(part: &[u8]) -> Option<u32> {
     if !(1..10).contains(&part.len()) {
         return None;
@@ -663,7 +672,7 @@ fn digits(part: &[u8]) -> Option<u32> {
     Some(number)
 }
 
-/// Writes a number in decimal digits, which `write!` does several times slower.
+/// Writes a number in decimal digits. `write!` is several times slower.
 fn write_number(text: &mut Vec<u8>, number: u32) {
     let mut digits = [0; 10];
     let mut first = digits.len();

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Bytes as UTF-8 or what is close enough to it for [`lines`]: UTF-16 is decoded, with or without its mark.
+/// Converts bytes to UTF-8. UTF-16 is detected with or without its byte order mark. Other encodings are left
+/// as they are, which is close enough for [`lines`].
 pub(super) fn utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     let unit: fn([u8; 2]) -> u16 = match bytes {
         [0xff, 0xfe, ..] => u16::from_le_bytes,
@@ -19,8 +20,8 @@ pub(super) fn utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text.into_bytes())
 }
 
-/// The lines of a file with their numbers from 1 on. A line that ends in a backslash continues in the next
-/// one.
+/// Iterates over the lines of a file with their numbers from 1. A line that ends in a backslash continues in
+/// the next one.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, [u8]>)> {
     let mut rest = Some(bytes);
     let mut number = 0;
@@ -53,7 +54,7 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, [u8]>)
     })
 }
 
-/// Text of a line as UTF-8, or as Latin-1 where it is not that.
+/// Decodes the text of a line as UTF-8, or else as Latin-1.
 pub(super) fn decode(text: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(text) {
         Ok(text) => text.into(),
@@ -61,12 +62,12 @@ pub(super) fn decode(text: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Whether a byte separates words. Other blanks may be parts of names.
+/// True if a byte separates words. Other blanks may be parts of names.
 fn blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\x0b' | b'\x0c' | b'\0')
 }
 
-/// `text` without the blanks around it.
+/// Strips the blanks around `text`.
 pub(super) fn trim(text: &[u8]) -> &[u8] {
     let start = text.iter().position(|b| !blank(b)).unwrap_or(text.len());
     let end = text
@@ -76,7 +77,7 @@ pub(super) fn trim(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
-/// A statement's keyword and the rest, or `None` for comments and empty lines.
+/// Splits a statement into its keyword and the rest. Returns `None` for comments and empty lines.
 pub(super) fn statement(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = trim(line);
     if matches!(line, [] | [b'#', ..]) {
@@ -87,7 +88,7 @@ pub(super) fn statement(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((keyword, trim(rest)))
 }
 
-/// The words of a statement up to a comment.
+/// Iterates over the words of a statement up to a comment.
 pub(super) fn words(rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = trim(rest);
     std::iter::from_fn(move || {
@@ -108,9 +109,10 @@ pub(super) fn words(rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether a word is a finite number, for which tobj may read it; it may have a comma for a point.
+/// True if a word is a finite number that tobj can read. It may have a decimal comma.
 pub(super) fn is_number(word: &[u8]) -> bool {
-    // Most numbers are digits with a point, and so few that f32 holds them: these need not be read twice.
+    // Fast path: most numbers are digits with a point, and short enough to fit f32, so they need not be
+    // parsed.
     let unsigned = word.strip_prefix(b"-").unwrap_or(word);
     let digits = unsigned.iter().filter(|b| b.is_ascii_digit()).count();
     let points = unsigned.iter().filter(|b| **b == b'.').count();

@@ -38,7 +38,7 @@ fn scene() -> Scene {
     }
 }
 
-/// Edits of every value there is, with numbers that have no short text.
+/// Returns edits of every value, with numbers that have no short decimal form.
 fn edits() -> SceneEdits {
     let scene = scene();
     let mut edits = SceneEdits::default();
@@ -108,7 +108,8 @@ fn read(text: &str) -> Result<SavedEdits> {
     SavedEdits::read(&file)
 }
 
-/// Every value comes back to the last bit, through a file and through the value that pictures are read by.
+/// Every value survives the round trip bit by bit, through a file and through the JSON value that pictures
+/// use.
 #[test]
 fn edits_come_back_bit_by_bit() {
     let mut edited = scene();
@@ -122,7 +123,7 @@ fn edits_come_back_bit_by_bit() {
     let json: serde_json::Value = serde_json::from_str(&saved.text()).unwrap();
     let again: SavedEdits = serde_json::from_value(json).unwrap();
     assert_eq!(again.find(&scene()).edits, edits());
-    // Light goes on for ever.
+    // An infinite distance.
     let mut scene = scene();
     scene.materials[0].layers.as_mut().unwrap().attenuation_distance = 2.0;
     let mut wanted = scene.materials[0].clone();
@@ -135,7 +136,7 @@ fn edits_come_back_bit_by_bit() {
     assert!(!saved.is_empty() && SavedEdits::default().is_empty());
 }
 
-/// What is elsewhere is found by its name, where one thing alone has it.
+/// Things that have moved are found by name, if the name is unique.
 #[test]
 fn edits_follow_names() {
     let mut edited = scene();
@@ -156,12 +157,12 @@ fn edits_follow_names() {
     assert_eq!(
         found.left,
         [
-            "there is no material 1, so its edits are left out",
-            "there is no light 1, so its edits are left out",
-            "there is no node with a light 2, so its edits are left out",
+            "there is no material 1; its edits are ignored",
+            "there is no light 1; its edits are ignored",
+            "there is no node with a light 2; its edits are ignored",
         ]
     );
-    // Two of a name: which would it be? And layers that are no more.
+    // A name that is no longer unique, and layers that no longer exist.
     let mut file = scene();
     file.nodes[0].name = "b".into();
     file.nodes.extend([node("a", None), node("a", None)]);
@@ -171,8 +172,8 @@ fn edits_follow_names() {
     assert_eq!(found.edits.materials[&0].len(), 11);
     let left = found.left;
     assert_eq!(left.len(), 18 + 1, "{left:?}");
-    assert!(left[0].contains("\"Bricks\" has no layers, so ior"), "{left:?}");
-    // An empty scene has nothing of it.
+    assert!(left[0].contains("\"Bricks\" has no layers; ior"), "{left:?}");
+    // None of the edits apply to an empty scene.
     let found = saved.find(&Scene::default());
     let added = SceneEdits {
         added: edits().added,
@@ -181,7 +182,7 @@ fn edits_follow_names() {
     assert_eq!(found.edits, added);
 }
 
-/// Whatever a file says, it is a line that names the place, and nothing is read that is out of range.
+/// Any invalid file gives a one-line error that names the place, and no value out of range is read.
 #[test]
 fn hostile_edits_are_one_line() {
     let identity = "[1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]";
@@ -222,7 +223,7 @@ fn hostile_edits_are_one_line() {
         (of_material("\"teapot\": 3"), "teapot"),
         (
             of_material("\"roughness\": 1.5"),
-            "materials[0]: roughness has to be a number from 0 to 1",
+            "materials[0]: roughness must be a number from 0 to 1",
         ),
         (of_material("\"roughness\": \"much\""), "materials[0]: roughness"),
         (of_material("\"roughness\": null"), "materials[0]: roughness"),
@@ -233,17 +234,17 @@ fn hostile_edits_are_one_line() {
         ),
         (
             of_material("\"base_color\": [1, 1, 1]"),
-            "base_color has to be four numbers",
+            "base_color must be four numbers",
         ),
         (
             of_material("\"sheen_color\": [1, 1, -1]"),
-            "sheen_color has to be three numbers",
+            "sheen_color must be three numbers",
         ),
         (
             of_material("\"alpha_mode\": \"glow\""),
-            "alpha_mode has to be opaque, mask or blend",
+            "alpha_mode must be opaque, mask or blend",
         ),
-        (of_material("\"unlit\": 1"), "unlit has to be true or false"),
+        (of_material("\"unlit\": 1"), "unlit must be true or false"),
         (of_light("\"intensity\": -1"), "lights[0]: intensity"),
         (of_light("\"intensity\": 1e31"), "lights[0]: intensity"),
         (of_light("\"cone\": [1]"), "lights[0]: cone"),
@@ -257,9 +258,12 @@ fn hostile_edits_are_one_line() {
         (added("x", "spot", "[1]"), "no edits"),
         (
             added("x", "spot", &identity.replace("0,0,0,1]", "0,0,1,0]")),
-            "no place",
+            "not a valid transform",
         ),
-        (added("x", "spot", &identity.replace("[1,", "[1e39,")), "no place"),
+        (
+            added("x", "spot", &identity.replace("[1,", "[1e39,")),
+            "not a valid transform",
+        ),
         (many, "more than 100000"),
         (lights, "more than 1024 added lights"),
         (of_material("\"roughness\": {}"), "no edits"),

@@ -1,22 +1,22 @@
-//! What a setting may be. The check of `config.toml`, the panel and the command line share one declaration of
-//! it.
+//! Valid values of settings. The check of `config.toml`, the panel and the command line share one
+//! declaration.
 
 use std::{fmt::Display, ops::RangeInclusive};
 
-/// A declaration of the values that a setting may have.
+/// Declaration of the valid values of a setting.
 pub trait Allows<T> {
-    /// Why `value` is not allowed, if it is not.
+    /// Returns the reason why `value` is not allowed, if it is not.
     fn fault(&self, value: &T) -> Option<String>;
 
-    /// The declaration in words, as `config.toml` documents it.
+    /// Returns the declaration in words, in the form that `config.toml` documents it.
     fn text(&self) -> String;
 
-    /// The least and the greatest number, where there are ends.
+    /// Returns the minimum and the maximum, if there are any.
     fn ends(&self) -> Option<[f64; 2]> {
         None
     }
 
-    /// What a value has to be; `what` is its type in words.
+    /// Describes a valid value. `what` is its type in words.
     fn expected(&self, what: &str) -> String {
         format!("{what} from {}", self.text())
     }
@@ -24,7 +24,7 @@ pub trait Allows<T> {
 
 impl<N: PartialOrd + Display + Copy + Into<f64>> Allows<N> for RangeInclusive<N> {
     fn fault(&self, value: &N) -> Option<String> {
-        // NaN is in no range.
+        // NaN is outside every range.
         (!self.contains(value)).then(|| format!("{value} is outside {}", Allows::<N>::text(self)))
     }
 
@@ -37,7 +37,7 @@ impl<N: PartialOrd + Display + Copy + Into<f64>> Allows<N> for RangeInclusive<N>
     }
 }
 
-/// Every element has to be in the range.
+/// Every element must be in the range.
 impl<N: PartialOrd + Display + Copy + Into<f64>, const COUNT: usize> Allows<[N; COUNT]>
     for RangeInclusive<N>
 {
@@ -54,7 +54,7 @@ impl<N: PartialOrd + Display + Copy + Into<f64>, const COUNT: usize> Allows<[N; 
     }
 }
 
-/// Every element has to be in the range.
+/// Every element must be in the range.
 impl<N: PartialOrd + Display + Copy + Into<f64>> Allows<Vec<N>> for RangeInclusive<N> {
     fn fault(&self, value: &Vec<N>) -> Option<String> {
         value.iter().find_map(|element| self.fault(element))
@@ -65,10 +65,10 @@ impl<N: PartialOrd + Display + Copy + Into<f64>> Allows<Vec<N>> for RangeInclusi
     }
 }
 
-/// A few values.
+/// An explicit list of values.
 impl<N: PartialEq + Display, const COUNT: usize> Allows<N> for [N; COUNT] {
     fn fault(&self, value: &N) -> Option<String> {
-        (!self.contains(value)).then(|| format!("{value} is none of {}", self.text()))
+        (!self.contains(value)).then(|| format!("{value} is not one of {}", self.text()))
     }
 
     fn text(&self) -> String {
@@ -91,7 +91,7 @@ impl<N: PartialEq + Display, const COUNT: usize> Allows<N> for [N; COUNT] {
 
 const AUTOMATIC: &str = "0 (automatic)";
 
-/// A range, or 0 where canopy chooses.
+/// A range, or 0 if canopy chooses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ZeroOr<N>(pub RangeInclusive<N>);
 
@@ -114,12 +114,12 @@ impl<N: PartialOrd + Display + Default + Copy + Into<f64>> Allows<N> for ZeroOr<
     }
 }
 
-/// Numbers within a range, so many of them for each thing.
+/// Groups of numbers within a range, with a fixed number per group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Groups {
-    /// The range of all.
+    /// Range of all numbers.
     pub range: RangeInclusive<f32>,
-    /// Numbers of a thing.
+    /// Numbers per group.
     pub of: usize,
 }
 
@@ -127,7 +127,7 @@ impl Allows<Vec<f32>> for Groups {
     fn fault(&self, value: &Vec<f32>) -> Option<String> {
         let (count, of) = (value.len(), self.of);
         let is_whole = count.is_multiple_of(of);
-        let parts = || format!("{count} numbers are no groups of {of}");
+        let parts = || format!("{count} numbers do not form groups of {of}");
         self.range.fault(value).or_else(|| (!is_whole).then(parts))
     }
 
@@ -136,12 +136,12 @@ impl Allows<Vec<f32>> for Groups {
     }
 }
 
-/// Two numbers within a range, the second at least `gap` above the first.
+/// Two numbers within a range, of which the second is at least `gap` above the first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rising {
-    /// The range of both.
+    /// Range of both numbers.
     pub range: RangeInclusive<f32>,
-    /// The least difference.
+    /// Minimum difference.
     pub gap: f32,
 }
 

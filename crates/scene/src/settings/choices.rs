@@ -1,4 +1,4 @@
-//! Settings of a scene that are words.
+//! Scene settings whose values are words.
 
 use super::describe::{Describe, one_of};
 use crate::choice;
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 choice! {
     /// Movement of the viewer's camera.
     CameraMode {
-        /// It orbits and flies through everything.
+        /// Orbits and flies through everything.
         Orbit = "orbit",
-        /// It is the eye of a person who walks.
+        /// First-person camera of a walking person.
         Walk = "walk",
     }
 }
@@ -19,19 +19,19 @@ choice! {
     GroundMode {
         /// [`GroundMode::Shadow`] below scenes that have no floor of their own.
         Auto = "auto",
-        /// Nothing.
+        /// No ground.
         Off = "off",
-        /// The background, on which shadows fall.
+        /// Shadow catcher: the background with shadows on it.
         Shadow = "shadow",
-        /// The same, with lines that tell metres.
+        /// Like [`GroundMode::Shadow`], with grid lines for scale.
         Grid = "grid",
     }
 }
 
 choice! {
-    /// The axis of a file that points up.
+    /// Axis of a file that points up.
     UpAxis {
-        /// Stated by the files; else +Y.
+        /// Axis that the files state, else +Y.
         Auto = "auto",
         /// +Y, as in glTF.
         Y = "y",
@@ -49,7 +49,7 @@ choice! {
 }
 
 impl UpAxis {
-    /// The next axis after this one, around the list.
+    /// Returns the next axis, wrapping around the list.
     pub fn next(self) -> Self {
         let axes = &Self::ALL[1..];
         let now = axes.iter().position(|axis| *axis == self);
@@ -57,19 +57,19 @@ impl UpAxis {
     }
 }
 
-/// On, off, or as the scene or the adapter needs it. Files may also say `true` and `false`.
+/// On, off, or chosen for the scene or the adapter. Files may also use `true` and `false`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", from = "SwitchText")]
 pub enum Switch {
-    /// By what the scene or the adapter needs.
+    /// Chosen for the scene or the adapter.
     Auto,
-    /// Always.
+    /// Always on.
     On,
-    /// Never.
+    /// Always off.
     Off,
 }
 
-/// A switch in a file.
+/// Representation of a switch in a file.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum SwitchText {

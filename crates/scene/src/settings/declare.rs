@@ -1,33 +1,34 @@
-//! Macros that declare settings: a choice, a section, and sections together.
+//! Macros that declare settings: a choice, a section, and a set of sections.
 
 use super::DEFAULTS;
 use serde::de::DeserializeOwned;
 
-/// A section and one of its keys, with what the value has to be.
+/// A section, one of its keys, and a description of the valid values.
 pub type Expectation = (&'static str, &'static str, String);
 
-/// Sections of settings, with what is declared for their keys.
+/// Sections of settings with the declarations of their keys.
 pub trait Sections {
-    /// The first key whose value is not allowed, as `SECTION.KEY`, and why.
+    /// Returns the first key whose value is not allowed, in the form `SECTION.KEY`, and the reason.
     fn value_fault(&self) -> Option<(String, String)>;
 
-    /// Every key, and what its value has to be.
+    /// Returns every key with a description of its valid values.
     fn expectations() -> Vec<Expectation>;
 
-    /// Ends of the keys that are numbers within a range.
+    /// Returns the minimum and maximum of each key that is a number within a range.
     fn ends() -> Vec<(&'static str, &'static str, [f64; 2])>;
 
-    /// Keys for which not every value is allowed, with their declarations in words.
+    /// Returns the declarations, in words, of keys for which not every value is allowed.
     fn limits() -> Vec<Expectation>;
 }
 
-/// Defaults of some sections, as `config.toml` has them.
+/// Returns the defaults of some sections, from `config.toml`.
 #[expect(clippy::expect_used, reason = "the file is compiled in, and tests parse it")]
 pub fn defaults<T: DeserializeOwned>() -> T {
     toml::from_str(DEFAULTS).expect("config.toml is complete and valid")
 }
 
-/// Declares an enum with the word that stands for each variant in `config.toml`, on the command line and in lists.
+/// Declares an enum with a word for each variant, which is used in `config.toml`, on the command line and in
+/// lists.
 #[macro_export]
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
@@ -36,10 +37,10 @@ macro_rules! choice {
         pub enum $name { $($(#[$variant_doc])* #[serde(rename = $word)] $variant),* }
 
         impl $name {
-            /// All of them, in the order of lists.
+            /// All variants, in the order of lists.
             pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
 
-            /// Word in `config.toml` and in lists.
+            /// Returns the word in `config.toml` and in lists.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word),*
@@ -55,7 +56,7 @@ macro_rules! choice {
     };
 }
 
-/// Declares a section. A key's range stands behind it, as a constant of the section.
+/// Declares a section. The range of a key follows it, as a constant of the section.
 #[macro_export]
 macro_rules! section {
     (
@@ -76,7 +77,7 @@ macro_rules! section {
                 pub const $limit: $limit_type = $value;
             )?)*
 
-            /// The first key whose value is not allowed, and why.
+            /// Returns the first key whose value is not allowed, and the reason.
             pub fn fault(&self) -> Option<(&'static str, String)> {
                 $($(
                     let why = $crate::settings::allowed::Allows::<$type>::fault(&Self::$limit, &self.$key);
@@ -87,12 +88,12 @@ macro_rules! section {
                 None
             }
 
-            /// Every key, and what its value has to be.
+            /// Returns every key with a description of its valid values.
             pub fn expectations() -> Vec<(&'static str, String)> {
                 vec![$((stringify!($key), $crate::expected!($type $(, Self::$limit)?)),)*]
             }
 
-            /// Ends of the keys that are numbers within a range.
+            /// Returns the minimum and maximum of each key that is a number within a range.
             pub fn ends() -> Vec<(&'static str, [f64; 2])> {
                 let all: Vec<(&'static str, Option<[f64; 2]>)> = vec![$($((
                     stringify!($key),
@@ -101,7 +102,7 @@ macro_rules! section {
                 all.into_iter().filter_map(|(key, ends)| Some((key, ends?))).collect()
             }
 
-            /// Keys for which not every value is allowed, with their declarations in words.
+            /// Returns the declarations, in words, of keys for which not every value is allowed.
             pub fn limits() -> Vec<(&'static str, String)> {
                 vec![$($((
                     stringify!($key),
@@ -112,7 +113,7 @@ macro_rules! section {
     };
 }
 
-/// Words for the values of a type within the limit that is declared for it.
+/// Describes the valid values of a type within the declared limit.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! expected {
@@ -127,8 +128,8 @@ macro_rules! expected {
     };
 }
 
-/// Declares a struct of sections, over those of another package where there are some. Such a struct may stand wherever
-/// the settings that it lies over are taken. Its defaults are those of `config.toml`.
+/// Declares a struct of sections. It may extend the sections of another crate, and then dereferences to them.
+/// Its defaults are those of `config.toml`.
 #[macro_export]
 macro_rules! settings {
     (

@@ -1,14 +1,14 @@
-//! What kinds of values settings have, in the words of messages.
+//! Descriptions of the types of settings, for messages.
 
-/// A kind of values.
+/// A type that messages can describe.
 pub trait Describe {
-    /// What one value is: "a whole number".
+    /// Describes one value, such as "a whole number".
     fn what() -> String;
 }
 
-/// A kind that lists are made of.
+/// Element type of lists.
 pub trait Element {
-    /// Several of them: "whole numbers".
+    /// Description of several elements, such as "whole numbers".
     const SEVERAL: &'static str;
 }
 
@@ -72,7 +72,7 @@ impl<T: Element> Describe for Vec<T> {
     }
 }
 
-/// "a, b or c".
+/// Joins names as in "a, b or c".
 pub fn one_of(names: &[&str]) -> String {
     match names.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),

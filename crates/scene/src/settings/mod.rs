@@ -1,7 +1,8 @@
-//! Settings: sections whose keys are declared with their ranges, and those that decide how a scene is opened.
+//! Settings: sections whose keys are declared with their ranges, and the sections that determine how a scene
+//! is opened.
 //!
-//! Each package declares the sections that it reads. The program lays them together as `config.toml`, which holds every
-//! default and documents every key.
+//! Each crate declares the sections that it reads. The program combines them to `config.toml`, which has
+//! every default and documents every key.
 
 pub mod allowed;
 mod choices;
@@ -15,11 +16,11 @@ pub use declare::{Expectation, Sections, defaults};
 use crate::{section, settings};
 use std::ops::RangeInclusive;
 
-/// `config.toml`: every default of every package, with its documentation.
+/// Contents of `config.toml`: every default of every crate, with its documentation.
 pub const DEFAULTS: &str = include_str!("../../../../config.toml");
 
 section! {
-    /// `[load]`: what a file may cost.
+    /// `[load]`: limits of loading files.
     Load {
         follow_links: bool,
         max_file_bytes: u64,
@@ -42,7 +43,7 @@ section! {
 }
 
 section! {
-    /// `[scene]`: what of a scene is shown.
+    /// `[scene]`: the parts of a scene that are shown.
     Scene { variant: String, up: UpAxis, ground: GroundMode }
 }
 
@@ -76,7 +77,7 @@ section! {
 }
 
 settings! {
-    /// Settings by which a scene is opened.
+    /// Settings that determine how a scene is opened.
     Settings {
         load: Load,
         scene: Scene,

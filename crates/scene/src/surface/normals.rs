@@ -1,11 +1,11 @@
-//! Normals that a file leaves out.
+//! Computation of normals that a file does not have.
 
 use super::vertices::{MAX_VALENCE, scale_of, unweld};
 use crate::mesh::{MorphTarget, Primitive};
 use glam::Vec3;
 use std::collections::HashMap;
 
-/// The unit normal of a triangle, or zero if it has no area.
+/// Returns the unit normal of a triangle, or zero if it is degenerate.
 fn face_normal(corners: [Vec3; 3]) -> Vec3 {
     // In f64, where the fourth power of any f32 is in range.
     let [a, b, c] = corners.map(|p| p.as_dvec3());
@@ -15,8 +15,8 @@ fn face_normal(corners: [Vec3; 3]) -> Vec3 {
         .map_or(Vec3::ZERO, |n| n.as_vec3())
 }
 
-/// Gives every triangle its own vertices and normal (glTF 2.0, 3.7.2.1); morph targets rotate the normals
-/// with the triangles.
+/// Gives every triangle its own vertices and its face normal (glTF 2.0, 3.7.2.1). Morph targets rotate the
+/// normals with the triangles.
 pub(crate) fn flat_normals(primitive: &mut Primitive) {
     unweld(primitive);
     let flat = |at: &dyn Fn(usize) -> Vec3| -> Vec<Vec3> {
@@ -47,7 +47,7 @@ pub(crate) fn flat_normals(primitive: &mut Primitive) {
     primitive.normals = normals;
 }
 
-/// Area-weighted normals of the vertices of `triangles`; a vertex without area gets +Y.
+/// Computes area-weighted normals of the vertices of `triangles`. A vertex without area gets +Y.
 pub(crate) fn smooth_normals(positions: &[Vec3], triangles: impl Iterator<Item = [u32; 3]>) -> Vec<Vec3> {
     // In f64, where the fourth power of any f32 is in range.
     let mut normals = vec![glam::DVec3::ZERO; positions.len()];
@@ -62,8 +62,8 @@ pub(crate) fn smooth_normals(positions: &[Vec3], triangles: impl Iterator<Item =
     normals.iter().map(unit).collect()
 }
 
-/// Makes corners at the same position refer to the first vertex there, since patches that meet share no
-/// vertices in their file.
+/// Makes corners at the same position refer to the first vertex there, because adjacent patches do not share
+/// vertices in files.
 pub(crate) fn weld(positions: &[Vec3], triangles: &mut [[u32; 3]]) {
     let used = triangles.as_flattened_mut();
     let mut first = vec![u32::MAX; positions.len()];
@@ -71,7 +71,7 @@ pub(crate) fn weld(positions: &[Vec3], triangles: &mut [[u32; 3]]) {
     for vertex in used {
         let place = &mut first[*vertex as usize];
         if *place == u32::MAX {
-            // Zeros of both signs are equal.
+            // Maps −0 to +0, because both are equal.
             let position = positions[*vertex as usize] + Vec3::ZERO;
             let bits = position.to_array().map(f32::to_bits);
             *place = *known.entry(bits).or_insert(*vertex);
@@ -80,8 +80,9 @@ pub(crate) fn weld(positions: &[Vec3], triangles: &mut [[u32; 3]]) {
     }
 }
 
-/// Normals for the corners of `triangles`: of a `smooth` triangle the area-weighted mean over the triangles
-/// around the position whose normals are within `crease_radians` of its own; else the triangle's normal.
+/// Computes normals for the corners of `triangles`. In a `smooth` triangle, the normal is the area-weighted
+/// mean over the triangles around the position whose normals are within `crease_radians` of its own.
+/// Otherwise it is the face normal.
 pub(crate) fn creased_normals(
     positions: &[Vec3],
     triangles: &[[u32; 3]],
@@ -90,7 +91,7 @@ pub(crate) fn creased_normals(
 ) -> Vec<[Vec3; 3]> {
     let corner = |v: u32| positions[v as usize];
     let units: Vec<Vec3> = triangles.iter().map(|t| face_normal(t.map(corner))).collect();
-    // Areas only weigh normals at one position against each other, so their scale does not matter.
+    // Areas only weight normals at one position relative to each other, so their scale does not matter.
     let scale = scale_of(positions);
     let area = |t: [u32; 3]| {
         let [a, b, c] = t.map(|v| corner(v) * scale);
@@ -120,7 +121,7 @@ pub(crate) fn creased_normals(
     let normal = |t: usize, v: u32| {
         let (own, neighbours) = (units[t], &around[first[v as usize]..first[v as usize + 1]]);
         let joined = |other: usize| smooth[other] && own.dot(units[other]) >= least_cosine;
-        // Comparing all pairs at a position is quadratic, so past some number none is compared.
+        // Comparing all pairs at a position is quadratic, so positions of high valence are not smoothed.
         if smooth[t] && neighbours.len() <= MAX_VALENCE as usize {
             let sum: Vec3 = neighbours
                 .iter()

@@ -1,4 +1,4 @@
-//! Tangents that a file leaves out.
+//! Computation of tangents that a file does not have.
 
 use super::vertices::{MAX_VALENCE, gather, scale_of};
 use crate::mesh::Primitive;
@@ -6,7 +6,7 @@ use bevy_mikktspace::{Geometry, TangentSpace, generate_tangents};
 use glam::{Vec2, Vec3, Vec4};
 use std::collections::HashMap;
 
-/// Arbitrary tangents at right angles to `normals`, for materials in which they do not matter.
+/// Returns arbitrary tangents perpendicular to `normals`, for materials that do not depend on them.
 pub(crate) fn any_tangents(normals: &[Vec3]) -> Vec<Vec4> {
     normals
         .iter()
@@ -14,7 +14,7 @@ pub(crate) fn any_tangents(normals: &[Vec3]) -> Vec<Vec4> {
         .collect()
 }
 
-/// Sets MikkTSpace's tangents for the texture coordinates `uv_set`. Vertices on a seam of the tangents are
+/// Sets MikkTSpace tangents for the texture coordinates `uv_set`. Vertices on a seam of the tangents are
 /// split.
 pub(crate) fn tangents(primitive: &mut Primitive, uv_set: u32) {
     let uv = if uv_set == 0 {
@@ -60,7 +60,7 @@ pub(crate) fn tangents(primitive: &mut Primitive, uv_set: u32) {
     primitive.tangents = tangents;
 }
 
-/// The largest number of triangle corners at one position.
+/// Returns the largest number of triangle corners at one position.
 fn highest_valence(primitive: &Primitive) -> u32 {
     let mut corners: HashMap<[u32; 3], u32> = HashMap::new();
     for v in primitive.indices.iter().flatten() {
@@ -71,7 +71,7 @@ fn highest_valence(primitive: &Primitive) -> u32 {
     corners.into_values().max().unwrap_or(0)
 }
 
-/// A primitive as MikkTSpace reads it.
+/// Adapter of a primitive for MikkTSpace.
 struct Corners<'a> {
     primitive: &'a Primitive,
     uv: &'a [Vec2],
@@ -103,7 +103,7 @@ impl Geometry for Corners<'_> {
     }
 
     fn tex_coord(&self, face: usize, corner: usize) -> [f32; 2] {
-        // In MikkTSpace v points up, in glTF down.
+        // In MikkTSpace v points up, in glTF it points down.
         let uv = self.uv[self.vertex(face, corner)].clamp(Vec2::splat(-1e9), Vec2::splat(1e9));
         [uv.x, 1.0 - uv.y]
     }

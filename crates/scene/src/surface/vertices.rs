@@ -1,10 +1,10 @@
-//! Rearranges the vertices of a primitive, and limits for what is computed from them.
+//! Rearrangement of a primitive's vertices, and limits for computations on them.
 
 use crate::mesh::Primitive;
 use glam::Vec3;
 
-/// The most triangles at a vertex that are compared with each other, which is quadratic in them. MikkTSpace
-/// also recurses over them.
+/// Maximum number of triangles at a vertex that are compared with each other, which takes quadratic time.
+/// MikkTSpace also recurses over them.
 pub(super) const MAX_VALENCE: u32 = 1024;
 
 /// Gives every triangle vertices of its own.
@@ -16,7 +16,7 @@ pub(super) fn unweld(primitive: &mut Primitive) {
         .collect();
 }
 
-/// Replaces the vertices of all attributes by copies of those at `sources`; `indices` do not change.
+/// Replaces the vertices in all attributes by copies of those at `sources`. `indices` do not change.
 pub(super) fn gather(primitive: &mut Primitive, sources: &[u32]) {
     fn pick<T: Copy>(stream: &mut Vec<T>, sources: &[u32], per_vertex: usize) {
         if !stream.is_empty() {
@@ -43,7 +43,7 @@ pub(super) fn gather(primitive: &mut Primitive, sources: &[u32]) {
     }
 }
 
-/// The factor that brings positions which are too large to be squared into range; 1 for ordinary ones.
+/// Returns a factor that scales positions so that their squares do not overflow; 1 for ordinary positions.
 pub(super) fn scale_of(positions: &[Vec3]) -> f32 {
     let largest = positions
         .iter()
@@ -51,7 +51,7 @@ pub(super) fn scale_of(positions: &[Vec3]) -> f32 {
     if largest > 1e9 { largest.recip() } else { 1.0 }
 }
 
-/// A fan of `count` triangles about the origin, with texture coordinates.
+/// Returns a fan of `count` triangles around the origin, with texture coordinates.
 #[cfg(test)]
 pub(super) fn fan(count: u32) -> Primitive {
     let rim = (0..count)

@@ -1,30 +1,30 @@
-//! Blosc 1, in which OpenVDB and NanoVDB compress by default: blocks of LZ4 or zlib whose bytes are shuffled.
+//! Blosc 1, the default compression of OpenVDB and NanoVDB: blocks of LZ4 or zlib with byte shuffling.
 //!
 //! The formats are those of the documents "Blosc chunk format" and "LZ4 block format".
 
 use super::{cursor::Cursor, inflate::Inflater};
 
-/// Bits of the flags.
+/// Flag bits of the header.
 const SHUFFLED: u8 = 1;
 const STORED: u8 = 2;
 const BITS_SHUFFLED: u8 = 4;
 const UNSPLIT: u8 = 16;
 
-/// Blocks with fewer elements are one stream, and so are blocks of elements of more bytes.
+/// Limits for split blocks. A block with fewer elements, or with larger elements in bytes, is one stream.
 const LEAST_SPLIT_ELEMENTS: usize = 128;
 const MOST_SPLITS: usize = 16;
 
-/// Bytes of the header.
+/// Size of the header in bytes.
 const HEADER: usize = 16;
 
-/// Fills `output` with what `chunk` decompresses to, which must be exactly as much.
+/// Decompresses `chunk` into `output`, whose size must match exactly.
 pub(super) fn fill(chunk: &[u8], output: &mut [u8], inflater: &mut Inflater) -> Result<(), String> {
     let mut header = Cursor::new(chunk);
     let [_, _, flags, element] = header.array()?;
     let [bytes, block, _] = [header.u32()?, header.u32()?, header.u32()?].map(|n| n as usize);
     if bytes != output.len() {
         return Err(format!(
-            "has a Blosc chunk of {bytes} bytes in place of {}",
+            "has a Blosc chunk of {bytes} bytes; expected {}",
             output.len()
         ));
     }
@@ -91,7 +91,7 @@ fn block_of(
     Ok(())
 }
 
-/// Puts the bytes of elements together, whose first bytes come first, then their second ones.
+/// Reverses byte shuffling, which stores the first bytes of all elements, then their second bytes, and so on.
 fn unshuffle(shuffled: &[u8], element: usize, output: &mut [u8]) {
     let count = shuffled.len() / element;
     let whole = count * element;
@@ -103,7 +103,7 @@ fn unshuffle(shuffled: &[u8], element: usize, output: &mut [u8]) {
     output[whole..].copy_from_slice(&shuffled[whole..]);
 }
 
-/// Fills `output` from an LZ4 block; `None` where that is broken or has another size.
+/// Decompresses an LZ4 block into `output`. Returns `None` if it is broken or has another size.
 fn lz4(mut input: &[u8], output: &mut [u8]) -> Option<()> {
     let mut at = 0;
     loop {
@@ -122,7 +122,7 @@ fn lz4(mut input: &[u8], output: &mut [u8]) -> Option<()> {
         if count > output.len() - at {
             return None;
         }
-        // What is copied may reach into what the copy itself writes.
+        // The source may overlap the bytes that the copy itself writes.
         for step in 0..count {
             output[at + step] = output[from + step];
         }
@@ -136,7 +136,7 @@ fn byte(input: &mut &[u8]) -> Option<u8> {
     Some(*first)
 }
 
-/// A length whose nibble is `start`: 15 goes on in the bytes that follow.
+/// Reads a length whose nibble is `start`. A nibble of 15 continues in the bytes that follow.
 fn length(input: &mut &[u8], start: usize) -> Option<usize> {
     let mut length = start;
     if start == 15 {
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn lz4_repeats_what_it_has_written() {
         let mut output = [0; 12];
-        // "ab", then ten bytes from two before, then no literals.
+        // "ab", then ten bytes copied from an offset of two, then no literals.
         lz4(&[0x26, b'a', b'b', 2, 0, 0x00], &mut output).unwrap();
         assert_eq!(&output, b"abababababab");
         for broken in [

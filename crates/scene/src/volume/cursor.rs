@@ -1,6 +1,6 @@
-//! Bytes that are read one after the other, each read checked.
+//! Checked sequential reads from bytes.
 
-/// Bytes, and the position of the next read.
+/// Byte slice with a read position.
 #[derive(Debug, Clone)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -12,7 +12,7 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Reads on from `at`.
+    /// Moves the read position to `at`.
     pub(super) fn seek(&mut self, at: u64) -> Result<(), String> {
         let length = self.bytes.len();
         let inside = usize::try_from(at).ok().filter(|at| *at <= length);
@@ -20,17 +20,17 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// The position of the next read.
+    /// Returns the read position.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// The bytes that have not been read.
+    /// Returns the unread bytes.
     pub(super) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
-    /// The next `count` bytes.
+    /// Reads `count` bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], String> {
         let taken = self.rest().get(..count).ok_or_else(|| {
             let (at, length) = (self.at, self.bytes.len());
@@ -40,7 +40,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// The next bytes as an array.
+    /// Reads bytes into an array.
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], String> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N)?);
@@ -75,7 +75,7 @@ impl<'a> Cursor<'a> {
         self.array().map(f64::from_le_bytes)
     }
 
-    /// `N` numbers.
+    /// Reads `N` numbers.
     pub(super) fn f64s<const N: usize>(&mut self) -> Result<[f64; N], String> {
         let mut numbers = [0.0; N];
         for number in &mut numbers {
@@ -84,7 +84,7 @@ impl<'a> Cursor<'a> {
         Ok(numbers)
     }
 
-    /// The words of a mask of `N` × 64 bits.
+    /// Reads the words of a mask of `N` × 64 bits.
     pub(super) fn mask<const N: usize>(&mut self) -> Result<[u64; N], String> {
         let mut words = [0; N];
         for (word, bytes) in words.iter_mut().zip(self.take(8 * N)?.chunks_exact(8)) {

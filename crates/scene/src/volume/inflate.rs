@@ -1,15 +1,15 @@
-//! Deflate, as gzip and as zlib have it, into room of a known size.
+//! Deflate decompression of gzip and zlib into buffers of known size.
 
 use crate::files::one_line;
 use flate2::{Decompress, FlushDecompress, Status, read::MultiGzDecoder};
 use std::io::Read;
 
-/// Whether these are the bytes of a gzip file.
+/// True if the bytes are those of a gzip file.
 pub(super) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
-/// The bytes, decompressed where they are gzip; nothing is decompressed before it is read.
+/// Returns a reader of the bytes, which decompresses gzip lazily.
 pub(super) fn reader<'a>(bytes: &'a [u8], gzip: bool) -> Box<dyn Read + 'a> {
     if gzip {
         Box::new(MultiGzDecoder::new(bytes))
@@ -18,7 +18,7 @@ pub(super) fn reader<'a>(bytes: &'a [u8], gzip: bool) -> Box<dyn Read + 'a> {
     }
 }
 
-/// Decompresses zlib streams one after the other, with one state for all.
+/// Decompressor of successive zlib streams that reuses its state.
 #[derive(Debug)]
 pub(super) struct Inflater(Decompress);
 
@@ -29,7 +29,7 @@ impl Default for Inflater {
 }
 
 impl Inflater {
-    /// Fills `output` with what `input` decompresses to, which must be exactly as much.
+    /// Decompresses `input` into `output`, whose size must match exactly.
     pub(super) fn fill(&mut self, input: &[u8], output: &mut [u8]) -> Result<(), String> {
         self.0.reset(true);
         let status = self

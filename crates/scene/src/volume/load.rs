@@ -1,10 +1,10 @@
-//! Files to a [`Volume`]: which format a file has, and what it holds.
+//! Detects the format of volume files, and reads them into a [`Volume`].
 
 use super::{Grid, Volume, nanovdb, nifti, nrrd, openvdb, reading::Reading};
 use crate::{Result, load::Load};
 use std::path::Path;
 
-/// The format of a file of a volume.
+/// Format of a volume file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VolumeFormat {
     Nrrd,
@@ -14,7 +14,7 @@ pub(crate) enum VolumeFormat {
 }
 
 impl VolumeFormat {
-    /// The format that the content tells.
+    /// Detects the format by content.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(nrrd::MAGIC) {
             return Some(Self::Nrrd);
@@ -28,7 +28,7 @@ impl VolumeFormat {
         nifti::is_nifti(bytes).then_some(Self::Nifti)
     }
 
-    /// The format that an extension tells, in lower case.
+    /// Returns the format of a lower-case extension.
     pub(crate) fn of_extension(extension: &str) -> Option<Self> {
         Some(match extension {
             "nrrd" | "nhdr" => Self::Nrrd,
@@ -39,7 +39,7 @@ impl VolumeFormat {
         })
     }
 
-    /// The name that people know.
+    /// Returns the display name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Nrrd => "NRRD",
@@ -50,16 +50,16 @@ impl VolumeFormat {
     }
 }
 
-/// A volume, and what there is to say about its file.
+/// A volume with the metadata and warnings of its file.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) volume: Volume,
-    /// Without the name of the file.
+    /// Warnings without the name of the file.
     pub(crate) warnings: Vec<String>,
     pub(crate) generator: Option<String>,
 }
 
-/// Reads the volume of the file `path`, whose bytes are `bytes`.
+/// Reads the volume of the file `path` with the contents `bytes`.
 pub(crate) fn load(path: &Path, bytes: &[u8], format: VolumeFormat, load: &mut Load<'_>) -> Result<Loaded> {
     load.enter(format!("reading the volume {}", path.display()), 0.1)?;
     let mut reading = Reading::new(path, load);

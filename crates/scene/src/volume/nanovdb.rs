@@ -1,4 +1,4 @@
-//! NanoVDB (`.nvdb`), made dense.
+//! NanoVDB (`.nvdb`), converted to dense grids.
 //!
 //! The format is that of `NanoVDB.h`, `PNanoVDB.h` and `util/IO.h` of NanoVDB 32.
 
@@ -14,22 +14,22 @@ use crate::{Result, files::shorten};
 use glam::{DMat3, DMat4, DVec3};
 use std::collections::HashSet;
 
-/// What files begin with: of all versions, and of later ones a file and a bare grid.
+/// Magic bytes of files of all versions, and of bare grids and files of later versions.
 const MAGIC: &[u8] = b"NanoVDB0";
 const MAGIC_OF_GRID: &[u8] = b"NanoVDB1";
 const MAGIC_OF_FILE: &[u8] = b"NanoVDB2";
 
-/// The version of the layout that canopy reads.
+/// Major version of the supported layout.
 const MAJOR: u32 = 32;
 
-/// Bytes of what is before the tree, and of the tree before its nodes.
+/// Size in bytes of the grid header before the tree, and of the tree header before its nodes.
 const GRID_HEADER: usize = 672;
 const TREE_HEADER: usize = 64;
 
-/// The largest piece that Blosc compresses at once.
+/// Largest chunk that is compressed with Blosc at once, in bytes.
 const BLOSC_PIECE: usize = 1 << 30;
 
-/// Whether these are the first bytes of a NanoVDB file.
+/// True if the bytes begin like a NanoVDB file.
 pub(super) fn is_nanovdb(bytes: &[u8]) -> bool {
     [MAGIC, MAGIC_OF_GRID, MAGIC_OF_FILE]
         .iter()
@@ -56,7 +56,7 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Vec<Gr
                 grids.extend(grid(bytes, reading)?);
                 continue;
             }
-            // LZ4 makes at most 255 bytes of one, Deflate four times as many.
+            // LZ4 expands a byte to at most 255, and Deflate to four times as many.
             reading.can_hold(cursor.rest().len(), true, size)?;
             reading.inflated(size)?;
             let mut inflated = vec![0; length];
@@ -74,22 +74,22 @@ enum Codec {
     Blosc,
 }
 
-/// Some grids of a file.
+/// Header of a segment of a file, which holds several grids.
 #[derive(Debug)]
 struct Segment {
     codec: Codec,
-    /// Bytes of each grid, once it is decompressed.
+    /// Decompressed size of each grid, in bytes.
     sizes: Vec<u64>,
 }
 
-/// Reads what is before the grids of a segment.
+/// Reads the header of a segment.
 fn segment(cursor: &mut Cursor<'_>) -> Result<Segment, String> {
-    // Of what is said of a grid: up to the length of its name, and after it.
+    // Sizes of a grid's metadata: up to the length of its name, and after that.
     const BEFORE_NAME: usize = 128;
     const AFTER_NAME: usize = 36;
     let magic = cursor.take(8)?;
     if magic != MAGIC && magic != MAGIC_OF_FILE {
-        return Err("does not begin as NanoVDB files do".into());
+        return Err("does not begin like a NanoVDB file".into());
     }
     check_version(cursor.u32()?)?;
     let count = cursor.u16()?;
@@ -120,7 +120,7 @@ fn check_version(version: u32) -> Result<(), String> {
     ))
 }
 
-/// Fills `output` from a compressed grid.
+/// Decompresses a grid into `output`.
 fn unpack(
     cursor: &mut Cursor<'_>,
     codec: Codec,
@@ -133,7 +133,7 @@ fn unpack(
     };
     for output in output.chunks_mut(piece) {
         let size = cursor.u64()?;
-        let size = usize::try_from(size).map_err(|_| "has a grid of more bytes than there are")?;
+        let size = usize::try_from(size).map_err(|_| "has a grid that reaches past the end of the file")?;
         let input = cursor.take(size)?;
         match codec {
             Codec::Blosc => blosc::fill(input, output, inflater)?,
@@ -143,18 +143,18 @@ fn unpack(
     Ok(())
 }
 
-/// How values are stored in leaves.
+/// Encoding of values in leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stored {
-    /// As they are.
+    /// Unquantized values.
     Plain,
-    /// As steps from the least one, of this many bits each.
+    /// Steps above the minimum, quantized to this many bits each.
     Steps(u32),
-    /// The same, with the number of bits in each leaf.
+    /// Quantized, with the number of bits in each leaf.
     AnySteps,
 }
 
-/// Where things are in the nodes of a type: as C aligns them to 32 bytes.
+/// Byte offsets in the nodes of a grid type, with the C alignment to 32 bytes.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     scalar: Scalar,
@@ -164,18 +164,18 @@ struct Layout {
     root: usize,
     root_tile: usize,
     root_tile_value: usize,
-    /// Table and size of the nodes below the root.
+    /// Offset of the table and size of upper internal nodes.
     upper: [usize; 2],
-    /// The same of those above leaves.
+    /// Offset of the table and size of lower internal nodes.
     lower: [usize; 2],
-    /// Bytes from one entry of their tables to the next.
+    /// Stride of the table entries in bytes.
     entry: usize,
-    /// The values of a leaf, and its size; without its values where their bits differ.
+    /// Offset of the values and size of a leaf. The size excludes the values if their number of bits varies.
     leaf: [usize; 2],
 }
 
 impl Layout {
-    /// The layout of a type of grids, by its number in the file.
+    /// Returns the layout of a grid type, by its number in the file.
     fn of(kind: u32) -> Option<Self> {
         let of_4_bytes = Self {
             scalar: Scalar::F32,
@@ -262,7 +262,7 @@ impl Layout {
     }
 }
 
-/// Reads a grid; `None`, with a warning, where canopy cannot.
+/// Reads a grid. Returns `None` with a warning if canopy does not support it.
 fn grid(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Option<Grid>> {
     let header = Header::read(bytes).map_err(|e| reading.error(e))?;
     let name = shorten(&header.name);
@@ -298,13 +298,13 @@ fn grid(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Option<Grid>> {
     dense.grid(header.volume_from_index, reading).map(Some)
 }
 
-/// What is before the nodes of a grid.
+/// Header of a grid.
 #[derive(Debug)]
 struct Header {
     name: String,
     kind: u32,
     volume_from_index: DMat4,
-    /// Where the root is.
+    /// Byte offset of the root.
     root: usize,
 }
 
@@ -320,7 +320,7 @@ impl Header {
         let mut cursor = Cursor::new(bytes);
         let magic = cursor.take(8)?;
         if magic != MAGIC && magic != MAGIC_OF_GRID {
-            return Err("has a grid that does not begin as those of NanoVDB do".into());
+            return Err("has a grid without a NanoVDB header".into());
         }
         let mut at = |offset: u64| {
             cursor.seek(offset)?;
@@ -363,7 +363,7 @@ impl<'a> Tree<'a> {
         let root = self.node(self.root, layout.root)?;
         let background = self.value(&root[layout.background..], 0)?;
         let tiles = Cursor::new(&root[24..]).u32()?;
-        // Nodes of a tree do not share their bytes: a file that says so would be read for ever.
+        // Nodes must not share their bytes. Otherwise a malicious file could take forever to read.
         let mut left = self.bytes.len();
         let mut spend = |bytes: usize| {
             left = left
@@ -409,13 +409,13 @@ impl<'a> Tree<'a> {
         Ok(background)
     }
 
-    /// The bytes of a node.
+    /// Returns the bytes of a node.
     fn node(&self, at: usize, bytes: usize) -> Result<&'a [u8], String> {
         let node = at.checked_add(bytes).and_then(|end| self.bytes.get(at..end));
         node.ok_or_else(|| format!("is cut off, or has a node at byte {at} of its grid"))
     }
 
-    /// Where the child of the node at `from` is.
+    /// Returns the byte offset of the child of the node at `from`.
     fn child(&self, from: usize, offset: i64) -> Result<usize, String> {
         (from as u64)
             .checked_add_signed(offset)
@@ -423,7 +423,7 @@ impl<'a> Tree<'a> {
             .ok_or_else(|| format!("has a node {offset} bytes from byte {from} of its grid"))
     }
 
-    /// The value at `offset` of `bytes`.
+    /// Reads the value at `offset` of `bytes`.
     fn value(&self, bytes: &[u8], offset: usize) -> Result<Value, String> {
         let size = self.layout.scalar.bytes();
         let bytes = bytes
@@ -436,8 +436,8 @@ impl<'a> Tree<'a> {
         Ok(value)
     }
 
-    /// Visits the tiles of the node at `at`, whose masks have `N` words. Returns the first voxels of its
-    /// children, and where they are.
+    /// Visits the tiles of the node at `at`, whose masks have `N` words. Returns the origins and the byte
+    /// offsets of its children.
     fn children<const N: usize>(
         &self,
         at: usize,
@@ -468,7 +468,7 @@ impl<'a> Tree<'a> {
         Ok(found)
     }
 
-    /// The bytes of the leaf at `at`.
+    /// Returns the size in bytes of the leaf at `at`.
     fn leaf_bytes(&self, at: usize) -> Result<usize, String> {
         let [values, bytes] = self.layout.leaf;
         if self.layout.stored != Stored::AnySteps {
@@ -481,7 +481,7 @@ impl<'a> Tree<'a> {
         Ok(values + LEAF_VOXELS * bits as usize / 8)
     }
 
-    /// A value of the leaf at `at`, which is in the file.
+    /// Returns a value of the leaf at `at`, which must be in range.
     fn leaf_value(&self, at: usize, index: usize) -> Value {
         const LEAST: usize = 80;
         const STEP: usize = 84;
@@ -504,19 +504,19 @@ impl<'a> Tree<'a> {
         };
         let steps = u32::from(word) >> (first % 8) & ((1 << bits) - 1);
         let number = |at: usize| Scalar::F32.decode(leaf.get(at..).unwrap_or_default(), false) as f32;
-        // In single precision, as NanoVDB has it.
+        // In single precision, like NanoVDB.
         let value = steps as f32 * number(STEP) + number(LEAST);
         [f64::from(value), 0.0, 0.0]
     }
 }
 
-/// The bits of a value in a leaf whose flags tell them.
+/// Returns the number of bits per value in a leaf, which its flags encode.
 fn bits_of(leaf: &[u8]) -> u32 {
     const FLAGS: usize = 15;
     1 << (leaf.get(FLAGS).copied().unwrap_or_default() >> 5)
 }
 
-/// The first voxel of a child of the root, which its key tells by 21 bits an axis.
+/// Returns the origin of a child of the root. Its key encodes 21 bits per axis.
 fn root_origin(key: u64) -> [i32; 3] {
     [key >> 42, key >> 21, key].map(|n| ((n as u32 & 0x1f_ffff) << ROOT_EDGE.ilog2()) as i32)
 }

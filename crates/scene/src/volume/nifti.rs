@@ -12,14 +12,14 @@ use crate::Result;
 use glam::{DMat3, DMat4, DQuat, DVec3};
 use std::io::Read;
 
-/// Bytes of the headers of both versions, which are also their first numbers.
+/// Header sizes of both versions in bytes, which are also the first numbers of the headers.
 const HEADER_1: usize = 348;
 const HEADER_2: usize = 540;
 
-/// The purpose of a vector.
+/// Intent code of vectors.
 const INTENT_VECTOR: i64 = 1007;
 
-/// Whether these are the first bytes of a NIfTI file, or of one that is compressed.
+/// True if the bytes begin like a NIfTI file, compressed or not.
 pub(super) fn is_nifti(bytes: &[u8]) -> bool {
     let mut head = [0; HEADER_1];
     let mut from = inflate::reader(bytes, inflate::is_gzip(bytes));
@@ -29,7 +29,7 @@ pub(super) fn is_nifti(bytes: &[u8]) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Version {
     is_second: bool,
-    /// Whether it is a header without its numbers, which are in an `.img`.
+    /// True if the header is separate from its data, which are in an `.img` file.
     is_pair: bool,
     big_endian: bool,
 }
@@ -58,7 +58,7 @@ impl Version {
     }
 }
 
-/// The fields of a header that canopy needs.
+/// Fields of a header that canopy needs.
 #[derive(Debug)]
 struct Header<'a> {
     bytes: &'a [u8],
@@ -66,14 +66,14 @@ struct Header<'a> {
 }
 
 impl Header<'_> {
-    /// The number of the field, which is at one place in the first version and at another in the second.
+    /// Reads a number of a field. Its offset and type are `first` in version 1 and `second` in version 2.
     fn number(&self, first: (usize, Scalar), second: (usize, Scalar), index: usize) -> f64 {
         let (at, scalar) = if self.version.is_second { second } else { first };
         let bytes = self.bytes.get(at + index * scalar.bytes()..);
         scalar.decode(bytes.unwrap_or_default(), self.version.big_endian)
     }
 
-    /// The sizes along the axes, 1 past the last one.
+    /// Returns the sizes along the axes; 1 past the last one.
     fn sizes(&self) -> Result<[u64; 7], String> {
         let of = |index| self.number((40, Scalar::I16), (16, Scalar::I64), index);
         let axes = of(0);
@@ -91,13 +91,13 @@ impl Header<'_> {
         Ok(sizes)
     }
 
-    /// The step along an axis of space.
+    /// Returns the step along a spatial axis.
     fn step(&self, axis: usize) -> f64 {
         let step = self.number((76, Scalar::F32), (104, Scalar::F64), axis);
         if step == 0.0 { 1.0 } else { step }
     }
 
-    /// From voxels to the space of the scan: right, anterior and superior, in its unit.
+    /// Returns the transform from voxels to scanner space (right, anterior, superior), in the file's unit.
     fn scan_from_voxel(&self) -> DMat4 {
         let code = |first, second| self.number((first, Scalar::I16), (second, Scalar::I32), 0) > 0.0;
         if code(254, 348) {
@@ -122,7 +122,7 @@ impl Header<'_> {
         affine([axes.x_axis, axes.y_axis, axes.z_axis], origin.into())
     }
 
-    /// Metres of the scan's unit. Without one it is a millimetre.
+    /// Returns the size of the file's unit in metres. The default is a millimetre.
     fn meters(&self) -> f64 {
         let units = self.number((123, Scalar::U8), (500, Scalar::I32), 0) as i64;
         match units & 7 {
@@ -133,7 +133,7 @@ impl Header<'_> {
     }
 }
 
-/// What a voxel holds: numbers of a type.
+/// Returns the type and the number of components of a voxel.
 fn voxel(datatype: i64) -> Result<(Scalar, u64), String> {
     Ok(match datatype {
         2 => (Scalar::U8, 1),
@@ -162,11 +162,11 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Grid> 
     let mut from = inflate::reader(bytes, gzip);
     let mut head = [0; HEADER_2];
     from.read_exact(&mut head[..HEADER_1])
-        .map_err(|_| reading.error("is cut off: it has no whole NIfTI header"))?;
+        .map_err(|_| reading.error("is cut off within its NIfTI header"))?;
     let version = head
         .first_chunk()
         .and_then(Version::of)
-        .ok_or_else(|| reading.error("does not begin as NIfTI files do"))?;
+        .ok_or_else(|| reading.error("does not begin like a NIfTI file"))?;
     if version.is_pair {
         let what = "is half of a NIfTI pair (.hdr and .img); canopy reads single files (.nii, .nii.gz)";
         return Err(reading.error(what));
@@ -174,7 +174,7 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Grid> 
     let mut passed = HEADER_1 as u64;
     if version.is_second {
         from.read_exact(&mut head[HEADER_1..])
-            .map_err(|_| reading.error("is cut off: it has no whole NIfTI header"))?;
+            .map_err(|_| reading.error("is cut off within its NIfTI header"))?;
         passed = HEADER_2 as u64;
     }
     let header = &Header {
@@ -222,7 +222,7 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Grid> 
     }
     let mut finite = Finite::default();
     reading.numbers(&mut from, scalar, version.big_endian, count, |index, value| {
-        // Vectors are stored a component after the other, colours a voxel after the other.
+        // Vectors are stored component by component, colours voxel by voxel.
         let (voxel, component) = if is_vector {
             (index % voxels, index / voxels)
         } else {

@@ -12,13 +12,13 @@ use crate::{Result, files::shorten};
 use glam::{DMat3, DMat4, DVec3};
 use std::{collections::HashMap, io::Read};
 
-/// What files begin with.
+/// Magic bytes at the start of a file.
 pub(super) const MAGIC: &[u8] = b"NRRD000";
 
-/// Bytes of a header. What is longer is none.
+/// Maximum size of a header in bytes.
 const MOST_HEADER_BYTES: usize = 1 << 20;
 
-/// Axes of an array, of which canopy reads three of space and one of numbers.
+/// Maximum number of axes of an array. canopy reads three spatial axes and one of components.
 const MOST_AXES: usize = 4;
 
 /// Reads the grid of a file.
@@ -48,19 +48,19 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Grid> 
     })
 }
 
-/// The lines of a header.
+/// Fields of a header.
 #[derive(Debug)]
 struct Header<'a> {
-    /// Values by the names of their fields, in lower case.
+    /// Values of the fields, keyed by lower-case name.
     fields: HashMap<String, &'a str>,
-    /// Bytes up to the data.
+    /// Offset of the data in bytes.
     length: usize,
 }
 
 impl<'a> Header<'a> {
     fn parse(bytes: &'a [u8]) -> Result<Self, String> {
         if !bytes.starts_with(MAGIC) {
-            return Err("does not begin as NRRD files do".into());
+            return Err("does not begin like an NRRD file".into());
         }
         let mut header = Self {
             fields: HashMap::new(),
@@ -81,20 +81,20 @@ impl<'a> Header<'a> {
                 break;
             }
             let line = str::from_utf8(line).map_err(|_| "has a header that is not text")?;
-            // Comments, the first line, and keys of users.
+            // Comments, the magic line, and user-defined keys.
             if line.starts_with('#') || line.starts_with("NRRD") || line.contains(":=") {
                 continue;
             }
             let (name, value) = line
                 .split_once(':')
-                .ok_or_else(|| format!("has the header line \"{}\", which names no field", shorten(line)))?;
+                .ok_or_else(|| format!("has the header line \"{}\", which is not a field", shorten(line)))?;
             let name = name.trim().to_ascii_lowercase();
             header.fields.entry(name).or_insert(value.trim());
         }
         Ok(header)
     }
 
-    /// A field, which may be written without its blanks.
+    /// Returns the value of a field, whose name may be written without its blanks.
     fn get(&self, name: &str) -> Option<&'a str> {
         let together = || self.fields.get(name.replace(' ', "").as_str());
         self.fields.get(name).or_else(together).copied()
@@ -104,7 +104,7 @@ impl<'a> Header<'a> {
         self.get(name).ok_or_else(|| format!("has no field \"{name}\""))
     }
 
-    /// The name of the file of the data; `None` where they follow the header.
+    /// Returns the name of the data file, or `None` if the data follow the header.
     fn data_file(&self) -> Result<Option<&'a str>, String> {
         let Some(name) = self.get("data file") else {
             return Ok(None);
@@ -115,7 +115,7 @@ impl<'a> Header<'a> {
         Ok(Some(name))
     }
 
-    /// An integer, 0 where it is missing.
+    /// Returns an integer field; 0 if it is missing.
     fn integer(&self, name: &str) -> Result<i64, String> {
         let value = self.get(name).unwrap_or("0");
         value
@@ -124,21 +124,21 @@ impl<'a> Header<'a> {
     }
 }
 
-/// The array of numbers: three axes of space, and one of numbers of a voxel.
+/// Array of numbers with three spatial axes and one of components.
 #[derive(Debug)]
 struct Array {
     scalar: Scalar,
-    /// Voxels along the axes of space.
+    /// Number of voxels along the spatial axes.
     size: [u32; 3],
-    /// Which axes are of space.
+    /// Indices of the spatial axes.
     space: [usize; 3],
-    /// Numbers of a voxel in the file.
+    /// Number of components per voxel in the file.
     stored: u64,
-    /// Numbers of a voxel in the grid: its first ones.
+    /// Number of components per voxel in the grid, which are the first of those in the file.
     components: usize,
-    /// Numbers of the file from one of a voxel to the next.
+    /// Stride between the components of a voxel, in numbers.
     stride: u64,
-    /// Numbers of the whole array.
+    /// Number of numbers in the whole array.
     count: u64,
     warning: Option<String>,
 }
@@ -148,13 +148,13 @@ impl Array {
         let dimension: usize = header
             .need("dimension")?
             .parse()
-            .map_err(|_| "has a dimension that is no number")?;
+            .map_err(|_| "has a dimension that is not a number")?;
         let sizes: Option<Vec<u64>> = header
             .need("sizes")?
             .split_ascii_whitespace()
             .map(|size| size.parse().ok().filter(|size| *size > 0))
             .collect();
-        let sizes = sizes.ok_or("has sizes that are no positive numbers")?;
+        let sizes = sizes.ok_or("has sizes that are not positive numbers")?;
         if sizes.len() != dimension {
             return Err(format!("has {dimension} axes and {} sizes", sizes.len()));
         }
@@ -190,7 +190,7 @@ impl Array {
         })
     }
 
-    /// How many numbers of the file are read: those after the last one that is needed are not.
+    /// Returns how many numbers of the file are read. Those after the last one that is needed are skipped.
     fn read(&self) -> u64 {
         let per_voxel = self.stored * self.stride;
         if per_voxel == self.count {
@@ -200,7 +200,7 @@ impl Array {
         }
     }
 
-    /// Where the number at `index` of the file is in the grid, if it is.
+    /// Returns the index in the grid of the number at `index` of the file, if it is used.
     fn place(&self, index: u64) -> Option<usize> {
         let (block, within) = (
             index / (self.stride * self.stored),
@@ -213,7 +213,7 @@ impl Array {
     }
 }
 
-/// The axis that is none of space, and whether its numbers are those of a colour or a vector.
+/// Finds the axis that is not spatial. The flag is true if its components are those of a colour or a vector.
 fn other_axis(header: &Header<'_>, sizes: &[u64]) -> Result<(Option<usize>, bool), String> {
     let kinds: Vec<&str> = header
         .get("kinds")
@@ -230,7 +230,7 @@ fn other_axis(header: &Header<'_>, sizes: &[u64]) -> Result<(Option<usize>, bool
         others.dedup();
     }
     if sizes.len() == 4 && others.is_empty() {
-        // Nothing tells: colours come first, and times last.
+        // Without metadata, a short first axis is taken as colours, and otherwise the last axis as time.
         others.push(if sizes[0] <= 4 { 0 } else { 3 });
     }
     match others[..] {
@@ -266,7 +266,7 @@ fn scalar(name: &str) -> Result<Scalar, String> {
     })
 }
 
-/// The numbers of the grid.
+/// Reads the values of the grid.
 fn values(
     header: &Header<'_>,
     array: &Array,
@@ -300,7 +300,7 @@ fn values(
     let mut finite = Finite::default();
     let mut values;
     if !gzip && encoding != "raw" {
-        // A digit and a blank.
+        // At least a digit and a blank per number.
         reading.can_hold(data.len() + 1, false, read.saturating_mul(2))?;
         values = reading.grid("", size, &background)?;
         text(data, read, reading, |index, value| {
@@ -312,7 +312,7 @@ fn values(
         let needed = read.saturating_mul(array.scalar.bytes() as u64);
         let skipped = match u64::try_from(skipped) {
             Ok(skipped) => skipped,
-            // The data are at the end.
+            // The data are at the end of the file.
             Err(_) if !gzip => {
                 let all = array.count.saturating_mul(array.scalar.bytes() as u64);
                 (data.len() as u64).saturating_sub(all)
@@ -358,13 +358,13 @@ fn text(data: &[u8], count: u64, reading: &Reading<'_, '_>, mut each: impl FnMut
         let word = String::from_utf8_lossy(word);
         let value: f64 = word
             .parse()
-            .map_err(|_| reading.error(format!("has \"{}\" in place of a number", shorten(&word))))?;
+            .map_err(|_| reading.error(format!("has \"{}\" instead of a number", shorten(&word))))?;
         each(index, value);
     }
     Ok(())
 }
 
-/// Where the voxels are.
+/// Placement of the voxels in space.
 #[derive(Debug)]
 struct Placement {
     matrix: glam::Mat4,
@@ -389,7 +389,7 @@ impl Placement {
                 .map(|word| word.parse().unwrap_or(f64::NAN))
                 .collect();
             for (axis, index) in axes.iter_mut().zip(array.space) {
-                // NaN stands for "unknown".
+                // NaN means "unknown".
                 let spacing = spacings.get(index).copied().filter(|s| !s.is_nan());
                 *axis *= spacing.unwrap_or(1.0);
             }
@@ -397,7 +397,7 @@ impl Placement {
         let origin = match header.get("space origin") {
             Some(text) => match vectors(text)?[..] {
                 [Some(origin)] => origin,
-                _ => return Err("has a space origin that is no vector".into()),
+                _ => return Err("has a space origin that is not a vector".into()),
             },
             None => DVec3::ZERO,
         };
@@ -421,9 +421,9 @@ impl Placement {
     }
 }
 
-/// The vectors of "(1,0,0) (0,1,0) none"; `None` for none.
+/// Parses the vectors of "(1,0,0) (0,1,0) none", in which `none` becomes `None`.
 fn vectors(text: &str) -> Result<Vec<Option<DVec3>>, String> {
-    let wrong = || format!("has \"{}\" in place of vectors of three", shorten(text));
+    let wrong = || format!("has \"{}\" instead of vectors of three numbers", shorten(text));
     let mut vectors = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() && vectors.len() <= MOST_AXES {
@@ -447,7 +447,7 @@ fn vectors(text: &str) -> Result<Vec<Option<DVec3>>, String> {
     Ok(vectors)
 }
 
-/// The axes of a space as canopy has them.
+/// Returns the axes of a space in canopy's convention.
 fn basis(space: &str) -> Option<DMat3> {
     let space = space.trim_matches('"').to_ascii_lowercase();
     let of = |letters: [char; 3]| {
@@ -470,7 +470,7 @@ fn basis(space: &str) -> Option<DMat3> {
     }
 }
 
-/// Metres of a unit of the file. Without one it is a millimetre, as in scans.
+/// Returns the size of a unit of the file in metres. The default is a millimetre, which is usual for scans.
 fn meters(units: Option<&str>, warning: &mut Option<String>) -> f64 {
     let Some(units) = units else { return 1e-3 };
     let first = units.split('"').find(|unit| !unit.trim().is_empty());
@@ -482,7 +482,7 @@ fn meters(units: Option<&str>, warning: &mut Option<String>) -> f64 {
         "nm" => 1e-9,
         other => {
             *warning = Some(format!(
-                "measures in \"{}\", which canopy takes for millimetres",
+                "has the unit \"{}\", which canopy reads as millimetres",
                 shorten(other)
             ));
             1e-3

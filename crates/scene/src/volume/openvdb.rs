@@ -1,8 +1,8 @@
-//! OpenVDB (`.vdb`): trees of the usual shape (5, 4, 3), made dense.
+//! OpenVDB (`.vdb`): trees of the usual configuration (5, 4, 3), converted to dense grids.
 //!
-//! The format is that of OpenVDB's `io/Archive.cc`, `io/Compression.h` and `tree/*.h`, of file versions 222
-//! (OpenVDB 2.0) to 224. A reader of its own, since the crate `vdb-rs` 0.6 panics on
-//! broken files, and allocates what they ask for.
+//! The format is that of OpenVDB's `io/Archive.cc`, `io/Compression.h` and `tree/*.h`, file versions 222
+//! (OpenVDB 2.0) to 224. canopy has its own reader, because the crate `vdb-rs` 0.6 panics on broken files,
+//! and allocates whatever sizes they declare.
 
 use super::{
     Grid, blosc,
@@ -19,21 +19,21 @@ use crate::{Result, files::shorten};
 use glam::{DMat3, DMat4, DVec3};
 use std::collections::HashSet;
 
-/// What files begin with.
+/// Magic bytes at the start of a file.
 pub(super) const MAGIC: &[u8] = b" BDV\0\0\0\0";
 
-/// The file versions that canopy reads: those that compress values by their masks.
+/// Supported file versions, which compress values with masks.
 const VERSIONS: std::ops::RangeInclusive<u32> = 222..=224;
 
-/// Bits of a grid's compression.
+/// Flag bits of a grid's compression.
 const ZIP: u32 = 1;
 const ACTIVE_MASK: u32 = 2;
 const BLOSC: u32 = 4;
 
-/// Separates the name of a grid from the number of one with the same name.
+/// Separator between the name of a grid and its number among grids of the same name.
 const NUMBERED: char = '\u{1e}';
 
-/// Marks the type of a grid whose numbers are stored as half floats.
+/// Type suffix of a grid whose numbers are stored as half floats.
 const AS_HALF: &str = "_HalfFloat";
 
 /// Reads the grids of a file.
@@ -55,7 +55,7 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Vec<Gr
                 };
                 reading.warn(format!("grid \"{name}\" {why}, which canopy does not read"));
                 let Some(end) = descriptor.end else {
-                    return Err(reading.error("cannot be read on: it does not say where grids end"));
+                    return Err(reading.error("cannot be read further: it does not store where grids end"));
                 };
                 cursor.seek(end).map_err(|e| reading.error(e))?;
                 continue;
@@ -72,7 +72,8 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Vec<Gr
         };
         grids.extend(tree.grid(&mut cursor, &name, &placed, reading)?);
         if let Some(end) = descriptor.end {
-            // Grids that share their bytes would be read again and again.
+            // Grids must not overlap. Otherwise a malicious file could have the same bytes read again and
+            // again.
             if cursor.position() as u64 > end {
                 return Err(reading.error(format!("grid \"{name}\" goes on past its end")));
             }
@@ -82,10 +83,10 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Vec<Gr
     Ok(grids)
 }
 
-/// What is before the grids.
+/// File header.
 #[derive(Debug)]
 struct Header {
-    /// The version of the library that wrote the file.
+    /// Version of the library that wrote the file.
     library: String,
     has_offsets: bool,
     grids: u32,
@@ -95,7 +96,7 @@ impl Header {
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, String> {
         const UUID: usize = 36;
         if cursor.take(MAGIC.len())? != MAGIC {
-            return Err("does not begin as OpenVDB files do".into());
+            return Err("does not begin like an OpenVDB file".into());
         }
         let version = cursor.u32()?;
         if !VERSIONS.contains(&version) {
@@ -117,7 +118,7 @@ impl Header {
     }
 }
 
-/// A length, and as many bytes.
+/// Reads a length and as many bytes.
 fn string<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8], String> {
     let length = cursor.u32()? as usize;
     cursor.take(length)
@@ -127,7 +128,7 @@ fn text(cursor: &mut Cursor<'_>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(string(cursor)?).into_owned())
 }
 
-/// Passes a map of names, types and values.
+/// Skips a map of names, types and values.
 fn skip_metadata(cursor: &mut Cursor<'_>) -> Result<(), String> {
     for _ in 0..cursor.u32()? {
         for _ in ["name", "type", "value"] {
@@ -137,14 +138,14 @@ fn skip_metadata(cursor: &mut Cursor<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What is said of a grid before it.
+/// Descriptor of a grid, which precedes it.
 #[derive(Debug)]
 struct Descriptor {
     name: String,
     kind: String,
-    /// Whether it has the tree of another grid.
+    /// True if it shares the tree of another grid.
     is_instance: bool,
-    /// Where it begins and ends, if the file says so.
+    /// Byte offsets of its start and end, if the file has them.
     start: Option<u64>,
     end: Option<u64>,
 }
@@ -157,7 +158,7 @@ impl Descriptor {
         let (mut start, mut end) = (None, None);
         if has_offsets {
             let [grid, _blocks, after] = [cursor.u64()?, cursor.u64()?, cursor.u64()?];
-            // Grids that end before they begin would be read for ever.
+            // Offsets must not decrease. Otherwise a malicious file could be read forever.
             let at = cursor.position() as u64;
             if grid < at || after < grid {
                 return Err(format!(
@@ -176,7 +177,7 @@ impl Descriptor {
     }
 }
 
-/// What is at the beginning of a grid.
+/// Compression and transform at the start of a grid.
 #[derive(Debug)]
 struct Placed {
     compression: u32,
@@ -194,10 +195,10 @@ impl Placed {
     }
 }
 
-/// The transform of a grid.
+/// Reads the transform of a grid.
 fn map(cursor: &mut Cursor<'_>) -> Result<DMat4, String> {
     let kind = text(cursor)?;
-    // After the scale there are sizes, inverses and squares of it.
+    // The scale is followed by voxel sizes, inverses and squares of it.
     let scale = |cursor: &mut Cursor<'_>| {
         let scale = DVec3::from(cursor.f64s::<3>()?);
         cursor.f64s::<12>()?;
@@ -215,7 +216,7 @@ fn map(cursor: &mut Cursor<'_>) -> Result<DMat4, String> {
             from(scale(cursor)?, origin)
         }
         "TranslationMap" => from(DMat3::IDENTITY, cursor.f64s::<3>()?.into()),
-        // The rows of a matrix that is multiplied from the right are the columns of one from the left.
+        // OpenVDB multiplies row vectors from the left, so its matrix rows are the columns here.
         "AffineMap" | "UnitaryMap" => DMat4::from_cols_array(&cursor.f64s::<16>()?),
         other => {
             return Err(format!(
@@ -226,17 +227,17 @@ fn map(cursor: &mut Cursor<'_>) -> Result<DMat4, String> {
     })
 }
 
-/// The type of values.
+/// Type of values.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     scalar: Scalar,
     components: usize,
-    /// As values of nodes are stored.
+    /// Type in which node values are stored.
     stored: Scalar,
 }
 
 impl Kind {
-    /// The type that a name of a tree tells, if canopy reads it.
+    /// Returns the type that the name of a tree encodes, if it is supported.
     fn of(name: &str) -> Option<Self> {
         let (name, as_half) = match name.strip_suffix(AS_HALF) {
             Some(name) => (name, true),
@@ -263,7 +264,7 @@ impl Kind {
         })
     }
 
-    /// A value outside of the compressed ones.
+    /// Reads a value outside the compressed blocks.
     fn value(self, cursor: &mut Cursor<'_>) -> Result<Value, String> {
         let bytes = cursor.take(self.scalar.bytes() * self.components)?;
         Ok(self.decode(bytes, self.scalar))
@@ -279,7 +280,7 @@ impl Kind {
     }
 }
 
-/// Room that nodes are decompressed into.
+/// Scratch buffers for decompressing nodes.
 #[derive(Debug, Default)]
 struct Scratch {
     inflater: Inflater,
@@ -287,7 +288,7 @@ struct Scratch {
     values: Vec<Value>,
 }
 
-/// How a tree is stored.
+/// Value type and compression of a tree.
 #[derive(Debug)]
 struct Tree {
     kind: Kind,
@@ -295,7 +296,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// The dense grid of a tree; `None`, with a warning, where nothing in it is active.
+    /// Reads the dense grid of a tree. Returns `None` with a warning if none of its voxels is active.
     fn grid(
         &self,
         cursor: &mut Cursor<'_>,
@@ -306,7 +307,8 @@ impl Tree {
         let in_grid = |e: String| format!("grid \"{name}\": {e}");
         let mut scratch = Scratch::default();
         let mut span = Span::EMPTY;
-        // Twice: tiles are as large as the box lets them, and there may be thousands in a byte.
+        // The topology is read twice, and the first pass only determines the bounding box. Tiles are as large
+        // as that box permits, and a byte may encode thousands of them.
         let background = self
             .topology(&mut cursor.clone(), &mut scratch, &mut |part| {
                 span.add(&part);
@@ -335,7 +337,8 @@ impl Tree {
         dense.grid(placed.volume_from_index, reading).map(Some)
     }
 
-    /// Visits all tiles and leaves, these in the order in which their values follow. Returns the background.
+    /// Visits all tiles and leaves. Leaves are visited in the order in which their values follow. Returns the
+    /// background.
     fn topology(
         &self,
         cursor: &mut Cursor<'_>,
@@ -382,7 +385,7 @@ impl Tree {
         Ok(background)
     }
 
-    /// Visits the tiles of a node with a mask of `N` words. Returns the origins of its children.
+    /// Visits the tiles of a node whose mask has `N` words. Returns the origins of its children.
     fn node<const N: usize>(
         &self,
         cursor: &mut Cursor<'_>,
@@ -411,7 +414,7 @@ impl Tree {
         Ok(origins)
     }
 
-    /// Reads the values of a node into the scratch: one for each bit of `active`.
+    /// Reads the values of a node into the scratch buffers, one for each bit of `active`.
     fn values<const N: usize>(
         &self,
         cursor: &mut Cursor<'_>,
@@ -419,7 +422,7 @@ impl Tree {
         background: Value,
         scratch: &mut Scratch,
     ) -> Result<(), String> {
-        // What is stored of inactive values; the names are OpenVDB's.
+        // Encodings of inactive values, with OpenVDB's names.
         const NO_MASK_OR_INACTIVE_VALS: u8 = 0;
         const NO_MASK_AND_ONE_INACTIVE_VAL: u8 = 2;
         const MASK_AND_NO_INACTIVE_VALS: u8 = 3;
@@ -428,7 +431,7 @@ impl Tree {
         const NO_MASK_AND_ALL_VALS: u8 = 6;
         let stored = cursor.u8()?;
         if stored > NO_MASK_AND_ALL_VALS {
-            return Err(format!("has values that are stored in an unknown way, {stored}"));
+            return Err(format!("has values in an unknown encoding, {stored}"));
         }
         let mut inactive = [background.map(|value| -value), background];
         if stored == NO_MASK_OR_INACTIVE_VALS {
@@ -464,7 +467,7 @@ impl Tree {
             values,
         } = scratch;
         bytes.resize(count * size, 0);
-        // Of no half floats not even the size is stored.
+        // For zero half floats, not even the size is stored.
         if count > 0 || self.kind.stored == self.kind.scalar {
             self.bytes(cursor, bytes, inflater)?;
         }
@@ -481,7 +484,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Fills `output` from what may be compressed.
+    /// Fills `output` from data that may be compressed.
     fn bytes(
         &self,
         cursor: &mut Cursor<'_>,
@@ -493,14 +496,16 @@ impl Tree {
             return Ok(());
         }
         let size = cursor.i64()?;
-        // What does not shrink is stored, with its size below zero.
+        // Incompressible data are stored as they are, with a negative size.
         let is_stored = size <= 0;
-        let size =
-            usize::try_from(size.unsigned_abs()).map_err(|_| "has a node of more bytes than there are")?;
+        let size = usize::try_from(size.unsigned_abs()).map_err(|_| {
+            "has a node that reaches past the end of the \
+                                                              file"
+        })?;
         let input = cursor.take(size)?;
         if is_stored {
             if size != output.len() {
-                return Err(format!("has a node of {size} bytes in place of {}", output.len()));
+                return Err(format!("has a node of {size} bytes; expected {}", output.len()));
             }
             output.copy_from_slice(input);
             return Ok(());
@@ -512,7 +517,7 @@ impl Tree {
     }
 }
 
-// The masks of nodes have a bit for each child, and those of leaves one for each voxel.
+// Masks of internal nodes have a bit for each child, and those of leaves one for each voxel.
 const _: () = {
     assert!(64 * 512 == 1 << (3 * UPPER[0]) && 64 * 64 == 1 << (3 * LOWER[0]));
     assert!(64 * 8 == LEAF_VOXELS && LEAF_EDGE == 1 << LOWER[1]);

@@ -1,11 +1,11 @@
-//! Where the voxels of a grid are.
+//! Placement of the voxels of a grid in space.
 
 use glam::{DMat4, DVec3, Mat4};
 
-/// The least volume of a voxel as a share of that of a box with its edges.
+/// Minimum volume of a voxel, relative to a box with the same edge lengths.
 const LEAST_VOLUME: f64 = 1e-9;
 
-/// The matrix of a grid, if it is affine, finite and can be inverted.
+/// Returns the matrix of a grid if it is affine, finite and invertible.
 pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
     let axes = [
         volume_from_voxel.x_axis,
@@ -13,10 +13,10 @@ pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
         volume_from_voxel.z_axis,
     ];
     if !volume_from_voxel.is_finite() {
-        return Err("places its voxels by numbers that are not finite".into());
+        return Err("has a transform that is not finite".into());
     }
     if axes.iter().any(|axis| axis.w != 0.0) || volume_from_voxel.w_axis.w != 1.0 {
-        return Err("places its voxels by a matrix that is not affine".into());
+        return Err("has a transform that is not affine".into());
     }
     let axes = axes.map(|axis| axis.truncate());
     // Scales the axes to lengths near 1, so that their products are finite.
@@ -26,7 +26,7 @@ pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
     let full = x.length() * y.length() * z.length();
     let has_volume = full > 0.0 && volume > LEAST_VOLUME * full;
     if !has_volume {
-        return Err("places its voxels by axes that span no space".into());
+        return Err("has a transform without an inverse".into());
     }
     let rounded = volume_from_voxel.as_mat4();
     let can_be_inverted = rounded.inverse().is_finite() && rounded.determinant() != 0.0;
@@ -35,21 +35,21 @@ pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
         let [x, y, z] = [0, 1, 2].map(|index| largest[index] * lengths[index]);
         let away = volume_from_voxel.w_axis.abs().truncate().max_element();
         return Err(format!(
-            "has voxels of {x:e} × {y:e} × {z:e} metres, {away:e} metres from the origin, which are numbers \
-             too large or too small to place them by"
+            "has voxels of {x:e} × {y:e} × {z:e} metres, {away:e} metres from the origin, which is out of \
+             range"
         ));
     }
     Ok(rounded)
 }
 
-/// The matrix with these axes and this origin.
+/// Returns the matrix with these axes and this origin.
 pub(super) fn affine(axes: [DVec3; 3], origin: DVec3) -> DMat4 {
     let [x, y, z] = axes;
     DMat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), origin.extend(1.0))
 }
 
-/// The direction of canopy that an anatomical one is: a person stands upright and looks towards +Z, as the
-/// front of a glTF does.
+/// Converts an anatomical direction to canopy's axes. The patient stands upright and looks towards +Z, which
+/// is the front in glTF.
 pub(super) fn anatomical(direction: char) -> Option<DVec3> {
     Some(match direction.to_ascii_uppercase() {
         'R' => DVec3::NEG_X,

@@ -1,4 +1,4 @@
-//! A file of a volume that is being read: what it may cost, and what there is to say about it.
+//! State of a volume file that is being read: its budgets and its warnings.
 
 use super::scalar::{Finite, Scalar};
 use crate::{
@@ -8,13 +8,13 @@ use crate::{
 };
 use std::{io::Read, path::Path};
 
-/// The most warnings that are kept of a file.
+/// Maximum number of warnings that are kept for a file.
 const MAX_WARNINGS: usize = 100;
 
-/// Bytes that are decoded at once: a multiple of the size of every number.
+/// Number of bytes that are decoded at once, a multiple of the size of every number type.
 const CHUNK: usize = 1 << 16;
 
-/// The most bytes that Deflate makes of one.
+/// Maximum expansion ratio of Deflate.
 const MOST_INFLATED: u64 = 1032;
 
 /// A file of a volume that is being read.
@@ -22,9 +22,9 @@ const MOST_INFLATED: u64 = 1032;
 pub(super) struct Reading<'a, 'l> {
     pub(super) path: &'a Path,
     load: &'a mut Load<'l>,
-    /// What was ignored or repaired, without the name of the file.
+    /// Warnings about anything that was ignored or repaired, without the name of the file.
     pub(super) warnings: Vec<String>,
-    /// The program that made the file.
+    /// Program that wrote the file.
     pub(super) generator: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl<'a, 'l> Reading<'a, 'l> {
         }
     }
 
-    /// Warns of numbers that became 0.
+    /// Warns about numbers that were replaced by 0.
     pub(super) fn warn_of(&mut self, finite: &Finite) {
         if finite.replaced > 0 {
             let count = finite.replaced;
@@ -56,17 +56,17 @@ impl<'a, 'l> Reading<'a, 'l> {
         }
     }
 
-    /// The folder of the file.
+    /// Opens the folder of the file.
     pub(super) fn folder(&self) -> Result<Folder> {
         self.load.folder(self.path)
     }
 
-    /// Fails once the load is cancelled.
+    /// Fails if the load has been cancelled.
     pub(super) fn check(&self) -> Result<()> {
         self.load.progress().check()
     }
 
-    /// Room for the numbers of a grid, each of them `background`; fails past the limit.
+    /// Allocates the numbers of a grid, filled with `background`. Fails if the limit is exceeded.
     pub(super) fn grid(&mut self, name: &str, size: [u64; 3], background: &[f32]) -> Result<Vec<f32>> {
         let [x, y, z] = size;
         if size.contains(&0) || background.is_empty() {
@@ -84,7 +84,11 @@ impl<'a, 'l> Reading<'a, 'l> {
             };
             format!("{}{grid} of {x} × {y} × {z} voxels", path.display())
         })?;
-        let no_room = || self.error(format!("needs memory for {count} numbers, which there is not"));
+        let no_room = || {
+            self.error(format!(
+                "needs memory for {count} numbers, which is not available"
+            ))
+        };
         let mut values = Vec::new();
         if size.iter().any(|n| u32::try_from(*n).is_err()) {
             return Err(no_room());
@@ -99,8 +103,8 @@ impl<'a, 'l> Reading<'a, 'l> {
         Ok(values)
     }
 
-    /// Fails where `bytes`, once they are inflated, cannot have `needed` bytes: nothing is allocated for what
-    /// is not there.
+    /// Fails if `bytes` cannot contain `needed` bytes after decompression, so that nothing is allocated for
+    /// data that a file does not have.
     pub(super) fn can_hold(&self, bytes: usize, is_deflated: bool, needed: u64) -> Result<()> {
         let bytes = bytes as u64;
         let most = if is_deflated {
@@ -117,14 +121,14 @@ impl<'a, 'l> Reading<'a, 'l> {
         Ok(())
     }
 
-    /// Takes room for decompressed bytes, which are kept in memory.
+    /// Takes decompressed bytes, which are kept in memory, from the budget.
     pub(super) fn inflated(&mut self, bytes: u64) -> Result<()> {
         let path = self.path;
         self.load
             .take(Budget::DecodedBytes, bytes, || path.display().to_string())
     }
 
-    /// Decodes `count` numbers, and calls `each` with the index and the value of every one.
+    /// Decodes `count` numbers, and calls `each` with the index and the value of each.
     pub(super) fn numbers(
         &self,
         from: &mut dyn Read,

@@ -1,8 +1,8 @@
-//! The types of numbers in files of volumes.
+//! Number types in volume files.
 
 use half::f16;
 
-/// A type of numbers.
+/// Number type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scalar {
     I8,
@@ -19,7 +19,7 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    /// Bytes of a number.
+    /// Returns the size in bytes.
     pub(super) fn bytes(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -29,7 +29,7 @@ impl Scalar {
         }
     }
 
-    /// The number in the first [`Self::bytes`] of `bytes`; 0 where they are fewer.
+    /// Decodes the number in the first [`Self::bytes`] of `bytes`; 0 if there are fewer.
     pub(super) fn decode(self, bytes: &[u8], big_endian: bool) -> f64 {
         let mut raw = [0; 8];
         let count = self.bytes();
@@ -57,10 +57,10 @@ impl Scalar {
     }
 }
 
-/// Numbers as grids keep them: those that are not finite become 0 and are counted.
+/// Converts numbers for grids. Those that are not finite become 0 and are counted.
 #[derive(Debug, Default)]
 pub(super) struct Finite {
-    /// How many were not finite.
+    /// Number of values that were not finite.
     pub(super) replaced: u64,
 }
 

@@ -1,4 +1,5 @@
-//! Trees of OpenVDB and NanoVDB to dense grids: tiles of one value, and leaves of 8 × 8 × 8 values.
+//! Conversion of OpenVDB and NanoVDB trees to dense grids. Trees consist of constant tiles and leaves of 8 ×
+//! 8 × 8 values.
 
 use super::{
     Grid,
@@ -9,62 +10,61 @@ use super::{
 use crate::Result;
 use glam::{DMat4, DVec3};
 
-/// Voxels along an edge of a leaf, and in all of it.
+/// Number of voxels along an edge of a leaf, and in a whole leaf.
 pub(super) const LEAF_EDGE: i32 = 8;
 pub(super) const LEAF_VOXELS: usize = 512;
 
-/// Binary logarithms of the children along an edge of the nodes above the leaves, and of the voxels along an
-/// edge of a child.
+/// Binary logarithms for the internal nodes: children along an edge, and voxels along an edge of a child.
 pub(super) const LOWER: [u32; 2] = [4, 3];
 pub(super) const UPPER: [u32; 2] = [5, 7];
 
-/// Voxels along an edge of a child of the root.
+/// Number of voxels along an edge of a child of the root.
 pub(super) const ROOT_EDGE: i32 = 4096;
 
-/// The numbers of a voxel; of one number the others are 0.
+/// Components of a voxel. Unused ones are 0.
 pub(super) type Value = [f64; 3];
 
 /// A part of a tree.
 #[derive(Debug)]
 pub(super) enum Part<'a> {
-    /// A cube of one value.
+    /// A cube with a constant value.
     Tile {
         /// Its first voxel.
         origin: [i32; 3],
-        /// Voxels along its edge.
+        /// Number of voxels along its edge.
         edge: i32,
         value: Value,
         active: bool,
     },
-    /// A leaf.
+    /// A leaf node with a value per voxel.
     Leaf {
         /// Its first voxel.
         origin: [i32; 3],
-        /// A bit for each voxel that is active.
+        /// Mask with a bit for each active voxel.
         active: &'a [u64; 8],
-        /// Its position in the file, where that has it at one.
+        /// Byte offset in the file, if the format has random access.
         at: usize,
     },
 }
 
-/// The first voxel of child `index` of a node whose first voxel is `origin`.
+/// Returns the first voxel of child `index` of a node whose first voxel is `origin`.
 pub(super) fn child_origin(origin: [i32; 3], [log2, child_log2]: [u32; 2], index: usize) -> [i32; 3] {
     let mask = (1 << log2) - 1;
     let steps = [index >> (2 * log2), index >> log2, index].map(|n| (n & mask) as i32);
     std::array::from_fn(|axis| origin[axis] + (steps[axis] << child_log2))
 }
 
-/// Whether bit `index` of a mask is set.
+/// True if bit `index` of a mask is set.
 pub(super) fn is_set(mask: &[u64], index: usize) -> bool {
     mask[index / 64] >> (index % 64) & 1 == 1
 }
 
-/// Whether a voxel can be the first one of a child of the root.
+/// True if a voxel can be the origin of a child of the root.
 pub(super) fn is_root_origin(origin: [i32; 3]) -> bool {
     origin.iter().all(|n| n.rem_euclid(ROOT_EDGE) == 0)
 }
 
-/// The box around active voxels, both ends within.
+/// Bounding box of active voxels, inclusive at both ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     min: [i32; 3],
@@ -77,7 +77,7 @@ impl Span {
         max: [i32::MIN; 3],
     };
 
-    /// Grows over what is active of a part.
+    /// Extends the box to the active voxels of a part.
     pub(super) fn add(&mut self, part: &Part<'_>) {
         match *part {
             Part::Tile {
@@ -109,7 +109,7 @@ impl Span {
         }
     }
 
-    /// Voxels along the axes; `None` where nothing is active.
+    /// Returns the number of voxels along the axes, or `None` if none are active.
     fn size(&self) -> Option<[u64; 3]> {
         let mut size = [0; 3];
         for (axis, size) in size.iter_mut().enumerate() {
@@ -120,7 +120,7 @@ impl Span {
     }
 }
 
-/// A grid that is being filled.
+/// A dense grid that is being filled.
 #[derive(Debug)]
 pub(super) struct Dense {
     name: String,
@@ -133,7 +133,7 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    /// A grid over `span` that is `background` throughout; `None` for an empty span.
+    /// Creates a grid over `span`, filled with `background`. Returns `None` for an empty span.
     pub(super) fn new(
         name: &str,
         span: Span,
@@ -158,7 +158,7 @@ impl Dense {
         }))
     }
 
-    /// Fills a cube with one value.
+    /// Fills a cube with a constant value.
     pub(super) fn fill(&mut self, origin: [i32; 3], edge: i32, value: Value) {
         if value == self.background {
             return;
@@ -185,7 +185,7 @@ impl Dense {
         }
     }
 
-    /// Fills a leaf with the values that `value` has by their index.
+    /// Fills a leaf. `value` returns its values by index.
     pub(super) fn leaf(&mut self, origin: [i32; 3], value: impl Fn(usize) -> Value) {
         for index in 0..LEAF_VOXELS {
             let at = child_origin(origin, [3, 0], index);
@@ -203,7 +203,7 @@ impl Dense {
         }
     }
 
-    /// The grid, whose tree is placed by `volume_from_index`.
+    /// Finishes the grid, whose tree is placed by `volume_from_index`.
     pub(super) fn grid(mut self, volume_from_index: DMat4, reading: &mut Reading<'_, '_>) -> Result<Grid> {
         reading.warn_of(&self.finite);
         let first = affine(

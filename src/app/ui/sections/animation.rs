@@ -1,4 +1,4 @@
-//! Clips that are blended, morph weights by hand, and the turntable.
+//! Blended clips, manual morph weights, and the turntable.
 
 use crate::app::{
     input::keys::Action,
@@ -12,12 +12,12 @@ use crate::app::{
 use egui::{RichText, Ui};
 use std::{ops::RangeInclusive, sync::Arc};
 
-/// Most clips, and most morph targets, that are listed.
+/// Maximum number of listed clips, and of listed morph targets.
 const LISTED: usize = 200;
-/// Weights that can be typed for a morph target.
+/// Range of morph weights that can be entered.
 const MORPH: RangeInclusive<f32> = -10.0..=10.0;
 
-/// A switch and a weight for every clip.
+/// Switch and weight of every clip.
 pub(super) fn weights(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let Some(stage) = state.stage.as_mut().filter(|stage| !stage.scene.clips.is_empty()) else {
         line(ui, RichText::new("no clips").weak());
@@ -29,8 +29,8 @@ pub(super) fn weights(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut
         let length = stage.scene.clips[clip].duration_secs;
         let name = stage.clip_name(Some(clip));
         let tip = format!(
-            "{name}, {length:.2} s. Clips that are switched on are blended by weight; where the weights of \
-             what moves a node sum to less than 1, its rest pose has the remaining share"
+            "Blends {name} ({length:.2} s) by this weight. If the weights on a node sum to less than 1, its \
+             rest pose has the rest"
         );
         let known = weights.iter().find(|(known, _)| *known == clip);
         Row::new(&name, &[], &tip).show(ui, edits, |ui| {
@@ -54,7 +54,7 @@ pub(super) fn weights(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut
     }
 }
 
-/// The start of the part that repeats.
+/// Start of the loop range.
 pub(super) fn loop_from(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut range = state.loop_range();
     let whole = whole_clip(state);
@@ -66,7 +66,7 @@ pub(super) fn loop_from(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &m
     }
 }
 
-/// Its end.
+/// End of the loop range.
 pub(super) fn loop_to(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut range = state.loop_range();
     let whole = whole_clip(state);
@@ -78,13 +78,13 @@ pub(super) fn loop_to(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut
     }
 }
 
-/// The times of the clip, in seconds.
+/// Time range of the clip in seconds.
 fn whole_clip(state: &State) -> RangeInclusive<f32> {
     let duration = state.stage.as_ref().map_or(0.0, |stage| stage.duration());
     0.0..=duration.max(1e-3)
 }
 
-/// A switch and a weight for every morph target.
+/// Switch and weight of every morph target.
 pub(super) fn morphs(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let Some(stage) = &mut state.stage else {
         return;
@@ -104,8 +104,10 @@ pub(super) fn morphs(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
         for target in 0..(*targets).min(LISTED - listed) {
             let name = stage.scene.morph_name(*node, target);
             let by_hand = stage.blend.morph(*node, target);
-            let tip =
-                format!("{name}: its weight by hand, in place of that of clips, while it is switched on");
+            let tip = format!(
+                "Overrides the weight of {name} while it is switched on, in place of the weight of \
+                         the clips"
+            );
             let of_pose = pose.weights[*node].get(target).copied().unwrap_or(0.0);
             let changed = Row::new(&name, &[], &tip).show(ui, edits, |ui| {
                 let mut is_on = by_hand.is_some();
@@ -130,28 +132,34 @@ pub(super) fn morphs(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
         line(ui, RichText::new(more).weak());
     }
     let count = stage.blend.morphs.len();
-    let why = (count == 0).then_some("no weight is set by hand");
-    Row::new("by hand", &[], "Weights that are set by hand")
-        .idle(why)
-        .show(ui, edits, |ui| {
-            let tip = "Leaves all morph weights to the clips, or to the rest pose";
-            if ui.button("Reset").on_hover_text(tip).clicked() {
-                Arc::make_mut(&mut stage.blend).morphs.clear();
-            }
-            ui.weak(count.to_string());
-        });
+    let why = (count == 0).then_some("no weight is overridden");
+    Row::new(
+        "overrides",
+        &[],
+        "Number of morph weights that you have overridden",
+    )
+    .idle(why)
+    .show(ui, edits, |ui| {
+        let tip = "Returns all morph weights to the clips, or to the rest pose";
+        if ui.button("Reset").on_hover_text(tip).clicked() {
+            Arc::make_mut(&mut stage.blend).morphs.clear();
+        }
+        ui.weak(count.to_string());
+    });
 }
 
 pub(super) fn turntable(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let why = state
-        .walks()
-        .then_some("the person who walks does not turn around the scene");
-    let tip = "Turns the camera around the scene. A drag stops it";
+    let why = state.walks().then_some("the camera walks");
+    let tip = "Turns the camera around the scene (Alt+R). A drag stops it";
     let row = Row::new("turntable", &["turntable"], tip).idle(why);
     row.show(ui, edits, |ui| {
         let text = if state.motion.turntable { "Stop" } else { "Turn" };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
-        if ui.add(button).on_hover_text("Turns, or stops (Alt+R)").clicked() {
+        if ui
+            .add(button)
+            .on_hover_text("Starts or stops the turntable (Alt+R)")
+            .clicked()
+        {
             state.ui.actions.push(Action::Turntable);
         }
     });

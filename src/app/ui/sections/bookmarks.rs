@@ -11,7 +11,7 @@ use crate::app::{
 use egui::{TextEdit, Ui};
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let tip = "Views of this scene that you have saved. Alt+1 to Alt+9 go to the first ones";
+    let tip = "Your saved views of this scene. Alt+1 to Alt+9 go to the first nine";
     Row::new("saved views", &["saved views"], tip).show(ui, edits, |ui| {
         let save = ui.button("Save this view").on_hover_text("Ctrl+B");
         if save.clicked() {
@@ -37,10 +37,10 @@ fn view(ui: &mut Ui, state: &mut State, index: usize) {
         let width = (ui.available_width() - 60.0).max(40.0);
         let field = ui.add(TextEdit::singleline(name).desired_width(width));
         let field = field
-            .on_hover_text("Its new name")
+            .on_hover_text("New name of the view")
             .accessible_name("new name of the view");
         let enters = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-        if ui.button("Rename").on_hover_text("Gives it this name").clicked() || enters {
+        if ui.button("Rename").on_hover_text("Renames the view").clicked() || enters {
             state.files.bookmarks.rename();
         }
         return;
@@ -55,15 +55,15 @@ fn view(ui: &mut Ui, state: &mut State, index: usize) {
     }
     if ui
         .small_button("copy")
-        .on_hover_text("Copies it as --eye, --target and --fov")
+        .on_hover_text("Copies the view as --eye, --target and --fov")
         .clicked()
     {
         ui.ctx().copy_text(bookmark.options());
-        state.notify("the options of the view are on the clipboard");
+        state.notify("copied the options of the view");
     }
     if ui
         .small_button("rename")
-        .on_hover_text("Gives it another name")
+        .on_hover_text("Renames this view")
         .clicked()
     {
         state.files.bookmarks.renames = Some((index, bookmark.name.clone()));

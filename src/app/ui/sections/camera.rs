@@ -1,4 +1,4 @@
-//! The cameras of the file, and the projection.
+//! Cameras of the file, and the projection.
 
 use crate::{
     app::{
@@ -28,8 +28,8 @@ pub(super) fn names(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
         let count = stage.map_or(0, |stage| stage.scene.cameras.len());
         let name = |camera| stage.map(|stage| stage.camera_name(camera)).unwrap_or_default();
         let title = if count == 0 { "none" } else { "free" };
-        let of_file = (0..count).map(|camera| (Some(camera), name(camera), "Looks through it"));
-        let first = (None, title.to_owned(), "The camera that the mouse moves");
+        let of_file = (0..count).map(|camera| (Some(camera), name(camera), "Looks through this camera"));
+        let first = (None, title.to_owned(), "The camera that you move");
         let choices: Vec<_> = std::iter::once(first).chain(of_file).collect();
         let now = state.camera_of_file();
         let chosen = ui.add_enabled_ui(count > 0, |ui| list(ui, "camera", 0.0, now, &choices));
@@ -43,11 +43,15 @@ pub(super) fn names(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
 
 pub(super) fn projection(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let is_perspective = matches!(state.camera.projection, Projection::Perspective { .. });
-    let tip = "Whether what is far is smaller";
+    let tip = "Perspective or orthographic projection";
     Row::new("projection", &["projection"], tip).show(ui, edits, |ui| {
         let choices = [
-            (true, "perspective".to_owned(), "What is far is smaller"),
-            (false, "orthographic".to_owned(), "What is far has the same size"),
+            (true, "perspective".to_owned(), "Distant objects look smaller"),
+            (
+                false,
+                "orthographic".to_owned(),
+                "Distant objects keep their size",
+            ),
         ];
         let chosen = list(ui, "projection", 0.0, is_perspective, &choices);
         if chosen.is_some_and(|chosen| chosen != is_perspective) {
@@ -56,7 +60,7 @@ pub(super) fn projection(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &
     });
 }
 
-/// The angle of the view, which a camera of the file has changed without the setting.
+/// Field of view. A camera of the file may have changed it without changing the setting.
 pub(super) fn field_of_view(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut degrees = match state.camera.projection {
         Projection::Perspective { fov_y } => fov_y.to_degrees(),

@@ -1,4 +1,4 @@
-//! Keys that the camera moves along.
+//! Keys of the camera path.
 
 use crate::app::{
     input::keys::Action,
@@ -13,19 +13,26 @@ use egui::{RichText, Ui};
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     state.motion.path.is_told = true;
-    let tip = "Views that the camera moves between, on a smooth curve";
-    Row::new("keys", &[], tip).show(ui, edits, |ui| {
-        let tip = "Adds this view: at the time of the clip while it is paused, else two seconds after the last \
-                   key (Alt+P)";
+    let tip = "Keyframes that the camera moves between, on a smooth curve";
+    Row::new("keyframes", &[], tip).show(ui, edits, |ui| {
+        let tip = "Adds this view as a keyframe: at the time of the clip while it is paused, else two \
+                   seconds after the last keyframe (Alt+P)";
         if ui.button("Add").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::PathKey);
         }
-        let text = if state.motion.path.is_playing() { "Stop" } else { "Play" };
+        let text = if state.motion.path.is_playing() {
+            "Stop"
+        } else {
+            "Play"
+        };
         let button = egui::Button::new(text);
         let can_play = state.motion.path.keys().len() > 1;
         let button = ui.add_enabled(can_play, button);
-        let button = button.on_hover_text("Moves along the path from its start, or stops");
-        if button.on_disabled_hover_text("A path needs two keys").clicked() {
+        let button = button.on_hover_text("Plays the path from its start, or stops it");
+        if button
+            .on_disabled_hover_text("Add at least two keyframes first")
+            .clicked()
+        {
             state.toggle_path();
         }
     });
@@ -36,7 +43,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     if is_orthographic {
         line(
             ui,
-            RichText::new("keys are in perspective; this view is not").weak(),
+            RichText::new("keyframes are in perspective; this view is not").weak(),
         );
     }
     keys(ui, state, edits);
@@ -46,16 +53,16 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 fn keys(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let mut asked = None;
     for index in 0..state.motion.path.keys().len() {
-        let name = format!("key {}", index + 1);
-        Row::new(&name, &[], "A view of the path, and its time").show(ui, edits, |ui| {
+        let name = format!("keyframe {}", index + 1);
+        Row::new(&name, &[], "Time and view of a keyframe").show(ui, edits, |ui| {
             let mut time = state.motion.path.keys()[index].time;
             if number(ui, &mut time, 0.02, 0.0..=1e6, hundredths(" s")) {
                 state.motion.path.set_time(index, time);
             }
             for (what, text, tip) in [
-                (Edit::Show, "Go", "Looks from this key"),
-                (Edit::Update, "Set", "Replaces this key's view by the view of now"),
-                (Edit::Remove, "×", "Removes this key"),
+                (Edit::Show, "Go", "Goes to this keyframe"),
+                (Edit::Update, "Set", "Replaces this keyframe by the current view"),
+                (Edit::Remove, "×", "Removes this keyframe"),
             ] {
                 if ui.button(text).on_hover_text(tip).clicked() {
                     asked = Some((what, index));
@@ -77,26 +84,26 @@ enum Edit {
     Remove,
 }
 
-/// Where the path is kept.
+/// File of the path.
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let tip = "A file of JSON, as `canopy render --path` and `canopy bench path --path` read it";
+    let tip = "JSON file for `canopy render --path` and `canopy bench path --path`";
     Row::new("file", &[], tip).show(ui, edits, |ui| {
         let edit = egui::TextEdit::singleline(&mut state.motion.path.file)
             .hint_text("path.json")
             .desired_width(ui.available_width() - 8.0);
         ui.add(edit)
-            .on_hover_text("Name of the file, from the current folder");
+            .on_hover_text("Path of the file, relative to the current folder");
     });
     Row::new("", &[], tip).show(ui, edits, |ui| {
         let has_name = !state.motion.path.file.is_empty();
         for (is_save, text, tip) in [
-            (true, "Save", "Writes the keys to the file"),
-            (false, "Load", "Reads the keys from the file"),
+            (true, "Save", "Writes the keyframes to the file"),
+            (false, "Load", "Reads the keyframes from the file"),
         ] {
             let button = ui.add_enabled(has_name, egui::Button::new(text));
             let button = button
                 .on_hover_text(tip)
-                .on_disabled_hover_text("The file has no name");
+                .on_disabled_hover_text("Enter a file name first");
             match (button.clicked(), is_save) {
                 (true, true) => state.save_path(),
                 (true, false) => state.load_path(),

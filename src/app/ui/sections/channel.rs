@@ -1,4 +1,4 @@
-//! The channel of the picture, and the meaning of clicks.
+//! Channel of the picture, and the effect of clicks.
 
 use crate::{
     app::{
@@ -15,7 +15,7 @@ use crate::{
 use egui::Ui;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let tip = "What the picture shows";
+    let tip = "Shows this channel: the lit picture, or one of its inputs";
     Row::new("channel", &["channel"], tip).show(ui, edits, |ui| {
         let choices = Channel::ALL.map(|channel| (channel, title(channel), meaning(channel)));
         state.picture.channel =
@@ -25,7 +25,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 
 /// Measuring by clicks.
 pub(super) fn measure(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let tip = "Measures between points that are clicked, instead of selecting meshes";
+    let tip = "Clicks measure the distance between points instead of selecting meshes";
     Row::new("measure", &["measure"], tip).show(ui, edits, |ui| {
         let mut is_on = state.inspect.measure.is_on;
         if ui.checkbox(&mut is_on, "between clicks").changed() {
@@ -34,13 +34,13 @@ pub(super) fn measure(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut
     });
 }
 
-/// Meshes that are hidden by hand, where there are any.
+/// Count of meshes hidden by the user, if there are any.
 pub(super) fn hidden(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let count = state.stage.as_ref().map_or(0, |stage| stage.hidden.len());
     if count == 0 {
         return;
     }
-    let tip = "Meshes that are hidden by hand";
+    let tip = "Nodes that you have hidden";
     Row::new("hidden", &["hidden"], tip).show(ui, edits, |ui| {
         ui.label(counted(count as u64, "node"));
         let show = ui.button("Show all");

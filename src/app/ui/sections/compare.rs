@@ -1,4 +1,4 @@
-//! The sides of a comparison, and how they are shown.
+//! Sides of a comparison, and their display mode.
 
 use crate::{
     app::{
@@ -19,9 +19,9 @@ use crate::{
 };
 use egui::{RichText, TextEdit, Ui};
 
-/// Headline of a setting that side B cannot have.
+/// Headline of the error for a setting that side B cannot have.
 const FAILED: &str = "Side B cannot have this setting";
-/// Keys that are listed at once.
+/// Maximum number of listed keys.
 const LISTED: usize = 8;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
@@ -33,27 +33,27 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     }
 }
 
-/// What B is, and quick choices of it.
+/// Side B, and quick choices for it.
 fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let is_on = state.compare.other().is_some();
-    let tip = "What is shown beside the scene, at the same moment and from the same view. A is what the viewer shows \
-               anyway";
+    let tip = "Side B is shown beside the scene, at the same time and from the same view. Side A is the \
+               scene of the viewer";
     Row::new("side B", &[], tip).show(ui, edits, |ui| {
         let name = match is_on {
             true => state.compare.name(),
             false => "none".into(),
         };
-        let ends = is_on && ui.button("×").on_hover_text("Compares no more (K)").clicked();
+        let ends = is_on && ui.button("×").on_hover_text("Ends the comparison (K)").clicked();
         line(ui, RichText::new(name).weak());
         if ends {
             state.compare.end();
         }
     });
-    Row::new("  keep", &[], "B is what A is now, and stays so").show(ui, edits, |ui| {
+    Row::new("  keep", &[], "Keeps the current state of A as B").show(ui, edits, |ui| {
         let freeze = ui.button("settings");
         if freeze
             .on_hover_text(
-                "B keeps the settings, materials and lights of this moment, while those of A are changed",
+                "Keeps the current settings, materials and lights as B, while you change those of A",
             )
             .clicked()
         {
@@ -62,17 +62,17 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         }
         let picture = ui.button("picture");
         if picture
-            .on_hover_text("B is the picture of this moment (Ctrl+K)")
+            .on_hover_text("Keeps the current picture as B (Ctrl+K)")
             .clicked()
         {
             state.ui.actions.push(Action::ComparePicture);
         }
     });
-    let tip = "Shadows of B";
+    let tip = "Sets the shadow technique of B";
     Row::new("  shadows", &[], tip).show(ui, edits, |ui| {
         for mode in ["rays", "map", "off"] {
             let text = format!("shadows.mode={mode}");
-            let tip = format!("B has {text}");
+            let tip = format!("Sets {text} for B");
             if ui.button(mode).on_hover_text(tip).clicked() {
                 set(state, &text);
             }
@@ -85,7 +85,7 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     };
     for key in keys {
         ui.horizontal(|ui| {
-            let tip = "B has the value of A again";
+            let tip = "Resets B to the value of A";
             if ui.button("×").on_hover_text(tip).clicked() {
                 state.compare.unset(&key);
             }
@@ -97,7 +97,7 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     }
     if is_on {
         let tip = format!(
-            "The median time of a frame, of the last {FRAMES} with these settings, with the fastest and the slowest of them"
+            "Median frame time over the last {FRAMES} frames with these settings, with minimum and maximum"
         );
         for (side, name) in ["cost of A", "cost of B"].into_iter().enumerate() {
             let text = cost_and_spread(&state.compare, side);
@@ -106,7 +106,7 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     }
 }
 
-/// The variant of B's materials, where the file has some.
+/// Material variant of side B, if the file has any.
 fn variant(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let names = match &state.stage {
         Some(stage) if !stage.scene.variants.is_empty() => stage.scene.variants.clone(),
@@ -119,16 +119,16 @@ fn variant(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         let is_it = |(index, name): &(usize, &String)| *name == now || index.to_string() == *now;
         names.iter().enumerate().position(|of| is_it(&of))
     });
-    let tip = "The variant of B's materials";
+    let tip = "Material variant of B";
     Row::new("  variant", &[], tip).show(ui, edits, |ui| {
         let name = |(index, name): (usize, &String)| match name.as_str() {
             "" => format!("variant {index}"),
             name => name.to_owned(),
         };
-        let mut choices = vec![(None, "as A".to_owned(), "That of A, whichever it shows")];
-        choices.push((Some(None), "none".into(), "The materials without a variant"));
+        let mut choices = vec![(None, "as A".to_owned(), "The variant of A")];
+        choices.push((Some(None), "none".into(), "The default materials"));
         let all = names.iter().enumerate();
-        choices.extend(all.map(|of| (Some(Some(of.0)), name(of), "B has this variant")));
+        choices.extend(all.map(|of| (Some(Some(of.0)), name(of), "Shows this variant on B")));
         match list(ui, "variant of B", 0.0, own, &choices) {
             Some(None) => state.compare.unset(VARIANT),
             Some(Some(index)) => {
@@ -148,9 +148,9 @@ fn set(state: &mut State, text: &str) -> bool {
     set.is_ok()
 }
 
-/// A key that is looked for, and its value.
+/// Search field for a key, and its value.
 fn setting(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let tip = "A setting of B alone: a part of its name, then a value as in config.toml";
+    let tip = "Sets a key for B alone. Type a part of the key, then a value as in config.toml";
     Row::new("setting", &[], tip).show(ui, edits, |ui| {
         let width = ui.available_width();
         let field = TextEdit::singleline(&mut state.compare.key).hint_text("key");
@@ -182,7 +182,7 @@ fn setting(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     }
     for key in keys.iter().take(LISTED) {
         let entry = egui::Button::selectable(false, key).truncate();
-        if ui.add(entry).on_hover_text("Chooses this key").clicked() {
+        if ui.add(entry).on_hover_text("Selects this key").clicked() {
             state.compare.key.clone_from(key);
             let value = state.config.value(key);
             state.compare.value = value.map_or_else(String::new, |value| value.to_string());
@@ -190,12 +190,13 @@ fn setting(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     }
 }
 
-/// The path of a scene or of a picture.
+/// Path of a scene or picture.
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let tip = "Path of a scene or of a picture (.png, .jpg, .exr, .hdr). A picture can be dropped on the window too";
+    let tip = "Scene or picture (.png, .jpg, .exr, .hdr) to compare with. You can also drop a picture on the \
+               window";
     Row::new("file", &[], tip).show(ui, edits, |ui| {
         let field = TextEdit::singleline(&mut state.compare.file).hint_text("path");
-        if ui.button("…").on_hover_text("Asks for the file").clicked() {
+        if ui.button("…").on_hover_text("Opens a file dialog").clicked() {
             state.ui.actions.push(Action::OpenSide);
         }
         let field = ui.add(field.desired_width(ui.available_width() - 8.0));
@@ -203,26 +204,26 @@ fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             let path = state.compare.file.trim().to_owned();
             let opened = state.compare.open(path.as_ref(), &state.config);
             if let Err(error) = opened {
-                state.fail("It cannot be compared with", error.to_string());
+                state.fail("The file cannot be compared with", error.to_string());
             }
         }
     });
 }
 
-/// How both sides are shown.
+/// Display mode of both sides.
 fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
-    Row::new("shown by", &[], "How both sides are shown (Shift+K)").show(ui, edits, |ui| {
+    Row::new("mode", &[], "Shows both sides in this mode (Shift+K)").show(ui, edits, |ui| {
         choose(ui, &mut compare.mode, &Mode::ALL);
     });
     if matches!(compare.other(), Some(Other::Picture(saved)) if saved.picture.is_linear) {
-        let tip = "The radiance of B has the exposure of A, and its tone curve too or none";
+        let tip = "Applies the exposure of A to the radiance of B, with or without the tone curve";
         Row::new("radiance", &[], tip).show(ui, edits, |ui| {
             let choices = [
-                (false, "toned", "As A is shown: with its tone curve"),
+                (false, "toned", "With the tone curve of A"),
                 (
                     true,
                     "linear",
-                    "Without a tone curve: what is past white is cut off",
+                    "Without a tone curve; values above white are clipped",
                 ),
             ];
             choose(ui, &mut compare.is_untoned, &choices);
@@ -230,17 +231,17 @@ fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
     }
     match compare.mode {
         Mode::Wipe => {
-            let tip = "Which way the line runs";
+            let tip = "Direction of the dividing line";
             Row::new("line", &[], tip).show(ui, edits, |ui| {
                 let choices = [
-                    (false, "upright", "A on the left, B on the right"),
-                    (true, "level", "A above, B below"),
+                    (false, "vertical", "A on the left, B on the right"),
+                    (true, "horizontal", "A above, B below"),
                 ];
                 choose(ui, &mut compare.is_horizontal, &choices);
             });
         }
         Mode::Flicker => {
-            let tip = "Turns from A to B and back in a second. Alt+K turns by hand";
+            let tip = "Switches between A and B this often per second. Alt+K switches by hand";
             Row::new("rate", &[], tip).show(ui, edits, |ui| {
                 let shown = Digits {
                     decimals: 1,
@@ -252,7 +253,7 @@ fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
             });
         }
         Mode::Difference => {
-            let tip = "What differences are multiplied by before they get a colour";
+            let tip = "Factor on the differences before they are coloured";
             Row::new("scale", &[], tip).show(ui, edits, |ui| {
                 let shown = Digits {
                     decimals: 1,
@@ -262,7 +263,8 @@ fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
                 ui.checkbox(&mut compare.is_linear, "linear")
                     .on_hover_text("Differences of linear light instead of sRGB values");
             });
-            let tip = "Of all pixels, each by its channel that differs most; values from 0 to 1";
+            let tip = "Error over all pixels, on values from 0 to 1. A pixel counts with its channel that \
+                       differs most";
             Row::new("error", &[], tip).show(ui, edits, |ui| {
                 line(ui, digits(figures(compare)));
             });

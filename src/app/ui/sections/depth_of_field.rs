@@ -1,4 +1,4 @@
-//! The distance that a lens shows sharp.
+//! Focus distance of the lens.
 
 use crate::{
     app::{
@@ -36,7 +36,7 @@ pub(super) fn focus(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
         if ui.add_enabled_ui(!auto, drag).inner {
             *focus = shown;
         }
-        let tip = "The point of the mesh that was clicked";
+        let tip = "Focuses on the point of the mesh that you clicked";
         let button = ui.add_enabled(picked.is_some(), egui::Button::new("clicked"));
         let button = button.on_hover_text(tip);
         if let Some(distance) = picked.filter(|_| button.clicked()) {

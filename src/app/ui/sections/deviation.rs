@@ -1,4 +1,4 @@
-//! The distance of the scene from the surface of another file.
+//! Distance of the scene from the surface of another file.
 
 use crate::{
     app::{
@@ -21,14 +21,14 @@ use crate::{
 };
 use egui::{RichText, Ui};
 
-/// Figures of what was measured.
+/// Figures of the measurement.
 pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let Some(compared) = &state.deviation.compared else {
         return;
     };
     let range = compared.range(&state.config.deviation);
     let mut is_shown = state.picture.channel == Channel::Deviation;
-    let tip = "Shows the distance as colours: the channel deviation";
+    let tip = "Shows the channel deviation: the distance as colours";
     Row::new("colours", &[], tip).show(ui, edits, |ui| {
         if ui.checkbox(&mut is_shown, "shown").changed() {
             state.picture.channel = match is_shown {
@@ -37,11 +37,11 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
             };
         }
     });
-    let tip = "Metres from the surface, negative inside";
+    let tip = "Distance from the surface in metres, negative inside";
     Row::new("legend", &[], tip).show(ui, edits, |ui| legend(ui, range));
     let open_edges = compared.open_edges;
     if open_edges > 0 {
-        let text = format!("open ({open_edges} edges): the sign is that of the nearest side");
+        let text = format!("surface is open ({open_edges} edges): the sign is that of the nearest side");
         line(ui, RichText::new(text).weak());
     }
     state.deviation.tells_figures = true;
@@ -54,10 +54,12 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
         }
         Some(Ok(statistics)) => {
             if state.deviation.figures_lag {
-                line(ui, RichText::new("of a pose before; measuring…").weak());
+                line(ui, RichText::new("out of date; measuring…").weak());
             }
             figures(ui, statistics, range, edits);
-            let copy = ui.button("Copy figures").on_hover_text("Copies them as text");
+            let copy = ui
+                .button("Copy statistics")
+                .on_hover_text("Copies the statistics as text");
             if copy.clicked() {
                 state.ui.copied = Some(deviation_text::lines(statistics));
             }
@@ -65,26 +67,26 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
     }
 }
 
-/// What was measured of all that is shown.
+/// Figures of all visible surfaces.
 fn figures(ui: &mut Ui, statistics: &Statistics, range: f32, edits: &mut Edits) {
     let metres = |distance: f64| format!("{} m", significant(distance));
-    let over = "by area, over points spread over all that is shown";
+    let over = "weighted by area, over points spread over the visible meshes";
     let mut row = |name: &str, tip: &str, value: String| {
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
     };
-    let tip = "Smallest distance of a vertex or a point between; negative inside";
+    let tip = "Smallest distance of a vertex or a sample point; negative inside";
     row("minimum", tip, metres(statistics.min.distance));
-    let tip = "Largest distance of a vertex or a point between";
+    let tip = "Largest distance of a vertex or a sample point";
     row("maximum", tip, metres(statistics.max.distance));
     row("mean", &format!("Mean {over}"), metres(statistics.mean));
     row("RMS", &format!("Root mean square {over}"), metres(statistics.rms));
     if let Some(out) = statistics.out {
-        let tip = format!("Share farther than the tolerance, {over}");
+        let tip = format!("Share beyond the tolerance, {over}");
         row("out", &tip, percent(out.share()));
         row("  above", &tip, percent(out.above));
         row("  below", &tip, percent(out.below));
     }
-    let tip = "Shares of the area between the minimum, at the left, and the maximum";
+    let tip = "Area per distance, from the minimum at the left to the maximum";
     Row::new("histogram", &[], tip).show(ui, edits, |ui| histogram(ui, statistics, range));
 }
 
@@ -92,11 +94,13 @@ pub(super) fn file(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     let path = std::path::Path::new(&state.config.deviation.file);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Row::key("deviation.file", edits).show(ui, edits, |ui| {
-        let open = ui.button("Open…").on_hover_text("Opens a scene to compare with");
+        let open = ui
+            .button("Open…")
+            .on_hover_text("Opens a scene file to measure from");
         if open.clicked() {
             state.ui.actions.push(Action::OpenCompared);
         }
-        if name.is_some() && ui.button("×").on_hover_text("Compares no more").clicked() {
+        if name.is_some() && ui.button("×").on_hover_text("Closes the file").clicked() {
             state.config.deviation.file.clear();
         }
         let text = match (&name, &state.deviation.compared) {
@@ -121,7 +125,7 @@ pub(super) fn tolerance(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &m
         if ui.checkbox(&mut auto, "auto").changed() {
             *tolerance = if auto { 0.0 } else { range };
         }
-        // As many decimals as three digits need: files are of any size.
+        // Three significant digits need as many decimals, because files may be of any size.
         let decimals = match range {
             0.0 => 2,
             _ => (2.0 - range.max(1e-9).log10().floor()).clamp(0.0, 9.0) as usize,

@@ -1,4 +1,4 @@
-//! The source of the environment, its file and its rotation.
+//! Source, file and rotation of the environment.
 
 use crate::{
     app::{
@@ -15,7 +15,7 @@ use crate::{
 use egui::{RichText, Ui};
 use std::ops::RangeInclusive;
 
-/// All rotations, in degrees.
+/// Range of the rotation in degrees.
 const CIRCLE: RangeInclusive<f32> = -180.0..=180.0;
 
 pub(super) fn source(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
@@ -28,8 +28,8 @@ pub(super) fn source(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
         let file = egui::Button::selectable(environment.is_file(), "file");
         let file = ui
             .add_enabled(has_file, file)
-            .on_hover_text("The file that is named below")
-            .on_disabled_hover_text("No file was opened yet");
+            .on_hover_text("The environment file below")
+            .on_disabled_hover_text("Open an environment file first");
         if file.clicked() {
             environment.source = EnvironmentSource::Auto;
         }
@@ -65,7 +65,7 @@ pub(super) fn file(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 
 pub(super) fn rotation(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let rotation = &mut state.config.environment.rotation;
-    // Within the slider's range, whatever the settings say.
+    // The angle is wrapped into the slider's range.
     let mut degrees = (*rotation + 180.0).rem_euclid(360.0) - 180.0;
     Row::key("environment.rotation", edits).show(ui, edits, |ui| {
         if slide(ui, &mut degrees, CIRCLE, CIRCLE, DEGREES) {

@@ -1,4 +1,4 @@
-//! Pictures or a video of what moves.
+//! Export of pictures or a video.
 
 use crate::{
     app::{
@@ -17,10 +17,10 @@ use egui::{DragValue, RichText, Ui};
 
 /// Opens the card.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let tip = "Pictures or a video of the clip, a turn or the camera path";
+    let tip = "Exports pictures or a video of the clip, a turntable or the camera path";
     Row::new("export", &["export"], tip).show(ui, edits, |ui| {
         let open = ui.button("Export…");
-        if open.on_hover_text("Asks for what, and how").clicked() {
+        if open.on_hover_text("Opens the export dialog").clicked() {
             state.files.export.is_open = true;
         }
         if state.files.export.progress.is_none() {
@@ -32,18 +32,18 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
     }
 }
 
-/// The contents of the card.
+/// Contents of the export card.
 pub(in crate::app) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let is_running = state.files.export.progress.is_some();
     settings(ui, state, edits);
     let frames = state.exported_frames();
     let why = state.no_export();
-    let tip = "Draws the pictures in another process, as `canopy render` does, while the window goes on";
+    let tip = "Renders in another process, with `canopy render`. You can keep working in the window";
     Row::new("export", &[], tip).show(ui, edits, |ui| {
         let text = if is_running { "Cancel" } else { "Export" };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
         let button = ui.add_enabled(is_running || why.is_none(), button);
-        let tip = "Starts, or ends after the picture that is being drawn";
+        let tip = "Starts the export, or cancels it after the current picture";
         let button = button.on_hover_text(tip);
         if std::mem::take(&mut state.files.export.takes_keyboard) {
             button.request_focus();
@@ -72,56 +72,61 @@ fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     if !has_clip && export.motion == Motion::Clip {
         export.motion = Motion::Turn;
     }
-    let tip = "What moves. The clip goes on in turns and paths too";
-    Row::new("of", &[], tip).show(ui, edits, |ui| {
+    let tip = "Motion to export. The clip plays during a turntable and a camera path too";
+    Row::new("motion", &[], tip).show(ui, edits, |ui| {
         let choices = [
             (
                 Motion::Clip,
                 "clip",
-                "The part of the clip that repeats, seen from here",
+                "The loop range of the clip, from the current view",
             ),
-            (Motion::Turn, "turn", "A whole turn around the scene, from here"),
-            (Motion::Path, "path", "Along the keys of the camera path"),
+            (
+                Motion::Turn,
+                "turn",
+                "A full turn around the scene, from the current view",
+            ),
+            (Motion::Path, "path", "Along the keyframes of the camera path"),
         ];
         choose(ui, &mut export.motion, &choices[usize::from(!has_clip)..]);
     });
     if export.motion == Motion::Turn {
-        Row::new("turn", &[], "Seconds of the whole turn").show(ui, edits, |ui| {
+        Row::new("turn", &[], "Duration of a full turn in seconds").show(ui, edits, |ui| {
             number(ui, &mut export.turn_secs, 0.1, 0.1..=3600.0, hundredths(" s"))
         });
     }
-    let tip = "Numbered pictures, or a video, which needs ffmpeg";
+    let tip = "Numbered pictures, or a video (needs ffmpeg)";
     Row::new("format", &[], tip).show(ui, edits, |ui| {
         let meaning = |format: &str| match format {
-            "png" => "Pictures of eight bits",
-            "exr" => "Pictures of linear floats",
-            "mp4" => "A video in H.264, by ffmpeg",
-            _ => "A video in VP9, by ffmpeg",
+            "png" => "8-bit pictures",
+            "exr" => "Linear floating-point pictures",
+            "mp4" => "H.264 video, encoded by ffmpeg",
+            _ => "VP9 video, encoded by ffmpeg",
         };
         let choices = FORMATS.map(|format| (format, format.to_owned(), meaning(format)));
         let chosen = list(ui, "export format", 0.0, export.format, &choices);
         export.format = chosen.unwrap_or(export.format);
     });
     let output = &mut state.config.output;
-    let tip = "Width and height in pixels";
+    let tip = "Width and height of the pictures in pixels";
     Row::new("size", &["output.size"], tip).show(ui, edits, |ui| {
         ui.add(DragValue::new(&mut output.size[0]).range(Output::SIZE));
         ui.label("×");
         ui.add(DragValue::new(&mut output.size[1]).range(Output::SIZE));
     });
-    let tip = "Pictures per second";
-    Row::new("frames", &["output.fps"], tip).show(ui, edits, |ui| {
+    let tip = "Frames per second";
+    Row::new("frame rate", &["output.fps"], tip).show(ui, edits, |ui| {
         let digits = Digits {
             decimals: 2,
             suffix: " /s",
         };
         number(ui, &mut output.fps, 0.1, Output::FPS, digits)
     });
-    let tip = "Draws of each picture, jittered within the pixels";
+    let tip = "Samples per pixel, jittered within the pixel";
     Row::new("samples", &[], tip).show(ui, edits, |ui| {
         ui.add(DragValue::new(&mut export.samples).range(1..=4096))
     });
-    let tip = "Name of the file, from the current folder; empty for one in the folder for pictures";
+    let tip = "Path of the file, relative to the current folder. Empty for a new file in your pictures \
+               folder";
     Row::new("file", &[], tip).show(ui, edits, |ui| {
         let edit = egui::TextEdit::singleline(&mut export.file)
             .hint_text("automatic")

@@ -1,4 +1,4 @@
-//! The source of the exposure.
+//! Source of the exposure.
 
 use crate::{
     app::{
@@ -20,18 +20,18 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         let choices = [
             (
                 ExposureMode::Auto,
-                "lights".to_owned(),
+                "auto".to_owned(),
                 "From the lights, the sun and the environment",
             ),
             (
                 ExposureMode::Histogram,
-                "picture".to_owned(),
-                "From the luminance of the picture",
+                "histogram".to_owned(),
+                "From the luminance histogram of the picture",
             ),
             (
                 ExposureMode::Stops(ev),
                 "fixed".to_owned(),
-                "As many stops as the number says",
+                "The exposure beside, in stops (EV)",
             ),
         ];
         if let Some(mode) = list(ui, "exposure", 100.0, image.exposure, &choices) {

@@ -1,4 +1,4 @@
-//! The density of the fog, on a scale that suits the scene.
+//! Density of the fog, on a scale that suits the scene.
 
 use crate::{
     app::{

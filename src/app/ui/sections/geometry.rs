@@ -1,4 +1,4 @@
-//! Counts of the scene, and what was done to its trees.
+//! Counts of the scene, and work on its BVHs.
 
 use crate::{
     app::{
@@ -40,19 +40,19 @@ pub(super) fn show(ui: &mut Ui, _: &mut State, facts: &Facts<'_>, _: &mut Edits)
         });
 }
 
-/// Work of the last frame on the trees.
+/// Work on the BVHs in the last frame.
 pub(super) fn tree_work(ui: &mut Ui, tree: &Tree, facts: &Facts<'_>) {
     let stats = facts.stats;
     let work = match stats.tree_work {
-        TreeWork::None => "trees kept".into(),
-        TreeWork::Rebuild => format!("trees built in {} dispatches", stats.tree_dispatches),
-        TreeWork::Partial => format!("some trees built in {} dispatches", stats.tree_dispatches),
-        TreeWork::Refit => format!("trees refit in {} dispatches", stats.tree_dispatches),
+        TreeWork::None => "BVHs kept".into(),
+        TreeWork::Rebuild => format!("BVHs built in {} dispatches", stats.tree_dispatches),
+        TreeWork::Partial => format!("some BVHs built in {} dispatches", stats.tree_dispatches),
+        TreeWork::Refit => format!("BVHs refit in {} dispatches", stats.tree_dispatches),
     };
     let growth = match tree.rebuild {
         Rebuild::Refit => format!(", cost {:.2}×", stats.tree_growth),
         _ => String::new(),
     };
     ui.weak(work + &growth)
-        .on_hover_text("What the last frame did to the trees");
+        .on_hover_text("BVH work of the last frame");
 }

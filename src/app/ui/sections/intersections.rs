@@ -1,4 +1,4 @@
-//! Intersections.
+//! Intersections between meshes.
 
 use crate::{
     app::{
@@ -15,17 +15,17 @@ use crate::{
 };
 use egui::{Button, RichText, Ui};
 
-/// Pairs of meshes that are listed.
+/// Maximum number of listed pairs of meshes.
 const LISTED: usize = 20;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let mut is_shown = state.picture.channel == Channel::Intersections;
-    let tip = "Triangles that pass through triangles of other meshes, as the frame has deformed them. Those that only \
-               touch, or lie in one plane, do not";
+    let tip = "Triangles that intersect triangles of other meshes in the current pose. Triangles that only \
+               touch or are coplanar do not count";
     Row::new("colours", &[], tip).show(ui, edits, |ui| {
         let shown = ui.checkbox(&mut is_shown, "shown");
         if shown
-            .on_hover_text("Shows them in orange: the channel intersections (Shift+I)")
+            .on_hover_text("Shows the channel intersections: they are orange (Shift+I)")
             .clicked()
         {
             state.ui.actions.push(Action::Intersections);
@@ -34,15 +34,15 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         let mut is_counted = *counts || is_shown;
         let count = ui.add_enabled(!is_shown, egui::Checkbox::new(&mut is_counted, "counted"));
         if count
-            .on_hover_text("Counts them while another channel is shown too")
-            .on_disabled_hover_text("What is shown is counted")
+            .on_hover_text("Counts them while another channel is shown")
+            .on_disabled_hover_text("Always counted while they are shown")
             .changed()
         {
             *counts = is_counted;
         }
     });
     let counts = facts.intersections;
-    let tip = "Triangles that pass through another mesh, and pairs of them";
+    let tip = "Triangles that intersect another mesh, and pairs of such triangles";
     Row::new("triangles", &[], tip).show(ui, edits, |ui| {
         let text = match counts {
             None if is_shown || state.picture.counts_intersections => "…".into(),
@@ -64,7 +64,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     }
 }
 
-/// The pairs of meshes. Returns the one that was clicked.
+/// Lists the pairs of meshes. Returns the clicked one.
 fn list(
     ui: &mut Ui,
     stage: &Stage,
@@ -74,14 +74,14 @@ fn list(
     let nodes: Vec<_> = stage.scene.instances().map(|(node, _)| node).collect();
     let mut chosen = None;
     for MeshPair { meshes, pairs } in counts.meshes.iter().take(LISTED) {
-        // Counts of a scene that was replaced.
+        // The counts may belong to a scene that was replaced.
         let [Some(first), Some(second)] = meshes.map(|mesh| nodes.get(mesh).copied()) else {
             continue;
         };
         let [a, b] = [first, second].map(|node| mesh_name(&stage.scene, node));
         let text = format!("{}  {a} × {b}", grouped((*pairs).into()));
         let row = Button::selectable(selected == meshes.map(Some), text).truncate();
-        let tip = "Pairs of their triangles that pass through each other. A click selects both meshes";
+        let tip = "Pairs of intersecting triangles. A click selects both meshes";
         let row = ui.add(row).on_hover_text(tip);
         if row.clicked() {
             let [a, b] = *meshes;

@@ -1,4 +1,4 @@
-//! The laboratory: rays through other structures, by other walks and tests, in the picture.
+//! The lab: rays through other structures, with other traversals and intersection tests, in the picture.
 
 use crate::{
     app::{
@@ -18,11 +18,11 @@ use crate::{
 };
 use egui::{RichText, Ui};
 
-/// Shows the channel.
+/// Switch that shows the channel.
 pub(in crate::app) fn switch(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut is_shown = state.picture.channel == Channel::Lab;
-    let tip = "Traces the rays of every pixel once more, through a structure of the laboratory, and shows what they find: \
-               the channel lab. canopy's own rays stay as they are";
+    let tip = "Shows the channel lab: the rays of every pixel are traced again, through an acceleration \
+               structure of the laboratory";
     Row::new("laboratory", &["laboratory"], tip).show(ui, edits, |ui| {
         if ui.checkbox(&mut is_shown, "shown").changed() {
             state.picture.channel = match is_shown {
@@ -51,17 +51,14 @@ pub(in crate::app) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, 
         }
         Some(Ok((build, figures))) => {
             if state.trees.lab.lags {
-                line(
-                    ui,
-                    RichText::new("of a moment or a choice before; building…").weak(),
-                );
+                line(ui, RichText::new("out of date; building…").weak());
             }
             self::figures(ui, *build, *figures, facts, edits);
         }
     }
 }
 
-/// The legend of what is counted.
+/// Legend of the counts.
 fn colours(ui: &mut Ui, state: &State, facts: &Facts<'_>, edits: &mut Edits) {
     let found = facts.stats.cost_range;
     let is_heat = heat_of(state.picture.channel, &state.config, &state.config.lab).is_some();
@@ -73,7 +70,7 @@ fn colours(ui: &mut Ui, state: &State, facts: &Facts<'_>, edits: &mut Edits) {
     }
 }
 
-/// What the colours of the channel that is shown stand for.
+/// Meaning of the colours of the current channel.
 pub(in crate::app) fn heat_words(state: &State) -> &'static str {
     if state.picture.channel != Channel::Lab {
         return cost_words(state.config.cost.count);
@@ -81,12 +78,12 @@ pub(in crate::app) fn heat_words(state: &State) -> &'static str {
     match state.config.lab.show {
         LabShow::Nodes => cost_words(CostCount::Nodes),
         LabShow::Triangles => cost_words(CostCount::Triangles),
-        LabShow::Divergence => "percent of waiting in lockstep",
+        LabShow::Divergence => "percent of steps spent waiting in lockstep",
         _ => cost_words(CostCount::Both),
     }
 }
 
-/// What the structure is like, and what the rays did.
+/// Figures of the structure, and counts of the rays.
 fn figures(ui: &mut Ui, build: LabBuild, figures: LabFigures, facts: &Facts<'_>, edits: &mut Edits) {
     let mut row = |name: &str, tip: &str, value: String| {
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
@@ -95,21 +92,25 @@ fn figures(ui: &mut Ui, build: LabBuild, figures: LabFigures, facts: &Facts<'_>,
         let speed = match counts.mrays(facts.stats, facts.has_gpu) {
             Some(speed) => significant(speed),
             None if facts.has_gpu => "…".into(),
-            None => "not told in software".into(),
+            None => "not available in software".into(),
         };
-        let tip = "Millions of rays a second, by the GPU's time of the last frame";
+        let tip = "Millions of rays per second, by the GPU time of the last frame";
         row("Mrays/s", tip, speed);
         let share = numbers::percent(counts.a_ray(counts.hits));
         let rays = format!("{}, {share} hit", compact(counts.rays));
-        row("rays", "Rays of the frame, and how many hit something", rays);
+        row(
+            "rays",
+            "Rays of the frame, and the share that hits something",
+            rays,
+        );
         let two = |number: f64| format!("{number:.2}");
-        let tip = "Nodes, or cells, that a ray visits, in the mean";
-        row("nodes a ray", tip, two(counts.a_ray(counts.nodes)));
-        let tip = "Triangles that a ray is tested against, in the mean";
-        row("triangles a ray", tip, two(counts.a_ray(counts.triangles)));
-        let tip = "Nodes and triangles of the slowest of 32 neighbours, for each 32 rays: what rays in lockstep pay";
+        let tip = "Mean number of nodes, or cells, that a ray visits";
+        row("nodes per ray", tip, two(counts.a_ray(counts.nodes)));
+        let tip = "Mean number of triangle tests per ray";
+        row("tests per ray", tip, two(counts.a_ray(counts.triangles)));
+        let tip = "Nodes and triangles of the slowest of 32 neighbouring rays: the cost of rays in lockstep";
         row("steps of 32", tip, two(counts.lockstep()));
-        let tip = "Hits that are not those of canopy's own trees; show the difference to compare them";
+        let tip = "Hits that differ from canopy's own BVH. Set show to difference to compare them";
         let wrong = match counts.wrong {
             Some(wrong) => grouped(wrong),
             None => "not compared".into(),
@@ -120,11 +121,11 @@ fn figures(ui: &mut Ui, build: LabBuild, figures: LabFigures, facts: &Facts<'_>,
         true => "nodes",
         false => "cells, planes",
     };
-    let tip = "Nodes of the structure, or cells, or planes";
+    let tip = "Nodes of the structure, or its cells or planes";
     row(nodes, tip, compact(figures.nodes.into()));
-    let tip = "Bytes of nodes, links and triangles";
+    let tip = "Memory of nodes, links and triangles";
     row("memory", tip, numbers::bytes(figures.bytes));
-    let tip = "Time to build it, by the clock, without laying it out for the walk";
+    let tip = "Build time on the CPU, without the conversion for the traversal";
     row("built in", tip, format!("{} ms", significant(figures.build_ms)));
     row(
         "triangles",

@@ -1,4 +1,4 @@
-//! The sizes of the lights of the scene.
+//! Sizes of the scene's lights.
 
 use crate::{
     app::{
@@ -17,10 +17,10 @@ use crate::{
 use egui::{RichText, Ui};
 use std::ops::RangeInclusive;
 
-/// Most lights that are listed.
+/// Maximum number of listed lights.
 const LISTED: usize = 32;
 
-/// The radius of lights whose file states none.
+/// Radius of lights whose file states none.
 pub(super) fn radius(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let general = &mut state.config.lights.radius;
     let row = Row::key("lights.radius", edits);
@@ -32,7 +32,7 @@ pub(super) fn radius(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
     });
 }
 
-/// The radius of each light.
+/// Radius of each light.
 pub(super) fn radii(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let lights = state.stage.as_ref().map(|stage| listed(&stage.scene));
     let lights = lights.unwrap_or_default();
@@ -44,19 +44,19 @@ pub(super) fn radii(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
     }
 }
 
-/// Every radius that a person can choose.
+/// Range of the radius in metres.
 const METRES: RangeInclusive<f32> = 0.0..=*Lights::RADIUS.end();
 
-/// The general radius, in metres.
+/// General radius in metres.
 fn shown(general: f32) -> f32 {
     if general < 0.0 { BULB } else { general }
 }
 
-/// A light that has a place.
+/// A light with a position.
 struct Listed {
     index: usize,
     name: String,
-    /// Of the file.
+    /// Radius in the file.
     radius: Option<f32>,
 }
 

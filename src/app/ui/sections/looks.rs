@@ -7,7 +7,7 @@ use crate::app::{
 };
 use egui::{TextEdit, Ui};
 
-/// What a button of a look asks for.
+/// Request of a look's button.
 enum Asked {
     Apply(String),
     Overwrite(String),
@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
             .into_iter()
             .filter(|name| !own.contains(name))
         {
-            let tip = "Sets what this look is made of, and leaves all else. Ctrl+Z takes it back";
+            let tip = "Applies this look and keeps all other settings. Ctrl+Z undoes it";
             if ui.button(&name).on_hover_text(tip).clicked() {
                 asked = Some(Asked::Apply(name));
             }
@@ -41,12 +41,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
         for (text, tip, action) in [
             (
                 "Import…",
-                "Keeps the look in a file, under the name of that file",
+                "Imports a look from a file, under the name of the file",
                 Action::ImportLook,
             ),
             (
                 "Export…",
-                "Saves settings of light and picture in a file of your choice",
+                "Saves the light and picture settings in a file",
                 Action::ExportLook,
             ),
         ] {
@@ -68,15 +68,17 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
     }
 }
 
-/// The buttons of a look of the user.
+/// Buttons of a user's look.
 fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<Asked>) {
     if state.files.looks.deletes.as_deref() == Some(name) {
         ui.label(format!("Delete {name}?"));
-        let delete = ui.button("Delete").on_hover_text("Deletes its file for good");
+        let delete = ui
+            .button("Delete")
+            .on_hover_text("Deletes the file of this look permanently");
         if delete.clicked() {
             *asked = Some(Asked::Delete(name.into()));
         }
-        if ui.button("Keep").on_hover_text("Does nothing").clicked() {
+        if ui.button("Keep").on_hover_text("Keeps the look").clicked() {
             state.files.looks.deletes = None;
         }
         return;
@@ -86,18 +88,18 @@ fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<Asked>
             *asked = Some(what(name.into()));
         }
     };
-    button(
-        name,
-        "Sets all that is of looks. Ctrl+Z takes it back",
-        Asked::Apply,
-    );
+    button(name, "Applies this look. Ctrl+Z undoes it", Asked::Apply);
     button(
         "save",
-        "Saves the settings of now in place of this look",
+        "Overwrites this look with the current settings",
         Asked::Overwrite,
     );
-    button("rename", "Gives it another name", Asked::Rename);
-    button("delete", "Deletes it; asks first", Asked::AskToDelete);
+    button("rename", "Renames this look", Asked::Rename);
+    button(
+        "delete",
+        "Deletes this look after you confirm",
+        Asked::AskToDelete,
+    );
 }
 
 fn name_field(ui: &mut Ui, state: &mut State) {
@@ -108,21 +110,21 @@ fn name_field(ui: &mut Ui, state: &mut State) {
         .hint_text("name of a look");
     let field = ui
         .add(field)
-        .on_hover_text("The name under which these settings are saved")
+        .on_hover_text("Name of the look")
         .accessible_name("name of a look");
     let enters = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
     let (text, tip) = match &looks.renames {
-        Some(_) => ("Rename", "Gives the look this name"),
+        Some(_) => ("Rename", "Renames the look"),
         None => (
             "Save as",
-            "Saves settings of light and picture as a look: a file in the folder looks beside your config.toml",
+            "Saves the light and picture settings as a look, in the folder looks beside your config.toml",
         ),
     };
     let has_name = !looks.name.trim().is_empty();
     let save = ui.add_enabled(has_name, egui::Button::new(text));
     let save = save
         .on_hover_text(tip)
-        .on_disabled_hover_text("Type a name first");
+        .on_disabled_hover_text("Enter a name first");
     if (save.clicked() || enters) && has_name {
         state.save_look();
     }

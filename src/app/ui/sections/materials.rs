@@ -1,4 +1,4 @@
-//! The textures of the scene, and of the mesh that is selected.
+//! Textures of the scene and of the selected mesh.
 
 use crate::app::{
     input::keys::Action,
@@ -10,22 +10,20 @@ use crate::app::{
 };
 use egui::Ui;
 
-/// Opens the texture viewer: with all, or with those of the mesh that is selected.
+/// Opens the texture viewer with all textures, or with those of the selected mesh.
 pub(super) fn textures(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut asked = None;
-    Row::new(
-        "textures",
-        &["textures"],
-        "Looks at the textures of the scene (Alt+T)",
-    )
-    .show(ui, edits, |ui| {
+    Row::new("textures", &["textures"], "Opens the texture viewer (Alt+T)").show(ui, edits, |ui| {
         ui.horizontal_wrapped(|ui| {
             if ui.button("All").clicked() {
                 state.ui.actions.push(Action::Textures);
             }
             for (slot, texture) in state.textures_of_selection() {
                 let button = ui.button(slot);
-                if button.on_hover_text("Of the mesh that is selected").clicked() {
+                if button
+                    .on_hover_text("Shows the textures of the selected mesh")
+                    .clicked()
+                {
                     asked = Some(texture);
                 }
             }

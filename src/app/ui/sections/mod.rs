@@ -1,5 +1,5 @@
-//! The panel's tabs: the groups of [`crate::config::declared`] in order, and the parts that have code of their own.
-//! Controls edit the configuration; whatever needs more is an action.
+//! Tabs of the panel: the groups of [`crate::config::declared`] in order, and the parts with their own code.
+//! Controls edit the configuration. Everything beyond that is an action.
 
 mod animation;
 mod bookmarks;
@@ -50,10 +50,10 @@ use crate::{
 };
 use egui::{RichText, Ui};
 
-/// A part of the panel that has code of its own.
+/// Code of a part of the panel.
 type Own = fn(&mut Ui, &mut State, &Facts<'_>, &mut Edits);
 
-/// The code of a part, by its key.
+/// Returns the code of a part by its key.
 fn own(key: &str) -> Option<Own> {
     Some(match key {
         "all settings" => settings::show,
@@ -117,7 +117,7 @@ fn own(key: &str) -> Option<Own> {
     })
 }
 
-/// One setting or part.
+/// Shows one setting or part.
 pub(super) fn one(
     ui: &mut Ui,
     setting: &'static Setting,
@@ -132,14 +132,14 @@ pub(super) fn one(
     }
 }
 
-/// The rows that are always in sight.
+/// Shows the rows that are always visible.
 pub(super) fn pinned(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     for setting in GROUPS[0].iter().flat_map(Group::all) {
         one(ui, setting, state, facts, edits);
     }
 }
 
-/// The groups of a tab.
+/// Shows the groups of a tab.
 pub(super) fn tab(ui: &mut Ui, tab: Tab, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let groups = GROUPS.into_iter().flatten();
     let of_tab = groups.filter(|group| group.tab == Some(tab));
@@ -156,7 +156,7 @@ pub(super) fn tab(ui: &mut Ui, tab: Tab, state: &mut State, facts: &Facts<'_>, e
     ui.add_space(4.0);
 }
 
-/// The settings of a group; those that are used less often fold, unless there are no others.
+/// Shows the settings of a group. The less used ones are folded unless there are no others.
 fn group(ui: &mut Ui, group: &'static Group, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     for setting in group.settings {
         one(ui, setting, state, facts, edits);

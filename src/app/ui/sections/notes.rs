@@ -9,7 +9,7 @@ use crate::{
 };
 use egui::{RichText, Ui};
 
-/// Most lines of a kind: a panel is no log.
+/// Maximum number of lines of each kind.
 const MOST: usize = 100;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits) {

@@ -1,4 +1,4 @@
-//! The meshes whose lines are drawn over the picture, and the number of lines.
+//! Meshes whose lines are drawn over the picture, and the number of lines.
 
 use crate::{
     app::{
@@ -19,11 +19,11 @@ pub(super) fn mesh(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     Row::key("overlay.mesh", edits).show(ui, edits, |ui| {
         let is_all = !*of_selection && settings.mesh < 0;
         let all = ui.selectable_label(is_all, "all");
-        if all.on_hover_text("Of all meshes").clicked() {
+        if all.on_hover_text("Draws the lines of all meshes").clicked() {
             *of_selection = false;
             settings.mesh = -1;
         }
-        let tip = "Of the mesh that is selected, or of all while none is";
+        let tip = "Draws the lines of the selected mesh, or of all meshes if none is selected";
         let selected = ui.selectable_label(*of_selection, "selected");
         if selected.on_hover_text(tip).clicked() {
             *of_selection = true;
@@ -33,7 +33,8 @@ pub(super) fn mesh(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 
 pub(super) fn drawn(ui: &mut Ui, _: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     if let Some(counts) = facts.stats.overlay {
-        let tip = "Lines and dots that are drawn. Where a kind has too many, one of so many triangles or vertices is";
+        let tip = "Drawn lines and dots. If there are too many of a kind, only every N-th triangle or vertex \
+                   is drawn";
         Row::new("drawn", &[], tip).show(ui, edits, |ui| line(ui, RichText::new(told(counts))));
     }
 }

@@ -1,4 +1,4 @@
-//! The progress of a picture by paths of light.
+//! Progress of a path-traced picture.
 
 use crate::{
     app::{

@@ -1,4 +1,4 @@
-//! Counts of the rays of reflections.
+//! Ray counts of reflections.
 
 use crate::app::{
     state::State,
@@ -6,7 +6,7 @@ use crate::app::{
 };
 use egui::Ui;
 
-/// Counts of the first bounce, while rays are sent.
+/// Counts of the first bounce, while reflection rays are traced.
 pub(super) fn counts(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Edits) {
     if !state.config.resolved(facts.traits).reflections.sends_rays() {
         return;
@@ -16,5 +16,8 @@ pub(super) fn counts(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut 
         "{} rays of {} tiles, {} hits in {} bins",
         counts.rays, counts.tiles, counts.hits, counts.bins
     ))
-    .on_hover_text("First bounce of the last frame; a bin is a material with textures, or all others");
+    .on_hover_text(
+        "First bounce of the last frame. Each textured material has a bin; all other materials \
+                    share one",
+    );
 }

@@ -1,4 +1,4 @@
-//! The resolution of the picture, and the samples of a still one.
+//! Resolution of the picture, and samples of a still picture.
 
 use crate::{
     app::{
@@ -12,9 +12,9 @@ use crate::{
 };
 use egui::Ui;
 
-/// Samples that the still picture has.
+/// Number of samples of the still picture.
 pub(super) fn samples(ui: &mut Ui, _: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
-    let tip = "Samples that the still picture has, and is to have";
+    let tip = "Samples of the still picture, of the target number";
     Row::new("samples", &["samples"], tip).show(ui, edits, |ui| {
         ui.weak(match facts.samples {
             Some([done, wanted]) => format!("sample {done} of {wanted}"),

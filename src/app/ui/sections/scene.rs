@@ -1,4 +1,4 @@
-//! The clip of the scene, and its variant.
+//! Clip and material variant of the scene.
 
 use crate::{
     app::{
@@ -16,7 +16,7 @@ use egui::Ui;
 pub(super) fn clip(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let clips = state.stage.as_ref().map_or(0, |stage| stage.scene.clips.len());
     let why = (clips == 0).then_some("the scene has no clips");
-    let tip = "The animation that plays";
+    let tip = "Plays this clip";
     let row = Row::key("animation.clip", edits).acts(tip).idle(why);
     row.show(ui, edits, |ui| {
         let name = |clip| match &state.stage {
@@ -25,7 +25,7 @@ pub(super) fn clip(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
         };
         let all = std::iter::once(None).chain((0..clips).map(Some));
         let choices: Vec<_> = all
-            .map(|clip| (clip, name(clip), "Plays it from its start"))
+            .map(|clip| (clip, name(clip), "Plays the clip from its start"))
             .collect();
         let now = state.stage.as_ref().and_then(|stage| stage.clip);
         if let Some(clip) = list(ui, "clip", 0.0, now, &choices) {
@@ -46,11 +46,11 @@ pub(super) fn time(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     });
 }
 
-/// Playing, and its speed.
+/// Playback and its speed.
 pub(super) fn speed(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     Row::key("animation.speed", edits).show(ui, edits, |ui| {
         let (text, tip) = match state.playback.playing {
-            true => ("Pause", "Stops the clip where it is (Space)"),
+            true => ("Pause", "Pauses the clip (Space)"),
             false => ("Play", "Plays the clip (Space)"),
         };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
@@ -62,21 +62,21 @@ pub(super) fn speed(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
     });
 }
 
-/// A choice of KHR_materials_variants.
+/// Choice of a variant (KHR_materials_variants).
 pub(super) fn variant(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let names = state
         .stage
         .as_ref()
         .map_or(&[][..], |stage| &stage.scene.variants);
     let why = names.is_empty().then_some("the file has no variants");
-    let tip = "Materials of the file that are swapped together";
+    let tip = "Shows this variant of the materials";
     let row = Row::key("scene.variant", edits).acts(tip).idle(why);
     let chosen = row.show(ui, edits, |ui| {
         let name = |(index, name): (usize, &String)| match name.as_str() {
             "" => format!("variant {index}"),
             name => name.to_owned(),
         };
-        let none = std::iter::once((None, "none".to_owned(), "The materials without a variant"));
+        let none = std::iter::once((None, "none".to_owned(), "The default materials"));
         let all = names.iter().enumerate();
         let all = all.map(|entry| (Some(entry.0), name(entry), "Shows this variant"));
         let choices: Vec<_> = none.chain(all).collect();

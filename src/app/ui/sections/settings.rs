@@ -18,23 +18,23 @@ fn buttons(ui: &mut Ui, state: &mut State, edits: &Edits) {
     let has_changes = !edits.changes.is_empty();
     let reset = ui.add_enabled(has_changes, egui::Button::new("Reset all"));
     let reset = reset
-        .on_hover_text("Sets everything back to its value at the start (R)")
+        .on_hover_text("Resets all settings to their values at the start (R)")
         .on_disabled_hover_text("Nothing has changed since the start");
     if reset.clicked() {
         state.ui.actions.push(Action::Reset);
     }
-    let tip = "Writes the keys that differ into your config.toml, and keeps all else in it. Clip, time, camera \
-               and variant belong to a scene and are left out";
+    let tip = "Writes the changed keys into your config.toml, and keeps all others in it. Clip, time, camera \
+               and variant belong to a scene and are not saved";
     if ui.button("Save as my defaults").on_hover_text(tip).clicked() {
         save(state);
     }
-    let tip = "Copies a command that opens the same files with the same settings, view and time. For a picture \
-               without a window, write `canopy render` and add `-o picture.png`";
+    let tip = "Copies a command that opens the same files with the same settings, view and time. For a \
+               picture without a window, use `canopy render` and add `-o picture.png`";
     if ui.button("Copy as command line").on_hover_text(tip).clicked() {
         let size = ui.ctx().content_rect().size() * ui.ctx().zoom_factor();
         let line = command_line(state, [size.x, size.y].map(|side| side.round() as u32));
         ui.ctx().copy_text(line);
-        state.notify("the command line is on the clipboard");
+        state.notify("copied the command line");
     }
 }
 

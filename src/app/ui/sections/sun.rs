@@ -1,4 +1,4 @@
-//! The sun: the light that is in force, whatever it comes from.
+//! Sun in force, whatever its source.
 
 use crate::{
     app::{
@@ -17,10 +17,10 @@ use crate::{
 use egui::{RichText, Ui};
 use std::ops::RangeInclusive;
 
-/// Where the light comes from, and its strength.
+/// Source and strength of the sun.
 fn origin(sun: Option<SunInForce>) -> String {
     let Some(sun) = sun else {
-        return "no sun shines".into();
+        return "no sun".into();
     };
     let lux = significant(f64::from(sun::strength(&sun)));
     match sun.source {
@@ -30,25 +30,25 @@ fn origin(sun: Option<SunInForce>) -> String {
     }
 }
 
-/// All directions of the compass, in degrees.
+/// Range of the azimuth in degrees.
 const CIRCLE: RangeInclusive<f32> = -180.0..=180.0;
-/// All heights above the horizon, in degrees.
+/// Range of the elevation in degrees.
 const HEIGHTS: RangeInclusive<f32> = -90.0..=90.0;
 
-/// The source of the light, its azimuth and its elevation.
+/// Source, azimuth and elevation of the sun.
 pub(super) fn direction(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let found = state.environment.sun;
-    let tip = "Where the sun that shines comes from: these settings, the environment's file, or a directional light \
-               of the scene; and the illuminance of what faces it, through the air where there is a sky";
+    let tip = "Source of the active sun: these settings, the environment file, or a directional light of the \
+               scene. The illuminance is that of a surface that faces the sun, below the air of the sky";
     let text = RichText::new(origin(found));
-    Row::new("light from", &[], tip).show(ui, edits, |ui| line(ui, text));
+    Row::new("source", &[], tip).show(ui, edits, |ui| line(ui, text));
     let none = no_sun(state);
     let config = &mut state.config;
     let direction = found.map_or(config.sun.direction, |sun| sun.direction.to_array());
     let (azimuth, elevation) = sun::angles(direction);
 
-    let tip =
-        "Compass direction of the sun, from +Z towards +X. A sun in an environment's file turns with it";
+    let tip = "Azimuth of the sun, from +Z towards +X. The sun of an environment file turns the environment with \
+         it";
     let keys: &[&'static str] = match is_of_file(found) {
         true => &["environment.rotation"],
         false => &["sun.direction"],
@@ -58,7 +58,7 @@ pub(super) fn direction(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &m
     let is_turned = row.show(ui, edits, |ui| slide(ui, &mut turned, CIRCLE, CIRCLE, DEGREES));
 
     let mut raised = elevation;
-    let tip = "Height of the sun above the horizon";
+    let tip = "Elevation of the sun above the horizon";
     let row = Row::new("elevation", &["sun.direction"], tip).idle(none.or(fixed(found)));
     let is_raised = row.show(ui, edits, |ui| slide(ui, &mut raised, HEIGHTS, HEIGHTS, DEGREES));
     if is_of_file(found) && is_turned {
@@ -104,24 +104,24 @@ pub(super) fn color(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
     }
 }
 
-/// Why no sun can be changed, if none can.
+/// Reason why no sun can be edited, if there is one.
 fn no_sun(state: &State) -> Option<&'static str> {
     let stage = state.stage.as_ref();
-    // The sky is as bright as its sun, even where that lights nothing.
+    // The brightness of the sky follows the sun's settings even where the sun itself lights nothing.
     let is_sky = stage.is_some_and(|stage| state.config.lit_for(&stage.scene).environment.is_sky());
-    (state.environment.sun.is_none() && !is_sky).then_some("no sun shines; choose “on”")
+    (state.environment.sun.is_none() && !is_sky).then_some("there is no sun; choose “on”")
 }
 
 fn is_of_file(found: Option<SunInForce>) -> bool {
     found.is_some_and(|sun| sun.source == SunSource::Environment)
 }
 
-/// Why the sun that shines has a height and a light of its own, if it has.
+/// Reason why the elevation and the light of the sun are fixed, if they are.
 fn fixed(found: Option<SunInForce>) -> Option<&'static str> {
     is_of_file(found).then_some(FIXED)
 }
 
-/// The strength and the colour of the sun that shines.
+/// Strength and colour of the sun in force.
 fn light(state: &State) -> (f32, [f32; 3]) {
     match state.environment.sun {
         Some(sun) if sun.source != SunSource::Settings => {
@@ -137,11 +137,10 @@ fn set_light(state: &mut State, strength: f32, color: [f32; 3]) {
     (state.config.sun.strength, state.config.sun.color) = (strength, color);
 }
 
-/// Why a sun in an environment's file keeps its height and its light.
-const FIXED: &str =
-    "this sun is part of the environment's picture; choose “on” for one of your own in its place";
+/// Reason why the sun of an environment file keeps its elevation and its light.
+const FIXED: &str = "this sun is part of the environment; choose “on” to replace it";
 
-/// Makes a light of the scene the sun of the settings, which alone can be changed.
+/// Turns a sun of the scene into the sun of the settings, because only the latter can be edited.
 fn take_over(config: &mut Config, found: Option<SunInForce>) {
     if found.is_some_and(|sun| sun.source == SunSource::Scene) {
         sun::adopt(config, found);

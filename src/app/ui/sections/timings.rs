@@ -1,4 +1,4 @@
-//! The times of the last frames: a table of means, 95th percentiles and shares.
+//! Pass times of the last frames: a table of means, 95th percentiles and shares.
 
 use crate::{
     app::{
@@ -19,11 +19,11 @@ use egui::{Align2, Color32, FontId, Id, Pos2, Rect, RichText, Sense, TextStyle, 
 
 /// Number of frames that the statistics cover.
 const FRAMES: usize = 120;
-/// The columns behind the name, with their widths in points.
+/// Columns behind the name, with their widths in points.
 const COLUMNS: [(&str, f32); 3] = [("mean ms", 56.0), ("p95", 50.0), ("share", 40.0)];
 /// Height of a row in points.
 const ROW: f32 = 17.0;
-/// Share of a group's time from which the time between its passes is told.
+/// Minimum fraction of a group's time at which the time between its passes is listed.
 const LEAST_BETWEEN: f64 = 0.02;
 
 /// A row of the table.
@@ -54,7 +54,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
         let mean_ms = whole(ui, &frames);
         let mut rare = Vec::new();
         if facts.has_gpu {
-            // The times of the last frames come back later, and those of some frames never do.
+            // GPU times arrive some frames later, and those of some frames never do.
             let timed = frames.iter().filter(|frame| frame.gpu.is_some());
             let mut lines = on_gpu(&Table::of(timed.copied()), &mut rare);
             sort(&mut lines, is_by_cost);
@@ -69,21 +69,24 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
         once(ui, &rare);
     }
     let keys = state.ui.keymap.keys_of(Action::Profiler);
-    let tip = format!("Every pass of the last frames over time, with memory and files ({keys})");
+    let tip = format!(
+        "Opens the profiler: every pass of the last frames over time, with memory and saving \
+                       ({keys})"
+    );
     if ui.button("Profiler").on_hover_text(tip).clicked() {
         state.ui.actions.push(Action::Profiler);
     }
 }
 
-/// The names of the columns. Returns whether they were clicked.
+/// Draws the column headers. Returns true if they were clicked.
 fn header(ui: &mut Ui, is_by_cost: bool) -> bool {
     let order = match is_by_cost {
-        true => "the costliest first",
+        true => "sorted by cost",
         false => "in the order of the frame",
     };
     let tip = format!(
-        "Over the last {FRAMES} frames: the mean, the 95th percentile of the frames that ran it, and the share of the \
-         frame. Rows are {order}; a click changes that",
+        "Over the last {FRAMES} frames: the mean, the 95th percentile of the frames that ran the pass, and \
+         the share of the frame. Rows are {order}; a click changes the order",
     );
     let weak = ui.visuals().weak_text_color();
     let cells = COLUMNS.map(|(name, _)| name.to_owned());
@@ -95,28 +98,29 @@ fn header(ui: &mut Ui, is_by_cost: bool) -> bool {
     row(ui, (name, 0, weak), &cells, None, Sense::click(), &tip)
 }
 
-/// The work of an adapter in software.
+/// Rendering time of a software adapter.
 fn drawing(mean_ms: f64, frame_ms: f64) -> Line {
     let mean_ms = mean_ms.max(0.0);
     Line {
-        name: "drawing, in software".into(),
+        name: "software rendering".into(),
         depth: 0,
         mean_ms,
         p95_ms: None,
         share: mean_ms / frame_ms.max(1e-9),
         is_weak: false,
-        tip: "The rest of the frame: the adapter draws on the cores of the processor. Its passes overlap, so that none \
-              has a time of its own"
+        tip: "The rest of the frame: the adapter renders on the CPU. Its passes overlap, so that none has a \
+              time of its own"
             .into(),
     }
 }
 
-/// The time of whole frames. Returns its mean.
+/// Adds the time of whole frames. Returns its mean.
 fn whole(ui: &mut Ui, frames: &[&Frame]) -> f64 {
     let times: Vec<f64> = frames.iter().map(|frame| frame.frame_ms()).collect();
     let mean_ms = times.iter().sum::<f64>() / times.len().max(1) as f64;
     let p95_ms = Summary::of(times).map(|summary| summary.p95_ms);
-    let tip = "From a picture to the next while they follow one another, else the longer of GPU and CPU";
+    let tip = "Time from one picture to the next while they follow one another, else the longer of GPU and \
+               CPU time";
     show_line(
         ui,
         &Line {
@@ -132,7 +136,7 @@ fn whole(ui: &mut Ui, frames: &[&Frame]) -> f64 {
     mean_ms
 }
 
-/// Passes on the GPU, with what is between those of a group. What ran once goes to `rare`.
+/// Passes on the GPU, with the time between the passes of a group. Passes that ran once go to `rare`.
 fn on_gpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
     let mut lines = Vec::new();
     for (index, pass) in table.gpu.iter().enumerate() {
@@ -156,14 +160,14 @@ fn on_gpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
                 p95_ms: None,
                 share: share * ms / pass.sum().max(1e-9),
                 is_weak: true,
-                tip: "Copies, barriers, and gaps in which the GPU waits".into(),
+                tip: "Copies, barriers, and idle gaps of the GPU".into(),
             });
         }
     }
     lines
 }
 
-/// Work on the CPU.
+/// Rows of the CPU work.
 fn on_cpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
     let sum: f64 = table.cpu.iter().map(Row::sum).sum();
     let mut lines = vec![Line {
@@ -173,7 +177,7 @@ fn on_cpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
         p95_ms: None,
         share: 1.0,
         is_weak: false,
-        tip: "Work on the CPU of canopy's main thread. Shares are of its sum".into(),
+        tip: "CPU time of canopy's main thread. Shares are of its sum".into(),
     }];
     for work in &table.cpu {
         let share = work.sum() / sum.max(1e-9);
@@ -210,7 +214,7 @@ fn of_row(pass: &Row, share: f64, depth: usize) -> Option<Line> {
     })
 }
 
-/// The costliest first, each group with what is in it.
+/// Sorts by cost in descending order. Each group keeps its passes.
 fn sort(lines: &mut Vec<Line>, is_by_cost: bool) {
     if is_by_cost && !lines.is_empty() {
         *lines = sorted(std::mem::take(lines));
@@ -237,7 +241,7 @@ fn sorted(lines: Vec<Line>) -> Vec<Line> {
     groups.into_iter().flat_map(whole).collect()
 }
 
-/// Passes and work of one frame alone, folded away.
+/// Folded list of passes and work that occurred in one frame only.
 fn once(ui: &mut Ui, rare: &[Line]) {
     if rare.is_empty() {
         return;
@@ -246,7 +250,7 @@ fn once(ui: &mut Ui, rare: &[Line]) {
         .id_salt("ran once")
         .show_unindented(ui, |ui| rare.iter().for_each(|line| show_line(ui, line)))
         .header_response
-        .on_hover_text("Passes and work that only one of these frames had");
+        .on_hover_text("Passes and CPU work that only one of these frames had");
 }
 
 fn show_line(ui: &mut Ui, line: &Line) {
@@ -264,7 +268,7 @@ fn show_line(ui: &mut Ui, line: &Line) {
     row(ui, named, &cells, Some(line.share), Sense::hover(), &line.tip);
 }
 
-/// A name, a bar for its share, and numbers in columns that keep their places. Returns whether it was clicked.
+/// Draws a name, a bar for its share, and numbers in fixed columns. Returns true if it was clicked.
 fn row(
     ui: &mut Ui,
     (name, depth, color): (&str, usize, Color32),

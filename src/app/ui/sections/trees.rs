@@ -1,4 +1,4 @@
-//! Boxes of the trees over the picture, what rays cost, and what the trees are like.
+//! BVH boxes over the picture, the cost of rays, and statistics of the BVHs.
 
 use crate::{
     app::{
@@ -17,9 +17,9 @@ use crate::{
 };
 use egui::{Button, DragValue, RichText, Ui};
 
-/// Meshes that are listed.
+/// Maximum number of listed meshes.
 const LISTED: usize = 20;
-/// Work of the last frame on the trees, and their figures.
+/// Work on the BVHs in the last frame, and their statistics.
 pub(in crate::app) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     tree_work(ui, &state.config.tree, facts);
     state.trees.view.tells_figures = true;
@@ -32,7 +32,7 @@ pub(in crate::app) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>,
         }
         Some(Ok(figures)) => {
             if state.trees.view.figures_lag {
-                line(ui, RichText::new("of trees before; counting…").weak());
+                line(ui, RichText::new("out of date; counting…").weak());
             }
             of_all(ui, &figures, edits);
             list(ui, state, &figures);
@@ -40,7 +40,7 @@ pub(in crate::app) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>,
     }
 }
 
-/// The choice of boxes.
+/// Choice of the drawn boxes.
 pub(in crate::app) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let settings = &mut state.config.tree_boxes;
     let depths = match settings.show {
@@ -54,18 +54,18 @@ pub(in crate::app) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits
             (
                 BoxDepths::Depths(first, last),
                 "depth",
-                "Boxes from one depth to another; the root's is 0. Shift+Y goes through them",
+                "Boxes in a range of depths; the root is 0. Shift+Y goes through them",
             ),
             (
                 BoxDepths::Leaves,
                 "leaves",
-                "Boxes where rays stop to go down, with the leaf cutoff of now",
+                "Boxes of the leaves for rays, with the current leaf cutoff",
             ),
         ];
         choose(ui, &mut settings.show, &choices);
     });
-    let why = (!matches!(settings.show, BoxDepths::Depths(..))).then_some("no depths are shown");
-    let tip = "The least and the greatest depth that is shown";
+    let why = (!matches!(settings.show, BoxDepths::Depths(..))).then_some("boxes is not depth");
+    let tip = "First and last depth to show";
     Row::new("depths", &["tree_boxes.show"], tip)
         .idle(why)
         .show(ui, edits, |ui| {
@@ -83,7 +83,7 @@ pub(in crate::app) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits
         });
 }
 
-/// Whose boxes are drawn.
+/// Choice between the boxes of all meshes and of the selected mesh.
 pub(in crate::app) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let view = &mut state.trees.view;
     let settings = &mut state.config.tree_boxes;
@@ -91,8 +91,8 @@ pub(in crate::app) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, ed
         let mut all = !view.of_selection && settings.of == BoxTrees::Meshes;
         let mut top = !view.of_selection && settings.of == BoxTrees::Top;
         for (is_chosen, name, tip, of) in [
-            (&mut all, "all", "The trees of all meshes", BoxTrees::Meshes),
-            (&mut top, "top", "The tree over the meshes (TLAS)", BoxTrees::Top),
+            (&mut all, "all", "BVHs of all meshes", BoxTrees::Meshes),
+            (&mut top, "top", "BVH over the meshes (TLAS)", BoxTrees::Top),
         ] {
             let button = ui.selectable_label(*is_chosen, name).on_hover_text(tip);
             if button.clicked() {
@@ -100,7 +100,7 @@ pub(in crate::app) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, ed
                 settings.of = of;
             }
         }
-        let tip = "The tree of the mesh that is selected, or of all while none is";
+        let tip = "BVH of the selected mesh, or of all meshes if none is selected";
         let button = ui.selectable_label(view.of_selection, "selected");
         if button.on_hover_text(tip).clicked() {
             view.of_selection = true;
@@ -108,15 +108,14 @@ pub(in crate::app) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, ed
     });
 }
 
-/// How many boxes are drawn, and what their colours mean.
+/// Number of drawn boxes, and the meaning of their colours.
 pub(in crate::app) fn boxes_drawn(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let Some(counts) = facts.stats.tree_boxes else {
         return;
     };
     let settings = &state.config.tree_boxes;
     let [found, drawn] = [counts.found, counts.drawn].map(u64::from);
-    let tip = "Boxes that are drawn. Where there are too many, each is left out or kept by chance, the same ones in \
-               every frame";
+    let tip = "Drawn boxes. If there are too many, a random subset is drawn, the same in every frame";
     Row::new("drawn", &[], tip).show(ui, edits, |ui| {
         let text = match found == drawn {
             true => format!("{} boxes", compact(drawn)),
@@ -124,14 +123,14 @@ pub(in crate::app) fn boxes_drawn(ui: &mut Ui, state: &mut State, facts: &Facts<
         };
         line(ui, RichText::new(text));
     });
-    let tip = "Depth of a box: levels below the root of its tree";
+    let tip = "Depth of a box: levels below the root of its BVH";
     Row::new("colours", &[], tip).show(ui, edits, |ui| {
         let [first, deepest] = depth_ends(settings, counts);
         legend(ui, TREE_BOX_DARKEST as f32, [&first, &deepest]);
     });
 }
 
-/// What the ends of the colours stand for.
+/// Labels of the ends of the colour scale.
 pub(in crate::app) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts) -> [String; 2] {
     let first = match settings.show {
         BoxDepths::Depths(first, _) => first,
@@ -143,10 +142,11 @@ pub(in crate::app) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts) ->
     ]
 }
 
-/// How the channel `cost` is shown.
+/// Settings of the `cost` channel.
 pub(in crate::app) fn heat_map(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let mut is_shown = state.picture.channel == Channel::Cost;
-    let tip = "Nodes and triangles that the shadow rays of each pixel visit, as colours: the channel cost";
+    let tip = "Shows the channel cost: nodes and triangles that the shadow rays of each pixel visit, as \
+               colours";
     Row::new("heat map", &["heat map"], tip).show(ui, edits, |ui| {
         let shown = ui.checkbox(&mut is_shown, "shown");
         if shown.on_hover_text("Shows the channel cost").changed() {
@@ -164,42 +164,42 @@ pub(in crate::app) fn heat_map(ui: &mut Ui, state: &mut State, facts: &Facts<'_>
     }
 }
 
-/// What the colours of the channel `cost` stand for.
+/// Meaning of the colours of the `cost` channel.
 pub(in crate::app) fn cost_words(count: CostCount) -> &'static str {
     match count {
-        CostCount::Both => "nodes and triangles a pixel",
-        CostCount::Nodes => "nodes a pixel",
-        CostCount::Triangles => "triangles a pixel",
+        CostCount::Both => "nodes and triangles per pixel",
+        CostCount::Nodes => "nodes per pixel",
+        CostCount::Triangles => "triangles per pixel",
     }
 }
 
-/// What the ends of those colours stand for.
+/// Labels of the ends of the `cost` colours.
 pub(in crate::app) fn cost_ends(found: CostRange) -> [String; 2] {
     ["0".into(), format!("{} or more", grouped(found.range as u64))]
 }
 
-/// What the trees are like.
+/// Statistics of all BVHs.
 fn of_all(ui: &mut Ui, figures: &TreeFigures, edits: &mut Edits) {
     let mut row = |name: &str, tip: &str, value: String| {
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
     };
     let nodes = compact(figures.nodes.into());
-    let tip = "Nodes that rays may visit, in the trees of all meshes, with the leaf cutoff of now";
+    let tip = "Nodes that rays can visit, in the BVHs of all meshes, with the current leaf cutoff";
     row("nodes", tip, nodes);
-    let tip = "Ranges of triangles that rays test as a whole";
+    let tip = "Leaves for rays: ranges of triangles that rays test as a whole";
     row("leaves", tip, compact(figures.leaves().into()));
-    let tip = "Levels of nodes of the deepest tree, and of the tree over the meshes (TLAS)";
+    let tip = "Levels of the deepest BVH of a mesh, and of the BVH over the meshes (TLAS)";
     let levels = format!("{} and {}", figures.depth, figures.tlas_depth);
     row("levels", tip, levels);
-    let tip = "Nodes that a ray through the scene's box is expected to visit, and triangles that it tests, by the \
-               surface area heuristic (MacDonald and Booth 1990)";
+    let tip = "Expected node visits and triangle tests of a ray through the scene's bounds, by the surface \
+               area heuristic (MacDonald and Booth 1990)";
     row("SAH cost", tip, significant(figures.sah_cost));
-    let tip = "Leaves at each depth, from 0 at the left";
+    let tip = "Number of leaves per depth, from 0 at the left";
     Row::new("by depth", &[], tip).show(ui, edits, |ui| {
         let what = |depth| format!("leaves at depth {depth}");
         histogram(ui, &figures.leaves_at_depth, TREE_BOX_DARKEST as f32, what);
     });
-    let tip = "Leaves of each number of triangles, from 1 at the left";
+    let tip = "Number of leaves per triangle count, from 1 at the left";
     let sizes = figures.leaves_of_size.get(1..).unwrap_or_default();
     Row::new("by size", &[], tip).show(ui, edits, |ui| {
         let what = |bar: usize| match bar {
@@ -210,7 +210,7 @@ fn of_all(ui: &mut Ui, figures: &TreeFigures, edits: &mut Edits) {
     });
 }
 
-/// The meshes by what they cost; a click selects one.
+/// List of meshes by cost. A click selects one.
 fn list(ui: &mut Ui, state: &mut State, figures: &TreeFigures) {
     let Some(stage) = &state.stage else { return };
     let nodes: Vec<_> = stage.scene.instances().map(|(node, _)| node).collect();
@@ -222,7 +222,7 @@ fn list(ui: &mut Ui, state: &mut State, figures: &TreeFigures) {
     let selected = state.inspect.selection.instances();
     let mut chosen = None;
     for (mesh, found) in meshes.iter().take(LISTED).filter(|_| meshes.len() > 1) {
-        // Figures of a scene that was replaced.
+        // The figures may belong to a scene that was replaced.
         let Some(&node) = nodes.get(*mesh) else {
             continue;
         };
@@ -230,8 +230,8 @@ fn list(ui: &mut Ui, state: &mut State, figures: &TreeFigures) {
         let text = format!("{}  {name}", significant(found.sah_share));
         let row = Button::selectable(selected.contains(&Some(*mesh)), text).truncate();
         let tip = format!(
-            "What the mesh adds to the cost of a ray through the scene. A ray through its own box costs {}. {} triangles, \
-             {} nodes, {} leaves, {} levels. A click selects it",
+            "SAH cost that the mesh adds to a ray through the scene. A ray through its own bounds costs {}. \
+             {} triangles, {} nodes, {} leaves, {} levels. A click selects it",
             significant(found.sah_cost),
             grouped(found.triangles.into()),
             grouped(found.nodes.into()),

@@ -1,4 +1,4 @@
-//! The transfer function of volumes.
+//! Transfer function of volumes.
 
 use crate::{
     app::{
@@ -16,11 +16,11 @@ use egui::Ui;
 
 pub(super) fn transfer(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let settings = &mut state.config.volumes;
-    let tip = "What values look like: they are densities, or say colour and opacity as in scans";
+    let tip = "Maps values to colour and opacity, for scans. With off, values are densities";
     Row::key("volumes.transfer", edits).show(ui, edits, |ui| {
         let choices = VolumeTransfer::ALL.map(|choice| (choice, choice.name().into(), tip));
         if let Some(chosen) = list(ui, "volume transfer", 0.0, settings.transfer, &choices) {
-            // Custom points begin as those that were shown.
+            // Custom points start from the shown ones.
             if chosen == VolumeTransfer::Custom && settings.points.is_empty() {
                 let gray = Volumes {
                     transfer: VolumeTransfer::Gray,
@@ -34,7 +34,7 @@ pub(super) fn transfer(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mu
     });
 }
 
-/// The control points, while they are in force.
+/// Control points, while they are in force.
 pub(super) fn points(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let settings = &mut state.config.volumes;
     if settings.transfer == VolumeTransfer::Custom {
@@ -43,7 +43,7 @@ pub(super) fn points(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
     }
 }
 
-/// The control points, a line each.
+/// Control points, one per line.
 fn lines(ui: &mut Ui, values: &mut Vec<f32>) {
     ui.vertical(|ui| {
         let mut removed = None;

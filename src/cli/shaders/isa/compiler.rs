@@ -1,6 +1,6 @@
-//! A driver's compiler through Vulkan: pipelines are made, and never run.
+//! Shader compiler of a Vulkan driver. Pipelines are created but never run.
 //!
-//! `VK_KHR_pipeline_executable_properties` tells what each became.
+//! `VK_KHR_pipeline_executable_properties` reports the result of each compilation.
 
 use crate::{Error, Result, cli::reflected::Bound};
 use ash::{Device, Entry, Instance, khr::pipeline_executable_properties as executables, vk};
@@ -10,33 +10,34 @@ use std::{
 };
 use wgpu::naga::{AddressSpace, ArraySize, GlobalVariable, ImageClass, Module, ShaderStage, TypeInner};
 
-/// Subgroup size of compute, where the driver has it: figures of several GPUs compare best at one size.
+/// Default compute subgroup size, if the driver supports it. Statistics of different GPUs are best compared
+/// at the same size.
 pub(super) const DEFAULT_SUBGROUP: u32 = 32;
 
 /// An open device.
 pub(super) struct Compiler {
-    /// Name of the GPU it compiles for.
+    /// Name of the GPU to compile for.
     pub(super) gpu: String,
-    /// "Mesa 25.0.7".
+    /// Driver, such as "Mesa 25.0.7".
     pub(super) driver: String,
     is_radv: bool,
-    /// Sizes that a compute pipeline may ask for; `None` where it may not.
+    /// Range of subgroup sizes that a compute pipeline may require; `None` if it cannot require any.
     subgroups: Option<[u32; 2]>,
     device: Device,
     executables: executables::Device,
-    /// The loader's library, which closes with it.
+    /// Vulkan loader library, which is unloaded when dropped.
     _entry: Entry,
 }
 
 /// Input of a pipeline.
 pub(super) struct Program<'a> {
     pub(super) module: &'a Module,
-    /// One of compute, or of vertices and fragments.
+    /// A compute stage, or a vertex stage with an optional fragment stage.
     pub(super) stages: Vec<Stage>,
     pub(super) bound: Bound<'a>,
     pub(super) inputs: Vec<wgpu::VertexAttribute>,
     pub(super) outputs: Vec<wgpu::TextureFormat>,
-    /// Subgroup size that compute requires; by default [`DEFAULT_SUBGROUP`] where the driver has it.
+    /// Required compute subgroup size. The default is [`DEFAULT_SUBGROUP`] if the driver supports it.
     pub(super) subgroup: Option<u32>,
 }
 
@@ -47,18 +48,18 @@ pub(super) struct Stage {
     pub(super) words: Vec<u32>,
 }
 
-/// Compiled stage.
+/// A compiled stage.
 #[derive(Debug)]
 pub(super) struct Executable {
     pub(super) stages: vk::ShaderStageFlags,
     pub(super) subgroup: u32,
-    /// By the driver's names.
+    /// Statistics by the driver's names.
     pub(super) statistics: BTreeMap<String, f64>,
-    /// AMD's, where the driver has a disassembler.
+    /// AMD assembly, if the driver has a disassembler.
     pub(super) assembly: Option<String>,
 }
 
-/// The device's part of [`ShaderStage`].
+/// Converts a [`ShaderStage`] to Vulkan flags.
 pub(super) fn stage_flags(stage: ShaderStage) -> vk::ShaderStageFlags {
     match stage {
         ShaderStage::Vertex => vk::ShaderStageFlags::VERTEX,
@@ -72,11 +73,11 @@ fn failed(what: &str) -> impl Fn(vk::Result) -> Error {
 }
 
 impl Compiler {
-    /// Opens the device whose name has `wanted` in it.
+    /// Opens the device whose name contains `wanted`.
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where there is none, or one that does not report what it compiles.
+    /// [`Error::Gpu`] if there is none, or if it does not report compilation results.
     pub(super) fn open(wanted: &str) -> Result<Self> {
         // SAFETY: the Vulkan loader is a well-known library whose initialisation has no preconditions.
         let entry = unsafe { Entry::load() }.map_err(|e| Error::Gpu(e.to_string()))?;
@@ -87,11 +88,11 @@ impl Compiler {
         // SAFETY: the structs are valid and live until the call returns.
         let instance = unsafe { entry.create_instance(&info, None) };
         let instance = instance.map_err(failed("the driver does not start"))?;
-        // SAFETY: the instance lives.
+        // SAFETY: the instance is alive.
         let devices = unsafe { instance.enumerate_physical_devices() };
         let devices = devices.map_err(failed("the driver lists no GPU"))?;
         let is_wanted = |device: &vk::PhysicalDevice| {
-            // SAFETY: the device is the instance's.
+            // SAFETY: the device belongs to the instance.
             let properties = unsafe { instance.get_physical_device_properties(*device) };
             text(&properties.device_name).contains(wanted) && properties.api_version >= vk::API_VERSION_1_3
         };
@@ -103,7 +104,7 @@ impl Compiler {
         let mut properties = vk::PhysicalDeviceProperties2::default()
             .push_next(&mut driver)
             .push_next(&mut sizes);
-        // SAFETY: the device is the instance's, and both structs extend the properties.
+        // SAFETY: the device belongs to the instance, and both structs extend the properties.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
         let name = text(&properties.properties.device_name);
         let forced = name
@@ -130,11 +131,12 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// [`Error::Gpu`] where the driver fails.
+    /// [`Error::Gpu`] if the driver fails.
     pub(super) fn compile(&self, program: &Program<'_>) -> Result<Vec<Executable>> {
         let pipeline = self.pipeline(program)?;
         let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
-        // SAFETY: the pipeline is the device's, and was made to tell what it became, as all below.
+        // SAFETY: the pipeline belongs to the device and was created with statistics capture, as for all
+        // calls below.
         let all = unsafe { self.executables.get_pipeline_executable_properties(&info) };
         let all = all.map_err(failed("executables"))?;
         let mut found = Vec::new();
@@ -153,12 +155,13 @@ impl Compiler {
                 assembly: self.assembly(&info)?,
             });
         }
-        // SAFETY: it was made above, and nothing runs it.
+        // SAFETY: it was created above, and nothing runs it.
         unsafe { self.device.destroy_pipeline(pipeline, None) };
         Ok(found)
     }
 
-    /// Layouts and modules stay until the process ends, which compiles each shader once.
+    /// Creates a pipeline. Layouts and modules are kept until the process ends, because it compiles each
+    /// shader once.
     fn pipeline(&self, program: &Program<'_>) -> Result<vk::Pipeline> {
         let layout = self.layout(program)?;
         let mut names = Vec::new();
@@ -180,7 +183,7 @@ impl Compiler {
         let mut stages = Vec::new();
         for (stage, name) in program.stages.iter().zip(&names) {
             let info = vk::ShaderModuleCreateInfo::default().code(&stage.words);
-            // SAFETY: naga has validated what the words are made of.
+            // SAFETY: the words come from a module that naga has validated.
             let module = unsafe { self.device.create_shader_module(&info, None) };
             stages.push(
                 vk::PipelineShaderStageCreateInfo::default()
@@ -204,7 +207,8 @@ impl Compiler {
                     .flags(flags)
                     .stage(stage)
                     .layout(layout);
-                // SAFETY: modules and layout are the device's; the layout has all that the shader binds.
+                // SAFETY: modules and layout belong to the device, and the layout has everything that the
+                // shader binds.
                 unsafe {
                     self.device
                         .create_compute_pipelines(vk::PipelineCache::null(), &[info], None)
@@ -216,7 +220,7 @@ impl Compiler {
         Ok(pipelines[0])
     }
 
-    /// A pipeline that draws triangles with a depth buffer.
+    /// Creates a pipeline that draws triangles with a depth buffer.
     fn draw(
         &self,
         program: &Program<'_>,
@@ -282,7 +286,7 @@ impl Compiler {
             .dynamic_state(&dynamic)
             .layout(layout)
             .push_next(&mut rendering);
-        // SAFETY: all states live until the call returns; the stages fit each other and the layout.
+        // SAFETY: all state structs live until the call returns. The stages match each other and the layout.
         unsafe {
             self.device
                 .create_graphics_pipelines(vk::PipelineCache::null(), &[info], None)
@@ -310,7 +314,7 @@ impl Compiler {
             sets.push(set.map_err(failed("bindings"))?);
         }
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
-        // SAFETY: the sets are the device's.
+        // SAFETY: the sets belong to the device.
         let layout = unsafe { self.device.create_pipeline_layout(&info, None) };
         layout.map_err(failed("layout"))
     }
@@ -319,7 +323,8 @@ impl Compiler {
         if !self.is_radv {
             return Ok(None);
         }
-        // SAFETY: the pipeline was made to keep its texts; without pointers the driver tells their lengths.
+        // SAFETY: the pipeline was created with capture of internal representations. Without pointers the
+        // driver returns the text lengths.
         let texts = unsafe {
             self.executables
                 .get_pipeline_executable_internal_representations(info)
@@ -334,7 +339,7 @@ impl Compiler {
             .executables
             .fp()
             .get_pipeline_executable_internal_representations_khr;
-        // SAFETY: there are `count` structs, each with as many bytes at its pointer as it says.
+        // SAFETY: there are `count` structs, each with a pointer to as many bytes as it states.
         let result = unsafe { read(self.device.handle(), info, &mut count, texts.as_mut_ptr()) };
         result.result().map_err(failed("assembly"))?;
         let is_assembly =
@@ -347,9 +352,9 @@ impl Compiler {
     }
 }
 
-/// Opens a device with all features, and robust buffers as wgpu has them.
+/// Opens a device with all features, and with robust buffer access like wgpu.
 fn open_device(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Device> {
-    // SAFETY: the device is the instance's.
+    // SAFETY: the device belongs to the instance.
     let extensions = unsafe { instance.enumerate_device_extension_properties(physical) };
     let extensions = extensions.map_err(failed("extensions"))?;
     let has = |name: &CStr| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
@@ -380,7 +385,7 @@ fn open_device(instance: &Instance, physical: vk::PhysicalDevice) -> Result<Devi
         .enabled_extension_names(&names)
         .push_next(&mut features)
         .push_next(&mut robustness);
-    // SAFETY: the device says that it has these features and extensions, and every device has a queue of family 0.
+    // SAFETY: the device reports these features and extensions, and every device has a queue in family 0.
     let device = unsafe { instance.create_device(physical, &info, None) };
     device.map_err(failed("the driver opens no device"))
 }
@@ -431,12 +436,12 @@ fn color_format(format: wgpu::TextureFormat) -> vk::Format {
     }
 }
 
-/// "Mesa 25.0.7" of "Mesa 25.0.7-2~bpo12+1".
+/// Shortens a version, such as "Mesa 25.0.7-2~bpo12+1" to "Mesa 25.0.7".
 fn version(info: &str) -> String {
     info.split('-').next().unwrap_or_default().into()
 }
 
-/// A name of a fixed length.
+/// Converts a fixed-length, zero-terminated name.
 fn text(chars: &[c_char]) -> String {
     let bytes: &[u8] = bytemuck::cast_slice(chars);
     let name = CStr::from_bytes_until_nul(bytes).unwrap_or_default();
@@ -445,7 +450,7 @@ fn text(chars: &[c_char]) -> String {
 
 fn value(statistic: &vk::PipelineExecutableStatisticKHR<'_>) -> f64 {
     let value = &statistic.value;
-    // SAFETY: the format says which of them the driver wrote.
+    // SAFETY: the format states which variant the driver wrote.
     unsafe {
         match statistic.format {
             vk::PipelineExecutableStatisticFormatKHR::BOOL32 => f64::from(value.b32),

@@ -1,4 +1,4 @@
-//! Figures of entry points, and their table.
+//! Statistics of entry points, and their table.
 
 use super::{
     compiler::Executable,
@@ -7,7 +7,7 @@ use super::{
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// A driver's statistics by common names; its own are kept as `statistics`.
+/// Maps a driver's statistics to common names. Its own names are kept as `statistics`.
 pub(super) fn figures(gpu: &str, executable: &Executable) -> Value {
     let statistic = |names: &[&str]| {
         names
@@ -23,7 +23,7 @@ pub(super) fn figures(gpu: &str, executable: &Executable) -> Value {
                 .and_then(|r| rdna_waves(gpu, r, lanes))
                 .map_or(told, |most| most.min(told))
         });
-    // AMD's is of a subgroup, the others' of a thread.
+    // AMD reports scratch memory per subgroup, the others per thread.
     let scratch = statistic(&["Scratch size"])
         .map(|bytes| bytes / lanes)
         .or_else(|| statistic(&["Scratch", "SLM size"]));
@@ -45,8 +45,8 @@ pub(super) fn figures(gpu: &str, executable: &Executable) -> Value {
     })
 }
 
-/// Waves of a SIMD of AMD's that so many registers leave room for; `None` before RDNA, and for other GPUs. Mesa's own figure
-/// is for waves of 32 lanes and has no limit.
+/// Returns the occupancy of an AMD SIMD in waves for this number of registers; `None` before RDNA and for
+/// other GPUs. Mesa's own statistic assumes waves of 32 lanes and has no upper limit.
 fn rdna_waves(gpu: &str, registers: f64, lanes: f64) -> Option<f64> {
     let has = |names: &[&str]| names.iter().any(|name| gpu.contains(name));
     if !has(&["RADV"])
@@ -56,7 +56,7 @@ fn rdna_waves(gpu: &str, registers: f64, lanes: f64) -> Option<f64> {
     {
         return None;
     }
-    // Registers of 32 lanes, and waves at most: ac_gpu_info.c of Mesa.
+    // Number of registers of 32 lanes, and the maximum number of waves, from ac_gpu_info.c of Mesa.
     let (file, most) = if has(&["NAVI10", "NAVI12", "NAVI14", "GFX101"]) {
         (1024.0, 20.0_f64)
     } else if has(&[
@@ -75,7 +75,8 @@ fn rdna_waves(gpu: &str, registers: f64, lanes: f64) -> Option<f64> {
     Some((file * 32.0 / lanes / registers.max(1.0)).floor().min(most))
 }
 
-/// Makes the report. Drops a second row that equals the first, and constants of entry points with one row.
+/// Builds the report. Drops a second row that equals the first, and the constants of entry points with one
+/// row.
 pub(super) fn report(opened: &Value, mut rows: Vec<Value>) -> Value {
     const FIGURES: [&str; 8] = [
         "file",
@@ -101,7 +102,7 @@ pub(super) fn report(opened: &Value, mut rows: Vec<Value>) -> Value {
     json!({"gpu": opened["gpu"], "driver": opened["driver"], "entry_points": rows})
 }
 
-/// The table of a report.
+/// Formats the table of a report.
 pub(super) fn table(report: &Value) -> String {
     let rows = report["entry_points"].as_array().map_or(&[][..], Vec::as_slice);
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
-//! Compilers of GPUs that need not be there: Mesa's drivers.
+//! Mesa's drivers, as compilers for GPUs that are not installed.
 //!
-//! RADV opens a device without hardware where `RADV_FORCE_FAMILY` names one. The others, and RADV of Mesa 26, want
-//! mesa-drm-shim in front of them, which pretends to be the kernel's part of the driver.
+//! RADV opens a device without hardware if `RADV_FORCE_FAMILY` names one. The other drivers, and RADV of Mesa
+//! 26, need mesa-drm-shim, which emulates the kernel driver.
 
 use crate::Error;
 use std::{
@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 
-/// A family of GPUs that one driver compiles for.
+/// Family of GPUs that one driver compiles for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
     Amd,
@@ -29,7 +29,7 @@ pub(super) struct Target {
     chips: Vec<String>,
 }
 
-/// Names of AMD's chips that differ between versions of Mesa.
+/// Names of AMD chips that differ between versions of Mesa.
 const AMD_CHIPS: &[[&str; 2]] = &[
     ["navi10", "gfx1010"],
     ["navi21", "gfx1030"],
@@ -41,7 +41,7 @@ const AMD_CHIPS: &[[&str; 2]] = &[
     ["navi33", "gfx1102"],
 ];
 
-/// A driver's file and the chip that it knows.
+/// A driver's files, with the name of the chip that it knows.
 #[derive(Debug)]
 pub(super) struct Driver {
     family: Family,
@@ -53,7 +53,7 @@ pub(super) struct Driver {
 }
 
 impl Target {
-    /// `m1`, `adreno750`, `turing`, `ampere`; all else is a chip of AMD's.
+    /// Parses a name: `m1`, `adreno750`, `turing`, `ampere`, or otherwise the name of an AMD chip.
     pub(super) fn new(name: &str) -> Self {
         let name = &*name.to_lowercase();
         let (family, chips) = match name {
@@ -72,7 +72,8 @@ impl Target {
         }
     }
 
-    /// Candidate drivers, best first: those beside the one that is chosen, then those of the system.
+    /// Returns candidate drivers, best first. Drivers beside the one selected by environment variables
+    /// precede those of the system.
     pub(super) fn drivers(&self) -> Vec<Driver> {
         let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].map(env::var_os);
         let files: Vec<_> = chosen.iter().flatten().flat_map(env::split_paths).collect();
@@ -87,7 +88,7 @@ impl Target {
                 if !manifest.is_file() {
                     continue;
                 }
-                // ROOT/usr/share/vulkan/icd.d, or a folder of the system's.
+                // The folder is either ROOT/usr/share/vulkan/icd.d or one of the system's.
                 let unpacked = folder
                     .ancestors()
                     .nth(3)
@@ -105,7 +106,7 @@ impl Target {
         drivers
     }
 
-    /// No driver knows it; `last` is what the last one said.
+    /// Returns the error if no driver knows the GPU. `last` is the error of the last driver.
     pub(super) fn unknown(&self, last: Option<Error>) -> Error {
         let (name, driver) = (&self.name, self.family.driver());
         let why = match last {
@@ -121,7 +122,7 @@ impl Target {
     }
 }
 
-/// Names of a chip of AMD's, or of the largest one of an architecture.
+/// Returns the names of an AMD chip, or of the largest chip of an architecture.
 fn amd_chips(name: &str) -> Vec<&str> {
     let chip = match name {
         "rdna1" => "navi10",
@@ -149,7 +150,8 @@ impl Family {
         [format!("{driver}_icd.json"), format!("{driver}_icd.{ARCH}.json")]
     }
 
-    /// Its mesa-drm-shim, and the variable that names the chip to it. Apple's knows the M1 alone.
+    /// Returns the name of its mesa-drm-shim, and the variable that selects the chip. Apple's only supports
+    /// the M1.
     fn shim(self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::Amd => ("amdgpu", Some("AMDGPU_GPU_ID")),
@@ -161,7 +163,7 @@ impl Family {
 }
 
 impl Driver {
-    /// Part of the device's name, by which it is told from real GPUs beside it.
+    /// Returns a part of the device's name that distinguishes it from installed GPUs.
     pub(super) fn gpu_name(&self) -> String {
         match self.family {
             Family::Amd => self.chip.to_uppercase(),
@@ -171,13 +173,14 @@ impl Driver {
         }
     }
 
-    /// A command that runs `program` with this driver alone.
+    /// Creates a command that runs `program` with only this driver.
     pub(super) fn command(&self, program: &Path) -> Command {
         let (shim, variable) = self.family.shim();
         let shim = self.libraries.join(format!("lib{shim}_noop_drm_shim.so"));
         let has_shim = shim.is_file();
         let mut command = match self.interpreter() {
-            // Libraries of a newer system come with its C library, which only its own interpreter loads.
+            // Libraries of a newer system need that system's C library, which only its own dynamic linker can
+            // load.
             Some(interpreter) => {
                 let mut command = Command::new(interpreter);
                 command.arg("--library-path").arg(&self.libraries);
@@ -214,7 +217,7 @@ impl Driver {
             .env("VK_ICD_FILENAMES", &self.manifest)
             // Forces compilation.
             .env("MESA_SHADER_CACHE_DISABLE", "true")
-            // A layer of Mesa's looks for screens.
+            // Disables a Mesa layer that looks for displays.
             .env("NODEVICE_SELECT", "1");
         command
     }
@@ -242,7 +245,7 @@ mod tests {
         assert_eq!(chips("gfx1201"), chips("rdna4"));
         assert_eq!(chips("adreno750"), ["750"]);
         assert_eq!(Target::new("m1").family, Family::Apple);
-        // No chip is meant by none.
+        // An empty name matches no chip.
         assert_eq!(chips(""), [""]);
     }
 }

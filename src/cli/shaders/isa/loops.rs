@@ -1,13 +1,13 @@
-//! Loops of a kernel in AMD's assembly, as Mesa prints it.
+//! Loops of a kernel in AMD assembly, in the format of Mesa.
 
 use serde_json::{Value, json};
 
 /// A loop.
 #[derive(Debug, PartialEq)]
 pub(super) struct Loop {
-    /// Instructions, without those of loops within it.
+    /// Instructions, without those of nested loops.
     pub(super) instructions: usize,
-    /// Loops within it, in the order of the text.
+    /// Nested loops, in source order.
     pub(super) within: Vec<Loop>,
 }
 
@@ -20,7 +20,8 @@ impl Loop {
     }
 }
 
-/// "61 (312, 123)": instructions of a loop, without and in brackets those of loops within it. `loops` are of [`Loop::json`].
+/// Formats loops, such as "61 (312, 123)": the instructions of a loop, followed by those of its nested loops
+/// in brackets. `loops` comes from [`Loop::json`].
 pub(super) fn text(loops: &Value) -> String {
     let text = |one: &Value| {
         let within = text(&one["loops"]);
@@ -33,17 +34,17 @@ pub(super) fn text(loops: &Value) -> String {
     all.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// A run of instructions that is entered at its label alone.
+/// A basic block, entered only at its label.
 struct Block<'a> {
     label: &'a str,
     instructions: usize,
     targets: Vec<&'a str>,
 }
 
-/// The outermost loops. A loop is a jump back and all blocks from its target to it.
+/// Finds the outermost loops. A loop consists of a backward jump and all blocks from its target to it.
 pub(super) fn loops(assembly: &str) -> Vec<Loop> {
     let blocks = blocks(assembly);
-    // The last block of each loop, by its first.
+    // Last block of each loop, indexed by its first block.
     let mut ends: Vec<Option<usize>> = vec![None; blocks.len()];
     for (index, block) in blocks.iter().enumerate() {
         for target in &block.targets {
@@ -62,7 +63,7 @@ pub(super) fn loops(assembly: &str) -> Vec<Loop> {
     nested(&blocks, &ends, 0, blocks.len()).1
 }
 
-/// Instructions of the blocks from `first` to before `end` that are in no loop, and the loops.
+/// Returns the instructions of the blocks `first..end` that are in no loop, and the loops.
 fn nested(blocks: &[Block<'_>], ends: &[Option<usize>], first: usize, end: usize) -> (usize, Vec<Loop>) {
     let (mut instructions, mut loops) = (0, Vec::new());
     let mut index = first;
@@ -85,7 +86,8 @@ fn nested(blocks: &[Block<'_>], ends: &[Option<usize>], first: usize, end: usize
     (instructions, loops)
 }
 
-/// Labels stand at the beginnings of lines, instructions behind a tab, their encoding behind a semicolon.
+/// Parses the blocks. Labels start at the beginning of a line, instructions follow a tab, and their encoding
+/// follows a semicolon.
 fn blocks(assembly: &str) -> Vec<Block<'_>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     for line in assembly.lines() {

@@ -1,4 +1,4 @@
-//! `canopy shaders --isa`: entry points as a GPU's compiler makes them, without the GPU.
+//! `canopy shaders --isa`: compiles entry points with a GPU's shader compiler, without the GPU.
 
 mod compiler;
 mod figures;
@@ -29,11 +29,12 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use wgpu::naga::{EntryPoint, Override, ScalarKind, ShaderStage, TypeInner};
 
-/// Compiles what `args` name, and prints a row for each.
+/// Compiles the shaders that `args` name, and prints a row for each.
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] where no driver compiles for the GPU or nothing has such a name, [`Error::Gpu`] where a driver fails.
+/// [`Error::NotFound`] if no driver compiles for the GPU or no shader matches, [`Error::Gpu`] if a driver
+/// fails.
 pub(super) fn run(args: &ShadersArgs) -> Result<()> {
     let role = Role::of_process()?;
     if let Some(Role::Probe { gpu }) = &role {
@@ -82,13 +83,15 @@ pub(super) fn run(args: &ShadersArgs) -> Result<()> {
 /// A pipeline to compile.
 struct Job<'a> {
     shader: &'a Reflected,
-    /// Indices of its entry points: one of compute, or of vertices and fragments.
+    /// Indices of its entry points: a compute entry point, or a vertex entry point with an optional fragment
+    /// entry point.
     entries: Vec<usize>,
-    /// Indices of those that get rows: a vertex entry point has one with the first fragment entry point that it feeds.
+    /// Indices of the entry points that get rows. A vertex entry point gets a row with the first fragment
+    /// entry point that it feeds.
     rows: Vec<usize>,
 }
 
-/// Pipelines of a shader that have one of the names.
+/// Returns the pipelines of a shader that match one of the names.
 fn jobs<'a>(shader: &'a Reflected, names: &[String]) -> Result<Vec<Job<'a>>> {
     let mut jobs = Vec::new();
     let mut vertices = BTreeSet::new();
@@ -113,7 +116,7 @@ fn jobs<'a>(shader: &'a Reflected, names: &[String]) -> Result<Vec<Job<'a>>> {
     Ok(jobs)
 }
 
-/// Prints what the driver calls the GPU and itself.
+/// Prints the driver's names of the GPU and of itself.
 fn probe(gpu: &str) -> Result<()> {
     let compiler = Compiler::open(gpu)?;
     print_line(&json!({"gpu": compiler.gpu, "driver": compiler.driver}))
@@ -169,7 +172,8 @@ impl Job<'_> {
         format!("{} {}", self.shader.path, entries.join(" "))
     }
 
-    /// Values of overrides: those given, and `switches` for other `bool`s. Numbers keep their defaults.
+    /// Returns the values of overrides: the given ones, and `switches` for all other `bool`s. Numbers keep
+    /// their defaults.
     fn constants(&self, args: &IsaArgs, switches: f64) -> Constants {
         let module = &self.shader.module;
         let value = |constant: &Override| {
@@ -178,7 +182,7 @@ impl Job<'_> {
             let value = match (given, &module.types[constant.ty].inner) {
                 (Some((_, given)), _) => *given,
                 (None, TypeInner::Scalar(scalar)) if scalar.kind == ScalarKind::Bool => switches,
-                // Memory for the groups of the smallest subgroups.
+                // Sizes workgroup memory for the smallest subgroups.
                 _ if name == "LEAST_SUBGROUP" => args.subgroup.unwrap_or(DEFAULT_SUBGROUP).into(),
                 _ => return None,
             };
@@ -191,7 +195,7 @@ impl Job<'_> {
             .collect()
     }
 
-    /// Rows of its stages.
+    /// Compiles the pipeline and returns the rows of its stages.
     fn compile(&self, compiler: &Compiler, subgroup: Option<u32>, words: &[Vec<u32>]) -> Result<Vec<Value>> {
         let stages = self.entry_points().zip(words).map(|(entry, words)| Stage {
             stage: entry.stage,

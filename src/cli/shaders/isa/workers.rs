@@ -1,4 +1,5 @@
-//! Processes that compile, a driver in each: it is chosen by variables of the environment, may crash, and uses one core.
+//! Worker processes that compile. Each loads one driver, because environment variables select the driver, it
+//! may crash, and it uses one core.
 
 use super::gpus::Driver;
 use crate::{Error, Result};
@@ -11,32 +12,32 @@ use std::{
     time::Duration,
 };
 
-/// The longest that a driver may say nothing.
+/// Maximum time without output from a driver.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Processes that compile.
+/// Worker processes.
 pub(super) struct Workers {
-    /// Each with what it writes to standard error.
+    /// Processes, each with the thread that reads its standard error.
     children: Vec<(Child, Option<JoinHandle<String>>)>,
     lines: mpsc::Receiver<(usize, Option<Value>)>,
 }
 
-/// Variable that gives a process its [`Role`].
+/// Environment variable that passes a process its [`Role`].
 const ROLE: &str = "CANOPY_ISA_ROLE";
 
-/// Work of a process that another one has started.
+/// Task of a worker process.
 #[derive(Debug)]
 pub(super) enum Role {
-    /// Open the device whose name has `gpu` in it.
+    /// Open the device whose name contains `gpu`.
     Probe {
-        /// Part of a name.
+        /// Part of the device name.
         gpu: String,
     },
-    /// Compile with that device every `count`-th file, from that at `index`.
+    /// Compile every `count`-th file with that device, starting at `index`.
     Part {
-        /// Part of a name.
+        /// Part of the device name.
         gpu: String,
-        /// First file.
+        /// Index of the first file.
         index: usize,
         /// Number of processes.
         count: usize,
@@ -44,7 +45,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// The role of this process; `None` for one that a user has started.
+    /// Returns the role of this process; `None` if the user started it.
     pub(super) fn of_process() -> Result<Option<Self>> {
         let Some(text) = std::env::var_os(ROLE) else {
             return Ok(None);
@@ -68,14 +69,14 @@ impl Role {
 }
 
 impl Workers {
-    /// Names of the GPU and the driver.
+    /// Returns the names of the GPU and the driver.
     pub(super) fn probe(driver: &Driver) -> Result<Value> {
         let told = Self::start(driver, 1, 0)?.collect()?;
         let first = told.into_iter().next();
         first.ok_or_else(|| Error::Gpu("the driver said nothing".into()))
     }
 
-    /// Rows of all files, compiled in as many processes as there are cores.
+    /// Compiles all files in as many processes as there are cores, and returns their rows.
     pub(super) fn compile(driver: &Driver, files: usize) -> Result<Vec<Value>> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = cores.min(files).max(1);
@@ -87,7 +88,8 @@ impl Workers {
         Ok(told)
     }
 
-    /// Starts this program with the arguments that it has, in `processes` roles of `count` parts.
+    /// Starts this program with the same arguments in `processes` worker processes, each with a role among
+    /// `count` parts.
     fn start(driver: &Driver, processes: usize, count: usize) -> Result<Self> {
         let program = std::env::current_exe().map_err(|e| Error::io("canopy", e))?;
         let (sender, lines) = mpsc::channel();
@@ -105,7 +107,7 @@ impl Workers {
                 .stderr(Stdio::piped());
             let mut child = command.spawn().map_err(|e| Error::io(&program, e))?;
             let (output, errors) = (child.stdout.take(), child.stderr.take());
-            // Read at the same time: a full pipe stops who writes to it.
+            // Read concurrently, because a process blocks when it writes to a full pipe.
             let said = std::thread::spawn(move || {
                 let mut said = Vec::new();
                 errors.map(|mut errors| errors.read_to_end(&mut said));
@@ -117,7 +119,7 @@ impl Workers {
                 let lines = output
                     .into_iter()
                     .flat_map(|output| BufReader::new(output).lines());
-                // Drivers write lines of their own.
+                // Skips lines that drivers print themselves.
                 let values = lines
                     .map_while(std::result::Result::ok)
                     .filter_map(|line| serde_json::from_str(&line).ok());
@@ -132,7 +134,7 @@ impl Workers {
         Ok(workers)
     }
 
-    /// All rows that the processes print.
+    /// Returns all rows that the processes print.
     fn collect(&mut self) -> Result<Vec<Value>> {
         let mut told = Vec::new();
         let mut compiles: Vec<Option<String>> = vec![None; self.children.len()];
@@ -155,7 +157,7 @@ impl Workers {
         Ok(told)
     }
 
-    /// Waits for a process that writes no more.
+    /// Waits for a process that has closed its output.
     fn end(&mut self, index: usize, compiles: Option<String>) -> Result<()> {
         let (child, said) = &mut self.children[index];
         let status = child.wait().map_err(|e| Error::io("canopy", e))?;

@@ -1,14 +1,14 @@
-// bounds: the box around the centroids of each mesh's triangles, the box of each mesh, and the scene's.
+// bounds: computes the bounds of each mesh's triangle centroids, the box of each mesh, and the scene's box.
 //
 // in   positions, indices, triangle_info, items
-// out  mesh_bounds: twelve words a mesh and six for the scene, in groups of three for a lower corner
-//      (complemented) and three for an upper one, as ordered integers, cleared to 0 before: 0 is the identity of
-//      both, because both are reduced by max
-// A thread reduces `params.bounds_run` triangles: every BOUNDS_THREADS-th, so that threads read side by side, or
-// where meshes are small a run, which meets few of them (accel::tree). Its result for the workgroup's first mesh
-// meets those of the other threads in shared memory; results for further meshes it adds itself. Threads of
-// different workgroups meet only in atomicMax, whose result no order changes, and which is left out where it
-// would change nothing; the next dispatch reads it.
+// out  mesh_bounds: twelve words per mesh and six for the scene, in groups of three for a lower corner (complemented)
+//      and three for an upper one, as ordered integers. Must be cleared to 0, which is the identity of both, because
+//      both are reduced by max.
+// A thread reduces `params.bounds_run` triangles, usually every BOUNDS_THREADS-th, so that neighbouring threads read
+// neighbouring triangles. If meshes are small, it reduces a contiguous run instead, which meets fewer meshes
+// (accel::tree). Its result for the workgroup's first mesh is reduced in shared memory. Results for other meshes go
+// directly to global memory. Different workgroups communicate only through atomicMax, whose result does not depend on
+// the order. It is skipped if it would change nothing. The next dispatch reads the result.
 #import "bvh/dispatch.wgsl"
 #import "bvh/build/items.wgsl"
 
@@ -16,7 +16,7 @@
 
 var<workgroup> shared_words: array<u32, BOUNDS_THREADS * BOUNDS_WORDS>;
 
-// Monotonic from floats to integers, above 0 for every finite float.
+// Maps floats to integers in the same order. Every finite float maps to a number above 0.
 fn ordered(x: vec3f) -> vec3u {
     let bits = bitcast<vec3u>(x);
     return select(bits | vec3u(0x80000000u), ~bits, (bits & vec3u(0x80000000u)) != vec3u(0u));
@@ -28,7 +28,7 @@ fn raise(word: u32, value: u32) {
     }
 }
 
-// Adds one word of a mesh's bounds; its box is part of the scene's.
+// Reduces one word of a mesh's bounds. The mesh's box also counts towards the scene's box.
 fn add(mesh: u32, word: u32, value: u32) {
     raise(BOUNDS_WORDS * mesh + word, value);
     if word >= BOUNDS_BOX {

@@ -1,12 +1,11 @@
-// cost: the expected cost of rays: the sum of the surface areas of all binary nodes of more leaves than the cutoff,
-// those of the TLAS among them, and the area of the root. Their quotient is the number of binary nodes that a
-// ray through the root's box is expected to visit (MacDonald and Booth 1990).
+// cost: computes the expected cost of rays as two sums of surface areas (MacDonald and Booth 1990).
 //
-// in   node_areas; negative where no node lies
-// out  partials[i] of each thread; result: the sum, the root's area
-// cost_nodes has COST_BLOCK² threads, of which each adds up every (COST_BLOCK²)th node; cost_total adds those
-// sums in one workgroup. Both in a fixed order, so that the same tree gives the same bits; between the two lies
-// the dispatch boundary.
+// in   node_areas: negative for unused slots
+// out  partials[i]: the sum of thread i; result: the total area of all binary nodes with more leaves than the cutoff,
+//      including those of the TLAS, and the area of the root
+// The quotient of both results is the number of binary nodes that a ray through the root's box is expected to visit.
+// cost_nodes has COST_BLOCK² threads, and each sums every (COST_BLOCK²)th node. cost_total reduces those sums in one
+// workgroup. Both sum in a fixed order, so that the same tree gives the same bits. The dispatch boundary orders them.
 #import "bvh/tree.wgsl"
 
 @group(0) @binding(0) var<storage, read_write> partials: array<f32>;
@@ -45,7 +44,7 @@ fn cost_total(@builtin(local_invocation_index) thread: u32) {
         sum += sums[i];
     }
     result[0] = sum;
-    // One mesh needs no TLAS: its own root is the scene's.
+    // The TLAS of a single mesh has no nodes, so the mesh's root is the root of the scene.
     var root = 0.0;
     if tree.mesh_count > 0u {
         root = node_area(select(0u, tree.triangle_count, tree.mesh_count > 1u));

@@ -1,14 +1,14 @@
-// hierarchy: from sorted items to leaves, and to all nodes within an aligned block of ITEMS: the radix tree over each
-// mesh's codes, and over the meshes (bvh/build/radix_tree.wgsl), as nodes of four children (bvh/node.wgsl). Nearly all
-// nodes lie in a block; hierarchy_across.wgsl makes the others.
+// hierarchy: builds leaves and all nodes within an aligned block of ITEMS sorted items.
 //
 // in   positions, indices, triangle_info, order, code_words; leaf_rows of meshes (tlas_leaves.wgsl)
-// out  leaf_rows of triangles; nodes[i] and their area for every binary node i within a block that has more leaves
-//      than the cutoff; the area −1 for all others; the pyramid's levels from PYRAMID_FIRST_LEVEL on; the nodes that
-//      reach beyond their block, in no order
-// A workgroup per block, whose threads have two neighbouring items each, and so two binary nodes. They meet in
-// workgroup memory, and in the block's own leaf_rows behind a storage barrier. Most binary nodes have too few leaves to
-// become nodes: the others are listed first, so that threads side by side make one each.
+// out  leaf_rows of triangles; nodes[i] and its area for every binary node i within a block that has more leaves than
+//      the cutoff; the area −1 for all others; the pyramid levels from PYRAMID_FIRST_LEVEL on; the list of nodes that
+//      reach beyond their block, unordered
+// The nodes are those of the radix tree over each mesh's codes and over the meshes (bvh/build/radix_tree.wgsl),
+// collapsed to four children (bvh/node.wgsl). Nearly all lie within a block. hierarchy_across.wgsl makes the others.
+// One workgroup per block. Each thread has two neighbouring items, and so two binary nodes. Threads communicate through
+// workgroup memory, and through the block's own leaf_rows behind a storage barrier. Most binary nodes have too few
+// leaves to become nodes. The others are compacted into a list first, so that each thread makes one of them.
 #import "bvh/dispatch.wgsl"
 #import "bvh/leaf.wgsl"
 #import "bvh/build/pyramid_levels.wgsl"
@@ -18,19 +18,19 @@
 #array write 0 1 leaf_rows: vec4u
 #array write 0 2 node_rows: vec4u
 
-// Threads of a block: half as many as its items. More than BLOCK / 2 only where there is one block, for which the other
+// Threads per block, half the number of items. More than BLOCK / 2 only if there is a single block, for which the other
 // kernels have nothing to do.
 override HIERARCHY_THREADS: u32 = BLOCK / 2u;
 override ITEMS: u32 = 2u * HIERARCHY_THREADS;
 override CODES_HERE: u32 = ITEMS + 2u;
 override WORDS_HERE: u32 = 6u * (ITEMS - 2u);
 
-// The codes of the block, with the neighbour on either side.
+// Codes of the block, with one neighbour on either side.
 var<workgroup> codes_here: array<vec2u, CODES_HERE>;
-// The block's pyramid, without the leaves and without its tip. With the codes this fills the 16 KiB that every device
-// has, for BLOCK items.
+// Pyramid of the block, without the leaves and without the top. For BLOCK items, it fills the 16 KiB of workgroup
+// memory that every device has, together with the codes.
 var<workgroup> boxes_here: array<f32, WORDS_HERE>;
-// How many nodes reach beyond the block, and how many are made here.
+// Number of nodes that reach beyond the block, and of nodes that this block makes.
 var<workgroup> across_here: atomic<u32>;
 var<workgroup> made_here: atomic<u32>;
 
@@ -45,7 +45,7 @@ fn leaf_box_here(leaf: u32) -> Box {
     return leaf_box(leaf_rows_array[row], leaf_rows_array[row + 1u], leaf_rows_array[row + 2u]);
 }
 
-// First word of a box in `boxes_here`.
+// Returns the first word of a box in `boxes_here`.
 fn word_here(level: u32, index: u32) -> u32 {
     return 6u * (ITEMS - ((2u * ITEMS) >> level) + index);
 }
@@ -113,7 +113,7 @@ fn hierarchy(
         workgroupBarrier();
         if thread < (ITEMS >> level) {
             let b = box_union(box_here(level - 1u, 2u * thread), box_here(level - 1u, 2u * thread + 1u));
-            // No node within the block has a child of the whole of it.
+            // The top box is not stored, because no node within the block has a child that spans the whole block.
             if (ITEMS >> level) > 1u {
                 keep_here(level, thread, b);
             }
@@ -134,14 +134,15 @@ fn hierarchy(
             let first = i32(span.first);
             let last = first + i32(span.count) - 1;
             if i32(k) < last {
-                // As far as one beyond the block: a node that reaches so far may reach further.
+                // Search one position beyond the block. A node that reaches that far may reach further.
                 let from_here = max(first, i32(block_first) - 1);
                 let to_here = min(last, i32(block_first + ITEMS));
                 let range = node_range(i32(k), from_here, to_here);
                 if i32(range.x) < i32(block_first) || range.y >= block_first + ITEMS {
                     scratch[params.list_word + block_first + atomicAdd(&across_here, 1u)] = k;
                 } else if node_is_made(range, meshes[half]) {
-                    // From the other end of the list: each position is at most in one of them.
+                    // Fill the list from its other end. Each position is in at most one of the two lists, so they
+                    // cannot collide.
                     let place = ITEMS - 1u - atomicAdd(&made_here, 1u);
                     let here = range - block_first;
                     scratch[params.list_word + block_first + place] = here.x | (here.y << 10u) | ((k - range.x) << 20u);

@@ -1,9 +1,9 @@
-// hierarchy_across: the nodes that reach beyond the block of hierarchy.wgsl that has their number.
+// hierarchy_across: makes the nodes that reach beyond their block of hierarchy.wgsl.
 //
-// in   those nodes' positions, order, code_words, leaf_rows, the pyramid
-// out  nodes[i] and their area for those of more leaves than the cutoff
-// Of a block's BLOCK nodes a handful reach further. They wait for one load after another, so a thread for each is done
-// first, as long as there are threads to spare.
+// in   positions of those nodes, order, code_words, leaf_rows, the pyramid
+// out  nodes[i] and their area, for those with more leaves than the cutoff
+// A handful of a block's BLOCK nodes reach further. They are latency-bound, waiting for one load after another, so each
+// gets a thread of its own while there are enough threads.
 #import "bvh/dispatch.wgsl"
 #import "bvh/build/pyramid_levels.wgsl"
 #import "bvh/build/radix_tree.wgsl"

@@ -1,5 +1,5 @@
-// Which items a build sorts: all of them, or a list of those whose meshes have changed, ascending. The list
-// also names the leaf that the item sorted to position k becomes, because each mesh keeps its leaves.
+// Items of a build: all items, or an ascending list of the items whose meshes have changed. The list also gives the
+// leaf at sorted position k, because each mesh keeps its leaf range.
 #import "bvh/geometry.wgsl"
 
 @group(0) @binding(1) var<storage, read> items: array<u32>;

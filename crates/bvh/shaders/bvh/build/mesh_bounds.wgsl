@@ -1,4 +1,4 @@
-// Reads the boxes that bvh/build/bounds.wgsl writes; the includer declares `mesh_bounds: array<u32>`.
+// Readers of the boxes that bvh/build/bounds.wgsl writes. The includer declares `mesh_bounds: array<u32>`.
 
 fn mesh_bounds_at(word: u32) -> Box {
     return bounds_box(
@@ -7,12 +7,12 @@ fn mesh_bounds_at(word: u32) -> Box {
     );
 }
 
-// The box of the centroids of a mesh's triangles; for number `mesh_count`, that of the meshes.
+// Returns the bounds of the centroids of a mesh's triangles. For index `mesh_count`, returns the scene's box.
 fn mesh_bounds_centroids(mesh: u32) -> Box {
     return mesh_bounds_at(BOUNDS_WORDS * mesh);
 }
 
-// The box of a mesh.
+// Returns the box of a mesh.
 fn mesh_bounds_box(mesh: u32) -> Box {
     return mesh_bounds_at(BOUNDS_WORDS * mesh + BOUNDS_BOX);
 }

@@ -1,16 +1,16 @@
-// moments: what each node of a tree over triangles looks like from afar, for winding numbers (Barill et al. 2018, "Fast
-// Winding Numbers for Soups and Clouds", section 3, of the first order): the sum of its triangles' normals times
-// their areas, their area, and the sum of their centroids times their areas.
+// moments: computes the far-field moments of each node of a tree over triangles, for winding numbers.
 //
 // moments_leaves  in the tree (group 1); out moments: two rows for each leaf
-// moments_level   in moments; out moments: two rows for each eight of the level before
-// moments_nodes   in moments, the tree; out moments: two rows for each node, behind all levels
-// A thread for each pair of rows. A node's leaves are one range, whose sum is made of at most 14 of each level.
+// moments_level   in moments; out moments: two rows for each eight of the previous level
+// moments_nodes   in moments, the tree; out moments: two rows for each node, after all levels
+// First-order moments of Barill et al. 2018, "Fast Winding Numbers for Soups and Clouds", section 3: the sum of the
+// triangles' area-weighted normals, their area, and the sum of their area-weighted centroids.
+// One thread per pair of rows. A node's leaves are a contiguous range, summed from at most 14 rows of each level.
 #import "bvh/dispatch.wgsl"
 #import "bvh/tree_read.wgsl"
 
-// How many rows are made, and behind how many pairs of rows; for moments_level what it reads: behind how many pairs,
-// and how many of them.
+// Number of row pairs to write, and their offset in pairs. For moments_level also the offset and the number of pairs to
+// read.
 @group(0) @binding(0) var<uniform> level: vec4u;
 @group(0) @binding(1) var<storage, read_write> moments: array<vec4f>;
 
@@ -48,7 +48,7 @@ fn moments_leaves(
     var normal = 0.5 * cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
     let area = length(normal);
     var centroid = (triangle.v0 + triangle.v1 + triangle.v2) / 3.0;
-    // What no tree can hold lies at BOX_FAR.
+    // Triangles that no tree can hold are stored at BOX_FAR.
     if triangle.v0.x >= BOX_FAR {
         normal = vec3f(0.0);
         centroid = vec3f(0.0);
@@ -85,7 +85,7 @@ fn moments_nodes(
     }
     let node = tree_node(i);
     var count = level.x;
-    // Where no node lies, there may be anything.
+    // Unused slots may hold anything, so clamp the range.
     var end = min(node.ends.w, count);
     var begin = min(node.first, end);
     var first = 0u;

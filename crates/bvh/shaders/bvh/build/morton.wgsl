@@ -1,11 +1,11 @@
-// morton: a Morton code for each triangle (Karras 2012, section 4), of its centroid in its mesh's bounds:
-// `axis_bits` an axis, 10 or fewer, or 21. Meshes get theirs in tlas.wgsl.
+// morton: computes a Morton code for each triangle from its centroid in its mesh's bounds (Karras 2012, section 4).
 //
 // in   positions, indices, triangle_info, items, mesh_bounds (bounds.wgsl)
-// out  keys[k]: the key of item k in the first sort; with HAS_RECORDS codes[k]: the code, high word first (up to 30
-//      bits: the low word is 0), and the mesh
-// A workgroup encodes MORTON_RUN items for each of its threads, which stand side by side. An axis without extent
-// gives 0; a triangle that no tree can hold gets the last code.
+// out  keys[k]: the key of item k in the first sort; with HAS_RECORDS codes[k]: the code, high word first (the low word
+//      is 0 for up to 30 bits), and the mesh
+// Codes have `axis_bits` per axis, at most 10, or 21. tlas.wgsl computes the codes of meshes. A workgroup encodes
+// MORTON_RUN items per thread, and neighbouring threads encode neighbouring items. An axis without extent gives 0. A
+// triangle that no tree can hold gets the last code.
 #import "bvh/dispatch.wgsl"
 #import "bvh/build/items.wgsl"
 #import "bvh/morton_code.wgsl"

@@ -1,14 +1,14 @@
-// objects: boxes and balls of a caller's buffer as the corners that the tree's builder reads.
+// objects: converts boxes and balls in a caller's buffer to the triangle corners that the tree's builder reads.
 //
-// in   objects: object_boxes two rows a box, its lower corner and its upper one; object_balls a row a ball, its
-//      centre and its radius
-// out  positions: three corners for each object: of a box its lower, its upper and its lower one; of a ball those of
-//      the box around it, and its centre. What is no object, as a box whose lower corner is above its upper one,
-//      becomes no number, which no tree finds.
+// in   objects: for object_boxes two rows per box, its lower and upper corner; for object_balls one row per ball, its
+//      centre and radius
+// out  positions: three corners per object. A box has its lower, upper and lower corner. A ball has the lower and upper
+//      corner of its bounding box, and its centre. An invalid object, such as a box with its lower corner above its
+//      upper one, becomes NaN, which no query finds.
 // One thread per object.
 #import "bvh/dispatch.wgsl"
 
-// The number of objects.
+// Number of objects.
 @group(0) @binding(0) var<uniform> object_params: vec4u;
 @group(0) @binding(1) var<storage, read> objects: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> positions: array<u32>;

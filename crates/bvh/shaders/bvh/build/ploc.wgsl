@@ -1,36 +1,36 @@
-// ploc: binary trees of lower cost than radix trees: neighbours in Morton order are joined where the box around both
-// is smallest (parallel locally-ordered clustering, Meister and Bittner 2018; the distance is half the box's
-// perimeter, which has no products that a compiler may fuse, at no loss of quality).
+// ploc: builds binary trees of lower cost than radix trees by merging the neighbours with the smallest merged bounds.
 //
 // ploc_items     in   positions, indices, order, code_words, tlas
-// ploc_clusters  in   the clusters that the level before left
-//                out  what bvh/build/ploc_links.wgsl lists
-// Chunked, so that no workgroup waits for another: a workgroup joins PLOC_BLOCK neighbours to PLOC_LEFT or fewer in
-// workgroup memory, a dispatch a level; the workgroup of the last level joins all. A round joins all pairs of which
-// each is the other's nearest of its mesh, at most PLOC_RADIUS away. Of equal distances that of the least i XOR j
-// counts, so that neighbours in all-equal input meet in pairs, and the nearest pair of all is always joined. Should
-// a compiler round the two threads of a pair differently, a round may join none: the next one has no distances.
-// The left of two clusters is the one that comes first, so leaves change their order: ploc_leaves.wgsl.
+// ploc_clusters  in   the clusters that the previous level passed on
+//                out  the data listed in bvh/build/ploc_links.wgsl
+// Parallel locally-ordered clustering (Meister and Bittner 2018) in Morton order. The distance is half the size of the
+// merged box, which has no products that a compiler may fuse, at no loss of quality. The clustering is chunked, so that
+// no workgroup waits for another: a workgroup merges PLOC_BLOCK neighbours to PLOC_LEFT or fewer in workgroup memory,
+// with one dispatch per level. The workgroup of the last level merges all. A round merges all pairs that are mutual
+// nearest neighbours in the same mesh, at most PLOC_RADIUS apart. Ties go to the smallest i XOR j, so that neighbours
+// in all-equal input form pairs, and the nearest pair of all is always merged. If a compiler rounds differently in the
+// two threads of a pair, a round may merge none. The next round then ignores distances.
+// The left of two clusters is the one that comes first. Merging changes the order of leaves: see ploc_leaves.wgsl.
 //
-// A tree has at most PLOC_DEPTH levels: where a chunk would leave too few to those after it, distances no longer
-// count, and each round halves the clusters. A TLAS must not outgrow a ray's stack (bvh/bvh.wgsl).
+// A tree has at most PLOC_DEPTH levels. If a chunk would leave too few levels to later ones, it ignores distances, and
+// each round halves the clusters. The limit also keeps a TLAS within a ray's stack (bvh/bvh.wgsl).
 #import "bvh/dispatch.wgsl"
 #import "bvh/geometry.wgsl"
 #import "bvh/build/ploc_links.wgsl"
 #import "bvh/tree.wgsl"
 
 struct PlocLevel {
-    // What the level before left: how many chunks, the first slot, the first row of `ploc_rows`, and the first word
-    // of `scratch`, which says how many clusters each chunk left.
+    // Input: number of chunks of the previous level, offsets of its slots and of its rows in `ploc_rows`, and offset of
+    // the words in `scratch` that hold the cluster count of each chunk.
     chunks: u32,
     first_slot: u32,
     first_row: u32,
     first_word: u32,
-    // The same of what this level leaves.
+    // Output: the same offsets for the clusters that this level passes on.
     next_slot: u32,
     next_row: u32,
     next_word: u32,
-    // Rounds that the levels after this one need at least; 0 for the last level.
+    // Minimum number of rounds that later levels need, or 0 for the last level.
     rounds_after: u32,
 }
 
@@ -42,26 +42,26 @@ struct Cluster {
     bounds: Box,
     mesh: u32,
     leaves: u32,
-    // The slot of its node, or the position of its only leaf.
+    // Slot of its node, or the position of its only leaf.
     node: u32,
-    // The position of its first leaf.
+    // Position of its first leaf.
     first: u32,
     depth: u32,
 }
 
-// The chunk's inputs. Where two clusters are joined, the left one's entry holds both from then on. The right one's
-// mesh becomes PLOC_JOINED, its depth the leaves before it in the left one, which its `nearest` names.
+// Clusters of the chunk. When two are merged, the left entry becomes the merged cluster. In the right entry, the mesh
+// becomes PLOC_JOINED, the depth becomes the number of leaves of the left cluster, and `nearest` is the left entry.
 var<workgroup> boxes: array<f32, 6u * PLOC_BLOCK>;
 var<workgroup> meshes: array<u32, PLOC_BLOCK>;
 var<workgroup> leaves: array<u32, PLOC_BLOCK>;
 var<workgroup> nodes: array<u32, PLOC_BLOCK>;
 var<workgroup> firsts: array<u32, PLOC_BLOCK>;
 var<workgroup> depths: array<u32, PLOC_BLOCK>;
-// The nearest cluster of each; itself where there is none.
+// Nearest neighbour of each entry, or the entry itself if there is none.
 var<workgroup> nearest: array<u32, PLOC_BLOCK>;
-// The entries that are clusters still, in order.
+// Remaining entries, in order.
 var<workgroup> list: array<u32, PLOC_BLOCK>;
-// A bit for each of them.
+// Bit mask of the remaining entries.
 var<workgroup> remaining: array<atomic<u32>, PLOC_BLOCK / 32u>;
 var<workgroup> remaining_count: u32;
 var<workgroup> deepest: atomic<u32>;
@@ -91,7 +91,7 @@ fn kept(i: u32) -> Cluster {
     return Cluster(box_at(i), meshes[i], leaves[i], nodes[i], firsts[i], depths[i]);
 }
 
-// Clusters that remain before entry i.
+// Returns the number of remaining clusters before entry i.
 fn rank(i: u32) -> u32 {
     var count = 0u;
     for (var bit = 0u; bit < i; bit += 32u) {
@@ -109,12 +109,12 @@ fn remove(i: u32) {
     atomicAnd(&remaining[i / 32u], ~(1u << (i % 32u)));
 }
 
-// Whether the cluster is a whole mesh. Then it is done.
+// True if the cluster is a whole mesh. Then it needs no further merging.
 fn is_whole(cluster: Cluster) -> bool {
     return cluster.leaves == mesh_span(cluster.mesh).count;
 }
 
-// A whole mesh's root has the number of its first leaf, as right children have.
+// Marks a whole mesh. Its root has the index of its first leaf, like a right child.
 fn finish(cluster: Cluster) {
     if cluster.leaves > 1u {
         scratch[params.count_word + 2u * cluster.node] = cluster.leaves | PLOC_RIGHT;
@@ -122,7 +122,7 @@ fn finish(cluster: Cluster) {
     scratch[params.count_word + 2u * cluster.first] = PLOC_NONE;
 }
 
-// The nearest to the cluster that is number i of `count` in the list.
+// Returns the nearest neighbour of the cluster at index i of `count` in the list.
 fn find_nearest(i: u32, count: u32, by_distance: bool) -> u32 {
     let entry = list[i];
     let own = box_at(entry);
@@ -142,7 +142,7 @@ fn find_nearest(i: u32, count: u32, by_distance: bool) -> u32 {
     return list[best];
 }
 
-// Joins a cluster with its right partner, and stores the binary node of both.
+// Merges a cluster with its right partner, and stores their binary node.
 fn join(a: u32, b: u32) {
     let left = kept(a);
     let right = kept(b);
@@ -170,12 +170,12 @@ fn join(a: u32, b: u32) {
     }
 }
 
-// Rounds that halve `count` clusters until `goal` are left, and one more, because a mesh may begin at an odd number.
+// Returns the rounds that halve `count` clusters to at most `goal`, plus one because a mesh may begin at an odd index.
 fn halvings(count: u32, goal: u32) -> u32 {
     return 33u - countLeadingZeros((count - 1u) / goal);
 }
 
-// Takes a cluster as entry i of the chunk.
+// Adds a cluster as entry i of the chunk.
 fn bring(i: u32, cluster: Cluster) {
     keep(i, cluster);
     if is_whole(cluster) {
@@ -196,7 +196,7 @@ fn begin(thread: u32) {
     workgroupBarrier();
 }
 
-// Lists the clusters that remain, and returns how many.
+// Lists the remaining clusters, and returns their number.
 fn list_remaining(thread: u32) -> u32 {
     for (var i = thread; i < PLOC_BLOCK; i += PLOC_THREADS) {
         if remains(i) {
@@ -210,15 +210,15 @@ fn list_remaining(thread: u32) -> u32 {
     return workgroupUniformLoad(&remaining_count);
 }
 
-// Joins the chunk's clusters until few are left, and hands those to the next level. A folded dispatch has workgroups
-// without a chunk.
+// Merges the chunk's clusters until few are left, and passes those on to the next level. In a folded dispatch, some
+// workgroups have no chunk.
 fn join_chunk(thread: u32, chunk: u32, is_chunk: bool) {
     let is_last = level.rounds_after == 0u;
     let goal = select(PLOC_LEFT, 0u, is_last);
     workgroupBarrier();
     var count = list_remaining(thread);
     var count_before = PLOC_BLOCK + 1u;
-    // Of two rounds one joins a pair at least.
+    // At least every second round merges a pair, which bounds the loop.
     for (var round = 0u; round < 2u * PLOC_BLOCK; round++) {
         if count <= goal {
             break;
@@ -255,7 +255,7 @@ fn join_chunk(thread: u32, chunk: u32, is_chunk: bool) {
     }
 }
 
-// Says where the input that was entry i went.
+// Stores where the input cluster at entry i went.
 fn link(slot: u32, i: u32, chunk: u32) {
     var entry = i;
     var offset = 0u;
@@ -302,7 +302,7 @@ fn ploc_items(
     }
 }
 
-// Whether the level before left a cluster there.
+// True if the previous level passed a cluster to this entry.
 fn is_left(chunk: u32, i: u32) -> bool {
     let before = chunk * (PLOC_BLOCK / PLOC_LEFT) + i / PLOC_LEFT;
     return before < level.chunks && i % PLOC_LEFT < scratch[level.first_word + before];

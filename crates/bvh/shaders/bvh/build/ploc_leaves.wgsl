@@ -1,8 +1,8 @@
-// ploc_leaves: leaves in the order of the trees that ploc.wgsl made, and which leaf each position became.
+// ploc_leaves: writes leaves in the order of the trees that ploc.wgsl made.
 //
 // in   positions, indices, triangle_info, order, code_words, tlas; links (bvh/build/ploc_links.wgsl)
 // out  leaf_rows; the link of each position: PLOC_DONE and its leaf
-// One thread per item, which follows its cluster from level to level.
+// One thread per item, which follows the item's cluster from level to level.
 #import "bvh/dispatch.wgsl"
 #import "bvh/leaf.wgsl"
 #import "bvh/build/ploc_links.wgsl"

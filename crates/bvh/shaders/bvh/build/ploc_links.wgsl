@@ -1,24 +1,24 @@
-// What the kernels of bvh/build/ploc.wgsl hand to each other. Positions, and behind them the clusters that a level leaves
-// to the next, are numbered as slots.
+// Data that the kernels of bvh/build/ploc.wgsl pass to each other. A slot is a position, or, after all positions, a
+// cluster that a level passes on.
 //
-// scratch    [params.link_word + 2·slot …]   where a position or cluster went: the slot of the cluster of the next
-//                                           level and the leaves before it there; or PLOC_DONE and a leaf
-//            [params.count_word + 2·slot …]  of the binary node with that slot: its leaves, with PLOC_RIGHT if it is
-//                                           a right child, which its parent writes; and those of its left child
-//            behind those                    how many clusters each chunk left, level by level
-// ploc_rows  [2·slot …]                      a binary node: its box, and in the fourth words the slots of its
-//                                           children: of a leaf its position
-//            behind those                    clusters between levels, PLOC_ROWS rows each
+// scratch    [params.link_word + 2·slot …]   target of a position or cluster: the slot of its cluster on the next level
+//                                           and the number of leaves before it there; or PLOC_DONE and a leaf
+//            [params.count_word + 2·slot …]  leaf count of the binary node with that slot, with PLOC_RIGHT if it is a
+//                                           right child, written by its parent; then the leaf count of its left child
+//            after those                     number of clusters that each chunk passed on, level by level
+// ploc_rows  [2·slot …]                      binary node: its box, and in the fourth words the slots of its children,
+//                                           or the position of a child that is a leaf
+//            after those                     clusters between levels, PLOC_ROWS rows each
 //
-// A binary node's slot is the position of the first leaf of its right child. That is unique to it, as it is in any
-// binary tree over leaves in a row. PLOC_NONE in count_word says that there is none: at the first leaf of a mesh.
+// A binary node's slot is the position of the first leaf of its right child. This is unique, as in any binary tree over
+// a sequence of leaves. PLOC_NONE in count_word marks a slot without a node, at the first leaf of a mesh.
 #import "bvh/sorted.wgsl"
 
 const PLOC_DONE = 0xffffffffu;
 const PLOC_NONE = 0xffffffffu;
 const PLOC_RIGHT = 0x80000000u;
 
-// The leaf that a position became, after ploc_leaves.
+// Returns the leaf at a position, after ploc_leaves has run.
 fn ploc_leaf(position: u32) -> u32 {
     return scratch[params.link_word + 2u * position + 1u];
 }

@@ -1,8 +1,8 @@
-// ploc_nodes: nodes of four children from the binary trees that ploc.wgsl made.
+// ploc_nodes: collapses the binary trees of ploc.wgsl to nodes of four children.
 //
 // in   ploc_rows and words of `scratch` (bvh/build/ploc_links.wgsl), leaf_rows, code_words
-// out  nodes[i] and their area for every binary node i of more leaves than the cutoff; the area −1 for all others
-// One thread per item: the binary node with its slot, or none.
+// out  nodes[i] and its area for every binary node i with more leaves than the cutoff; the area −1 for all others
+// One thread per item, for the binary node with that slot, if there is one.
 #import "bvh/dispatch.wgsl"
 #import "bvh/geometry.wgsl"
 #import "bvh/node.wgsl"
@@ -45,7 +45,7 @@ fn ploc_nodes(
     let word = params.count_word + 2u * k;
     let counted = scratch[word];
     if counted == PLOC_NONE {
-        // A mesh has a node less than leaves: none has the number of the last one.
+        // A mesh has one node less than leaves. No node has the index of the last leaf.
         let span = mesh_span(mesh);
         node_area_store(span.first + span.count - 1u + span.shift, -1.0);
         return;

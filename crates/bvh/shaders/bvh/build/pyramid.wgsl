@@ -1,11 +1,10 @@
-// pyramid: PYRAMID_STEP levels of boxes above one that hierarchy.wgsl or a dispatch before has left, so that two
-// dispatches cover 2^27 leaves. The box of a node across blocks is the union over its range, read from here: no
-// thread ever waits for, or races with, the thread of another node.
+// pyramid: adds PYRAMID_STEP levels to the box pyramid that hierarchy.wgsl or an earlier dispatch began.
 //
 // in   scratch: the pyramid's level `base_level`
 // out  its levels base_level + 1 … base_level + PYRAMID_STEP
-// A workgroup reduces 2^PYRAMID_STEP boxes. Above the first of its levels, threads meet in shared memory
-// only.
+// Two dispatches cover 2^27 leaves. The box of a node that spans blocks is the union over its range, read from the
+// pyramid, so no thread waits for, or races with, the thread of another node. A workgroup reduces 2^PYRAMID_STEP boxes.
+// Above the first of its levels, threads communicate only through shared memory.
 #import "bvh/dispatch.wgsl"
 #import "bvh/build/pyramid_levels.wgsl"
 

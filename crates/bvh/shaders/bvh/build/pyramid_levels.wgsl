@@ -1,9 +1,9 @@
-// The pyramid of boxes over sorted items: box j of level k covers the positions j·2^k … (j+1)·2^k − 1. Levels
-// from PYRAMID_FIRST_LEVEL on are kept, six floats a box, where `scratch` has them (bvh/sorted.wgsl), which
-// the includer declares.
+// Pyramid of boxes over sorted items. Box j of level k covers the positions j·2^k … (j+1)·2^k − 1. Levels from
+// PYRAMID_FIRST_LEVEL on are stored in `scratch` (bvh/sorted.wgsl), six floats per box. The includer declares
+// `scratch`.
 #import "bvh/geometry.wgsl"
 
-// Boxes on a level.
+// Returns the number of boxes on a level.
 fn pyramid_size(level: u32) -> u32 {
     return (params.item_count + (1u << level) - 1u) >> level;
 }
@@ -20,7 +20,7 @@ fn pyramid_kept(level: u32, index: u32) -> Box {
     );
 }
 
-// The level of one box is the last.
+// Stores a box. The level with one box is the last, so boxes above it are dropped.
 fn pyramid_keep(level: u32, index: u32, b: Box) {
     if index >= pyramid_size(level) || pyramid_size(level - 1u) == 1u {
         return;

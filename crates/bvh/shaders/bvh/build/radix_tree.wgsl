@@ -1,16 +1,16 @@
-// Karras's radix tree (2012, section 3 and figure 4) over the sorted codes of a mesh. Node i is the one that
-// Karras numbers i, so its index is one end of its range, and the other end lies where the common prefix is
-// longer. Equal codes are told apart by their leaf's number.
+// Karras's radix tree (2012, section 3 and figure 4) over the sorted codes of a mesh. Node i is Karras's node i, so its
+// index is one end of its range. The other end lies in the direction of the longer common prefix. Leaf indices break
+// ties between equal codes.
 //
-// The includer defines `code_at(k: u32) -> vec2u`, the code at a position of the sorted items, and
-// `pyramid_load(level: u32, index: u32) -> Box`, the box around 2^level positions.
+// The includer defines `code_at(k: u32) -> vec2u`, the code at a position of the sorted items, and `pyramid_load(level:
+// u32, index: u32) -> Box`, the box of 2^level positions.
 #import "bvh/node.wgsl"
 
-// How far the leaves of this thread's mesh lie behind their positions.
+// Offset from positions to leaves, for this thread's mesh.
 var<private> leaf_shift: u32;
 
-// Karras's δ: length of the common prefix of the codes at i and j, of which the one at i is at hand; −1
-// outside of first … last.
+// Karras's δ: returns the length of the common prefix of the codes at i and j, given the code at i. Returns −1 if j is
+// outside first … last.
 fn common_prefix(i: i32, code: vec2u, j: i32, first: i32, last: i32) -> i32 {
     if j < first || j > last {
         return -1;
@@ -25,7 +25,7 @@ fn common_prefix(i: i32, code: vec2u, j: i32, first: i32, last: i32) -> i32 {
     return 64 + i32(countLeadingZeros((u32(i) + leaf_shift) ^ (u32(j) + leaf_shift)));
 }
 
-// The positions of node i: both ends.
+// Returns the first and last position of node i.
 fn node_range(i: i32, first: i32, last: i32) -> vec2u {
     let code = code_at(u32(i));
     let to_right = common_prefix(i, code, i + 1, first, last);
@@ -46,7 +46,7 @@ fn node_range(i: i32, first: i32, last: i32) -> vec2u {
     return vec2u(u32(min(i, j)), u32(max(i, j)));
 }
 
-// The last of the positions that shares more with the first one than the last one does.
+// Returns the last position whose common prefix with the first one is longer than that of the whole range.
 fn split_of(first: i32, last: i32) -> i32 {
     let code = code_at(u32(first));
     let prefix = common_prefix(first, code, last, first, last);
@@ -64,7 +64,7 @@ fn split_of(first: i32, last: i32) -> i32 {
     return split;
 }
 
-// Around the positions from `first` to before `end`: at most two boxes a level.
+// Returns the bounds of the positions first..end from at most two boxes per level.
 fn pyramid_range(first: u32, end: u32) -> Box {
     var b = box_empty();
     var left = first;
@@ -94,12 +94,12 @@ fn node_children(whole: Child) -> Pair {
     );
 }
 
-// Whether the node of the positions `range` has more leaves than the cutoff.
+// True if the node over the positions `range` has more leaves than the cutoff.
 fn node_is_made(range: vec2u, mesh: u32) -> bool {
     return range.y - range.x >= node_cutoff(mesh);
 }
 
-// Makes the node at position k, which has the positions `range`.
+// Makes the node with index k (as a position), over the positions `range`.
 fn node_make_range(k: u32, range: vec2u, mesh: u32) {
     let whole = Child(box_empty(), range.x + leaf_shift, range.y + leaf_shift, 0u, 0u);
     node_make(k + leaf_shift, whole, mesh);

@@ -1,10 +1,10 @@
-// regroup: the keys of a further sort, by bits that had no room in the one before: of wide codes the high
-// word and the mesh's lowest bit above it, then the rest of the mesh's number, which brings each mesh's items
-// together again.
+// regroup: makes the keys of a further sort from the bits that did not fit into the previous one.
 //
-// in   values (what has been sorted so far), code_words (the codes of morton.wgsl)
+// in   values (the order so far), code_words (the codes of morton.wgsl)
 // out  keys[k] for values[k]
-// One thread per item. REGROUP_MESH_SHIFT is the first bit of the mesh that is still missing.
+// With wide codes, the second key is the high word with the mesh's lowest bit above it. The last key is the rest of the
+// mesh index, which brings each mesh's items together again.
+// One thread per item. REGROUP_MESH_SHIFT is the first bit of the mesh index that is not sorted yet.
 #import "bvh/dispatch.wgsl"
 #import "bvh/geometry.wgsl"
 

@@ -1,15 +1,14 @@
-// scan: numbers into the sums of those before each, and behind them the sum of all. Sums that 32 bits do not
-// hold stay at the largest number: so do the ones behind, and the caller sees it in the last.
+// scan: computes an exclusive prefix sum in place, and the total after it.
 //
-// scan_blocks  in numbers; out numbers: sums within a block of SCAN_BLOCK; sums: the sum of each block
-// scan_sums    in sums; out sums: the sums of the blocks before each; numbers: the sum of all, behind the
-//              last
+// scan_blocks  in numbers; out numbers: prefix sums within a block of SCAN_BLOCK; sums: the total of each block
+// scan_sums    in sums; out sums: prefix sums of the block totals; numbers: the overall total, after the last number
 // scan_add     in sums; out numbers
-// The caller holds that `numbers` has room for one more than are summed. A workgroup per block, and one for
-// scan_sums, which takes a block of sums after another. Each is a dispatch of its own.
+// Sums that do not fit into 32 bits saturate, and so do all later ones. The caller sees this in the total. The caller
+// makes sure that `numbers` has room for one more number than is summed. One workgroup per block. scan_sums has a
+// single workgroup, which processes one block of sums after another. Each entry point is a dispatch of its own.
 #import "bvh/dispatch.wgsl"
 
-// How many numbers, and how many blocks of them.
+// Number of numbers, and number of blocks.
 @group(0) @binding(0) var<uniform> scan: vec4u;
 @group(0) @binding(1) var<storage, read_write> numbers: array<u32>;
 @group(0) @binding(2) var<storage, read_write> sums: array<u32>;
@@ -24,7 +23,7 @@ fn saturating(a: u32, b: u32) -> u32 {
     return select(sum, 0xffffffffu, sum < a);
 }
 
-// The sum over the threads before this one; the last thread's and its own is that of all.
+// Exclusive prefix sum over the workgroup. The total is in the last element of `partial`.
 fn scan_threads(thread: u32, own: u32) -> u32 {
     partial[thread] = own;
     workgroupBarrier();

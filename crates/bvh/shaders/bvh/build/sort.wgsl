@@ -1,19 +1,18 @@
-// sort: one pass of a stable least-significant-digit radix sort of key-value pairs, eight bits at a time
-// (reduce, then scan: no workgroup waits for another, and every meeting of workgroups has a dispatch boundary
-// between).
+// sort: one pass of a stable least-significant-digit radix sort of key-value pairs, eight bits at a time.
 //
 // histogram   in   keys_in
 //             out  counts[digit × block_count + block]: how often the block holds the digit
 // scan        in   counts
-//             out  counts: exclusive sums along each digit's row; totals[digit]: the row's sum
+//             out  counts: exclusive prefix sums along each digit's row; totals[digit]: the row's sum
 // scatter     in   keys_in, values_in, counts, totals
 //             out  keys_out, values_out in the order of the digit, equal digits in input order
 //
-// A block is SORT_BLOCK threads × SORT_ROUNDS rounds of pairs. scan has one workgroup per digit; up to
-// SORT_SERIAL_BLOCKS blocks it has one workgroup in all, with a thread per digit. scatter ranks the pairs of
-// a round by a ballot in shared memory: each thread sets its bit in the mask of its digit, and counts the
-// bits below its own. Then it reorders the block in that memory and stores it. Nothing here depends on the
-// subgroup size; sort_subgroups.wgsl has the scatter that does.
+// Reduce-then-scan: no workgroup waits for another, and a dispatch boundary separates all communication between
+// workgroups. A block is SORT_BLOCK threads × SORT_ROUNDS rounds of pairs. scan has one workgroup per digit. Up to
+// SORT_SERIAL_BLOCKS blocks, it has a single workgroup with one thread per digit. scatter ranks the pairs of a round
+// with a ballot in shared memory: each thread sets its bit in the mask of its digit, and counts the bits below its own.
+// Then it reorders the block in that memory and stores it. Nothing here depends on the subgroup size.
+// sort_subgroups.wgsl has the subgroup variant of scatter.
 #import "bvh/build/sort_scatter.wgsl"
 
 @compute @workgroup_size(SORT_BLOCK)

@@ -1,19 +1,19 @@
-// What the workgroups of the parallel sort share: counting, scanning and ranking by a ballot in workgroup
-// memory, which depends on no subgroup size.
+// Workgroup functions of the parallel sort: counting, scanning, and ranking by a ballot in workgroup memory, which
+// depends on no subgroup size.
 #import "bvh/build/sort_digit.wgsl"
 
 const MASK_WORDS = SORT_BLOCK / 32u;
 
 var<workgroup> tally: array<atomic<u32>, DIGITS>;
-// Two sums are made at once: barriers are what they cost.
+// Two sums are computed at once, because barriers dominate the cost.
 var<workgroup> sums: array<vec2u, DIGITS>;
-// Per digit, where its next pair goes.
+// Destination of each digit's next pair.
 var<workgroup> base: array<atomic<u32>, DIGITS>;
-// Per digit, what the threads of a round say of themselves: a word of all digits after the other, so that digits
-// lie in different banks.
+// Ballot masks: for each digit, one bit per thread of the round. The words of all digits are interleaved, so that
+// digits lie in different banks.
 var<workgroup> masks: array<atomic<u32>, DIGITS * MASK_WORDS>;
 
-// Inclusive sums of `sums`, by Hillis and Steele. Begins and ends with a barrier.
+// Computes the inclusive prefix sums of `sums` (Hillis and Steele). Begins and ends with a barrier.
 fn scan_sums(thread: u32) {
     for (var step = 1u; step < DIGITS; step <<= 1u) {
         workgroupBarrier();
@@ -33,8 +33,8 @@ fn clear_masks(thread: u32) {
     }
 }
 
-// Where this thread's pair goes among all of its digit, in the order of threads. Masks are clear before and
-// after; three barriers.
+// Returns the destination of this thread's pair among all pairs with its digit, in thread order. The masks must be zero
+// before, and are zero afterwards. Takes three barriers.
 fn rank_by_masks(thread: u32, digit: u32, present: bool) -> u32 {
     let word = thread / 32u;
     let bit = 1u << (thread % 32u);

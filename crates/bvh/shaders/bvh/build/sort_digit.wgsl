@@ -1,12 +1,12 @@
-// One pass of the radix sort, eight bits at a time.
+// Parameters of one pass of the radix sort, eight bits at a time.
 
 struct SortParams {
     count: u32,
-    // Blocks of the first passes: SORT_BLOCK · SORT_ROUNDS pairs each, or runs of `run` pairs.
+    // Blocks of SORT_BLOCK · SORT_ROUNDS pairs, or runs of `run` pairs in the serial sort.
     block_count: u32,
-    // Bits below the digit.
+    // First bit of the digit.
     shift: u32,
-    // 1 where the values are the indices of the pairs, not written yet.
+    // 1 if the values are the pairs' indices and are not in the buffer yet.
     implied_values: u32,
     run: u32,
     // Digits that one dispatch of sort_small sorts.

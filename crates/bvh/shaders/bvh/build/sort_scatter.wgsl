@@ -1,5 +1,5 @@
-// The bindings of the passes over blocks, and what scatter does around its ranking: pairs are put in order within
-// the workgroup before they are stored, so that those of a digit are written side by side.
+// Bindings of the passes over blocks, and the parts of scatter around its ranking. Pairs are reordered within the
+// workgroup before they are stored, so that the pairs of a digit are written contiguously.
 #import "bvh/dispatch.wgsl"
 #import "bvh/build/sort_block.wgsl"
 
@@ -10,16 +10,16 @@
 @group(0) @binding(5) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(6) var<storage, read_write> totals: array<u32>;
 
-// Pairs that lie in the workgroup's memory at a time: keys, then values, where masks were.
+// Number of pairs staged in workgroup memory at a time: keys, then values, in the memory of the masks.
 const STAGED = DIGITS * MASK_WORDS / 2u;
 
-// Per digit, what is to be added to a pair's place in the block.
+// Offset of each digit from a pair's place in the block to its destination.
 var<workgroup> shift: array<u32, DIGITS>;
 
-// A thread's pairs, one a round: all are under way before the first barrier.
+// Pairs of this thread, one per round. All loads are issued before the first barrier.
 var<private> keys: array<u32, SORT_ROUNDS>;
 var<private> values: array<u32, SORT_ROUNDS>;
-// Their places in the block.
+// Places of the pairs in the block.
 var<private> places: array<u32, SORT_ROUNDS>;
 
 fn block_index(block: u32, round: u32, thread: u32) -> u32 {
@@ -30,7 +30,7 @@ fn digit_of(key: u32) -> u32 {
     return (key >> params.shift) & (DIGITS - 1u);
 }
 
-// All values at once: staged in parts, each sector would be read in several of them.
+// Loads all values at once. If they were loaded per staging step, each memory sector would be read several times.
 fn load_values(block: u32, thread: u32) {
     for (var round = 0u; round < SORT_ROUNDS; round++) {
         let i = block_index(block, round, thread);
@@ -51,14 +51,15 @@ fn load_keys(block: u32, thread: u32) {
     }
 }
 
-// Loads the keys, and makes `base` the places in the block at which the digits begin. Masks are clear afterwards.
+// Loads the keys, and sets `base` to the places in the block at which the digits begin. The masks are zero afterwards.
 fn scatter_begin(block: u32, thread: u32) {
     load_keys(block, thread);
     let total = totals[thread];
     var before = 0u;
     var here = 0u;
     if block < params.block_count {
-        // A row holds exclusive sums: the next one's, or the row's, less this one's is what the block holds.
+        // A row holds exclusive sums, so the difference to the next entry, or to the row's total, is this block's
+        // count.
         let at = thread * params.block_count + block;
         before = counts[at];
         here = total - before;
@@ -82,7 +83,7 @@ fn rank_rounds_by_masks(block: u32, thread: u32) {
     }
 }
 
-// Stores the block's pairs, whose places are known.
+// Stores the block's pairs at their ranked places.
 fn scatter_end(block: u32, thread: u32) {
     let first = block * SORT_ROUNDS * SORT_BLOCK;
     let present = min(params.count, first + SORT_ROUNDS * SORT_BLOCK) - min(params.count, first);

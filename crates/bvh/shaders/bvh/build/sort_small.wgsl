@@ -1,9 +1,8 @@
-// sort_small: all digits of up to SORT_SMALL pairs in one dispatch of one workgroup.
+// sort_small: sorts all digits of up to SORT_SMALL pairs in one dispatch of one workgroup.
 //
 // in   keys_a, values_a
-// out  the sorted pairs in keys_b, values_b after an odd number of digits, else where they were
-// Ranks as scatter of sort.wgsl does. The workgroup's own storage barriers order one digit's writes before
-// the next one's reads.
+// out  the sorted pairs, in keys_b and values_b after an odd number of digits, otherwise in keys_a and values_a
+// Ranks pairs like scatter in sort.wgsl. Storage barriers order the writes of one digit before the reads of the next.
 #import "bvh/build/sort_block.wgsl"
 
 @group(0) @binding(1) var<storage, read_write> keys_a: array<u32>;

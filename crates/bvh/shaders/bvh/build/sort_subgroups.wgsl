@@ -1,21 +1,23 @@
-// sort_subgroups: scatter of sort.wgsl by subgroups. Within one, eight ballots tell each thread which of the others
-// hold its digit (multi-split, Ashkiani et al. 2016); the first of them puts their number into the byte that its
-// subgroup has in the digit's words of that round, and each thread adds the bytes before its own. As many rounds as
-// have room in those words meet at once: four where subgroups have 32 threads.
+// sort_subgroups: the subgroup variant of scatter in sort.wgsl.
 //
-// This needs threads in the order of their subgroups and lanes, and subgroups of one size. Nothing promises that,
-// and drivers choose sizes by the shader. So each workgroup looks whether it is so, and ranks as scatter does
-// otherwise. in and out as scatter's. Threads of different subgroups meet in workgroup memory with barriers between.
+// in and out as for scatter
+// Within a subgroup, eight ballots give each thread the mask of the threads with its digit (multi-split, Ashkiani et
+// al. 2016). The first of those writes their number into its subgroup's byte of the digit's words for that round, and
+// each thread adds the bytes before its own. Several rounds share the words and the barriers: four, if subgroups have
+// 32 threads.
+//
+// This needs threads ordered by subgroup and lane, and subgroups of equal size. Nothing guarantees either, and drivers
+// choose sizes per shader. So each workgroup checks both, and otherwise ranks like scatter. Threads of different
+// subgroups communicate through workgroup memory with barriers in between.
 #import "bvh/build/sort_scatter.wgsl"
 
-// Threads that a subgroup needs: each has a byte of a digit's MASK_WORDS words.
+// Minimum subgroup size: each subgroup needs a byte in a digit's MASK_WORDS words.
 override LEAST_SUBGROUP: u32;
 
 var<workgroup> is_unordered: atomic<u32>;
 var<workgroup> first_size: u32;
 
-// What a thread knows of its pair in a round: how many of its subgroup's pairs have the digit, and how many of
-// those come before it.
+// Per round, the number of pairs in this subgroup with this thread's digit, and the number of those before this thread.
 var<private> here: array<vec2u, MASK_WORDS>;
 
 fn count_bits(bits: vec4u) -> u32 {
@@ -23,7 +25,7 @@ fn count_bits(bits: vec4u) -> u32 {
     return counts.x + counts.y + counts.z + counts.w;
 }
 
-// The sum of four bytes that are at most 128.
+// Returns the sum of four bytes, each at most 128.
 fn sum_bytes(bytes: u32) -> u32 {
     let pairs = (bytes & 0x00ff00ffu) + ((bytes >> 8u) & 0x00ff00ffu);
     return (pairs & 0xffffu) + (pairs >> 16u);
@@ -32,14 +34,14 @@ fn sum_bytes(bytes: u32) -> u32 {
 fn rank_by_subgroups(block: u32, thread: u32, subgroup_size: u32, lane: u32) {
     let subgroup = thread / subgroup_size;
     let byte = 8u * (subgroup % 4u);
-    // Words of a digit in a round, and rounds that meet at once.
+    // Words per digit and round, and rounds that share the barriers.
     let words = max(SORT_BLOCK / subgroup_size / 4u, 1u);
     let at_once = MASK_WORDS / words;
-    // The lanes below this one.
+    // Mask of the lanes below this one.
     let lanes_below = select(vec4u(0u), vec4u(0xffffffffu), vec4u(32u, 64u, 96u, 128u) <= vec4u(lane))
         | select(vec4u(0u), vec4u((1u << (lane % 32u)) - 1u), vec4u(lane / 32u) == vec4u(0u, 1u, 2u, 3u));
     for (var first = 0u; first < SORT_ROUNDS; first += MASK_WORDS) {
-        // at_once divides MASK_WORDS, which divides SORT_ROUNDS.
+        // at_once divides MASK_WORDS, and MASK_WORDS divides SORT_ROUNDS.
         for (var part = 0u; part < MASK_WORDS; part += at_once) {
             for (var i = 0u; i < at_once; i++) {
                 let round = first + part + i;
@@ -74,7 +76,8 @@ fn rank_by_subgroups(block: u32, thread: u32, subgroup_size: u32, lane: u32) {
                 let present = block_index(block, round, thread) < params.count;
                 let digit = digit_of(keys[round]);
                 if present && here[i].y == 0u {
-                    // Each subgroup's first pair of a digit moves it on: sums do not depend on their order.
+                    // The first thread of each digit in a subgroup advances the base. The sum does not depend on their
+                    // order.
                     atomicAdd(&base[digit], here[i].x);
                     atomicStore(&masks[(i * words + subgroup / 4u) * DIGITS + digit], 0u);
                 }

@@ -1,10 +1,10 @@
-// tlas: a row per mesh: where its nodes, vertices and triangles lie, and its box. The tree over the rows is
-// built with those over triangles: a mesh is an item like a triangle, with the code, of 10 bits an axis at
-// the most, of its box's centre in the scene's box.
+// tlas: writes a row per mesh: the offsets of its nodes, vertices and triangles, and its box.
 //
 // in   meshes, mesh_bounds
-// out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; with TLAS_CODES keys, and with
-//      TLAS_RECORDS codes, of the meshes' items as in morton.wgsl
+// out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; with TLAS_CODES the keys, and with
+//      TLAS_RECORDS the codes, of the meshes' items as in morton.wgsl
+// The tree over the rows is built together with those over triangles. A mesh is an item like a triangle. Its code is
+// that of its box centre in the scene's box, with at most 10 bits per axis.
 // One thread per mesh.
 #import "bvh/dispatch.wgsl"
 #import "bvh/geometry.wgsl"

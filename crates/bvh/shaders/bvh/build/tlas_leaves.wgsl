@@ -1,7 +1,7 @@
-// tlas_leaves: meshes as leaves of the TLAS, in leaf order.
+// tlas_leaves: writes the meshes as leaves of the TLAS, in leaf order.
 //
 // in   tlas, order
-// out  leaf_rows behind the last triangle's
+// out  leaf_rows after the last triangle
 // One thread per mesh.
 #import "bvh/dispatch.wgsl"
 #import "bvh/leaf.wgsl"

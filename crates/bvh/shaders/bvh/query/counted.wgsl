@@ -1,9 +1,10 @@
-// Queries with any number of results each: counted, and kept in passing, then collected; or appended in one go.
+// Queries with any number of results each. They are counted, keeping results on the way, and then collected, or they
+// are appended in one pass.
 //
-// numbers  how many results each query has; once they are summed up, where those of each begin
-// kept     what was found while counting: query, how many the query had found before, leaf, and the first leaf of its
-//          mesh. Where all of it found room, the collection puts it in place, and searches again otherwise.
-// total    how many results were appended, or found no more room, of all queries: up to APPENDED_MOST
+// numbers  number of results of each query; after the prefix sum, the offset of each query's first result
+// kept     results found while counting: query, index among the query's results, leaf, and the first leaf of its mesh.
+//          If all of them fit, the collection moves them into place. Otherwise it searches again.
+// total    number of results of all queries, including those that did not fit, up to APPENDED_MOST
 struct Kept {
     count: atomic<u32>,
     results: array<vec4u>,
@@ -14,11 +15,11 @@ struct Kept {
 
 @group(0) @binding(3) var<storage, read_write> total: atomic<u32>;
 
-// Threads between the test of `total` and its count are far fewer than what is left above.
+// The number of threads between testing and incrementing `total` is far below the remaining range, so it cannot wrap.
 const APPENDED_MOST = 0xf0000000u;
 
-// Keeps a result. Returns whether there was room: a query that finds none does not ask again, so the count of what
-// is kept does not come round to 0.
+// Keeps a result. Returns true if it fits. A query whose result does not fit must not call this again, so that the
+// count does not wrap to 0.
 fn kept_add(query: u32, before: u32, leaf: u32, first: u32) -> bool {
     let at = atomicAdd(&kept.count, 1u);
     let has_room = at < arrayLength(&kept.results);
@@ -28,12 +29,12 @@ fn kept_add(query: u32, before: u32, leaf: u32, first: u32) -> bool {
     return has_room;
 }
 
-// Whether all results are kept.
+// True if all results are kept.
 fn kept_is_whole() -> bool {
     return atomicLoad(&kept.count) <= arrayLength(&kept.results);
 }
 
-// Where the results of a query begin.
+// Returns the offset of a query's first result.
 fn counted_first(query: u32) -> u32 {
     return numbers[min(query, arrayLength(&numbers) - 1u)];
 }

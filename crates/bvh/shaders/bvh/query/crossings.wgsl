@@ -1,7 +1,7 @@
-// crossings: how often each ray of a list passes through triangles.
+// crossings: counts the front and back faces that each ray of a list passes through.
 //
 // in   rays; the tree (group 1)
-// out  found, one per ray: through how many fronts, and through how many backs
+// out  found, one per ray: the number of front faces and of back faces
 // One thread per ray.
 #import "bvh/predicate.wgsl"
 #import "bvh/bvh_crossings.wgsl"
@@ -13,7 +13,7 @@ struct Crossings {
     backs: u32,
 }
 
-// The number of rays; leaf_cutoff; nothing; the mask of what is accepted.
+// Number of rays; leaf_cutoff; unused; mask of accepted objects.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> found: array<Crossings>;

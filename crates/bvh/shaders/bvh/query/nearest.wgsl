@@ -1,20 +1,20 @@
-// nearest: for each point of a list, the nearest point of the tree's triangles.
+// nearest: finds the nearest point on the tree's triangles for each point of a list.
 //
-// in   points: the point, and how far to look; the tree (group 1)
-//      nearest_sorted: order, the numbers of the points, neighbours one after the other
+// in   points, with a search radius each; the tree (group 1)
+//      nearest_sorted: order, the indices of the points in Morton order
 // out  found, one per point
-// One thread per point; nearest_sorted: per NEAREST_RUN points, of which each begins with what the one before
-// it has found.
+// nearest has one thread per point. nearest_sorted has one per NEAREST_RUN points, and each search starts with the
+// result of the previous one.
 #import "bvh/bvh_nearest.wgsl"
 #import "bvh/dispatch.wgsl"
 
-// The number of points; leaf_cutoff.
+// Number of points; leaf_cutoff.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> points: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> found: array<Nearest>;
 #array read 0 3 order: u32
 
-// Buffers are the caller's: nothing is read or written past their ends.
+// The buffers belong to the caller, so clamp the count to their sizes.
 fn nearest_queries() -> u32 {
     return min(query.x, min(arrayLength(&points), arrayLength(&found)));
 }

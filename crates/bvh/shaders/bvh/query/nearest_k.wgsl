@@ -1,8 +1,8 @@
-// nearest_k: for each point of a list, the objects that are nearest to it.
+// nearest_k: finds the k nearest objects for each point of a list.
 //
-// in   points: the point, and how far to look; the tree (group 1)
-// out  neighbours: `k` for each point, the nearest first; BVH_MISS where there are no more
-// One thread per point, which keeps what it has found in order in its part of `neighbours`.
+// in   points, with a search radius each; the tree (group 1)
+// out  neighbours: `k` for each point, nearest first; BVH_MISS if there are fewer
+// One thread per point, which inserts its results in order into its part of `neighbours`.
 #import "bvh/predicate.wgsl"
 #import "bvh/bvh_nearest.wgsl"
 #import "bvh/bvh_object.wgsl"
@@ -16,12 +16,12 @@ struct Neighbour {
     object: u32,
 }
 
-// The number of points; leaf_cutoff; k; the mask of what is accepted.
+// Number of points; leaf_cutoff; k; mask of accepted objects.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> points: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> neighbours: array<Neighbour>;
 
-// Square of the distance between an object and a point.
+// Returns the squared distance between an object and a point.
 fn object_distance(object: LeafTriangle, point: vec3f) -> f32 {
     if BVH_OBJECTS == BVH_TRIANGLES {
         return bvh_near_triangle(object, point).squared;
@@ -44,7 +44,7 @@ fn nearest_k(
     }
     let first = i * k;
     let point = points[i].xyz;
-    // Square of the distance from which on nothing is kept.
+    // Squared search radius, reduced to the k-th best distance once k objects are found.
     var reach = points[i].w * points[i].w;
     var count = 0u;
     var walk = bvh_walk_begin(query.y);
@@ -62,7 +62,7 @@ fn nearest_k(
             let object = tree_triangle(leaf);
             let squared = object_distance(object, point);
             if squared < reach && object.v0.x < BOX_FAR && bvh_query_accepts(i, object, query.w) {
-                // Further ones make room, the farthest falls out.
+                // Insertion sort: farther objects move back, and the farthest is dropped.
                 var at = min(count, k - 1u);
                 count = min(count + 1u, k);
                 let distance = sqrt(squared);

@@ -1,9 +1,9 @@
-// nearest_sign: on which side of the surface each point of a list lies, given what is nearest to it
-// (bvh/query/nearest.wgsl): inside, where the distance becomes negative, or outside.
+// nearest_sign: makes the distances of points inside the surface negative.
 //
-// in   points, found; positions, indices and rows of the meshes; the tree (group 1)
+// in   points; found, their nearest points (bvh/query/nearest.wgsl); positions, indices and mesh rows; the tree
+//      (group 1)
 // out  found: the sign of the distance
-// By the pseudonormal there (bvh/bvh_pseudonormal.wgsl).
+// The sign is that of the pseudonormal at the nearest point (bvh/bvh_pseudonormal.wgsl).
 // One thread per point.
 #import "bvh/bvh_pseudonormal.wgsl"
 #import "bvh/dispatch.wgsl"
@@ -16,7 +16,7 @@ struct Nearest {
     triangle: u32,
 }
 
-// The number of points; leaf_cutoff.
+// Number of points; leaf_cutoff.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> points: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> found: array<Nearest>;

@@ -1,11 +1,11 @@
-// overlap: for each region of a list, the objects of the tree that it touches.
+// overlap: finds the objects of the tree that each region of a list touches.
 //
-// in   regions: two rows of a box or a capsule, six of a frustum; the tree (group 1)
-// out  overlap_count: numbers, how many objects each region touches; kept
-//      overlap_collect (numbers holds where each region's objects begin): names, mesh and number of each
-//      overlap_append: total, how many there are of all regions, counting on where `touched` is full; touched,
-//      region, mesh and number of each, in any order
-// One thread per region. Threads of different workgroups meet only in atomicAdd.
+// in   regions: two rows for a box or a capsule, six for a frustum; the tree (group 1)
+// out  overlap_count: numbers, the number of objects that each region touches; kept
+//      overlap_collect (numbers holds the offset of each region's first object): names, mesh and index of each object
+//      overlap_append: total, the number of objects of all regions, which still counts when `touched` is full; touched,
+//      region, mesh and index of each object, unordered
+// One thread per region. Different workgroups communicate only through atomicAdd.
 #import "bvh/predicate.wgsl"
 #import "bvh/bvh_overlap.wgsl"
 #import "bvh/query/counted.wgsl"
@@ -35,14 +35,15 @@ struct Touched {
 
 override REGION_SHAPE: u32;
 
-// The number of regions; leaf_cutoff; room for `touched`; the mask of what is accepted.
+// Number of regions; leaf_cutoff; capacity of `touched`; mask of accepted objects.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> regions: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> names: array<vec2u>;
 
 @group(0) @binding(4) var<storage, read_write> touched: array<Touched>;
 
-// The region of a thread, or BVH_MISS. Buffers are the caller's: nothing is read or written past their ends.
+// Returns the region of a thread, or BVH_MISS. The buffers belong to the caller, so the count is clamped to their
+// sizes.
 fn overlap_query(thread: u32) -> u32 {
     let count = arrayLength(&regions) / select(2u, 6u, REGION_SHAPE == BVH_FRUSTUM);
     return query_of_thread(thread, min(query.x, count));
@@ -71,7 +72,7 @@ fn overlap_region(i: u32) -> BvhRegion {
     return bvh_region_box(box.lower, box.upper);
 }
 
-// Whether the region touches a leaf that is accepted too.
+// True if the region touches a leaf's object and the predicate accepts it.
 fn overlap_finds(i: u32, region: BvhRegion, leaf: u32) -> bool {
     let object = tree_triangle(leaf);
     return bvh_region_touches(region, object) && bvh_query_accepts(i, object, query.w);
@@ -159,7 +160,7 @@ fn overlap_append(
         while !bvh_walk_is_done(&walk) {
             let leaf = bvh_walk_leaf(&walk);
             for (var is_found = overlap_finds(i, region, leaf); is_found; is_found = false) {
-                // The count stops before it comes round to 0.
+                // Stop before the count wraps to 0.
                 if atomicLoad(&total) >= APPENDED_MOST {
                     break;
                 }

@@ -1,20 +1,21 @@
-// overlap_pairs: the pairs of objects that touch each other, of one tree or of two.
+// overlap_pairs: finds the pairs of objects that touch each other, within one tree or between two.
 //
-// in   other_rows and other_tlas: the leaves and meshes of the other tree, which may be the same one; the tree
+// in   other_rows and other_tlas: the leaves and meshes of the other tree, which may be the same tree; the tree
 //      (group 1)
-// out  pairs_count: numbers, for each leaf of the other tree how many objects it touches; kept
-//      pairs_collect (numbers holds where each leaf's pairs begin): pairs
-//      pairs_count_kept, in its place on software adapters: the same, of what bvh/software/pairs_descend.wgsl has
-//      kept, of which those become misses that do not touch; by walks where it has not found room
-//      pairs_append: total, how many there are, counting on where `appended` is full; appended, pairs in any order
-// One thread per leaf, in leaf order, so that neighbours ask for neighbours. Threads of different workgroups meet only
-// in atomicAdd.
+// out  pairs_count: numbers, for each leaf of the other tree the number of objects it touches; kept
+//      pairs_collect (numbers holds the offset of each leaf's first pair): pairs
+//      pairs_count_kept, which replaces pairs_count on software adapters: the same. It tests the pairs that
+//      bvh/software/pairs_descend.wgsl has kept, and turns those that do not touch into misses. If those did not fit,
+//      it walks the tree.
+//      pairs_append: total, the number of pairs, which still counts when `appended` is full; appended, pairs, unordered
+// One thread per leaf, in leaf order, so that neighbouring threads search near each other. Different workgroups
+// communicate only through atomicAdd.
 #import "bvh/bvh_pairs.wgsl"
 #import "bvh/query/counted.wgsl"
 #import "bvh/dispatch.wgsl"
 
 struct ObjectPair {
-    // Of the other tree; within one tree the less of the two.
+    // Object of the other tree. Within one tree, the one with the lower mesh and index.
     mesh_a: u32,
     object_a: u32,
     mesh_b: u32,
@@ -35,7 +36,7 @@ fn other_leaf(leaf: u32) -> LeafTriangle {
     return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
 }
 
-// The pair of a leaf of the other tree with the object of that name.
+// Returns the pair of a leaf of the other tree and the object of that mesh and index.
 fn pairs_name(leaf: LeafTriangle, name: vec2u) -> ObjectPair {
     let mesh = leaf.mesh & ~ANY_HIT_TEST;
     let other = vec2u(mesh, leaf.triangle - other_tlas[mesh].first_triangle);
@@ -46,7 +47,7 @@ fn pairs_name(leaf: LeafTriangle, name: vec2u) -> ObjectPair {
     return ObjectPair(other.x, other.y, name.x, name.y);
 }
 
-// Counts the pairs of a leaf by a walk, and keeps them.
+// Walks the tree to count the pairs of a leaf, and keeps them.
 fn pairs_count_leaf(i: u32) -> u32 {
     var walk: BvhWalk;
     let search = pairs_begin(i, other_leaf(i), &walk);
@@ -164,7 +165,7 @@ fn pairs_append(
         while !bvh_walk_is_done(&walk) {
             let leaf = bvh_walk_leaf(&walk);
             for (var is_found = pairs_accept(search, leaf); is_found; is_found = false) {
-                // The count stops before it comes round to 0.
+                // Stop before the count wraps to 0.
                 if atomicLoad(&total) >= APPENDED_MOST {
                     break;
                 }

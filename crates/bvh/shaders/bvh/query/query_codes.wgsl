@@ -1,15 +1,16 @@
-// query_codes: the Morton code of each query of a list, by which queries are sorted.
+// query_codes: computes the Morton code of each query of a list, by which queries are sorted.
 //
-// in   rows: each query's rows, of which two, or one, begin with a position, in whose middle the query lies; the tree
-//      (group 1), whose root's grid the codes count on: what lies outside has the nearest cell's
+// in   rows: the rows of each query, of which one or two begin with a position; the tree (group 1)
 // out  keys, 30 bits each
+// A query's position is the midpoint of its two positions. The codes use the grid of the tree's root. Positions outside
+// it get the code of the nearest cell.
 // One thread per query.
 #import "bvh/box.wgsl"
 #import "bvh/dispatch.wgsl"
 #import "bvh/morton_code.wgsl"
 #import "bvh/tree_read.wgsl"
 
-// The number of queries; rows of each; which of them is the second one that begins with a position.
+// Number of queries; rows per query; index of the row with the second position.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> rows: array<vec4f>;
 #array write 0 2 keys: u32
@@ -28,7 +29,7 @@ fn query_codes(
     var key = 0u;
     if tree.mesh_count > 0u {
         let root = bvh_root();
-        // Of a mesh that is a leaf there is no node: its codes order nothing.
+        // A mesh that is a single leaf has no node. Then any code will do.
         let number = select(tree_triangle(root & ~BVH_MESH).triangle, root, bvh_is_node(root));
         let node = tree_node(number);
         let cell = (point - node.origin) / (255.0 * bvh_grid_step(node)) * 1024.0;

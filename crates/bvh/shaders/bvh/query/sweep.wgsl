@@ -1,4 +1,4 @@
-// sweep: for each capsule of a list that moves, its first contact.
+// sweep: finds the first contact of each moving capsule of a list.
 //
 // in   sweeps; the tree (group 1)
 // out  contacts, one per capsule
@@ -16,7 +16,7 @@ struct Contact {
     object: u32,
 }
 
-// The number of capsules; leaf_cutoff; nothing; the mask of what is accepted.
+// Number of capsules; leaf_cutoff; unused; mask of accepted objects.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> sweeps: array<Sweep>;
 @group(0) @binding(3) var<storage, read_write> contacts: array<Contact>;

@@ -1,9 +1,9 @@
-// trace: rays from a list against the whole scene; every triangle that is met counts as a hit.
+// trace: traces a list of rays against the whole scene, and accepts every triangle.
 //
 // in   rays; the tree (group 1)
-// out  hits, one per ray: closest_hit the nearest one, any_hit the first that is found; or visits, one per ray: what
-//      that query went through
-// One thread per ray. Counting has entry points of its own, so that it costs the others nothing.
+// out  hits, one per ray: closest_hit the nearest, any_hit the first that is found; or visits, one per ray: the number
+//      of nodes and triangles that the same query visits
+// One thread per ray. Counting has its own entry points, so that it does not slow down the others.
 #import "bvh/dispatch.wgsl"
 #import "bvh/bvh.wgsl"
 
@@ -12,7 +12,7 @@ struct Visits {
     triangles: u32,
 }
 
-// The ray behind the last one; leaf_cutoff; the first ray.
+// End of the ray range; leaf_cutoff; first ray.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> rays: array<Ray>;
 @group(0) @binding(2) var<storage, read_write> hits: array<Hit>;

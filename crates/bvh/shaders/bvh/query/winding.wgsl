@@ -1,9 +1,10 @@
-// winding: winding numbers of points with regard to all triangles of the tree: 1 inside of a closed surface whose
-// corners go round counterclockwise from outside, 0 outside, and in between near openings (Jacobson et al. 2013).
+// winding: computes winding numbers of points with respect to all triangles of the tree (Jacobson et al. 2013).
 //
 // in   points; moments (bvh/build/moments.wgsl); the tree (group 1)
-// out  winding: winding, a number for each point
+// out  winding: winding_numbers, a number for each point
 //      winding_sign: found (bvh/query/nearest.wgsl), whose distance becomes negative where the number is above 0.5
+// The number is 1 inside a closed surface whose front faces (counterclockwise vertices) point outwards, 0 outside, and
+// in between near holes.
 // One thread per point.
 #import "bvh/bvh_winding.wgsl"
 #import "bvh/dispatch.wgsl"
@@ -16,7 +17,7 @@ struct Nearest {
     triangle: u32,
 }
 
-// The number of points; leaf_cutoff; behind how many pairs of rows the nodes' moments lie.
+// Number of points; leaf_cutoff; offset of the node moments, in pairs of rows.
 @group(0) @binding(0) var<uniform> query: vec4u;
 @group(0) @binding(1) var<storage, read> points: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> winding_numbers: array<f32>;

@@ -1,20 +1,21 @@
-// hierarchy_join: nodes of four children from the binary nodes of hierarchy_serial.
+// hierarchy_join: collapses the binary nodes of hierarchy_serial to nodes of four children.
 //
 // in   binary_rows, order, code_words (for the leaves of a partial build)
-// out  nodes[i] and node_areas[i] for every binary node i; the area −1 where none lies
-// A thread makes the nodes of JOIN_RUN leaves.
+// out  nodes[i] and node_areas[i] for every binary node i; the area −1 for unused slots
+// Each thread makes the nodes of JOIN_RUN leaves.
 #import "bvh/dispatch.wgsl"
 #import "bvh/geometry.wgsl"
 #import "bvh/node.wgsl"
 #import "bvh/sorted.wgsl"
 
-// Whether all items are built. Software adapters run both sides of a branch that they cannot foresee.
+// True if all items are built. A constant, because llvmpipe executes both sides of a branch that is not known at
+// compile time.
 override JOIN_ALL: bool;
 
 #array read 0 1 binary_rows: vec4u
 #array write 0 2 node_rows: vec4u
 
-// A left child has the number of its last leaf, a right one that of its first (Karras 2012, section 3).
+// A left child has the index of its last leaf, a right child that of its first (Karras 2012, section 3).
 fn node_children(whole: Child) -> Pair {
     let row = NODE_ROWS * select(whole.last, whole.first, whole.is_right != 0u);
     let a = binary_rows(row);
@@ -36,7 +37,8 @@ fn hierarchy_join(
     var k = (dispatch_workgroup(workgroup, workgroups) * SERIAL_THREADS + thread) * JOIN_RUN;
     let end = min(k + JOIN_RUN, params.item_count);
     loop {
-        // To the next binary node, so that threads make nodes side by side: few leaves have one.
+        // Skip to the next binary node. Few leaves have one, and this way the threads of a group make nodes in
+        // lockstep.
         var leaf = 0u;
         var count = 0u;
         while k < end && count == 0u {

@@ -1,40 +1,40 @@
-// hierarchy_serial: the binary nodes for software adapters, in time linear in the leaves and without a barrier. The
-// radix tree over sorted codes is the Cartesian tree of the common prefixes δ of neighbours (Apetrei 2014,
-// section 3: a node is split where its δ is least), and a stack builds it from left to right.
+// hierarchy_serial: builds binary nodes on software adapters, in time linear in the leaves and without barriers.
 //
 // serial_leaves  in   positions, indices, triangle_info, order, code_words
 //                out  leaf_rows; a binary node for every range of triangles that lies within the run; segments
-// serial_meshes  the same for the TLAS's leaves, from tlas, whose runs follow; apart, because software adapters
-//                run both sides of a branch
+// serial_meshes  the same for the leaves of the TLAS, from tlas, whose runs follow; a separate entry point, because
+//                llvmpipe executes both sides of a branch
 // serial_nodes   in   segments of SERIAL_FAN runs
 //                out  the binary nodes that join them; segments
-// A binary node is four rows: its left child's box, its number of leaves (0 where that is no more than the cutoff)
-// and the first of them; its right child's box, the last leaf of the left child, and its mesh.
-// A thread joins a run of SERIAL_RUN leaves, or the segments of SERIAL_FAN runs. What it cannot join, because
-// the parent reaches beyond its run, it leaves as segments for the next dispatch: a range of leaves with its
-// box and the δ at its right end. δ falls along those that wait for what is to their left, and rises along
-// those that wait for their right, so there are at most SERIAL_SEGMENTS. Nodes get the numbers that Karras
-// gives them (2012, section 3): a left child that of its last leaf, any other that of its first.
+// The radix tree over sorted codes is the Cartesian tree of the common prefixes δ of neighbours: a node is split where
+// its δ is least (Apetrei 2014, section 3). A stack builds it from left to right. A binary node is four rows: its left
+// child's box, its leaf count (0 if that is at most the cutoff) and its first leaf; its right child's box, the last
+// leaf of the left child, and its mesh.
+// Each thread joins a run of SERIAL_RUN leaves, or the segments of SERIAL_FAN runs. Subtrees whose parent reaches
+// beyond the run are left as segments for the next dispatch: a range of leaves with its box and the δ at its right end.
+// δ falls along segments whose parent lies to the left, and rises along those whose parent lies to the right, so there
+// are at most SERIAL_SEGMENTS. Nodes get Karras's indices (2012, section 3): a left child that of its last leaf, any
+// other that of its first.
 #import "bvh/dispatch.wgsl"
 #import "bvh/leaf.wgsl"
 #import "bvh/sorted.wgsl"
 
-// The number of runs, and of those over triangles.
+// Number of runs, and number of runs over triangles.
 @group(0) @binding(1) var<uniform> runs: vec2u;
 #array write 0 2 binary_rows: vec4u
-// Three rows a segment, SERIAL_SEGMENTS of them a run; counts: how many a run has left.
+// Segments have three rows, and each run has room for SERIAL_SEGMENTS. counts_out is the number of segments per run.
 #array write 0 3 segments_out: vec4u
 #array write 0 4 counts_out: u32
-// serial_leaves and serial_meshes.
+// Bindings of serial_leaves and serial_meshes.
 #array write 0 5 leaf_rows: vec4u
 @group(0) @binding(6) var<storage, read> tlas: array<TlasEntry>;
-// serial_nodes.
+// Bindings of serial_nodes.
 #array read 0 5 segments_in: vec4u
 #array read 0 6 counts_in: u32
 
-// Each thread's segments below the uppermost one, which is in `top_…`: two rows a segment, (lower, first
-// leaf) and (upper, δ at its right end). Thread beside thread in the workgroup's memory: in a thread's own,
-// Mesa's software adapter takes 15 seconds to compile the zeros.
+// Stack of each thread, without its top segment, which is in `top_…`. A segment has two rows, (lower, first leaf) and
+// (upper, δ at its right end). The threads' stacks are interleaved in workgroup memory, because llvmpipe takes 15
+// seconds to compile the zero-initialisation of private arrays.
 var<workgroup> stack: array<vec4u, 2u * SERIAL_STACK * SERIAL_THREADS>;
 var<private> stack_lane: u32;
 var<private> depth: u32;
@@ -64,7 +64,7 @@ fn leave(b: Box, first: u32, last: u32, prefix: i32) {
     left_over++;
 }
 
-// Closes the uppermost segment, at whose right end δ is `prefix`: all that ends there is joined.
+// Closes the top segment, at whose right end δ is `prefix`, and joins everything that ends there.
 fn close(prefix: i32) {
     loop {
         if depth == 0u || stack_prefix(depth - 1u) <= prefix {
@@ -93,7 +93,7 @@ fn close(prefix: i32) {
         top_first = first;
     }
     if depth == 0u && prefix <= left_prefix {
-        // Its parent lies to its left: it waits for the next dispatch. A whole mesh is done.
+        // The parent lies to the left, so leave the segment for the next dispatch. A whole mesh has no parent.
         if prefix < left_prefix {
             leave(top, top_first, top_last, prefix);
         }
@@ -105,7 +105,8 @@ fn close(prefix: i32) {
     }
 }
 
-// What is left waits for its right. Segments lie side by side, so each ends where the next one begins.
+// Leaves the remaining segments, whose parents lie to the right. Segments are adjacent, so each ends where the next
+// begins.
 fn finish() {
     for (var at = 0u; at < depth; at++) {
         var last = top_last;
@@ -120,7 +121,7 @@ fn finish() {
     counts_out(run_here, left_over);
 }
 
-// Karras's δ of neighbouring leaves.
+// Returns Karras's δ of neighbouring leaves.
 fn neighbours_prefix(leaf: u32, a: Sorted, b: Sorted) -> i32 {
     if a.mesh != b.mesh {
         return -1;
@@ -135,11 +136,11 @@ fn neighbours_prefix(leaf: u32, a: Sorted, b: Sorted) -> i32 {
     return 64 + i32(countLeadingZeros(leaf ^ (leaf + 1u)));
 }
 
-// δ at the left end of a run that begins at `begin`; `first` is the first position of its kind.
+// Sets δ at the left end of a run that begins at `begin`. `first` is the first position of the same kind of item.
 fn run_begin(begin: u32, first: u32, item: Sorted) {
     left_prefix = -1;
     if begin > first {
-        // The leaf matters within a mesh, where all have the same shift.
+        // The leaf only matters within a mesh, whose leaves all have the same shift.
         let leaf = begin - 1u + mesh_span(item.mesh).shift;
         left_prefix = neighbours_prefix(leaf, sorted_item(begin - 1u), item);
     }
@@ -171,7 +172,7 @@ fn serial_leaves(
     cutoff_here = params.leaf_cutoff;
     run_begin(begin, 0u, item);
     for (var k = begin; k < end; k++) {
-        // Where all are built it is 0: a loop of one step, which is skipped.
+        // The shift is 0 if all items are built. A loop of at most one iteration is skipped, unlike a branch.
         var shift = 0u;
         for (var all = params.all_items; all == 0u; all++) {
             shift = mesh_span(item.mesh).shift;

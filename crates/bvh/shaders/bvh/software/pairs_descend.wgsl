@@ -1,39 +1,40 @@
-// pairs_descend: finds the pairs of leaves whose boxes touch by going down both trees at once (simultaneous traversal:
-// Gottschalk et al. 1996, OBBTree). A leaf that walks by itself visits all nodes above it; here a pair of nodes is tested
-// once for all leaves below it.
+// pairs_descend: finds the pairs of leaves whose boxes touch by descending both trees at once.
 //
-// in   other_rows, other_nodes, other_tree: the other tree, which may be the same one; the tree (group 1). Ranges of two
-//      leaves have nodes.
-// both list: pairs of nodes, or of a node and a leaf. One workgroup goes down to `end` and leaves a list of that level;
-//      the next dispatch shares it out, and each workgroup goes down to the leaves, with two lists of its own by turns
-// out  kept: the pairs of leaves that are left, as query, 0, leaf, 0; within one tree the first is the less
-//      numbers: behind those of the leaves, 1 where something found no room. Nothing is kept then, and all leaves have
-//      to walk. The last dispatch, of no levels, says so.
-// One thread per pair, and a barrier between levels. Workgroups meet only in atomicAdd and atomicMax.
+// in   other_rows, other_nodes, other_tree: the other tree, which may be the same tree; the tree (group 1). Ranges of
+//      two leaves must have nodes.
+// both list: pairs of nodes, or of a node and a leaf. The first dispatch has one workgroup, which descends to `end` and
+//      leaves a list of that level. The next dispatch splits it among its workgroups, which descend to the leaves. Each
+//      workgroup alternates between two lists of its own.
+// out  kept: the remaining pairs of leaves, as query, 0, leaf, 0; within one tree, the lower leaf first
+//      numbers: after the leaves' numbers, 1 if a list overflowed. Then nothing is kept, and every leaf has to walk the
+//      tree. The last dispatch, of no levels, writes it.
+// Simultaneous traversal (Gottschalk et al. 1996, OBBTree): a single leaf's walk visits all nodes above it, but here a
+// pair of nodes is tested once for all leaves below it. One thread per pair, and a barrier between levels. Workgroups
+// communicate only through atomicAdd and atomicMax.
 #import "bvh/bvh_meets.wgsl"
 #import "bvh/query/counted.wgsl"
 #import "bvh/dispatch.wgsl"
 #import "bvh/tree_read.wgsl"
 
 struct DescentQuery {
-    // The levels of the dispatch: from one to before another.
+    // Levels of this dispatch: level..end.
     level: u32,
     end: u32,
-    // Leaves of the other tree.
+    // Number of leaves in the other tree.
     count: u32,
-    // 1 within one tree.
+    // 1 for pairs within one tree.
     within: u32,
-    // 1 where only objects of different sets count.
+    // 1 if only objects of different sets count.
     across: u32,
-    // Pairs in one of the lists of a workgroup of many.
+    // Capacity of each list of a workgroup in the shared dispatch, in pairs.
     room: u32,
 }
 
-// What a side of a pair is: the number of a node; with BVH_MESH, a leaf of the TLAS; with PAIR_LEAF, a leaf.
+// Side of a pair: the index of a node; with BVH_MESH, a leaf of the TLAS; with PAIR_LEAF, a leaf.
 const PAIR_LEAF = 0x40000000u;
 
 struct PairList {
-    // Pairs of the level that is shared out.
+    // Number of pairs on the level that is split among workgroups.
     left: atomic<u32>,
     pairs: array<vec2u>,
 }
@@ -44,7 +45,7 @@ struct PairList {
 @group(0) @binding(5) var<storage, read_write> list: PairList;
 @group(0) @binding(6) var<uniform> other_tree: TreeInfo;
 
-// The boxes of what is below a side, and what they hold. Boxes that are missing are empty.
+// Boxes below one side of a pair, and their nodes or leaves. Missing boxes are empty.
 struct PairSide {
     lower_x: vec4f,
     lower_y: vec4f,
@@ -53,7 +54,7 @@ struct PairSide {
     upper_y: vec4f,
     upper_z: vec4f,
     numbers: vec4u,
-    // The set of all of it; BVH_MISS where there are several.
+    // Set of all objects below, or BVH_MISS if there are several.
     mesh: u32,
 }
 
@@ -83,7 +84,7 @@ fn pair_of_node(node: Node, over_meshes: bool) -> PairSide {
     );
 }
 
-// A leaf as the first of four boxes. What no tree can hold lies at BOX_FAR, and has no box.
+// Returns a leaf as the first of four boxes. Objects that no tree can hold are stored at BOX_FAR, and have no box.
 fn pair_of_leaf(number: u32, leaf: LeafTriangle) -> PairSide {
     let around = bvh_corner_box(leaf);
     let is_here = vec4<bool>(leaf.v0.x < BOX_FAR, false, false, false);
@@ -99,12 +100,12 @@ fn pair_of_leaf(number: u32, leaf: LeafTriangle) -> PairSide {
     );
 }
 
-// What a leaf of the TLAS is below: the root of the set, or its only object.
+// Returns the side below a leaf of the TLAS: the root of the set, or its only object.
 fn pair_of_mesh(mesh: LeafTriangle) -> u32 {
     return mesh.triangle | select(0u, PAIR_LEAF, mesh.payload == 1u);
 }
 
-// Loops of one round stand where branches would, which software adapters always run.
+// Single-iteration loops replace branches, because llvmpipe always executes both sides of a branch.
 fn pair_side(number: u32) -> PairSide {
     var below = number;
     for (var is_mesh = (below & BVH_MESH) != 0u; is_mesh; is_mesh = false) {
@@ -151,7 +152,7 @@ fn other_side(number: u32) -> PairSide {
     return side;
 }
 
-// A bit for each of the boxes that touch a box.
+// Returns a bit for each of the side's boxes that touches a box.
 fn pair_touching(side: PairSide, lower: vec3f, upper: vec3f) -> u32 {
     let touches = (side.lower_x <= vec4f(upper.x)) & (side.upper_x >= vec4f(lower.x))
         & (side.lower_y <= vec4f(upper.y)) & (side.upper_y >= vec4f(lower.y))
@@ -160,15 +161,15 @@ fn pair_touching(side: PairSide, lower: vec3f, upper: vec3f) -> u32 {
     return bits.x | bits.y | bits.z | bits.w;
 }
 
-// A bit for each box of a leaf.
+// Returns a bit for each box that is a leaf.
 fn pair_single(side: PairSide) -> u32 {
     let bits = select(vec4u(0u), vec4u(1u, 2u, 4u, 8u), (side.numbers & vec4u(PAIR_LEAF)) != vec4u(0u));
     return bits.x | bits.y | bits.z | bits.w;
 }
 
-// Which boxes of two sides touch: bit 4 i + k for box i of `a` and box k of `b`.
+// Overlaps between the boxes of two sides: bit 4 i + k is for box i of `a` and box k of `b`.
 struct PairStep {
-    // Those of which one or both are no leaves.
+    // Overlaps that have to be descended further, because one or both boxes are not leaves.
     deeper: u32,
     leaves: u32,
     a: vec4u,
@@ -187,10 +188,10 @@ fn pair_step(numbers: vec2u) -> PairStep {
     touching |= pair_touching(b, vec3f(a.lower_x.w, a.lower_y.w, a.lower_z.w),
         vec3f(a.upper_x.w, a.upper_y.w, a.upper_z.w)) << 12u;
     let of_a = pair_single(a);
-    // Four times each bit of one side, and four times all bits of the other.
+    // Each bit of one side four times, and all bits of the other side four times.
     let spread = (of_a & 1u) | ((of_a & 2u) << 3u) | ((of_a & 4u) << 6u) | ((of_a & 8u) << 9u);
     let single = (spread * 15u) & (pair_single(b) * 0x1111u);
-    // Of a pair of the same: each pair of boxes once, and no leaf with itself.
+    // For a node paired with itself: each pair of boxes once, and no leaf with itself.
     let is_same = query.within != 0u && numbers.x == numbers.y;
     let once = select(0xffffu, 0x8cefu & ~(single & 0x8421u), is_same);
     let is_apart = query.across == 0u || a.mesh != b.mesh || a.mesh == BVH_MISS;
@@ -198,12 +199,12 @@ fn pair_step(numbers: vec2u) -> PairStep {
     return PairStep(touching & ~single, touching & single, a.numbers, b.numbers);
 }
 
-// The pair of a bit.
+// Returns the pair of a bit.
 fn pair_of_bit(step: PairStep, bit: u32) -> vec2u {
     return vec2u(bvh_child(step.a, bit >> 2u), bvh_child(step.b, bit & 3u));
 }
 
-// What is kept of two leaves.
+// Returns the kept result for two leaves.
 fn pair_kept(pair: vec2u) -> vec4u {
     let leaves = pair & vec2u(~PAIR_LEAF);
     let is_less = query.within == 0u || leaves.x < leaves.y;
@@ -211,12 +212,12 @@ fn pair_kept(pair: vec2u) -> vec4u {
     return vec4u(ordered.x, 0u, ordered.y, 0u);
 }
 
-// Where the pairs of this level begin, how many they are, and how far apart.
+// Offset, number and stride of this level's pairs.
 var<workgroup> level_pairs: vec3u;
-// Pairs of the next level.
+// Number of pairs on the next level.
 var<workgroup> next_count: atomic<u32>;
 
-// Says that there was no room for something.
+// Marks an overflow.
 fn pair_overflow() {
     atomicMax(&kept.count, arrayLength(&kept.results) + 1u);
 }
@@ -227,12 +228,12 @@ fn pairs_descend(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    // The lists of the workgroup that is alone, then those of the others.
+    // The lists of the first dispatch's workgroup come first, then those of the others.
     let is_top = query.level == 0u;
     let room = select(query.room, DESCENT_ROOM, is_top);
     let lists = select(2u * (DESCENT_ROOM + workgroup.x * room), 0u, is_top);
     if thread == 0u {
-        // By turns: neighbours in the list have as much below them.
+        // Interleave the pairs, because neighbours in the list have similar amounts of work below them.
         let left = min(atomicLoad(&list.left), DESCENT_ROOM);
         let share = (max(left, workgroup.x) - workgroup.x + workgroups.x - 1u) / workgroups.x;
         let shared_out = vec3u((query.level & 1u) * DESCENT_ROOM + workgroup.x, share, workgroups.x);

@@ -1,15 +1,15 @@
-// sort_serial: the passes of sort.wgsl for software adapters, where a barrier costs more than the work
-// between two of them: a thread sorts a run of `run` pairs by itself, counting in a part of the workgroup's
-// memory that is its own.
+// sort_serial: the passes of sort.wgsl for software adapters.
 //
 // histogram_serial   in   keys_in
 //                    out  counts[digit × block_count + block]: how often run `block` holds the digit
 // scan_serial        in   counts
-//                    out  counts: exclusive sums along each digit's row; totals[digit]: the row's sum
+//                    out  counts: exclusive prefix sums along each digit's row; totals[digit]: the row's sum
 // scatter_serial     in   keys_in, values_in, counts, totals
 //                    out  keys_out, values_out in the order of the digit, equal digits in input order
 //
-// One thread per run; in scan_serial, one per digit.
+// On software adapters, a barrier costs more than the work between two of them. So each thread sorts a run of `run`
+// pairs by itself, and counts in its own part of the workgroup's memory.
+// One thread per run. scan_serial has one per digit.
 #import "bvh/dispatch.wgsl"
 #import "bvh/build/sort_digit.wgsl"
 
@@ -20,8 +20,8 @@
 @group(0) @binding(5) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(6) var<storage, read_write> totals: array<u32>;
 
-// Per digit and thread: its count, then where its next pair goes. Each thread has a part of the workgroup's
-// memory: its own memory would be zeroed, which Mesa's software adapter compiles for seconds.
+// Per digit and thread: the count, then the destination of the next pair. This is in workgroup memory, because private
+// memory would be zero-initialised, and llvmpipe takes seconds to compile that.
 var<workgroup> tally: array<u32, DIGITS * SERIAL_THREADS>;
 
 @compute @workgroup_size(SERIAL_THREADS)

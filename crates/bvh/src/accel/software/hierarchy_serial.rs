@@ -1,5 +1,5 @@
-//! `hierarchy_serial`, `hierarchy_join`: from sorted items to binary nodes, where each thread joins a run of leaves
-//! by itself, and from those to nodes of four children.
+//! `hierarchy_serial`, `hierarchy_join`: build binary nodes from sorted items, one run of leaves per thread,
+//! and collapse them to nodes of four children.
 
 use crate::{
     Result,
@@ -19,10 +19,11 @@ use std::sync::Arc;
 
 const NAME: &str = "hierarchy_serial";
 
-// The table of capabilities knows no kernel: two rows of 16 bytes a segment.
+// The capabilities module does not know this kernel, so check its constant here: two rows of 16 bytes per
+// segment.
 const _: () = assert!(SERIAL_WORKGROUP_BYTES == 2 * 16 * SERIAL_STACK * SERIAL_THREADS);
 
-/// The kernels.
+/// Kernels of the serial build.
 #[derive(Debug)]
 pub(in crate::accel) struct HierarchySerial {
     leaves: Kernel,
@@ -32,22 +33,23 @@ pub(in crate::accel) struct HierarchySerial {
     join_all: Kernel,
 }
 
-/// The kernels with what they bind for one scene's trees.
+/// Kernels with the bind groups for one scene's trees.
 #[derive(Debug)]
 pub(in crate::accel) struct SerialStages {
     kernels: Arc<HierarchySerial>,
     leaves: Bound,
     meshes: Bound,
-    /// How many runs there are: over all items, and over triangles.
+    /// Number of runs over all items, and over triangles.
     runs: wgpu::Buffer,
-    /// Until one run is left: each with the number of runs that it joins.
+    /// Joining dispatches until a single run is left, each with the number of runs that it joins.
     nodes: Vec<(Bound, wgpu::Buffer)>,
     join: Bound,
     binary: Array,
-    /// Segments and their counts; `nodes` read from one list and write to the other, in turns.
+    /// Segments and their counts. The dispatches of `nodes` alternate between reading one list and writing
+    /// the other.
     lists: [(Array, Array); 2],
     output: [Array; 2],
-    /// Triangles of all meshes.
+    /// Triangle count of all meshes.
     triangle_count: u32,
 }
 
@@ -138,7 +140,7 @@ impl HierarchySerial {
         let join: [&dyn Bind; 3] = [room.params, &binary, room.nodes.buffer()];
         Ok(SerialStages {
             kernels: self.clone(),
-            // That of `join_some` has the same bindings.
+            // `join_some` has the same bindings.
             join: room.bind(gpu, &self.join_all, &join),
             binary,
             leaves,
@@ -153,8 +155,8 @@ impl HierarchySerial {
 }
 
 impl SerialStages {
-    /// Makes the nodes of that many triangles and meshes, which [`SerialStages::set_counts`] has been told,
-    /// and publishes all nodes and leaves.
+    /// Records the nodes of these triangles and meshes, and publishes all nodes and leaves. Call
+    /// [`SerialStages::set_counts`] with the same numbers first.
     pub(in crate::accel) fn record(
         &self,
         stages: &mut Stages<'_, '_>,
@@ -194,7 +196,7 @@ impl SerialStages {
         Ok(())
     }
 
-    /// From now on makes the nodes of that many triangles and meshes.
+    /// Sets the number of triangles and meshes for the next builds.
     pub(in crate::accel) fn set_counts(&self, gpu: &Gpu, triangles: u32, meshes: u32) {
         let write = |buffer, words: &[u32]| {
             gpu.queue.write_buffer(buffer, 0, bytemuck::cast_slice(words));
@@ -208,7 +210,7 @@ impl SerialStages {
     }
 }
 
-/// Runs over triangles and meshes: all, and those over triangles.
+/// Returns the number of runs over all items, and over triangles only.
 fn runs(triangles: u32, meshes: u32) -> (u32, u32) {
     let of_triangles = triangles.div_ceil(SERIAL_RUN);
     (of_triangles + meshes.div_ceil(SERIAL_RUN), of_triangles)

@@ -1,6 +1,6 @@
-//! The kernels for software adapters, where a barrier costs more than the work between two of them: each
-//! thread works on a run of elements by itself. [`implementation`](super::implementation) chooses them, but for
-//! `pairs_descend`, which queries offer and the builder does not know.
+//! Kernels for software adapters, where a barrier costs more than the work between two of them. Each thread
+//! processes a run of elements by itself. [`implementation`](super::implementation) selects them, except
+//! `pairs_descend`, which belongs to a query and not to the builder.
 
 pub(super) mod hierarchy_serial;
 pub(super) mod pairs_descend;

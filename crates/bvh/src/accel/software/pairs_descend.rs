@@ -1,5 +1,6 @@
-//! `pairs_descend`: pairs of boxes and balls whose boxes touch, by going down both trees at once. Software adapters run
-//! eight threads in lockstep: pairs of one level are work of one size, where walks of leaves are not.
+//! `pairs_descend`: finds the pairs of boxes and balls whose bounding boxes touch, by descending both trees
+//! at once. Software adapters run eight threads in lockstep. Pairs of one level are work items of equal size,
+//! unlike the walks of single leaves.
 
 use crate::{
     Result,
@@ -16,26 +17,27 @@ use crate::{
 };
 use wgpu::BufferUsages as Usage;
 
-/// Nodes and leaves that have numbers.
+/// Number of nodes and leaves that an index can address.
 const LEAVES_NAMED: u64 = 1 << 30;
-/// Levels that one workgroup does, from as many leaves on: they leave some thousand pairs for the others.
+/// Number of top levels that the first workgroup descends alone, for trees of at least SHARED_FROM leaves.
+/// They leave a few thousand pairs for the other workgroups.
 const TOP_LEVELS: u32 = 4;
 const SHARED_FROM: u32 = 2048;
-/// Workgroups that share them.
+/// Number of workgroups that share the lower levels.
 const GROUPS: u32 = 64;
-/// Pairs of a level for which they have room, for each leaf. Boxes that fill space have 0.9.
+/// Capacity of the shared lists, in pairs per leaf and level. Boxes that fill space have 0.9.
 const PAIRS: u32 = 2;
-/// Bytes between the uniforms of two dispatches: what every device lets offsets be a multiple of.
+/// Stride between the uniforms of two dispatches, in bytes: an offset alignment that every device supports.
 const QUERY_BYTES: usize = 256;
 
-/// The kernel.
+/// Kernel of the simultaneous descent.
 #[derive(Debug)]
 pub(in crate::accel) struct PairsDescend {
     kernel: QueryKernel,
 }
 
 impl PairsDescend {
-    /// Ready to be compiled; `None` where threads work together, and each leaf walks by itself.
+    /// Creates the kernel. Returns `None` on GPUs, where each leaf walks the tree by itself.
     pub(in crate::accel) fn new(gpu: &Gpu) -> Option<Self> {
         match gpu.capabilities.cooperation() {
             Cooperation::None => {}
@@ -52,9 +54,10 @@ impl PairsDescend {
         self.kernel.needs(needs);
     }
 
-    /// Records the pairs of leaves whose boxes touch, of the tree that is searched and of `other`, `None` for pairs
-    /// within it, to what `counts` keeps; or that the leaves have to walk, by a 1 behind the counts of the leaves.
-    /// Records nothing and returns false where what it would meet has no numbers or no room.
+    /// Records the pairs of leaves whose boxes touch into the kept results of `counts`. The pairs are between
+    /// the searched tree and `other`, or within the searched tree for `None`. If a list overflows, it writes
+    /// a 1 after the counts of the leaves, and each leaf has to walk the tree. Returns false and records
+    /// nothing if indices or buffers would be too large.
     pub(in crate::accel) fn record(
         &self,
         gpu: &Gpu,
@@ -80,7 +83,7 @@ impl PairsDescend {
         if !is_named(tree) || !is_named(other) || list_bytes > gpu.binding_limit() {
             return Ok(false);
         }
-        // The first level, the one before which it ends, and workgroups.
+        // First level, end level and number of workgroups.
         let dispatches = if is_shared {
             let shared = (TOP_LEVELS, PAIR_LEVELS, GROUPS);
             vec![(0, TOP_LEVELS, 1), shared, (PAIR_LEVELS, PAIR_LEVELS, 1)]
@@ -102,7 +105,7 @@ impl PairsDescend {
         }
         let queries = gpu.buffer_with("pairs_descend.queries", &rows, Usage::UNIFORM);
         let list = gpu.catch(|| gpu.buffer("pairs_descend.list", list_bytes, Usage::STORAGE))?;
-        // What is accepted is asked of leaves, later.
+        // The predicate is applied to leaves later.
         let search = &Search {
             predicate: None,
             ..*search

@@ -1,4 +1,4 @@
-//! A channel out of its sampler, and the faults that files have there.
+//! Reads a channel from its sampler, and tolerates the faults that occur in real files.
 
 use super::target::ChannelTarget;
 use crate::{
@@ -16,7 +16,7 @@ use ::gltf::json::{
     validation::Checked,
 };
 
-/// Faults of channels that other software overlooks.
+/// Faults of channels that other software tolerates.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     unordered: Tally,
@@ -30,11 +30,11 @@ pub(super) struct Faults {
 impl Faults {
     pub(super) fn tell(self, file: &File<'_>) {
         for (tally, outcome) in [
-            (self.unordered, "they are put in order"),
+            (self.unordered, "they are sorted"),
             (self.not_finite, "these keys are left out"),
-            (self.plain_splines, "they are joined by lines"),
+            (self.plain_splines, "they are interpolated linearly"),
             (self.short, "the keys without values are left out"),
-            (self.long, "what is past the keys is left out"),
+            (self.long, "the values beyond the keys are ignored"),
             (self.empty, "it moves nothing"),
         ] {
             tally.tell(file, outcome);
@@ -47,7 +47,7 @@ pub(super) struct ChannelReader<'a> {
     pub(super) file: &'a File<'a>,
     pub(super) animation: &'a Animation,
     pub(super) sampler: usize,
-    /// "channel 2 of animation 0", for messages.
+    /// Name in messages, such as "channel 2 of animation 0".
     pub(super) user: String,
 }
 
@@ -75,7 +75,7 @@ impl ChannelReader<'_> {
         Ok(())
     }
 
-    /// The channel; `None` if it has no keys.
+    /// Reads the channel. Returns `None` if it has no keys.
     fn read(
         &self,
         ChannelTarget {
@@ -98,7 +98,7 @@ impl ChannelReader<'_> {
                 return Err(file.error(format!("{user} has an unknown interpolation")));
             }
         };
-        // There is nothing between visible and hidden.
+        // Visibility is a boolean and cannot be interpolated.
         if property == Property::Visible && interpolation == Interpolation::Linear {
             interpolation = Interpolation::Step;
         }
@@ -131,7 +131,7 @@ impl ChannelReader<'_> {
                 &mut faults.long
             };
             tally.add(|| format!("{user} has {count} keys, which need {needs} values; its output has {has}"));
-            // Weights for another number of targets do not apply to these.
+            // Weights for a different number of targets do not apply to these.
             let fits = if property == Property::Weights {
                 0
             } else {
@@ -139,8 +139,8 @@ impl ChannelReader<'_> {
             };
             whole = whole.min(usize::try_from(fits).unwrap_or(count));
         }
-        // Counted before anything is read: a pointer may become any number of channels, and an accessor
-        // without data may have any count.
+        // The budget is checked before anything is read. A pointer may expand to any number of channels, and
+        // an accessor without data may have any count.
         let floats = (whole as u64).saturating_mul(1 + per_key as u64);
         let bytes = floats
             .saturating_mul(size_of::<f32>() as u64)
@@ -157,7 +157,7 @@ impl ChannelReader<'_> {
         if keys.unordered {
             faults
                 .unordered
-                .add(|| format!("{user} has key times that stand still or go back"));
+                .add(|| format!("{user} has key times that do not increase"));
         }
         let mut values: Vec<f32> = keys.kept.iter().flat_map(|(_, key)| value(*key)).collect();
         if values.iter().any(|v| !v.is_finite()) {
@@ -184,25 +184,25 @@ impl ChannelReader<'_> {
     }
 }
 
-/// Keys in the order of their times.
+/// Keys sorted by time.
 #[derive(Debug, Default)]
 struct Keys {
-    /// Times, strictly increasing, and the file's number of the key.
+    /// Times, strictly increasing, each with the index of the key in the file.
     kept: Vec<(f32, usize)>,
-    /// Whether the file has them in another order.
+    /// True if the file has them in another order.
     unordered: bool,
-    /// The number of keys that are left out.
+    /// Number of keys that are left out because they are NaN or infinite.
     not_finite: usize,
 }
 
 impl Keys {
-    /// The first `count` keys of `times`. Of keys at equal times, the first ends what comes before, and the
-    /// last begins what follows.
+    /// Reads the first `count` keys of `times`. Keys at equal times make a jump: the first ends the interval
+    /// before, and the last begins the interval after.
     fn read(times: &Accessor<'_>, count: usize, interpolation: Interpolation) -> Self {
         let mut keys = Self::default();
         for key in 0..count {
             let [time] = times.floats(key);
-            // Zeros of both signs are the same time.
+            // Maps −0 to +0, because both are the same time.
             let time: f32 = time + 0.0;
             if !time.is_finite() {
                 keys.not_finite += 1;
@@ -220,7 +220,7 @@ impl Keys {
         keys
     }
 
-    /// Adds a key. Of a run of equal times the first and the last are kept.
+    /// Adds a key. Only the first and the last of a run of equal times are kept.
     fn push(&mut self, key: (f32, usize)) {
         if let [.., (first, _), (last, last_key)] = &mut self.kept[..]
             && *first == key.0
@@ -232,8 +232,8 @@ impl Keys {
         }
     }
 
-    /// Turns two equal times into a jump: the first moves to the moment before, or is left out where there is
-    /// none or where nothing leads to it.
+    /// Turns two equal times into a jump by moving the first to the previous representable time. The first is
+    /// left out instead if interpolation is stepwise, or if no earlier key leads to it.
     fn part(&mut self, interpolation: Interpolation) {
         let pairs = std::mem::take(&mut self.kept);
         let mut keys = pairs.into_iter().peekable();

@@ -1,4 +1,4 @@
-//! What channels animate, by node or by pointer.
+//! Resolves the targets of channels, by node or by JSON pointer.
 
 use crate::{
     Result,
@@ -16,19 +16,19 @@ use ::gltf::json::{
 };
 use std::collections::HashMap;
 
-/// What a channel animates, and the accessor of values that it needs.
+/// Animated property of a channel, and the accessor type that its values need.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChannelTarget {
-    /// As in [`crate::Channel::target`].
+    /// Index of the animated object, with the meaning of [`crate::Channel::target`].
     pub(super) target: usize,
     pub(super) property: Property,
-    /// Floats in a value.
+    /// Number of floats in a value.
     pub(super) components: usize,
-    /// The type of the accessor of the values.
+    /// Required type of the accessor of the values.
     pub(super) kind: Type,
 }
 
-/// What a channel of core glTF animates; nothing if its node is not in the scene.
+/// Resolves the target of a core glTF channel. Returns none if its node is not in the scene.
 pub(super) fn node_target(
     file: &File<'_>,
     hierarchy: &Hierarchy,
@@ -54,17 +54,17 @@ pub(super) fn node_target(
     let target = of_node(scene, index, &[path]);
     if target.is_none() {
         file.warn(format!(
-            "{user} moves the morph targets of node {node}, which has none, and is ignored"
+            "{user} animates the morph targets of node {node}, which has none, and is ignored"
         ));
     }
     Ok(target.into_iter().collect())
 }
 
-/// The property of a node that `path` names.
+/// Resolves the property of a node that `path` names.
 fn of_node(scene: &Scene, node: usize, path: &[&str]) -> Option<ChannelTarget> {
     let mesh = scene.nodes[node].mesh;
     let primitive = mesh.and_then(|mesh| scene.meshes[mesh].primitives.first());
-    // A node with instances has their weights, and no mesh.
+    // A node with instances keeps their weights, but has no mesh itself.
     let weights = primitive.map_or(scene.nodes[node].weights.len(), |p| p.targets.len());
     let (property, components, kind) = match path {
         ["translation"] => (Property::Translation, 3, Type::Vec3),
@@ -86,17 +86,17 @@ fn of_node(scene: &Scene, node: usize, path: &[&str]) -> Option<ChannelTarget> {
     })
 }
 
-/// A number in a pointer, which has no sign and no leading zeros.
+/// Parses a number in a pointer, which has no sign and no leading zeros.
 fn number(text: &str) -> Option<usize> {
     let plain = text == "0" || text.starts_with(|c: char| ('1'..='9').contains(&c));
     text.parse().ok().filter(|_| plain)
 }
 
-/// Resolves pointers into the glTF 2.0 Asset Object Model, as far as canopy animates it.
+/// Resolves pointers into the glTF 2.0 Asset Object Model, as far as canopy animates them.
 pub(super) struct Pointers<'a> {
     file: &'a File<'a>,
     hierarchy: &'a Hierarchy,
-    /// The nodes that show each of the file's meshes and have no morph weights of their own.
+    /// Nodes that show each of the file's meshes and have no morph weights of their own.
     weighted: HashMap<usize, Vec<usize>>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Pointers<'a> {
         let nodes = file.root.nodes.iter().zip(&hierarchy.index_of);
         for (node, index) in nodes.filter(|_| !pointers.is_empty()) {
             if let (Some(mesh), None, Some(index)) = (node.mesh, &node.weights, index) {
-                // A node with instances has their weights, and no mesh.
+                // A node with instances keeps their weights, but has no mesh itself.
                 let shown = &scene.nodes[*index];
                 if shown.mesh.is_some() || !shown.weights.is_empty() {
                     weighted.entry(mesh.value()).or_default().push(*index);
@@ -125,7 +125,8 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    /// What `pointer` animates, which may not be in the scene; `None` for what canopy does not animate.
+    /// Resolves `pointer`. The result is empty if the target is not in the scene, and `None` if canopy does
+    /// not animate it.
     pub(super) fn targets(&self, scene: &Scene, pointer: &str) -> Option<Vec<ChannelTarget>> {
         let parts: Vec<&str> = pointer.strip_prefix('/')?.split('/').collect();
         match &parts[..] {
@@ -139,7 +140,7 @@ impl<'a> Pointers<'a> {
                 let mesh = number(mesh).filter(|mesh| *mesh < self.file.root.meshes.len())?;
                 let nodes = self.weighted.get(&mesh).map_or(&[][..], Vec::as_slice);
                 let of_node = |&index: &usize| of_node(scene, index, &parts[2..]);
-                // All show one mesh, so a weight that the first does not have, none has.
+                // All of the nodes show one mesh, so a weight that the first lacks is missing in all of them.
                 match nodes.first() {
                     Some(first) => of_node(first).map(|_| nodes.iter().filter_map(of_node).collect()),
                     None => Some(Vec::new()),

@@ -1,4 +1,4 @@
-//! Attributes of vertices out of every component type.
+//! Reads vertex attributes of every component type.
 
 use super::reader::PrimitiveReader;
 use crate::{
@@ -15,7 +15,7 @@ use ::gltf::json::{
 use glam::{Vec2, Vec3, Vec4};
 
 impl PrimitiveReader<'_> {
-    /// Texture coordinates of a set; none where the file has none.
+    /// Reads a set of texture coordinates; empty if the file has none.
     pub(super) fn texture_coordinates(
         &self,
         set: u32,
@@ -36,7 +36,7 @@ impl PrimitiveReader<'_> {
         Ok(sources.iter().map(read).collect())
     }
 
-    /// Sets vertex colours, where the file has them.
+    /// Reads vertex colours, if the file has them.
     pub(super) fn colors(
         &self,
         primitive: &mut Primitive,
@@ -62,7 +62,7 @@ impl PrimitiveReader<'_> {
         Ok(())
     }
 
-    /// Sets joints and their weights, where the file has them.
+    /// Reads joints and their weights, if the file has them.
     pub(super) fn joints(
         &self,
         primitive: &mut Primitive,
@@ -116,7 +116,7 @@ impl PrimitiveReader<'_> {
         Ok(())
     }
 
-    /// Sets normals, and tangents where the file has both.
+    /// Reads normals, and tangents if the file has both.
     pub(super) fn normals(
         &self,
         primitive: &mut Primitive,
@@ -167,9 +167,9 @@ impl PrimitiveReader<'_> {
     }
 }
 
-/// The direction of `v`, or zero if it has none.
+/// Normalises `v`. Returns zero if it has no direction.
 fn unit(v: Vec3) -> Vec3 {
-    // Scaled first: the square of a large or a tiny f32 is not one.
+    // Scaled first, because the square of a very large or tiny f32 overflows or underflows.
     let scale = v.abs().max_element();
     if v.is_finite() && scale > 0.0 {
         (v / scale).normalize_or_zero()
@@ -178,8 +178,8 @@ fn unit(v: Vec3) -> Vec3 {
     }
 }
 
-/// Makes the weights of a vertex sum to 1; false if there was nothing to scale. A joint without weight
-/// becomes joint 0, since it may be any number in files.
+/// Scales the weights of a vertex so that they sum to 1. Returns false if they are all zero. A joint without
+/// weight becomes joint 0, since files may have any number there.
 fn normalise_weights(joints: &mut [u32], weights: &mut [f32]) -> bool {
     let finite = weights.iter().all(|w| w.is_finite());
     weights.iter_mut().for_each(|w| *w = w.max(0.0));

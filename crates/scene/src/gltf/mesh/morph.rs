@@ -11,7 +11,7 @@ use ::gltf::json::accessor::Type;
 use glam::Vec3;
 
 impl PrimitiveReader<'_> {
-    /// Sets the morph targets.
+    /// Reads the morph targets.
     pub(super) fn targets(
         &self,
         primitive: &mut Primitive,
@@ -22,7 +22,7 @@ impl PrimitiveReader<'_> {
     ) -> Result<()> {
         for (number, json) in self.json.targets.iter().flatten().enumerate() {
             load.take(Budget::MorphTargets, instances, || self.full_name())?;
-            // The renderer keeps all three attributes of a target, and a weight for each node.
+            // The renderer stores all three attributes of a target, and one weight per node.
             let bytes = (3 * sources.len() * size_of::<Vec3>()) as u64 + 4 * instances;
             load.take(Budget::AnimationBytes, bytes, || {
                 format!("{}: morph target {number}", self.full_name())

@@ -1,4 +1,4 @@
-//! A primitive out of its accessors.
+//! Reads a primitive from its accessors.
 
 use super::{
     reader::PrimitiveReader,
@@ -18,17 +18,17 @@ use ::gltf::json::{
 };
 use glam::Vec3;
 
-/// The least numbers of elements and vertices of a primitive.
+/// Lower bounds for the numbers of elements and vertices of a primitive.
 #[derive(Debug, Default)]
 pub(super) struct Declared {
     pub(super) triangles: u64,
-    /// Lines and points.
+    /// Number of lines and points.
     pub(super) lines: u64,
     pub(super) vertices: u64,
 }
 
 impl PrimitiveReader<'_> {
-    /// The primitive; `None` for one that canopy does not draw.
+    /// Reads the primitive. Returns `None` for one that canopy does not draw.
     pub(super) fn read(
         &self,
         tangent_uv_set: Option<u32>,
@@ -64,7 +64,7 @@ impl PrimitiveReader<'_> {
             };
             (triangles, sources)
         };
-        // Without normals every triangle gets vertices of its own.
+        // Without normals, each triangle gets vertices of its own.
         let smooth = Checked::Valid(Semantic::Normals);
         let vertices = if is_thin || self.json.attributes.contains_key(&smooth) {
             sources.len()
@@ -112,7 +112,7 @@ impl PrimitiveReader<'_> {
         Ok(Some(primitive))
     }
 
-    /// The numbers that the accessors declare; zeros for a primitive that is not drawn.
+    /// Returns the counts that the accessors declare; zeros for a primitive that is not drawn.
     pub(super) fn declared(&self, load: &Load<'_>) -> Result<Declared> {
         let Checked::Valid(mode) = self.json.mode else {
             return Ok(Declared::default());
@@ -141,7 +141,7 @@ impl PrimitiveReader<'_> {
             let normals = Checked::Valid(Semantic::Normals);
             self.json.attributes.contains_key(&normals)
         };
-        // Strips and fans may have triangles without area, which are left out; with normals, triangles may
+        // Strips and fans may have degenerate triangles, which are left out. With normals, triangles may
         // share vertices.
         let separate = mode == Mode::Triangles && !has_normals;
         Ok(Declared {

@@ -1,4 +1,4 @@
-//! Access to the accessors of one primitive.
+//! Opens the accessors of one primitive.
 
 use crate::{
     Error, Result,
@@ -23,12 +23,12 @@ pub(super) struct PrimitiveReader<'a> {
     pub(super) file: &'a File<'a>,
     pub(super) json: &'a JsonPrimitive,
     pub(super) draco: Option<Decoded<'a>>,
-    /// "mesh 2 primitive 0", for messages.
+    /// Name in messages, such as "mesh 2 primitive 0".
     pub(super) name: String,
 }
 
 impl<'a> PrimitiveReader<'a> {
-    /// An error about the primitive.
+    /// Returns an error about the primitive.
     pub(super) fn error(&self, what: &str) -> Error {
         self.file.error(format!("{}: {what}", self.name))
     }
@@ -38,12 +38,12 @@ impl<'a> PrimitiveReader<'a> {
         self.file.warn(format!("{} {what}", self.name));
     }
 
-    /// The names of the file and the primitive, for limits.
+    /// Returns the names of the file and the primitive, for messages about limits.
     pub(super) fn full_name(&self) -> String {
         format!("{}: {}", self.file.path.display(), self.name)
     }
 
-    /// Fails if an accessor without data has more elements than the limit on such.
+    /// Fails if an accessor without data has more elements than the limit for such accessors.
     pub(super) fn check_empty(&self, accessor: &Accessor<'_>, load: &Load<'_>) -> Result<()> {
         if accessor.has_data() {
             return Ok(());
@@ -52,7 +52,7 @@ impl<'a> PrimitiveReader<'a> {
         load.check(Budget::EmptyVertices, count, || self.full_name())
     }
 
-    /// The accessor of the indices.
+    /// Opens the accessor of the indices.
     pub(super) fn indices(&self) -> Result<Option<Accessor<'a>>> {
         let open = |index: usize| {
             let user = format!("{}: indices", self.name);
@@ -62,7 +62,7 @@ impl<'a> PrimitiveReader<'a> {
         index.map(open).transpose()
     }
 
-    /// The accessor of an attribute, which has to have `count` elements.
+    /// Opens the accessor of an attribute, which must have `count` elements.
     pub(super) fn attribute(
         &self,
         semantic: Semantic,
@@ -92,7 +92,7 @@ impl<'a> PrimitiveReader<'a> {
         }
     }
 
-    /// An extension that canopy does not read, if bytes of the geometry are missing without it.
+    /// Returns an extension that canopy does not read if bytes of the geometry are missing without it.
     pub(super) fn unreadable(&self) -> Option<String> {
         let unknown = |others: Option<&Map<String, Value>>| {
             let mut names = others?.keys().filter(|name| !extensions::reads(name));
@@ -105,7 +105,7 @@ impl<'a> PrimitiveReader<'a> {
         accessors
             .filter_map(|index| Some((index, root.accessors.get(index.value())?)))
             .find_map(|(index, accessor)| match accessor.buffer_view {
-                // A geometry of zeros alone is none.
+                // Positions or indices that are all zeros are no geometry.
                 None if accessor.sparse.is_none()
                     && self.draco.is_none()
                     && [positions, self.json.indices.as_ref()].contains(&Some(index)) =>

@@ -1,4 +1,4 @@
-//! Triangles, lines and points out of every mode, and the vertices that they use.
+//! Reads triangles, lines and points of every mode, and the vertices that they use.
 
 use super::reader::PrimitiveReader;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 use ::gltf::json::mesh::Mode;
 use glam::Vec3;
 
-/// The vertices at the corners of a primitive: those that its indices name, or all in their order.
+/// Vertices at the corners of a primitive: those that its indices name, or all in order.
 struct Corners<'a> {
     reader: &'a PrimitiveReader<'a>,
     indices: Option<Accessor<'a>>,
@@ -19,7 +19,8 @@ struct Corners<'a> {
 }
 
 impl Corners<'_> {
-    /// Fails for more vertices than 32 bits can number, and for more without data than the limits allow.
+    /// Fails for more vertices than 32 bits can number, and for more vertices without data than the limits
+    /// allow.
     fn check(&self, load: &Load<'_>) -> Result<()> {
         if let Some(accessor) = &self.indices {
             self.reader.check_empty(accessor, load)?;
@@ -33,7 +34,7 @@ impl Corners<'_> {
         Ok(())
     }
 
-    /// The vertex at a corner.
+    /// Returns the vertex at a corner.
     fn vertex(&self, at: usize) -> Result<u32> {
         let Some(accessor) = &self.indices else {
             return Ok(at as u32);
@@ -51,8 +52,8 @@ impl Corners<'_> {
 }
 
 impl PrimitiveReader<'_> {
-    /// The triangles, and the numbers of the file's vertices that they use: triangles index that list. A
-    /// primitive often uses a small part of a large accessor that it shares with thousands of others.
+    /// Reads the triangles, and the indices in the file of the vertices that they use. Triangles index that
+    /// list, because a primitive often uses a small part of a large accessor that thousands of others share.
     pub(super) fn triangles(
         &self,
         mode: Mode,
@@ -88,7 +89,7 @@ impl PrimitiveReader<'_> {
                 _ => [3 * i, 3 * i + 1, 3 * i + 2],
             };
             let triangle @ [a, b, c] = [corner(at[0])?, corner(at[1])?, corner(at[2])?];
-            // Strips are joined by triangles without area, which are no part of the surface.
+            // Degenerate triangles join strips, and are not part of the surface.
             if mode == Mode::Triangles || (a != b && b != c && c != a) {
                 triangles.push(triangle);
             }
@@ -97,7 +98,7 @@ impl PrimitiveReader<'_> {
         Ok((triangles, sources))
     }
 
-    /// The points or the lines, and the numbers of the file's vertices that they use, as for
+    /// Reads the points or lines, and the indices in the file of the vertices that they use, like
     /// [`Self::triangles`].
     pub(super) fn lines(
         &self,
@@ -141,7 +142,7 @@ impl PrimitiveReader<'_> {
         Ok((primitive, sources))
     }
 
-    /// The corners of a primitive that has so many vertices.
+    /// Opens the corners of a primitive with `vertices` vertices.
     fn corners(&self, vertices: usize) -> Result<Corners<'_>> {
         let indices = self.indices()?;
         Ok(Corners {
@@ -153,12 +154,12 @@ impl PrimitiveReader<'_> {
     }
 }
 
-/// Whether a mode is of points or lines.
+/// True if the mode is one of points or lines.
 pub(super) fn is_thin(mode: Mode) -> bool {
     !matches!(mode, Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)
 }
 
-/// The number of points, lines or triangles that so many corners make.
+/// Returns the number of points, lines or triangles that `corners` corners make.
 pub(super) fn elements_of(mode: Mode, corners: usize) -> usize {
     match mode {
         Mode::Points => corners,
@@ -170,7 +171,7 @@ pub(super) fn elements_of(mode: Mode, corners: usize) -> usize {
     }
 }
 
-/// Removes the triangles that have a position which is not finite, and zeroes such positions.
+/// Removes triangles with a position that is not finite, and zeroes such positions.
 pub(super) fn drop_not_finite(primitive: &mut Primitive) {
     let positions = &mut primitive.positions;
     primitive
@@ -181,7 +182,7 @@ pub(super) fn drop_not_finite(primitive: &mut Primitive) {
     }
 }
 
-/// Renumbers `corners` so that they index the list of used vertices, which it returns in rising order.
+/// Renumbers `corners` to index the list of used vertices, which is returned in ascending order.
 fn compact(corners: &mut [u32], vertices: usize) -> Vec<u32> {
     if vertices / 4 <= corners.len() {
         let mut index_of = vec![u32::MAX; vertices];
