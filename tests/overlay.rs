@@ -1,4 +1,4 @@
-//! Lines of the meshes over the picture: every pixel against the twin's lines, rasterised in f64.
+//! Mesh lines over the image. Every pixel is compared with the twin's lines, rasterised in f64.
 
 use crate::common;
 use canopy::{
@@ -18,7 +18,7 @@ use common::{
 use glam::{DVec2, DVec3, Vec3};
 
 const SIZE: [u32; 2] = [96, 66];
-/// sRGB-encoded, in the order of the kinds.
+/// sRGB-encoded colours, in the order of the kinds.
 const COLORS: [[f64; 3]; 6] = [
     [0.9, 0.9, 0.9],
     [0.1, 0.9, 0.9],
@@ -42,7 +42,7 @@ fn meshes() -> Scene {
     )
 }
 
-/// The lines of the frame that was drawn last, by the twin.
+/// Lines of the last drawn frame, from the twin.
 fn twins(stage: &Stage<'_>, kinds: [bool; 6], meshes: std::ops::Range<usize>) -> Vec<Segment> {
     let merged = stage.merged();
     let vertices: Vec<Vertex> = (0..merged.positions.len())
@@ -83,7 +83,7 @@ fn diagonal(positions: &[Vec3]) -> f32 {
     (most - least).length()
 }
 
-/// The pixel, x right and y down, at which a point is seen.
+/// Pixel at which a point is seen, with x to the right and y down.
 fn pixel_of(point: Vec3, view: View) -> DVec2 {
     let aspect = SIZE[0] as f32 / SIZE[1] as f32;
     let offset = (point - view.eye()).as_dvec3().extend(1.0);
@@ -92,7 +92,7 @@ fn pixel_of(point: Vec3, view: View) -> DVec2 {
     (0.5 * ndc + 0.5) * DVec2::new(f64::from(SIZE[0]), f64::from(SIZE[1]))
 }
 
-/// `plain` under lines of which none is hidden.
+/// `plain` under lines that are all visible.
 fn rasterised(plain: &[u8], lines: &[Segment], view: View, width: f64) -> Vec<[f64; 3]> {
     let pixels: Vec<_> = lines
         .iter()
@@ -127,7 +127,7 @@ fn rasterised(plain: &[u8], lines: &[Segment], view: View, width: f64) -> Vec<[f
     (0..plain.len() / 4).map(over).collect()
 }
 
-/// Pixels that differ by more than rounding.
+/// Number of pixels that differ by more than rounding.
 fn differing(drawn: &[u8], expected: &[[f64; 3]]) -> usize {
     let pairs = drawn.chunks(4).zip(expected);
     let differs = |(a, b): &(&[u8], &[f64; 3])| {
@@ -171,7 +171,7 @@ fn every_pixel_is_that_of_the_twin_s_lines() {
         let all = (SIZE[0] * SIZE[1]) as usize;
         let inked = changed(&plain, &drawn);
         assert!(inked > 150 && inked < all, "kind {kind}: {inked}");
-        // Ends of lines may fall on either side of a pixel's middle.
+        // Ends of lines may fall on either side of a pixel's centre.
         let wrong = differing(&drawn, &expected);
         assert!(wrong <= all / 1000, "kind {kind}: {wrong} pixels");
         let counts = stage.renderer.stats().overlay.unwrap();
@@ -179,7 +179,7 @@ fn every_pixel_is_that_of_the_twin_s_lines() {
         let without_area = usize::from(kind == 1 && mesh < 0);
         assert_eq!(counts.drawn as usize, lines.len() + without_area);
         assert_eq!(counts.found, counts.drawn);
-        // The comparison tells other lines apart.
+        // The comparison must detect other lines.
         let wrong = rasterised(&plain, &lines[..lines.len() - 4], view(), width.into());
         assert!(differing(&drawn, &wrong) > all / 1000, "kind {kind}");
         if kind > 2 {
@@ -189,7 +189,7 @@ fn every_pixel_is_that_of_the_twin_s_lines() {
             stage.config.overlay.length = 0.1;
         }
     }
-    // Another mesh than there are: nothing.
+    // A mesh index out of range draws nothing.
     stage.config.overlay.mesh = 17;
     assert_eq!(stage.draw(&pose, view()), plain);
     assert_eq!(stage.renderer.stats().overlay, Some(OverlayCounts::default()));
@@ -210,24 +210,24 @@ fn what_lies_behind_is_dimmed_and_what_is_hidden_has_no_lines() {
     let seen = stage.draw(&pose, view());
     let [of_all, of_seen] = [&all, &seen].map(|drawn| changed(&plain, drawn));
     assert!(of_seen < of_all - 40, "{of_seen} of {of_all}");
-    // What is seen is drawn whole: the sphere's front, in the middle of the picture.
+    // Visible lines are drawn in full on the front of the sphere, in the middle of the image.
     stage.config.overlay.hidden = 0.5;
     let dimmed = stage.draw(&pose, view());
     assert!(changed(&seen, &dimmed) > 40);
-    // A dimmed line may have the colour of what it lies over.
+    // A dimmed line may have the colour of the surface behind it.
     assert!(changed(&plain, &dimmed) + 3 >= of_all);
-    // The flat triangle hides nothing of itself.
+    // The flat triangle does not hide its own lines.
     stage.config.overlay.mesh = 1;
     let dimmed = stage.draw(&pose, view());
     stage.config.overlay.hidden = 1.0;
     assert_eq!(changed(&stage.draw(&pose, view()), &dimmed), 0);
-    // A mean of several frames shows them once; a larger picture than was traced has them too.
+    // A mean of several frames shows the lines once. An image larger than the traced one has them too.
     assert!(changed(&plain, &stage.supersampled(&pose, view(), 3)) > 100);
     assert_ne!(stage.stretched(&pose, view(), 1, [192, 128]), {
         stage.config.overlay.mesh = 17;
         stage.stretched(&pose, view(), 1, [192, 128])
     });
-    // Nothing is left of a hidden mesh, not even hair at one point.
+    // A hidden mesh leaves no lines, not even normals at a single point.
     let overlay = &mut stage.config.overlay;
     (overlay.mesh, overlay.normals, overlay.face_normals) = (0, true, true);
     pose.visible[0] = false;
@@ -236,7 +236,7 @@ fn what_lies_behind_is_dimmed_and_what_is_hidden_has_no_lines() {
     assert_eq!(stage.draw(&pose, view()), lines);
 }
 
-/// Of too many triangles, one of so many is drawn, the same ones in every frame.
+/// With too many triangles, one in a fixed number is drawn, the same ones in every frame.
 #[test]
 fn too_many_lines_are_thinned() {
     let soup = random_triangles(OVERLAY_LIMIT as usize / 3 + 1000, 3);

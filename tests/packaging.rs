@@ -1,5 +1,5 @@
-//! What a desktop reads of canopy agrees with itself and with the program, and is well-formed where the tools
-//! that say so are installed.
+//! The files that a desktop reads agree with each other and with the program. Where the validating tools are
+//! installed, the files are well-formed.
 
 use std::{
     collections::BTreeSet,
@@ -16,14 +16,14 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"))
 }
 
-/// The value of a key of the desktop entry.
+/// Value of a key of the desktop entry.
 fn entry<'a>(desktop: &'a str, key: &str) -> &'a str {
     let mut lines = desktop.lines().filter_map(|line| line.split_once('='));
     let found = lines.find(|(name, _)| *name == key);
     found.unwrap_or_else(|| panic!("no {key}")).1
 }
 
-/// What stands between `before` and `after`, wherever.
+/// Every text between `before` and `after`.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> BTreeSet<&'a str> {
     let pieces = text.split(before).skip(1);
     pieces.map(|piece| piece.split(after).next().unwrap()).collect()
@@ -51,7 +51,7 @@ fn the_entry_the_types_and_the_metadata_agree() {
     assert_eq!(between(&metadata, "<category>", "<"), categories);
     let licence = *between(&metadata, "<project_license>", "<").first().unwrap();
     assert!(read("Cargo.toml").contains(&format!("license = \"{licence}\"")));
-    // The extensions that the program names as scenes.
+    // The extensions that the program treats as scenes.
     for extension in canopy::scene::folder::EXTENSIONS {
         assert!(
             types.contains(&format!("pattern=\"*.{extension}\"")),
@@ -71,7 +71,7 @@ fn icons_have_the_sizes_of_their_names() {
     }
 }
 
-/// Runs a tool where it is installed, and fails where it complains.
+/// Runs a tool if it is installed, and fails if it reports an error.
 fn check(tool: &str, arguments: &[&str], file: &str) {
     let path: PathBuf = root().join(file);
     let mut command = Command::new(tool);

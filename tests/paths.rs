@@ -34,7 +34,7 @@ use glam::{DVec3, Vec3};
 use half::f16;
 use std::{f32::consts::PI, ops::Range};
 
-/// The six sides of a cube of ±1, which face inwards, of these materials: right, left, top, bottom, front,
+/// The six sides of a cube of ±1, facing inwards, with these materials: right, left, top, bottom, front,
 /// back.
 fn room(materials: [usize; 6]) -> Vec<canopy::scene::Primitive> {
     let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| 2.0 * axis);
@@ -49,7 +49,8 @@ fn room(materials: [usize; 6]) -> Vec<canopy::scene::Primitive> {
     ]
 }
 
-/// Mesa before version 25 compiles a kernel again at each dispatch, and keeps it, where it branches on uniforms alone.
+/// Checks that samples do not use more memory. Mesa before version 25 compiles a kernel again at each
+/// dispatch, and keeps it, if the kernel branches on uniforms only.
 #[cfg(target_os = "linux")]
 fn samples_take_no_memory(stage: &mut Stage<'_>) {
     let pages = || {
@@ -59,7 +60,7 @@ fn samples_take_no_memory(stage: &mut Stage<'_>) {
     };
     (stage.config.fog.density, stage.config.fog.noise) = (0.1, 0.5);
     stage.config.paths.kernels = PathKernels::One;
-    // Plain materials have the kernel of tests/fog.rs.
+    // Plain materials use the kernel of tests/fog.rs.
     if by_lane(true, false) {
         enter(stage, keep(plate(matte(Vec3::ONE))));
     }
@@ -71,7 +72,7 @@ fn samples_take_no_memory(stage: &mut Stage<'_>) {
     assert!(grown < 100 << 20, "{grown} bytes");
 }
 
-/// A picture of paths, whose settings are those of the stage.
+/// A path-traced image with the settings of the stage.
 fn traced(stage: &mut Stage<'_>, scene: &Scene, view: View, samples: u32) -> Vec<[f32; 4]> {
     stage.config.image.mode = ImageMode::Path;
     stage.config.paths.samples = samples;
@@ -97,7 +98,7 @@ fn close(what: &str, found: f64, expected: f64, share: f64) {
     );
 }
 
-/// Another scene on the same stage.
+/// Replaces the scene of a stage.
 fn enter<'a>(stage: &mut Stage<'a>, scene: &'a Scene) {
     let upload = stage.renderer.uploader().upload(stage.gpu, scene, &stage.config);
     (stage.scene, stage.uploaded) = (scene, upload.unwrap());
@@ -114,7 +115,7 @@ fn white(stage: &mut Stage<'_>) {
     stage.config.environment.background = Background::Environment;
 }
 
-/// A square in the plane z = 0 that fills the view from `cosine` off its normal.
+/// A square in the plane z = 0 that fills the view, seen at `cosine` from its normal.
 fn plate(material: Material) -> Scene {
     let corner = Vec3::new(-500.0, -500.0, 0.0);
     let plate = quad(corner, 1000.0 * Vec3::X, 1000.0 * Vec3::Y, 0);
@@ -145,7 +146,7 @@ fn dull(albedo: f32, glow: f32) -> Material {
     }
 }
 
-/// One test, because compiling the path tracer is what takes long.
+/// A single test, because most of its time is the compilation of the path tracer.
 #[test]
 fn paths_find_what_integrals_do() {
     let gpu = gpu();
@@ -159,7 +160,7 @@ fn paths_find_what_integrals_do() {
         ..grey(albedo)
     };
 
-    // A plate under even light, against sums in f64.
+    // A plate under uniform light, against sums in f64.
     let specimens = [
         (0.3, 0.0, 0.5, 0.35),
         (0.15, 1.0, 0.5, 0.7),
@@ -185,8 +186,8 @@ fn paths_find_what_integrals_do() {
         close(&what, found, expected, 0.005);
     }
 
-    // What lets all through gives back all; layers what their BRDF does, which knows one bounce between
-    // facets and loses the light of others.
+    // Clear glass returns all light. Layers reflect the value of their BRDF, which has one bounce between
+    // facets and loses the light of further bounces.
     let through = |change: &dyn Fn(&mut Layers)| {
         let clear = Material {
             roughness: 0.0,
@@ -233,7 +234,7 @@ fn paths_find_what_integrals_do() {
                 ..metal(0.3)
             }),
         ),
-        // The quick lane has coats, surfaces without a highlight and glass further down.
+        // The quick lane tests coats, surfaces without a highlight and glass further down.
         (
             "coat",
             layered(rough(0.4, 1.0, 1.0), |l| {
@@ -262,21 +263,21 @@ fn paths_find_what_integrals_do() {
         }));
         enter(&mut stage, plate);
         let found = mean(&traced(&mut stage, plate, at_cosine(0.8), 256)).x;
-        // That of sheen sums its own scaling for each direction.
+        // The integral for sheen computes its own scaling for each direction.
         let steps = if what == "sheen" { 40 } else { 512 };
         let sum = |look: &Look, cosine| reflected(look, cosine, steps).x;
         let expected = look.as_ref().map_or(1.0, |look| sum(look, 0.8));
         println!("{what}: {found:.4}, {expected:.4}");
         close(what, found, expected, 0.01);
         if what == "anisotropy" {
-            // The comparer tells another cosine, and another layer.
+            // The comparison must detect another cosine and another layer.
             let other = look.unwrap();
             assert!((found / sum(&other, 0.6) - 1.0).abs() > 0.01);
             assert!((found / sum(&metal(0.3), 0.8) - 1.0).abs() > 0.01);
         }
     }
 
-    // A ball of clear glass is not seen in even light.
+    // A ball of clear glass is invisible in uniform light.
     let glass = through(&|layers| (layers.thickness, layers.ior) = (1.0, 1.5));
     let ball = scene([sphere(Vec3::ZERO, 1.0, 24, 0)], vec![glass]);
     enter(&mut stage, &ball);
@@ -284,7 +285,7 @@ fn paths_find_what_integrals_do() {
     let front = look_at(Vec3::new(0.0, 0.0, 1.8), Vec3::ZERO, 100.0);
     close("glass", mean(&traced(&mut stage, &ball, front, 64)).x, 1.0, 0.01);
 
-    // A blended plate covers a share.
+    // A blended plate covers part of the pixel.
     let veil = Material {
         base_color: Vec3::ZERO.extend(0.25),
         roughness: 1.0,
@@ -300,7 +301,7 @@ fn paths_find_what_integrals_do() {
         0.005,
     );
 
-    // A closed room whose walls all glow and reflect: E / (1 − ρ), of walls without a highlight.
+    // A closed room whose walls all glow and reflect without a highlight: E / (1 − ρ).
     stage.darken();
     let furnace = scene(room([0; 6]), vec![dull(0.6, 0.4)]);
     enter(&mut stage, &furnace);
@@ -309,7 +310,7 @@ fn paths_find_what_integrals_do() {
     let texels = traced(&mut stage, &furnace, inside, 256);
     close("furnace", mean(&texels).y, 1.0, 0.005);
 
-    // A room with a ceiling that glows.
+    // A room with a glowing ceiling.
     let cornell = scene(
         room([0, 1, 2, 3, 3, 3]),
         vec![dull(0.8, 0.0), dull(0.3, 0.0), dull(0.0, 1.0), dull(0.5, 0.0)],
@@ -320,7 +321,7 @@ fn paths_find_what_integrals_do() {
         view.projection = canopy::scene::Projection::Orthographic { half_height: 0.01 };
         view
     };
-    // Light of many bounces, against radiosity; the quick lane has the furnace.
+    // Light of many bounces, against radiosity. The quick lane tests the furnace.
     if by_lane(false, true) {
         let found = mean(&traced(&mut stage, &cornell, floor, 1024)).x;
         let albedos = [0.8, 0.3, 0.0, 0.5, 0.5, 0.5];
@@ -335,7 +336,7 @@ fn paths_find_what_integrals_do() {
     let expected = 0.5 * paths::rectangle_light((point, up), ceiling, 256);
     close("rectangle", found, expected, 0.005);
 
-    // Lamps on a floor with a ball and a wall, as the fast frame draws them.
+    // Lamps above a floor with a ball and a wall, compared with the fast frame.
     let mut lit = scene(
         [
             quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
@@ -384,19 +385,19 @@ fn paths_find_what_integrals_do() {
     println!("lamps: {apart} of {} pixels apart", errors.len());
     assert!(apart * 50 < errors.len(), "{apart}");
 
-    // The same samples again, and none that a changed picture has left.
+    // The same samples again, without any from before the image changed.
     enter(&mut stage, &lit);
     let again = traced(&mut stage, &lit, above, 256);
     assert_eq!(again, texels);
 
-    // Sums over many samples of the same number, all of which round to the same side.
+    // Sums over many equal samples, all of which round in the same direction.
     let glow = plate(glowing(Vec3::splat(0.1)));
     enter(&mut stage, &glow);
     for texel in traced(&mut stage, &glow, at_cosine(1.0), by_lane(300, 2100)) {
         assert_eq!(texel[0], 0.1);
     }
 
-    // Sums are the twin's, bit by bit, in any parts of the samples.
+    // Sums equal the twin's bit by bit, for any split of the samples.
     enter(&mut stage, &lit);
     let samples: Vec<_> = (3..8).map(|k| sums(&mut stage, above, k..k + 1)).collect();
     assert!(
@@ -414,7 +415,7 @@ fn paths_find_what_integrals_do() {
     assert!(sums(&mut stage, above, 3..8) == whole, "goes on");
     assert_eq!(stage.renderer.stats().path_samples, Some(5));
 
-    // From the smallest to the largest.
+    // From the smallest to the largest value.
     for glow in [1e-19, 1e-12, 3.3e-7, 1.0, 7e5, 1e11, 3e20] {
         let plate = Box::leak(Box::new(plate(glowing(Vec3::splat(glow)))));
         enter(&mut stage, plate);
@@ -438,7 +439,7 @@ fn paths_find_what_integrals_do() {
     paths_are_those_of_their_twin(&mut stage);
     separate_kernels_follow_the_same_paths(&mut stage);
     soft_shadows_are_those_of_paths(&mut stage);
-    // The quick lane has both together, where hits know what occludes them.
+    // The quick lane tests both together, in the check of occlusion at hits.
     if by_lane(false, true) {
         occlusion_is_that_of_paths(&mut stage);
         mirrors_show_what_paths_do(&mut stage);
@@ -452,8 +453,9 @@ fn paths_find_what_integrals_do() {
     samples_take_no_memory(&mut stage);
 }
 
-/// Path by path: a floor, a rough metal ball and a ball of clear glass below a lamp. Where rounding decides
-/// otherwise than f64, by which edge a ray passes, whole paths differ: of at most one in fifty.
+/// Individual paths match their twin: a floor, a rough metal ball and a ball of clear glass below a lamp.
+/// Different rounding may send a path past another edge, and then the whole path differs. This holds for at
+/// most one path in fifty.
 fn paths_are_those_of_their_twin(stage: &mut Stage<'_>) {
     const BOUNCES: u32 = 8;
     let glass = Material {
@@ -529,7 +531,7 @@ fn paths_are_those_of_their_twin(stage: &mut Stage<'_>) {
         size: stage.size,
         near: view.near.into(),
     };
-    // The share of paths that differ by more than rounding, of those that are not black in both.
+    // Share of paths that differ by more than rounding, among those not black in both.
     let differing = |index: u32| {
         let (mut lit, mut apart) = (0, 0);
         for (i, texel) in (0..).zip(&found) {
@@ -550,8 +552,9 @@ fn paths_are_those_of_their_twin(stage: &mut Stage<'_>) {
     stage.config.paths.bounces = 1;
 }
 
-/// Each step by a kernel of its own, in a picture whose edge cuts tiles: all kinds of rays, ends of paths, and materials
-/// with bins of their own. Compilers may round otherwise, and then a path may pass another edge: of at most one in fifty.
+/// Separate kernels for each step give the same paths. The image has an edge that cuts tiles, all kinds of
+/// rays and ends of paths, and materials with bins of their own. Compilers may round differently, and then a
+/// path may pass another edge. This holds for at most one path in fifty.
 fn separate_kernels_follow_the_same_paths(stage: &mut Stage<'_>) {
     let glass = Material {
         roughness: 0.0,
@@ -596,7 +599,7 @@ fn separate_kernels_follow_the_same_paths(stage: &mut Stage<'_>) {
     let size = std::mem::replace(&mut stage.size, [37, 21]);
     let mut by = |kernels: PathKernels, sort: bool, first: u32| {
         (stage.config.paths.kernels, stage.config.paths.sort) = (kernels, sort);
-        // Another upload begins anew.
+        // Another upload starts again.
         enter(stage, things);
         sums(stage, above(), first..first + 3).mean(3)
     };
@@ -624,7 +627,7 @@ fn separate_kernels_follow_the_same_paths(stage: &mut Stage<'_>) {
     stage.config.paths.kernels = PathKernels::Auto;
 }
 
-/// How a fast picture differs from its reference, as shares of the reference's mean.
+/// Difference of a fast image from its reference, as shares of the reference's mean.
 #[derive(Debug)]
 struct Apart {
     mean: f64,
@@ -649,8 +652,8 @@ impl Apart {
     }
 }
 
-/// Holds 64 fast frames to 256 paths a pixel, within shares of the mean and of the root of the mean square,
-/// and sees that frames with a wrong setting are not within them.
+/// Compares 64 fast frames with 256 paths per pixel. The mean and the root mean square must lie within these
+/// shares. With a wrong setting, they must not.
 fn hold(stage: &mut Stage<'_>, (what, view): (&str, View), tolerance: [f64; 2], spoil: impl Fn(&mut Config)) {
     let scene = stage.scene;
     let reference = traced(stage, scene, view, 256);
@@ -662,7 +665,7 @@ fn hold(stage: &mut Stage<'_>, (what, view): (&str, View), tolerance: [f64; 2], 
     };
     let right = apart(stage);
     assert!(right.within(tolerance), "{what}: {right:?}");
-    // The comparer proves itself in the long lane.
+    // The long lane checks that the comparison can fail.
     if by_lane(false, true) {
         let settings = stage.config.clone();
         spoil(&mut stage.config);
@@ -692,8 +695,8 @@ fn above() -> View {
     look_at(Vec3::new(0.5, 2.6, 3.6), Vec3::new(0.0, 0.2, 0.0), 20.0)
 }
 
-/// The fast frame shades all of a light as its middle, and paths each point of it: the cosines of a sun of
-/// 12° have a mean that is 0.3 % below that of its middle.
+/// The fast frame shades all of a light at its centre, while paths use each point. The cosines of a sun of
+/// 12° have a mean 0.3 % below that of its centre.
 fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
     let things = sheltered(0.8);
     let things = keep(things);
@@ -701,7 +704,7 @@ fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
     stage.config.sun.enabled = Switch::On;
     stage.config.sun.direction = [-0.5, -1.0, -0.4];
     stage.config.sun.angle = 12.0;
-    // The quick lane has a lamp with a size, and a sun without.
+    // The quick lane has a lamp with a size, and a sun without a size.
     if by_lane(false, true) {
         hold(stage, ("sun", above()), [0.005, 0.02], |c| {
             c.sun.angle = 0.0;
@@ -720,7 +723,7 @@ fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
     });
     stage.config.lights.radius = 0.0;
 
-    // A pane that lets part of the light through.
+    // A pane that transmits part of the light.
     let mut pane = sheltered(0.8);
     let material = Material {
         alpha_mode: AlphaMode::Blend,
@@ -742,9 +745,9 @@ fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
     stage.config.sun.enabled = Switch::Off;
 }
 
-/// Both are the share of the hemisphere, weighed with the cosine, in which nothing is: surfaces are so dark
-/// that the light between them, which the fast frame estimates, counts for nothing. What is left is the noise
-/// of both, which falls with more rays.
+/// Both are the cosine-weighted unoccluded share of the hemisphere. Surfaces are so dark that the light
+/// between them, which the fast frame estimates, is negligible. The remaining difference is the noise of
+/// both, which falls with more rays.
 fn occlusion_is_that_of_paths(stage: &mut Stage<'_>) {
     let things = sheltered(0.02);
     let things = keep(things);
@@ -759,8 +762,7 @@ fn occlusion_is_that_of_paths(stage: &mut Stage<'_>) {
     stage.darken();
 }
 
-/// Paths reflect what is smoother than a roughness of 0.045 like that, and so blur edges by two thousandths
-/// of a radian.
+/// Paths treat roughness below 0.045 as 0.045. This blurs edges by two thousandths of a radian.
 fn mirrors_show_what_paths_do(stage: &mut Stage<'_>) {
     let mirror = Material {
         metallic: 1.0,
@@ -793,8 +795,8 @@ fn mirrors_show_what_paths_do(stage: &mut Stage<'_>) {
     stage.config.reflections.mode = ReflectionMode::Off;
 }
 
-/// White furnaces: what microfacets and layers scatter more than once comes back, by one rule in the fast frame and by
-/// paths. glTF's BRDF loses it.
+/// White furnaces. Multiple scattering in microfacets and layers is compensated by the same rule in the fast
+/// frame and by paths. The BRDF of glTF loses that light.
 fn white_surfaces_keep_all_light(stage: &mut Stage<'_>) {
     let base = |roughness: f32, metallic: f32| Material {
         roughness,
@@ -822,7 +824,7 @@ fn white_surfaces_keep_all_light(stage: &mut Stage<'_>) {
     ];
     white(stage);
     stage.config.paths.bounces = 2;
-    // The plates above have as few paths for the same tolerance.
+    // The plates above use equally few paths for the same tolerance.
     let size = stage.size;
     stage.size = by_lane([18; 2], size);
     for (name, material) in specimens.into_iter().take(by_lane(4, 9)) {
@@ -848,7 +850,8 @@ fn white_surfaces_keep_all_light(stage: &mut Stage<'_>) {
     stage.darken();
 }
 
-/// A metal ball in a box that is open above: what it reflects is as occluded as what the eye sees.
+/// A metal ball in a box that is open at the top. Surfaces seen in reflections are occluded like those seen
+/// directly.
 fn hits_know_what_occludes_them(stage: &mut Stage<'_>) {
     let ball = Material {
         metallic: 1.0,
@@ -893,7 +896,7 @@ fn hits_know_what_occludes_them(stage: &mut Stage<'_>) {
     stage.darken();
 }
 
-/// Shiny balls as large as a pixel, below the sun: highlights that are smaller than samples are apart would be noise.
+/// Shiny balls as large as a pixel, below the sun. Highlights smaller than the sample spacing would be noise.
 fn glints_are_filtered_alike(stage: &mut Stage<'_>) {
     let shiny = Material {
         metallic: 1.0,
@@ -909,14 +912,14 @@ fn glints_are_filtered_alike(stage: &mut Stage<'_>) {
     stage.config.paths.bounces = 1;
     stage.config.materials.glint_filter = true;
     let view = look_at(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, 20.0);
-    // Where pixels are larger than balls, more of what is left differs from pixel to pixel.
+    // If pixels are larger than balls, more of the remaining noise differs from pixel to pixel.
     hold(stage, ("glints", view), [0.02, by_lane(0.24, 0.16)], |c| {
         c.materials.glint_filter = false;
     });
     stage.config.sun.enabled = Switch::Off;
 }
 
-/// Irradiance of nine coefficients is exact for radiance that has no others.
+/// Irradiance from nine coefficients is exact for radiance without any others.
 fn harmonics_light_as_paths_do(stage: &mut Stage<'_>) {
     let radiance = |d: Vec3| {
         let (slope, bend) = (0.5 * d.y + 0.3 * d.x, 0.4 * d.x * d.z + 0.2 * d.y * d.y);
@@ -955,8 +958,8 @@ fn harmonics_light_as_paths_do(stage: &mut Stage<'_>) {
     });
 }
 
-/// Paths find lamps of a texel each, wherever they are: at a pole, at the seam of the picture, beside each other, near
-/// edges of the cube's faces. The filter that looks them up spreads them over the texels around them.
+/// Paths find lamps of one texel each at any place: at a pole, at the seam of the image, next to each other,
+/// and near edges of the cube's faces. The filter of the lookup spreads them over the texels around them.
 fn lamps_of_an_environment_are_chosen(stage: &mut Stage<'_>) {
     let (width, height) = (128, 64);
     let lamps = [
@@ -994,7 +997,7 @@ fn lamps_of_an_environment_are_chosen(stage: &mut Stage<'_>) {
     let view = look_at(Vec3::new(0.5, 1.0, 2.6), Vec3::ZERO, 10.0);
     let mut noise = |face| {
         stage.config.environment.face = face;
-        // The same picture goes on from 16 paths to many.
+        // The same image continues from 16 paths to many.
         let few = traced(stage, ball, view, 16);
         Apart::new(&few, &traced(stage, ball, view, by_lane(256, 1024)))
     };
@@ -1005,7 +1008,8 @@ fn lamps_of_an_environment_are_chosen(stage: &mut Stage<'_>) {
     stage.config.environment.face = 0;
 }
 
-/// Radiance of the middle of the floor in a room of ±1 whose ceiling glows with 1: walls in parts, each even.
+/// Radiance of the middle of the floor in a room of ±1 whose ceiling has a radiance of 1. Walls consist of
+/// uniform parts.
 fn floor_by_radiosity(albedos: [f64; 6]) -> f64 {
     const SIDE: u32 = 12;
     let sides = [
@@ -1032,7 +1036,7 @@ fn floor_by_radiosity(albedos: [f64; 6]) -> f64 {
         let shares = shares.map(|(_, part)| paths::rectangle_light(at, *part, steps));
         shares.collect()
     };
-    // Nothing leaves a closed room: what a part sees of all others adds up to 1.
+    // No light leaves a closed room, so the form factors of a part add up to 1.
     let closed = |shares: Vec<f64>| -> Vec<f64> {
         let sum: f64 = shares.iter().sum();
         shares.iter().map(|share| share / sum).collect()
@@ -1051,7 +1055,7 @@ fn floor_by_radiosity(albedos: [f64; 6]) -> f64 {
     albedos[3] * floor.iter().zip(&sent).map(|(f, b)| f * b).sum::<f64>()
 }
 
-/// The sums of these samples.
+/// Sums of these samples.
 fn sums(stage: &mut Stage<'_>, view: View, part: Range<u32>) -> PathSums {
     stage.renderer.path_part = Some(part);
     let pose = Pose::new(stage.scene, None, 0.0);
@@ -1060,7 +1064,7 @@ fn sums(stage: &mut Stage<'_>, view: View, part: Range<u32>) -> PathSums {
     stage.renderer.read_path_sums(stage.gpu).unwrap()
 }
 
-/// The noise that is estimated of few samples is how far they are from many.
+/// The noise estimated from few samples equals their distance from the mean of many.
 fn noise_is_that_of_the_picture(stage: &mut Stage<'_>, scene: &Scene, view: View) {
     let pose = Pose::new(scene, None, 0.0);
     stage.config.image.mode = ImageMode::Path;
@@ -1090,7 +1094,7 @@ fn noise_is_that_of_the_picture(stage: &mut Stage<'_>, scene: &Scene, view: View
     assert!((0.5..2.0).contains(&share), "{noise:?}, {error}");
 }
 
-/// The sums of samples by the twin.
+/// Sums of samples from the twin.
 fn twin_sums(samples: &[PathSums]) -> PathSums {
     let mut whole = PathSums::new(samples[0].size);
     let most = PATH_MOST_EXPONENT as i32 - 126;
@@ -1109,7 +1113,7 @@ fn twin_sums(samples: &[PathSums]) -> PathSums {
     whole
 }
 
-/// A day of samples loses nothing in these sums, as it would in one of f32.
+/// A day of samples loses nothing in these sums, as it would in a sum of f32.
 #[test]
 fn sums_keep_a_day_of_samples() {
     let mut random = common::Random(1);
@@ -1117,7 +1121,7 @@ fn sums_keep_a_day_of_samples() {
     const COUNT: u32 = 6_000_000;
     for _ in 0..COUNT {
         let sample = random.unit() + 0.37;
-        // A sum of so many digits is exact in f64.
+        // A sum with this number of digits is exact in f64.
         exact += f64::from(sample);
         plain += sample;
         sum += paths::fixed(sample, 60, 37);
@@ -1134,7 +1138,7 @@ fn sums_keep_a_day_of_samples() {
     assert_eq!(largest, (1 << 39) - (1 << 15));
 }
 
-/// Kernels that have a part and those that leave it out draw the same picture of a scene without it.
+/// Kernels with an unused part draw the same image as kernels without it.
 #[test]
 fn a_part_that_nothing_uses_changes_no_picture() {
     let gpu = gpu();
@@ -1164,10 +1168,11 @@ fn a_part_that_nothing_uses_changes_no_picture() {
         texels
     };
     let [one, separate] = [PathKernels::One, PathKernels::Separate];
-    // Kernels of a step each take long to compile: the quick lane compares them with one kernel, above, and not here.
+    // Separate kernels for each step take long to compile. The quick lane compares them with a single kernel
+    // above, and not here.
     let separate = by_lane(one, separate);
     for (mode, kernels, what, with, density) in [
-        // Fog that no float can tell from none.
+        // Fog too thin to change any float.
         (ImageMode::Fast, one, "fog", &plain, 1e-30),
         (ImageMode::Path, one, "fog", &plain, 1e-30),
         (ImageMode::Path, separate, "layers", &layers, 0.0),
@@ -1177,7 +1182,7 @@ fn a_part_that_nothing_uses_changes_no_picture() {
         if mode == ImageMode::Fast {
             assert!(picture(&plain, 0.3, mode, kernels) != without, "no fog");
         }
-        // A path may turn elsewhere where compilers round in another way.
+        // With different rounding by compilers, a path may take another direction.
         let differ = |(a, b): &(&[f32; 4], &[f32; 4])| {
             let mut pairs = a.iter().zip(*b);
             pairs.any(|(a, b)| (a - b).abs() > 1e-4 * a.abs().max(1.0))

@@ -1,4 +1,4 @@
-//! What a click finds: rays through the trees of deformed meshes against the G-buffer.
+//! Picking with a click: rays through the trees of deformed meshes against the G-buffer.
 
 use crate::common;
 use canopy::{
@@ -16,7 +16,7 @@ use glam::{Mat4, Vec2, Vec3};
 
 const SIZE: [u32; 2] = [160, 90];
 
-/// What is seen through a point, waiting for it.
+/// Picks the surface at a point, and waits for the result.
 fn pick(stage: &mut Stage<'_>, view: View, pixel: Vec2) -> Option<Picked> {
     let gpu = stage.gpu;
     let mut encoder = gpu.encoder("pick");
@@ -40,7 +40,7 @@ fn pick(stage: &mut Stage<'_>, view: View, pixel: Vec2) -> Option<Picked> {
     panic!("no answer came");
 }
 
-/// The merged number of a picked triangle.
+/// Merged index of a picked triangle.
 fn merged_triangle(picked: &Picked, merged: &Merged) -> Option<u32> {
     match picked.element {
         Element::Triangle { number, .. } => Some(merged.meshes[picked.mesh].start + number),
@@ -48,8 +48,8 @@ fn merged_triangle(picked: &Picked, merged: &Merged) -> Option<u32> {
     }
 }
 
-/// Why the G-buffer may show another triangle than the ray through a pixel's centre hits first: the rasteriser has
-/// moved corners by a part of a pixel, or both lie at the same depth.
+/// True if the G-buffer may show another triangle than the first hit of the ray through the pixel's centre.
+/// Either the rasteriser has moved corners by a part of a pixel, or both lie at the same depth.
 fn is_tie(merged: &Merged, view: View, pixel: Vec2, shown: Option<u32>, picked: Option<u32>) -> bool {
     let depth = |triangle: u32, offset: Vec2| {
         let [origin, direction] = view.ray(pixel + offset, SIZE);
@@ -68,7 +68,7 @@ fn is_tie(merged: &Merged, view: View, pixel: Vec2, shown: Option<u32>, picked: 
     is_at_edge || is_as_far
 }
 
-/// Picks that agree with the G-buffer, and those that are ties, of `count` random pixels.
+/// Numbers of picks that agree with the G-buffer and of ties, among `count` random pixels.
 fn compare(stage: &mut Stage<'_>, pose: &Pose, view: View, count: u32, seed: u64) -> [u32; 2] {
     stage.draw(pose, view);
     let shown = stage.renderer.read_triangles(stage.gpu).unwrap();
@@ -102,7 +102,7 @@ fn orthographic(view: View, half_height: f32) -> View {
     }
 }
 
-/// The built-in scene, in which everything that can be seen through is made solid: the G-buffer holds nothing else.
+/// The built-in scene with all transparent materials made opaque, because the G-buffer holds nothing else.
 fn solid_builtin() -> Scene {
     let mut scene = scene::load(&[], &Config::default().load, &Progress::default()).unwrap();
     for material in scene.materials.iter_mut().filter(|m| m.is_blended()) {
@@ -138,7 +138,7 @@ fn a_pick_is_the_triangle_that_the_gbuffer_shows() {
     assert!(ties <= 5, "{ties} of 1000 pixels lie on edges");
 }
 
-/// The comparer finds a mesh that is not where the picture shows it.
+/// The comparison detects a mesh at another place than in the image.
 #[test]
 fn the_comparer_can_fail() {
     let gpu = gpu();
@@ -162,7 +162,7 @@ fn the_comparer_can_fail() {
     assert!(faults.count() > 0, "a moved mesh is not noticed");
 }
 
-/// A card with a hole, a single-sided wall seen from behind, a blended sheet, and nothing.
+/// A card with a hole, a single-sided wall seen from behind, a blended sheet, and an empty region.
 fn cards() -> Scene {
     let wall = quad(Vec3::new(-2.0, -2.0, -1.0), Vec3::X * 4.0, Vec3::Y * 4.0, 0);
     let card = quad(Vec3::new(-1.0, -1.0, 0.0), Vec3::X * 2.0, Vec3::Y * 2.0, 1);
@@ -212,7 +212,7 @@ fn a_pick_tells_position_normal_and_uv() {
         [quad(Vec3::new(-2.0, -2.0, 0.0), Vec3::X * 4.0, Vec3::Y * 4.0, 0)],
         vec![matte(Vec3::ONE)],
     );
-    // Far from the origin, where the frame moves it.
+    // Far from the origin, so that the frame moves its own origin.
     let offset = Vec3::new(5000.0, -300.0, 70.0);
     scene.nodes[0].transform = scene::Transform::Matrix(Mat4::from_translation(offset).as_dmat4());
     let mut stage = Stage::new(&gpu, &scene, SIZE);
@@ -239,7 +239,7 @@ fn a_pick_tells_position_normal_and_uv() {
     }
 }
 
-/// Points and lines are in no tree, and one pixel wide: they are found a few pixels around.
+/// Points and lines are in no tree, and are one pixel wide. A pick finds them within a few pixels.
 #[test]
 fn points_and_lines_are_found_nearby() {
     let gpu = gpu();

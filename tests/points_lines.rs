@@ -1,5 +1,5 @@
-//! Points and lines: reading them from glTF and OBJ, and drawing them to the pixel, without a change to the
-//! triangles beside them.
+//! Points and lines: reading them from glTF and OBJ, and drawing them exactly to the pixel. The triangles
+//! beside them do not change.
 
 use crate::common::{self, gltf_builder};
 use canopy::{
@@ -36,7 +36,7 @@ fn warnings<'a>(scene: &'a Scene, part: &str) -> Vec<&'a String> {
     scene.warnings.iter().filter(holds).collect()
 }
 
-/// A file with a primitive of `mode` over this many vertices, (0, 0, 0), (1, 0, 0), and so on, with the
+/// A file with a primitive of `mode` over this number of vertices, (0, 0, 0), (1, 0, 0), and so on, with the
 /// additions of `more`.
 fn along_x(mode: u32, vertices: u8, indices: Option<&[u8]>, more: &Value) -> Builder {
     let mut builder = Builder::new();
@@ -56,7 +56,7 @@ fn along_x(mode: u32, vertices: u8, indices: Option<&[u8]>, more: &Value) -> Bui
 #[test]
 fn every_mode_of_gltf_is_read() {
     type Case<'a> = (u32, u8, Option<&'a [u8]>, &'a [[u8; 2]]);
-    // A point is listed as a line from a vertex to itself; the ends are x coordinates.
+    // A point is listed as a line from a vertex to itself. The ends are x coordinates.
     let cases: [Case<'_>; 13] = [
         (0, 3, None, &[[0, 0], [1, 1], [2, 2]]),
         (0, 9, Some(&[7, 2, 7]), &[[7, 7], [2, 2], [7, 7]]),
@@ -86,7 +86,7 @@ fn every_mode_of_gltf_is_read() {
         assert_eq!(points.chain(lines).collect::<Vec<_>>(), expected, "{case}");
         assert_eq!(primitive.points.is_empty(), mode != 0, "{case}");
         assert!(primitive.indices.is_empty(), "{case}");
-        // Unused vertices are dropped, from the bounds and from memory.
+        // Unused vertices are removed from the bounds and from memory.
         let mut used: Vec<u8> = expected.as_flattened().to_vec();
         used.sort_unstable();
         used.dedup();
@@ -143,7 +143,7 @@ fn one_warning_does_for_a_file() {
     );
     assert_eq!(scene.warnings.len(), 1, "{:?}", scene.warnings);
     assert!(scene.warnings[0].starts_with("test.glb: holds points or lines"));
-    // Points 3, 7 (3 each); lines 1, 3, 2 of each of three modes, but the last loop and strip.
+    // Points 3, 7 (3 each). Lines 1, 3, 2 in each of three modes, except the last loop and strip.
     assert_eq!(scene.line_and_point_counts(), [3 * (1 + 3 + 2) - 2, 3 * 3]);
     let scene = obj("v 0 0 0\nv 1 0 0\nv 1 1 0\np 1\nl 1 2\np 2 3\nl 1 2 3\nf 1 2 3\n");
     assert_eq!(scene.warnings.len(), 1, "{:?}", scene.warnings);
@@ -169,7 +169,7 @@ fn hostile_points_and_lines_are_one_line() {
             &limits,
             &["mesh 0 primitive 0", "index 3", "element 3", "3 vertices"],
         );
-        // A primitive restart value is no index.
+        // A primitive restart value is not an index.
         let restart = along_x(mode, 3, Some(&[0, 1, 255, 2]), &json!({}));
         refused(&restart, &limits, &["index 255"]);
         let few = Load {
@@ -257,7 +257,7 @@ fn obj_has_points_and_lines_of_every_form() {
     assert_eq!(lines, [[Vec3::ZERO, Vec3::X], [Vec3::X, Vec3::Y]]);
     let points: Vec<_> = thin.points.iter().map(at).collect();
     assert_eq!(points, [Vec3::ZERO, Vec3::new(1., 1., 0.)]);
-    // A vertex with a texture coordinate and the same one without.
+    // A vertex with a texture coordinate, and the same vertex without one.
     assert_eq!(thin.positions.len(), 5);
     assert_eq!(thin.uv0[thin.lines[0][0] as usize], glam::Vec2::splat(0.25));
     assert_eq!(thin.colors[thin.lines[0][1] as usize], Vec4::new(1., 0., 0., 1.));
@@ -266,11 +266,11 @@ fn obj_has_points_and_lines_of_every_form() {
     assert!(near.min_element() > 0.5, "undefined is grey, not black: {near}");
 }
 
-// Pictures.
+// Images.
 
 const SIDE: usize = 16;
 
-/// A view along −Z with one pixel per unit: the pixel in column x and row y (from the bottom) has its centre
+/// A view along −Z with one pixel per unit. The pixel in column x and row y (from the bottom) has its centre
 /// at (x, y, z).
 fn pixels() -> View {
     let middle = Vec3::new(0.5, 0.5, 0.0) * (SIDE as f32 - 1.0) + Vec3::Z * 50.0;
@@ -349,7 +349,7 @@ fn unlit_points_and_lines_are_a_pixel_wide_and_of_their_colour() {
         let seen = covered(&lit);
         let row = |y: usize| seen.iter().filter(move |pixel| pixel[1] == y);
         let column = |x: usize| seen.iter().filter(move |pixel| pixel[0] == x);
-        // Adapters differ in which pixels the ends of a line cover.
+        // Adapters differ in the pixels that the ends of a line cover.
         assert!((10..=11).contains(&row(8).count()), "{seen:?}");
         assert!(row(8).all(|&[x, _]| (2..=12).contains(&x)), "{seen:?}");
         assert!(
@@ -461,11 +461,11 @@ fn with_normals_they_are_lit_as_surfaces_are() {
     lit.normals = vec![Vec3::new(0., 0.6, 0.8), Vec3::new(0., 0.6, 0.8)];
     lit.tangents = vec![Vec4::new(1., 0., 0., 1.); 2];
     lit.uv0 = vec![glam::Vec2::ZERO; 2];
-    // A surface of the same normal beside it.
+    // A surface with the same normal beside it.
     let (u, v) = (Vec3::X * 4., Vec3::new(0., 4., -3.));
     let surface = quad(Vec3::new(4., 9., 0.), u, v, 1);
     let mut scene = scene([lit, surface], vec![matte(Vec3::new(0.8, 0.4, 0.2)); 2]);
-    // Leans by 45° along the tangent.
+    // A normal tilted by 45° along the tangent.
     scene.images.push(scene::Image::from_rgba8(
         "leaning",
         1,
@@ -515,8 +515,8 @@ fn with_normals_they_are_lit_as_surfaces_are() {
 }
 
 /// The occlusion of a wall does not darken a point in front of it, although the filter reads the wall's
-/// pixels around it. The wall lies where the zero words of a pixel without rays would put it: through the
-/// origin, facing −Z.
+/// pixels around it. The wall is at the position that the zero words of a pixel without rays decode to:
+/// through the origin, facing −Z.
 #[test]
 fn occlusion_around_a_point_does_not_darken_it() {
     let gpu = gpu();
@@ -572,7 +572,7 @@ fn they_move_with_nodes_skins_and_morph_targets_and_hide() {
     let mut moved = rest.clone();
     moved.weights[0] = vec![0.5];
     moved.visible[1] = false;
-    // A static tile: then only the trees of moving meshes are built, and those have no triangles.
+    // A static tile. Only the trees of moving meshes are built then, and they have no triangles.
     let mut beside = scene.clone();
     let tile = quad(Vec3::new(0.5, 12.5, 0.), Vec3::X, Vec3::Y, 0);
     beside.nodes.push(node(Mat4::IDENTITY));
@@ -626,7 +626,7 @@ fn triangles_are_lit_as_if_there_were_no_points_and_lines() {
     faint.shading = Shading::Plain;
     for (number, primitive) in [lines, faint].into_iter().enumerate() {
         let mut holder = node(Mat4::IDENTITY);
-        // In the file before the triangles as well as after them.
+        // In the file, before the triangles as well as after them.
         holder.mesh = Some(mixed.meshes.len());
         mixed.nodes.insert(2 * number, holder);
         mixed.meshes.push(scene::Mesh {
@@ -680,7 +680,8 @@ const CHANNELS: [Channel; 6] = [
     Channel::Normal,
 ];
 
-/// Whether a pixel is covered by the blended line of the scene above, or so near to it that it may be.
+/// True if a pixel is covered by the blended line of the scene above, or possibly covered because it is near
+/// the line.
 fn blended_over(index: usize) -> bool {
     SIDE - 1 - index / SIDE <= 1
 }
@@ -737,7 +738,7 @@ fn a_file_of_nothing_else_is_framed_and_seen() {
         spans[0].max(spans[1]) > 54 && spans[0].min(spans[1]) > 40,
         "{spans:?}"
     );
-    // The edges, and nothing between them.
+    // The edges, without anything between them.
     assert!((300..900).contains(&covered().count()), "{}", covered().count());
     assert_eq!(seen(&common::portable_gpu()).texels, lit.texels, "anywhere");
 }

@@ -1,4 +1,5 @@
-//! `--profile` from outside: the trace, the table and `--stats` agree, and memory is told by kind.
+//! `--profile`, tested as a command. The trace, the table and `--stats` agree, and memory is reported by
+//! kind.
 
 use crate::common::folder;
 use folder::Folder;
@@ -12,7 +13,7 @@ fn run(folder: &Folder, line: &str) -> String {
     std::fs::read_to_string(folder.0.path().join(line.rsplit(' ').next().unwrap())).unwrap()
 }
 
-/// Milliseconds of each name in all frames, of complete events of a category.
+/// Total milliseconds of each name over all frames, for complete events of a category.
 fn sums(trace: &Value, cat: &str) -> BTreeMap<String, f64> {
     let mut sums = BTreeMap::new();
     for event in trace["traceEvents"].as_array().unwrap() {
@@ -31,13 +32,13 @@ fn a_trace_of_a_sequence_has_the_times_of_its_statistics() {
     let trace: Value = serde_json::from_str(&run(&folder, line)).unwrap();
     let stats = std::fs::read(folder.0.path().join("s.json")).unwrap();
     let stats: Value = serde_json::from_slice(&stats).unwrap();
-    // Memory by kind, of the GPU and of the process.
+    // Memory by kind, on the GPU and in the process.
     let kinds = ["geometry", "trees", "textures", "targets", "other"];
     let bytes = kinds.map(|kind| stats["memory"]["gpu_bytes"][kind].as_u64().unwrap());
     assert!(bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
     assert!(stats["memory"]["process_bytes"].as_u64().unwrap() > 1_000_000);
     let gpu = sums(&trace, "gpu");
-    // Between the least and the greatest time in each of the draws that had the pass.
+    // Between the least and the greatest time in each of the draws with this pass.
     for name in ["frame", "deform", "gbuffer", "lighting"] {
         let passes = stats["passes"].as_array().unwrap();
         let pass = passes.iter().find(|pass| pass["name"] == name).unwrap();
@@ -74,7 +75,7 @@ fn a_table_has_a_row_for_each_frame_and_memory_by_kind() {
         let kinds = ["geometry", "trees", "textures", "targets", "other"];
         let bytes = kinds.map(|kind| cell(row, &format!("memory {kind} bytes")));
         assert!(bytes.iter().all(|bytes| *bytes > 0.0), "{bytes:?}");
-        // Labels are known to what sorts them.
+        // All labels are assigned to a kind.
         let all: f64 = bytes.iter().sum();
         assert!(bytes[4] < 0.15 * all, "{bytes:?}");
         assert!(cell(row, "process bytes") > 1e6);

@@ -1,4 +1,4 @@
-//! Queries through the tree against every triangle in f64: nearest points, and triangles that boxes touch.
+//! Queries through the tree against every triangle in f64: nearest points, and triangles that overlap boxes.
 
 use crate::common;
 use canopy::{
@@ -13,7 +13,7 @@ use common::{Random, Soup, by_lane, gpu, implementations, portable_gpu, random_t
 use glam::Vec3;
 use std::collections::BTreeSet;
 
-/// What trees are built over: ordinary, many, none, and what suits trees badly.
+/// Triangles to build trees over: ordinary, many, none, and cases that are bad for trees.
 fn soups() -> Vec<(&'static str, Soup)> {
     let mut random = Random(7);
     let far = Vec3::new(10_000.0, -3_000.0, 500.0);
@@ -61,7 +61,7 @@ fn soups() -> Vec<(&'static str, Soup)> {
     ]
 }
 
-/// The middle and the size of what is queried.
+/// Centre and size of the triangles.
 fn extent(triangles: &[[Vec3; 3]]) -> (Vec3, f32) {
     let corners = || triangles.iter().flatten().copied();
     let (low, high) = (corners().reduce(Vec3::min), corners().reduce(Vec3::max));
@@ -69,14 +69,14 @@ fn extent(triangles: &[[Vec3; 3]]) -> (Vec3, f32) {
     (0.5 * (low + high), (high - low).max_element().max(0.1))
 }
 
-/// Index among all triangles of one that a query names.
+/// Index, among all triangles, of a triangle in a query's result.
 fn number(soup: &Soup, mesh: u32, triangle: u32) -> usize {
     let range = soup.meshes[mesh as usize];
     assert!(triangle < range.triangle_count);
     (range.first_triangle + triangle) as usize
 }
 
-/// What is wrong with an answer.
+/// Fault of a nearest-point result, if any.
 fn nearest_fault(
     soup: &Soup,
     triangles: &[[Vec3; 3]],
@@ -86,7 +86,7 @@ fn nearest_fault(
     let point = Vec3::new(x, y, z);
     let (_, size) = extent(triangles);
     let scale = point.abs().max_element().max(size);
-    // Differences of coordinates are rounded to 2^-24 of them; needles have steep weights.
+    // Differences of coordinates are rounded to 2^-24 of them. Needles have steep weights.
     let close = f64::from(scale) * 2e-6;
     let best = queries::nearest(triangles, point);
     let best = best.filter(|(distance, _)| *distance < f64::from(reach) + close);
@@ -222,7 +222,7 @@ fn sorted_queries_find_the_same_in_the_same_places() {
     }
 }
 
-/// Boxes of several sizes around what is queried.
+/// Boxes of several sizes around the triangles.
 fn boxes_around(triangles: &[[Vec3; 3]], count: usize, random: &mut Random) -> Vec<BoxQuery> {
     let (middle, size) = extent(triangles);
     let query = |i: usize| {
@@ -237,7 +237,7 @@ fn boxes_around(triangles: &[[Vec3; 3]], count: usize, random: &mut Random) -> V
     (0..count).map(query).collect()
 }
 
-/// What is wrong with the triangles that a box is said to touch.
+/// Fault of the triangles reported to overlap a box, if any.
 fn overlap_fault(triangles: &[[Vec3; 3]], query: &BoxQuery, found: &BTreeSet<usize>) -> Option<String> {
     let [lower, upper] = [query.lower, query.upper].map(Vec3::from);
     let corners = triangles.iter().flatten().chain([&lower, &upper]);
@@ -254,7 +254,7 @@ fn overlap_fault(triangles: &[[Vec3; 3]], query: &BoxQuery, found: &BTreeSet<usi
     triangles.iter().enumerate().find_map(wrong)
 }
 
-/// The triangles of each box, once each.
+/// Triangles of each box, each once.
 fn collected(gpu: &Gpu, soup: &Soup, tree: &Tree, boxes: &[BoxQuery], cutoff: u32) -> Vec<BTreeSet<usize>> {
     let query = Overlap::new(gpu);
     let search = Search {
@@ -433,7 +433,7 @@ fn strange_numbers_are_answered() {
         [1e30, 0.0, 0.0, inf],
         [0.1, 0.1, 0.1, inf],
     ];
-    // Whatever they find, they end; a number among them is answered as ever.
+    // They end whatever they find. A valid query among them gets the usual result.
     let found = nearest.run(&gpu, &tree, &points, 4).unwrap();
     let whole = Soup::random(300, 2);
     let fault = nearest_fault(&whole, &whole.triangles(), points[5], &found[5]);
@@ -482,7 +482,7 @@ fn offsets_hold_over_many_blocks() {
         upper: [upper; 3],
         ..BoxQuery::default()
     });
-    // 293 blocks of the scan, whose sums are more than one workgroup takes at once.
+    // 293 blocks of the scan, whose sums are too many for one workgroup at once.
     let boxes: Vec<_> = (0..300_000)
         .map(|i| if i % 3 == 0 { around } else { beside })
         .collect();
@@ -500,7 +500,7 @@ fn deep_trees_over_meshes_lose_none() {
         let at = Vec3::splat(x);
         [at, at + Vec3::X * 1e-6, at + Vec3::Y * 1e-6]
     };
-    // Pairs of meshes ever nearer to a heap of others: each level leaves all entries that it can.
+    // Pairs of meshes, each nearer to a heap of other meshes. Each level leaves as many entries as possible.
     let pairs = (0..20).flat_map(|level| [corner(0.5f32.powi(level / 2)); 4]);
     let meshes = pairs.chain(vec![corner(0.0); 1 << 10]);
     let soup = meshes.fold(Soup::default(), |soup, triangle| soup.mesh([triangle]));
@@ -530,7 +530,7 @@ fn too_many_boxes_are_an_error() {
         upper: [9.0; 3],
         ..BoxQuery::default()
     };
-    // 160 MB of names, of which the device binds 128 MiB.
+    // 160 MB of names, while the device binds at most 128 MiB.
     let boxes = vec![everything; 2_000_000];
     let found = Overlap::new(&gpu).run(&gpu, &Search::new(&tree), &boxes);
     let error = found.unwrap_err();

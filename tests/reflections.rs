@@ -1,4 +1,5 @@
-//! Reflections by rays: rays against their twin, means against integrals, mirrors against what is seen from behind them.
+//! Reflections by rays. Rays are compared with their twin, means with integrals, and mirrors with the view
+//! from behind them.
 
 use crate::common;
 use canopy::{
@@ -78,7 +79,7 @@ fn textured(scene: &mut Scene, name: &str, color: impl Fn(u32, u32) -> [u8; 3]) 
     }
 }
 
-/// A floor between glowing quads and spheres of several materials; only what glows is bright.
+/// A floor between glowing quads and spheres of several materials. Only glowing surfaces are bright.
 fn glowing_things() -> Scene {
     let back = -2.0 * Vec3::Z;
     let mut two_sided = glowing(Vec3::new(0.2, 0.3, 3.0));
@@ -87,9 +88,9 @@ fn glowing_things() -> Scene {
         [
             quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
             quad(back - 2.0 * Vec3::X, 1.5 * Vec3::X, 2.0 * Vec3::Y, 1),
-            // Its back is not seen.
+            // Its back is not visible.
             quad(back + 2.0 * Vec3::X, -1.5 * Vec3::X, 2.0 * Vec3::Y, 2),
-            // That of this one is.
+            // Its back is visible.
             quad(1.2 * Vec3::X, 1.0 * Vec3::Y, 1.0 * Vec3::Z, 3),
             sphere(Vec3::new(-0.9, 0.6, 0.2), 0.6, 12, 4),
             sphere(Vec3::new(0.5, 0.5, 0.9), 0.5, 12, 5),
@@ -110,7 +111,8 @@ fn lit(stage: &mut Stage<'_>) -> Vec<Vec3> {
     lit.iter().map(|texel| Vec3::from_slice(texel)).collect()
 }
 
-/// What the twin's one ray of each pixel adds to its emission; `None` where rounding decides what is seen.
+/// Radiance that the twin's single ray of each pixel adds to the emission. `None` if rounding decides the
+/// visible surface.
 fn twin(stage: &mut Stage<'_>, view: View, index: u32) -> Vec<Option<DVec3>> {
     let surfaces = stage.surfaces();
     let meshes = stage.channel(Channel::Mesh).texels;
@@ -146,7 +148,7 @@ fn twin(stage: &mut Stage<'_>, view: View, index: u32) -> Vec<Option<DVec3>> {
     surfaces.iter().enumerate().map(at).collect()
 }
 
-/// The share of pixels whose radiance is not their emission and what the twin says.
+/// Share of pixels whose radiance is not the sum of their emission and the twin's value.
 fn wrong_share(stage: &mut Stage<'_>, view: View, index: u32) -> f64 {
     let twin = twin(stage, view, index);
     let own = stage.channel(Channel::Emissive).texels;
@@ -177,18 +179,18 @@ fn rays_find_what_their_twin_finds() {
             stage.draw(&rest(&scene), view);
             let wrong = wrong_share(&mut stage, view, frame);
             assert!(wrong < 0.004, "{wrong}");
-            // The comparison tells frames apart.
+            // The comparison must detect another frame.
             assert!(wrong_share(&mut stage, view, frame + 1) > 0.02);
         }
     }
 }
 
-/// What a surface reflects of a glowing rectangle, by the midpoints of a grid over it.
+/// Light of a glowing rectangle that a surface reflects, from the midpoints of a grid over it.
 fn integral(surface: &Surface, [corner, u, v]: [DVec3; 3], brdf: impl Fn(DVec3) -> DVec3) -> DVec3 {
     const STEPS: i32 = 300;
     let normal = u.cross(v).normalize();
     let area = u.cross(v).length() / f64::from(STEPS * STEPS);
-    // No diffuse light: only the lobe.
+    // Without diffuse light, only the lobe.
     let mut sum = DVec3::ZERO;
     for i in 0..STEPS * STEPS {
         let at = [i % STEPS, i / STEPS].map(|step| (f64::from(step) + 0.5) / f64::from(STEPS));
@@ -223,7 +225,7 @@ fn many_frames_meet_the_integral() {
                 ],
                 vec![floor, glowing(Vec3::splat(5.0))],
             );
-            // So small an angle that a pixel sees a point.
+            // The angle is so small that a pixel sees a single point.
             let eye = Vec3::new(0.1, 1.0, 2.2);
             let view = View {
                 projection: Projection::Perspective { fov_y: 0.02 },
@@ -243,7 +245,7 @@ fn many_frames_meet_the_integral() {
                 surface.smooth_normal = surface.normal;
                 let to_eye = (eye - surface.position).normalize().as_dvec3();
                 let expected = match roughness {
-                    // A mirror sees the panel whole, or not at all.
+                    // A mirror sees either the whole panel or none of it.
                     0.0 => {
                         let f0 = DVec3::splat(0.04).lerp(color.as_dvec3(), metallic.into());
                         f0 + (DVec3::ONE - f0) * (1.0 - to_eye.y).powi(5)
@@ -268,8 +270,8 @@ fn many_frames_meet_the_integral() {
     }
 }
 
-/// A mirror of two triangles at z = 0 that faces +z, and in front of it a lit room's worth of textures: more materials
-/// than there are bins.
+/// A mirror of two triangles at z = 0 that faces +z, before a lit room with many textures. The room has more
+/// materials than there are bins.
 fn room_before_a_mirror() -> Scene {
     let mut scene = scene(
         [],
@@ -282,7 +284,7 @@ fn room_before_a_mirror() -> Scene {
     let weave = textured(&mut scene, "weave", |x, y| {
         [250 - 100 * x as u8, 120, 90 * y as u8]
     });
-    // All layers that send no rays.
+    // All layers that trace no rays.
     let layers = Layers {
         specular_color: Vec3::new(0.4, 0.9, 1.0),
         clearcoat: 0.7,
@@ -332,7 +334,7 @@ fn room_before_a_mirror() -> Scene {
     let (images, textures) = (scene.images, scene.textures);
     let mut scene = common::scenes::scene(things, materials);
     (scene.images, scene.textures) = (images, textures);
-    // It shines over the mirror's edge, and not on it.
+    // It shines past the mirror's edge, and not on the mirror.
     let to_light = Vec3::new(0.2, 1.0, -0.5);
     add_light(&mut scene, LightKind::Directional, 3.0, to_light, Vec3::ZERO);
     scene
@@ -346,16 +348,16 @@ fn a_mirror_shows_what_is_seen_from_behind_it() {
     let view = look_at(eye, target, 50.0);
     let from_behind = look_at(behind(eye), behind(target), 50.0);
     let size = [160, 120];
-    // Portable devices reflect in rays_find_what_their_twin_finds too.
+    // Portable devices also reflect in rays_find_what_their_twin_finds.
     for gpu in [gpu(), portable_gpu()].into_iter().take(by_lane(1, 2)) {
         for mode in [ShadowMode::Rays, ShadowMode::Map] {
             let mut stage = stage(&gpu, &scene, size);
             stage.config.shadows.mode = mode;
-            // What is matte sends no rays where it is seen, as it sends none where it is hit.
+            // Matte surfaces trace no rays where they are seen directly, nor where they are hit.
             stage.config.reflections.max_roughness = 0.5;
             stage.config.environment.color = [0.3, 0.4, 0.6];
             stage.config.environment.background = Background::Environment;
-            // Anisotropic filters look along slopes, rays do not.
+            // Anisotropic filters sample along slopes, rays do not.
             stage.config.image.anisotropy = 1;
             let uploader = stage.renderer.uploader();
             stage.uploaded = uploader.upload(&gpu, &scene, &stage.config).unwrap();
@@ -373,7 +375,7 @@ fn a_mirror_shows_what_is_seen_from_behind_it() {
             }
             let share = f64::from(off) / f64::from(count);
             println!("{mode:?}: {share}");
-            // A pixel beside an edge shows another quad where corners are drawn beside their places.
+            // If corners are drawn at rounded positions, a pixel next to an edge shows another quad.
             let most = if common::rounds_corners_coarsely(&gpu) {
                 0.04
             } else {
@@ -384,7 +386,7 @@ fn a_mirror_shows_what_is_seen_from_behind_it() {
     }
 }
 
-/// `material`, blended with what is behind it.
+/// `material`, blended with the surfaces behind it.
 fn blended(material: Material, alpha: f32) -> Material {
     Material {
         alpha_mode: AlphaMode::Blend,
@@ -393,8 +395,7 @@ fn blended(material: Material, alpha: f32) -> Material {
     }
 }
 
-/// The largest difference of two pixels, and the share of pixels that differ by more than a hundredth of what
-/// is there.
+/// Largest difference of two pixels, and share of pixels that differ by more than a hundredth of their value.
 fn differences(a: &[Vec3], b: &[Vec3]) -> (f32, f64) {
     let off = |(a, b): (&Vec3, &Vec3)| {
         let off = (*a - *b).abs().max_element();
@@ -440,7 +441,7 @@ fn blended_mirrors_show_what_solid_ones_do() {
         let (largest, wrong) = differences(&found, &expected);
         println!("alpha 1: {largest}, {wrong}");
         assert!(wrong < 0.005, "{wrong}");
-        // Half of it, and half of the background.
+        // Half of the reflection, and half of the background.
         let found = draw(&with(blended(mirror.clone(), 0.5)), ReflectionMode::Rays);
         let behind = draw(&with(blended(mirror.clone(), 0.0)), ReflectionMode::Rays);
         let half = expected.iter().zip(&behind);
@@ -448,7 +449,7 @@ fn blended_mirrors_show_what_solid_ones_do() {
         let (largest, wrong) = differences(&found, &half);
         println!("alpha 0.5: {largest}, {wrong}");
         assert!(wrong < 0.005, "{wrong}");
-        // The comparison tells what rays find from the environment.
+        // The comparison must distinguish hits of rays from the environment.
         let cube = draw(&with(blended(mirror.clone(), 1.0)), ReflectionMode::Off);
         assert!(differences(&cube, &expected).1 > 0.2);
     }
@@ -457,7 +458,7 @@ fn blended_mirrors_show_what_solid_ones_do() {
 #[test]
 fn only_the_front_most_blended_surface_sends_rays() {
     let gpu = gpu();
-    // Two panes before a glowing wall's back; what glows lies behind the eye.
+    // Two panes before the back of a glowing wall. The glowing side is behind the eye.
     let pane = |z: f32| quad(Vec3::new(-2.0, -2.0, z), 4.0 * Vec3::X, 4.0 * Vec3::Y, 0);
     let mut lamp = glowing(Vec3::splat(4.0));
     lamp.double_sided = true;
@@ -474,7 +475,7 @@ fn only_the_front_most_blended_surface_sends_rays() {
         }
         lit(&mut stage)[(SIZE[0] * SIZE[1] / 2 + SIZE[0] / 2) as usize].x
     };
-    // A quarter of 4; the second pane shows the dark environment.
+    // A quarter of 4. The second pane shows the dark environment.
     for panes in [&[0.0][..], &[0.0, -1.0], &[-1.0, 0.0]] {
         let found = draw(panes, 2);
         assert!((found - 1.0).abs() < 0.01, "{panes:?}: {found}");
@@ -517,7 +518,7 @@ fn mirrors_show_layered_surfaces_that_are_blended() {
 #[test]
 fn blended_surfaces_reflect_from_both_sides_in_any_view_and_size() {
     let gpu = gpu();
-    // Seen from behind, and from straight above by parallel rays.
+    // Seen from behind, and from straight above with a parallel projection.
     let pane = quad(Vec3::new(-2.0, -2.0, 0.0), 4.0 * Vec3::X, 4.0 * Vec3::Y, 0);
     let lamp = |z: f32| quad(Vec3::new(-9.0, -9.0, z), 18.0 * Vec3::X, 18.0 * Vec3::Y, 1);
     let mut glass = blended(metal(Vec3::ONE, 0.0), 0.5);
@@ -565,7 +566,7 @@ fn materials_are_known_by_their_sharpest_lobe() {
         ..rough.clone()
     };
     assert_eq!(textured.least_roughness(), 0.0);
-    // Alpha that tells glossiness leaves the factor as the least.
+    // Alpha that stores glossiness leaves the factor as the minimum.
     let glossiness = Layers {
         glossiness: true,
         ..Layers::default()
@@ -594,7 +595,7 @@ fn blended_coats_meet_solid_ones() {
     let floor = quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
     let coat = Layers {
         clearcoat: 1.0,
-        // What is seen through it is not sent for: it is there already.
+        // No transmission rays are traced, because the background is drawn already.
         transmission: 0.0,
         ..Layers::default()
     };
@@ -619,7 +620,7 @@ fn blended_coats_meet_solid_ones() {
         solid > 20.0 && (over / solid - 1.0).abs() < 0.02,
         "{solid} {over}"
     );
-    // One that transmits, too, shows what it reflects and no more.
+    // One that also transmits shows the same reflection.
     let mut clear = coated;
     if let Some(layers) = &mut clear.layers {
         layers.transmission = 0.9;
@@ -635,7 +636,7 @@ fn steps_that_are_left_out_change_no_pixel() {
     let scene = room_before_a_mirror();
     let view = look_at(Vec3::new(0.9, 0.4, 1.6), Vec3::new(0.1, 0.0, 2.2), 50.0);
     let mut stage = stage(&gpu, &scene, [100, 60]);
-    // Some of the picture sends no rays, and rays are traced in several batches.
+    // Part of the image traces no rays, and rays are traced in several batches.
     stage.config.reflections.max_roughness = 0.75;
     stage.config.reflections.bounces = 3;
     stage.config.environment.color = [0.3, 0.4, 0.6];
@@ -669,7 +670,7 @@ fn steps_that_are_left_out_change_no_pixel() {
 #[test]
 fn mirrors_show_mirrors_as_often_as_they_may() {
     let gpu = gpu();
-    // Two mirrors that face each other, and behind the eye, above the first one, what glows.
+    // Two mirrors that face each other. The glowing surface is behind the eye, above the first mirror.
     let scene = scene(
         [
             quad(Vec3::new(-3.0, -3.0, 0.0), 6.0 * Vec3::X, 6.0 * Vec3::Y, 0),
@@ -682,7 +683,7 @@ fn mirrors_show_mirrors_as_often_as_they_may() {
         projection: Projection::Perspective { fov_y: 0.02 },
         ..look_at(Vec3::new(0.0, -1.8, 1.5), Vec3::new(0.0, -1.5, 0.0), 50.0)
     };
-    // From the mirror at z = 0 to the lower one at z = 2, back, and to what glows.
+    // From the mirror at z = 0 to the lower one at z = 2, back, and to the glowing surface.
     let found = [1, 2, 3, 4].map(|bounces| {
         let mut stage = stage(&gpu, &scene, [8, 8]);
         stage.darken();
@@ -735,7 +736,7 @@ fn a_furnace_stays_white() {
 fn a_furnace_stays_white_where_neighbours_share_rays() {
     let gpu = gpu();
     for roughness in [0.3, 0.5, 0.7] {
-        // A floor seen at all angles, of which the far part reflects the least of its rays.
+        // A floor seen at all angles. Its far part reflects the fewest of its rays.
         let floor = quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
         let scene = scene([floor], vec![metal(Vec3::ONE, roughness)]);
         let view = look_at(Vec3::new(0.0, 1.0, 3.2), Vec3::new(0.0, 0.0, 0.5), 50.0);
@@ -798,7 +799,7 @@ fn what_is_rough_sends_no_rays() {
     // The sphere sees the floor and itself, which have no textures.
     assert!(counts.hits > 20 && counts.hits < counts.rays, "{counts:?}");
     assert_eq!(counts.bins, 1);
-    // Another roughness of the scene's, and nothing is sent.
+    // With another maximum roughness, no rays are traced.
     stage.config.reflections.max_roughness = 0.1;
     stage.draw(&rest(&scene), view);
     stage.draw(&rest(&scene), view);
@@ -826,7 +827,7 @@ fn scenes_without_gloss_pay_nothing() {
     };
     assert_eq!(passes(glossy(Vec3::ONE, 0.7), Channel::Lit), 0);
     assert!(passes(glossy(Vec3::ONE, 0.5), Channel::Lit) > 0);
-    // Where it is asked for, it is told that there is none.
+    // If this channel is requested, it reports that there are none.
     assert!(passes(glossy(Vec3::ONE, 0.7), Channel::ReflectionTiles) > 0);
     let coat = Layers {
         clearcoat: 1.0,
@@ -851,8 +852,7 @@ fn circling(frame: u32) -> View {
     look_at(eye, Vec3::new(0.0, 0.5, 0.0), 50.0)
 }
 
-/// The root of the mean square of what pixels reflect too much or too little, as it is seen: bright radiance counts
-/// less.
+/// Root mean square error of reflections as displayed, where bright radiance counts less.
 fn error(found: &[[f32; 4]], converged: &[[f32; 4]]) -> f64 {
     let seen = |texel: &[f32; 4]| {
         let radiance = Vec3::from_slice(texel).as_dvec3();
@@ -865,7 +865,7 @@ fn error(found: &[[f32; 4]], converged: &[[f32; 4]]) -> f64 {
     (sum / found.len() as f64).sqrt()
 }
 
-/// What is reflected after these frames of [`circling`].
+/// Reflections after these frames of [`circling`].
 fn in_motion(gpu: &Gpu, scene: &Scene, frames: Range<u32>, filter: bool) -> Vec<[f32; 4]> {
     let mut moving = stage(gpu, scene, CALM_SIZE);
     moving.config.reflections.max_roughness = 0.6;
@@ -877,7 +877,7 @@ fn in_motion(gpu: &Gpu, scene: &Scene, frames: Range<u32>, filter: bool) -> Vec<
     moving.channel(Channel::Reflection).texels
 }
 
-/// What is reflected when it has come together in the view of this frame of [`circling`].
+/// Converged reflections in the view of this frame of [`circling`].
 fn converged(gpu: &Gpu, scene: &Scene, frame: u32) -> Vec<[f32; 4]> {
     let mut still = stage(gpu, scene, CALM_SIZE);
     still.config.reflections.max_roughness = 0.6;
@@ -894,7 +894,7 @@ fn frames_in_motion_are_calm() {
     let scene = glowing_things();
     let still = converged(&gpu, &scene, 19);
     let later = error(&in_motion(&gpu, &scene, 0..20, true), &still);
-    // Rays alone: of the same view, which needs no other converged picture, or of the first.
+    // Rays alone, either in the same view, which needs no other converged image, or in the first.
     let (alone, still, most) = match by_lane(true, false) {
         true => (19..20, still, 0.35),
         false => (0..1, converged(&gpu, &scene, 0), 0.25),
@@ -915,7 +915,7 @@ fn neighbours_rays_calm_the_first_frame() {
     let [raw, first] = [false, true].map(|filter| in_motion(&gpu, &scene, 0..1, filter));
     let [raw, first] = [&raw, &first].map(|found| error(found, &converged));
     println!("raw {raw}, filtered {first}");
-    // It is 0.26 where each pixel knows its own ray alone.
+    // It is 0.26 if each pixel uses only its own ray.
     assert!(first < 0.22 * raw, "{first} of {raw}");
 }
 
@@ -933,11 +933,10 @@ fn what_has_gone_is_forgotten_in_six_frames() {
     }
 }
 
-/// What the reflection of a quad that jumps up is off, before it is seen, in the first and in the sixth
-/// frame.
+/// Error of the reflection of a quad that jumps up: before it is seen, in the first frame and in the sixth.
 fn forgotten(gpu: &Gpu, is_dark: bool) -> [f64; 3] {
     let scene = glowing_things();
-    // The blue quad jumps up, out of what the floor reflects.
+    // The blue quad jumps up, out of the floor's reflection.
     let mut other = scene.clone();
     other.nodes[3].transform = Transform::Matrix(Mat4::from_translation(6.0 * Vec3::Y).as_dmat4());
     let mut stage = stage(gpu, &scene, CALM_SIZE);
@@ -963,7 +962,7 @@ fn forgotten(gpu: &Gpu, is_dark: bool) -> [f64; 3] {
 #[test]
 fn pictures_of_many_samples_lose_no_light() {
     let gpu = gpu();
-    // What glows is so small that a ray seldom finds it, and its neighbours' do not.
+    // The glowing quad is so small that a ray seldom finds it, and the rays of its neighbours do not.
     let scene = scene(
         [
             quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0),
@@ -1022,7 +1021,7 @@ fn layered(base: Material, layers: Layers) -> Material {
     }
 }
 
-/// The mean radiance of a picture so narrow that all its pixels see one point, of this many frames.
+/// Mean radiance of an image so narrow that all its pixels see one point, over this number of frames.
 fn point_radiance(gpu: &Gpu, scene: &Scene, [eye, target]: [Vec3; 2], frames: u32, bounces: u32) -> DVec3 {
     let view = View {
         projection: Projection::Perspective { fov_y: 1e-4 },
@@ -1037,8 +1036,8 @@ fn point_radiance(gpu: &Gpu, scene: &Scene, [eye, target]: [Vec3; 2], frames: u3
     lit.iter().map(|lit| lit.as_dvec3()).sum::<DVec3>() / lit.len() as f64
 }
 
-/// D × V of KHR_materials_anisotropy, with a height-correlated V that is stretched as D is; `axes` are the direction of
-/// the greatest roughness, the one across, and the normal.
+/// D × V of KHR_materials_anisotropy, with a height-correlated V that is stretched like D. `axes` are the
+/// direction of the greatest roughness, the direction across it, and the normal.
 fn stretched_ggx(axes: [DVec3; 3], alphas: [f64; 2], to_eye: DVec3, to_light: DVec3) -> f64 {
     let local = |v: DVec3| DVec3::from(axes.map(|axis| axis.dot(v)));
     let (h, v, l) = (
@@ -1122,7 +1121,7 @@ fn coats_and_stretched_lobes_meet_the_integral() {
         let expected = f64::from(glow) * base.lerp(DVec3::splat(over), share);
         let off = (found - expected).abs().max_element();
         println!("{coat} {coat_roughness} {anisotropy}: {found} {expected} {off}");
-        // Of a mirror's value.
+        // Relative to a mirror's value.
         assert!(off < 0.005 * 0.9 * f64::from(glow), "{off}");
         assert!(expected.max_element() > 0.3);
     }
@@ -1170,7 +1169,7 @@ fn layers_keep_a_furnace_white() {
         stage.config.environment.intensity = 1.0;
         stage.config.environment.color = [1.0; 3];
         stage.config.shadows.mode = ShadowMode::Off;
-        // Light may go round within glass.
+        // Light may be reflected repeatedly within glass.
         stage.config.reflections.bounces = 4;
         stage.supersampled(&rest(&scene), view, 64);
         let lit = lit(&mut stage);
@@ -1181,13 +1180,14 @@ fn layers_keep_a_furnace_white() {
         let inside: Vec<_> = (0..lit.len()).filter(inside).map(|i| lit[i].x).collect();
         let mean = inside.iter().sum::<f32>() / inside.len() as f32;
         println!("{number}: {mean}");
-        // What stretched lobes reflect is not tabulated, but that of isotropic ones of about the same sum.
+        // The reflectance of stretched lobes is not tabulated. The table has isotropic lobes with nearly the
+        // same sum.
         let allowed = if number == 6 { 0.015 } else { 0.005 };
         assert!((mean - 1.0).abs() < allowed, "{number}: {mean}");
     }
 }
 
-/// What is transmitted alone: nothing is reflected but what cannot leave.
+/// Transmission only. The only reflection is total internal reflection.
 fn clear(ior: f32, thickness: f32) -> Layers {
     Layers {
         ior,
@@ -1218,21 +1218,21 @@ fn prism(corners: &[[f32; 2]], material: usize) -> Primitive {
 #[test]
 fn volumes_refract_by_snell_and_absorb_by_distance() {
     let gpu = gpu();
-    // Colours along x tell where a ray ends: a slab from y = 0 to 1, and a ramp of stripes below it.
+    // Colours along x identify the end of a ray: a slab from y = 0 to 1, and a ramp of stripes below it.
     let ior = 1.5_f64;
     let (eye, point) = (Vec3::new(-2.0, 3.0, 0.1), Vec3::new(0.0, 1.0, 0.0));
     let direction = (point - eye).normalize().as_dvec3();
     let sine = (1.0 - direction.y * direction.y).sqrt();
     let within = sine / ior;
     let cosine = (1.0 - within * within).sqrt();
-    // Where it leaves the slab, and where it meets y = −1.
+    // The point where the ray leaves the slab, and the point where it meets y = −1.
     let planar = DVec3::new(direction.x, 0.0, direction.z) / sine;
     let leaves = point.as_dvec3() + planar * (within / cosine) - DVec3::Y;
     let ends = leaves - direction / direction.y;
     let straight = point.as_dvec3() - 2.0 * direction / direction.y;
     assert!((ends.x - straight.x).abs() > 0.3);
     for (thickness, end) in [(1.0, ends), (0.0, straight)] {
-        // What glows ends a hundredth of a metre behind where the ray ends, or before.
+        // The glowing part ends a hundredth of a metre behind the end of the ray, or before it.
         for (edge, is_lit) in [(end.x + 0.01, true), (end.x - 0.01, false)] {
             let slab = match thickness {
                 0.0 => quad(Vec3::new(-4.0, 1.0, 2.0), 8.0 * Vec3::X, -4.0 * Vec3::Z, 0),
@@ -1254,7 +1254,7 @@ fn volumes_refract_by_snell_and_absorb_by_distance() {
             );
             let found = point_radiance(&gpu, &scene, [eye, point], 1, 3);
             let color = DVec3::new(0.8, 0.9, 1.0);
-            // Both surfaces of the slab tint; its inside absorbs.
+            // Both surfaces of the slab tint, and its inside absorbs.
             let kept = match thickness {
                 0.0 => color,
                 _ => color * color * DVec3::new(0.9, 0.5, 0.3).powf(1.0 / cosine / 0.5),
@@ -1272,7 +1272,8 @@ fn volumes_refract_by_snell_and_absorb_by_distance() {
 #[test]
 fn light_that_cannot_leave_glass_is_reflected() {
     let gpu = gpu();
-    // In at the left of a prism with a right angle, off its slope, out at its bottom; 30° let it pass.
+    // In at the left of a prism with a right angle, reflected by its slope, out at its bottom. At 30° the
+    // slope transmits.
     for (slope, is_total) in [([1.0, 0.0], true), ([1.0, -0.732], false)] {
         let [x, y]: [f32; 2] = slope;
         let corners = [[0.0, y], [x, y], [0.0, 1.0]];
@@ -1328,8 +1329,8 @@ fn gem(material: usize) -> Primitive {
     common::scenes::primitive(&triangles, material)
 }
 
-/// In a white environment no ray finds more than 1: total reflection within glass is no matter of chance, and what
-/// chance decides has the weight of what is chosen.
+/// In a white environment, no ray finds more than 1. Total reflection within glass is never chosen at random.
+/// A random choice has the weight of the chosen part.
 #[test]
 fn no_ray_through_glass_outshines_a_furnace() {
     let gpu = gpu();
@@ -1362,7 +1363,7 @@ fn no_ray_through_glass_outshines_a_furnace() {
             cases.extend(coats.iter().map(|coat| (shape, roughness, coat)));
         }
     }
-    // Every fifth of them has each shape, and each roughness with and without a coat.
+    // Every fifth case includes each shape, and each roughness with and without a coat.
     let (first, step) = by_lane((1, 5), (0, 1));
     let cases = cases.into_iter().skip(first).step_by(step);
     for ((what, shape, ior, eye), roughness, (coat, layers)) in cases {
@@ -1396,10 +1397,10 @@ fn no_ray_through_glass_outshines_a_furnace() {
         }
         let mean = sum / count;
         println!("{what}, {roughness}, {coat}: mean {mean}, most {most}");
-        // Multiple scattering of the coat is a factor on what its facets mask.
+        // Multiple scattering of the coat is a factor on the light that its facets mask.
         let bound = if *coat == "bare" { 1.02 } else { 1.3 };
         assert!(most < bound, "{what}, {roughness}, {coat}: {most}");
-        // Rays that are still within after the last bounce are lost.
+        // Rays that are still inside after the last bounce are lost.
         assert!(
             mean > 0.975 && mean < 1.005,
             "{what}, {roughness}, {coat}: {mean}"
@@ -1407,8 +1408,8 @@ fn no_ray_through_glass_outshines_a_furnace() {
     }
 }
 
-/// Radiance of an unlit surface is one and the same to the eye, in a mirror, in a mean of samples and by paths: what
-/// the exposure shows as its colour. So is that of a plain background.
+/// An unlit surface has the same radiance seen directly, in a mirror, in a mean of samples and by paths. This
+/// is the radiance that the exposure displays as its colour. The same holds for a plain background.
 #[test]
 fn unlit_surfaces_have_the_same_radiance_in_mirrors() {
     use canopy::config::ImageMode;

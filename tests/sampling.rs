@@ -1,4 +1,4 @@
-//! The numbers that all sampling passes share.
+//! Random numbers shared by all sampling passes.
 
 use canopy::{
     reference::sampling,
@@ -22,7 +22,7 @@ fn point(pixel: [u32; 2], k: u32, dimension: u32) -> [f64; 2] {
 
 #[test]
 fn numbers_of_a_pixel_are_spread_evenly() {
-    // Without the mask: it moves all of a pixel's numbers around the square.
+    // Without the mask, which shifts all of a pixel's numbers around the square.
     let zeros = vec![0; (SIDE * SIDE) as usize];
     for dimension in DIMENSIONS {
         for [columns, rows] in [[16, 16], [64, 4], [1, 256]] {
@@ -57,7 +57,7 @@ fn dimensions_do_not_know_of_each_other() {
     }
 }
 
-/// Blue noise has little power at low frequencies: the mean of a few neighbours is near the mean of all.
+/// Blue noise has little power at low frequencies, so the mean of a few neighbours is near the mean of all.
 #[test]
 fn numbers_of_neighbours_are_spread_as_blue_noise() {
     for dimension in DIMENSIONS {

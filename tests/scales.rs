@@ -1,4 +1,4 @@
-//! One scene from a millimetre to 100 km, at the origin and 10 km away: the same pictures in every shadow
+//! A scene from a millimetre to 100 km, at the origin and 10 km away. The images are the same in every shadow
 //! mode, from near and from far.
 
 use crate::common;
@@ -22,7 +22,7 @@ const SIZE: [u32; 2] = [160, 120];
 const LENS: Projection = Projection::Perspective { fov_y: 0.8 };
 const ASPECT: f32 = SIZE[0] as f32 / SIZE[1] as f32;
 
-/// 10 km, along no axis in particular.
+/// 10 km, not along an axis.
 const FAR_OFF: Vec3 = Vec3::new(6_000.0, 2_000.0, -7_700.0);
 
 /// A box that stands on y = 0.
@@ -47,7 +47,7 @@ fn cuboid(center: Vec3, half: Vec3) -> canopy::scene::Primitive {
     primitive(&triangles, 0)
 }
 
-/// A ground of one unit with a box, a ball and a thin pole on it, lit by the sun and by a point light;
+/// A ground of one unit with a box, a ball and a thin pole on it, lit by the sun and by a point light.
 /// `scale` is in metres per unit.
 fn unit_scene(scale: f32, offset: Vec3) -> Scene {
     let mut scene = scene(
@@ -72,7 +72,7 @@ fn unit_scene(scale: f32, offset: Vec3) -> Scene {
     scene
 }
 
-/// Framed as a whole, near and grazing, and from afar.
+/// Viewpoints that frame the whole scene, that are near and grazing, and that are far away.
 fn viewpoints(scene: &Scene, scale: f32, offset: Vec3) -> [Viewpoint; 3] {
     let pose = Pose::new(scene, None, 0.0);
     let positions = canopy::reference::deform::deform(scene, &pose).positions;
@@ -87,14 +87,14 @@ fn viewpoints(scene: &Scene, scale: f32, offset: Vec3) -> [Viewpoint; 3] {
     ]
 }
 
-/// With the clip planes that the viewer and `canopy render` choose.
+/// A view with the clip planes that the viewer and `canopy render` choose.
 fn view(scene: &Scene, viewpoint: &Viewpoint) -> View {
     let pose = Pose::new(scene, None, 0.0);
     let bounds = Bounds::new(scene).scene(scene, &pose);
     View::new(viewpoint, bounds, f32::INFINITY, None)
 }
 
-/// Shadow modes, and whether lights have a size: the sun 12°, the lamp a fiftieth of a unit.
+/// Shadow modes, each with true if lights have a size: the sun 12°, the lamp a fiftieth of a unit.
 const MODES: [(ShadowMode, bool); 5] = [
     (ShadowMode::Rays, false),
     (ShadowMode::Map, false),
@@ -103,7 +103,7 @@ const MODES: [(ShadowMode, bool); 5] = [
     (ShadowMode::Map, true),
 ];
 
-/// Every view in every shadow mode.
+/// Images of every view in every shadow mode.
 fn pictures(gpu: &Gpu, scale: f32, offset: Vec3) -> Vec<Vec<u8>> {
     pictures_of(gpu, &unit_scene(scale, offset), scale, offset)
 }
@@ -151,7 +151,7 @@ fn compare(expected: &[Vec<u8>], found: &[Vec<u8>], one_in: usize, what: &str) {
 fn pictures_are_the_same_at_every_scale() {
     let gpu = gpu();
     let expected = pictures(&gpu, 1.0, Vec3::ZERO);
-    // What the tolerance must not let through.
+    // Differences that the tolerance must detect.
     for view in 0..2 {
         let [rays, map, off, soft_rays, soft_map] = std::array::from_fn(|mode| &expected[3 * mode + view]);
         let (shadowed, all) = differing(rays, off);
@@ -173,8 +173,8 @@ fn pictures_are_the_same_at_every_scale() {
 fn pictures_are_the_same_ten_kilometres_off() {
     let gpu = gpu();
     let expected = pictures(&gpu, 1.0, Vec3::ZERO);
-    // At that distance the eye moves in steps of half a millimetre: 1 in 2,000 of the pixels that a metre
-    // fills.
+    // At that distance the eye moves in steps of half a millimetre, which is 1 in 2,000 of the pixels across
+    // a metre.
     let scales = [(1.0, 100), (30.0, 400), (1e3, 500), (1e5, 500)];
     for (scale, one_in) in scales.into_iter().take(by_lane(1, 4)) {
         let found = pictures(&gpu, scale, FAR_OFF);
@@ -207,7 +207,7 @@ fn positions_come_back_in_world_coordinates() {
     assert!(low.max(high).max_element() < 0.05, "{seen:?} {around:?}");
 }
 
-/// Vertices far from their own origin lose the digits that f32 does not hold, and nothing else.
+/// Vertices far from their own origin lose only the digits that f32 does not hold.
 #[test]
 fn vertices_that_are_far_off_themselves_lose_no_more_than_their_steps() {
     let gpu = gpu();
@@ -256,7 +256,7 @@ fn distant_objects_are_framed_together_and_not_clipped_near_by() {
         let at = clip * (corner - framed.eye()).extend(1.0);
         assert!(at.truncate().abs().max_element() <= at.w, "{corner} is at {at}");
     }
-    // As near to it as one would look at an object of a metre.
+    // At the relative distance from which an object of a metre would be seen.
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     for (eye, expected) in [(1.5, 1.0), (0.52, 0.02)] {
         let at = Viewpoint::looking(Vec3::new(0.0, 0.5, eye), Vec3::NEG_Z, Vec3::Y, LENS);

@@ -1,4 +1,4 @@
-//! Loading scenes: right values from files of every kind, and one clear line for every broken one.
+//! Loading scenes: right values from files of every kind, and one clear line for every broken file.
 
 use crate::common;
 
@@ -57,7 +57,7 @@ fn load(builder: &Builder) -> Scene {
     try_bytes("test.glb", &builder.glb()).unwrap()
 }
 
-/// The one line that refuses some bytes; it always names the file.
+/// The single line of the error for these bytes. It always names the file.
 fn refusal(name: &str, bytes: &[u8]) -> String {
     let message = try_bytes(name, bytes).unwrap_err().to_string();
     assert!(message.contains(name) && !message.contains('\n'), "{message}");
@@ -206,7 +206,7 @@ fn reads_sparse_accessors() {
 
 #[test]
 fn turns_strips_and_fans_into_triangles() {
-    // A square as a strip, joined by a triangle without area to nothing, and as a fan.
+    // A square as a strip, and as a fan, each with a triangle without area.
     for (mode, indices, expected) in [
         (5, vec![0, 1, 2, 3, 3], vec![[0, 1, 2], [1, 3, 2]]),
         (6, vec![0, 1, 3, 2, 2], vec![[1, 3, 0], [3, 2, 0]]),
@@ -269,7 +269,7 @@ fn two_nodes_show_one_mesh() {
         deformed.positions[3..],
         [Vec3::Z * 5., Vec3::new(-1., 0., 5.), Vec3::new(0., 1., 5.)]
     );
-    // The mirrored copy is turned over, so that its front stays where the normal points.
+    // The mirrored copy is turned over, so that its front stays on the side of the normal.
     assert_eq!(deformed.indices, [[0, 1, 2], [3, 5, 4]]);
     assert_eq!(deformed.normals, [Vec3::Z; 6]);
     assert_eq!(
@@ -350,8 +350,8 @@ fn flat_normals_where_there_are_none() {
 fn tangents_follow_the_texture_coordinates_of_normal_maps() {
     let mut builder = Builder::triangle();
     let normal = builder.floats("VEC3", &[0., 0., 1., 0., 0., 1., 0., 0., 1.]);
-    // u goes up along y; v along −x, downwards as glTF has it: so the bitangent, which is up in the image, is
-    // +x.
+    // u increases along y, and v along −x, because it points down in glTF. The bitangent, which is up in the
+    // image, is therefore +x.
     let uv = builder.floats("VEC2", &[0., 0., 0., -1., 1., 0.]);
     let view = builder.view(&png(2, 2, [128, 128, 255, 255]));
     builder.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
@@ -593,7 +593,7 @@ fn lights_and_cameras() {
 
 // Skins, morph targets, clips.
 
-/// A triangle whose vertices hang on joints 0, 1 and both, in two sets; joint 1 is one up.
+/// A triangle whose vertices are attached to joints 0, 1 and both, in two sets. Joint 1 is one unit up.
 fn skinned(weights: &[f32]) -> Builder {
     let mut builder = Builder::triangle();
     let joints = builder.accessor("VEC4", U8, 3, &[0, 9, 9, 9, 1, 9, 9, 9, 0, 1, 9, 9]);
@@ -643,8 +643,8 @@ fn joints_move_vertices() {
     );
 }
 
-/// JSON numbers are doubles: what lies below a root a million metres off keeps its millimetres, skins and what clips move
-/// too.
+/// JSON numbers are doubles. Nodes below a root a million metres away keep their millimetres, including skins
+/// and animated nodes.
 #[test]
 fn nodes_are_composed_in_doubles() {
     let far = [500_000.123, 6_378_137.4, -31.7];
@@ -712,7 +712,7 @@ fn joints_past_the_skin_are_refused() {
 fn morph_targets_move_vertices() {
     let mut builder = Builder::triangle();
     let up = builder.floats("VEC3", &[0., 0., 1., 0., 0., 1., 0., 0., 2.]);
-    // An accessor without bytes is zeros.
+    // An accessor without bytes is all zeros.
     let none = builder.push(
         "accessors",
         json!({ "type": "VEC3", "componentType": F32, "count": 3 }),
@@ -780,7 +780,7 @@ fn clips_are_chosen_by_name_and_number() {
     }
 }
 
-/// A triangle whose node is moved along x: keys of these times and values.
+/// A triangle whose node is moved along x, with keys of these times and values.
 fn moved(interpolation: &str, times: &[f32], xs: &[f32]) -> Builder {
     let mut builder = Builder::triangle();
     let input = builder.floats("SCALAR", times);
@@ -796,7 +796,7 @@ fn moved(interpolation: &str, times: &[f32], xs: &[f32]) -> Builder {
     builder
 }
 
-/// Where the clip of [`moved`] has the node at each of `times`.
+/// Positions of the node at each of `times` in the clip of [`moved`].
 fn xs(scene: &Scene, times: &[f32]) -> Vec<f32> {
     let pose = |&time: &f32| Pose::new(scene, Some(0), time);
     times
@@ -808,14 +808,14 @@ fn xs(scene: &Scene, times: &[f32]) -> Vec<f32> {
 #[test]
 fn key_times_are_put_in_order() {
     let unordered = "channel 0 of animation 0 has key times that do not increase";
-    // Back and forth, the values with their times.
+    // Back and forth, with each value kept at its time.
     let scene = load(&moved("LINEAR", &[2., 0., 1.], &[20., 0., 10.]));
     assert_eq!(scene.warnings.len(), 1);
     warned(&scene, unordered);
     assert_eq!(scene.clips[0].duration_secs, 2.);
     assert_eq!(scene.clips[0].channels[0].times_secs, [0., 1., 2.]);
     assert_eq!(xs(&scene, &[0., 0.5, 1.5, 2.]), [0., 5., 15., 20.]);
-    // Two keys of one time are a jump, from the first to the last of them.
+    // Two keys of one time are a jump from the first to the last of them.
     let scene = load(&moved("LINEAR", &[0., 1., 1., 1., 2.], &[0., 4., 7., 8., 9.]));
     warned(&scene, unordered);
     let [before, at, after] = xs(&scene, &[0.5, 1., 1.5])[..] else {
@@ -825,12 +825,12 @@ fn key_times_are_put_in_order() {
     assert_eq!((at, after), (8., 8.5));
     let scene = load(&moved("STEP", &[0., 1., 1., 2.], &[0., 4., 8., 9.]));
     assert_eq!(xs(&scene, &[0.5, 0.999, 1., 1.5, 2.]), [0., 0., 8., 8., 9.]);
-    // One jump after the other, and one that nothing leads to.
+    // One jump after another, and a jump at the first key.
     let next = 1_f32.next_up();
     let scene = load(&moved("LINEAR", &[1., 1., next, next], &[0., 4., 8., 9.]));
     assert_eq!(scene.clips[0].channels[0].times_secs, [1., next]);
     assert_eq!(xs(&scene, &[0., 1., 2.]), [4., 4., 9.]);
-    // Of a spline, in-tangent, value and out-tangent go together.
+    // In a spline, the in-tangent, value and out-tangent stay together.
     let tangent = 3.;
     let spline = [0., 10., 0., 0., 0., tangent];
     let scene = load(&moved("CUBICSPLINE", &[1., 0.], &spline));
@@ -842,7 +842,7 @@ fn key_times_are_put_in_order() {
         panic!()
     };
     assert!((middle - (5. + tangent / 8.)).abs() < 1e-5, "{middle}");
-    // What is in order is left as it is.
+    // Keys in order stay unchanged.
     let sound = load(&moved("LINEAR", &[-1., 0., 1e-30], &[0., 1., 2.]));
     assert!(sound.warnings.is_empty(), "{:?}", sound.warnings);
     assert_eq!(sound.clips[0].channels[0].times_secs, [-1., 0., 1e-30]);
@@ -886,7 +886,7 @@ fn keys_without_a_time_or_a_value_are_left_out() {
         warned(&scene, part);
         assert_eq!(xs(&scene, &[2.]), [expected], "{part}");
     }
-    // A channel without any key moves nothing, and many of them are one line.
+    // A channel without any key moves nothing, and many of them give one line.
     let mut builder = moved("LINEAR", &[f32::NAN], &[1.]);
     let channel = builder.json["animations"][0]["channels"][0].clone();
     builder.json["animations"][0]["channels"] = json!(vec![channel; 500]);
@@ -894,7 +894,7 @@ fn keys_without_a_time_or_a_value_are_left_out() {
     assert!(scene.clips[0].channels.is_empty());
     assert_eq!(scene.warnings.len(), 2, "{:?}", scene.warnings);
     warned(&scene, "it moves nothing (and 499 more like it)");
-    // Weights for another number of targets are for others.
+    // Weights for another number of targets are ignored.
     let mut builder = Builder::triangle();
     builder.first_primitive()["targets"] = json!([{}, {}]);
     let times = builder.floats("SCALAR", &[0., 1.]);
@@ -1291,7 +1291,7 @@ fn broken_hierarchies_are_refused() {
     );
 }
 
-/// Places of the meshes that are shown.
+/// Positions of the visible meshes.
 fn places(scene: &Scene) -> Vec<[f32; 3]> {
     let pose = Pose::new(scene, None, 0.);
     let origin = |node: usize| pose.world_from_node[node].w_axis.truncate().as_vec3();
@@ -1315,7 +1315,7 @@ fn nodes_that_are_listed_too_often_are_drawn_once() {
         warned(&scene, child_root);
         assert_eq!(scene.warnings.len(), 1);
     }
-    // Of a parent that is not in the scene, only the place counts.
+    // A parent outside the scene contributes only its transform.
     builder.json["scenes"] = json!([{ "nodes": [1] }]);
     let scene = load(&builder);
     assert_eq!(places(&scene), [[1., 2., 0.]]);
@@ -1325,7 +1325,7 @@ fn nodes_that_are_listed_too_often_are_drawn_once() {
     assert_eq!(places(&scene), [[1., 0., 0.], [1., 2., 0.]]);
     warned(&scene, "the scene lists node 0 twice; it is drawn once");
 
-    // A child of two: the first that is shown has it.
+    // A child of two parents belongs to the first visible one.
     builder.json["nodes"] = json!([
         { "translation": [1, 0, 0], "children": [2] },
         { "translation": [5, 0, 0], "children": [2, 2] },
@@ -1393,12 +1393,12 @@ fn buffers_that_nothing_reads_need_no_data() {
         &scene,
         "buffer 3 declares 100 bytes and has 3; visible objects need no more",
     );
-    // A picture in one is missing.
+    // An image in one is missing.
     builder.push("images", json!({ "bufferView": views[0] }));
     builder.push("textures", json!({ "source": 0 }));
     builder.push("materials", json!({ "emissiveTexture": { "index": 0 } }));
     warned(&load(&builder), "image 0: buffer 1: \"lost.bin\"");
-    // What draws has to have them.
+    // Geometry needs its buffers.
     for (accessor, part) in accessors.into_iter().zip([
         "buffer 1: \"lost.bin\"",
         "buffer 2: it has neither a uri nor a GLB chunk",
@@ -1497,7 +1497,7 @@ fn a_cancelled_load_stops() {
 
 #[test]
 fn limits_count_every_copy() {
-    // Primitives are told by the first that is too much, before the faults of any are found.
+    // The error names the first primitive beyond the limit, before the faults of any are found.
     let mut many = Builder::triangle();
     let indices = many.accessor("SCALAR", U8, 60_000, &[0, 1, 9].repeat(20_000));
     let mut primitive = many.first_primitive().clone();
@@ -1526,7 +1526,7 @@ fn sheet() -> Builder {
     sheet_of(8)
 }
 
-/// As [`sheet`], of so many squares along an edge.
+/// The sheet of [`sheet`], with this number of squares along an edge.
 fn sheet_of(squares: u16) -> Builder {
     let mut builder = Builder::new();
     let side = squares + 1;
@@ -1571,7 +1571,7 @@ fn sheet_of(squares: u16) -> Builder {
     builder
 }
 
-/// Every corner of every triangle, with all that a vertex has, in an order that Draco does not change.
+/// Every corner of every triangle with all attributes of its vertex, in an order that Draco does not change.
 fn corners(primitive: &Primitive) -> Vec<Vec<f32>> {
     let mut triangles: Vec<Vec<f32>> = primitive
         .indices
@@ -1589,7 +1589,8 @@ fn corners(primitive: &Primitive) -> Vec<Vec<f32>> {
                 all.extend(&primitive.joint_weights[4 * v..][..4]);
                 all
             });
-            // A triangle may begin at another corner; rounded, for quantisation moves what is compared.
+            // A triangle may begin at another corner. The key is rounded, because quantisation changes the
+            // values.
             let key = |v: &Vec<f32>| [v[0], v[2]].map(|c| (c * 16.).round() as i32);
             let first = (0..3).min_by_key(|&i| key(&vertices[i])).unwrap();
             (0..3).flat_map(|i| vertices[(first + i) % 3].clone()).collect()
@@ -1619,7 +1620,7 @@ fn draco_holds_what_was_compressed() {
             assert!((found - expected).abs() <= step, "{bits}: {found} {expected}");
         }
     }
-    // Colours are fractions, whatever the accessor says.
+    // Colours are fractions, independent of the accessor.
     let mut file = compressed(&source, Method::Exact);
     for normalized in [false, true] {
         let color = file.first_primitive()["attributes"]["COLOR_0"].as_u64().unwrap() as usize;
@@ -1630,7 +1631,7 @@ fn draco_holds_what_was_compressed() {
 
 #[test]
 fn draco_leaves_the_rest_to_accessors() {
-    // An attribute that the stream lacks comes from its own accessor, and morph targets do always.
+    // An attribute that the stream lacks comes from its own accessor. Morph targets always do.
     let source = sheet();
     let mut file = compressed(&source, Method::Exact);
     let uv = file.floats("VEC2", &[0.5; 162]);
@@ -1643,7 +1644,7 @@ fn draco_leaves_the_rest_to_accessors() {
     assert_eq!(only(&scene).uv0, [Vec2::splat(0.5); 81]);
     assert_eq!(only(&scene).targets[0].positions, [Vec3::splat(0.25); 81]);
     assert_eq!(only(&scene).uv1, only(&load(&source)).uv1);
-    // What else the primitive has, and canopy does not know, says nothing about its geometry.
+    // Unknown extensions of the primitive do not affect its geometry.
     file.first_primitive()["extensions"]["VENDOR_x"] = json!({});
     assert_eq!(load(&file).meshes[0].primitives.len(), 1);
     // A strip's stream holds triangles too.
@@ -1676,7 +1677,7 @@ fn draco_is_held_to_its_accessors() {
         file.json["accessors"][at][key] = value;
         refused(&file, &["mesh 0 primitive 0", part]);
     }
-    // What `min` and `max` say is nobody's business.
+    // The values of `min` and `max` are ignored.
     let mut file = sound.clone();
     file.json["accessors"][position]["max"] = json!([4., 2., 2.]);
     assert!(load(&file).warnings.is_empty());
@@ -1720,7 +1721,7 @@ fn broken_draco_streams_are_refused_or_loaded_and_nothing_else() {
             file.json["bufferViews"][0]["byteLength"] = json!(cut);
             refused(&file, &["mesh 0 primitive 0", DRACO, "buffer view 0"]);
         }
-        // Flipped bits may leave a stream that decodes; what it may not do is panic.
+        // Flipped bits may leave a stream that decodes, but must not cause a panic.
         let mut refusals = 0;
         for bit in (0..8 * length).step_by(101) {
             let mut file = sound.clone();
@@ -1737,8 +1738,8 @@ fn broken_draco_streams_are_refused_or_loaded_and_nothing_else() {
 
 // meshopt.
 
-/// All of the first primitive, but for which corner a triangle begins with: the codec of triangles turns
-/// them.
+/// Description of the first primitive, independent of the first corner of each triangle. The codec of
+/// triangles rotates them.
 fn described(scene: &Scene) -> String {
     let mut primitive = only(scene).clone();
     for triangle in &mut primitive.indices {
@@ -1759,7 +1760,7 @@ fn meshopt_holds_what_was_compressed() {
             assert_eq!(described(&scene), described(&plain), "{name} {version}");
         }
     }
-    // Indices of 32 bits, in a list that is no triangle list.
+    // Indices of 32 bits, in a strip.
     let corners: Vec<u32> = only(&plain).indices.as_flattened()[..382].to_vec();
     let bytes: Vec<u8> = corners.iter().flat_map(|c| c.to_le_bytes()).collect();
     let indices = source.accessor("SCALAR", U32, corners.len(), &bytes);
@@ -1774,7 +1775,7 @@ fn meshopt_holds_what_was_compressed() {
     }
 }
 
-/// As [`Builder::accessor`], over a stream that `filter` has been through.
+/// An accessor like [`Builder::accessor`], over a stream encoded with `filter`.
 fn filtered(
     builder: &mut Builder,
     (kind, component, normalized): (&str, u32, bool),
@@ -1963,7 +1964,7 @@ fn meshopt_is_held_to_its_rules() {
 
 #[test]
 fn meshopt_counts_what_it_decodes() {
-    // A stream of a few bytes that holds 512 KiB of zeros, 33 times over.
+    // A stream of a few bytes that holds 512 KiB of zeros, 33 times.
     let mut builder = Builder::triangle();
     let stream = meshopt::attributes(&vec![0; 1 << 19], 256, 1);
     assert!(stream.len() < 5000, "{}", stream.len());
@@ -2096,8 +2097,8 @@ fn a_fallback_buffer_may_be_missing_and_an_image_compressed() {
 
 #[test]
 fn sparse_accessors_lie_over_any_view() {
-    // The base, the indices and the values in streams, elements of 12 bytes 20 apart, and all of it not at
-    // the beginning.
+    // The base, the indices and the values are in streams, with elements of 12 bytes at a stride of 20. None
+    // of them is at the beginning.
     let mut builder = Builder::new();
     let mut base = vec![0_u8; 20 * 4];
     for v in 0..3_usize {
@@ -2126,7 +2127,7 @@ fn sparse_accessors_lie_over_any_view() {
     meshopt::place_buffers(&mut builder, NAMES[0]);
     let expected = [Vec3::ZERO, Vec3::X, Vec3::new(0., 5., 0.)];
     assert_eq!(only(&load(&builder)).positions, expected);
-    // Without a base the others are zeros; what `min` and `max` say is nobody's business.
+    // Without a base the other elements are zeros. The values of `min` and `max` are ignored.
     let accessor = builder.json["accessors"][position].as_object_mut().unwrap();
     accessor.remove("bufferView");
     accessor.insert("min".into(), json!([3, 3, 3]));
@@ -2141,7 +2142,7 @@ fn sparse_accessors_lie_over_any_view() {
 
 // Quantisation.
 
-/// `values`, of which each of three vertices has `components`, as integers of `component` in elements of
+/// `values` as integers of type `component`, with the same number for each of three vertices, in elements of
 /// whole words.
 fn quantised(builder: &mut Builder, kind: &str, component: u32, normalized: bool, values: &[i32]) -> usize {
     let width = if [I8, U8].contains(&component) { 1 } else { 2 };
@@ -2191,8 +2192,7 @@ fn quantised_attributes_and_targets_are_what_the_integers_mean() {
                 normalized,
                 &[1, 2, 3, least, 0, 0, 0, 0, most],
             );
-            // Directions of the unit length that they have: floats here are what their integers are as
-            // fractions.
+            // Directions already have unit length. Floats here equal their integers as fractions.
             let signed = [I8, I16].contains(&component);
             let mut attributes = json!({ "POSITION": position, "TEXCOORD_0": uv, "TEXCOORD_1": uv });
             let mut target = json!({ "POSITION": moved });
@@ -2256,7 +2256,7 @@ fn quantised_attributes_and_targets_are_what_the_integers_mean() {
 
 const INSTANCING: &str = "EXT_mesh_gpu_instancing";
 
-/// A triangle with a morph target, three times over, below an animated node.
+/// A triangle with a morph target, in three instances, below an animated node.
 fn instanced() -> Builder {
     let mut builder = Builder::triangle();
     let up = builder.floats("VEC3", &[0., 0., 1., 0., 0., 1., 0., 0., 1.]);
@@ -2317,14 +2317,14 @@ fn instances_are_children_of_their_node() {
             "{found} {expected}"
         );
     }
-    // Parents move all of them, and their node's weights are everyone's: 4 up, twice that where the scale is
-    // 2.
+    // Parents move all instances, and their node's weights apply to all: 4 up, and twice that where the scale
+    // is 2.
     for (v, (found, expected)) in at(1.).iter().zip(&first).enumerate() {
         let up = if (3..6).contains(&v) { 8. } else { 4. };
         let expected = *expected + Vec3::new(200., 0., up);
         assert!(found.abs_diff_eq(expected, 1e-3), "{v}: {found} {expected}");
     }
-    // Two files of them.
+    // Two such files.
     let dir = TempDir::new().unwrap();
     let path = instanced().write(dir.path(), "a.glb");
     let both = load_files(&[&path, &path]).unwrap();
@@ -2371,7 +2371,7 @@ fn broken_instances_are_refused_where_they_are_required() {
     refused(&builder, &["instance 0 is not finite"]);
     builder.json["nodes"][0]["extensions"][INSTANCING]["attributes"] = json!({});
     refused(&builder, &["no attributes"]);
-    // A skin takes its mesh where its joints are.
+    // A skinned mesh is placed by its joints.
     let mut builder = skinned(&[1., 0., 0., 0., 1., 0., 0., 0., 0.5, 0.5, 0., 0.]);
     builder.json["nodes"][0]["extensions"] = json!({ INSTANCING: { "attributes": { "TRANSLATION": 0 } } });
     let scene = load(&builder);
@@ -2412,7 +2412,7 @@ fn required_extensions_that_are_unknown_do_not_hide_the_rest() {
             ("VENDOR_unlisted", true, Treatment::Ignored),
         ]
     );
-    // Over several files an extension is named once.
+    // Over several files, an extension is named once.
     let dir = TempDir::new().unwrap();
     let first = builder.write(dir.path(), "a.glb");
     builder.json["extensionsRequired"] = json!(["KHR_materials_unlit"]);
@@ -2451,7 +2451,7 @@ fn geometry_behind_an_unknown_compression_is_left_out_by_name() {
         &["holds no triangles without the extension KHR_future_mesh_compression"],
     );
 
-    // The same of a compressed buffer view whose plain bytes are not there.
+    // The same for a compressed buffer view without its plain bytes.
     let mut builder = Builder::triangle();
     let view = builder.push(
         "bufferViews",
@@ -2472,8 +2472,8 @@ fn geometry_behind_an_unknown_compression_is_left_out_by_name() {
 
 const VARIANTS: &str = "KHR_materials_variants";
 
-/// A triangle that is material 0, and in the variants "red" and "blue" materials 1 and 2; a second one is
-/// material 0 always.
+/// A triangle with material 0, and with materials 1 and 2 in the variants "red" and "blue". A second triangle
+/// always has material 0.
 fn variants() -> Builder {
     let mut builder = Builder::triangle();
     builder.primitive(json!({ "attributes": { "POSITION": 0 }, "material": 0 }));
@@ -2514,7 +2514,7 @@ fn variants_are_chosen_by_name_and_number() {
         message.contains("green") && message.contains("red") && message.contains("blue"),
         "{message}"
     );
-    // Of several files: the same names are the same variants.
+    // Variants of the same name in several files are one variant.
     let dir = TempDir::new().unwrap();
     let first = variants().write(dir.path(), "a.glb");
     let mut other = variants();
@@ -2546,7 +2546,7 @@ fn broken_variants_are_refused() {
 
 // Visibility and pointers.
 
-/// Adds an animation with a channel of KHR_animation_pointer for each pair of a pointer and values, over keys
+/// Adds an animation with a channel of KHR_animation_pointer for each pair of a pointer and values, with keys
 /// at 0 s and 1 s.
 fn point(builder: &mut Builder, channels: &[(&str, &str, &[f32])]) {
     let times = builder.floats("SCALAR", &[0., 1.]);
@@ -2597,11 +2597,11 @@ fn visibility_is_inherited_and_animated() {
     ] {
         let pose = Pose::new(&scene, clip, time);
         assert_eq!(pose.visible, [true, shows, shows], "{time}");
-        // Framing and bounds know nothing of what is hidden.
+        // Framing and bounds ignore hidden nodes.
         let far = if shows { 51. } else { 1. };
         assert_eq!(bounds.scene(&scene, &pose).max.x, far);
         assert_eq!(positions(&scene, &pose).len(), if shows { 6 } else { 3 });
-        // Its triangles are there, without area.
+        // Its triangles remain, without area.
         let deformed = deform(&scene, &pose);
         let corner = if shows {
             Vec3::new(51., 0., 0.)
@@ -2613,7 +2613,7 @@ fn visibility_is_inherited_and_animated() {
             canopy::render::light::lights::gather(&scene, &pose, &canopy::config::Config::default(), 1.0);
         assert_eq!(lights.len(), usize::from(shows));
     }
-    // Where nothing shows there still is a place to look at.
+    // If nothing is visible, there is still a place to look at.
     builder.json["nodes"][0]["extensions"] = hidden;
     let scene = load(&builder);
     let pose = Pose::new(&scene, None, 0.);
@@ -2696,12 +2696,12 @@ fn pointers_move_nodes_weights_lights_and_cameras() {
         pose.camera(&scene, 1).projection,
         Projection::Orthographic { half_height: 2. }
     );
-    // At rest nothing is kept beside the scene.
+    // At rest, the pose stores no copies of lights, cameras and materials.
     let rest = Pose::new(&scene, None, 0.5);
     assert!(rest.lights.is_empty() && rest.cameras.is_empty() && rest.materials.is_empty());
     assert_eq!(rest.light(&scene, 0).intensity, 1.);
     assert_eq!(rest.weights[..2], [[0., 0.], [5., 5.]]);
-    // Two files: the second's clip moves the second's things.
+    // Two files: the second file's clip moves the second file's objects.
     let dir = TempDir::new().unwrap();
     let path = builder.write(dir.path(), "a.glb");
     let both = load_files(&[&path, &path]).unwrap();
@@ -2798,7 +2798,7 @@ fn pointers_move_materials() {
     );
     assert_eq!((material.normal_scale, material.occlusion_strength), (2., 0.5));
     assert_eq!(material.emissive, Vec3::splat(0.5 * 4.));
-    // The parts that do not move stay as they are.
+    // The parts that do not move stay unchanged.
     let matrix = |offset: [f32; 2], rotation: f32, scale: [f32; 2]| {
         Affine2::from_translation(offset.into())
             * Affine2::from_angle(-rotation)
@@ -2846,7 +2846,7 @@ fn pointers_to_what_is_not_animated_are_named() {
         );
     }
     assert!(scene.clips[0].channels.is_empty());
-    // A broken sampler of a sound pointer is as broken as any.
+    // A broken sampler of a valid pointer is an error like any other.
     let mut builder = Builder::triangle();
     point(&mut builder, &[("/nodes/0/translation", "SCALAR", &[0., 1.])]);
     refused(&builder, &["pointer channel 0 of animation 0", "SCALAR"]);
@@ -2894,12 +2894,12 @@ fn obj_of_vertices_alone_shows_points() {
     assert_eq!(cloud.meshes[0].name, "scan");
     warned(&cloud, "points or lines");
     assert!(!cloud.warnings.iter().any(|line| line.contains("nothing to see")));
-    // More than one element of the text holds, and without colours.
+    // More vertices than one element of the text holds, without colours.
     let many: String = (0..10_000).map(|i| format!("v {i} 0 0\n")).collect();
     let scene = obj(&many);
     assert_eq!(only(&scene).points.len(), 10_000);
     assert!(only(&scene).colors.is_empty());
-    // Vertices that something refers to are no points, even if it is left out.
+    // Vertices with a reference are not points, even if the referring element is left out.
     for more in ["f 1 2\n", "f 7 8 9\n", "p 9\n", "l 1\n", "surf 0 1 0 1 1 2\n"] {
         let scene = obj(&format!("v 0 0 0\nv 1 0 0\n{more}"));
         assert!(scene.meshes.is_empty(), "{more}");
@@ -2918,7 +2918,7 @@ fn obj_of_vertices_alone_shows_points() {
     assert!(matches!(error, Error::Limit { .. }), "{error}");
 }
 
-/// Files of Windows and macOS name others in letters of any case: one rule for all formats.
+/// Files from Windows and macOS name other files in letters of any case. All formats follow one rule.
 #[test]
 fn names_of_other_files_may_differ_in_case() {
     let dir = TempDir::new().unwrap();
@@ -2975,8 +2975,8 @@ fn obj_reads_options_of_maps_before_names_and_behind_them() {
     }
 }
 
-/// An image of the OBJ's own name is offered, or taken with `load.obj_texture`; never where the file has
-/// textures, several materials or no texture coordinates.
+/// An image with the name of the OBJ is offered, or used with `load.obj_texture`. It is never used if the
+/// file has textures, several materials or no texture coordinates.
 #[test]
 fn obj_takes_the_image_of_its_name_only_if_asked_to() {
     let dir = TempDir::new().unwrap();
@@ -3027,7 +3027,7 @@ fn obj_takes_the_image_of_its_name_only_if_asked_to() {
 
 #[test]
 fn obj_smooths_where_edges_are_soft() {
-    // Two sides of a roof: nearly flat, then steep, then told to be flat.
+    // Two sides of a roof: nearly flat, then steep, then declared flat.
     let roof = |height: f32, smoothing: &str| {
         obj(&format!(
             "v 0 {height} 0\nv 0 {height} 1\nv -1 0 0\nv 1 0 0\n{smoothing}f 1 3 2\nf 1 2 4\n"
@@ -3042,8 +3042,8 @@ fn obj_smooths_where_edges_are_soft() {
 
 #[test]
 fn obj_smooths_across_patches_that_share_no_vertices() {
-    // A bent sheet in two patches, each with vertices of its own along the seam x = 0; once by groups, once
-    // in one.
+    // A bent sheet in two patches, each with vertices of its own along the seam x = 0. The patches are in two
+    // groups, then in one.
     let sheet = |between: &str| {
         obj(&format!(
             "v -1 0 0\nv 0 0.2 0\nv 0 0.2 1\nv -1 0 1\nf 1 4 3 2\n{between}v -0 0.2 0\nv 1 0 0\nv 1 0 1\n\
@@ -3070,7 +3070,7 @@ fn obj_smooths_across_patches_that_share_no_vertices() {
             assert!(normals[0].x.abs() < 0.1 && normals[0].y > 0.99, "{between}");
         }
     }
-    // The two sides of a sheet are no neighbours.
+    // The two sides of a sheet are not neighbours.
     let sides = obj("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 4 6 5\n");
     let normals = &only(&sides).normals;
     assert_eq!(normals[..3], [Vec3::Z; 3]);
@@ -3179,7 +3179,7 @@ fn obj_shares_vertices_between_faces_of_every_kind() {
          f 1 2 3\ns 1\nf -3/-1 -2/-1 -1/-1\nf 1//1 2/1/1 3\n",
     );
     let primitive = only(&scene);
-    // The triangle's own normal is that of the file.
+    // The triangle's own normal equals the one in the file.
     let [plain, textured] = [[0, 1, 2], [3, 4, 5]];
     assert_eq!(
         primitive.indices,
@@ -3193,7 +3193,7 @@ fn obj_shares_vertices_between_faces_of_every_kind() {
 
 #[test]
 fn obj_keeps_the_order_of_faces_and_the_vertices_of_the_file() {
-    // The first face comes before its last vertex, and the line and the point are no corners of faces; two
+    // The first face comes before its last vertex. The line and the point are not corners of faces, and two
     // vertices coincide.
     let scene = obj(
         "v 0 0 0\nv 1 0 0\nf 1 2 3\ng other\nf 4 2 1\nl 1 2 4\nv 0 1 0\nv 0 1 0\ng\nf -4 -3 -1\np -1\nf 1 2 3\n",
@@ -3215,7 +3215,7 @@ fn obj_reads_vertex_colours() {
         let vertices = vertices.map(|v| format!("v {v}\n")).concat();
         only(&obj(&format!("{vertices}f 1 2 3\n"))).colors.clone()
     };
-    // Displayed values become linear; one beyond white is white, and a vertex without a colour is white too.
+    // Displayed values become linear. A value beyond white is white, and so is a vertex without a colour.
     let grey = Vec4::new(0.214_041, 0.214_041, 0.214_041, 1.);
     let all = colors(["0 0 0 0.5 0.5 0.5", "1 0 0 1 1 0,5 0.5", "0 1 0 -1 2 0"]);
     assert!(all[0].abs_diff_eq(grey, 1e-6), "{}", all[0]);
@@ -3229,7 +3229,7 @@ fn obj_reads_vertex_colours() {
     assert_eq!(colors(some), [Vec4::ONE, Vec4::new(0., 0., 1., 1.), Vec4::ONE]);
     // Neither w alone nor two numbers are a colour.
     assert!(colors(["0 0 0 0", "1 0 0 1 1", "0 1 0"]).is_empty());
-    // A colour of a vertex elsewhere is none of this mesh.
+    // A colour of a vertex elsewhere does not affect this mesh.
     let apart = obj("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 1 0 1 0 0\ng a\nf 1 2 3\ng b\nf 1 2 4\n");
     let colored = apart
         .meshes
@@ -3272,7 +3272,7 @@ fn obj_vertices_that_nothing_refers_to_change_nothing() {
 #[test]
 fn mtl_names_and_numbers_are_read_as_they_stand() {
     let dir = TempDir::new().unwrap();
-    // A name may end in a blank that does not separate words, and a material may have none.
+    // A name may end in a blank that does not separate words, and a material may have no name.
     let mtl = "newmtl a\u{a0}\nKd 0,5 1 # 1\nd -halo 0,25\nPr 0,5\nnewmtl\nKd 1 0 0\nnewmtl b\nPm 1\nPm x\nTr 2\nTr 0\n";
     fs::write(dir.path().join("a.mtl"), mtl).unwrap();
     let path = dir.path().join("a.obj");
@@ -3322,7 +3322,7 @@ fn obj_joins_maps_of_roughness_and_metalness() {
         assert_eq!((image.width, image.height), size);
         assert!(image.rgba8().chunks(4).all(|found| found == texel));
     }
-    // Materials that ask for the same share it.
+    // Materials with the same request share an image.
     let shared =
         mtl.replace("newmtl ", "newmtl x") + "newmtl y\nmap_d metal.png\nnewmtl z\nmap_d metal.png\n";
     fs::write(dir.path().join("a.mtl"), [mtl, &shared].concat()).unwrap();
@@ -3337,7 +3337,7 @@ fn obj_joins_maps_of_roughness_and_metalness() {
     }
     let masked = both.materials[6].base_color_texture;
     assert!(masked.is_some() && masked == both.materials[7].base_color_texture);
-    // d counts where Tr says something else.
+    // d takes precedence over Tr.
     assert_eq!(scene.materials[3].base_color.w, 0.5);
     assert_eq!(scene.materials[4].base_color.w, 0.75);
 }
@@ -3356,7 +3356,7 @@ fn shared_bytes_count_as_often_as_they_are_read() {
     );
     refused(&builder, &["channel 52 of animation 0", "load.max_morph_bytes"]);
 
-    // A pointer to a mesh's weights moves those of every node that shows it.
+    // A pointer to a mesh's weights moves those of every node with this mesh.
     let mut builder = Builder::triangle();
     builder.first_primitive()["targets"] = json!([{}]);
     builder.json["nodes"] = json!(vec![json!({ "mesh": 0 }); 300]);

@@ -1,4 +1,5 @@
-//! Every shader composes and validates, and both sides declare every shared struct alike. No GPU needed.
+//! Every shader composes and validates, and every shared struct is declared alike in Rust and WGSL. No GPU is
+//! needed.
 
 use canopy::{
     accel,
@@ -31,7 +32,7 @@ fn parsed(composed: &shader::Composed) -> naga::Module {
     })
 }
 
-/// Any triangle test fits any walk.
+/// Any triangle test works with any walk.
 #[test]
 fn every_pair_of_the_laboratory_validates() {
     for test in TriangleTest::ALL {
@@ -82,7 +83,7 @@ fn every_shader_validates_with_portable_capabilities() {
     );
 }
 
-/// The tree alone compiles from its own files: a library below the renderer's.
+/// The shaders of the tree compile from their own files alone, as a library below the renderer's.
 #[test]
 fn the_trees_shaders_need_no_others() {
     let trees: Vec<_> = accel::SHADERS.entry_files().collect();
@@ -127,7 +128,7 @@ fn every_shader_file_is_embedded_and_imported() {
     }
 }
 
-/// The page on the folders says what each of them imports, and each imports those above it alone.
+/// The README lists the imports of each folder, and each folder imports only those above it.
 #[test]
 fn folders_import_each_other_one_way() {
     let folder = |path: &str| path.rsplit_once('/').unwrap().0.to_owned();
@@ -162,7 +163,7 @@ fn structs() -> impl Iterator<Item = &'static StructLayout> {
     canopy::device::structs()
 }
 
-/// What wgpu makes of a shader: as words of SPIR-V and as text for Metal.
+/// Output of wgpu for a shader: its length in words of SPIR-V, and its text for Metal.
 fn generated(module: &naga::Module, checked: bool) -> (usize, String) {
     use naga::{back, proc::BoundsCheckPolicy};
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
@@ -217,7 +218,7 @@ fn proven_shaders_lose_their_checks() {
         let info = validator.validate(&module).unwrap();
         let fixed = process_overrides(&module, &info, None, &constants).unwrap();
         module = fixed.0.into_owned();
-        // Validation wants no leftovers of earlier passes.
+        // Validation rejects leftovers of earlier passes.
         naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
         let ((checked_words, checked), (words, text)) = (generated(&module, true), generated(&module, false));
         let clamps = |text: &str| text.matches("metal::min(unsigned(").count();
@@ -236,13 +237,13 @@ fn proven_shaders_lose_their_checks() {
     ] {
         assert!(compared.contains(&path), "{path}");
     }
-    // What reads a file's bytes without such a proof is none of them.
+    // Shaders that read a file's bytes without such a proof are not proven.
     for path in ["frame/deform.wgsl", "passes/gbuffer.wgsl", "bvh/bvh.wgsl"] {
         assert!(!SHADERS.is_proven(path));
     }
 }
 
-/// What differs between a struct in Rust and the one that naga parsed.
+/// Difference between a struct in Rust and the one that naga parsed.
 fn difference(rust: &StructLayout, module: &naga::Module) -> Option<String> {
     let (_, ty) = module
         .types
@@ -261,7 +262,7 @@ fn difference(rust: &StructLayout, module: &naga::Module) -> Option<String> {
         .copied()
         .filter(|(name, _)| !name.starts_with('_'))
         .collect();
-    // The size is the stride of an array: it has to match exactly.
+    // The size is the stride of an array, so it must match exactly.
     (wgsl != ours || *span as usize != rust.size).then(|| {
         format!(
             "{}: Rust has {ours:?} in {} bytes, WGSL {wgsl:?} in {span}",
@@ -336,7 +337,7 @@ fn the_layout_test_can_fail() {
     );
 }
 
-/// Whether a block, or a function that it calls, discards fragments.
+/// True if a block, or a function that it calls, discards fragments.
 fn discards(module: &naga::Module, block: &naga::Block) -> bool {
     use naga::Statement;
     block.iter().any(|statement| match statement {
@@ -350,8 +351,8 @@ fn discards(module: &naga::Module, block: &naga::Block) -> bool {
     })
 }
 
-/// A shader with a discard prevents an early depth test: a hundred thousand coincident surfaces would all be
-/// shaded.
+/// Opaque surfaces have no discard, which prevents an early depth test. A hundred thousand coincident
+/// surfaces would all be shaded.
 #[test]
 fn opaque_surfaces_are_not_discarded() {
     for name in ["gbuffer", "gbuffer_indexed"] {
@@ -366,14 +367,14 @@ fn opaque_surfaces_are_not_discarded() {
     }
 }
 
-/// A declared constant: where, its name, and the text of its value.
+/// A declared constant with its file, its name and the text of its value.
 struct Declared {
     file: String,
     name: String,
     value: String,
 }
 
-/// All `const NAME … = VALUE;` of the files below `folder` with this extension, at any indentation; tests
+/// All `const NAME … = VALUE;` of the files below `folder` with this extension, at any indentation. Tests
 /// within a file are left out.
 fn declared(folder: &str, extension: &str) -> std::io::Result<Vec<Declared>> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -412,8 +413,8 @@ fn constants_of(file: &str, code: &str) -> Vec<Declared> {
     code.lines().filter_map(declaration).collect()
 }
 
-/// A number that nobody writes by chance: of two significant digits or more, and no simple fraction like
-/// 0.25.
+/// The value, if it is unlikely to occur by chance: two significant digits or more, and not a simple fraction
+/// like 0.25.
 fn telling(value: &str) -> Option<f64> {
     let number: f64 = value.trim_end_matches(['f', 'u']).parse().ok()?;
     let digits = value.split(['e', 'E']).next()?.replace('.', "");

@@ -1,4 +1,4 @@
-//! Two pictures in one: the pass against its twin, and what a renderer draws beside another one.
+//! Two images in one: the pass against its twin, and the output of two renderers side by side.
 
 use crate::common;
 use canopy::{
@@ -19,10 +19,10 @@ use glam::Vec3;
 use half::f16;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
-/// Largest difference of a channel of what is drawn: half a step of eight bits, and rounding.
+/// Largest difference of a channel of the drawn image: half a step of eight bits, and rounding.
 const TOLERANCE: f32 = 0.75 / 255.0;
 
-/// A picture on both sides of the bus.
+/// An image on both sides of the bus.
 struct Picture {
     size: [u32; 2],
     pixels: Vec<Vec3>,
@@ -37,7 +37,7 @@ impl Picture {
         }
     }
 
-    /// Of eight bits a channel.
+    /// An image of eight bits per channel.
     fn encoded(gpu: &Gpu, size: [u32; 2], mut pixel: impl FnMut(u32) -> [u8; 3]) -> Self {
         let bytes: Vec<[u8; 3]> = (0..size[0] * size[1]).map(&mut pixel).collect();
         let of = |[r, g, b]: &[u8; 3]| [*r, *g, *b, 255];
@@ -52,7 +52,7 @@ impl Picture {
         }
     }
 
-    /// Of half floats.
+    /// An image of half floats.
     fn linear(gpu: &Gpu, size: [u32; 2], mut pixel: impl FnMut(u32) -> [f32; 3]) -> Self {
         let halves = |i| pixel(i).map(f16::from_f32);
         let halves: Vec<[f16; 3]> = (0..size[0] * size[1]).map(halves).collect();
@@ -82,7 +82,7 @@ fn image(gpu: &Gpu, size: [u32; 2], format: Format, bytes: &[u8]) -> GpuImage {
     image
 }
 
-/// Parameters for both pictures in a part of this size.
+/// Parameters for both images in a part of this size.
 fn params(a: &Picture, b: &Picture, size: [u32; 2]) -> CompareParams {
     let (scale_a, offset_a) = placed(a.size, size);
     let (scale_b, offset_b) = placed(b.size, size);
@@ -98,7 +98,7 @@ fn params(a: &Picture, b: &Picture, size: [u32; 2]) -> CompareParams {
     }
 }
 
-/// What the pass draws into a target around the part, and the errors that it finds.
+/// Pixels that the pass draws into a target around the part, and the errors that it finds.
 fn drawn(
     gpu: &Gpu,
     pass: &mut Compare,
@@ -141,8 +141,8 @@ fn most_apart(a: &[Vec3], b: &[Vec3]) -> f32 {
     apart.fold(0.0, f32::max)
 }
 
-/// Whether the errors are those of the twin: exactly for sRGB values, to a step of the powers for linear
-/// light.
+/// True if the errors equal those of the twin: exactly for sRGB values, and within a step of the powers for
+/// linear light.
 fn agree(errors: &Errors, (sum, max, count): (u64, u32, u32), is_exact: bool) -> bool {
     let count = f64::from(count);
     let steps = |value: f64| value * 65535.0;
@@ -217,7 +217,7 @@ fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
     assert_eq!((errors.mean, errors.max, errors.pixels), (0.0, 0.0, 1500));
     let black = Vec3::from(MAGMA[0].map(f32::from)) / 255.0;
     assert!(shown.iter().all(|pixel| *pixel == black));
-    // One pixel, by one step of one channel.
+    // One pixel differs by one step of one channel.
     let changed = Picture::encoded(&gpu, [50, 30], |i| {
         let [r, g, b] = bytes(i);
         if i == 777 { [r, g ^ 1, b] } else { [r, g, b] }
@@ -227,14 +227,14 @@ fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
     assert!((errors.mean - errors.max / 1500.0).abs() < 1e-12, "{errors:?}");
     let colored = shown.iter().filter(|pixel| **pixel != black).count();
     assert_eq!(colored, 1);
-    // Both comparers tell them apart.
+    // Both comparisons detect the difference.
     let summed = twin::errors(&params, a.pixels(), a.pixels());
     assert!(!agree(&errors, summed, true) && !agree(&errors, summed, false));
     let of_twin = twin::composed(&params, a.pixels(), a.pixels(), magma::color);
     assert!(most_apart(&shown, &of_twin) > 0.1);
 }
 
-/// Radiance as B looks as it does on a display: the same as a picture that was toned before.
+/// Radiance as B looks the same as on a display, so it equals an image that was tone-mapped before.
 #[test]
 fn radiance_has_no_difference_from_what_a_display_shows_of_it() {
     let gpu = gpu();

@@ -1,4 +1,5 @@
-//! The sign of distances: by pseudonormals on closed surfaces, by winding numbers on any, against every triangle in f64.
+//! The sign of distances against every triangle in f64: by pseudonormals on closed surfaces, and by winding
+//! numbers on any surface.
 
 use crate::common;
 use canopy::{
@@ -14,7 +15,7 @@ type Triangle = [Vec3; 3];
 /// Closed surfaces with corners of every kind, the most difficult first.
 fn closed() -> Vec<(&'static str, Vec<Triangle>)> {
     let ball = sphere(7);
-    // Every other point pulled in: sharp edges, and saddles where they meet.
+    // Every other point is pulled in, which gives sharp edges, and saddles where they meet.
     let spikes: Vec<_> = ball
         .iter()
         .map(|t| {
@@ -42,8 +43,8 @@ fn closed() -> Vec<(&'static str, Vec<Triangle>)> {
     ]
 }
 
-/// Escher's solid, the first stellation of the rhombic dodecahedron: at its inner corners edges that stand out and
-/// edges that go in meet by turns, where any single face's normal misleads.
+/// Escher's solid, the first stellation of the rhombic dodecahedron. At its inner corners, convex and concave
+/// edges alternate, and any single face's normal misleads.
 fn escher() -> Vec<Triangle> {
     let mut triangles = Vec::new();
     // A pyramid over each face of the rhombic dodecahedron, with its tip where the planes around it meet.
@@ -68,7 +69,7 @@ fn escher() -> Vec<Triangle> {
     triangles.into_iter().map(|t| t.map(|v| 0.5 * v)).collect()
 }
 
-/// A tube around a figure of eight, which passes through itself where that crosses itself.
+/// A tube around a figure of eight, which passes through itself where the figure crosses itself.
 fn eight() -> Vec<Triangle> {
     const ALONG: usize = 48;
     const AROUND: usize = 10;
@@ -87,8 +88,8 @@ fn eight() -> Vec<Triangle> {
     cut.collect()
 }
 
-/// Closed surfaces that pseudonormals know nothing of, each of which is one mesh: their shells touch, cross or lie
-/// within each other.
+/// Closed surfaces, each a single mesh, for which pseudonormals fail. Their shells touch, cross or lie within
+/// each other.
 pub(crate) fn shells() -> Vec<(&'static str, Vec<Triangle>)> {
     let half = 0.5 * 3.0f32.sqrt();
     let boxed = |size: Vec3, middle: Vec3| -> Vec<Triangle> {
@@ -141,7 +142,7 @@ pub(crate) fn shells() -> Vec<(&'static str, Vec<Triangle>)> {
     ]
 }
 
-/// Points all about, and near corners, edges and faces on both sides.
+/// Points everywhere, and near corners, edges and faces on both sides.
 pub(crate) fn points(triangles: &[Triangle], count: usize) -> Vec<Vec3> {
     let mut random = Random(3);
     let near = [1e-4, 1e-3, 0.02, 0.2];

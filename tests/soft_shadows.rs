@@ -1,5 +1,5 @@
-//! Shadows of lights that have a size: rays over their area, against closed forms and integrals in f64; and
-//! many lights within a budget.
+//! Shadows of lights with a size: rays over their area, against closed forms and integrals in f64. Many
+//! lights within a budget.
 
 use crate::common;
 use canopy::{
@@ -84,13 +84,13 @@ fn lit<'a>(gpu: &'a canopy::gpu::Gpu, scene: &'a mut Scene, lamp: Lamp, size: [u
     stage
 }
 
-/// Leaves what a frame's rays find as it is.
+/// Turns off the filter and the history of shadows.
 fn unfiltered(stage: &mut Stage<'_>) {
     stage.config.shadows.filter = false;
     stage.config.shadows.history = 1;
 }
 
-/// What a pixel of the last frame shows: where rays start, and the share of the light that the frame found.
+/// Data of a pixel of the last frame: the start of its rays, and the share of the light that the frame found.
 struct Shown {
     pixel: [u32; 2],
     light: LightSeen,
@@ -98,7 +98,7 @@ struct Shown {
     share: f64,
 }
 
-/// Every pixel of the last frame that the lamp's middle shines on, the scene's triangles, and pixels in all.
+/// Every pixel of the last frame that faces the lamp's centre, and the scene's triangles.
 fn shown(stage: &mut Stage<'_>, lamp: Lamp, view: View) -> (Vec<Option<Shown>>, Vec<Triangle>) {
     let channels = [Channel::Position, Channel::Normal, Channel::Mesh, Channel::Shadow];
     let [position, normal, mesh, shadow] = channels.map(|channel| stage.channel(channel).texels);
@@ -170,7 +170,7 @@ fn shares_are_those_of_the_twin() {
     }
 }
 
-/// The visible share of a disc whose middle is `t` radii past a straight edge.
+/// Visible share of a disc whose centre is `t` radii past a straight edge.
 fn share_past_edge(t: f64) -> f64 {
     let t = t.clamp(-1.0, 1.0);
     1.0 - (t.acos() - t * (1.0 - t * t).sqrt()) / std::f64::consts::PI
@@ -226,8 +226,8 @@ fn the_penumbra_of_a_straight_edge_is_that_of_the_closed_form() {
     assert!(rms < 0.005 && most < 0.02 && far < 0.05, "{rms}, {most}, {far}");
 }
 
-/// The mean of what 64 frames of a still picture find, less the integral over the light in f64: its root mean
-/// square and its mean.
+/// Error of the mean of 64 frames of a still image, relative to the integral over the light in f64. Returns
+/// its root mean square and its mean.
 fn still_picture_error(lamp: Lamp) -> [f64; 2] {
     const FRAMES: u32 = 64;
     let gpu = gpu();
@@ -245,7 +245,7 @@ fn still_picture_error(lamp: Lamp) -> [f64; 2] {
         let (pixels, soup) = shown(&mut stage, lamp, view());
         for (sum, pixel) in sums.iter_mut().zip(&pixels) {
             let Some(pixel) = pixel else { continue };
-            // Points of a dimension that no pass has, other ones in every frame.
+            // Points of a dimension that no pass uses, different in every frame.
             let numbers = (blue_noise::mask(), pixel.pixel, 9999);
             let rays = (12 * index, 12);
             let whole = pixel.light.visible_share(&soup, &pixel.start, numbers, rays);
@@ -262,7 +262,7 @@ fn still_picture_error(lamp: Lamp) -> [f64; 2] {
 
 #[test]
 fn a_still_picture_converges_to_the_integral_over_the_light() {
-    // The rays of the other lamps are those of the twin in shares_are_those_of_the_twin.
+    // The rays of the other lamps are compared with the twin in shares_are_those_of_the_twin.
     for (name, lamp) in &LAMPS[by_lane(2..3, 0..4)] {
         let [rms, mean] = still_picture_error(*lamp);
         println!("{name}: {rms:.4}, mean {mean:.5}");
@@ -291,7 +291,7 @@ fn without_a_size_no_setting_of_soft_shadows_makes_a_difference() {
     }
 }
 
-/// `count` lamps over the scene, of different strength.
+/// `count` lamps of different strength over the scene.
 fn stadium(count: usize) -> Scene {
     let mut scene = things();
     for i in 0..count {
@@ -303,7 +303,7 @@ fn stadium(count: usize) -> Scene {
     scene
 }
 
-/// Mean radiance of a picture of many frames, and the most rays that a frame sent.
+/// Mean radiance of an image over many frames, and the greatest number of rays of a frame.
 fn mean_radiance(scene: &Scene, max_rays: u32, rays: u32, frames: u32) -> (Vec<[f32; 4]>, u64) {
     let gpu = gpu();
     let size = [32, 20];
@@ -354,8 +354,9 @@ fn root_mean_square(a: &[[f32; 4]], b: &[[f32; 4]]) -> f64 {
     (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
 }
 
-/// Errors of the visibility of one ray a pixel, in some frames of the built-in scene's clip, against 48 rays:
-/// with these settings of the filter, of the history and of edges. Ten frames come before, as in a viewer that runs.
+/// Errors of the visibility from one ray per pixel, against 48 rays, in some frames of the built-in scene's
+/// clip. The settings are those of the filter, of the history and of edges. Ten frames come before, like in a
+/// running viewer.
 fn moving_errors(angle: f32, settings: &[(bool, u32, u32)]) -> Vec<(f64, u64)> {
     let gpu = gpu();
     let scene = scene::load(&[], &Config::default().load, &Progress::default()).unwrap();
@@ -389,7 +390,7 @@ fn moving_errors(angle: f32, settings: &[(bool, u32, u32)]) -> Vec<(f64, u64)> {
                 *rays += stage.renderer.stats().rays;
             }
         } else {
-            // Without a history, what was drawn before is nothing.
+            // Without a history, earlier frames have no effect.
             for stage in &mut stages {
                 if stage.config.shadows.history > 1 {
                     stage.draw(&pose, view);
@@ -412,24 +413,25 @@ fn a_frame_of_a_moving_scene_is_nearer_with_history_and_filter() {
         filtered < 0.85 * neither,
         "{filtered} of {neither} without history"
     );
-    // Narrow penumbras are left to the twins and to edges_without_history_get_more_rays.
+    // The twins and edges_without_history_get_more_rays test narrow penumbras.
     if by_lane(true, false) {
         return;
     }
-    // A narrow penumbra says little about what has moved past it.
+    // A narrow penumbra holds little information about surfaces that have moved past it.
     let errors = moving_errors(0.53, &[(true, 32, 1), (false, 1, 1), (true, 32, 6)]);
     println!("{errors:.4?}");
     let [(both, _), (neither, rays), (more, sent)] = errors[..] else {
         unreachable!("three settings")
     };
     assert!(both < 0.42 * neither, "{errors:?}");
-    // More rays, where the shadows move, take a third of what is left, and hardly more are sent than one a pixel.
+    // More rays where the shadows move remove a third of the remaining error. Hardly more are traced than one
+    // per pixel.
     assert!(more < 0.24 * neither && more < 0.66 * both, "{errors:?}");
     assert!(sent < rays * 11 / 10, "{errors:?}");
 }
 
-/// A light's shadow is the same beside a light without a size, beside one with a size, which other kernels filter, and
-/// alone, over frames between which the camera and the ball move.
+/// A light's shadow is the same alone, beside a light without a size, and beside one with a size, which other
+/// kernels filter. The camera and the ball move between frames.
 #[test]
 fn a_second_light_leaves_the_shadow_of_the_first_as_it_is() {
     let gpu = gpu();
@@ -458,7 +460,8 @@ fn a_second_light_leaves_the_shadow_of_the_first_as_it_is() {
     assert!(alone == shadow(Some(0.0)) && alone == shadow(Some(0.2)));
 }
 
-/// A second light that gets a size has no history then: frames in which it had none are not taken for light that arrived.
+/// A second light that gets a size has no history then. Frames in which it had no size must not count as
+/// light that arrived.
 #[test]
 fn a_second_light_that_gets_a_size_begins_anew() {
     let gpu = gpu();
@@ -490,7 +493,7 @@ fn a_second_light_that_gets_a_size_begins_anew() {
     assert!((after - alone).abs() < 0.01 * alone, "{after} of {alone}");
 }
 
-/// What a frame of shadows with edges finds, and the rays that it sends.
+/// Shadows with edges of a frame, and the number of rays that it traces.
 fn found_and_sent(stage: &mut Stage<'_>) -> (Vec<[f32; 4]>, u64) {
     let pose = Pose::new(stage.scene, None, 0.0);
     stage.draw(&pose, look_at(Vec3::new(-0.5, 3.0, 3.5), Vec3::ZERO, 20.0));
@@ -499,8 +502,8 @@ fn found_and_sent(stage: &mut Stage<'_>) -> (Vec<[f32; 4]>, u64) {
     (stage.channel(Channel::Shadow).texels, sent)
 }
 
-/// The second frame sends more rays where 5 × 5 pixels of the first found different shares, and not where there is
-/// history; a list and a thread for every pixel do the same.
+/// The second frame traces more rays where 5 × 5 pixels of the first frame found different shares, unless
+/// there is history. A list and a thread for every pixel give the same.
 #[test]
 fn edges_without_history_get_more_rays() {
     let gpu = gpu();
@@ -540,7 +543,7 @@ fn edges_without_history_get_more_rays() {
     });
     assert_eq!(pictures[0], pictures[1]);
 
-    // A light without a size gets no more beside one with a size, here a lamp below the floor.
+    // A light without a size gets no more rays beside one with a size, here a lamp below the floor.
     let mut scene = scene([floor, card], vec![matte(Vec3::ONE)]);
     let below = -5.0 * Vec3::Y;
     add_light(&mut scene, LightKind::Point, 1.0, below, Vec3::ZERO);
@@ -560,7 +563,7 @@ fn card_at(stage: &Stage<'_>, at: Option<Vec3>) -> Pose {
     pose
 }
 
-/// A floor with a card above, which a lamp shines on; one frame of `retrace` traces what has settled.
+/// A floor below a card, under a lamp. Settled pixels are traced in one frame of `retrace`.
 fn card_above_a_floor<'a>(
     gpu: &'a canopy::gpu::Gpu,
     scene: &'a mut Scene,
@@ -581,8 +584,8 @@ fn rays_sent(stage: &mut Stage<'_>) -> u64 {
     stage.renderer.stats().rays
 }
 
-/// Where neighbours have long found the same, rays are sent by turns: each pixel once in as many frames as are set, and
-/// the picture is that of all rays.
+/// If neighbours have agreed for long, rays are traced in turns: each pixel once in the set number of frames.
+/// The image equals that of all rays.
 #[test]
 fn settled_pixels_are_traced_by_turns() {
     let gpu = gpu();
@@ -609,7 +612,7 @@ fn settled_pixels_are_traced_by_turns() {
     assert_eq!(every, few);
 }
 
-/// Whatever changes what the settled pixels see is seen at once.
+/// A change that affects settled pixels is visible immediately.
 #[test]
 fn what_changes_between_surface_and_light_is_traced_at_once() {
     let gpu = gpu();
@@ -627,7 +630,7 @@ fn what_changes_between_surface_and_light_is_traced_at_once() {
             .into_iter()
             .flat_map(move |lamp| [(lamp, here, there), (lamp, there, here)])
     });
-    // Each place is in every fifth of them, and either light and direction.
+    // Every fifth jump includes each place, and either light and direction.
     let jumps = jumps.step_by(by_lane(5, 1));
     let view = look_at(Vec3::new(0.0, 5.0, 3.0), Vec3::ZERO, 20.0);
     let shadow = |stage: &mut Stage<'_>, pose: &Pose| {
@@ -671,7 +674,7 @@ fn what_changes_between_surface_and_light_is_traced_at_once() {
     }
 }
 
-/// Materials that a clip moves are no reason to lose a shadow that moves.
+/// Animated materials do not discard the history of a shadow that moves.
 #[test]
 fn shadows_are_followed_while_materials_change() {
     let gpu = gpu();
@@ -693,8 +696,8 @@ fn shadows_are_followed_while_materials_change() {
     assert_eq!(pictures[0], pictures[1]);
 }
 
-/// A floor under a card that jumps aside after `before` frames: the mean visibility of the pixels that were
-/// in its shadow, in each frame afterwards.
+/// Mean visibility, in each frame after a jump, of the pixels in the shadow of a card above a floor. The card
+/// jumps aside after `before` frames.
 fn after_a_jump(before: u32) -> Vec<f64> {
     let gpu = gpu();
     let card = quad(Vec3::new(-0.7, 1.0, 0.7), 1.4 * Vec3::X, -1.4 * Vec3::Z, 0);
@@ -711,7 +714,7 @@ fn after_a_jump(before: u32) -> Vec<f64> {
         pose.world_from_node[1] = Mat4::from_translation(at).as_dmat4();
         pose
     };
-    // It rises, too, so that both frames have moved; the shadow stays where it is.
+    // It also rises, so that both frames have moved. The shadow stays in place.
     let rests: Vec<_> = (0..before).map(|i| pose(1e-3 * i as f32 * Vec3::Y)).collect();
     let jumps: Vec<_> = (0..8)
         .map(|i| pose(Vec3::new(1.6, 1e-3 * i as f32, 0.0)))
@@ -743,7 +746,7 @@ fn a_shadow_that_moves_away_leaves_no_trail() {
     assert!(shares[3] > 0.98, "{shares:?}");
 }
 
-/// Mean and root mean square of the difference of soft shadow maps from 64 rays a pixel, of visibility.
+/// Mean and root mean square of the difference in visibility between soft shadow maps and 64 rays per pixel.
 fn map_difference(lamp: Lamp) -> [f64; 2] {
     let gpu = gpu();
     let mut scene = things();
@@ -773,8 +776,8 @@ fn shadow_maps_are_as_soft_as_the_light_is_large() {
     }
 }
 
-/// What the twin finds by rays of a frame, number `index`, one a pixel; and the shadows, where mesh 1 has `moved` and
-/// is all that blocks any light.
+/// Result of the twin for frame number `index`, one ray per pixel. Also returns the shadows where mesh 1 has
+/// `moved` and is the only blocker of light.
 fn twin_rays(
     stage: &mut Stage<'_>,
     lamp: Lamp,
@@ -839,7 +842,7 @@ fn compare_with_twins(lamp: Lamp) {
     const HISTORY: u32 = 6;
     let gpu = gpu();
     let size = [72, 48];
-    // One card over a floor: whatever a ray hits first, it is this far away.
+    // One card over a floor, so any first hit of a ray is at this distance.
     let card = quad(Vec3::new(-0.7, 1.0, 0.7), 1.4 * Vec3::X, -1.4 * Vec3::Z, 0);
     let floor = quad(Vec3::new(-4.0, 0.0, 4.0), 8.0 * Vec3::X, -8.0 * Vec3::Z, 0);
     let mut scene = scene([floor, card], vec![matte(Vec3::ONE)]);
@@ -847,7 +850,7 @@ fn compare_with_twins(lamp: Lamp) {
     stage.config.shadows.history = HISTORY;
     let mut before: Option<(Frame<Blocked>, Eye, Vec3)> = None;
     for frame in 0..10_u32 {
-        // The card moves a little, jumps and rests; so does the camera.
+        // The card moves a little, jumps and rests. The camera does the same.
         let at = Vec3::X * [0.0, 0.05, 0.1, 0.9, 0.92, 0.94, 0.96, 0.96, 0.96, 0.96][frame as usize];
         let step = Vec3::new(0.04, 0.02, -0.03) * frame.min(3) as f32;
         let view = look_at(Vec3::new(-0.5, 3.0, 3.5) + step, Vec3::ZERO, 20.0);
@@ -885,9 +888,10 @@ fn compare_with_twins(lamp: Lamp) {
     }
 }
 
-/// The error of the last of 30 frames, in visibility, over that of one frame's rays: how much better the history makes
-/// the shadow of a card that moves by `card`, or on a floor that moves by `floor`, in one frame. Behind `dim` lamps
-/// that give next to nothing a lamp shines, whose radiance is compared; without any the sun.
+/// Ratio of the error of the last of 30 frames, in visibility, to that of one frame's rays. It measures the
+/// gain from history for a card that moves by `card`, or a floor that moves by `floor`, in one frame. With
+/// `dim` lamps that give almost no light, a further lamp shines and its radiance is compared. Without any, it
+/// is the sun.
 fn error_with_history(card: Mat4, floor: Mat4, dim: usize) -> f64 {
     error_of_history(&gpu(), card, floor, dim)
 }
@@ -953,7 +957,7 @@ fn a_shadow_keeps_its_history_while_it_moves() {
     }
 }
 
-/// The error as above of a card that slides, on an adapter whose images have so many layers.
+/// The same error for a card that slides, on an adapter with this limit of image layers.
 fn error_with_layers(layers: u32) -> f64 {
     let mut gpu = gpu();
     gpu.limits.max_texture_array_layers = layers;

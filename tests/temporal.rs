@@ -1,4 +1,5 @@
-//! Temporal anti-aliasing: against its twin, against many samples of the same moments, and what it leaves behind.
+//! Temporal anti-aliasing: against its twin, against many samples of the same moments, and the trails that it
+//! leaves.
 
 use crate::common;
 use canopy::{
@@ -14,7 +15,7 @@ use common::{
 };
 use glam::{DVec2, DVec4, Mat4, Quat, Vec3};
 
-/// The root mean square difference of pictures, in levels.
+/// Root mean square difference of images, in levels.
 fn rmse(a: &[u8], b: &[u8]) -> f64 {
     let squares = a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2));
     (squares.sum::<f64>() / a.len() as f64).sqrt()
@@ -31,7 +32,7 @@ fn ball() -> Scene {
     )
 }
 
-/// What the last frame shows, of channels that are exact.
+/// Pixels of the last frame, from channels that are exact.
 fn seen(stage: &mut Stage<'_>, view: View) -> Vec<Seen> {
     let channels = [Channel::Lit, Channel::Position, Channel::Motion];
     let [lit, position, motion] = channels.map(|channel| stage.channel(channel).texels);
@@ -80,7 +81,7 @@ fn the_mean_is_that_of_its_twin() {
             pose.world_from_node[1] = Mat4::from_translation((0.02 * time - jump) * Vec3::X).as_dmat4();
             let turn = Quat::from_rotation_y(0.01 * time);
             let view = look_at(turn * Vec3::new(1.5, 1.8, 3.0), 0.4 * Vec3::Y, 50.0);
-            // In bands of some rows, which the shown picture has more of.
+            // In slices of a few rows. The displayed image has more of them.
             (stage.renderer.budget.in_parts, stage.renderer.budget.part_pixels) = (true, 512);
             let picture = stage.stretched(&pose, view, 1, shown);
             let pixels = seen(&mut stage, view);
@@ -100,7 +101,7 @@ fn the_mean_is_that_of_its_twin() {
                 let off = picture.iter().zip(&expected).filter(|(a, b)| a.abs_diff(**b) > 2);
                 let (off, error) = (off.count(), rmse(&picture, &expected));
                 println!("{size:?}, frame {frame}: {off} values off, error {error:.3}");
-                // Where two depths are nearly the same, the motion may be that of another pixel.
+                // If two depths are nearly equal, the motion may be that of another pixel.
                 assert!(
                     off < 120 && error < 1.0,
                     "{size:?}, frame {frame}: {off}, {error}"
@@ -119,7 +120,7 @@ fn encoded(linear: f64) -> u8 {
     (255.0 * encoded).round() as u8
 }
 
-/// A way to draw moving pictures: of how many pixels, and smoothed how.
+/// A way to draw moving images: the number of pixels, and the anti-aliasing.
 type Way = ([u32; 2], Antialias);
 
 /// A ball that rolls behind a fence of thin bars.
@@ -149,8 +150,8 @@ fn fence() -> Scene {
     )
 }
 
-/// Mean errors of some ways, against many samples of the same moments. The camera turns by `speed` radians a frame,
-/// and the ball moves by `step` metres.
+/// Mean errors of some ways, against many samples of the same moments. The camera turns by `speed` radians
+/// per frame, and the ball moves by `step` metres.
 fn moving_errors(
     gpu: &Gpu,
     scene: &Scene,
@@ -202,8 +203,8 @@ fn moving_pictures_are_nearer_to_many_samples() {
     }
 }
 
-/// A still scene converges to the mean over its pixels' squares; a ball that jumps leaves nothing behind after four
-/// frames; what was drawn before another channel was shown is not gone on from.
+/// A still scene converges to the mean over its pixels' squares. A ball that jumps leaves no trail after four
+/// frames. Frames from before another channel was shown are not used.
 #[test]
 fn what_stands_still_is_sharp_and_what_jumps_leaves_no_trail() {
     let (gpu, scene) = (gpu(), ball());
@@ -234,7 +235,7 @@ fn what_stands_still_is_sharp_and_what_jumps_leaves_no_trail() {
         .map(|_| rmse(&temporal.draw(&pose, view), &expected))
         .collect();
     println!("after a jump: {errors:.2?}, {hard:.2} without a mean");
-    // A rim of what was there may be left, half of it in each frame.
+    // A rim of the former image may remain, and half of it disappears in each frame.
     assert!(
         errors[0] < 1.5 * hard && errors[2] < 0.9 * hard && errors[4] < 0.65 * hard,
         "{errors:?}"

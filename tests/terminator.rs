@@ -1,4 +1,4 @@
-//! The terminator on smooth meshes: no steps, and no light where there is none.
+//! The terminator on smooth meshes: no steps, and no light on unlit sides.
 
 use crate::common;
 use canopy::{
@@ -45,7 +45,7 @@ fn icosphere(center: Vec3, radius: f32, cuts: u32) -> Primitive {
                 out.positions.len() as u32 - 1
             })
     };
-    // Corners of an icosahedron are neighbours where they are 2 apart.
+    // Corners of an icosahedron are neighbours if they are 2 apart.
     let near = |a: usize, b: usize| corners[a].distance(corners[b]) < 2.1;
     for a in 0..12 {
         for b in a + 1..12 {
@@ -104,7 +104,7 @@ fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     stage
 }
 
-/// The same stage with another scene: passes are compiled once.
+/// Replaces the scene of a stage, so that passes are compiled only once.
 fn enter<'a>(stage: &mut Stage<'a>, scene: &'a Scene) {
     let uploader = stage.renderer.uploader();
     stage.uploaded = uploader.upload(stage.gpu, scene, &stage.config).unwrap();
@@ -116,16 +116,16 @@ fn draw(stage: &mut Stage<'_>, view: View) {
     stage.draw(&pose, view);
 }
 
-/// Differences between a picture of a unit sphere and the sphere itself.
+/// Differences between an image of a unit sphere and the exact sphere.
 #[derive(Debug, Default, PartialEq)]
 struct Steps {
     /// Pixels whose shadow differs from the sphere's.
     pixels: usize,
-    /// Light-dark transitions along rows and columns beyond those that the sphere has.
+    /// Light-dark transitions along rows and columns, in excess of those of the sphere.
     ends: usize,
     /// Largest difference in radiance, relative to the light's peak.
     radiance: f64,
-    /// Pixels compared, and how many of them are lit.
+    /// Number of compared pixels, and of lit ones among them.
     compared: [usize; 2],
 }
 
@@ -187,7 +187,7 @@ fn steps(stage: &mut Stage<'_>, to_light: Vec3) -> Steps {
     steps
 }
 
-/// From the side, from behind and from in front.
+/// Directions from the side, from behind and from in front.
 const SUNS: [Vec3; 4] = [
     Vec3::new(0.93, 0.36, 0.08),
     Vec3::new(-0.1, -0.99, 0.02),
@@ -247,7 +247,7 @@ fn torus(sectors: u32, across: u32) -> Primitive {
 
 const TUBE: f32 = 0.4;
 
-/// Whether the torus itself, not its triangles, is lit at the point nearest to `at`; `None` where that is
+/// True if the exact torus, not its triangles, is lit at the point nearest to `at`. `None` if this is
 /// uncertain.
 fn torus_is_lit(at: Vec3, to_light: Vec3) -> Option<bool> {
     let ring = at.with_y(0.0).normalize();
@@ -264,7 +264,7 @@ fn torus_is_lit(at: Vec3, to_light: Vec3) -> Option<bool> {
     (lit || dark).then_some(lit)
 }
 
-/// The inner side of a torus is a saddle: concave one way and convex the other.
+/// The inner side of a torus is a saddle: concave in one direction and convex in the other.
 #[test]
 fn the_light_of_a_torus_ends_without_triangles() {
     let gpu = gpu();
@@ -301,7 +301,7 @@ fn the_light_of_a_torus_ends_without_triangles() {
             compared > 5000 && lit > 500 && compared - lit > 500,
             "{lit} of {compared} lit from {to_light} test little"
         );
-        // A triangle is a hundred pixels and more.
+        // A triangle covers a hundred pixels or more.
         assert!(
             differing * 500 <= compared,
             "{differing} of {compared} from {to_light}"
@@ -309,8 +309,9 @@ fn the_light_of_a_torus_ends_without_triangles() {
     }
 }
 
-/// Without the smooth terminator, shadows are those of the triangles alone: a pixel is lit where its triangle and its
-/// smooth normal face the light and nothing is in between, by rays in f64 from the point that it shows.
+/// Without the smooth terminator, shadows are those of the triangles alone. A pixel is lit if its triangle
+/// and its smooth normal face the light and nothing is in between. Rays in f64 start at the point that the
+/// pixel shows.
 #[test]
 fn without_the_smooth_terminator_triangles_cast_their_own_shadows() {
     let gpu = gpu();
@@ -362,7 +363,7 @@ fn without_the_smooth_terminator_triangles_cast_their_own_shadows() {
     );
 }
 
-/// Mirrored by its node, layered, blended, and seen through a double-sided surface.
+/// The sphere is mirrored by its node, layered, blended, and seen through a double-sided surface.
 #[test]
 fn the_light_ends_alike_however_a_sphere_is_drawn() {
     let gpu = gpu();
@@ -387,8 +388,8 @@ fn the_light_ends_alike_however_a_sphere_is_drawn() {
         enter(&mut stage, scene);
         let blended = number == 3;
         if blended {
-            // The surface is not in the G-buffer: the G-buffer of the last picture is compared with the
-            // current lighting.
+            // The surface is not in the G-buffer. The G-buffer of the last image is compared with the current
+            // lighting.
             let found = stage.channel(Channel::Lit).texels;
             draw(&mut stage, parallel(EYE));
             let lit = stage.channel(Channel::Lit).texels;
@@ -442,9 +443,9 @@ fn wild(mut sphere: Primitive) -> Primitive {
     sphere
 }
 
-/// A closed room with smooth corners, and objects that could lift ray origins through its walls: a ball that
-/// touches one, a ball that sticks in one, a box with smooth corners close to two, and a ball with arbitrary
-/// normals.
+/// A closed room with smooth corners, and objects that could lift ray origins through its walls. They are a
+/// ball that touches one wall, a ball that penetrates one, a box with smooth corners close to two, and a ball
+/// with arbitrary normals.
 fn room() -> Vec<Primitive> {
     vec![
         smooth_box(Vec3::ZERO, Vec3::ONE, false),
@@ -521,7 +522,7 @@ fn no_light_comes_up_through_a_floor() {
     }
 }
 
-/// Every side of a box with smooth corners appears to bulge: the light ends where the smooth normal is
+/// Every side of a box with smooth corners appears to bulge. The light ends where the smooth normal is
 /// perpendicular to it, and sides that face away are dark.
 #[test]
 fn a_box_with_smooth_corners_is_lit_as_far_as_its_normals_say() {
@@ -552,7 +553,7 @@ fn a_box_with_smooth_corners_is_lit_as_far_as_its_normals_say() {
     }
 }
 
-/// A surface whose normal texture tilts it by 50 degrees: the light on it matches the twin, and fades to zero
+/// A surface whose normal texture tilts it by 50 degrees. The light on it matches the twin, and fades to zero
 /// at the horizon of the surface itself.
 #[test]
 fn light_on_a_normal_texture_fades_towards_the_horizon_in_every_mode() {
@@ -579,7 +580,7 @@ fn light_on_a_normal_texture_fades_towards_the_horizon_in_every_mode() {
     };
     let modes = [ShadowMode::Rays, ShadowMode::Map, ShadowMode::Off];
     let heights = [-0.3, 0.01, 0.05, 0.2, 0.5, 1.0, 1.5];
-    // With shadow maps a surface at grazing light shadows itself.
+    // With shadow maps, a surface at grazing light shadows itself.
     let has = |&(height, mode): &(f32, _)| mode != ShadowMode::Map || !(0.0..0.1).contains(&height);
     let cases: Vec<_> = modes
         .into_iter()
@@ -627,8 +628,8 @@ fn light_on_a_normal_texture_fades_towards_the_horizon_in_every_mode() {
     }
 }
 
-/// Identical normals that lean towards the light do not bend a triangle that faces away from it: it is dark
-/// all over, without specks.
+/// Identical normals that lean towards the light do not bend a triangle that faces away from it. It is
+/// uniformly dark, without specks.
 #[test]
 fn normals_that_lean_alike_leave_a_triangle_flat() {
     let gpu = gpu();
@@ -643,8 +644,8 @@ fn normals_that_lean_alike_leave_a_triangle_flat() {
     assert_eq!(seen().filter(|texel| texel[0] > 0.5).count(), 0);
 }
 
-/// Normals that lean below their triangle do not bring its own shadow: rays start on the side of the triangle that is
-/// seen.
+/// Normals that lean below their triangle do not cause self-shadowing. Rays start on the visible side of the
+/// triangle.
 #[test]
 fn normals_below_a_triangle_leave_it_lit() {
     let gpu = gpu();

@@ -1,4 +1,4 @@
-//! Textures to look at: every pixel against the twin, single texels against the bytes that were uploaded.
+//! Texture previews: every pixel against the twin, single texels against the uploaded bytes.
 
 use crate::common;
 use canopy::{
@@ -21,7 +21,7 @@ use glam::{Affine2, Vec3};
 use half::f16;
 
 const SIZE: [u32; 2] = [40, 28];
-/// Texels along the sides of the image, which no power of two divides.
+/// Texels along the sides of the image. Neither is a power of two.
 const SIDE: [u32; 2] = [13, 9];
 
 /// Bytes of all kinds.
@@ -30,7 +30,7 @@ fn texels() -> Vec<u8> {
     (0..count).map(|i| (i * 37 % 251) as u8).collect()
 }
 
-/// An image as colours, as numbers and as normals; one of blocks.
+/// An image used as colours, as numbers and as normals, and an image of blocks.
 fn textured() -> Scene {
     let slot = |texture| {
         Some(TextureRef {
@@ -110,7 +110,7 @@ fn decoded(byte: u8) -> f64 {
     }
 }
 
-/// Pixels that differ from the twin's by more than rounding.
+/// Number of pixels that differ from the twin's by more than rounding.
 fn differing(drawn: &[[u8; 4]], params: &TextureViewParams, is_srgb: bool) -> usize {
     let bytes = texels();
     let value = |[x, y]: [u32; 2]| {
@@ -165,14 +165,14 @@ fn pixels_are_those_of_the_twin() {
             let drawn = draw(&gpu, texture, &params);
             let wrong = differing(&drawn, &params, is_srgb);
             assert_eq!(wrong, 0, "channels {channels:04b}, sRGB {is_srgb}");
-            // The comparison tells other channels, and another place, apart.
+            // The comparison must detect other channels and another place.
             let moved = TextureViewParams {
                 first: [-0.25, 0.5],
                 channels: channels | 1,
                 ..params
             };
             assert!(channels == 0 || differing(&drawn, &moved, is_srgb) > 50);
-            // And another exposure, where colours are shown.
+            // It must also detect another exposure, if colours are shown.
             let exposure_ev = params.exposure_ev + 0.5;
             let brighter = TextureViewParams {
                 exposure_ev,
@@ -181,7 +181,7 @@ fn pixels_are_those_of_the_twin() {
             assert!(channels & 7 == 0 || differing(&drawn, &brighter, is_srgb) > 50);
         }
     }
-    // Smooth pictures differ from squares, and a coarser level from the finest.
+    // Smooth images differ from squares, and a coarser level from the finest.
     let params = TextureViewParams {
         size: SIDE.map(|side| side as f32),
         texels_per_pixel: 0.3,
@@ -199,7 +199,7 @@ fn pixels_are_those_of_the_twin() {
     assert_eq!(differing(&plain, &params, true), 0);
 }
 
-/// The image of an environment comes back as its half floats.
+/// The image of an environment is read back as its half floats.
 #[test]
 fn an_environments_image_is_looked_at_too() {
     let gpu = gpu();
@@ -221,7 +221,7 @@ fn an_environments_image_is_looked_at_too() {
         let found = texel(&gpu, &texture, 0, place);
         assert_eq!(found, value(at).map(f16::to_f32));
     }
-    // One that is larger than the device's textures is an error.
+    // An image larger than the device's textures is an error.
     (image.width, image.texels) = (gpu.limits.max_texture_dimension_2d + 1, Vec::new());
     assert!(environment_texture(&gpu, &image).is_err());
 }
@@ -248,7 +248,7 @@ fn texels_are_the_bytes_that_were_uploaded() {
         }
         assert_eq!((255.0 * colors[3]).round() as u8, stored[3]);
     }
-    // The last level is one texel, near the mean; blocks are decoded.
+    // The last level is one texel, near the mean. Blocks are decoded.
     let mean = bytes.iter().step_by(4).map(|byte| f64::from(*byte)).sum::<f64>();
     let last = texel(&gpu, &textures[2], 3, [0, 0]);
     assert!((mean / 117.0 / 255.0 - f64::from(last[0])).abs() < 0.05);

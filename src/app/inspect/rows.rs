@@ -60,7 +60,10 @@ fn node_rows(state: &State, stage: &Stage, pose: &Pose, index: usize) -> Rows {
     if node.parent.is_some()
         && let Some(world) = pose.world_from_node.get(index)
     {
-        rows.extend(placed(["in the world", "turned", "scaled"], *world));
+        rows.extend(placed(
+            ["world position", "world rotation", "world scale"],
+            *world,
+        ));
     }
     let below = with_all_below(scene, index);
     let mut shown_here = pose.clone();
@@ -74,15 +77,15 @@ fn node_rows(state: &State, stage: &Stage, pose: &Pose, index: usize) -> Rows {
         if shown_here.visible.contains(&true) && !bounds.is_empty() {
             let size = (bounds.max - bounds.min).as_dvec3();
             rows.push(("size", format!("{} m", triple(size))));
-            rows.push(("middle", format!("{} m", triple(bounds.center().as_dvec3()))));
+            rows.push(("centre", format!("{} m", triple(bounds.center().as_dvec3()))));
         }
         let counts = sums(meshes.iter().map(|mesh| &scene.meshes[*mesh]));
         if meshes.len() > 1 || below.len() > 1 {
             rows.push((
-                "below",
+                "descendants",
                 format!("{} nodes, {} meshes", below.len() - 1, meshes.len()),
             ));
-            rows.push(("all below", format!("{} triangles", counts.triangles)));
+            rows.push(("total", format!("{} triangles", counts.triangles)));
         }
     }
     if let Some(mesh) = node.mesh {
@@ -96,7 +99,7 @@ fn node_rows(state: &State, stage: &Stage, pose: &Pose, index: usize) -> Rows {
         rows.push((name, "yes".into()));
     }
     if !node.visible {
-        rows.push(("visible", "no, says the file".into()));
+        rows.push(("visible", "no (hidden in the file)".into()));
     }
     rows
 }
@@ -313,15 +316,15 @@ pub(in crate::app) fn value_name(value: MaterialValue) -> &'static str {
         MaterialValue::SheenColor => "sheen",
         MaterialValue::SheenRoughness => "sheen rough",
         MaterialValue::Anisotropy => "anisotropy",
-        MaterialValue::AnisotropyRotation => "turned by",
+        MaterialValue::AnisotropyRotation => "anisotropy rot.",
         MaterialValue::Iridescence => "iridescence",
         MaterialValue::IridescenceIor => "film IOR",
-        MaterialValue::IridescenceThicknessMin => "film from",
-        MaterialValue::IridescenceThicknessMax => "film to",
+        MaterialValue::IridescenceThicknessMin => "film min",
+        MaterialValue::IridescenceThicknessMax => "film max",
         MaterialValue::Transmission => "transmission",
         MaterialValue::Thickness => "thickness",
-        MaterialValue::AttenuationDistance => "absorbs over",
-        MaterialValue::AttenuationColor => "absorbs to",
+        MaterialValue::AttenuationDistance => "att. distance",
+        MaterialValue::AttenuationColor => "att. colour",
     }
 }
 
@@ -409,7 +412,9 @@ fn light_rows(stage: &Stage, pose: &Pose, node: usize) -> Rows {
     if light.kind != LightKind::Directional {
         let at = place.w_axis.truncate().as_dvec3();
         rows.push(("position", format!("{} m", triple(at))));
-        let range = light.range.map_or("no end".into(), |range| metres(range.into()));
+        let range = light
+            .range
+            .map_or("unlimited".into(), |range| metres(range.into()));
         rows.push(("range", range));
     }
     if light.kind != LightKind::Point {
