@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Pages outside of `docs/`.
+/// Pages outside of `docs/` and its subfolders.
 const PAGES: &[&str] = &[
     "README.md",
     "BENCHMARKS.md",
@@ -28,8 +28,9 @@ fn root() -> &'static Path {
 
 /// Every page with its text.
 fn pages() -> Vec<(PathBuf, String)> {
-    let in_docs = std::fs::read_dir(root().join("docs")).unwrap();
-    let in_docs = in_docs
+    let in_docs = ["docs", "docs/usage", "docs/benchmarks"]
+        .into_iter()
+        .flat_map(|folder| std::fs::read_dir(root().join(folder)).unwrap())
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|e| e == "md"));
     let mut paths: Vec<_> = PAGES.iter().map(|page| root().join(page)).collect();

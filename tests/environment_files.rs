@@ -113,7 +113,7 @@ fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
         // Header of the image that this one was derived from.
         ("a.hdr:\n\tEXPOSURE=16\n\tFORMAT=none\n", [2.0; 3]),
         ("PRIMARIES= .64 .33 .3 .6 .15 .06 .3127 .329\n", [2.0; 3]),
-        // As written by Photoshop.
+        // The form that Photoshop writes.
         ("PRIMARIES=0 0 0 0 0 0 0 0\n", [2.0; 3]),
     ] {
         for end in ["\n", "\r\n"] {

@@ -2115,7 +2115,8 @@ fn a_scene_that_does_not_fit_says_how_much_would() {
     );
 }
 
-/// Of coincident surfaces, the first is visible. The others are not even shaded, because they are no nearer.
+/// The first of several coincident surfaces is visible. The others are not even shaded, because they are no
+/// nearer.
 #[test]
 fn of_coincident_surfaces_the_first_is_visible() {
     let gpu = gpu();

@@ -1,4 +1,4 @@
-//! Images of every format, from the bits of a file to the texels that a surface shows.
+//! Images of every format, from the bits of a file to the displayed texels.
 
 use crate::common::{self, gltf_builder, images};
 use canopy::{
@@ -53,7 +53,7 @@ fn add_image(builder: &mut Builder, bytes: &[u8]) -> usize {
     builder.push("textures", json!({ "source": image }))
 }
 
-/// The images of a file that uses each of `files` in `slot` of a material of its own.
+/// The scene of a file that uses each of `files` in `slot` of a material of its own.
 fn scene_of(files: &[Vec<u8>], slot: &str, limits: &Load, takes: TextureSupport) -> Scene {
     let mut builder = Builder::triangle();
     for bytes in files {
@@ -63,7 +63,7 @@ fn scene_of(files: &[Vec<u8>], slot: &str, limits: &Load, takes: TextureSupport)
     load_with(&builder, limits, takes).unwrap()
 }
 
-/// One image and what was said about it.
+/// An image, and the warnings of its load.
 fn decoded(bytes: &[u8], slot: &str, takes: TextureSupport) -> (Image, Vec<String>) {
     let mut scene = scene_of(&[bytes.to_vec()], slot, &limits(), takes);
     (scene.images.remove(0), scene.warnings)
@@ -191,7 +191,7 @@ fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
         let reds: Vec<u8> = image.rgba8().chunks_exact(4).map(|t| t[0]).collect();
         assert_eq!(reds, rounded);
     }
-    // Both uses: the bits are kept for numbers, and rounded for colours.
+    // With both uses, the bits are kept for numbers, and rounded for colours.
     let mut builder = Builder::triangle();
     let texture = add_image(&mut builder, &bytes);
     builder.push(
@@ -268,7 +268,7 @@ fn webp_is_read_whatever_the_file_calls_it() {
     assert_eq!(texel(&scene.images[0], 4, 2), [4, 2, 9, 200]);
 }
 
-// Which image a texture has.
+// The choice of a texture's image.
 
 #[test]
 fn an_extensions_image_goes_before_the_plain_one_if_it_decodes() {
@@ -319,7 +319,7 @@ fn an_extension_that_leads_nowhere_is_warned_about() {
     }
 }
 
-/// A warning about an image says which one it is.
+/// A warning about an image identifies it.
 #[test]
 fn images_that_are_left_out_are_named() {
     let avif = "data:image/avif;base64,AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZg==";
@@ -382,7 +382,7 @@ fn the_same_bytes_are_decoded_once() {
 
 // KTX2 and DDS.
 
-/// The levels of an 8 × 4 image of UASTC, a colour each.
+/// The levels of an 8 × 4 image of UASTC, each of one colour.
 const LEVELS: [[u8; 4]; 4] = [
     [10, 20, 30, 255],
     [60, 70, 80, 200],
@@ -604,7 +604,7 @@ fn the_first_of_several_layers_is_shown_with_a_warning() {
     }
 }
 
-// What does not fit, and what is broken.
+// Images beyond limits, and broken images.
 
 #[test]
 fn images_that_are_too_large_are_scaled_down() {
@@ -620,14 +620,14 @@ fn images_that_are_too_large_are_scaled_down() {
     for (slot, expected) in [(COLOR, 188), (NUMBERS, 128)] {
         let (image, warnings) = decoded(&bytes, slot, takes);
         assert_eq!((image.width, image.height), (4, 4));
-        // Black and white average to half of white's light, and to half of its number.
+        // Black and white average to half of white's light as colours, and to half of its value as numbers.
         assert_eq!(texel(&image, 2, 2), [expected, expected, expected, 128]);
         assert!(
             warnings[0].contains("8×8") && warnings[0].contains("4×4"),
             "{warnings:?}"
         );
     }
-    // Stored levels are dropped from the finest on; blocks stay blocks while their sides allow it.
+    // Stored levels are dropped from the finest on. Blocks stay blocks while their sides allow it.
     for (max_side, size, format) in [(4, (4, 2), TexelFormat::Rgba8), (8, (8, 4), TexelFormat::Bc7)] {
         let (image, _) = decoded(&uastc_levels().write(), COLOR, TextureSupport { max_side, ..ALL });
         assert_eq!(
@@ -649,7 +649,7 @@ fn all_images_together_stay_within_their_limit() {
     let large = Png::new([64, 64], 8, 0).write(|_, _| vec![50]);
     let small = Png::new([8, 8], 8, 0).write(|_, _| vec![60]);
     let mut load = limits();
-    // The large ones are told apart by their bytes: 16 KiB each.
+    // The large files have different bytes, 16 KiB each.
     let files = [large.clone(), small, [large, vec![0]].concat()];
     for (max_texture_bytes, sizes) in [
         (40_000, [64, 8, 64]),
@@ -759,7 +759,7 @@ fn invalid_and_oversized_images_become_placeholders() {
     );
     for (index, bytes) in files.iter().enumerate() {
         let (image, warnings) = decoded(bytes, COLOR, ALL);
-        // A JPEG that ends early shows what there is.
+        // A JPEG that ends early shows its decoded part.
         let is_jpeg = bytes.starts_with(&[0xff, 0xd8]);
         assert!(
             is_placeholder(&image) || is_jpeg,
@@ -775,8 +775,8 @@ fn invalid_and_oversized_images_become_placeholders() {
     }
 }
 
-/// Every image file in this test, corrupted at random: each loads or is replaced by a placeholder, and no
-/// decoder's panic escapes.
+/// Every image file in this test, corrupted at random. Each file loads or is replaced by a placeholder, and
+/// no decoder's panic escapes.
 #[test]
 fn broken_bytes_never_do_harm() {
     let seeds = [
@@ -845,7 +845,7 @@ fn broken_bytes_never_do_harm() {
 
 // On the GPU.
 
-/// A square that fills the picture, textured from its top left to its bottom right.
+/// A square that fills the image, textured from its top left to its bottom right.
 fn card(builder: &mut Builder, material: Value, uv0: [f32; 8], uv1: [f32; 8]) {
     let position = builder.floats("VEC3", &[-1., 1., 0., 1., 1., 0., 1., -1., 0., -1., -1., 0.]);
     let [uv0, uv1] = [uv0, uv1].map(|uv| builder.floats("VEC2", &uv));
@@ -859,7 +859,7 @@ fn card(builder: &mut Builder, material: Value, uv0: [f32; 8], uv1: [f32; 8]) {
 
 const WHOLE: [f32; 8] = [0., 0., 1., 0., 1., 1., 0., 1.];
 
-/// A channel of a picture of [`card`], `size` pixels a side, for each scene.
+/// A channel of an image of [`card`], `size` pixels a side, for each scene.
 fn shown(gpu: &Gpu, scenes: &[Scene], channel: Channel, size: u32) -> Vec<Vec<[f32; 4]>> {
     let mut stage = Stage::new(gpu, &scenes[0], [size; 2]);
     let view = View {
@@ -987,7 +987,7 @@ fn each_slot_has_a_transform_and_a_set_of_its_own() {
         ("normalTexture", Channel::Normal),
         ("metallicRoughnessTexture", Channel::Roughness),
     ];
-    // The first set has u = 0 everywhere and the second u = 1; the transform moves them to the middle of a
+    // The first set has u = 0 everywhere and the second u = 1. The transform moves them to the middle of a
     // half.
     let reference = |right: bool, set: u32| {
         let offset = if right { 0.75 } else { 0.25 } - 0.1 * set as f32;
@@ -1017,11 +1017,11 @@ fn each_slot_has_a_transform_and_a_set_of_its_own() {
             let byte = if is_right(index, turn) { 153 } else { 51 };
             let expected = match channel {
                 Channel::Emissive => linear(byte),
-                // All three components are equal: only the sign differs.
+                // All three components are equal, and only the sign differs.
                 Channel::Normal => (f32::from(byte) / 127.5 - 1.0).signum() / 3_f32.sqrt(),
                 _ => f32::from(byte) / 255.0,
             };
-            // The channel shows normals in tangent space, whose directions two axes give.
+            // The channel shows normals in tangent space, and two axes define its directions.
             let is = if channel == Channel::Normal {
                 picture[5][2]
             } else {
@@ -1092,13 +1092,13 @@ fn sixteen_bits_reach_the_surface() {
     let scene = load_with(&builder, &limits(), texture_support(&gpu)).unwrap();
     let kept = texture_support(&gpu).sixteen_bits;
     assert_eq!(scene.images[0].format == TexelFormat::Rgba16, kept);
-    // The G-buffer keeps roughness finer than eight bits do.
+    // The G-buffer stores roughness with more than eight bits.
     let roughness = shown(&gpu, &[scene], Channel::Roughness, 2)[0][0][0];
     let expected = if kept { 32_800.0 / 65_535.0 } else { 128.0 / 255.0 };
     assert!((roughness - expected).abs() < 3e-4, "{roughness}");
 }
 
-/// The next coarser level in f64: the weight of a texel is the length of its overlap with the coarser one.
+/// The next coarser level in f64. The weight of a texel is the length of its overlap with the coarser one.
 fn coarser(level: &[[f64; 4]], [width, height]: [usize; 2], cut: bool) -> Vec<[f64; 4]> {
     let shares = |size: usize| -> Vec<Vec<(usize, f64)>> {
         let half = (size / 2).max(1);
@@ -1216,15 +1216,16 @@ fn mipmaps_are_box_filters_in_linear_light_for_every_size() {
     }
 }
 
-/// A texel of a normal map: its direction, and the length of the mean that it stands for.
+/// A texel of a normal map: its direction, and the length of the mean normal that it represents.
 fn normal_of(texel: &[f64; 4]) -> (DVec3, f64) {
     let [x, y, z, a] = *texel;
     let direction = DVec3::new(x, y, z) * 2.0 - 1.0;
     (direction, 1.0 - (1.0 - a) * (1.0 - a))
 }
 
-/// Levels of normal maps hold directions, and in alpha how far the normals of the finest level under a texel
-/// cancel out. Where those are all equal, alpha is 1, however eight bits round their lengths.
+/// Levels of normal maps hold directions. Alpha stores how far the normals of the finest level below a texel
+/// cancel out. If those are all equal, alpha is 1, independent of the rounding of their lengths to eight
+/// bits.
 #[test]
 fn mipmaps_of_normals_keep_how_far_they_differ() {
     let gpu = gpu();
@@ -1369,8 +1370,8 @@ fn a_load_is_cancelled_among_its_images() {
     assert!(progress.fraction() < 1.0);
 }
 
-/// A ball whose triangles each show a point, or a little, of one half of a texture has the colour of that half
-/// everywhere, however the texture is filtered.
+/// Each triangle of a ball shows a point, or a small area, of one half of a texture. The ball has the colour
+/// of that half everywhere, for every filter of the texture.
 #[test]
 fn a_palette_shows_no_other_colour() {
     const SIDE: u32 = 256;

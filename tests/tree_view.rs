@@ -1,5 +1,5 @@
-//! Trees to look at: boxes over the picture, against the twin's walk down the trees, and which pixels they cover;
-//! figures of the trees, against the twin's boxes and the triangles in f64.
+//! Tree visualisation. Boxes over the image match the twin's descent of the trees and the covered pixels.
+//! Statistics of trees match the twin's boxes and the triangles in f64.
 
 use crate::common;
 use canopy::{
@@ -50,7 +50,7 @@ fn meshes() -> Scene {
     )
 }
 
-/// As the twins read them.
+/// Trees in the form that the twins read.
 fn trees(data: &TreeData) -> Trees<'_> {
     Trees {
         tlas: &data.tlas,
@@ -60,7 +60,7 @@ fn trees(data: &TreeData) -> Trees<'_> {
     }
 }
 
-/// The boxes that the GPU shows and those of the twin, in the same order, and what was counted.
+/// The boxes of the GPU and of the twin, in the same order, and the counts.
 fn both(stage: &mut Stage<'_>, pose: &Pose) -> ([Vec<TreeBox>; 2], Option<TreeBoxCounts>) {
     let settings = stage.config.tree_boxes.clone();
     stage.draw(pose, view());
@@ -103,7 +103,7 @@ fn both(stage: &mut Stage<'_>, pose: &Pose) -> ([Vec<TreeBox>; 2], Option<TreeBo
 fn boxes_are_those_of_the_twin() {
     let scene = meshes();
     let pose = Pose::new(&scene, None, 0.0);
-    // Drawing on a second device compiles all kernels of a frame: the long lane does.
+    // Drawing on a second device compiles all kernels of a frame. Only the long lane does this.
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
         let mut stage = Stage::new(&gpu, &scene, SIZE);
         let mut numbers = Vec::new();
@@ -133,14 +133,15 @@ fn boxes_are_those_of_the_twin() {
                 numbers.push(twins.len());
             }
         }
-        // Three roots, some boxes, more boxes, …; leaves of one triangle are as many as triangles.
+        // Three roots, some boxes, more boxes, and so on. There are as many leaves of one triangle as
+        // triangles.
         assert_eq!([numbers[0], numbers[4], numbers[7]], [3, 528 + 1 + 333, 1]);
         assert_eq!(numbers[9], 3, "the leaves of the top tree are the meshes");
         assert!(numbers[1] > 30 && numbers[3] > numbers[1], "{numbers:?}");
     }
 }
 
-/// The comparison above tells a box that is missing, moved, or at another depth.
+/// The comparison above detects a box that is missing, moved, or at another depth.
 #[test]
 fn other_boxes_are_told_apart() {
     let scene = meshes();
@@ -177,7 +178,7 @@ fn what_is_hidden_or_off_has_no_boxes() {
     let ([gpus, twins], _) = both(&mut stage, &pose);
     assert_eq!(gpus.len(), 2, "meshes that show");
     assert_eq!(gpus, twins);
-    // A mesh that is not there.
+    // A mesh that does not exist.
     stage.config.tree_boxes.of = BoxTrees::Mesh(17);
     stage.draw(&pose, view());
     assert_eq!(stage.renderer.read_tree_boxes(&gpu).unwrap(), []);
@@ -202,7 +203,7 @@ fn an_empty_scene_has_no_boxes() {
     }
 }
 
-/// More boxes than there is room for are thinned evenly, and to the same ones in every frame.
+/// More boxes than the limit are thinned evenly, to the same ones in every frame.
 #[test]
 fn too_many_boxes_are_thinned() {
     let soup = random_triangles(2 * TREE_BOX_LIMIT as usize + 1000, 3);
@@ -224,7 +225,7 @@ fn too_many_boxes_are_thinned() {
     assert_eq!(gpus, again);
 }
 
-/// The pixel at which a point is seen.
+/// Pixel at which a point is seen.
 fn pixel_of(point: Vec3, view: View) -> Vec2 {
     let aspect = SIZE[0] as f32 / SIZE[1] as f32;
     let clip = view.clip_from_offset(aspect) * (point - view.eye()).extend(1.0);
@@ -294,7 +295,7 @@ fn pixels_of_one_box_lie_along_its_edges() {
         inked.len() > 40 && !inked.iter().any(differs),
         "{inked:?} {root:?}"
     );
-    // Lines that the triangle hides are left out or dimmed.
+    // Lines behind the triangle are left out or dimmed.
     stage.config.tree_boxes.hidden = 0.0;
     let visible = changed(&plain, &stage.draw(&pose, view()), &boxes[0]);
     assert!(
@@ -307,7 +308,7 @@ fn pixels_of_one_box_lie_along_its_edges() {
     let dimmed = changed(&plain, &stage.draw(&pose, view()), &boxes[0]);
     assert_eq!(dimmed.len(), pixels.len());
     assert_ne!(dimmed, pixels);
-    // The picture of several frames shows them once, and a larger picture than was traced too.
+    // The image of several frames shows the lines once. An image larger than the traced one shows them too.
     let mean = stage.supersampled(&pose, view(), 3);
     assert!(changed(&plain, &mean, &boxes[0]).len() >= dimmed.len());
     stage.config.tree_boxes.show = BoxDepths::Off;
@@ -316,7 +317,7 @@ fn pixels_of_one_box_lie_along_its_edges() {
     assert_ne!(stage.stretched(&pose, view(), 1, [96, 64]), large);
 }
 
-/// A shader's colours are those of the program.
+/// A shader's colours equal those of the program.
 #[test]
 fn colours_of_shaders_are_those_of_the_program() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/math/magma.wgsl");
@@ -329,7 +330,7 @@ fn colours_of_shaders_are_those_of_the_program() {
     assert_eq!(rows.collect::<Vec<[u8; 3]>>(), magma::MAGMA);
 }
 
-/// What the twin says of the leaves of all meshes: how many lie at each depth.
+/// Number of leaves of all meshes at each depth, from the twin.
 fn leaves_at_depth(data: &TreeData, cutoff: u32) -> Vec<u32> {
     let triangles = data.tlas.iter().map(|mesh| mesh.triangle_count).sum();
     let params = TreeBoxesParams {
@@ -370,8 +371,8 @@ fn area_sum(data: &TreeData, cutoff: u32, number: u32, leaves: std::ops::Range<u
     own + below.sum::<f64>()
 }
 
-/// What is wrong with figures of trees over one mesh or more; `tolerance` is that of the cost, whose boxes lie on
-/// grids.
+/// Fault of the statistics of trees over one mesh or more, if any. `tolerance` is that of the cost, whose
+/// boxes lie on grids.
 fn figures_fault(found: &TreeFigures, data: &TreeData, cutoff: u32, tolerance: f64) -> Option<String> {
     let twin = leaves_at_depth(data, cutoff);
     if found.leaves_at_depth != twin {
@@ -419,7 +420,7 @@ fn figures_are_those_of_the_boxes() {
         assert!(found.leaves_of_size.len() as u32 <= cutoff + 1);
         assert!(found.tlas_nodes >= 1 && found.sah_cost > 1.0);
     }
-    // What the validator reports is the same.
+    // The validator reports the same.
     let report = data.validate(&soup.meshes).unwrap();
     let found = data.figures(1);
     assert_eq!((report.nodes, report.depth), (found.nodes as usize, found.depth));
@@ -429,7 +430,7 @@ fn figures_are_those_of_the_boxes() {
         shares < found.sah_cost && shares > 0.9 * found.sah_cost,
         "the rest is the TLAS"
     );
-    // One triangle is tested once; nothing costs nothing.
+    // One triangle is tested once. An empty tree costs nothing.
     let one = Soup::random(1, 5).tree(&gpu, &lbvh).figures(1);
     assert_eq!(
         (one.sah_cost, one.nodes, &one.leaves_at_depth[..]),
@@ -461,7 +462,7 @@ fn the_comparer_of_figures_can_fail() {
     );
 }
 
-/// What comes back without a wait is what is read with one.
+/// The asynchronous copy equals the synchronous read.
 #[test]
 fn copies_of_trees_have_their_figures() {
     let gpu = gpu();
@@ -487,7 +488,7 @@ fn copies_of_trees_have_their_figures() {
     }
 }
 
-/// The path of what a point of the picture sees.
+/// Path of the ray for the surface at a point of the image.
 fn path(stage: &mut Stage<'_>, pixel: Vec2, of: PathOf) -> RayPath {
     let gpu = stage.gpu;
     let query = PickQuery {
@@ -506,7 +507,7 @@ fn path(stage: &mut Stage<'_>, pixel: Vec2, of: PathOf) -> RayPath {
     traced.read().unwrap()
 }
 
-/// The middles of pixels all over the picture.
+/// Centres of pixels all over the image.
 fn pixels() -> impl Iterator<Item = Vec2> {
     let rows = (1..SIZE[1]).step_by(5);
     rows.flat_map(|y| {
@@ -516,7 +517,7 @@ fn pixels() -> impl Iterator<Item = Vec2> {
     })
 }
 
-/// What is wrong with the order of a path's steps.
+/// Fault of the order of a path's steps, if any.
 fn order_fault(path: &RayPath, twin: &[Visit]) -> Option<String> {
     let steps = path.steps.iter().filter_map(|step| match step {
         PathStep::Node { number, .. } => Some((Some(*number), None)),
@@ -556,7 +557,7 @@ fn paths_of_camera_rays_are_those_of_the_twin() {
                 let twin = visits(trees(&data), &ray, cutoff, false);
                 others.extend(order_fault(&path, &twin));
                 assert_eq!(path.step_count as usize, path.steps.len());
-                // The last hit is what the picture shows.
+                // The last hit is the displayed surface.
                 let hit = path.steps.iter().rev().find_map(|step| match step {
                     PathStep::Triangle { t: Some(t), .. } => Some(
                         Vec3::from(ray.origin)
@@ -579,7 +580,7 @@ fn paths_of_camera_rays_are_those_of_the_twin() {
     }
 }
 
-/// The ray that a path of the camera begins with, as the trees are asked for it.
+/// The first ray of a camera path, as traced through the trees.
 fn camera_ray(stage: &Stage<'_>, path: &RayPath) -> Ray {
     let Some(PathStep::Ray {
         origin,
@@ -597,7 +598,7 @@ fn camera_ray(stage: &Stage<'_>, path: &RayPath) -> Ray {
     }
 }
 
-/// The comparison above tells another order, a visit less, and a hit that was none.
+/// The comparison above detects another order, a missing visit, and a false hit.
 #[test]
 fn the_comparer_of_paths_can_fail() {
     let scene = meshes();
@@ -629,7 +630,8 @@ fn the_comparer_of_paths_can_fail() {
     );
 }
 
-/// The shadow rays of a pixel visit what the channel `cost` counts, whether lights are points or have a size.
+/// The shadow rays of a pixel make the visits that the channel `cost` counts, for point lights and for lights
+/// with a size.
 #[test]
 fn paths_of_shadow_rays_visit_what_the_cost_counts() {
     let scene = meshes();
@@ -665,8 +667,8 @@ fn paths_of_shadow_rays_visit_what_the_cost_counts() {
     }
 }
 
-/// Depths rise by one from a node to its children, boxes of children lie within those of parents, and what is drawn
-/// grows step by step.
+/// Depths rise by one from a node to its children, and boxes of children lie within those of parents. The
+/// drawing grows step by step.
 #[test]
 fn paths_tell_depths_and_boxes() {
     let scene = meshes();
@@ -701,7 +703,7 @@ fn paths_tell_depths_and_boxes() {
             last_depth: *depth,
             ..TreeBoxesParams::default()
         };
-        // A box is that of its children, which the one on its parent's grid holds.
+        // A box is that of its children, which lies within the one on its parent's grid.
         let holds = |shown: &TreeBox| {
             let lower = corners[0] - stage.uploaded.buffers.origin;
             let upper = corners[1] - stage.uploaded.buffers.origin;
@@ -741,11 +743,11 @@ fn paths_tell_depths_and_boxes() {
     );
 }
 
-/// A path that is longer than there is room for tells how long it is, and an empty scene has none.
+/// A path longer than its limit reports its length, and an empty scene has none.
 #[test]
 fn long_paths_are_cut_off_and_empty_ones_are_empty() {
     let gpu = gpu();
-    // All boxes overlap: thin triangles across one another.
+    // All boxes overlap, because thin triangles cross each other.
     let mut triangles = random_triangles(4 * RAY_PATH_STEPS as usize, 7);
     for triangle in &mut triangles {
         triangle[1] = triangle[0] + Vec3::new(3.0, 3.0, 0.001);
@@ -769,7 +771,8 @@ fn long_paths_are_cut_off_and_empty_ones_are_empty() {
     }
 }
 
-/// The channel `cost` has the colours of magma, in the window as in files, with the range of the settings or its own.
+/// The channel `cost` has the colours of magma, in the window and in files, with the range of the settings or
+/// its own.
 #[test]
 fn costs_are_shown_in_the_same_colours_everywhere() {
     let scene = meshes();

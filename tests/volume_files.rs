@@ -1,5 +1,5 @@
-//! Files of volumes: what the libraries of others wrote is read as these libraries read it, and stands where
-//! it should.
+//! Volume files. Files written by other libraries are read like by these libraries, and have the right
+//! position.
 
 use crate::common::{folder::canopy_in, volumes};
 use canopy::{
@@ -42,7 +42,7 @@ fn numbers(list: &Value) -> Vec<f64> {
     numbers.map(|number| number.as_f64().unwrap()).collect()
 }
 
-/// How a grid differs from what a library read; `canopy_from_file` turns the positions.
+/// Difference of a grid from the values that a library read. `canopy_from_file` converts the positions.
 fn difference(grid: &Grid, truth: &Value, canopy_from_file: impl Fn(DVec3) -> DVec3) -> Result<(), String> {
     let size = numbers(&truth["size"]);
     if size != grid.size.map(f64::from) {
@@ -95,7 +95,7 @@ fn openvdb_and_nanovdb_are_read_as_their_libraries_read_them() {
     let blosc = load(&[("blosc.vdb", volumes::file("blosc.vdb"))]);
     let names: Vec<&str> = blosc.volumes[0].grids.iter().map(|g| g.name.as_str()).collect();
     assert_eq!(names, ["surface", "density", "Cd"]);
-    // Inside of the surface is the background below zero.
+    // Inside the surface is the negative background value.
     let surface = &blosc.volumes[0].grids[0];
     assert!(surface.background > 0.0 && surface.values.contains(&-surface.background));
     assert_eq!(blosc.sources[0].generator.as_deref(), Some("OpenVDB 10.0"));
@@ -104,7 +104,8 @@ fn openvdb_and_nanovdb_are_read_as_their_libraries_read_them() {
 #[test]
 fn scans_are_read_as_their_libraries_read_them() {
     let truth = truth(include_bytes!("common/volumes/scans.json.gz"));
-    // A person stands upright and looks towards +Z: right is −X, superior +Y, anterior +Z; in millimetres.
+    // A person stands upright and looks towards +Z: right is −X, superior +Y, anterior +Z. Units are
+    // millimetres.
     let ras = |p: DVec3| DVec3::new(-p.x, p.z, p.y) * 1e-3;
     let lps = |p: DVec3| DVec3::new(p.x, p.z, -p.y) * 1e-3;
     let plain = |p: DVec3| p * 1e-3;
@@ -221,7 +222,7 @@ fn units_and_skips_are_honoured() {
     }
 }
 
-/// Nodes that place volumes are counted before any file is read, of one name or of many.
+/// Nodes that place volumes are counted before any file is read, for one name or for many.
 #[test]
 fn nodes_that_place_volumes_are_limited() {
     let text: String = "NRRD0001\ntype: uchar\ndimension: 3\nsizes: 1 1 1\nencoding: text\n\n9"
@@ -291,7 +292,7 @@ fn extras_of_nodes_place_volumes() {
     let names: Vec<&str> = scene.volumes.iter().map(|v| v.name.as_str()).collect();
     assert_eq!(names, ["zip", "double", "gzip", "a"]);
     assert_eq!(scene.volumes[3].grids[0].values, [9.0]);
-    // Nodes move them, and points of the scene hold them.
+    // Nodes move them, and the bounds of the scene contain them.
     let pose = Pose::new(&scene, None, 0.0);
     let bounds = Aabb::of(deform::positions(&scene, &pose));
     let grid = &scene.volumes[0].grids[0];
@@ -353,7 +354,7 @@ fn volumes_join_other_files() {
         let alone = load_with(&[("zip.nvdb", beside[0].1)], &[]).unwrap();
         alone.volumes[0].clone()
     });
-    // The limit is of all files together.
+    // The limit applies to all files together.
     let one = Load {
         max_voxels: 900,
         ..limits()
@@ -376,7 +377,7 @@ fn volumes_join_other_files() {
         error.contains("zip.nvdb, grid \"density\"") && error.contains("load.max_voxels"),
         "{error}"
     );
-    // So is that of what files hold once it is decompressed.
+    // So does the limit of decompressed bytes.
     let small = Load {
         max_file_bytes: beside[0].1.len() as u64,
         ..limits()
@@ -440,7 +441,7 @@ fn info_tells_the_grids() {
     }
 }
 
-/// A volume brings no material, and the ground below it is drawn all the same.
+/// A volume brings no material, and the ground below it is still drawn.
 #[test]
 fn a_scene_of_volumes_alone_is_drawn() {
     let folder = TempDir::new().unwrap();

@@ -1,4 +1,5 @@
-//! Volumes: the march against its twin, closed forms and ratio tracking; what it shadows, and in which order.
+//! Volumes: ray marching against its twin, closed forms and ratio tracking. Also their shadows and their
+//! order.
 
 use crate::common;
 use canopy::{
@@ -56,7 +57,7 @@ fn grid(name: &str, size: [u32; 3], value: impl Fn(Vec3) -> f32) -> Grid {
     }
 }
 
-/// A ball that is densest in its middle.
+/// A ball that is densest at its centre.
 fn gaussian(side: u32) -> Grid {
     grid("density", [side; 3], |at| (-5.0 * at.length_squared()).exp())
 }
@@ -83,12 +84,12 @@ fn lit(stage: &mut Stage<'_>, view: View) -> Vec<[f64; 4]> {
     texels.map(|texel| texel.map(f64::from)).collect()
 }
 
-/// The ray through the middle of a pixel.
+/// The ray through the centre of a pixel.
 fn ray(view: View, pixel: [u32; 2]) -> (DVec3, DVec3) {
     ray_at(view, pixel, [0.5; 2])
 }
 
-/// The ray through a place of a pixel, from 0 to 1.
+/// The ray through a position in a pixel, from 0 to 1.
 fn ray_at(view: View, pixel: [u32; 2], place: [f64; 2]) -> (DVec3, DVec3) {
     let at = [0, 1].map(|axis| pixel[axis] as f32 + place[axis] as f32);
     let [_, direction] = view.ray(Vec2::from(at), SIZE);
@@ -99,7 +100,7 @@ fn pixels() -> impl Iterator<Item = [u32; 2]> {
     (0..SIZE[1]).flat_map(|y| (0..SIZE[0]).map(move |x| [x, y]))
 }
 
-/// The settings that the renderer makes of the volume of a stage.
+/// The parameters that the renderer computes for the volume of a stage.
 fn params(stage: &Stage<'_>, lattice: &VolumeLattice, lights: usize) -> VolumeParams {
     let node = stage.scene.nodes.iter().position(|node| node.volume.is_some());
     let origin = stage.uploaded.buffers.origin;
@@ -118,7 +119,7 @@ fn sun(direction: Vec3, intensity: f32) -> GpuLight {
     }
 }
 
-/// The largest difference over the largest value, of radiance.
+/// Largest difference in radiance, relative to the largest value.
 fn difference(a: &[[f64; 4]], b: &[[f64; 4]]) -> f64 {
     let values =
         |pixels: &[[f64; 4]]| -> Vec<f64> { pixels.iter().flat_map(|pixel| pixel[..3].to_vec()).collect() };
@@ -141,8 +142,8 @@ fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene) -> Stage<'a> {
     stage
 }
 
-/// A box of an even medium, turned and stretched, in front of a wall and through it: what comes through, and
-/// what is scattered once, are known.
+/// A box of a uniform medium, rotated and stretched, in front of a wall and through it. Its transmittance and
+/// single scattering are known.
 fn even_box(gpu: &Gpu) {
     let (density, anisotropy) = (0.7, 0.4);
     let transform = Mat4::from_scale_rotation_translation(
@@ -190,7 +191,7 @@ fn even_box(gpu: &Gpu) {
         met += u32::from(width > 0.1);
     }
     assert!(met > 60, "{met}");
-    // An even sky: what is scattered is as bright as it, whatever the phase function.
+    // Under a uniform sky, the scattered light is as bright as the sky for every phase function.
     stage.config.environment.intensity = 1.0;
     stage.config.environment.source = EnvironmentSource::Color;
     stage.config.volumes.density = 1e3;
@@ -208,7 +209,8 @@ fn even_box(gpu: &Gpu) {
     );
 }
 
-/// A ball of smoke that darkens itself, against ratio tracking; steps of half the length; both orders.
+/// A ball of smoke that shadows itself, against ratio tracking. Also with half the step length, and in both
+/// orders.
 fn ball(gpu: &Gpu) {
     let far = quad(Vec3::new(50.0, 50.0, -60.0), Vec3::X, Vec3::Y, 0);
     let mut scene = scene([far], vec![matte(Vec3::ONE)]);
@@ -239,12 +241,12 @@ fn ball(gpu: &Gpu) {
     }
     let error = (fast.x / exact.x - 1.0).abs();
     assert!(error <= 1e-2, "{error}");
-    // The comparison tells a ball without shadows of its own.
+    // The comparison must detect a ball without self-shadowing.
     stage.config.volumes.shadows = false;
     let even = lit(&mut stage, view());
     assert!(difference(&found, &even) > 0.2);
     stage.config.volumes.shadows = true;
-    // Steps of half the length: the mean over the jitter changes little, and so does every pixel.
+    // With half the step length, the mean over the jitter changes little, and so does every pixel.
     let step = stage.config.volumes.step;
     for (factor, most) in [(0.5, 1e-2), (0.25, 1e-2)] {
         stage.config.volumes.step = factor * step;
@@ -260,14 +262,14 @@ fn ball(gpu: &Gpu) {
     );
 }
 
-/// Places of a stage's meshes.
+/// Triangles of a stage's meshes.
 fn soup(stage: &Stage<'_>) -> Vec<Triangle> {
     let merged = stage.merged();
     triangles(&merged.positions, &merged.indices)
 }
 
-/// A sparse, coloured, hot volume between a floor and an opaque screen, by two lights: every pixel is that of
-/// the twin, which skips no brick.
+/// A sparse, coloured, hot volume between a floor and an opaque screen, lit by two lights. Every pixel equals
+/// that of the twin, which skips no brick.
 fn twin(gpu: &Gpu) {
     let floor = quad(Vec3::new(-3.0, -1.1, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
     let screen = quad(Vec3::new(0.2, 1.4, -1.0), Vec3::X, 2.0 * Vec3::Z, 0);
@@ -391,11 +393,11 @@ fn twin(gpu: &Gpu) {
     stage.config.volumes.step *= 0.5;
     let halved = lit(&mut stage, view());
     stage.config.volumes.step *= 2.0;
-    // Other settings begin the sampling sequence anew: both sample at the same share of their steps.
+    // Other settings restart the sampling sequence, so both sample at the same fraction of their steps.
     let whole = lit(&mut stage, view());
     let apart = difference(&whole, &halved);
     assert!(apart <= 1e-2, "steps of half the length: {apart}");
-    // With values that say colour and opacity, and where that is a surface.
+    // With values mapped to colour and opacity, as a volume and as a surface.
     stage.config.volumes.transfer = VolumeTransfer::Heat;
     stage.config.volumes.emission = 0.0;
     let (wrong, transferred, _) = compare(&mut stage, 1e-2);
@@ -406,13 +408,13 @@ fn twin(gpu: &Gpu) {
     let (wrong, surface, _) = compare(&mut stage, 2e-2);
     assert!(wrong <= 12, "{wrong}");
     assert!(difference(&scattered, &surface) > 0.1);
-    // Nothing of it is left where volumes are off.
+    // Nothing of it remains if volumes are off.
     stage.config.volumes.enabled = false;
     let without = lit(&mut stage, view());
     assert!(difference(&surface, &without) > 0.5);
 }
 
-/// A floor below a box sees the sun through it; the box sees it past what stands above.
+/// A floor below a box gets sunlight through it. The box gets it past the object above.
 fn shadow(gpu: &Gpu) {
     let floor = quad(Vec3::new(-3.0, -1.5, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
     let mut scene = scene([floor], vec![matte(Vec3::ONE)]);
@@ -432,7 +434,8 @@ fn shadow(gpu: &Gpu) {
         let mut shaded = 0;
         for (i, at) in position.iter().enumerate() {
             let is_below = at[3] != 0.0 && at[0].abs().max(at[2].abs()) < 0.95 && at[2] < 1.0;
-            // What the eye sees through the box is dimmed once more: only rays below it count.
+            // The volume in front of the eye dims the result once more, so only view rays below the box
+            // count.
             if is_below && at[1] < -1.4 {
                 let share = with[i][0] / without[i][0];
                 let eye = DVec3::new(0.0, -1.2, 3.5);
@@ -466,8 +469,8 @@ fn surfaces_stand_in_the_shadow_of_volumes() {
     shadow(&gpu());
 }
 
-/// Nodes that name one volume share its memory, light grids too, and are seen as if each had a copy of its own:
-/// at once, in the next frame, and after some are hidden and shown again.
+/// Nodes with a shared volume also share its memory and its light grids. They look the same as with separate
+/// copies: immediately, in the next frame, and after some are hidden and shown again.
 #[test]
 fn nodes_that_name_one_volume_are_seen_as_copies_are() {
     let gpu = gpu();
@@ -516,7 +519,7 @@ fn nodes_that_name_one_volume_are_seen_as_copies_are() {
     assert!(copies[0] != copies[2]);
 }
 
-/// A grid that the adapter has no texture for is refused by name.
+/// A grid too long for a texture of the adapter is refused by name.
 #[test]
 fn too_long_a_grid_is_refused() {
     let gpu = gpu();
@@ -535,7 +538,7 @@ fn too_long_a_grid_is_refused() {
     };
     assert_eq!(what, "volume smoke");
     assert_eq!(needed, format!("{long} × 1 × 1 voxels"));
-    // So it fits.
+    // This length fits.
     let mut short = Scene::default();
     place(
         &mut short,
@@ -545,7 +548,7 @@ fn too_long_a_grid_is_refused() {
     renderer.uploader().upload(&gpu, &short, &config).unwrap();
 }
 
-/// What is seen of a volume is seen through the fog in front of it.
+/// The fog in front of a volume attenuates it.
 #[test]
 fn a_volume_stands_in_the_fog() {
     let gpu = gpu();
@@ -585,7 +588,7 @@ fn a_volume_stands_in_the_fog() {
     assert!(seen > 50, "{seen}");
 }
 
-/// The pixels of the middle alone, as a picture of their own: a quarter as wide and high.
+/// A view of only the middle pixels as an image of their own, a quarter as wide and high.
 fn close_up() -> View {
     let mut view = view();
     view.projection = Projection::Perspective {
@@ -594,8 +597,8 @@ fn close_up() -> View {
     view
 }
 
-/// The mean radiance of the pixels in the middle, of so many paths each. The quick lane draws nothing else: a quarter of
-/// the work has four times as many paths there.
+/// Mean radiance of the pixels in the middle, with this number of paths each. The quick lane draws only these
+/// pixels. With a quarter of the work, they get four times as many paths.
 fn traced(stage: &mut Stage<'_>, samples: u32) -> DVec3 {
     let (view, samples) = by_lane((close_up(), samples / 4), (view(), samples));
     let mode = std::mem::replace(&mut stage.config.image.mode, ImageMode::Path);
@@ -608,7 +611,7 @@ fn traced(stage: &mut Stage<'_>, samples: u32) -> DVec3 {
     by_lane(all / last.len() as f64, mean_of_middle(&last))
 }
 
-/// An even sky that is seen, and a volume of these grids before it.
+/// A visible uniform sky, and a volume of these grids in front of it.
 fn under_sky(grids: Vec<Grid>) -> Scene {
     let far = quad(Vec3::new(50.0, 50.0, -60.0), Vec3::X, Vec3::Y, 0);
     let mut scene = scene([far], vec![matte(Vec3::ONE)]);
@@ -629,7 +632,7 @@ fn near(found: DVec3, expected: DVec3, share: f64) {
     assert!(off <= share, "{found} for {expected}");
 }
 
-/// One test, because compiling the path tracer is what takes long.
+/// A single test, because most of its time is the compilation of the path tracer.
 #[test]
 fn paths_know_volumes_as_closed_forms_and_ratio_tracking_do() {
     let gpu = gpu();
@@ -638,7 +641,7 @@ fn paths_know_volumes_as_closed_forms_and_ratio_tracking_do() {
     surfaces_of_volumes_are_matte_by_paths(&gpu);
 }
 
-/// What comes through, what glows, and that white smoke loses no light: by paths, where all of it is known.
+/// Transmittance, emission, and energy conservation of white smoke, by paths. All of them are known.
 fn paths_know_volumes_as_closed_forms_do(gpu: &Gpu) {
     let size = [20, 24, 12];
     let scene = under_sky(vec![
@@ -653,7 +656,7 @@ fn paths_know_volumes_as_closed_forms_do(gpu: &Gpu) {
     (settings.albedo, settings.shadows) = ([0.0; 3], false);
     let glow = volume_params::blackbody(settings.hottest);
     let glow = DVec3::from_slice(&glow.as_flattened().last().unwrap().map(f64::from));
-    // The box is even, and all rays of a pixel go through as much of it, but for a few hundredths.
+    // The box is uniform, and all rays of a pixel cross the same length of it, to within a few hundredths.
     let lattice = VolumeLattice::new(&scene.volumes[0], 2048).unwrap();
     let medium = Medium {
         lattice: &lattice,
@@ -670,7 +673,7 @@ fn paths_know_volumes_as_closed_forms_do(gpu: &Gpu) {
     let through = through / block.len() as f64;
     let expected = 0.5 * through + glow * 2.0 / f64::from(density) * (1.0 - through);
     near(traced(&mut stage, 1024), expected, 5e-3);
-    // White smoke before an even sky is as bright as it, whatever the phase function.
+    // White smoke before a uniform sky is as bright as the sky for every phase function.
     let settings = &mut stage.config.volumes;
     (settings.density, settings.emission) = (3.0, 0.0);
     (settings.albedo, settings.anisotropy) = ([1.0; 3], 0.5);
@@ -681,8 +684,9 @@ fn paths_know_volumes_as_closed_forms_do(gpu: &Gpu) {
     assert!(gray.x < 0.45, "{gray}");
 }
 
-/// Two balls of smoke with much empty space between, lit by the sun and a lamp: scattered once, paths find what ratio
-/// tracking in f64 does, and several kernels what one does. The surface of a ball is that of the fast frame.
+/// Two balls of smoke with much empty space between, lit by the sun and a lamp. Paths with single scattering
+/// match ratio tracking in f64, and several kernels match a single one. The surface of a ball equals that of
+/// the fast frame.
 fn paths_through_smoke_are_those_of_ratio_tracking(gpu: &Gpu) {
     let balls = |at: Vec3| {
         let ball = |middle: Vec3| (1.0 - 4.0 * at.distance_squared(middle)).max(0.0);
@@ -712,7 +716,7 @@ fn paths_through_smoke_are_those_of_ratio_tracking(gpu: &Gpu) {
     let lights = [sun(to, 8.0), lamp];
     let mut random = numbers();
     let block: Vec<_> = pixels().filter(is_middle).collect();
-    // All over the pixels, as paths are.
+    // All over the pixels, like paths.
     let places = 512;
     let mut exact = DVec3::ZERO;
     for pixel in &block {
@@ -726,7 +730,8 @@ fn paths_through_smoke_are_those_of_ratio_tracking(gpu: &Gpu) {
     let exact = exact / f64::from(places * block.len() as u32);
     let found = traced(&mut stage, 1024);
     near(found, exact, 1e-2);
-    // Kernels of a step each take long to compile: the quick lane has them in tests/paths.rs, without volumes.
+    // Separate kernels for each step take long to compile. The quick lane has them in tests/paths.rs, without
+    // volumes.
     if by_lane(true, false) {
         return;
     }
@@ -742,7 +747,8 @@ fn paths_through_smoke_are_those_of_ratio_tracking(gpu: &Gpu) {
     assert!(others.count() < one.len() / 50);
 }
 
-/// The even surface of a volume, lit by the sun and a lamp: by paths and in the fast frame what a matte wall is.
+/// The flat surface of a volume, lit by the sun and a lamp. By paths and in the fast frame, it equals a matte
+/// wall.
 fn surfaces_of_volumes_are_matte_by_paths(gpu: &Gpu) {
     let mut scene = under_sky(vec![grid("density", [16, 16, 24], |at| 1.0 - at.z)]);
     let to = Vec3::new(-1.0, -0.4, -0.8);
@@ -770,7 +776,7 @@ fn surfaces_of_volumes_are_matte_by_paths(gpu: &Gpu) {
     near(mean_of_middle(&lit(&mut stage, view())), exact, 5e-3);
 }
 
-/// Whether a pixel is one of the middle, where a volume is deepest.
+/// True if a pixel is in the middle, where a volume is deepest.
 fn is_middle([x, y]: &[u32; 2]) -> bool {
     (9..15).contains(x) && (6..10).contains(y)
 }
@@ -781,7 +787,7 @@ fn mean_of_middle(picture: &[[f64; 4]]) -> DVec3 {
     inside.iter().sum::<DVec3>() / inside.len() as f64
 }
 
-/// Distances between which a ray is in the cube from −1 to 1 at `transform`; they may be none.
+/// Interval of distances in which a ray is in the cube from −1 to 1 at `transform`. It may be empty.
 fn within(transform: Mat4, (origin, direction): (DVec3, DVec3)) -> [f64; 2] {
     let inverse = transform.as_dmat4().inverse();
     let start = inverse.transform_point3(origin);
@@ -791,7 +797,7 @@ fn within(transform: Mat4, (origin, direction): (DVec3, DVec3)) -> [f64; 2] {
     [low.max_element(), high.min_element()]
 }
 
-/// What even boxes and even fog in sunlight let through and add, before a wall and behind one.
+/// Light transmitted and added by uniform boxes and uniform fog in sunlight, before a wall and behind one.
 #[test]
 fn channels_tell_of_volumes_and_of_fog() {
     let gpu = gpu();
@@ -847,7 +853,7 @@ fn channels_tell_of_volumes_and_of_fog() {
                 }
                 met += 1;
                 let kept = (-0.8 * width).exp();
-                // The mean distance of what is seen of it.
+                // The mean distance of its visible part.
                 let middle = fog(first + 1.0 / 0.8 - width * kept / (1.0 - kept));
                 added = kept * added + (1.0 - kept) * light * (middle * albedo + 0.5 * (1.0 - middle));
                 through *= kept;
@@ -869,7 +875,7 @@ fn channels_tell_of_volumes_and_of_fog() {
         }
         // Beside both, through one, through both, in front.
         assert!(kinds.iter().all(|count| *count > 8), "{kinds:?}");
-        // The comparison tells what is seen without the boxes.
+        // The comparison must detect the image without the boxes.
         stage.config.volumes.enabled = false;
         lit(&mut stage, view());
         let without = stage.channel(Channel::Transmittance).texels;
@@ -878,7 +884,7 @@ fn channels_tell_of_volumes_and_of_fog() {
         assert!(apart > 40, "{apart}");
         stage.config.volumes.enabled = true;
     }
-    // What nobody has asked for is not known.
+    // A channel that was not requested is unknown.
     stage.reads.clear();
     lit(&mut stage, view());
     let buffers = &stage.uploaded.buffers;
@@ -889,7 +895,7 @@ fn channels_tell_of_volumes_and_of_fog() {
     );
 }
 
-/// More boxes than fragments know, veils behind as many as they do and shortly before the last of these, and a wall.
+/// More boxes than the limit of fragments, veils behind the last of these and shortly before it, and a wall.
 fn many_boxes(materials: Vec<Material>) -> (Scene, [Mat4; LAYERS + 1]) {
     let corner = Vec3::new(-20.0, -20.0, 0.0);
     let walls = [(-12.0, 0), (-8.2, 1), (-6.6, 1)].map(|(z, material)| {
@@ -912,8 +918,8 @@ fn many_boxes(materials: Vec<Material>) -> (Scene, [Mat4; LAYERS + 1]) {
     (many, boxes)
 }
 
-/// Blended surfaces behind two even boxes, between them, in one and in front of both, against the closed form; glass
-/// and a line behind both against what they look like without the boxes.
+/// Blended surfaces behind two uniform boxes, between them, in one and in front of both, against the closed
+/// form. Glass and a line behind both, against their appearance without the boxes.
 #[test]
 fn blended_surfaces_stand_behind_and_in_front() {
     let gpu = gpu();
@@ -938,7 +944,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
     };
     let materials = vec![glowing(emitted), veil, unlit.clone(), glass];
     let (many, many_placed) = many_boxes(materials.clone());
-    // Columns of the picture, the depth at which they stand and their material.
+    // Columns of the image, the depth at which they stand and their material.
     let strips = [
         (0..3, -6.5, 1),
         (3..6, -2.0, 1),
@@ -971,7 +977,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
         .iter()
         .map(|(columns, z, material)| strip(columns, *z, *material));
     let mut scene = scene(quads.chain([wall, line]), materials);
-    // It shines from behind: on the boxes, and on no surface.
+    // It shines from behind, on the boxes and on no surface.
     add_light(&mut scene, LightKind::Directional, 5.0, Vec3::ZERO, Vec3::Z);
     let boxes = [
         Mat4::from_scale(Vec3::new(8.0, 1.0, 1.0)),
@@ -1011,7 +1017,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
             1 => DVec3::new(0.1, 0.8, 0.4),
             _ => DVec3::new(0.2, 0.7, 0.3),
         };
-        // From the wall to the eye: what passes each part of a box, and what that adds.
+        // From the wall to the eye: the light transmitted by each part of a box, and the light added there.
         let through = |color: DVec3, [first, end]: [f64; 2]| {
             let spans = [boxes[1], boxes[0]].map(|transform| within(transform, along));
             spans.into_iter().fold(color, |color, [enters, leaves]| {
@@ -1025,7 +1031,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
         let found = DVec3::from_slice(found);
         let error = ((found - exact) / exact).abs().max_element();
         assert!(error <= 5e-3, "[{x}, {y}] at {z}: {found} for {exact}");
-        // As if it were drawn over all, or lay behind all.
+        // Drawn over everything, or behind everything.
         let over = 0.5 * through(wall_color, [0.0, f64::INFINITY]) + 0.5 * own;
         let below = through(0.5 * wall_color + 0.5 * own, [0.0, f64::INFINITY]);
         let apart = |other: DVec3| ((found - other) / exact).abs().max_element() > 0.02;
@@ -1034,7 +1040,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
     }
     assert!(told[..5].iter().all(|count| *count > 8), "{told:?}");
     assert!(inside > 8, "{inside}");
-    // What lies behind all that scatters is seen through it, whatever it is.
+    // Any surface behind all scattering media is seen through them.
     for fog in [0.0, 0.05] {
         let (bare, bare_passes, bare_scattered) = draw(fog, false);
         let (found, passes, scattered) = draw(fog, true);
@@ -1059,7 +1065,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
         }
         assert!(seen[0] > 30 && seen[1] > 2, "{seen:?}");
     }
-    // The shape in which a fragment knows a volume: in front of a surface of equal values, and behind it.
+    // The shape of a volume for a fragment, in front of a surface of equal values, and behind it.
     let settings = &mut stage.config.volumes;
     (settings.enabled, settings.isovalue, settings.density) = (true, 0.5, 1.0);
     stage.config.fog.density = 0.0;
@@ -1082,7 +1088,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
         assert!((solid[i][1] - own).abs() < 2e-3, "[{x}, {y}]: {:?}", solid[i]);
     }
     assert!(met[0] > 10 && met[1] > 6, "{met:?}");
-    // Behind the last volume that fragments know, before an eye and in parallel.
+    // Behind the last volume within the limit of fragments, in perspective and in a parallel projection.
     stage.uploaded = stage
         .renderer
         .uploader()
@@ -1118,13 +1124,13 @@ fn blended_surfaces_stand_behind_and_in_front() {
     }
 }
 
-/// Blobs in the cube from −1 to 1, with bricks between them in which there is nothing.
+/// Blobs in the cube from −1 to 1, with empty bricks between them.
 fn blobs(at: Vec3) -> f32 {
     let near = |middle: Vec3| (1.0 - 3.0 * at.distance_squared(middle)).max(0.0);
     near(Vec3::new(-0.5, -0.4, 0.3)) + 2.0 * near(Vec3::new(0.4, 0.5, -0.2))
 }
 
-/// What rays see of a volume, by both kernels of the laboratory and by the twin.
+/// Results of rays in a volume, from both kernels of the laboratory and from the twin.
 fn orders(
     gpu: &Gpu,
     volume: &Volume,
@@ -1164,7 +1170,7 @@ fn orders(
     (seen, twin)
 }
 
-/// The largest difference of what is seen, as a share of the brightest.
+/// Largest difference of the results, as a share of the brightest.
 fn unlike(seen: &[LabSeen], twin: &[Seen]) -> f64 {
     let brightest = twin.iter().map(|seen| seen.radiance.max_element());
     let brightest = brightest.fold(0.05, f64::max);
@@ -1176,8 +1182,8 @@ fn unlike(seen: &[LabSeen], twin: &[Seen]) -> f64 {
     apart.fold(0.0, f64::max)
 }
 
-/// Both orders of the laboratory see what the twin sees, of sparse and hot volumes, by colours of values, and of
-/// surfaces; of a volume without an empty brick they take the twin's samples.
+/// Both orders of the laboratory match the twin, for sparse and hot volumes, for mapped colours, and for
+/// surfaces. For a volume without an empty brick, they also take the twin's samples.
 #[test]
 fn both_orders_of_the_laboratory_are_those_of_the_twin() {
     let gpu = gpu();
@@ -1215,7 +1221,7 @@ fn both_orders_of_the_laboratory_are_those_of_the_twin() {
     let mut settings = Config::default().frame.volumes;
     let mut ended = 0;
     let samples = |seen: &[LabSeen]| seen.iter().map(|seen| seen.samples).sum::<u32>();
-    // In thin smoke every step counts in both orders; rays end early in what is thick.
+    // In thin smoke every step counts in both orders. Rays end early in thick smoke.
     for (density, emission, transfer, isovalue, most) in [
         (0.7, 0.0, VolumeTransfer::Off, 0.0, 1e-3),
         (6.0, 2.0, VolumeTransfer::Off, 0.0, 3e-3),
@@ -1242,7 +1248,7 @@ fn both_orders_of_the_laboratory_are_those_of_the_twin() {
         let all: u32 = twin.iter().map(|seen| seen.samples).sum();
         assert!(front <= back && back < all, "{case}: {front} {back} {all}");
         ended += back - front;
-        // The comparison tells a volume of other density.
+        // The comparison must detect a volume of another density.
         if isovalue == 0.0 {
             settings.density *= 1.1;
             let (other, _) = orders(&gpu, &sparse, &placed(&sparse, &settings), &rays);
@@ -1259,7 +1265,7 @@ fn both_orders_of_the_laboratory_are_those_of_the_twin() {
             .iter()
             .zip(twin)
             .filter(|(seen, twin)| seen.samples != twin.samples);
-        // Rounding decides where nearly as many steps fit, and where next to nothing is left.
+        // Rounding decides if nearly one more step fits, and if almost no light is left.
         let other = other.count();
         assert!(other <= 6, "{other}");
     }

@@ -1,5 +1,4 @@
-//! A person who walks: through small scenes made here, on every implementation of the trees, and against the
-//! twin.
+//! A walking person in small scenes made here, on every implementation of the trees, and against the twin.
 
 use crate::common;
 use canopy::{
@@ -16,7 +15,8 @@ use canopy::{
 use glam::Vec3;
 use std::time::Duration;
 
-/// Devices whose trees lie in textures, and in buffers, which the quick lane leaves out: all else is the same.
+/// Devices whose trees lie in textures, and in buffers. The quick lane leaves out buffers, because everything
+/// else is the same.
 fn implementations() -> Vec<(&'static str, common::Shared)> {
     let all = common::implementations().into_iter();
     all.take(common::by_lane(1, 2)).collect()
@@ -116,7 +116,7 @@ impl<'g> World<'g> {
         common::record(self.gpu, &self.lbvh, &mut self.tree, Work::Rebuild);
     }
 
-    /// Puts other triangles in place of those from number `first` on.
+    /// Replaces triangles from number `first` on.
     fn move_to(&mut self, first: usize, triangles: &[Triangle]) {
         let corners: Vec<[f32; 3]> = triangles.iter().flatten().map(|p| p.to_array()).collect();
         let bytes = bytemuck::cast_slice(&corners);
@@ -159,7 +159,7 @@ impl<'g> World<'g> {
     }
 }
 
-/// Whether `feet` are at this height, but for the skin.
+/// True if `feet` are at this height, to within the skin.
 fn stands_at(feet: Vec3, height: f32) -> bool {
     (height..height + 0.02).contains(&feet.y)
 }
@@ -178,7 +178,7 @@ fn a_person_falls_to_the_floor_and_walks_along_a_wall() {
         assert!((1.66..=1.7).contains(&feet.x), "{kernels}: {feet}");
         assert!((3.5..4.1).contains(&feet.z), "{kernels}: {feet}");
         assert!(stands_at(feet, 0.0), "{kernels}: {feet}");
-        // And away from it.
+        // Away from the wall.
         let feet = world.walk(Vec3::new(-2.0, 0.0, 0.0), 1.0);
         assert!(feet.x < 0.0, "{kernels}: {feet}");
     }
@@ -218,7 +218,7 @@ fn low_steps_are_climbed_and_high_ones_are_not() {
             let expected = if climbs { height } else { 0.0 };
             assert!(stands_at(feet, expected), "{kernels}, {height}: {feet}");
             assert_eq!(feet.x > 1.0, climbs, "{kernels}, {height}: {feet}");
-            // And down again without a fall.
+            // Down again without a fall.
             let feet = world.walk(Vec3::new(-2.0, 0.0, 0.0), 2.0);
             assert!(
                 stands_at(feet, 0.0) && feet.x < 0.5 && world.is_grounded(),
@@ -253,7 +253,7 @@ fn stairs_and_slopes() {
         let feet = world.walk(Vec3::new(1.5, 0.0, 0.0), 4.0);
         assert_eq!(feet.y > 1.0, climbs, "{degrees}: {feet}");
         assert!(climbs || feet.y < 0.1, "{degrees}: {feet}");
-        // Put on it, one slides down or stays.
+        // A person placed on the slope slides down or stays.
         world.person.position = [3.0, 2.0 * sin / cos + 0.5, 0.0];
         world.person.is_grounded = 0;
         let before = world.walk(Vec3::ZERO, 1.0);
@@ -276,7 +276,7 @@ fn fast_people_pass_no_thin_wall() {
             let feet = world.walk(wish, 1.0);
             assert!(feet.x <= 6.7, "{kernels}: {feet}");
         }
-        // Nor the floor, from high up.
+        // The floor stops a fall from a great height too.
         world.person.position = [0.0, 40.0, 0.0];
         world.person.is_grounded = 0;
         let feet = world.walk(Vec3::ZERO, 4.0);
@@ -290,7 +290,7 @@ fn platforms_carry_and_walls_push() {
         let platform = |x: f32, y: f32| block(Vec3::new(x - 2.0, y - 0.2, -2.0), Vec3::new(x + 2.0, y, 2.0));
         let mut world = World::new(&gpu, &[floor(), platform(0.0, 0.1)], Vec3::new(0.5, 0.1, 0.5));
         world.walk(Vec3::ZERO, 0.3);
-        // Up, at 1 m/s in frames of a tenth; along; and down.
+        // Up, at 1 m/s in frames of a tenth, then along, then down.
         for frame in 1..=20 {
             world.move_to(2, &platform(0.0, 0.1 + 0.1 * frame as f32));
             world.walk(Vec3::ZERO, 0.1);
@@ -316,13 +316,13 @@ fn platforms_carry_and_walls_push() {
         }
         let feet = world.feet();
         assert!(stands_at(feet, 0.3), "{kernels}, down: {feet}");
-        // One that rises through the feet of somebody who stands elsewhere pushes too.
+        // A platform that rises through the feet of a person standing elsewhere pushes too.
         let mut world = World::new(&gpu, &[floor(), platform(0.0, -1.0)], Vec3::ZERO);
         world.walk(Vec3::ZERO, 0.2);
         world.move_to(2, &platform(0.0, 0.5));
         let feet = world.walk(Vec3::ZERO, 0.1);
         assert!(stands_at(feet, 0.5), "{kernels}, through: {feet}");
-        // A wall that comes nearer pushes along the floor.
+        // A wall that approaches pushes along the floor.
         let wall = |x: f32| block(Vec3::new(x, -1.0, -9.0), Vec3::new(x + 0.2, 3.0, 9.0));
         let mut world = World::new(&gpu, &[floor(), wall(-2.0)], Vec3::ZERO);
         for frame in 0..30 {
@@ -371,11 +371,11 @@ fn a_walk_starts_on_what_is_below_or_ahead() {
     // Below the camera.
     let feet = start(island, Vec3::new(1.0, 9.0, 1.0), Vec3::X).unwrap();
     assert!(stands_at(feet, 1.0) && (feet.x, feet.z) == (1.0, 1.0), "{feet}");
-    // Where it looks.
+    // At the point the camera looks at.
     let eye = Vec3::new(0.0, 5.0, 9.0);
     let feet = start(island, eye, (Vec3::new(0.0, 1.0, 1.0) - eye).normalize()).unwrap();
     assert!(stands_at(feet, 1.0) && (feet.z - 1.0).abs() < 0.5, "{feet}");
-    // On top of all where it looks away; nowhere where there is nothing.
+    // On top of everything if the camera looks away. Without any surface, there is no start.
     let feet = start(island, eye, Vec3::Z).unwrap();
     assert!(stands_at(feet, 1.0) && feet.z.abs() < 0.1, "{feet}");
     assert_eq!(start(&[], eye, Vec3::NEG_Z), None);
@@ -401,7 +401,7 @@ fn courtyard() -> Vec<Vec<Triangle>> {
     all
 }
 
-/// Every step from the state that the GPU has reached.
+/// Every step starts from the state that the GPU has reached.
 #[test]
 fn the_shader_does_what_its_twin_does() {
     let gpu = common::gpu();
@@ -446,7 +446,7 @@ fn nothing_and_no_numbers_do_no_harm() {
     let mut empty = World::new(&gpu, &[], Vec3::Y);
     let feet = empty.walk(Vec3::X, 0.5);
     assert!(feet.y < 1.0 && feet.is_finite(), "{feet}");
-    // The ground below the scene carries without any triangle.
+    // The ground below the scene supports a walker without any triangle.
     empty.person.floor = -2.0;
     let feet = empty.walk(Vec3::X, 2.0);
     assert!(stands_at(feet, -2.0) && empty.is_grounded(), "{feet}");

@@ -167,7 +167,7 @@ fn markdown() -> String {
     let mut text = String::from(
         "# Settings\n\nEvery setting of canopy, in the order of the panel. `canopy config --markdown` prints \
          this page. [config.toml](../config.toml) lists the same settings by section, and \
-         [usage.md](usage.md#settings) says where to write your own values.\n",
+         [configuration.md](usage/configuration.md#settings) says where to write your own values.\n",
     );
     for group in groups().filter(|group| group.all().any(Setting::is_key)) {
         write!(text, "\n## {}\n\n{}.\n\n", place(group), group.help).ok();

@@ -25,7 +25,7 @@ impl Config {
             return Ok(Explanation {
                 comment: format!(
                     "Keys of the viewer's action `{action}`. Every command of a build with the viewer checks \
-                     the names of actions and keys. docs/usage.md lists them."
+                     the names of actions and keys. docs/usage/keys.md lists them."
                 ),
                 expected: "a key such as \"F5\", a list such as [\"F5\", \"Ctrl+R\"], or \"\" for none"
                     .into(),

@@ -1,14 +1,14 @@
-//! Scenes of materials and lights, described once: written as glTF for canopy to draw, and evaluated here in
-//! f64 by the formulas of the specifications (glTF 2.0, appendix B; KHR_lights_punctual; the KHR_materials
-//! extensions). Spheres and rectangles are intersected analytically, with exact normals and texture
-//! coordinates, and textures are looked up by texel.
+//! Scenes of materials and lights, described once. They are written as glTF for canopy to draw. They are
+//! evaluated here in f64 by the formulas of the specifications (glTF 2.0, appendix B; KHR_lights_punctual;
+//! the KHR_materials extensions). Spheres and rectangles are intersected analytically, with exact normals and
+//! texture coordinates. Textures are looked up by texel.
 
 use super::gltf_builder::{Builder, U32};
 use glam::{DMat2, DVec2, DVec3, DVec4};
 use serde_json::{Map, Value, json};
 use std::f64::consts::PI;
 
-/// A texture's texels, rows from the top. It is sampled at the nearest one and repeats.
+/// A texture's texels, rows from the top. The texture is sampled at the nearest texel and repeats.
 #[derive(Debug, Clone)]
 pub(crate) struct Texels {
     pub size: [u32; 2],
@@ -55,7 +55,7 @@ pub(crate) enum Slot {
 }
 
 impl Slot {
-    /// The extension, or the object, that holds it (nothing for the material itself), and its key.
+    /// The extension or object that holds the texture (empty for the material itself), and its key.
     fn path(self) -> (&'static str, &'static str) {
         match self {
             Self::BaseColor => ("pbrMetallicRoughness", "baseColorTexture"),
@@ -79,7 +79,7 @@ impl Slot {
         }
     }
 
-    /// Whether its colours are sRGB; alpha never is.
+    /// True if its colours are sRGB. Alpha never is.
     fn srgb(self) -> bool {
         matches!(
             self,
@@ -118,7 +118,7 @@ impl Map2 {
         }
     }
 
-    /// KHR_texture_transform: the extension's first example selects the lower left quadrant of the image,
+    /// KHR_texture_transform. The extension's first example selects the lower left quadrant of the image,
     /// rotated clockwise by 90°.
     fn uv(&self, uvs: [DVec2; 2]) -> DVec2 {
         let (sin, cos) = self.rotation.sin_cos();
@@ -149,7 +149,7 @@ pub(crate) enum Alpha {
     Blend,
 }
 
-/// A material: factors under the names of the specifications.
+/// A material, with factors under the names of the specifications.
 #[derive(Debug, Clone)]
 pub(crate) struct Look {
     pub base_color: DVec4,
@@ -170,7 +170,7 @@ pub(crate) struct Look {
     pub sheen: Option<(DVec3, f64)>,
     /// Strength and rotation.
     pub anisotropy: Option<(f64, f64)>,
-    /// Factor, index of refraction, least and most thickness in nanometres.
+    /// Factor, index of refraction, minimum and maximum thickness in nanometres.
     pub iridescence: Option<[f64; 4]>,
     pub transmission: Option<f64>,
     /// Thickness, attenuation distance and colour.
@@ -209,8 +209,8 @@ impl Default for Look {
 pub(crate) enum Shape {
     /// The half that faces +Z and a little more, in this many rings.
     Sphere { center: DVec3, radius: f64, rings: u32 },
-    /// A rectangle that faces `u × v`; a square where its texture is rotated. Each set of texture coordinates
-    /// gives the corner's, then what `u` and `v` add.
+    /// A rectangle that faces `u × v`, and a square if its texture is rotated. Each set of texture
+    /// coordinates has the value at the corner, then the changes along `u` and `v`.
     Quad {
         corner: DVec3,
         u: DVec3,
@@ -220,7 +220,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Texture coordinates of an upright image: u to the right, v downwards.
+    /// A rectangle with the texture coordinates of an upright image: u to the right, v downwards.
     pub(crate) fn quad(corner: DVec3, u: DVec3, v: DVec3) -> Self {
         let upright = [DVec2::Y, DVec2::X, DVec2::NEG_Y];
         Self::Quad {
@@ -232,12 +232,12 @@ impl Shape {
     }
 }
 
-/// One thing of a scene.
+/// An object of a scene.
 #[derive(Debug, Clone)]
 pub(crate) struct Specimen {
     pub shape: Shape,
     pub look: Look,
-    /// Vertex colours of a rectangle: the corner's, then what `u` and `v` add.
+    /// Vertex colours of a rectangle: the value at the corner, then the changes along `u` and `v`.
     pub colors: Option<[DVec4; 3]>,
 }
 
@@ -307,7 +307,7 @@ pub(crate) struct Still {
     pub fov: f64,
 }
 
-/// A surface that a ray meets.
+/// A surface hit by a ray.
 struct Intersection {
     specimen: usize,
     distance: f64,
@@ -321,10 +321,10 @@ struct Intersection {
     color: DVec4,
 }
 
-/// The radiance of a pixel, and what it depends on.
+/// The radiance of a pixel, and the surfaces and texels that determine it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Seen {
-    /// The surfaces hit and the texels read: equal for neighbouring pixels that no edge separates.
+    /// The surfaces hit and the texels read. They are equal for neighbouring pixels that no edge separates.
     pub trail: Vec<usize>,
     /// The nearest surface hit.
     pub specimen: Option<usize>,
@@ -333,7 +333,7 @@ pub(crate) struct Seen {
 
 impl Still {
     /// The radiance of the pixel at `x`, `y` on a black background. Coordinates are in pixels from the top
-    /// left; pixel centres are at halves.
+    /// left, with pixel centres at halves.
     pub(crate) fn look(&self, size: [u32; 2], x: f64, y: f64) -> Seen {
         self.follow(size, x, y, true)
     }
@@ -571,8 +571,8 @@ impl Surface {
         sum
     }
 
-    /// The share of the radiance straight behind that passes through: KHR_materials_transmission's base
-    /// layer, and Beer's law.
+    /// Transmitted share of the radiance straight behind: KHR_materials_transmission's base layer, and Beer's
+    /// law.
     fn transmittance(&self, to_eye: DVec3) -> DVec3 {
         let n_dot_v = self.normal.dot(to_eye).abs();
         let [dielectric, _] = self.fresnel(n_dot_v, n_dot_v);
@@ -623,7 +623,7 @@ impl Surface {
         below.lerp(DVec3::splat(coat), weight)
     }
 
-    /// A factor that no specification defines: a light fades towards the horizon of the surface without
+    /// A factor that no specification defines. A light fades towards the horizon of the surface without
     /// normal textures (Chiang, Li and Burley 2019, "Taming the Shadow Terminator").
     fn kept(&self, normal: DVec3, to_light: DVec3) -> f64 {
         let turned = normal.dot(to_light) * self.smooth_normal.dot(normal);
@@ -631,7 +631,7 @@ impl Surface {
         -g.powi(3) + g.powi(2) + g
     }
 
-    /// specular_brdf of the base: isotropic by appendix B, else by KHR_materials_anisotropy.
+    /// specular_brdf of the base: isotropic by appendix B, otherwise by KHR_materials_anisotropy.
     fn lobe(&self, to_eye: DVec3, to_light: DVec3, half: DVec3) -> f64 {
         let alpha = self.roughness.powi(2);
         if self.anisotropy == 0.0 {
@@ -665,8 +665,9 @@ impl Surface {
     }
 }
 
-/// The share of even light that a look without textures reflects to a direction at this cosine to its normal,
-/// in the plane of its tangent: summed over `steps` × `steps` directions, each with as much of the cosine.
+/// Share of uniform light that a look without textures reflects in a direction at this cosine to its normal,
+/// in the plane of its tangent. It is a sum over `steps` × `steps` directions, with equal parts of the
+/// cosine.
 pub(crate) fn reflected(look: &Look, cosine: f64, steps: u32) -> DVec3 {
     let to_eye = DVec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
     let at = Intersection {
@@ -811,7 +812,7 @@ fn sensitivity(path_nm: f64, shift: [f64; 3]) -> DVec3 {
 }
 
 impl Look {
-    /// The material's JSON; textures go into `file`.
+    /// The material's JSON. Textures are added to `file`.
     fn write(&self, file: &mut Builder) -> Value {
         let mut json = json!({
             "pbrMetallicRoughness": {

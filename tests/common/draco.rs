@@ -14,7 +14,7 @@ pub(crate) const DRACO: &str = "KHR_draco_mesh_compression";
 pub(crate) enum Method {
     /// Keeps the order of the vertices and every bit.
     Exact,
-    /// Edgebreaker: changes the order, and quantises floats to this many bits.
+    /// Edgebreaker, which changes the order, and quantises floats to this many bits.
     Quantised(i32),
 }
 

@@ -1,4 +1,4 @@
-//! Environment files, written byte by byte: no encoder stands between a test and its intent.
+//! Environment files, written byte by byte, so that no encoder affects them.
 
 /// Storage of the rows of a Radiance file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(crate) fn hdr_header(size: &str) -> Vec<u8> {
     format!("#?RADIANCE\n# made by a test\nFORMAT=32-bit_rle_rgbe\n\n{size}\n").into_bytes()
 }
 
-/// The value of a channel.
+/// Values of the channels.
 pub(crate) fn of_rgbe(texel: [u8; 4]) -> [f32; 3] {
     let unit = (f64::from(texel[3]) - 136.0).exp2();
     [0, 1, 2].map(|c| (f64::from(texel[c]) * unit) as f32)

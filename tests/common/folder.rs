@@ -1,4 +1,4 @@
-//! A folder in which the program runs, away from the settings of whoever runs the tests.
+//! A folder in which the program runs, isolated from the user's settings.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,15 +12,15 @@ pub(crate) fn canopy_in(folder: &Path, line: &str) -> Command {
     command
 }
 
-/// Folder of Mesa's compiled kernels, which all programs that tests start share. By default it lies below `HOME`, which
-/// differs from test to test.
+/// Folder of Mesa's compiled kernels, shared by all programs that tests start. By default it lies below
+/// `HOME`, which differs from test to test.
 fn shader_cache() -> PathBuf {
     let chosen = std::env::var_os("MESA_SHADER_CACHE_DIR").map(PathBuf::from);
     chosen.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("shaders"))
 }
 
-/// Has `command` run in `folder`, away from the display and the settings of whoever runs the tests: with those of
-/// tests/settings.
+/// Makes `command` run in `folder`, without the display and with the settings of tests/settings instead of
+/// the user's.
 pub(crate) fn isolate<'a>(command: &'a mut Command, folder: &Path) -> &'a mut Command {
     command
         .current_dir(folder)
@@ -29,7 +29,7 @@ pub(crate) fn isolate<'a>(command: &'a mut Command, folder: &Path) -> &'a mut Co
             "XDG_CONFIG_HOME",
             concat!(env!("CARGO_MANIFEST_DIR"), "/tests/settings"),
         )
-        // Mesa writes to standard error where it is not set.
+        // Mesa writes to standard error if it is not set.
         .env("XDG_RUNTIME_DIR", folder)
         .env("MESA_SHADER_CACHE_DIR", shader_cache())
         .env_remove("RUST_LOG")
@@ -41,7 +41,7 @@ pub(crate) fn isolate<'a>(command: &'a mut Command, folder: &Path) -> &'a mut Co
 pub(crate) const OBJ: &str = "o low quad\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n\
                    o high\nv -0.3 0.5 -0.3\nv 0.3 0.5 -0.3\nv 0 0.5 0.3\nf 7 6 5\n";
 
-/// With a file `scene.obj`.
+/// A folder with a file `scene.obj`.
 pub(crate) struct Folder(pub(crate) tempfile::TempDir);
 
 impl Folder {
@@ -60,7 +60,7 @@ impl Folder {
         canopy_in(self.0.path(), line).output().unwrap()
     }
 
-    /// As [`Folder::canopy`], with a command line of its own.
+    /// Runs a prepared command in this folder, isolated like [`Folder::canopy`].
     pub(crate) fn run(&self, mut command: Command) -> Output {
         isolate(&mut command, self.0.path()).output().unwrap()
     }

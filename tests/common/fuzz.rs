@@ -1,5 +1,5 @@
-//! The functions that the fuzz targets and the mutation tests call: any bytes in, a sound scene or a one-line
-//! error out.
+//! Functions for the fuzz targets and the mutation tests. From any bytes, they return a valid scene or a
+//! one-line error.
 
 use canopy::{
     config::{Config, Load},
@@ -10,7 +10,7 @@ use canopy::{
 };
 use std::{fs, path::Path};
 
-/// Limits small enough that files exceed them, and that nothing within takes long.
+/// Limits small enough that files exceed them, and that no load takes long.
 pub(crate) const LIMITS: Load = Load {
     follow_links: false,
     max_file_bytes: 1 << 25,
@@ -31,22 +31,22 @@ pub(crate) const LIMITS: Load = Load {
     obj_texture: true,
 };
 
-/// A `.gltf`.
+/// Loads a `.gltf`.
 pub(crate) fn gltf(bytes: &[u8]) -> Result<Scene> {
     load("fuzz.gltf", bytes)
 }
 
-/// A `.glb`.
+/// Loads a `.glb`.
 pub(crate) fn glb(bytes: &[u8]) -> Result<Scene> {
     load("fuzz.glb", bytes)
 }
 
-/// An OBJ without files beside it.
+/// Loads an OBJ without files beside it.
 pub(crate) fn obj(bytes: &[u8]) -> Result<Scene> {
     load("fuzz.obj", bytes)
 }
 
-/// An MTL, referenced by an OBJ in `folder` that uses its materials `a` and `b`.
+/// Loads an MTL, referenced by an OBJ in `folder` that uses its materials `a` and `b`.
 pub(crate) fn mtl(folder: &Path, bytes: &[u8]) -> Result<Scene> {
     const OBJ: &str = "mtllib fuzz.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\n\
         usemtl a\nf 1/1 2/1 3/1\nusemtl b\nf 1 2 3\n";
@@ -57,27 +57,27 @@ pub(crate) fn mtl(folder: &Path, bytes: &[u8]) -> Result<Scene> {
     checked(loaded)
 }
 
-/// An NRRD without a file beside it.
+/// Loads an NRRD without a file beside it.
 pub(crate) fn nrrd(bytes: &[u8]) -> Result<Scene> {
     load("fuzz.nrrd", bytes)
 }
 
-/// A NIfTI, which may be compressed.
+/// Loads a NIfTI, which may be compressed.
 pub(crate) fn nifti(bytes: &[u8]) -> Result<Scene> {
     load("fuzz.nii", bytes)
 }
 
-/// An OpenVDB file.
+/// Loads an OpenVDB file.
 pub(crate) fn vdb(bytes: &[u8]) -> Result<Scene> {
     load("fuzz.vdb", bytes)
 }
 
-/// A NanoVDB file.
+/// Loads a NanoVDB file.
 pub(crate) fn nvdb(bytes: &[u8]) -> Result<Scene> {
     load("fuzz.nvdb", bytes)
 }
 
-/// A `config.toml` over the defaults.
+/// Merges a `config.toml` into the defaults.
 pub(crate) fn config(bytes: &[u8]) -> canopy::Result<()> {
     let merged = Config::default().merge("fuzz.toml", &String::from_utf8_lossy(bytes));
     if let Err(error) = &merged {
@@ -86,7 +86,7 @@ pub(crate) fn config(bytes: &[u8]) -> canopy::Result<()> {
     merged
 }
 
-/// An environment of any format.
+/// Loads an environment of any format.
 pub(crate) fn environment(bytes: &[u8]) -> Result<EnvironmentImage> {
     let loaded = environment::load_bytes("fuzz", bytes, &LIMITS, MOST_TEXELS);
     match &loaded {
@@ -96,10 +96,10 @@ pub(crate) fn environment(bytes: &[u8]) -> Result<EnvironmentImage> {
     loaded
 }
 
-/// Texels along the longer side of an environment: few, so that most are scaled down.
+/// Texels along the longer side of an environment. They are few, so that most environments are scaled down.
 pub(crate) const MOST_TEXELS: u32 = 24;
 
-/// The guarantees of [`EnvironmentImage`].
+/// Asserts the guarantees of [`EnvironmentImage`].
 pub(crate) fn check_environment(image: &EnvironmentImage) {
     let [width, height] = [image.width, image.height].map(|side| side as usize);
     assert!(image.texels.len() == width * height && width > 0);
@@ -131,7 +131,7 @@ fn one_line(error: &impl std::fmt::Display) {
     assert!(!line.is_empty() && !line.contains('\n'), "{line:?}");
 }
 
-/// The guarantees of [`Scene`] towards everything after the loaders.
+/// Asserts the guarantees of [`Scene`] that all code after the loaders relies on.
 pub(crate) fn check(scene: &Scene) {
     for (index, node) in scene.nodes.iter().enumerate() {
         assert!(node.parent.is_none_or(|parent| parent < index));
@@ -204,7 +204,7 @@ pub(crate) fn check(scene: &Scene) {
         assert!(channel.target < targets && !channel.times_secs.is_empty());
         assert!(channel.times_secs.windows(2).all(|pair| pair[0] < pair[1]));
     }
-    // Everything after the loaders relies on this.
+    // All code after the loaders relies on this.
     let clip = (!scene.clips.is_empty()).then_some(0);
     for time in [0.0, 0.4] {
         deform::positions(scene, &Pose::new(scene, clip, time));

@@ -1,5 +1,5 @@
 //! Builds small glTF files for tests. Tests may change the JSON, so that broken files are as easy to make as
-//! sound ones.
+//! valid ones.
 
 use serde_json::{Value, json};
 use std::{

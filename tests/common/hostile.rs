@@ -1,4 +1,4 @@
-//! Makes files that are broken, odd or out to do harm, class by class, and says what has to become of each.
+//! Broken, odd or malicious files by class, each with its required outcome.
 
 use super::{
     environments::{Exr, Runs, hdr, hdr_header},
@@ -8,21 +8,21 @@ use super::{
 use Outcome::{Fails, Loads, Warns};
 use serde_json::{Value, json};
 
-/// What has to become of a file.
+/// Required outcome for a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Outcome {
-    /// It loads; without a warning.
+    /// The file loads without a warning.
     Loads,
-    /// It loads, with a warning that holds this.
+    /// The file loads, with a warning that contains this text.
     Warns(&'static str),
-    /// It is refused, in one line that holds this.
+    /// The file is refused, in one line that contains this text.
     Fails(&'static str),
 }
 
-/// A file, and what it has beside it.
+/// A file, and the files beside it.
 #[derive(Debug)]
 pub(crate) struct Case {
-    /// What is wrong or odd.
+    /// The fault or oddity.
     pub(crate) name: String,
     /// The name of the file.
     pub(crate) file: &'static str,
@@ -57,7 +57,7 @@ fn triangle_and(more: &str) -> String {
     format!("{TRIANGLE}{more}")
 }
 
-/// Everything.
+/// All cases.
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for class in [
@@ -87,7 +87,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Environments: sound ones of each format, and what is wrong with others.
+/// Environments: valid ones of each format, and faults of others.
 pub(crate) fn environments() -> Vec<Case> {
     let texel = |x, y| [128 + x as u8, 200, y as u8, 129];
     let rows = |runs| hdr([32, 16], runs, texel);
@@ -325,7 +325,7 @@ pub(crate) fn environments() -> Vec<Case> {
             Fails("not a cube map"),
         ),
     ];
-    // ZIP, PIZ and B44 of more than a line make room for a whole block.
+    // ZIP, PIZ and B44 of more than a line allocate a whole block.
     for compression in [1, 2, 3, 4, 5, 6, 7, 8, 9, 200] {
         for bytes in [&[1][..], &[0x78, 1, 3, 0, 0, 0, 0, 1], &[0; 40], &[255; 40]] {
             cases.extend([15, 60_000].map(|side| squeezed(compression, side, bytes)));
@@ -499,7 +499,7 @@ fn containers() -> Vec<Case> {
             cases.push(case(format!("{what} is {value}"), "a.glb", bytes, Fails("a.glb")));
         }
     }
-    // Names of four lengths, so that each padding comes up.
+    // Names of four lengths, so that each padding occurs.
     for name in ["", "a", "ab", "abc"] {
         let mut named = Builder::triangle();
         named.json["nodes"][0]["name"] = json!(name);
@@ -618,7 +618,7 @@ fn references() -> Vec<Case> {
                 .json
                 .pointer_mut(place)
                 .unwrap_or_else(|| panic!("{place}")) = value.clone();
-            // What may be left out may be null too.
+            // Optional values may be null too.
             if value.is_null() {
                 continue;
             }
@@ -636,7 +636,7 @@ fn references() -> Vec<Case> {
     cases
 }
 
-/// A file with one of everything.
+/// A file with one item of each kind.
 pub(crate) fn full() -> Builder {
     let mut builder = Builder::triangle();
     let attributes = json!({
@@ -692,7 +692,7 @@ pub(crate) fn full() -> Builder {
     builder
 }
 
-/// A picture of this size.
+/// A PNG of this size.
 pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
     let mut out = std::io::Cursor::new(Vec::new());
     let pixel = image::Rgba([128, 128, 255, 255]);
@@ -714,7 +714,7 @@ fn graphs() -> Vec<Case> {
     };
     let mut cycle = chain(1000);
     cycle[999] = json!({ "mesh": 0, "children": [0] });
-    // Every node has both of the next layer as children: 2^60 ways from the top to the bottom.
+    // Every node has both of the next layer as children, which gives 2^60 ways from the top to the bottom.
     let diamonds: Vec<Value> = (0..60)
         .flat_map(|layer| vec![json!({ "children": [2 * layer + 2, 2 * layer + 3] }); 2])
         .chain([json!({ "mesh": 0 }), json!({ "mesh": 0 })])
@@ -860,7 +860,7 @@ fn accessors() -> Vec<Case> {
         ("componentType", json!(1), "accessor 0"),
     ] {
         let broken = change("accessors", key, value.clone());
-        // No vertices are no mesh, and no reason to refuse the rest.
+        // A mesh without vertices is left out, and the rest is not refused.
         let outcome = if key == "count" && value == 0 {
             Warns("no triangles")
         } else {
@@ -1433,7 +1433,7 @@ fn clips() -> Vec<Case> {
     ]
 }
 
-/// A PNG that says it is of this size, and holds one row of nothing.
+/// A PNG that declares this size, and holds one row of nothing.
 fn png_of(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = png(1, 1);
     bytes[16..20].copy_from_slice(&width.to_be_bytes());
@@ -2160,7 +2160,7 @@ fn mtl() -> Vec<Case> {
     cases
 }
 
-/// Triangles that are hard on trees and rays; all of them load.
+/// Triangles that are difficult for trees and rays. All of them load.
 pub(crate) fn shapes() -> Vec<Case> {
     let soup = |name: &str, triangles: &[[f32; 9]]| {
         let mut builder = Builder::new();

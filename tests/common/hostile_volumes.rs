@@ -1,4 +1,4 @@
-//! Volumes that are broken, odd or out to do harm, and what has to become of each.
+//! Broken, odd or malicious volumes, each with its required outcome.
 
 use super::{
     hostile::{
@@ -24,7 +24,7 @@ fn case(name: impl Into<String>, file: &'static str, bytes: impl Into<Vec<u8>>, 
     }
 }
 
-/// Everything.
+/// All cases.
 pub(crate) fn cases() -> Vec<Case> {
     let classes = [nrrd(), nifti(), openvdb(), nanovdb(), truncated()];
     classes.into_iter().flatten().collect()
@@ -36,7 +36,7 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// An NRRD of 2 × 2 × 2 bytes with further fields; those of the same name replace others.
+/// An NRRD of 2 × 2 × 2 bytes with further fields. A field with the name of a usual one replaces it.
 fn nrrd_with(fields: &[(&str, &str)], data: &[u8]) -> Vec<u8> {
     let usual = [
         ("type", "uchar"),
@@ -400,12 +400,12 @@ struct Vdb {
     /// From the end of the grid.
     end: i64,
     buffers: u32,
-    /// Origins of tiles of the root, and whether they are active.
+    /// Origins of tiles of the root, with true if active.
     tiles: Vec<([i32; 3], bool)>,
     tile_count: Option<u32>,
     /// Origins of children of the root, each with a leaf of one active voxel.
     children: Vec<[i32; 3]>,
-    /// What each leaf stores of its values: one for the voxel.
+    /// Stored values of each leaf: one for the voxel.
     leaf: Vec<u8>,
     value: f32,
 }
@@ -469,7 +469,7 @@ impl Vdb {
         for origin in &self.children {
             origin.iter().for_each(|n| bytes.extend(n.to_le_bytes()));
             for mask in [4096, 512] {
-                // One child, no active tile, and what is inactive is the background.
+                // One child, no active tile. Inactive values are the background.
                 bytes.push(1);
                 bytes.extend(vec![0; 2 * mask - 1]);
                 bytes.push(0);
@@ -694,7 +694,7 @@ fn openvdb() -> Vec<Case> {
     cases
 }
 
-/// What comes before the grid of `zip.nvdb`, as it would be without compression.
+/// Bytes before the grid of `zip.nvdb` without compression.
 const NANO_HEADER: usize = 16 + 176 + 8;
 
 /// `zip.nvdb` without its compression.
@@ -778,7 +778,7 @@ fn nanovdb() -> Vec<Case> {
         let active = [(tile + 8, &offset.to_le_bytes()[..]), (tile + 16, &[1])];
         add(&format!("a child {name}"), &active, outcome);
     }
-    // Each of the children of the root's child is the same node.
+    // All children of the root's child are the same node.
     let child = (0..32_768).find(|index| plain[upper + 32 + 4096 + index / 8] >> (index % 8) & 1 == 1);
     let table = upper + 8256;
     let lower = plain[table + 8 * child.unwrap()..][..8].to_vec();
@@ -817,12 +817,12 @@ fn nanovdb() -> Vec<Case> {
     cases
 }
 
-/// Every sound file, cut off at some places.
+/// Every valid file, truncated at several lengths.
 fn truncated() -> Vec<Case> {
     const STEPS: usize = 12;
     let mut cases = Vec::new();
     let all = [SPARSE, NIFTI, NRRD].into_iter().flatten();
-    // The first one of several volumes may be all there.
+    // The first of several volumes may be complete.
     for (name, bytes) in all.filter(|(name, _)| *name != "times.nii.gz") {
         for step in 1..STEPS {
             let length = bytes.len() * step / STEPS;

@@ -1,6 +1,6 @@
-//! Image files of every format, written bit by bit: no encoder stands between a test and its intent.
+//! Image files of every format, written bit by bit, so that no encoder affects them.
 
-/// Bits from the lowest of each byte on.
+/// Bits, from the lowest of each byte on.
 #[derive(Debug, Clone, Default)]
 struct Bits {
     bytes: Vec<u8>,
@@ -18,12 +18,13 @@ impl Bits {
         }
     }
 
-    /// A Huffman code of `bits` bits for each of `2^bits` symbols: the symbol, from its highest bit on.
+    /// Writes a symbol in a Huffman code of `bits` bits for each of `2^bits` symbols, from its highest bit
+    /// on.
     fn symbol(&mut self, value: u32, bits: u32) {
         self.put(value.reverse_bits() >> (32 - bits), bits);
     }
 
-    /// The table of those codes, as BasisLZ stores it.
+    /// The table of those codes in the format of BasisLZ.
     fn table(&mut self, bits: u32) {
         const ORDER: [u32; 21] = [
             17, 18, 19, 20, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15, 16,
@@ -33,7 +34,7 @@ impl Bits {
         for length in ORDER {
             self.put(u32::from(length == bits), 3);
         }
-        // Every symbol has the one length there is, whose own code is a single zero.
+        // Every symbol has the only length, whose own code is a single zero.
         (0..1 << bits).for_each(|_| self.put(0, 1));
     }
 }
@@ -70,7 +71,7 @@ fn zlib(data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A PNG whose texels have `bits` bits per channel of `color_type`. `texel` packs them as in the file, in
+/// A PNG whose texels have `bits` bits per channel of `color_type`. `texel` packs them like in the file, in
 /// whole bytes or fewer bits.
 pub(crate) struct Png {
     pub(crate) size: [u32; 2],
@@ -92,7 +93,7 @@ impl Png {
         }
     }
 
-    /// The file; `samples` gives the channels of a texel.
+    /// The file. `samples` returns the channels of a texel.
     pub(crate) fn write(&self, samples: impl Fn(u32, u32) -> Vec<u16>) -> Vec<u8> {
         let [width, height] = self.size;
         let mut header = [width.to_be_bytes(), height.to_be_bytes()].concat();
@@ -150,7 +151,7 @@ impl Png {
     }
 }
 
-/// A JPEG of 8 × 8 texels of one colour: a mean for each component. `app` precedes the tables.
+/// A JPEG of 8 × 8 texels of one colour, with a mean for each component. `app` precedes the tables.
 pub(crate) fn jpeg(components: &[u8], progressive: bool, app: &[u8]) -> Vec<u8> {
     let count = components.len() as u8;
     let mut out = b"\xff\xd8".to_vec();
@@ -165,7 +166,7 @@ pub(crate) fn jpeg(components: &[u8], progressive: bool, app: &[u8]) -> Vec<u8> 
     let mut frame = vec![8, 0, 8, 0, 8, count];
     (0..count).for_each(|c| frame.extend([c + 1, 0x11, 0]));
     segment(if progressive { 0xc2 } else { 0xc0 }, &frame);
-    // Twelve codes of four bits for the sizes of DC coefficients; one code of one bit that ends a block.
+    // Twelve codes of four bits for the sizes of DC coefficients, and one code of one bit that ends a block.
     let sizes: Vec<u8> = (0..12).collect();
     segment(
         0xc4,
@@ -210,7 +211,7 @@ pub(crate) struct Ktx2 {
     /// Colour model and the channels of its samples.
     pub(crate) model: (u8, Vec<u8>),
     pub(crate) global: Vec<u8>,
-    /// Levels, finest first, each with its inflated size.
+    /// Levels, finest first, each with its decompressed size.
     pub(crate) levels: Vec<(Vec<u8>, u64)>,
 }
 
@@ -320,7 +321,7 @@ pub(crate) fn etc1s(ends: [([u8; 3], u8); 4], has_alpha: bool) -> Ktx2 {
         }
         before = color;
     }
-    // Two raw selector patterns of four rows; the second one is unused.
+    // Two raw selector patterns of four rows. The second one is unused.
     let mut selectors = Bits::default();
     selectors.put(0b100, 3);
     for row in [
@@ -341,7 +342,7 @@ pub(crate) fn etc1s(ends: [([u8; 3], u8); 4], has_alpha: bool) -> Ktx2 {
     tables.put(1, 13);
     let slice = |order: &[u32]| {
         let mut bits = Bits::default();
-        // Every block gives its end points as a difference.
+        // Every block stores its end points as a difference.
         bits.symbol(0xff, 8);
         let mut last = 0;
         for index in order {
@@ -383,7 +384,7 @@ pub(crate) fn etc1s(ends: [([u8; 3], u8); 4], has_alpha: bool) -> Ktx2 {
     }
 }
 
-/// Zstandard without compression: one block as it is.
+/// Zstandard without compression: one raw block.
 pub(crate) fn zstd(data: &[u8]) -> Vec<u8> {
     let mut out = zstd_header(data.len() as u32);
     out.extend(&((data.len() as u32) << 3 | 1).to_le_bytes()[..3]);

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 /// Both names of the extension.
 pub(crate) const NAMES: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-/// The index encoder's version is global to all threads.
+/// Lock for the index encoder's version, which is global to all threads.
 static INDEX_VERSION: Mutex<()> = Mutex::new(());
 
 /// Returns `source` with all its buffer views as streams of format `version` and without any other bytes.
@@ -36,7 +36,7 @@ pub(crate) fn compressed(source: &Builder, name: &str, version: i32) -> Builder 
     file
 }
 
-/// Adds a buffer view whose bytes are a stream; buffer 1 would hold its plain bytes.
+/// Adds a buffer view whose bytes are a stream. Buffer 1 would hold its plain bytes.
 pub(crate) fn stream_view(
     file: &mut Builder,
     name: &str,
@@ -67,7 +67,7 @@ pub(crate) fn place_buffers(file: &mut Builder, name: &str) {
     ]);
 }
 
-/// The mode that suits a view, and the bytes of its elements.
+/// The right mode for a view, and the bytes of its elements.
 fn layout(source: &Builder, view: usize) -> (&'static str, usize) {
     let accessors = source.json["accessors"].as_array().unwrap();
     let of_view = accessors.iter().position(|a| a["bufferView"] == json!(view));
@@ -122,7 +122,7 @@ pub(crate) fn indices(bytes: &[u8], width: usize, mode: &str, version: i32) -> V
     let indices: Vec<u32> = bytes.chunks_exact(width).map(index).collect();
     let vertices = indices.iter().max().map_or(0, |most| *most as usize + 1);
     let _alone = INDEX_VERSION.lock().unwrap();
-    // SAFETY: whoever encodes indices in this process holds the lock.
+    // SAFETY: all code that encodes indices in this process holds the lock.
     unsafe { meshopt::encode_index_version(version) };
     match mode {
         "TRIANGLES" => meshopt::encode_index_buffer(&indices, vertices).unwrap(),

@@ -1,4 +1,4 @@
-//! What several tests share: a device, triangles to build trees over, and the trees themselves.
+//! Shared parts of several tests: a device, triangles to build trees over, and the trees themselves.
 
 pub(crate) mod appearance;
 pub(crate) mod draco;
@@ -28,7 +28,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// `quick` in the lane that everybody runs, `all` in that of `scripts/test --all`.
+/// `quick` in the default lane, `all` in the lane of `scripts/test --all`.
 pub(crate) fn by_lane<T>(quick: T, all: T) -> T {
     match std::env::var_os("CANOPY_TEST_ALL") {
         Some(_) => all,
@@ -36,16 +36,16 @@ pub(crate) fn by_lane<T>(quick: T, all: T) -> T {
     }
 }
 
-/// The adapter that the environment names or the best one: on a machine without a GPU, Mesa's software one. What is
-/// chosen automatically where rays are fast, occlusion and temporal anti-aliasing among it, is off unless a test wants it:
-/// pictures are the same on all adapters, and do not depend on those before them.
-/// `CANOPY_TEST_ARRAYS=buffers` makes all tests use the kernels of GPUs there, as scripts/test does once with
-/// the frames.
+/// The adapter that the environment names, or the best one. On a machine without a GPU, it is Mesa's software
+/// adapter. Features chosen automatically if rays are fast, such as occlusion and temporal anti-aliasing, are
+/// off unless a test enables them. Images are therefore the same on all adapters, and do not depend on
+/// earlier ones. `CANOPY_TEST_ARRAYS=buffers` makes all tests use the kernels of GPUs. scripts/test does this
+/// once with the frames.
 pub(crate) fn gpu() -> Shared {
     Shared::of("", own_gpu)
 }
 
-/// A device that no other test has had: for tests of what is compiled, or that break it.
+/// A device that no other test has used, for tests of compilation, or tests that break the device.
 pub(crate) fn own_gpu() -> Gpu {
     let mut options = Config::default().gpu;
     if std::env::var("CANOPY_TEST_ARRAYS").is_ok_and(|arrays| arrays == "buffers") {
@@ -57,9 +57,9 @@ pub(crate) fn own_gpu() -> Gpu {
     gpu
 }
 
-/// Distance in pixels by which corners of triangles may be drawn beside their places: Vulkan promises four bits of
-/// subpixel precision along each axis. Where the G-buffer holds depths, points lie as far off their triangles; software
-/// adapters with positions in it have those of the triangles.
+/// Distance in pixels by which corners of triangles may be drawn away from their positions. Vulkan promises
+/// four bits of subpixel precision along each axis. If the G-buffer stores depths, points may be this far off
+/// their triangles. Software adapters that store positions have those of the triangles.
 pub(crate) fn subpixel(gpu: &Gpu) -> f32 {
     match gpu.capabilities.arrays {
         Arrays::Buffers => f32::sqrt(2.0) / 16.0,
@@ -67,8 +67,8 @@ pub(crate) fn subpixel(gpu: &Gpu) -> f32 {
     }
 }
 
-/// True if corners of triangles are rounded to a sixteenth of a pixel, the coarsest that Vulkan allows: SwiftShader.
-/// Other drivers round them to a 256th.
+/// True if corners of triangles are rounded to a sixteenth of a pixel, the coarsest precision that Vulkan
+/// allows. SwiftShader does this, while other drivers round them to a 256th.
 pub(crate) fn rounds_corners_coarsely(gpu: &Gpu) -> bool {
     gpu.info.driver.starts_with("SwiftShader")
 }
@@ -84,8 +84,8 @@ pub(crate) fn portable_gpu() -> Shared {
     })
 }
 
-/// A device that one test after another has, with all that it has compiled. One that a test has changed, broken or
-/// failed with goes with that test.
+/// A device that tests use in turn, with everything that it has compiled. If a test has changed or broken the
+/// device, or has failed, it is dropped after that test.
 #[derive(Debug)]
 pub(crate) struct Shared {
     kind: &'static str,
@@ -94,7 +94,7 @@ pub(crate) struct Shared {
     is_changed: bool,
 }
 
-/// Devices that no test has now, by their kind.
+/// Devices that no test uses now, by their kind.
 static IDLE: Mutex<Vec<(&'static str, Gpu)>> = Mutex::new(Vec::new());
 
 impl Shared {
@@ -156,23 +156,23 @@ fn implementation(
     (kind, Shared::of(kind, open))
 }
 
-/// A device for each implementation of builds and rays: arrays in textures and a thread per run, as on
-/// software adapters; arrays in buffers with subgroups, without, and without wgpu's checks; and exactly what WebGPU
-/// promises.
+/// A device for each implementation of builds and rays. One has arrays in textures and a thread per run, like
+/// software adapters. Others have arrays in buffers: with subgroups, without them, and without wgpu's checks.
+/// The last has exactly the guarantees of WebGPU.
 pub(crate) fn every_implementation() -> Vec<(&'static str, Shared)> {
     let mut all = vec![
         implementation("textures", Arrays::Textures, false, |_| {}),
         implementation("buffers", Arrays::Buffers, false, |_| {}),
         ("portable", portable_gpu()),
         implementation("unchecked", Arrays::Buffers, false, |gpu| {
-            // SAFETY: the tests' indices name vertices that are there.
+            // SAFETY: the tests' indices are within the vertices.
             unsafe { gpu.set_unchecked() };
         }),
     ];
     let subgroups = implementation("subgroups", Arrays::Buffers, true, |_| {});
     if subgroups.1.capabilities.subgroup_size.is_some() {
         all.push(subgroups);
-        // As on a device whose subgroups cannot be used: kernels find out by themselves.
+        // Like a device whose subgroups cannot be used, which kernels detect by themselves.
         let unusable = |gpu: &mut Gpu| gpu.capabilities.sort_subgroup_size = 256;
         let kind = "unusable subgroups";
         all.push(implementation(kind, Arrays::Buffers, true, unusable));
@@ -180,9 +180,9 @@ pub(crate) fn every_implementation() -> Vec<(&'static str, Shared)> {
     all
 }
 
-/// Devices for most tests of builds and rays: in the long lane [`every_implementation`], in the quick one two of them,
-/// arrays in textures, and arrays in buffers with subgroups where there are any. Compiling the kernels of all takes
-/// minutes.
+/// Devices for most tests of builds and rays. The long lane has [`every_implementation`]. The quick lane has
+/// two: arrays in textures, and arrays in buffers with subgroups if available. Compiling the kernels of all
+/// takes minutes.
 pub(crate) fn implementations() -> Vec<(&'static str, Shared)> {
     if by_lane(false, true) {
         return every_implementation();
@@ -196,9 +196,10 @@ pub(crate) fn implementations() -> Vec<(&'static str, Shared)> {
     vec![textures, buffers]
 }
 
-/// A device for each way in which queries read their arrays: textures, and buffers without wgpu's checks. All else
-/// that implementations differ in is how trees are built. The quick lane asks its two implementations, whose trees are
-/// there; tests of many kernels, which take longer to compile than to run, ask the first one alone.
+/// A device for each way in which queries read their arrays: textures, and buffers without wgpu's checks.
+/// Otherwise, implementations differ only in the build of the trees. The quick lane uses its two
+/// implementations, whose trees already exist. Tests of many kernels, which take longer to compile than to
+/// run, use only the first one.
 pub(crate) fn ways() -> Vec<(&'static str, Shared)> {
     let mut ways = implementations();
     if by_lane(false, true) {
@@ -220,12 +221,12 @@ impl Random {
         word.rotate_right((self.0 >> 59) as u32)
     }
 
-    /// Evenly in 0..1.
+    /// Uniform in 0..1.
     pub(crate) fn unit(&mut self) -> f32 {
         (self.bits() >> 8) as f32 / (1 << 24) as f32
     }
 
-    /// Evenly in the cube of ±1.
+    /// Uniform in the cube of ±1.
     pub(crate) fn cube(&mut self) -> Vec3 {
         Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
     }

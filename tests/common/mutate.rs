@@ -1,4 +1,4 @@
-//! Mutates files at random, in the same way for the same seed: input of the mutation tests and the fuzz
+//! Mutates files at random, in the same way for the same seed, as input of the mutation tests and the fuzz
 //! targets.
 
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ const WORDS: [&[u8]; 30] = [
 pub(crate) struct Mutator(pub(crate) u64);
 
 impl Mutator {
-    /// xorshift64* (Vigna 2016).
+    /// Random bits from xorshift64* (Vigna 2016).
     fn bits(&mut self) -> u64 {
         self.0 = self.0.max(1);
         self.0 ^= self.0 >> 12;
@@ -55,7 +55,7 @@ impl Mutator {
         (self.bits() % count.max(1) as u64) as usize
     }
 
-    /// A file made from `seed`, with parts of `other`; a GLB keeps its structure half of the time.
+    /// A file made from `seed`, with parts of `other`. A GLB keeps its structure half of the time.
     pub(crate) fn mutate(&mut self, seed: &[u8], other: &[u8]) -> Vec<u8> {
         let structured = self.below(2) == 0;
         if structured && let Some((mut json, mut bin)) = glb_parts(seed) {
@@ -147,7 +147,7 @@ impl Mutator {
         }
     }
 
-    /// A random value in the JSON, deep ones as likely as others.
+    /// A random value in the JSON, with deep ones as likely as others.
     fn somewhere<'a>(&mut self, mut value: &'a mut Value) -> &'a mut Value {
         loop {
             let stop = self.below(7) == 0;
@@ -204,7 +204,7 @@ impl Mutator {
     }
 }
 
-/// The JSON and the binary chunk of a sound GLB.
+/// The JSON and the binary chunk of a valid GLB.
 fn glb_parts(bytes: &[u8]) -> Option<(Value, Vec<u8>)> {
     let chunk = |at: usize| {
         let length = bytes.get(at..at + 4)?.try_into().map(u32::from_le_bytes);

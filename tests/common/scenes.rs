@@ -1,4 +1,4 @@
-//! Small scenes built in code, and pictures of them.
+//! Small scenes built in code, and images of them.
 
 use canopy::{
     config::{Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, Switch},
@@ -59,7 +59,7 @@ pub(crate) fn quad(corner: Vec3, u: Vec3, v: Vec3, material: usize) -> Primitive
     out
 }
 
-/// A smooth unit sphere.
+/// A smooth sphere.
 pub(crate) fn sphere(center: Vec3, radius: f32, rings: u32, material: usize) -> Primitive {
     let mut out = Primitive {
         material,
@@ -185,7 +185,7 @@ pub(crate) fn look_at(eye: Vec3, target: Vec3, reach: f32) -> View {
     }
 }
 
-/// A target for pictures.
+/// A target for images.
 pub(crate) fn picture(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
     let format = wgpu::TextureFormat::Rgba8Unorm;
@@ -200,13 +200,13 @@ pub(crate) struct Stage<'a> {
     pub scene: &'a Scene,
     pub config: Config,
     pub size: [u32; 2],
-    /// The channel that the picture shows.
+    /// The displayed channel.
     pub shown: Channel,
     /// Exposure in stops.
     pub exposure_ev: f32,
     /// Seconds since the last frame.
     pub elapsed_secs: f32,
-    /// Channels that are known besides those of every frame.
+    /// Channels to record besides those of every frame.
     pub reads: Vec<Channel>,
     /// The ground below the scene.
     pub ground: Option<Ground>,
@@ -216,18 +216,18 @@ impl<'a> Stage<'a> {
     pub(crate) fn new(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Self {
         let renderer = Renderer::new(gpu).unwrap();
         let mut config = Config::default();
-        // From everywhere the same, and told apart from what is seen.
+        // The environment is uniform, and different from the visible background.
         config.environment.source = EnvironmentSource::Color;
         config.environment.background = Background::Color;
-        // No ambient occlusion on GPUs either: the twins have none.
+        // No ambient occlusion on GPUs either, because the twins have none.
         config.occlusion.mode = OcclusionMode::Off;
         config.reflections.mode = ReflectionMode::Off;
-        // Nor do lights have a size, and each gets its ray.
+        // Lights have no size, and each gets its ray.
         config.sun.angle = 0.0;
         config.lights.radius = 0.0;
         config.shadows.max_rays = 1024;
         config.shadows.edge_rays = 1;
-        // Nor do they add noise.
+        // No dithering noise either.
         config.image.dither = false;
         let uploaded = renderer.uploader().upload(gpu, scene, &config).unwrap();
         Self {
@@ -252,18 +252,18 @@ impl<'a> Stage<'a> {
         self.config.image.background = [0.0; 3];
     }
 
-    /// Draws a frame and reads the picture: rows of RGBA bytes.
+    /// Draws a frame and reads the image: rows of RGBA bytes.
     pub(crate) fn draw(&mut self, pose: &Pose, view: View) -> Vec<u8> {
         self.supersampled(pose, view, 1)
     }
 
-    /// Draws as many frames of one picture and reads that.
+    /// Draws this number of frames of one image and reads it.
     pub(crate) fn supersampled(&mut self, pose: &Pose, view: View, count: u32) -> Vec<u8> {
         let size = self.size;
         self.stretched(pose, view, count, size)
     }
 
-    /// Like [`Stage::supersampled`], into a picture that may be larger than the rendered size.
+    /// Draws like [`Stage::supersampled`], into an image that may be larger than the rendered size.
     pub(crate) fn stretched(&mut self, pose: &Pose, view: View, count: u32, size: [u32; 2]) -> Vec<u8> {
         let target = picture(self.gpu, size);
         for index in 0..count {
@@ -272,14 +272,14 @@ impl<'a> Stage<'a> {
         self.gpu.read_texture(&target.texture).unwrap()
     }
 
-    /// Draws a frame of a picture and waits for it.
+    /// Draws a frame of an image and waits for it.
     fn record(&mut self, pose: &Pose, view: View, sample: FrameSample, target: &GpuImage) {
         let encoder = self.record_only(pose, view, sample, target);
         self.renderer.submit(self.gpu, encoder);
         self.gpu.wait().unwrap();
     }
 
-    /// Records a frame of a picture.
+    /// Records a frame of an image.
     pub(crate) fn record_only(
         &mut self,
         pose: &Pose,
@@ -294,7 +294,7 @@ impl<'a> Stage<'a> {
             .unwrap()
     }
 
-    /// Records a frame and drops it. Returns what it lacks.
+    /// Records a frame and drops it. Returns the missing resources.
     pub(crate) fn missing(&mut self, pose: &Pose, view: View) -> Needs {
         let gpu = self.gpu;
         let target = picture(gpu, self.size);
@@ -326,7 +326,7 @@ impl<'a> Stage<'a> {
         (&mut self.renderer, &mut self.uploaded, input)
     }
 
-    /// A channel of the frame that was drawn last.
+    /// A channel of the last drawn frame.
     pub(crate) fn channel(&mut self, channel: Channel) -> FloatImage {
         self.renderer
             .read_channel(self.gpu, channel, &self.uploaded.buffers)
@@ -362,8 +362,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// The point of a triangle that a pixel shows, by its position, normal and mesh; `None` where rounding
-/// decides.
+/// The point of a triangle that a pixel shows, by its position, normal and mesh. `None` if rounding decides.
 pub(crate) fn seen_at(
     merged: &Merged,
     soup: &[Triangle],
@@ -383,7 +382,7 @@ pub(crate) fn seen_at(
     })
 }
 
-/// The view, as the twins of filters need it.
+/// The view in the form that the twins of filters need.
 pub(crate) fn eye(view: View, size: [u32; 2]) -> Eye {
     let aspect = size[0] as f32 / size[1] as f32;
     Eye {

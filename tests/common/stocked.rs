@@ -1,4 +1,4 @@
-//! Trees over triangles, boxes and balls, with what their leaves stand for.
+//! Trees over triangles, boxes and balls, with the objects of their leaves.
 
 use super::{Random, Soup, random_triangles};
 use canopy::{
@@ -9,7 +9,7 @@ use canopy::{
 use glam::Vec3;
 use wgpu::BufferUsages as Usage;
 
-/// A tree, and what its leaves stand for by mesh and number.
+/// A tree, and the objects of its leaves by mesh and number.
 pub(crate) struct Stocked {
     pub(crate) tree: Held,
     pub(crate) solids: Vec<Vec<Solid>>,
@@ -41,7 +41,7 @@ impl Stocked {
         }
     }
 
-    /// Of boxes or balls in sets.
+    /// A tree over boxes or balls in sets.
     pub(crate) fn objects(gpu: &Gpu, objects: Objects, solids: Vec<Vec<Solid>>) -> Self {
         let rows: Vec<_> = solids.iter().flatten().flat_map(rows).collect();
         let buffer = gpu.buffer_with("objects", &rows, Usage::STORAGE);
@@ -71,7 +71,7 @@ impl Stocked {
     }
 }
 
-/// An object as the builder reads it.
+/// An object in the format of the builder.
 pub(crate) fn rows(solid: &Solid) -> Vec<[f32; 4]> {
     match solid {
         Solid::Box(lower, upper) => vec![lower.extend(7.0).into(), upper.extend(7.0).into()],
@@ -110,7 +110,7 @@ pub(crate) fn all_kinds(gpu: &Gpu, count: usize, seed: u64) -> [Stocked; 3] {
     ]
 }
 
-/// How far rounding of f32 may move what touches, for coordinates up to 2.
+/// Distance by which f32 rounding may affect contact, for coordinates up to 2.
 pub(crate) const CLOSE: f64 = 2e-6;
 
 /// A closed surface around the origin: a cube whose faces are grids, pushed out to a ball of radius 1.

@@ -1,4 +1,5 @@
-//! Volumes that the libraries of others wrote, and what these libraries read of them; `volumes/make.py` says how.
+//! Volumes written by other libraries, and the values that these libraries read. `volumes/make.py` documents
+//! their creation.
 
 /// A file's name and bytes.
 pub(crate) type Named = (&'static str, &'static [u8]);

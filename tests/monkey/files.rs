@@ -1,4 +1,4 @@
-//! Files that the monkey drops: small scenes and environments, whole and broken.
+//! Files that the monkey drops: small scenes and environments, valid and broken.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::json;
@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 const OBJ: &str = "o floor\nv -2 0 -2\nv 2 0 -2\nv 2 0 2\nv -2 0 2\nf 4 3 2 1\n\
                    o card\nv -0.7 0.8 -0.7\nv 0.7 0.8 -0.7\nv 0.7 0.8 0.7\nv -0.7 0.8 0.7\nf 8 7 6 5\n";
 
-/// Names, all of which say that they are the monkey's. The first one is a scene without a clip, which comes
-/// to rest.
+/// Names, all of which start with "monkey". The first one is a scene without a clip, which comes to rest.
 const NAMES: [&str; 9] = [
     "monkey-scene.obj",
     "monkey-rows.obj",
@@ -72,7 +71,7 @@ impl Files {
         self.path(NAMES[number])
     }
 
-    /// How many there are.
+    /// Number of files and folders.
     pub(crate) const COUNT: usize = NAMES.len();
 }
 

@@ -1,6 +1,6 @@
-//! A monkey at the real window on a virtual display: seeded clicks, drags, wheel, keys, text, sizes, and
-//! drops of files that load and of files that do not. No panic, no line on standard error but those about
-//! broken files, no growing memory; afterwards the window answers and comes to rest.
+//! A monkey test of the real window on a virtual display. It makes seeded clicks, drags, wheel turns, keys,
+//! text and size changes, and drops valid and broken files. There must be no panic, no line on standard error
+//! except those about broken files, and no growing memory. Afterwards the window answers and comes to rest.
 //!
 //! `CANOPY_MONKEY_FRAMES=10000` makes a long run of it, `CANOPY_MONKEY_SEED=7` another one.
 
@@ -19,18 +19,18 @@ use monkey::Monkey;
 use std::time::{Duration, Instant};
 use window::{PATIENCE, Window};
 
-/// Frames of a short run, and how long it goes on at most.
+/// Frames and maximum duration of a short run.
 const SHORT: (u64, Duration) = (400, Duration::from_secs(15));
 
-/// Frames between two looks at the memory.
+/// Frames between two measurements of the memory.
 const ROUND: u64 = 200;
 
-/// Resident memory in bytes with the first scene, the settings of the start and the first size: whatever the
-/// monkey chose in between may have needed more.
+/// Resident memory in bytes with the first scene, the initial settings and the first size. The monkey's
+/// choices in between may have needed more.
 fn memory_at_rest(window: &mut Window, files: &Files) -> u64 {
     window.release_all();
     window.resize(window::SIZE);
-    // Away from whatever takes text, or lies over all else and takes keys.
+    // Outside all elements that take text, and all overlays that take keys.
     window.click(1, [4, 4]);
     window.tap(&[], window::ESCAPE);
     window.tap(&[], window::F9);
@@ -72,12 +72,12 @@ fn nothing_that_a_monkey_does_breaks_the_window() {
         assert_eq!(drawn.min(frames), frames, "only {drawn} frames in {seconds} s");
     }
     assert!(drawn > 50 && events > 50, "{events} events, {drawn} frames");
-    // Files that are broken on purpose are told of; every one of their names says that it is the monkey's.
+    // Files that are broken on purpose are reported. All their names contain "monkey".
     let others: Vec<_> = told.lines().filter(|line| !line.contains("monkey")).collect();
     assert!(others.is_empty(), "{}", window.context(&others.join("\n")));
     assert!(!told.contains("panicked"), "{}", window.context(&told));
 
-    // The first quarter compiles what was never shown before.
+    // The first quarter compiles shaders that were not used before.
     let warm = memory.len() / 4;
     let early = memory[warm..].iter().take(memory.len() / 4).max().copied();
     if let (Some(early), Some(late)) = (early, memory[memory.len() * 3 / 4..].iter().min())

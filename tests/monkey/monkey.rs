@@ -1,4 +1,4 @@
-//! What the monkey does, from one seed.
+//! The monkey's actions, from one seed.
 
 use crate::{
     files::Files,
@@ -9,7 +9,7 @@ use std::{path::PathBuf, time::Duration};
 /// A source of numbers that follow from the seed (SplitMix64).
 pub(crate) struct Monkey(u64);
 
-/// Keys that act, move, or edit text. None quits: those that do are bound to nothing.
+/// Keys that act, move, or edit text. None of them quits, because those actions are bound to no key.
 const KEYS: &[u32] = &[
     window::TAB,
     window::ESCAPE,
@@ -75,7 +75,7 @@ impl Monkey {
         self.one_of(all)
     }
 
-    /// Does something, and lets the window answer for a moment.
+    /// Does one action, and lets the window respond for a moment.
     pub(crate) fn act(&mut self, window: &mut Window, files: &Files) {
         match self.below(100) {
             0..30 => self.click(window),

@@ -26,14 +26,14 @@ use x11rb::{
     wrapper::ConnectionExt as _,
 };
 
-/// How long the window may take for anything: a guard against a hang, on a software adapter and a busy
+/// Time limit for every wait on the window. It guards against a hang, on a software adapter and a busy
 /// machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The first size of the window.
 pub(crate) const SIZE: [u16; 2] = [640, 400];
 
-// Numbers of keys, as X has them. Those of ASCII characters are the characters.
+// Key symbols of X. Those of ASCII characters are the characters.
 pub(crate) const BACKSPACE: u32 = 0xff08;
 pub(crate) const TAB: u32 = 0xff09;
 pub(crate) const RETURN: u32 = 0xff0d;
@@ -66,7 +66,7 @@ impl Drop for Guarded {
 }
 
 x11rb::atom_manager! {
-    /// Names of the protocol of drag and drop.
+    /// Names of the drag-and-drop protocol.
     Atoms: AtomsCookie {
         XdndSelection,
         XdndEnter,
@@ -81,7 +81,7 @@ x11rb::atom_manager! {
     }
 }
 
-/// The window, and the display that it is on.
+/// The window, and its display.
 pub(crate) struct Window {
     canopy: Guarded,
     _server: Guarded,
@@ -92,10 +92,10 @@ pub(crate) struct Window {
     window: u32,
     /// The window that drops come from.
     source: u32,
-    /// The numbers of keys by keycode, without modifiers.
+    /// Key symbols by keycode, without modifiers.
     keys: Vec<(u8, u32)>,
     size: [u16; 2],
-    /// What is dragged, as text/uri-list.
+    /// The dragged files, as text/uri-list.
     carried: Vec<u8>,
     /// Answers to drops.
     answers: Vec<Atom>,
@@ -124,7 +124,7 @@ impl Window {
         let canopy = isolate(&mut command, folder)
             .env("XDG_CONFIG_HOME", folder)
             .args(["monkey-scene.obj", "--size", &size])
-            // The monkey neither quits, nor finds a dialog of the system.
+            // The monkey can neither quit nor open a system dialog.
             .args([
                 "--set",
                 "keys.quit=",
@@ -133,7 +133,7 @@ impl Window {
                 "--set",
                 "keys.reset=F9",
             ])
-            // An export that it starts has to end while the window comes to rest.
+            // An export that it starts must end while the window comes to rest.
             .args(["--set", "output.size=[64,36]", "--set", "output.fps=1"])
             .env("DISPLAY", &name)
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent")
@@ -186,7 +186,7 @@ impl Window {
             .connection
             .damage_create(damage, window.window, level)
             .unwrap();
-        // It is shown with its first picture. No other window than one that is shown takes the keyboard.
+        // The window appears with its first image. Only a visible window takes the keyboard.
         window.wait("a window that is shown", Self::is_shown);
         window
             .connection
@@ -236,7 +236,7 @@ impl Window {
         (String::from_utf8_lossy(&class.value).into_owned(), size)
     }
 
-    /// Remembers what is done, for the report of a failure.
+    /// Records an event for the report of a failure.
     pub(crate) fn say(&mut self, what: String) {
         if self.said.len() == REMEMBERED {
             self.said.pop_front();
@@ -244,7 +244,7 @@ impl Window {
         self.said.push_back(what);
     }
 
-    /// `what`, with what canopy said and what was done last.
+    /// `what`, with canopy's messages and the last events.
     pub(crate) fn context(&self, what: &str) -> String {
         let said: Vec<_> = self.said.iter().map(String::as_str).collect();
         format!(
@@ -254,7 +254,7 @@ impl Window {
         )
     }
 
-    /// What canopy wrote to standard error.
+    /// Text that canopy wrote to standard error.
     pub(crate) fn told(&self) -> String {
         std::fs::read_to_string(self.folder.join("stderr")).unwrap_or_default()
     }
@@ -263,12 +263,12 @@ impl Window {
         self.size
     }
 
-    /// Number of frames that were shown.
+    /// Number of displayed frames.
     pub(crate) fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Handles the events that have come, and checks that canopy is there.
+    /// Handles pending events, and checks that canopy is running.
     fn poll(&mut self) {
         self.connection.flush().unwrap();
         while let Some(event) = self.connection.poll_for_event().unwrap() {
@@ -298,7 +298,7 @@ impl Window {
         self.poll();
     }
 
-    /// Waits for something that has to happen.
+    /// Waits for a required condition.
     pub(crate) fn wait(&mut self, what: &str, mut happened: impl FnMut(&mut Self) -> bool) {
         let start = Instant::now();
         while !happened(self) {
@@ -399,7 +399,7 @@ impl Window {
         self.poll();
     }
 
-    /// Releases what a failed step may have left.
+    /// Releases keys and buttons that a failed step may have left pressed.
     pub(crate) fn release_all(&mut self) {
         (1..=3).for_each(|button| self.input(BUTTON_RELEASE_EVENT, button, [0, 0]));
         [SHIFT, CTRL, ALT].iter().for_each(|key| self.release(*key));
@@ -424,7 +424,7 @@ impl Window {
             .unwrap();
     }
 
-    /// Answers who asks for what is dragged.
+    /// Answers a request for the dragged data.
     fn hand_over(&self, request: &SelectionRequestEvent) {
         self.connection
             .change_property8(
@@ -450,7 +450,7 @@ impl Window {
         self.connection.flush().unwrap();
     }
 
-    /// Carries files over the window.
+    /// Drags files over the window.
     fn carry(&mut self, files: &[&PathBuf], [x, y]: [i16; 2]) {
         let lines = files.iter().map(|file| format!("file://{}\r\n", file.display()));
         self.carried = lines.collect::<String>().into_bytes();
@@ -476,7 +476,7 @@ impl Window {
         self.wait("end of a drop", |window| window.answers.contains(&finished));
     }
 
-    /// Carries files over the window and away.
+    /// Drags files over the window and away.
     pub(crate) fn hover(&mut self, files: &[&PathBuf], at: [i16; 2]) {
         self.carry(files, at);
         self.pause(Duration::from_millis(30));

@@ -1,4 +1,4 @@
-//! Views, cameras that move, clips.
+//! Views, moving cameras, clips.
 
 use crate::{
     display::{Display, OBJ, PATIENCE, Screenshot},
@@ -9,8 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A person walks ahead through the built-in scene while W is held, and the camera stays at the height of
-/// their eyes.
+/// A person walks forward through the built-in scene while W is held. The camera stays at eye height.
 #[test]
 fn a_person_walks_through_the_built_in_scene() {
     let display = Display::start();
@@ -49,10 +48,10 @@ fn a_person_walks_through_the_built_in_scene() {
     for eye in eyes() {
         assert!((eye[1] - first[1]).abs() < 0.4, "{eye:?} after {first:?}");
     }
-    // Orbiting again, the camera is where the person was.
+    // In orbit mode again, the camera is at the walker's position.
     display.press("j");
     display.settled("a still window", Screenshot::is_drawn);
-    // Whatever was asked while walking has ended with it.
+    // Actions requested while walking have ended with it.
     assert!(display.xdotool(&["keydown", "w"]));
     for _ in 0..5 {
         display.press("j");
@@ -81,17 +80,17 @@ fn views_have_keys_and_a_changed_file_is_loaded_again() {
     let top = view("ctrl+5", &front);
     assert!(view("ctrl+1", &top) == front, "both keys show the front");
     let orthographic = view("p", &front);
-    // From the front, all of the scene is seen edge-on.
+    // From the front, the whole scene is seen edge-on.
     let again = view("Home", &orthographic);
 
-    // Editors write beside the file and rename.
+    // Editors write a file beside the original and rename it.
     let other = OBJ.replace("0.8", "1.6");
     std::fs::write(display.path("model/next"), other).unwrap();
     std::fs::rename(display.path("model/next"), &file).unwrap();
     display.settled("the other scene", |now| now.is_drawn() && *now != again);
 }
 
-/// A square that a clip of two seconds moves from x = −2 to 2, and that grows upwards by a morph target.
+/// A square that a clip of two seconds moves from x = −2 to 2. A morph target stretches it upwards.
 fn sliding_square() -> gltf_builder::Builder {
     let mut builder = gltf_builder::Builder::new();
     let corners = [
@@ -119,8 +118,8 @@ fn sliding_square() -> gltf_builder::Builder {
     builder
 }
 
-/// The timeline scrubs, steps and repeats a part; a switch of the panel sets a morph weight; keys of a camera
-/// path and an export of three pictures follow.
+/// The timeline scrubs, steps and repeats a part, and a switch of the panel sets a morph weight. Keys of a
+/// camera path and an export of three images follow.
 #[test]
 fn a_clip_is_scrubbed_stepped_and_exported() {
     let display = Display::start();
@@ -132,7 +131,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
                 --set window.still_samples=1 --set window.axes=false --set output.size=[48,36] --set output.fps=3";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let _canopy = display.canopy(&arguments);
-    // Where the square is: its middle and its height, in pixels of the picture above the notices.
+    // Position of the square: its centre and its height, in pixels of the image above the notices.
     let square = |shot: &Screenshot| {
         let bright = |p: &[u8; 3]| p[0] > 90;
         let rows = shot.pixels.chunks(shot.width).take(440).skip(40);
@@ -147,7 +146,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
         let [x, y] = at.map(|c| c.to_string());
         assert!(display.xdotool(&["mousemove", &x, &y, "click", "1"]));
     };
-    // The panel sees the pointer once a frame.
+    // The panel reads the pointer once per frame.
     let slide = |from: [i32; 2], to: [i32; 2]| {
         let middle = [0, 1].map(|i| (from[i] + to[i]) / 2);
         let mut line = String::new();
@@ -160,7 +159,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     };
     let first = display.settled("the square at the left", |shot| square(shot).0 > 1.0);
     let (left, height) = square(&first);
-    // The timeline is below the picture, which is 480 pixels wide; the picture's middle is at 240.
+    // The timeline is below the image, which is 480 pixels wide, with its middle at 240.
     let scale = (240.0 - left) / 2.0;
     display.focus("scene.glb");
     click([240, 567]);
@@ -169,11 +168,11 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     display.settled("a frame later", at(240.0 + scale));
     assert!(display.xdotool(&["key", "alt+Left", "alt+Left"]));
     display.settled("two frames back", at(240.0 - scale));
-    // The right handle to the middle: the end of what repeats.
+    // The right handle to the middle, which is the end of the loop.
     slide([466, 580], [245, 580]);
     assert!(display.xdotool(&["key", "alt+End"]));
     let middle = display.settled("the end of the loop", at(240.0));
-    // The slider of the clip's weight is the first in the panel; the switch of the morph target is below it.
+    // The slider of the clip's weight is the first in the panel. The switch of the morph target is below it.
     let column = |x: usize| middle.pixels.iter().skip(x).step_by(middle.width);
     let slider = column(640).position(|p| *p == [34, 98, 74]).unwrap() as i32;
     click([605, slider + 142]);
@@ -201,7 +200,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
         assert!(start.elapsed() < PATIENCE, "no pictures: {stderr}");
         std::thread::sleep(Duration::from_millis(200));
     }
-    // From the start to the end of the loop, at three a second, as tall as it is shown.
+    // From the start to the end of the loop, at three images per second, as tall as displayed.
     let middles: Vec<f64> = exported()
         .iter()
         .map(|file| {
@@ -222,8 +221,8 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     );
 }
 
-/// A view that is saved is found again, also by the next run; the axes look along one of them; the turntable
-/// turns until it is stopped; and a lens blurs what is out of focus.
+/// A saved view is restored, also by the next run, and the axes look along one of them. The turntable turns
+/// until it is stopped, and a lens blurs objects out of focus.
 #[test]
 fn a_view_is_saved_turned_and_blurred() {
     let display = Display::start();
@@ -314,8 +313,8 @@ fn a_view_is_saved_turned_and_blurred() {
     );
 }
 
-/// Alt+G draws the picture by paths, as many as were asked for, and again after a change; the fast frame can be
-/// compared with it side by side.
+/// Alt+G draws the image by paths, with the set number of them, and again after a change. It can be compared
+/// with the fast frame side by side.
 #[test]
 fn paths_of_light_are_traced_and_compared_with_the_fast_frame() {
     let display = Display::start();
@@ -330,7 +329,7 @@ fn paths_of_light_are_traced_and_compared_with_the_fast_frame() {
         display.press(key);
         display.settled(key, |now| now != before)
     };
-    // Six paths a pixel, and then nothing is drawn any more.
+    // Six paths per pixel, and then drawing stops.
     let paths = go("alt+g", &fast);
     let mean = |shot: &Screenshot, columns: std::ops::Range<usize>| {
         let rows = shot.pixels.chunks(shot.width).take(240).skip(60);
@@ -343,10 +342,10 @@ fn paths_of_light_are_traced_and_compared_with_the_fast_frame() {
         (of_paths / of_fast - 1.0).abs() < 0.15,
         "{of_paths} beside {of_fast}"
     );
-    // Light that takes several ways is noise where the fast frame is smooth.
+    // Light over several paths is noisy where the fast frame is smooth.
     let (darker, brighter) = paths.darker_and_brighter(&fast);
     assert!(darker + brighter > 0.001, "no path is to be seen");
-    // Side B stays what was there before.
+    // Side B keeps the former image.
     let both = go("k", &paths);
     display.press("alt+g");
     let right = |shot: &Screenshot| -> Vec<[u8; 3]> {
@@ -360,7 +359,7 @@ fn paths_of_light_are_traced_and_compared_with_the_fast_frame() {
     let compared = display.settled("the fast frame beside the paths", |now| left(now) != left(&both));
     assert!(left(&compared) == left(&fast), "side A is not the fast frame");
     assert!(right(&compared) == right(&paths), "side B is not what was traced");
-    // A change begins anew.
+    // A change restarts the paths.
     display.press("k");
     let again = display.settled("the fast frame alone", |now| *now == fast);
     let traced = go("alt+g", &again);

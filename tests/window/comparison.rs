@@ -1,4 +1,4 @@
-//! Two sides that are compared.
+//! Comparison of two sides.
 
 use crate::display::{Display, OBJ, PATIENCE, Screenshot};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ fn pictured(display: &Display, arguments: &str) -> Screenshot {
     }
 }
 
-/// Each side of the line is, bit by bit, what a window of its own shows.
+/// Each side of the line equals the image of a separate window, bit by bit.
 #[test]
 fn the_sides_of_a_comparison_are_what_each_would_be_alone() {
     let display = Display::start();
@@ -43,7 +43,7 @@ fn the_sides_of_a_comparison_are_what_each_would_be_alone() {
             both.columns(right.clone()) == b.columns(right.clone()),
             "{setting}"
         );
-        // The leaf cutoff changes the cost alone.
+        // The leaf cutoff changes only the cost.
         let is_same = a.columns(right.clone()) == b.columns(right.clone());
         assert_eq!(is_same, setting.starts_with("tree"), "{setting}");
         // The line and the labels are there.
@@ -55,13 +55,13 @@ fn the_sides_of_a_comparison_are_what_each_would_be_alone() {
     assert!(b == a, "the same again");
     assert!(both.columns(left.clone()) == a.columns(left.clone()));
     assert!(both.columns(right.clone()) != a.columns(right.clone()));
-    // A picture of the window, beside which nothing differs.
+    // An image of the window, which does not differ from the current one.
     let both = pictured(&display, "--compare saved.png");
     assert!(both.columns(left.clone()) == a.columns(left));
     assert!(both.columns(right.clone()) == a.columns(right));
 }
 
-/// The mean and largest differences that canopy has told of so far.
+/// The mean and largest differences that canopy has reported so far.
 fn told_differences(display: &Display) -> Vec<[f64; 2]> {
     let log = std::fs::read_to_string(display.path("stderr")).unwrap();
     let lines = log.lines().filter_map(|line| {
@@ -73,8 +73,7 @@ fn told_differences(display: &Display) -> Vec<[f64; 2]> {
     lines.collect()
 }
 
-/// While a clip plays, both sides show the same moment: with a setting that changes nothing, they are
-/// equal.
+/// While a clip plays, both sides show the same moment. With a setting that changes nothing, they are equal.
 #[test]
 fn both_sides_of_a_comparison_move_together() {
     let display = Display::start();
@@ -102,7 +101,7 @@ fn both_sides_of_a_comparison_move_together() {
     }
 }
 
-/// The line is dragged, keys change how both sides are shown, and a picture of now equals now.
+/// The line is dragged, keys change the display of both sides, and an image of the current frame equals it.
 #[test]
 fn a_comparison_is_dragged_flipped_and_ended() {
     let display = Display::start();
@@ -121,7 +120,7 @@ fn a_comparison_is_dragged_flipped_and_ended() {
         (-2..=2).all(|by| shot.pixels[240 * shot.width + (x as i32 + by) as usize] == [255; 3])
     };
     display.focus("scene.obj");
-    // The pointer is drawn too: it waits beside the window.
+    // The pointer is drawn too, so it waits beside the window.
     assert!(display.xdotool(&["mousemove", "700", "550"]));
     let middle = display.settled("a line in the middle", |now| handle(now, 320));
     assert!(display.xdotool(&["mousemove", "323", "300", "mousedown", "1"]));
@@ -133,7 +132,8 @@ fn a_comparison_is_dragged_flipped_and_ended() {
     let dragged = display.settled("a line at the left", |now| {
         (195..210).any(|x| handle(now, x)) && !handle(now, 320)
     });
-    // Between both places there was A, and is B now; elsewhere nothing has changed: the camera stands.
+    // Between both positions there was A, and is B now. Elsewhere nothing has changed, and the camera stands
+    // still.
     let column = |shot: &Screenshot, columns: std::ops::Range<usize>| shot.columns(columns);
     // Frames that converge may end some levels apart.
     let same = |a: &Screenshot, b: &Screenshot, columns: std::ops::Range<usize>| {
@@ -150,7 +150,7 @@ fn a_comparison_is_dragged_flipped_and_ended() {
     display.press("alt+k");
     let other = display.settled("the other side", |now| seen(now) != seen(&one));
     assert!(seen(&other) != seen(&dragged));
-    // The difference is black where nothing shades.
+    // The difference is black on unshaded pixels.
     display.press("shift+k");
     let is_dark = |shot: &Screenshot| {
         let dark = |p: &&[u8; 3]| p[0] < 12 && p[1] < 12 && p[2] < 24;
@@ -160,7 +160,7 @@ fn a_comparison_is_dragged_flipped_and_ended() {
     assert!(seen(&difference).iter().any(|p| p[0] > 120), "nothing differs");
     let [mean, max] = *told_differences(&display).last().unwrap();
     assert!(mean > 1e-3 && max > 0.05, "{mean} {max}");
-    // Now and a picture of now.
+    // The current frame, and an image of it.
     display.press("ctrl+k");
     let start = Instant::now();
     while told_differences(&display).last() != Some(&[0.0, 0.0]) {
@@ -173,7 +173,8 @@ fn a_comparison_is_dragged_flipped_and_ended() {
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
 }
 
-/// What cannot be compared with is one line: at once where the file is missing, else in the window.
+/// A file that cannot be compared gives one line: immediately if the file is missing, otherwise in the
+/// window.
 #[test]
 fn what_cannot_be_compared_is_told_in_a_line() {
     let display = Display::start();
@@ -196,7 +197,7 @@ fn what_cannot_be_compared_is_told_in_a_line() {
             .collect();
         assert!(errors.len() == 1 && errors[0].contains(part), "{stderr}");
     }
-    // With a person, the window stays and tells.
+    // In an interactive run, the window stays open with a message.
     let line = "scene.obj --size 320x240 --set window.still_samples=1 --compare broken.png";
     let mut canopy = display.canopy(&line.split(' ').collect::<Vec<_>>());
     display.settled("a message", Screenshot::is_drawn);

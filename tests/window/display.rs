@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the window may take for anything: a guard against a hang, on a software adapter and a busy
+/// Time limit for every wait on the window. It guards against a hang, on a software adapter and a busy
 /// machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -111,8 +111,8 @@ impl Display {
     pub(crate) fn start_with(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut server = Command::new("Xvfb")
-            // Without `-noreset` the server starts anew when its last client leaves, such as an `xdotool`
-            // that is faster than canopy, and refuses connections meanwhile.
+            // Without `-noreset` the server restarts when its last client leaves, and refuses connections
+            // meanwhile. This client may be an `xdotool` that is faster than canopy.
             .args([
                 "-noreset",
                 "-displayfd",
@@ -131,7 +131,7 @@ impl Display {
         let mut number = String::new();
         let stdout = server.stdout.take().unwrap();
         BufReader::new(stdout).read_line(&mut number).unwrap();
-        // The card for the first time lies over the picture.
+        // The welcome card would cover the image.
         std::fs::create_dir(folder.path().join("canopy")).unwrap();
         std::fs::write(folder.path().join("canopy/panel.json"), r#"{"welcomed": true}"#).unwrap();
         Self {
@@ -142,7 +142,7 @@ impl Display {
         }
     }
 
-    /// The panel starts 300 points wide with this tab, with groups that are open and others that are folded.
+    /// Sets a panel 300 points wide that starts with this tab, with open and folded groups.
     pub(crate) fn lay_out_panel(&self, tab: &str, open: &[&str], folded: &[&str]) {
         let open = open.iter().map(|name| format!("\"{name}\": true"));
         let folded = folded.iter().map(|name| format!("\"{name}\": false"));
@@ -158,7 +158,7 @@ impl Display {
         self.folder.path().join(name)
     }
 
-    /// Starts canopy on this display, away from the settings of whoever runs the tests.
+    /// Starts canopy on this display, isolated from the user's settings.
     pub(crate) fn canopy(&self, arguments: &[&str]) -> Guarded {
         self.canopy_with(arguments, &[])
     }
@@ -176,13 +176,13 @@ impl Display {
             command.args(arguments);
         }
         let child = command
-            // Pictures are compared, and none of them is to tell what was pressed.
+            // The tests compare images, so none of them may show a notice of a pressed key.
             .args(["--set", "window.notice_secs=0"])
             .env("CANOPY_STATUS", address.to_string())
             .env("DISPLAY", &self.name)
             .env("XDG_CONFIG_HOME", self.folder.path())
             .env("XDG_STATE_HOME", self.folder.path())
-            // No desktop portal and no zenity: file dialogs cannot open.
+            // No desktop portal and no zenity, so file dialogs cannot open.
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
             .env("PATH", "/nowhere")
             .envs(environment.iter().copied())
@@ -191,7 +191,7 @@ impl Display {
         Guarded(child.unwrap())
     }
 
-    /// Runs xdotool, and waits until canopy has handled some event of what it does, 300 ms at most.
+    /// Runs xdotool, and waits until canopy has handled one of its events, 300 ms at most.
     pub(crate) fn xdotool(&self, arguments: &[&str]) -> bool {
         let status = self.status.borrow().clone();
         let before = status.last().events;
@@ -204,14 +204,14 @@ impl Display {
         let is_done = run
             .unwrap_or_else(|e| panic!("this test needs xdotool, which scripts/test installs: {e}"))
             .success();
-        // Some input is no event: a pointer that is there already.
+        // Some input causes no event, such as a pointer that is already at its target.
         if is_done {
             status.wait(Duration::from_millis(300), |now| now.events > before);
         }
         is_done
     }
 
-    /// The display as it is. The file is in the format of xwd, version 7: a header of big-endian words,
+    /// The current display. The file is in the format of xwd, version 7: a header of big-endian words,
     /// colours, pixels.
     pub(crate) fn screenshot(&self) -> Screenshot {
         let bytes = std::fs::read(self.path("Xvfb_screen0")).unwrap();
@@ -229,7 +229,7 @@ impl Display {
         }
     }
 
-    /// The display once canopy has been idle for 0.1 s and the picture is accepted.
+    /// The display once canopy has been idle for 0.1 s and the image is accepted.
     pub(crate) fn settled(&self, what: &str, accept: impl Fn(&Screenshot) -> bool) -> Screenshot {
         let start = Instant::now();
         let status = self.status.borrow().clone();
@@ -237,7 +237,7 @@ impl Display {
             let before = status.last();
             if before.is_idle {
                 let now = self.screenshot();
-                // The display may still copy the last picture, and input may be on its way.
+                // The display may still copy the last image, and input may be on its way.
                 std::thread::sleep(Duration::from_millis(100));
                 let is_still = status.last() == before && self.screenshot() == now;
                 if is_still && accept(&now) {
@@ -269,7 +269,7 @@ impl Display {
         assert!(self.xdotool(&["key", key]), "{key} cannot be pressed");
     }
 
-    /// The mouse drags from its place to another in `steps`, faster than frames are drawn.
+    /// Drags the mouse from one place to another in `steps`, faster than frames are drawn.
     pub(crate) fn drag(&self, from: [i32; 2], to: [i32; 2], steps: i32) {
         let place = |at: [i32; 2]| ["mousemove".to_owned(), at[0].to_string(), at[1].to_string()];
         let mut arguments = place(from).to_vec();
@@ -278,7 +278,7 @@ impl Display {
             arguments.extend(place([0, 1].map(|i| from[i] + (to[i] - from[i]) * step / steps)));
         }
         arguments.extend(["mouseup".to_owned(), "1".to_owned()]);
-        // What moves with no button held moves nothing.
+        // Motion without a pressed button moves nothing.
         arguments.extend(place([60, 330]));
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
         assert!(self.xdotool(&arguments));

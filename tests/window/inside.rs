@@ -1,4 +1,4 @@
-//! What is looked into: meshes, materials, trees, textures, times.
+//! Inspection: meshes, materials, trees, textures, times.
 
 use crate::{
     display::{Display, OBJ, PATIENCE, Screenshot},
@@ -6,8 +6,7 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// A click outlines the mesh and brings up its card, and Escape takes both away. A hidden mesh takes its
-/// shadow along.
+/// A click outlines the mesh and opens its card, and Escape removes both. A hidden mesh casts no shadow.
 #[test]
 fn a_click_selects_a_mesh_that_can_be_hidden() {
     let display = Display::start();
@@ -26,7 +25,7 @@ fn a_click_selects_a_mesh_that_can_be_hidden() {
         let (darker, brighter) = now.darker_and_brighter(&scene);
         darker + brighter < 1e-4
     };
-    // The card is in the middle of the picture.
+    // The card is in the middle of the image.
     click("320", "190");
     let selected = display.settled("an outline", |now| !same(now));
     let green = |now: &Screenshot| {
@@ -47,14 +46,14 @@ fn a_click_selects_a_mesh_that_can_be_hidden() {
     );
     display.press("alt+h");
     display.settled("all meshes", same);
-    // Where nothing is: no selection, and no end of the program.
+    // A click on the background selects nothing, and the program continues.
     click("20", "20");
     display.settled("the same picture", same);
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
 }
 
-/// Alt+O opens the scene tree. A name is searched for and its row clicked, its mesh hidden; a material is
-/// edited, a light added; and a click makes all of it what the file says.
+/// Alt+O opens the scene tree. A name is searched, its row clicked and its mesh hidden. A material is edited
+/// and a light added, and one click resets everything to the file.
 #[test]
 fn a_scene_is_looked_into_and_edited() {
     let display = Display::start();
@@ -68,10 +67,10 @@ fn a_scene_is_looked_into_and_edited() {
     display.focus("scene.obj");
     let click = |x: &str, y: &str| {
         assert!(display.xdotool(&["mousemove", x, y, "sleep", "0.3", "click", "1"]));
-        // Nothing lights up under the pointer.
+        // Nothing is highlighted under the pointer.
         assert!(display.xdotool(&["sleep", "0.3", "mousemove", "630", "470"]));
     };
-    // The picture right of the tree.
+    // The image right of the tree.
     let differ = |a: &Screenshot, b: &Screenshot| {
         let at = |shot: &Screenshot| -> Vec<[u8; 3]> {
             let row = |y: usize| shot.pixels[y * shot.width + 320..y * shot.width + 630].to_vec();
@@ -87,7 +86,7 @@ fn a_scene_is_looked_into_and_edited() {
     let same = |now: &Screenshot| differ(now, &open) < 1e-4;
     click("80", "40");
     display.write("CAR");
-    // Below the list of nodes, the one that is found.
+    // The node found by the search, below the list of nodes.
     click("60", "116");
     let green = |now: &Screenshot| {
         let is_green = |p: &&[u8; 3]| p[1] > 200 && p[0] < 130 && p[2] < 180;
@@ -101,7 +100,7 @@ fn a_scene_is_looked_into_and_edited() {
     });
     display.press("alt+h");
     display.settled("all meshes", same);
-    // Side B keeps what is shown now, behind a line in the middle of the picture.
+    // Side B keeps the current image, behind a line in the middle of the image.
     display.press("k");
     let compared = display.settled("a line", |now| differ(now, &open) > 1e-4);
     let side_b = |shot: &Screenshot| -> Vec<[u8; 3]> {
@@ -109,7 +108,7 @@ fn a_scene_is_looked_into_and_edited() {
         (120..400).flat_map(row).collect()
     };
     assert!(side_b(&compared) == side_b(&open), "B is another picture");
-    // The list of materials, the first of them, and the slider that makes it a metal.
+    // The list of materials, its first entry, and the slider that makes it a metal.
     click("80", "40");
     assert!(display.xdotool(&["key", "ctrl+a", "key", "BackSpace"]));
     click("60", "154");
@@ -121,7 +120,7 @@ fn a_scene_is_looked_into_and_edited() {
     display.press("k");
     let metal = display.settled("a metal", |now| differ(now, &half) > 0.05);
     assert!(side_b(&metal) != side_b(&open));
-    // A light that is added before what the middle of the picture shows.
+    // A light that is added in front of the surface in the middle of the image.
     click("160", "16");
     click("160", "44");
     let lit = display.settled("a light", |now| differ(now, &metal) > 0.02);
@@ -129,7 +128,7 @@ fn a_scene_is_looked_into_and_edited() {
     click("240", "16");
     click("240", "44");
     display.settled("what the file says", |now| differ(now, &open) < 1e-3);
-    // All of it is one history. The mark of a light that was added is another one while it is selected.
+    // All edits are in one history. An added light has another marker while it is selected.
     for (key, what, expected, most) in [
         ("ctrl+z", "the light again", &lit, 0.01),
         ("ctrl+z", "no light", &metal, 1e-4),
@@ -139,7 +138,7 @@ fn a_scene_is_looked_into_and_edited() {
         display.press(key);
         display.settled(what, |now| differ(now, expected) < most);
     }
-    // A picture keeps the edits, and so does an export, which another process draws.
+    // An image keeps the edits, and so does an export, which another process draws.
     display.press("ctrl+y");
     display.settled("both again", |now| differ(now, &lit) < 0.01);
     let saved = |end: &str| {
@@ -160,7 +159,7 @@ fn a_scene_is_looked_into_and_edited() {
     let still = display.settled("the picture", Screenshot::is_drawn);
     display.press("alt+e");
     let card = display.settled("the card", |now| *now != still);
-    // Its button has the keyboard, and the card closes all the same.
+    // Its button has the keyboard focus, and the card still closes.
     display.press("alt+e");
     display.settled("the picture again", |now| *now != card);
     display.press("alt+e");
@@ -177,7 +176,7 @@ fn a_scene_is_looked_into_and_edited() {
         pixels("again.png")
     };
     assert_eq!(pixels(&shown).dimensions(), (420, 480));
-    // Edges are where the samples of a frame fall; a light that is missing changes far more.
+    // Edges depend on the samples of a frame. A missing light changes far more.
     let far = |a: &image::RgbaImage, b: &image::RgbaImage| {
         let pairs = a.pixels().zip(b.pixels());
         let is_far =
@@ -190,8 +189,8 @@ fn a_scene_is_looked_into_and_edited() {
     assert!(other < 0.01, "the export: {other}");
 }
 
-/// Shift+I shows what passes through other meshes, in orange; the panel counts it and lists the meshes, and a
-/// click on them selects both.
+/// Shift+I shows parts that intersect other meshes in orange. The panel counts them and lists the meshes, and
+/// a click on an entry selects both.
 #[test]
 fn what_passes_through_is_shown_counted_and_selected() {
     let display = Display::start();
@@ -226,7 +225,7 @@ fn what_passes_through_is_shown_counted_and_selected() {
     let selected = display.settled("outlines", |now| green(now) > green(&shown) + 300);
     assert!(selected != shown);
     display.press("Escape");
-    // Counted while the lit picture is shown: the list stays.
+    // Counted while the lit image is shown, so the list stays.
     assert!(display.xdotool(&["mousemove", "20", "580"]));
     display.press("shift+i");
     let lit = display.settled("the lit scene", |now| orange(now) == plain);
@@ -241,7 +240,7 @@ fn what_passes_through_is_shown_counted_and_selected() {
     assert_eq!(orange(&counted), plain);
 }
 
-/// What canopy has told of deviations so far: the lines of figures, the last one last.
+/// Lines of deviation statistics that canopy has reported so far, in order.
 fn told_figures(display: &Display) -> Vec<String> {
     let log = std::fs::read_to_string(display.path("stderr")).unwrap();
     let lines = log.lines().filter_map(|line| {
@@ -251,12 +250,12 @@ fn told_figures(display: &Display) -> Vec<String> {
     lines.collect()
 }
 
-/// The figures are those of the command at the same time of a clip, and new ones once the file that the scene
-/// is compared with has changed.
+/// The statistics equal those of the command at the same time of a clip. New ones appear once the file that
+/// the scene is compared with has changed.
 #[test]
 fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
     let display = Display::start();
-    // What moves is of the built-in scene; it is compared with a plane.
+    // The moving parts are in the built-in scene, which is compared with a plane.
     let builtin = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/builtin.glb");
     let plane = "v -9 0 -9\nv 9 0 -9\nv 9 0 9\nv -9 0 9\nf 4 3 2 1\n";
     std::fs::write(display.path("plane.obj"), plane).unwrap();
@@ -276,7 +275,7 @@ fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
             std::thread::sleep(Duration::from_millis(100));
         }
     };
-    // The command prints as text what the window tells.
+    // The command prints the statistics of the window as text.
     let of_command = || {
         let line = format!("deviation {builtin} plane.obj -q --time 0.5 --tolerance 0.25");
         let output = canopy_in(display.folder.path(), &line).output().unwrap();
@@ -300,7 +299,7 @@ fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
 }
 
-/// Where a click would measure is shown under the pointer, and no longer once that has left the picture.
+/// A preview marks the point that a click would measure, and disappears once the pointer has left the image.
 #[test]
 fn the_point_that_a_click_would_measure_is_shown_before() {
     let display = Display::start();
@@ -315,7 +314,7 @@ fn the_point_that_a_click_would_measure_is_shown_before() {
     point_at("700", "550");
     display.press("shift+m");
     let away = display.settled("the card", Screenshot::is_drawn);
-    // The colour of what is measured, around the pointer; the card lies elsewhere.
+    // The colour of the measurement, around the pointer. The card lies elsewhere.
     let marks = |now: &Screenshot| {
         let is_mark = |p: &&[u8; 3]| p[0] > 240 && (225..250).contains(&p[1]) && (170..215).contains(&p[2]);
         let rows = now.pixels.chunks(now.width).skip(140).take(100);
@@ -324,18 +323,18 @@ fn the_point_that_a_click_would_measure_is_shown_before() {
     let none = marks(&away);
     point_at("320", "190");
     display.settled("a preview", |now| marks(now) > none + 20);
-    // Out of the window, whose picture stays as it was.
+    // Outside the window, whose image stays unchanged.
     point_at("700", "550");
     display.settled("no preview", |now| marks(now) == none);
     point_at("320", "190");
     display.settled("a preview again", |now| marks(now) > none + 20);
-    // Over the card that tells the points, which is not the picture.
+    // Over the card with the points, which is not the image.
     point_at("60", "90");
     display.settled("no preview beside", |now| marks(now) == none);
 }
 
-/// Y draws boxes of the trees, the panel counts them, and Shift+R and a click trace a ray whose steps are
-/// gone through.
+/// Y draws boxes of the trees, and the panel counts them. Shift+R and a click trace a ray, and its steps can
+/// be viewed.
 #[test]
 fn trees_are_looked_at() {
     let display = Display::start();
@@ -347,7 +346,7 @@ fn trees_are_looked_at() {
     let arguments: Vec<_> = line.split_whitespace().collect();
     let _canopy = display.canopy_with(&arguments, &[("RUST_LOG", "canopy=debug")]);
     let log = || std::fs::read_to_string(display.path("stderr")).unwrap();
-    // The picture alone: the panel tells figures, and notices come and go at its lower edge.
+    // The image alone, because the panel shows statistics, and notices come and go at its lower edge.
     let changed = |now: &Screenshot, before: &Screenshot| {
         let rows = now.pixels.chunks(now.width).zip(before.pixels.chunks(now.width));
         let pixels = rows.take(480).flat_map(|(a, b)| a.iter().zip(b).take(470));
@@ -367,7 +366,7 @@ fn trees_are_looked_at() {
     display.settled("no boxes", |now| changed(now, &scene) < 40);
 
     display.press("shift+r");
-    // The card is above the middle of the picture.
+    // The card is above the middle of the image.
     assert!(display.xdotool(&["mousemove", "240", "230", "click", "1"]));
     // Green rays and triangles, and the cyan box of the current step.
     let path = |now: &Screenshot| {
@@ -392,8 +391,8 @@ fn trees_are_looked_at() {
     display.settled("no path", |now| changed(now, &scene) < 40);
 }
 
-/// The profiler is opened by a key, shows bars in the colours of passes, and freezes; what is saved from it
-/// and what `--profile` writes at the end are traces of the frames that were shown, paced by the display.
+/// A key opens the profiler, which shows bars in the colours of passes, and freezes. The trace saved from it
+/// and the one from `--profile` at the end hold the displayed frames, paced by the display.
 #[test]
 fn the_profiler_is_shown_and_a_trace_is_written() {
     let display = Display::start();
@@ -404,10 +403,10 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     let mut canopy = display.canopy(&arguments);
     let scene = display.settled("the scene", Screenshot::is_drawn);
     display.focus("scene.obj");
-    // The key's colour of lighting, which nothing else has.
+    // The legend's colour of lighting, which nothing else has.
     let lit = |now: &Screenshot| now.pixels.iter().filter(|p| **p == [213, 94, 0]).count();
     assert_eq!(lit(&scene), 0);
-    // Frames to see: the camera turns.
+    // The camera turns, so that frames are drawn.
     display.drag([100, 100], [400, 120], 40);
     display.press("shift+p");
     let open = display.settled("the profiler", |now| lit(now) > 60);
@@ -415,7 +414,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     display.drag([100, 100], [300, 120], 20);
     let frozen = display.settled("frozen frames", |now| lit(now) > 60);
     let charts = |now: &Screenshot| -> Vec<[u8; 3]> {
-        // Right of the scale's numbers and below the buttons, left of the key.
+        // Right of the scale's numbers and below the buttons, left of the legend.
         (400..580)
             .flat_map(|y| now.pixels[y * now.width + 70..y * now.width + 560].to_vec())
             .collect()
@@ -440,7 +439,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     assert_eq!(report.matches("<title>frame ").count(), 2 * 120);
     assert!(report.contains("scene.obj") && report.contains("window.render_scale"));
     let after = display.settled("the view as it was", |now| lit(now) > 60);
-    // Above the profiler; what is averaged over frames has come here another way.
+    // Above the profiler. Averages over frames have a different history here.
     let scene_of = |now: &Screenshot| Screenshot {
         width: now.width,
         pixels: now.pixels[..340 * now.width].to_vec(),
@@ -481,7 +480,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     assert!(count("memory", "process, bytes") > 0);
 }
 
-/// Alt+T opens the texture viewer; one channel is grey, the last level is one colour, and edges of triangles
+/// Alt+T opens the texture viewer. One channel is grey, the last level is one colour, and edges of triangles
 /// lie over the texture.
 #[test]
 fn textures_are_looked_at() {
@@ -493,7 +492,7 @@ fn textures_are_looked_at() {
     display.focus("canopy");
     let click = |x: &str, y: &str, button: &str| {
         assert!(display.xdotool(&["mousemove", x, y, "sleep", "0.4", "click", button]));
-        // No tooltip lies over the texture, and no texel is pointed at.
+        // No tooltip lies over the texture, and the pointer is on no texel.
         assert!(display.xdotool(&["sleep", "0.2", "mousemove", "790", "595"]));
     };
     // The normal map of stone in the middle of the viewer.

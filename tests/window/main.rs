@@ -46,7 +46,7 @@ fn a_scene_is_shown_and_keys_switch_its_shadows() {
         "keys.help=Alt+Shift+1",
     ]);
     let rays = display.settled("the scene", Screenshot::is_drawn);
-    // The title names the file; without a window manager nobody else gives the window the keyboard.
+    // The title names the file. Without a window manager, nothing else gives the window the keyboard.
     let found = ["search", "--onlyvisible", "--name", "scene.obj", "windowfocus"];
     assert!(display.xdotool(&found), "no window is named after the file");
 
@@ -138,8 +138,8 @@ fn a_file_that_does_not_load_leaves_a_message_in_the_window() {
     );
 }
 
-/// A click on a section's title folds it for the next run too, and Escape dismisses the card for the first one. A run
-/// that counts frames keeps nothing.
+/// A click on a section's title folds it for the next run too, and Escape dismisses the welcome card. A run
+/// with a fixed number of frames saves nothing.
 #[test]
 fn the_panel_keeps_its_foldings_between_runs() {
     let display = Display::start();
@@ -153,7 +153,7 @@ fn the_panel_keeps_its_foldings_between_runs() {
     let mut once = display.canopy_with(&[&arguments[..], &counted].concat(), &environment);
     assert!(once.0.wait().unwrap().success());
     assert!(!kept.exists(), "a run that counts frames has written it");
-    // A panel as wide as the smallest, and a broken file before that.
+    // A panel of the smallest width, and a broken file before that.
     let run = |before: &str| {
         std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
         std::fs::write(&kept, before).unwrap();
@@ -164,7 +164,8 @@ fn the_panel_keeps_its_foldings_between_runs() {
     display.xdotool(&["mousemove", "420", "232", "click", "1"]);
     let welcoming = display.settled("a folded group", |now| *now != open);
     display.focus("scene.obj");
-    // The card with the first keys goes, and does not come back. Before that, Escape leaves the title that was clicked.
+    // The card with the first keys goes, and does not come back. Before that, Escape takes the focus from the
+    // clicked title.
     display.press("Escape");
     display.press("Escape");
     let welcomed = display.settled("no card", |now| *now != welcoming);
@@ -173,7 +174,7 @@ fn the_panel_keeps_its_foldings_between_runs() {
     drop(canopy);
     let text = std::fs::read_to_string(&kept).unwrap();
     assert!(text.contains("\"Shadows\": false"), "{text}");
-    // The first row below the title is gone at once in the next run.
+    // The first row below the title is hidden at once in the next run.
     let (folded, _canopy) = run(&text);
     let row = |picture: &Screenshot| picture.pixels[252 * 800 + 400..][..310].to_vec();
     assert!(row(&folded) != row(&open), "the group is open again");
@@ -194,10 +195,10 @@ fn a_lost_device_is_replaced_and_the_window_goes_on() {
         let _canopy = display.canopy_with(&arguments, environment);
         let scene = display.settled("the scene", Screenshot::is_drawn);
         assert!(display.xdotool(&found), "no window is named after the file");
-        // The help is text: it shows that the fonts are there again.
+        // The help is text, so it shows that the fonts are there again.
         display.press("h");
         display.settled("the help over the scene", |now| {
-            // The labels tell times.
+            // The labels show times.
             let below = |shot: &Screenshot| shot.columns(0..640);
             below(now) != below(&scene) && expected.is_none_or(|expected| below(now) == below(expected))
         })
@@ -216,8 +217,8 @@ fn largest(samples: &[serde_json::Value], key: &str) -> f64 {
     values.fold(0.0, f64::max)
 }
 
-/// An environment lights the first frame that counts; one that breaks later is told of, once, and what was
-/// shown stays.
+/// An environment lights the first counted frame. If its file breaks later, this is reported once, and the
+/// displayed environment stays.
 #[test]
 fn an_environment_lights_the_first_frame_and_outlives_its_file() {
     let display = Display::start();
@@ -259,7 +260,7 @@ fn an_environment_lights_the_first_frame_and_outlives_its_file() {
         assert!(start.elapsed() < PATIENCE, "nothing is told: {}", told());
         std::thread::sleep(Duration::from_millis(50));
     }
-    // Redraws do not read it again and again.
+    // Redraws do not read it repeatedly.
     for _ in 0..5 {
         display.xdotool(&["mousemove_relative", "--", "3", "2"]);
         std::thread::sleep(Duration::from_millis(100));
@@ -269,7 +270,7 @@ fn an_environment_lights_the_first_frame_and_outlives_its_file() {
     drop(canopy);
 }
 
-/// Scenes change and the window is resized all the time; `CANOPY_SOAK_FRAMES=20000` makes a long run of it.
+/// Scenes change and the window is resized all the time. `CANOPY_SOAK_FRAMES=20000` makes a long run of it.
 #[test]
 fn memory_stays_level_while_scenes_and_sizes_change() {
     let frames = std::env::var("CANOPY_SOAK_FRAMES").map_or(500_u32, |n| n.parse().unwrap());
@@ -293,14 +294,14 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
     let start = Instant::now();
     let status = (1..)
         .find_map(|turn: usize| {
-            // A file is swapped in whole: it may be being read.
+            // The file is replaced atomically, because it may be open for reading.
             std::fs::write(display.path("next.obj"), &scenes[turn % 2]).unwrap();
             std::fs::rename(display.path("next.obj"), display.path("scene.obj")).unwrap();
             let size = ["500", "400", "620"][turn % 3];
             let window = ["search", "--onlyvisible", "--name", "scene.obj"];
             let changes = ["windowfocus", "key", "F5", "windowsize", size, "300"];
             display.xdotool(&[&window[..], &changes].concat());
-            // A load ends the one before: some pauses are long enough for a busy machine to finish one.
+            // A load ends the one before. Some pauses are long enough for a busy machine to finish one.
             std::thread::sleep(Duration::from_millis(200 * (turn as u64 % 6 + 1)));
             let patience = PATIENCE * 3 * (frames / 500).max(1);
             assert!(start.elapsed() < patience, "{frames} frames never end");
@@ -317,14 +318,14 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
     let samples = stats["memory"].as_array().unwrap();
     let seconds = |sample: &serde_json::Value| sample["seconds"].as_f64().unwrap();
     let end = seconds(samples.last().unwrap());
-    // Half of the frames, not of the time: shaders may be compiled for seconds before the first one.
+    // Half of the frames, not of the time, because shaders may be compiled for seconds before the first one.
     let drawn = |sample: &serde_json::Value| sample["frames"].as_u64().unwrap();
     let half = samples.partition_point(|sample| drawn(sample) * 2 < u64::from(frames));
     let half = seconds(&samples[half.min(samples.len() - 1)]);
     let (warm, last) = (half.min(60.0), half.max(end - 60.0));
     let early = samples.partition_point(|sample| seconds(sample) <= warm);
     let late = samples.partition_point(|sample| seconds(sample) < last);
-    // Without this a slow start would leave the first part with nothing to compare.
+    // Otherwise a slow start would leave nothing to compare in the first part.
     let changed = samples[early - 1]["scenes"].as_u64().unwrap();
     assert!(
         changed > 2,
@@ -340,7 +341,7 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
     }
 }
 
-/// A folder of several scenes opens the browser, and so does Ctrl+O where the system has no file dialog.
+/// A folder of several scenes opens the browser, and so does Ctrl+O if the system has no file dialog.
 #[test]
 fn files_are_found_without_a_file_dialog() {
     let display = Display::start();
@@ -351,7 +352,7 @@ fn files_are_found_without_a_file_dialog() {
     let _canopy = display.canopy(&["models", "--size", "780x400"]);
     let browser = display.settled("the browser", Screenshot::is_drawn);
     display.focus("canopy");
-    // Its cursor blinks: it never settles.
+    // Its cursor blinks, so it never settles.
     display.write("TWO");
     display.press("Return");
     display.focus("two.obj");
@@ -377,7 +378,7 @@ fn files_are_found_without_a_file_dialog() {
     display.focus("one.obj");
     let scene = display.settled("the next scene", Screenshot::is_drawn);
     display.press("ctrl+o");
-    // The system is asked first.
+    // The system dialog is tried first.
     let start = Instant::now();
     while display.screenshot().darker_and_brighter(&scene).0 < 0.15 {
         assert!(start.elapsed() < PATIENCE, "Ctrl+O opens nothing");
@@ -403,8 +404,9 @@ fn files_are_found_without_a_file_dialog() {
     }
 }
 
-/// What the window shows at rest is what it saves, what `canopy render` draws, and what that makes of the saved picture: in
-/// the studio, whose shadows take many samples, with as many as its noise asks for.
+/// The window at rest shows the same image as its saved file, `canopy render`, and a render from the saved
+/// file. The scene is in the studio, whose shadows take many samples, with the number that its noise
+/// requires.
 #[test]
 fn the_window_at_rest_and_render_show_the_same_picture() {
     let display = Display::start();
@@ -457,8 +459,8 @@ fn the_window_at_rest_and_render_show_the_same_picture() {
     assert!((12..=64).contains(&samples), "{samples}");
 }
 
-/// Keys that come faster than frames go to what has the keyboard once those before them have taken effect: Escape closes the
-/// palette, F2 opens it again, and what is typed then is no key of the scene. F2 closes it too.
+/// Keys faster than frames go to the focused element after the effect of earlier keys. Escape closes the
+/// palette, and F2 opens it again. The text typed then triggers no key of the scene. F2 closes it too.
 #[test]
 fn keys_keep_their_order_on_slow_frames() {
     let display = Display::start();
@@ -470,7 +472,7 @@ fn keys_keep_their_order_on_slow_frames() {
     display.focus("scene.obj");
     display.press("F2");
     let open = display.settled("the palette", |now| *now != first);
-    // Without a pause: all of them come before the next frame.
+    // Without a pause, so that all of them come before the next frame.
     let keys = ["key", "--delay", "0", "Escape", "F2", "1", "1", "1"];
     assert!(display.xdotool(&keys));
     let typed = display.settled("an entry", |now| *now != open && *now != first);
@@ -479,8 +481,8 @@ fn keys_keep_their_order_on_slow_frames() {
     assert!(closed == first, "what was typed has changed the scene");
 }
 
-/// A setting is typed in the palette and taken back; a picture is opened again as it was made; the picture
-/// fills the window alone.
+/// A setting is typed in the palette and undone. An image is opened again with its settings. The image alone
+/// fills the window.
 #[test]
 fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     let display = Display::start();
@@ -504,7 +506,7 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     display.settled("no shadows", |now| now.darker_and_brighter(&first).1 > 0.002);
     display.press("ctrl+z");
     display.settled("the shadows again", |now| *now == first);
-    // From a view that is not the first one.
+    // From another view than the first.
     display.press("KP_4");
     let other = display.settled("another view", |now| now.darker_and_brighter(&first).0 > 0.01);
     display.press("ctrl+shift+z");
@@ -529,7 +531,7 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
         let (darker, brighter) = now.darker_and_brighter(&made);
         now.is_drawn() && darker + brighter < 0.005
     });
-    // The picture alone has no axes.
+    // The image alone has no axes.
     display.focus("scene.obj");
     display.press("F10");
     let alone = display.settled("the picture alone", |now| *now != again);
@@ -538,7 +540,7 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     display.settled("the window again", |now| *now == again);
 }
 
-/// A load that Esc ends leaves the window open, and what it showed.
+/// After Esc cancels a load, the window stays open with its former scene.
 #[test]
 fn escape_cancels_a_load() {
     let display = Display::start();
@@ -597,7 +599,7 @@ fn escape_asks_before_it_quits() {
     display.press("Escape");
     display.settled("the scene alone", |now| *now == scene);
     assert!(canopy.0.try_wait().unwrap().is_none(), "it quit");
-    // For a second after a load, Escape was meant for the load.
+    // For a second after a load, Escape refers to the load.
     std::thread::sleep(Duration::from_millis(1200));
     display.press("Escape");
     display.settled("a question", Screenshot::is_drawn);
@@ -611,7 +613,7 @@ fn escape_asks_before_it_quits() {
     assert!(canopy.0.wait().unwrap().success());
 }
 
-/// On a white display, a window that is shown before anything is drawn to it would be black.
+/// On a white display, a window shown before its first frame would be black.
 #[test]
 fn the_window_is_never_black() {
     let display = Display::start_with(&["-wr"]);
@@ -640,8 +642,8 @@ fn the_window_is_never_black() {
     assert!(black < Duration::from_millis(150), "black for {black:?}");
 }
 
-/// By keyboard alone: the palette goes to a setting in the panel, and arrows change it; so does the field that finds
-/// settings.
+/// The palette goes to a setting in the panel by keyboard alone, and arrows change it. The search field for
+/// settings does the same.
 #[test]
 fn a_setting_is_reached_and_changed_by_keyboard_alone() {
     let display = Display::start();

@@ -1,18 +1,19 @@
-//! Shaders that change while the window shows what they draw.
+//! Shaders that change while the window shows their output.
 
 use crate::display::{Display, OBJ, PATIENCE, Screenshot};
 use std::time::{Duration, Instant};
 
 const TONEMAP: &str = include_str!("../../shaders/picture/tonemap.wgsl");
 
-/// A saved file shows soon, a broken one leaves the picture and says its line, and the next good one heals it.
+/// A saved file takes effect soon. A broken file leaves the image unchanged and reports its line, and the
+/// next valid one repairs it.
 #[test]
 fn a_saved_shader_shows_without_a_build() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     std::fs::create_dir_all(display.path("mine/picture")).unwrap();
     let save = |text: &str| {
-        // Editors do so: the file is never half there.
+        // Like in editors, the file is never incomplete.
         std::fs::write(display.path("mine/next"), text).unwrap();
         let file = display.path("mine/picture/tonemap.wgsl");
         std::fs::rename(display.path("mine/next"), file).unwrap();
@@ -44,7 +45,7 @@ fn a_saved_shader_shows_without_a_build() {
     }
     println!("an edit shows after {:.2} s", saved.elapsed().as_secs_f64());
     let red = display.settled("the edit", is_red);
-    // All others are found where they were.
+    // All other shaders come from the cache.
     let log = stderr().split_off(before);
     let compiled = log.lines().filter_map(|line| {
         let (name, ms) = line.split_once("compiled ")?.1.split_once(" in ")?;

@@ -1,9 +1,9 @@
-//! Frames that take long.
+//! Slow frames.
 
 use crate::display::{Display, OBJ, PATIENCE, Screenshot};
 use std::time::{Duration, Instant};
 
-/// Milliseconds of the frames of the scene that canopy has told of so far.
+/// Milliseconds of the frames of the scene that canopy has reported so far.
 fn frame_times(display: &Display) -> Vec<f64> {
     let log = std::fs::read_to_string(display.path("stderr")).unwrap();
     let times = log.lines().filter_map(|line| {
@@ -13,7 +13,7 @@ fn frame_times(display: &Display) -> Vec<f64> {
     times.collect()
 }
 
-/// The panel and the help are drawn over the last picture while the GPU works on a frame that takes seconds.
+/// The panel and the help are drawn over the last image while the GPU works on a frame that takes seconds.
 #[test]
 fn a_key_is_answered_while_a_long_frame_is_drawn() {
     let display = Display::start();
@@ -34,7 +34,7 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
     let trace = [("RUST_LOG", "canopy::app=trace")];
     let mut canopy = display.canopy_with(&settings, &trace);
     display.focus("scene.obj");
-    // Samples of the still picture follow one another, each of them a long frame.
+    // Samples of the still image follow one another, each a long frame.
     let start = Instant::now();
     let is_long = |times: &[f64]| times.len() > 3 && times.iter().rev().take(2).all(|ms| *ms > 400.0);
     while !is_long(&frame_times(&display)) {
@@ -42,7 +42,7 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
         assert!(canopy.0.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(50));
     }
-    // The help covers the middle of the window, and goes again.
+    // The help covers the middle of the window, and closes again.
     let middle = |shot: &Screenshot| shot.pixels[290 * shot.width + 300..][..180].to_vec();
     let mut latencies = Vec::new();
     for _ in 0..6 {
@@ -71,7 +71,8 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
     );
 }
 
-/// With shaders that the driver has yet to compile, the first picture comes without rays, whose kernels take longest.
+/// While the driver still has shaders to compile, the first image is drawn without rays, whose kernels take
+/// longest.
 #[test]
 fn the_first_picture_waits_for_no_rays() {
     let display = Display::start();
@@ -82,7 +83,7 @@ fn the_first_picture_waits_for_no_rays() {
     let cache = display.path("cache");
     let is_cold = [("MESA_SHADER_CACHE_DIR", cache.to_str().unwrap())];
     let _canopy = display.canopy_with(&arguments, &is_cold);
-    // On the floor, in the card's shadow, above what is told of the progress.
+    // On the floor, in the card's shadow, above the progress message.
     let shadow = |shot: &Screenshot| shot.pixels[182 * shot.width + 314];
     let start = Instant::now();
     while shadow(&display.screenshot())[0] < 120 {
@@ -92,7 +93,7 @@ fn the_first_picture_waits_for_no_rays() {
     display.settled("the shadow", |now| shadow(now)[0] < 60);
 }
 
-/// Width and height in pixels of the frames of the scene that canopy has told of so far.
+/// Width and height in pixels of the frames of the scene that canopy has reported so far.
 fn frame_sizes(display: &Display) -> Vec<[u32; 2]> {
     let log = std::fs::read_to_string(display.path("stderr")).unwrap();
     let sizes = log.lines().filter_map(|line| {
@@ -103,8 +104,8 @@ fn frame_sizes(display: &Display) -> Vec<[u32; 2]> {
     sizes.collect()
 }
 
-/// Frames that take long lose no part of a drag. They are coarse until the mouse rests, and say that they
-/// take long.
+/// Slow frames lose no part of a drag. They are coarse until the mouse rests, and show a notice that they are
+/// slow.
 #[test]
 fn a_drag_ends_where_the_mouse_ends_and_at_full_resolution() {
     let line = "scene.obj --size 640x360 --eye 2.5,3,3.5 --target 0,0.2,0 --occlusion rays --shadows rays \
@@ -119,7 +120,7 @@ fn a_drag_ends_where_the_mouse_ends_and_at_full_resolution() {
         let before = display.settled("the scene", Screenshot::is_drawn);
         let first = frame_sizes(&display).len();
         display.drag([200, 200], to, steps);
-        // The corner shows the background, and for a while the note.
+        // The corner shows the background, and the notice for a while.
         let corner = |shot: &Screenshot| shot.pixels[25 * shot.width + 12..][..90].to_vec();
         let begun = Instant::now();
         let mut noted = false;

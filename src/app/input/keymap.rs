@@ -208,8 +208,8 @@ mod tests {
     /// The page has one row for every action with its default keys, and no other rows.
     #[test]
     fn the_documentation_lists_every_action_with_its_default_keys() {
-        let page = include_str!("../../../docs/usage.md");
-        let section = page.split("\n### Keys\n").nth(1).unwrap();
+        let page = include_str!("../../../docs/usage/keys.md");
+        let section = page.split("\n## Actions\n").nth(1).unwrap();
         let section = section.split("\n#").next().unwrap();
         let rows = section.lines().filter(|line| line.starts_with("| `"));
         let documented: Vec<_> = rows

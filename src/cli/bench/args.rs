@@ -75,7 +75,7 @@ pub struct BenchArgs {
     /// Clip to play from start to end, by name or number (path)
     #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     pub clip: Option<String>,
-    /// Camera keys as JSON, see docs/usage.md (path)
+    /// Camera keys as JSON, see docs/usage/animation.md (path)
     #[arg(long, value_name = "FILE.json", help_heading = "Input")]
     pub path: Option<PathBuf>,
     /// Frames per second of the clip and camera (path)

@@ -124,7 +124,7 @@ pub struct RenderArgs {
     /// Pictures per second of the sequence
     #[arg(long, value_name = "F", value_parser = fps, help_heading = "Animation")]
     pub fps: Option<f64>,
-    /// Camera keys as JSON, see docs/usage.md
+    /// Camera keys as JSON, see docs/usage/animation.md
     #[arg(
         long,
         value_name = "FILE.json",
