@@ -2,7 +2,7 @@
 
 use canopy::{
     cli::{self, Cli, Command},
-    provenance::{KeptFile, Provenance, Search},
+    provenance::{FileRef, Provenance, Search},
 };
 use std::{io::Write, process::ExitCode};
 
@@ -77,7 +77,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
                 None => canopy::config::Config::default().frame.opening.load,
             };
             let known = from.as_ref().map_or_else(Vec::new, |_| recent_files());
-            let elsewhere = |file: &KeptFile| known.iter().find(|known| file.is_like(known)).cloned();
+            let elsewhere = |file: &FileRef| known.iter().find(|known| file.is_like(known)).cloned();
             let search = from.as_deref().map(|picture| Search {
                 picture,
                 limits: &limits,

@@ -924,7 +924,7 @@ fn check_rays(gpu: &Gpu, soup: &Soup) {
     }
 }
 
-/// A ray and a box that it hits, as `bvh_enter` reads them.
+/// A ray and a box that it hits, as `bvh_intersect_children` reads them.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Entering {
@@ -1016,7 +1016,7 @@ fn rays_into_boxes() -> Vec<Entering> {
 
 #[test]
 fn no_ray_loses_a_box_to_rounding() {
-    const TEST: &str = "#import \"bvh/bvh_enter.wgsl\"
+    const TEST: &str = "#import \"bvh/bvh_intersect_children.wgsl\"
 @group(0) @binding(0) var<storage, read> rays: array<vec4u>;
 @group(0) @binding(1) var<storage, read_write> entered: array<f32>;
 @compute @workgroup_size(64)
@@ -1033,7 +1033,7 @@ fn enter(@builtin(global_invocation_id) id: vec3u) {
     let direction = bitcast<vec4f>(rays[row + 5u]);
     let ray = Ray(origin.xyz, origin.w, direction.xyz, direction.w);
     let last = rays[row + 6u];
-    entered[id.x] = bvh_enter(node, ray, bitcast<vec3f>(last.xyz))[last.w];
+    entered[id.x] = bvh_intersect_children(node, ray, bitcast<vec3f>(last.xyz))[last.w];
 }";
     let rays = rays_into_boxes();
     let lost = |margin: f32| {

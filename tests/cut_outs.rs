@@ -61,7 +61,7 @@ impl Cut {
         self.factor * value >= self.cutoff
     }
 
-    /// Covered fraction of the texture.
+    /// FullscreenDraw fraction of the texture.
     fn share(self) -> f32 {
         const SIDE: u32 = 1021;
         let size = Vec2::from(self.size.map(|side| side as f32));

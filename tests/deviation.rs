@@ -11,7 +11,7 @@ use canopy::{
     reference::queries,
     render::{
         Channel,
-        geometry::shown::{Shown, visible},
+        geometry::visible::{VisibleGeometry, visible},
         inspect::compared_tree::{Batches, ComparedTree},
     },
     scene::{
@@ -253,7 +253,7 @@ fn figures_of_a_deformed_frame_are_those_of_the_command() {
             .meshes
             .iter()
             .map(|mesh| mesh.first_triangle..mesh.first_triangle + mesh.triangle_count);
-        let shown = Shown::new(positions, &triangles, visible(&scene, &pose, ranges));
+        let shown = VisibleGeometry::new(positions, &triangles, visible(&scene, &pose, ranges));
         let of = (&shown.positions[..], &shown.indices[..]);
         let batches = Batches::between_frames(&gpu);
         let measured = tree.measure(&gpu, of, SAMPLES, Some(0.1), &batches).unwrap();

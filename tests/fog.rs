@@ -5,7 +5,7 @@ use canopy::{
     config::{Background, ImageMode, OcclusionMode, PathKernels, ReflectionMode, ShadowMode, Switch},
     gpu::Gpu,
     reference::fog::{self, Fog},
-    render::{Channel, View, paths::MOST_ADDED},
+    render::{Channel, View, paths::MAX_ADDED},
     scene::{AlphaMode, LightKind, Material, Pose, Projection, Scene, Transform},
 };
 use common::{
@@ -480,8 +480,8 @@ fn mirrors_and_panes_are_in_the_fog() {
 fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View, samples: u32) -> DVec3 {
     stage.config.image.mode = ImageMode::Path;
     stage.config.paths.samples = samples;
-    stage.renderer.path_samples = MOST_ADDED;
-    (0..samples.div_ceil(MOST_ADDED)).for_each(|_| drop(stage.draw(pose, view)));
+    stage.renderer.path_samples = MAX_ADDED;
+    (0..samples.div_ceil(MAX_ADDED)).for_each(|_| drop(stage.draw(pose, view)));
     mean(stage)
 }
 

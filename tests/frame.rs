@@ -1065,7 +1065,7 @@ fn a_list_that_takes_more_workgroups_than_a_dimension_has_is_traced_whole() {
     }
     let size = [600, 440];
     let mut stage = Stage::new(&gpu, &scene, size);
-    stage.renderer.budget.batch_rays = FrameBudget::MOST_RAYS;
+    stage.renderer.budget.batch_rays = FrameBudget::MAX_RAYS;
     let view = look_at(Vec3::new(0.0, 4.0, 0.01), Vec3::ZERO, 20.0);
     stage.draw(&Pose::new(&scene, None, 0.0), view);
     let visibility = stage.renderer.read_visibility(&gpu).unwrap();
@@ -1141,7 +1141,7 @@ fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
         scene: &scene,
         pose: &pose,
         view,
-        eye_rest: Vec3::ZERO,
+        eye_rounding: Vec3::ZERO,
         config: &stage.config,
         exposure_ev: 0.0,
         elapsed_secs: f32::INFINITY,
@@ -2004,14 +2004,14 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
         )
     };
     let bands = 117 * 24;
-    let whole = frame(FrameBudget::MOST_RAYS, false, bands);
+    let whole = frame(FrameBudget::MAX_RAYS, false, bands);
     assert!(whole.1 > 1000 && whole.3 != whole.4);
     for (batch_rays, in_parts, part_pixels) in [
-        (FrameBudget::MOST_RAYS, true, bands),
+        (FrameBudget::MAX_RAYS, true, bands),
         (1 << 12, false, bands),
         (1, true, bands),
         // Parts of many passes, like on fast adapters.
-        (FrameBudget::MOST_RAYS, true, 1 << 20),
+        (FrameBudget::MAX_RAYS, true, 1 << 20),
     ] {
         assert!(
             frame(batch_rays, in_parts, part_pixels) == whole,
@@ -2022,7 +2022,7 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
 
 /// The viewer drops the rest of an obsolete frame. The next frame is not affected.
 #[test]
-fn the_frame_after_an_abandoned_one_is_right() {
+fn the_frame_after_a_cancelled_one_is_right() {
     let gpu = gpu();
     let mut scene = shadow_scene(1.0, Vec3::ZERO);
     add_lights(&mut scene, 3);
@@ -2051,7 +2051,7 @@ fn the_frame_after_an_abandoned_one_is_right() {
         let Stage {
             renderer, uploaded, ..
         } = &mut stage;
-        renderer.abandon(&gpu, uploaded).unwrap();
+        renderer.cancel(&gpu, uploaded).unwrap();
         // Neither the pose nor the trees nor a history come from the dropped frame.
         let after = stage.draw(&moved, view);
         assert!(after == expected, "after {submitted} parts");

@@ -563,7 +563,7 @@ fn parts_find_the_same() {
     let encoder = stage.record_only(&pose, view(), FrameSample::SINGLE, &target);
     stage.renderer.finish(encoder);
     stage.renderer.submit_part(&gpu);
-    stage.renderer.abandon(&gpu, &mut stage.uploaded).unwrap();
+    stage.renderer.cancel(&gpu, &mut stage.uploaded).unwrap();
     stage.draw(&pose, view());
     assert_eq!(counts(&mut stage).as_ref(), Some(&found[0]));
     stage.reads = Vec::new();

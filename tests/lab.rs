@@ -20,7 +20,7 @@ use canopy::{
         ray_order::RayOrder,
     },
     reference::{
-        lab_tests::{self as twin, Counted, Found, Number},
+        lab_tests::{self as twin, Counted, Number, TriangleHit},
         lab_view::{self, Eye, GAP, Seen},
         lab_walks::{self, Walked},
     },
@@ -36,7 +36,7 @@ use glam::Vec3;
 use serde_json::Value;
 use std::{path::Path, process::Output};
 
-fn twin_of<N: Number>(test: TriangleTest) -> fn(&[[f32; 4]; 3], &Ray) -> Found<N> {
+fn twin_of<N: Number>(test: TriangleTest) -> fn(&[[f32; 4]; 3], &Ray) -> TriangleHit<N> {
     match test {
         TriangleTest::Areas => twin::areas,
         TriangleTest::MollerTrumbore => twin::moller_trumbore,

@@ -95,7 +95,7 @@ impl Studio {
                 near: 0.05,
                 far: 100.0,
             },
-            eye_rest: Vec3::ZERO,
+            eye_rounding: Vec3::ZERO,
             config,
             exposure_ev: 0.0,
             elapsed_secs: f32::INFINITY,

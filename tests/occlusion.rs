@@ -215,11 +215,11 @@ fn means_and_filter_equal_their_twins() {
         stage.draw(&pose, view);
         let gpu = found(&mut stage);
         let seen = seen(&mut stage, view);
-        let fresh = twin_rays(&seen, SIZE[0], (2 * frame, 2), FAR);
+        let noisy = twin_rays(&seen, SIZE[0], (2 * frame, 2), FAR);
         let now = eye(view, SIZE);
         let mean = match &before {
-            None => fresh.clone(),
-            Some((last, eye)) => signal::accumulate(&fresh, &now, last, eye, 2),
+            None => noisy.clone(),
+            Some((last, eye)) => signal::accumulate(&noisy, &now, last, eye, 2),
         };
         let counts = |count| mean.iter().flatten().filter(|(p, _)| p.frames == count).count();
         assert!(counts((frame + 1).min(3)) > 1000);

@@ -17,8 +17,8 @@ use canopy::{
         frame::blue_noise,
         layout::Light,
         paths::{
-            MOST_ADDED,
-            path_sums::{PATH_FRACTION, PATH_MOST_EXPONENT, PathSums},
+            MAX_ADDED,
+            path_sums::{PATH_FRACTION, PATH_MAX_EXPONENT, PathSums},
         },
     },
     scene::{
@@ -67,7 +67,7 @@ fn samples_take_no_memory(stage: &mut Stage<'_>) {
     let (scene, view) = (stage.scene, at_cosine(0.8));
     traced(stage, scene, view, 1);
     let before = pages();
-    traced(stage, scene, view, MOST_ADDED);
+    traced(stage, scene, view, MAX_ADDED);
     let grown = pages().saturating_sub(before) * 4096;
     assert!(grown < 100 << 20, "{grown} bytes");
 }
@@ -76,9 +76,9 @@ fn samples_take_no_memory(stage: &mut Stage<'_>) {
 fn traced(stage: &mut Stage<'_>, scene: &Scene, view: View, samples: u32) -> Vec<[f32; 4]> {
     stage.config.image.mode = ImageMode::Path;
     stage.config.paths.samples = samples;
-    stage.renderer.path_samples = MOST_ADDED;
+    stage.renderer.path_samples = MAX_ADDED;
     let pose = Pose::new(scene, None, 0.0);
-    for _ in 0..samples.div_ceil(MOST_ADDED) {
+    for _ in 0..samples.div_ceil(MAX_ADDED) {
         stage.draw(&pose, view);
     }
     assert_eq!(stage.renderer.stats().path_samples, Some(samples));
@@ -1077,7 +1077,7 @@ fn noise_is_that_of_the_picture(stage: &mut Stage<'_>, scene: &Scene, view: View
     let (_, early) = add(8);
     assert_eq!(early, None);
     let (few, noise) = add(16);
-    let (many, later) = add(MOST_ADDED);
+    let (many, later) = add(MAX_ADDED);
     let noise = noise.unwrap();
     assert_eq!((noise.frames, noise.is_clean()), (24, false), "{noise:?}");
     assert!(later.unwrap().levels < noise.levels, "{later:?}, {noise:?}");
@@ -1097,7 +1097,7 @@ fn noise_is_that_of_the_picture(stage: &mut Stage<'_>, scene: &Scene, view: View
 /// Sums of samples from the twin.
 fn twin_sums(samples: &[PathSums]) -> PathSums {
     let mut whole = PathSums::new(samples[0].size);
-    let most = PATH_MOST_EXPONENT as i32 - 126;
+    let most = PATH_MAX_EXPONENT as i32 - 126;
     let means: Vec<_> = samples.iter().map(|sample| sample.mean(1)).collect();
     for (pixel, words) in whole.pixels.iter_mut().enumerate() {
         for channel in 0..4 {

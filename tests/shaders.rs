@@ -304,25 +304,29 @@ fn the_layout_test_can_fail() {
     };
     let rust = structs().find(|layout| layout.name == "RayBatch").unwrap();
     assert_eq!(
-        difference(rust, &parse("first_row: u32, first_slot: u32, slot_count: u32")),
+        difference(rust, &parse("row_offset: u32, first_slot: u32, slot_count: u32")),
         None
     );
     assert!(
-        difference(rust, &parse("first_slot: u32, first_row: u32, slot_count: u32")).is_some(),
+        difference(rust, &parse("first_slot: u32, row_offset: u32, slot_count: u32")).is_some(),
         "swapped members pass"
     );
     assert!(
-        difference(rust, &parse("first_row: u32, slot: u32, slot_count: u32")).is_some(),
+        difference(rust, &parse("row_offset: u32, slot: u32, slot_count: u32")).is_some(),
         "a renamed member passes"
     );
     assert!(
-        difference(rust, &parse("first_row: u32, first_slot: vec2u, slot_count: u32")).is_some(),
+        difference(
+            rust,
+            &parse("row_offset: u32, first_slot: vec2u, slot_count: u32")
+        )
+        .is_some(),
         "a moved member passes"
     );
     assert!(
         difference(
             rust,
-            &parse("first_row: u32, first_slot: u32, @size(8) slot_count: u32")
+            &parse("row_offset: u32, first_slot: u32, @size(8) slot_count: u32")
         )
         .is_some(),
         "another stride passes"
@@ -330,7 +334,7 @@ fn the_layout_test_can_fail() {
     assert!(
         difference(
             rust,
-            &parse("first_row: u32, first_slot: u32, slot_count: u32, more: mat4x4f")
+            &parse("row_offset: u32, first_slot: u32, slot_count: u32, more: mat4x4f")
         )
         .is_some(),
         "a further member passes"

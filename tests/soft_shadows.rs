@@ -860,11 +860,13 @@ fn compare_with_twins(lamp: Lamp) {
         let found = stage.channel(Channel::Shadow).texels;
         let now = eye(view, size);
         let moved = before.as_ref().map_or(Vec3::ZERO, |(.., was)| at - *was);
-        let (fresh, shadows) = twin_rays(&mut stage, lamp, &now, frame, moved);
-        let remembered = HISTORY.min(frame + 1) - 1;
+        let (noisy, shadows) = twin_rays(&mut stage, lamp, &now, frame, moved);
+        let max_history = HISTORY.min(frame + 1) - 1;
         let mean = match &before {
-            None => fresh.clone(),
-            Some((last, eye, _)) => signal::accumulate_blocked(&fresh, &now, last, eye, &shadows, remembered),
+            None => noisy.clone(),
+            Some((last, eye, _)) => {
+                signal::accumulate_blocked(&noisy, &now, last, eye, &shadows, max_history)
+            }
         };
         let filtered = [4, 2, 1].iter().fold(mean.clone(), |all, step| {
             signal::filter_blocked(&all, &now, 1, *step)

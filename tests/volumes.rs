@@ -23,7 +23,7 @@ use canopy::{
         Channel, Renderer, View,
         frame::blue_noise,
         layout::{Light as GpuLight, SAMPLE_VOLUMES, VolumeParams},
-        paths::MOST_ADDED,
+        paths::MAX_ADDED,
         volumes::{LAYERS, volume_params},
     },
     scene::{
@@ -603,8 +603,8 @@ fn traced(stage: &mut Stage<'_>, samples: u32) -> DVec3 {
     let (view, samples) = by_lane((close_up(), samples / 4), (view(), samples));
     let mode = std::mem::replace(&mut stage.config.image.mode, ImageMode::Path);
     stage.config.paths.samples = samples;
-    stage.renderer.path_samples = MOST_ADDED;
-    let drawn = (0..samples.div_ceil(MOST_ADDED)).map(|_| lit(stage, view));
+    stage.renderer.path_samples = MAX_ADDED;
+    let drawn = (0..samples.div_ceil(MAX_ADDED)).map(|_| lit(stage, view));
     let last = drawn.last().unwrap();
     stage.config.image.mode = mode;
     let all: DVec3 = last.iter().map(|texel| DVec3::from_slice(texel)).sum();

@@ -8,7 +8,7 @@ use canopy::{
     render::{
         bindings::Layouts,
         layout::{WalkParams, WalkState},
-        queries::walk::{self, Walk, Walked},
+        queries::walk::{self, CollisionGeometry, Walk},
     },
 };
 
@@ -128,7 +128,7 @@ impl<'g> World<'g> {
 
     fn ask(&mut self, start: bool) -> WalkState {
         let trees = self.tree.bind_group(self.gpu, &self.layouts.tree);
-        let walked = Walked {
+        let walked = CollisionGeometry {
             trees: &trees,
             positions: &self.positions,
             indices: &self.indices,

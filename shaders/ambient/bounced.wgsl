@@ -20,7 +20,7 @@ fn scattered_share(triangle: LeafTriangle, weights: vec3f) -> vec3f {
         + weights.z * scene_color(indices(i + 2u)).rgb;
     let color = select(own, vec3f(1.0), (frame.materials_without & MATERIALS_VERTEX_COLORS) != 0u);
     let clay = vec3f(MATERIALS_CLAY_ALBEDO);
-    return select(factor * color, clay, (frame.materials_without & MATERIALS_OWN_LOOK) != 0u);
+    return select(factor * color, clay, (frame.materials_without & MATERIALS_CLAY) != 0u);
 }
 
 // Radiance of the surface at a hit, towards the origin of the ray.

@@ -33,7 +33,7 @@ fn smoothed(pixel: vec2u) -> vec3f {
 
 @compute @workgroup_size(8, 8)
 fn bounced_accumulate(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if all(pixel < frame.size) {
         textureStore(signal_out, pixel, vec4u(rgb16_pack(signal_accumulated(pixel).rgb, 0u), 0u, 0u));
     }
@@ -41,7 +41,7 @@ fn bounced_accumulate(@builtin(global_invocation_id) id: vec3u) {
 
 @compute @workgroup_size(8, 8)
 fn bounced_smooth(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if all(pixel < frame.size) {
         textureStore(smooth_out, pixel, vec4u(rgb16_pack(smoothed(pixel), 0u), 0u, 0u));
     }
@@ -49,7 +49,7 @@ fn bounced_smooth(@builtin(global_invocation_id) id: vec3u) {
 
 @compute @workgroup_size(8, 8)
 fn bounced_filter(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if all(pixel < frame.size) {
         occlusion_words[pixel.y * frame.size.x + pixel.x].y = rgb9e5_pack(smoothed(pixel));
     }

@@ -6,7 +6,7 @@
 #import "frame/ambient_visibility.wgsl"
 #import "denoise/signal_smooth.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> params: SignalParams;
 #texels 1 2 signal_texture: rg32uint
 #texels 1 3 surfaces: rgba32uint
@@ -19,7 +19,7 @@ fn signal_at(pixel: vec2u) -> vec4f {
 
 @compute @workgroup_size(8, 8)
 fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }

@@ -1,7 +1,7 @@
 // occlusion_rays: ambient occlusion by rays through the trees.
 //
 // in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a slice of rows
-// out  fresh_out: this frame's signal in two layers: the blocked share of the rays, and the sum of their directions
+// out  noisy_out: this frame's signal in two layers: the blocked share of the rays, and the sum of their directions
 //      weighted by it; zeros where there is no triangle
 //      hits_out: the closest hit of one of the rays, if light bounces there (ambient/occlusion_hit.wgsl)
 // One thread per pixel. Directions are cosine-weighted about the shading normal. No light can come from below the
@@ -18,12 +18,12 @@
 #import "shadow/shadow_ray.wgsl"
 #import "denoise/signal.wgsl"
 
-@group(3) @binding(0) var<uniform> first_row: u32;
+@group(3) @binding(0) var<uniform> row_offset: u32;
 #texels 3 1 position_texture: rgba32float
 #texels 3 2 normal_texture: r32uint
 #texels 3 3 ids_texture: r32uint
 @group(3) @binding(4) var<uniform> params: OcclusionParams;
-@group(3) @binding(5) var fresh_out: texture_storage_2d_array<r32uint, write>;
+@group(3) @binding(5) var noisy_out: texture_storage_2d_array<r32uint, write>;
 // A placeholder if no hits are stored.
 @group(3) @binding(6) var hits_out: texture_storage_2d<rg32uint, write>;
 
@@ -35,14 +35,14 @@ fn tell(pixel: vec2u, hit: vec2u) {
 
 @compute @workgroup_size(8, 8)
 fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }
     let seen = textureLoad(ids_texture, pixel, 0).r;
     if !gbuffer_is_triangle(seen) {
-        textureStore(fresh_out, pixel, 0u, vec4u(0u));
-        textureStore(fresh_out, pixel, 1u, vec4u(0u));
+        textureStore(noisy_out, pixel, 0u, vec4u(0u));
+        textureStore(noisy_out, pixel, 1u, vec4u(0u));
         tell(pixel, OCCLUSION_UNHIT);
         return;
     }
@@ -66,6 +66,6 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     }
     tell(pixel, first_hit);
     let found = signal_pack(vec4f(hits, occluded) / f32(params.rays));
-    textureStore(fresh_out, pixel, 0u, vec4u(found.x, 0u, 0u, 0u));
-    textureStore(fresh_out, pixel, 1u, vec4u(found.y, 0u, 0u, 0u));
+    textureStore(noisy_out, pixel, 0u, vec4u(found.x, 0u, 0u, 0u));
+    textureStore(noisy_out, pixel, 1u, vec4u(found.y, 0u, 0u, 0u));
 }

@@ -17,7 +17,7 @@ const SIGNAL_EDGE = 0x8000u;
 
 struct SignalParams {
     // Longest history in frames; 0 to restart it.
-    remembered: u32,
+    max_history: u32,
     // Rays per pixel in this frame.
     rays: u32,
     // Distance between filter taps in pixels; 0 disables the filter.

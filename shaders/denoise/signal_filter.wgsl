@@ -29,7 +29,7 @@ fn signal_at(pixel: vec2u) -> vec4f {
 
 @compute @workgroup_size(8, 8)
 fn signal_accumulate(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if all(pixel < frame.size) {
         textureStore(signal_out, pixel, vec4u(signal_pack(signal_accumulated(pixel)), 0u, 0u));
     }
@@ -37,7 +37,7 @@ fn signal_accumulate(@builtin(global_invocation_id) id: vec3u) {
 
 @compute @workgroup_size(8, 8)
 fn signal_filter(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if all(pixel < frame.size) {
         textureStore(smooth_out, pixel, vec4u(signal_pack(signal_smoothed(pixel)), 0u, 0u));
     }

@@ -1,9 +1,9 @@
 // Searches for a surface in the last frame, in `last_surfaces`. The importer binds it.
 #import "denoise/signal.wgsl"
-#import "denoise/signal_taps.wgsl"
+#import "denoise/reprojected.wgsl"
 
 struct SignalFound {
-    // Arguments of signal_taps_pack.
+    // Arguments of reprojected_pack.
     corner: vec2i,
     part: vec2f,
     same: u32,

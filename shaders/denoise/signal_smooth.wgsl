@@ -25,7 +25,7 @@ fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
     let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
     let own = signal_at(pixel);
     let near = 1.0 / signal_tolerance(surface.position);
-    let most = params.remembered + 1u;
+    let most = params.max_history + 1u;
     let frames = min(max(surface.frames, 1u), most);
     var ring = SignalRing(vec4f(0.0), vec4f(0.0), 0.0, 0.0);
     for (var i = 0u; i < 9u; i++) {

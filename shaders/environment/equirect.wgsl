@@ -7,7 +7,7 @@
 // out  faces
 // A texel is the mean of samples² boxes that cover its area. A box is at least one row high, which amounts to linear
 // interpolation between texels of the image. Longitudes wrap around, and across a pole a row continues half a turn
-// away. One thread per texel of all six faces, from first_row on.
+// away. One thread per texel of all six faces, from row_offset on.
 #import "bvh/angle.wgsl"
 #import "environment/cube_box.wgsl"
 #import "math/half_float.wgsl"
@@ -16,7 +16,7 @@ struct EquirectParams {
     // Size of the image.
     size: vec2u,
     // First row of each face that the dispatch writes.
-    first_row: u32,
+    row_offset: u32,
     // Samples along each side of a texel.
     samples: u32,
 }
@@ -77,7 +77,7 @@ fn equirect_box(direction: vec3f, height: f32, texel: f32) -> vec3f {
 @compute @workgroup_size(8, 8)
 fn equirect(@builtin(global_invocation_id) id: vec3u) {
     let face_size = textureDimensions(faces).x;
-    let at = vec2u(id.x, id.y + params.first_row);
+    let at = vec2u(id.x, id.y + params.row_offset);
     if any(at >= vec2u(face_size)) {
         return;
     }
@@ -106,7 +106,7 @@ fn equirect(@builtin(global_invocation_id) id: vec3u) {
 @compute @workgroup_size(8, 8)
 fn resample(@builtin(global_invocation_id) id: vec3u) {
     let face_size = textureDimensions(faces).x;
-    let at = vec2u(id.x, id.y + params.first_row);
+    let at = vec2u(id.x, id.y + params.row_offset);
     if any(at >= vec2u(face_size)) {
         return;
     }

@@ -17,7 +17,7 @@ struct PrefilterParams {
     // Number of samples.
     count: u32,
     // First row of each face that the dispatch writes.
-    first_row: u32,
+    row_offset: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: PrefilterParams;
@@ -32,7 +32,7 @@ var<workgroup> sums: array<array<vec4f, 8>, PARTS>;
 @compute @workgroup_size(8, PARTS)
 fn prefilter(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
     let face_size = textureDimensions(prefiltered).x;
-    let at = vec2u(8u * group.x + local.x, group.y + params.first_row);
+    let at = vec2u(8u * group.x + local.x, group.y + params.row_offset);
     let coords = (vec2f(at) + 0.5) * (2.0 / f32(face_size)) - 1.0;
     let normal = normalize(cube_map_direction(group.z, coords));
     let right = cube_map_direction(group.z, vec2f(1.0, 0.0)) - cube_map_direction(group.z, vec2f(0.0));

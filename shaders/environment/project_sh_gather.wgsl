@@ -3,7 +3,7 @@
 
 const BATCH = 9u;
 // The pitch of a row is a power of two plus one, so that threads that sum different rows access different banks.
-const PITCH = MOST_THREADS + 1u;
+const PITCH = MAX_THREADS + 1u;
 
 var<workgroup> values: array<vec4f, BATCH * PITCH>;
 

@@ -7,7 +7,7 @@
 @group(0) @binding(0) var cube: texture_2d_array<f32>;
 
 // The smallest subgroup has four threads.
-const SUBGROUPS = MOST_THREADS / 4u;
+const SUBGROUPS = MAX_THREADS / 4u;
 
 var<workgroup> values: array<vec4f, MOMENTS * SUBGROUPS>;
 

@@ -17,7 +17,7 @@ const EIGHTH = 1.5707963267948966;
 @group(0) @binding(0) var<storage, read> partials: array<vec4f>;
 @group(0) @binding(1) var<storage, read_write> result: array<vec4f, 50>;
 
-var<workgroup> sums: array<vec4f, MOST_THREADS>;
+var<workgroup> sums: array<vec4f, MAX_THREADS>;
 
 // Factor of the cosine lobe for a coefficient's band (Ramamoorthi and Hanrahan 2001, equation 8): π, 2π/3, π/4, 0,
 // −π/24.

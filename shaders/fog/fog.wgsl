@@ -15,7 +15,7 @@ struct FogParams {
     // Number of froxels along the image's width and height, and in depth.
     size: vec3u,
     // Longest history in frames; 0 to restart it.
-    remembered: u32,
+    max_history: u32,
     // Nonzero if rays find the visibility of the sky.
     sky_rays: u32,
 }

@@ -11,9 +11,9 @@
 // mean over neighbours.
 #import "fog/fog_sources.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> fog: FogParams;
-@group(1) @binding(2) var fresh_texture: texture_2d_array<f32>;
+@group(1) @binding(2) var noisy_texture: texture_2d_array<f32>;
 @group(1) @binding(3) var recent_texture: texture_2d_array<f32>;
 @group(1) @binding(4) var last_mean: texture_2d_array<f32>;
 @group(1) @binding(5) var fog_sampler: sampler;
@@ -59,7 +59,7 @@ fn sources(froxel: vec3u) -> Sources {
 
 @compute @workgroup_size(8, 8)
 fn fog_history(@builtin(global_invocation_id) id: vec3u) {
-    let thread = id.xy + vec2u(0u, first_row);
+    let thread = id.xy + vec2u(0u, row_offset);
     if thread.x >= fog.size.x || thread.y >= fog.size.y * fog.size.z {
         return;
     }
@@ -103,8 +103,8 @@ fn fog_history(@builtin(global_invocation_id) id: vec3u) {
     // Noise of the sum of the differences.
     let noise = sqrt(max(squares - difference * difference / max(found, 1.0), 0.0));
     let has_changed = abs(difference) > 3.0 * noise + 0.01 * light;
-    let is_fresh = textureLoad(fresh_texture, froxel.xy, froxel.z, 0).a > 0.0;
-    let counted = min(select(0.0, last_frames(last), last.is_known), f32(fog.remembered));
+    let is_fresh = textureLoad(noisy_texture, froxel.xy, froxel.z, 0).a > 0.0;
+    let counted = min(select(0.0, last_frames(last), last.is_known), f32(fog.max_history));
     let frames = select(counted, min(counted, FOG_CHANGED), has_changed);
     // A froxel that is only known from its neighbours counts for less.
     let gained = select(0.25, 1.0, is_fresh);
@@ -113,8 +113,8 @@ fn fog_history(@builtin(global_invocation_id) id: vec3u) {
         let before = last_mean_of(last, part);
         let smooth_mean = around[part] / max(found, 1.0);
         let held = select(before, smooth_mean, has_changed);
-        let fresh = textureLoad(fresh_texture, froxel.xy, part * fog.size.z + froxel.z, 0);
-        let now = select(fresh, smooth_mean, !is_fresh || frames < FOG_SMOOTHED);
+        let noisy = textureLoad(noisy_texture, froxel.xy, part * fog.size.z + froxel.z, 0);
+        let now = select(noisy, smooth_mean, !is_fresh || frames < FOG_SMOOTHED);
         means[part] = select(before, mix(held, now, gained / (frames + gained)), found > 0.0);
     }
     means[0].a = select(max(counted - 1.0, 0.0), frames + gained, found > 0.0);

@@ -8,14 +8,14 @@
 // One thread per column of froxels, front to back.
 #import "fog/fog_last.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> fog: FogParams;
 @group(1) @binding(2) var light_texture: texture_2d_array<f32>;
 @group(1) @binding(3) var air_out: texture_storage_2d_array<rgba16float, write>;
 
 @compute @workgroup_size(8, 8)
 fn fog_integrate(@builtin(global_invocation_id) id: vec3u) {
-    let column = id.xy + vec2u(0u, first_row);
+    let column = id.xy + vec2u(0u, row_offset);
     if any(column >= fog.size.xy) {
         return;
     }

@@ -22,7 +22,7 @@ fn fog_last(params: FogParams, position: vec3f) -> FogLast {
         fog_texel(params, at),
         vec2u(first, min(first + 1u, params.size.z - 1u)),
         slice - f32(first),
-        is_seen && params.remembered != 0u,
+        is_seen && params.max_history != 0u,
     );
 }
 

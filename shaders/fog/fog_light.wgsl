@@ -2,7 +2,7 @@
 //
 // in   the trees (group 1), the merged scene (group 2), lights, shadow maps and environment (group 0), the G-buffer's
 //      position, the mean of the last few frames
-// out  fresh_out: this frame's result. The first layers hold the visible share of the lamps' light per channel, and 1
+// out  noisy_out: this frame's result. The first layers hold the visible share of the lamps' light per channel, and 1
 //      in alpha if the point is visible. The layers behind hold the visible shares of distant lights and of the sky.
 //      recent_out: in the same layout, the mean of the last few frames including this one, and its number of frames
 // One thread per froxel, which takes a visible point of it and traces a ray to each light and to the sky (after Wronski
@@ -17,12 +17,12 @@
 #import "shadow/shadow_map.wgsl"
 #import "shadow/shadow_ray.wgsl"
 
-@group(3) @binding(0) var<uniform> first_row: u32;
+@group(3) @binding(0) var<uniform> row_offset: u32;
 @group(3) @binding(1) var<uniform> fog: FogParams;
 @group(3) @binding(2) var position_texture: texture_2d<f32>;
 @group(3) @binding(3) var last_recent: texture_2d_array<f32>;
 @group(3) @binding(4) var fog_sampler: sampler;
-@group(3) @binding(5) var fresh_out: texture_storage_2d_array<rgba16float, write>;
+@group(3) @binding(5) var noisy_out: texture_storage_2d_array<rgba16float, write>;
 @group(3) @binding(6) var recent_out: texture_storage_2d_array<rgba16float, write>;
 
 // Weight of this frame in the mean of the last few frames. After eight frames, less than 2 % of an old value is left.
@@ -129,7 +129,7 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
 
 @compute @workgroup_size(8, 8)
 fn fog_light(@builtin(global_invocation_id) id: vec3u) {
-    let thread = id.xy + vec2u(0u, first_row);
+    let thread = id.xy + vec2u(0u, row_offset);
     if thread.x >= fog.size.x || thread.y >= fog.size.y * fog.size.z {
         return;
     }
@@ -159,21 +159,21 @@ fn fog_light(@builtin(global_invocation_id) id: vec3u) {
         recent[part] = select(vec4f(0.0), before, last.is_known);
     }
     let frames = recent[0].a;
-    var fresh: array<vec4f, 2>;
+    var noisy: array<vec4f, 2>;
     if !is_hidden {
         let found = visible(point, ray.origin + depth * ray.direction, pixel);
-        fresh[0] = vec4f(found.lamps, 1.0);
-        fresh[1] = vec4f(found.far, 0.0, 0.0);
+        noisy[0] = vec4f(found.lamps, 1.0);
+        noisy[1] = vec4f(found.far, 0.0, 0.0);
         let share = select(max(FOG_RECENT, 1.0 / (frames + 1.0)), 1.0, frames < 0.5);
-        recent[0] = vec4f(mix(recent[0].rgb, fresh[0].rgb, share), min(frames + 1.0, 4.0));
-        recent[1] = mix(recent[1], fresh[1], share);
+        recent[0] = vec4f(mix(recent[0].rgb, noisy[0].rgb, share), min(frames + 1.0, 4.0));
+        recent[1] = mix(recent[1], noisy[1], share);
     } else {
         // A froxel that stays hidden loses its history.
         recent[0].a = max(frames - 1.0, 0.0);
     }
     for (var part = 0u; part < 2u; part++) {
         let layer = part * fog.size.z + froxel.z;
-        textureStore(fresh_out, froxel.xy, layer, fresh[part]);
+        textureStore(noisy_out, froxel.xy, layer, noisy[part]);
         textureStore(recent_out, froxel.xy, layer, recent[part]);
     }
 }

@@ -6,7 +6,7 @@ struct Corner {
 }
 
 @vertex
-fn cover(@builtin(vertex_index) i: u32) -> Corner {
+fn fullscreen(@builtin(vertex_index) i: u32) -> Corner {
     let uv = vec2f(f32((i << 1u) & 2u), f32(i & 2u));
     return Corner(vec4f(uv * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0), 0.0, 1.0), uv);
 }

@@ -3,7 +3,7 @@
 // row order.
 
 struct RayBatch {
-    first_row: u32,
+    row_offset: u32,
     first_slot: u32,
     slot_count: u32,
 }

@@ -20,7 +20,7 @@
 #import "shadow/shadow_map.wgsl"
 #import "shadow/shadow_words.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var position_texture: texture_2d<f32>;
 @group(1) @binding(2) var normal_texture: texture_2d<u32>;
 @group(1) @binding(3) var albedo_texture: texture_2d<u32>;
@@ -118,7 +118,7 @@ fn through(id: u32) -> f32 {
 
 @compute @workgroup_size(8, 8)
 fn channel(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }

@@ -24,7 +24,7 @@ struct DeviationParams {
     rays: ViewRays,
 }
 
-@group(0) @binding(0) var<uniform> first_row: u32;
+@group(0) @binding(0) var<uniform> row_offset: u32;
 @group(0) @binding(1) var position_texture: texture_2d<f32>;
 @group(0) @binding(2) var<uniform> params: DeviationParams;
 @group(0) @binding(3) var deviation_out: texture_storage_2d<rg32float, write>;
@@ -67,7 +67,7 @@ fn store(pixel: vec2u, distance: f32) {
 
 @compute @workgroup_size(8, 8)
 fn deviation(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= params.size) {
         return;
     }
@@ -81,7 +81,7 @@ fn deviation(@builtin(global_invocation_id) id: vec3u) {
 
 @compute @workgroup_size(8, 8)
 fn deviation_open(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= params.size) {
         return;
     }

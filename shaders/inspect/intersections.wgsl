@@ -18,7 +18,7 @@
 // Rows that are tried for a pair of meshes, by linear probing.
 const ROWS_TRIED = 64u;
 // The pair count saturates here, before it can wrap to 0.
-const PAIRS_MOST = 0xf0000000u;
+const PAIRS_MAX = 0xf0000000u;
 
 fn mark(triangle: u32) {
     let bit = 1u << (triangle % 32u);
@@ -40,7 +40,7 @@ fn claim(word: u32, name: u32) -> bool {
 }
 
 fn add(number: u32, word: u32) {
-    if atomicLoad(&found[word]) < PAIRS_MOST {
+    if atomicLoad(&found[word]) < PAIRS_MAX {
         atomicAdd(&found[word], number);
     }
 }

@@ -88,7 +88,7 @@ fn read_shown(ray: Ray) {
             0u,
         );
         var hit: BvhLeafHit;
-        is_shown_known = bvh_triangle(triangle, ray, bvh_across(ray.direction), &hit);
+        is_shown_known = bvh_triangle(triangle, ray, bvh_projection(ray.direction), &hit);
     }
 }
 

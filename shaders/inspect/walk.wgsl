@@ -229,7 +229,7 @@ fn walk_free(start: vec3f) -> vec3f {
                 let object = tree_triangle(bvh_walk_leaf(&walk));
                 let gap = bvh_gap(object, low, high - low);
                 let distance = length(gap.offset);
-                if object.v0.x >= BOX_FAR || !(distance < nearest) {
+                if object.v0.x >= EMPTY_BOX_EXTENT || !(distance < nearest) {
                     continue;
                 }
                 nearest = distance;

@@ -6,7 +6,7 @@
 struct LabChildren {
     // References, the nearer child first.
     references: vec2u,
-    // Entry distances; BOX_FAR for a miss.
+    // Entry distances; EMPTY_BOX_EXTENT for a miss.
     enter: vec2f,
 }
 

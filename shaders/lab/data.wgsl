@@ -41,7 +41,7 @@ fn lab_inverse(direction: vec3f) -> vec3f {
     return 1.0 / select(direction, least, abs(direction) < tiny);
 }
 
-// Distance at which the ray enters a box before `t_max`; BOX_FAR for a miss.
+// Distance at which the ray enters a box before `t_max`; EMPTY_BOX_EXTENT for a miss.
 fn lab_enter(lower: vec3f, upper: vec3f, ray: Ray, inverse: vec3f, t_max: f32) -> f32 {
     let a = (lower - ray.origin) * inverse;
     let b = (upper - ray.origin) * inverse;
@@ -49,5 +49,5 @@ fn lab_enter(lower: vec3f, upper: vec3f, ray: Ray, inverse: vec3f, t_max: f32) -
     let far = max(a, b);
     let enter = max(max(near.x, near.y), max(near.z, ray.t_min));
     let leave = min(min(far.x, far.y), min(far.z, t_max)) * BVH_MARGIN;
-    return select(f32(BOX_FAR), enter, enter <= leave);
+    return select(f32(EMPTY_BOX_EXTENT), enter, enter <= leave);
 }

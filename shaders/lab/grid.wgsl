@@ -76,7 +76,7 @@ fn grid_within(number: u32, triangles: u32) -> GridBox {
     let upper = lower + size;
     let given = upper - lower;
     let most = max(given.x, max(given.y, given.z));
-    let extent = max(given, vec3f(max(most * 1.0e-3, GRID_LEAST)));
+    let extent = max(given, vec3f(max(most * 1.0e-3, GRID_MIN)));
     let scale = pow(GRID_LOWER_DENSITY * f32(triangles) / (extent.x * extent.y * extent.z), 1.0 / 3.0);
     return GridBox(lower, upper, vec3u(clamp(round(extent * scale), vec3f(1.0), vec3f(GRID_LOWER_SIDE))));
 }

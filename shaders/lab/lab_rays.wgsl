@@ -23,7 +23,7 @@ struct LabRayParams {
     triangle_count: u32,
 }
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> params: LabRayParams;
 @group(1) @binding(2) var position_texture: texture_2d<f32>;
 @group(1) @binding(3) var ids_texture: texture_2d<u32>;
@@ -91,7 +91,7 @@ fn shadow(pixel: vec2u) -> Ray {
 
 @compute @workgroup_size(8, 8)
 fn lab_rays_primary(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if !is_in_tiles(pixel) {
         return;
     }
@@ -104,7 +104,7 @@ fn lab_rays_primary(@builtin(global_invocation_id) id: vec3u) {
 
 @compute @workgroup_size(8, 8)
 fn lab_rays_shadow(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if !is_in_tiles(pixel) {
         return;
     }

@@ -84,7 +84,7 @@ fn volume_front_to_back(
     var all = LabSeen(vec3f(0.0), 1.0, 0u);
     var k = 0.0;
     loop {
-        if k >= ray.steps || all.through < VOLUME_LEAST {
+        if k >= ray.steps || all.through < VOLUME_MIN {
             break;
         }
         let step = volume_step(ray, k);

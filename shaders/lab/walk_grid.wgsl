@@ -7,7 +7,7 @@ fn lab_walk(ray: Ray, any: bool) -> LabHit {
     let inverse = lab_inverse(ray.direction);
     var hit = lab_miss(ray);
     var enter = lab_enter(query.lower, query.upper, ray, inverse, ray.t_max);
-    var is_inside = enter < BOX_FAR;
+    var is_inside = enter < EMPTY_BOX_EXTENT;
     var cells = lab_cells(query.lower, query.upper, vec3i(query.cells), ray, enter);
     var leaf = vec2u(0u);
     loop {

@@ -31,7 +31,7 @@ fn lab_walk(ray: Ray, any: bool) -> LabHit {
             lab_nodes_visited++;
             let children = lab_children(node, ray, inverse, ray.t_max);
             let bit = lab_bit(level);
-            waiting = select(waiting & ~bit, waiting | bit, children.enter.y < BOX_FAR && !is_second);
+            waiting = select(waiting & ~bit, waiting | bit, children.enter.y < EMPTY_BOX_EXTENT && !is_second);
             let next = select(children.references.x, children.references.y, is_second);
             let enter = select(children.enter.x, children.enter.y, is_second);
             is_second = false;

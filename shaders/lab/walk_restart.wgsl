@@ -32,7 +32,7 @@ fn lab_walk(ray: Ray, any: bool) -> LabHit {
             lab_nodes_visited++;
             let children = lab_children(next, ray, inverse, ray.t_max);
             let bit = lab_bit(level);
-            let are_both_hit = children.enter.y < BOX_FAR;
+            let are_both_hit = children.enter.y < EMPTY_BOX_EXTENT;
             let is_second = are_both_hit && ((trail.x & bit.x) | (trail.y & bit.y)) != 0u;
             if are_both_hit && !is_second {
                 stack = vec4u(children.references.y, stack.xyz);

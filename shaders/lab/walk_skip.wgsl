@@ -26,7 +26,7 @@ fn lab_walk(ray: Ray, any: bool) -> LabHit {
             let lower = nodes[2u * next];
             let upper = nodes[2u * next + 1u];
             let enter = lab_enter(bitcast<vec3f>(lower.xyz), bitcast<vec3f>(upper.xyz), ray, inverse, hit.t);
-            let is_entered = enter < BOX_FAR;
+            let is_entered = enter < EMPTY_BOX_EXTENT;
             if is_entered && upper.w != BVH_MISS {
                 leaf = lab_leaf(upper.w);
             }

@@ -32,11 +32,11 @@ fn lab_walk(ray: Ray, any: bool) -> LabHit {
             lab_nodes_visited++;
             let children = lab_children(next, ray, inverse, hit.t);
             next = BVH_MISS;
-            if children.enter.y < BOX_FAR {
+            if children.enter.y < EMPTY_BOX_EXTENT {
                 lab_push(depth, children.references.y);
                 depth++;
             }
-            if children.enter.x < BOX_FAR {
+            if children.enter.x < EMPTY_BOX_EXTENT {
                 next = children.references.x;
             } else if depth > 0u {
                 depth--;

@@ -7,7 +7,7 @@
 
 // Twice the variance of the pixel filter, 1 / (2π) square pixels, and the greatest growth of α².
 const GLINT_FILTER = 0.3183099;
-const GLINT_MOST = 0.18;
+const GLINT_MAX = 0.18;
 
 // Growth of α² at a point of a triangle, seen from the eye. `id` is the one in the G-buffer. The vertex normals give
 // the derivative of the normal along the triangle.
@@ -39,7 +39,7 @@ fn glint_growth(id: u32, position: vec3f) -> f32 {
     }
     let is_off = (frame.materials_without & MATERIALS_GLINT_FILTER) != 0u;
     // Slivers and triangles seen edge-on have no bound. NaN counts as 0.
-    return select(0.0, min(GLINT_FILTER * sum, GLINT_MOST), sum > 0.0 && !is_off);
+    return select(0.0, min(GLINT_FILTER * sum, GLINT_MAX), sum > 0.0 && !is_off);
 }
 
 // α of a lobe after the growth of α².

@@ -52,7 +52,7 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
         l.clearcoat_normal = side * material_mapped_normal(in, bump.xyz, coat_scale);
     }
 
-    let clay = material_is_without(MATERIALS_OWN_LOOK);
+    let clay = material_is_without(MATERIALS_CLAY);
     l.f0 = select(l.f0, vec3f(0.04), clay);
     l.specular = select(l.specular, 1.0, clay);
     l.clearcoat = select(l.clearcoat, 0.0, clay);

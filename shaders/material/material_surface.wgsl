@@ -71,7 +71,7 @@ fn material_tinted(factor: vec4f, color: vec4f, texel: vec4f) -> vec4f {
     let own = select(color, vec4f(1.0, 1.0, 1.0, color.a), material_is_without(MATERIALS_VERTEX_COLORS));
     let tinted = factor * own * texel;
     let clay = vec4f(vec3f(MATERIALS_CLAY_ALBEDO), tinted.a);
-    return select(tinted, clay, material_is_without(MATERIALS_OWN_LOOK));
+    return select(tinted, clay, material_is_without(MATERIALS_CLAY));
 }
 
 // Alpha alone, for passes without frame uniforms.
@@ -142,7 +142,7 @@ fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let facing = select(-normal, normal, front);
     let is_stand_in = (material.flags & MATERIAL_STAND_IN) != 0u;
     let relief = select(1.0, material_relief(facing, frame_to_eye(in.position)), is_stand_in);
-    let clay = material_is_without(MATERIALS_OWN_LOOK);
+    let clay = material_is_without(MATERIALS_CLAY);
     let roughened = material_roughened(roughness, bump.a, material.normal_scale, MATERIAL_NORMALS_SPREAD);
     return Surface(
         in.position,

@@ -19,7 +19,7 @@
 #import "shadow/shadow_start.wgsl"
 #import "shadow/visibility.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 #texels 1 1 position_texture: rgba32float
 #texels 1 2 normal_texture: r32uint
 #texels 1 3 albedo_texture: r32uint
@@ -95,7 +95,7 @@ fn write_ground(pixel: vec2u, s: Surface, shares: vec2f) {
 
 @compute @workgroup_size(8, 8)
 fn lighting(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }

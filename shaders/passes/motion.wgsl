@@ -11,7 +11,7 @@
 #import "frame/scene.wgsl"
 #import "frame/segment.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> params: MotionParams;
 #texels 1 2 position_texture: rgba32float
 #texels 1 3 ids_texture: r32uint
@@ -44,7 +44,7 @@ fn segment_path(segment: u32, position: vec3f) -> vec3f {
 
 @compute @workgroup_size(8, 8)
 fn motion(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }

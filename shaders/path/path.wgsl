@@ -15,14 +15,14 @@
 #import "path/path_meet.wgsl"
 #import "path/path_rays.wgsl"
 
-@group(3) @binding(0) var<uniform> first_row: u32;
+@group(3) @binding(0) var<uniform> row_offset: u32;
 @group(3) @binding(1) var<uniform> params: PathParams;
 @group(3) @binding(2) var<storage, read> table: array<u32>;
 @group(3) @binding(3) var sample_out: texture_storage_2d<rgba32float, write>;
 
 @compute @workgroup_size(8, 8)
 fn path(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }
@@ -32,7 +32,7 @@ fn path(@builtin(global_invocation_id) id: vec3u) {
         var found: PathHit;
         var which = select(select(RAY_LIGHT, RAY_LIFT, state.is_lifted), RAY_ON, bounce == 0u);
         var is_lifted = false;
-        for (var step = 0u; step < RAY_ON + 1u + MOST_BACKS; step++) {
+        for (var step = 0u; step < RAY_ON + 1u + MAX_BACKS; step++) {
             let goes_on = which == RAY_ON;
             if goes_on && !any(state.throughput > vec3f(0.0)) {
                 break;
@@ -60,7 +60,7 @@ fn path(@builtin(global_invocation_id) id: vec3u) {
                 continue;
             }
             found = path_hit(hit);
-            if bounce == 0u && path_passes_back(found) && step < MOST_BACKS {
+            if bounce == 0u && path_passes_back(found) && step < MAX_BACKS {
                 state.t_min = hit.t;
                 continue;
             }

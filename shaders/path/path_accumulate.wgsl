@@ -12,7 +12,7 @@
 #import "math/half_float.wgsl"
 #import "path/path_table.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> params: PathParams;
 @group(1) @binding(2) var<storage, read_write> sums: array<vec4u>;
 @group(1) @binding(3) var sample: texture_2d<f32>;
@@ -21,14 +21,14 @@
 
 @compute @workgroup_size(8, 8)
 fn path_accumulate(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }
     let at = PATH_SUM_WORDS * (pixel.y * params.width + pixel.x);
     let bits = bitcast<vec4u>(textureLoad(sample, pixel, 0));
     let stored = (bits >> vec4u(23u)) & vec4u(0xffu);
-    let exponent = min(stored, vec4u(PATH_MOST_EXPONENT));
+    let exponent = min(stored, vec4u(PATH_MAX_EXPONENT));
     let mantissa = (bits & vec4u(0x7fffffu)) | vec4u(0x800000u);
     let digits = select(mantissa, vec4u(0xffffffu), stored > exponent);
     // Exponent of a float whose last mantissa bit aligns with the last bit of the sums. Smaller numbers are rounded.
@@ -52,7 +52,7 @@ fn path_accumulate(@builtin(global_invocation_id) id: vec3u) {
 
 @compute @workgroup_size(8, 8)
 fn path_resolve(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }

@@ -5,7 +5,7 @@
 #import "path/path_state.wgsl"
 
 // Most back faces of single-sided surfaces that a ray from the eye passes through.
-const MOST_BACKS = 16u;
+const MAX_BACKS = 16u;
 
 // Ray state for the any-hit test: a seed, and whether the ray passes through clear surfaces.
 var<private> ray_seed: u32;

@@ -10,7 +10,7 @@
 #import "path/path_store.wgsl"
 #import "frame/ray_list.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> stage: PathStage;
 @group(1) @binding(2) var<uniform> params: PathParams;
 @group(1) @binding(3) var<storage, read_write> paths: array<vec4u>;

@@ -9,7 +9,7 @@ struct PathTexels {
     word: u32,
     level: u32,
     size: vec2u,
-    first_row: u32,
+    row_offset: u32,
     srgb: u32,
 }
 
@@ -19,7 +19,7 @@ struct PathTexels {
 
 @compute @workgroup_size(8, 8)
 fn path_texels(@builtin(global_invocation_id) id: vec3u) {
-    let at = id.xy + vec2u(0u, copied.first_row);
+    let at = id.xy + vec2u(0u, copied.row_offset);
     if any(at >= copied.size) {
         return;
     }

@@ -9,7 +9,7 @@
 #import "path/path_store.wgsl"
 #import "frame/ray_list.wgsl"
 
-@group(3) @binding(0) var<uniform> first_row: u32;
+@group(3) @binding(0) var<uniform> row_offset: u32;
 @group(3) @binding(1) var<uniform> stage: PathStage;
 @group(3) @binding(2) var<uniform> params: PathParams;
 @group(3) @binding(3) var<storage, read_write> paths: array<vec4u>;
@@ -36,7 +36,7 @@ fn path_trace(
     state.direction = direction.xyz;
     var ray = Ray(path_vec3(ROW_ORIGIN, number), 0.0, direction.xyz, 1.0e30);
     var found: PathHit;
-    for (var step = 0u; step <= MOST_BACKS; step++) {
+    for (var step = 0u; step <= MAX_BACKS; step++) {
         found = path_hit(path_trace_ray(ray, RAY_ON, pixel, stage.bounce));
         if stage.bounce != 0u || !path_passes_back(found) {
             break;

@@ -14,7 +14,7 @@ override HAS_VOLUMES: bool = true;
 // Almost no ray reaches this bound on steps between bricks and on lookups.
 const PATH_VOLUME_STEPS = 65536u;
 // Transmittance below which Russian roulette applies.
-const PATH_VOLUME_LEAST = 0.1;
+const PATH_VOLUME_MIN = 0.1;
 
 struct PathVolume {
     voxel_from_world: mat4x4f,
@@ -197,11 +197,11 @@ fn path_volume_way(ray: VolumeRay, is_path: bool) -> PathVolumeWay {
             continue;
         }
         share *= 1.0 - meets;
-        if share < PATH_VOLUME_LEAST {
-            if path_random() * PATH_VOLUME_LEAST >= share {
+        if share < PATH_VOLUME_MIN {
+            if path_random() * PATH_VOLUME_MIN >= share {
                 return PathVolumeWay(t, 0.0);
             }
-            share = PATH_VOLUME_LEAST;
+            share = PATH_VOLUME_MIN;
         }
     }
     return PathVolumeWay(-1.0, share);

@@ -14,7 +14,7 @@ struct PathVoxels {
     // Nonzero for colours, and the largest component of a colour.
     colored: u32,
     brightest: f32,
-    first_row: u32,
+    row_offset: u32,
 }
 
 @group(0) @binding(0) var<uniform> copied: PathVoxels;
@@ -41,7 +41,7 @@ fn path_voxels(@builtin(global_invocation_id) id: vec3u) {
     let stored = (copied.size + (1u << copied.level) - 1u) >> vec3u(copied.level);
     let is_colored = copied.colored != 0u;
     let row_words = select((stored.x + 1u) / 2u, 2u * stored.x, is_colored);
-    let row = id.y + copied.first_row;
+    let row = id.y + copied.row_offset;
     if id.x >= row_words || row >= stored.y * stored.z {
         return;
     }

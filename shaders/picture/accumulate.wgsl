@@ -25,7 +25,7 @@ struct AccumulateParams {
     unlit_radiance: f32,
 }
 
-@group(0) @binding(0) var<uniform> first_row: u32;
+@group(0) @binding(0) var<uniform> row_offset: u32;
 @group(0) @binding(1) var<uniform> params: AccumulateParams;
 @group(0) @binding(2) var hdr_texture: texture_2d<f32>;
 @group(0) @binding(3) var<storage, read_write> shown: array<vec4f>;
@@ -37,7 +37,7 @@ struct AccumulateParams {
 
 @compute @workgroup_size(8, 8)
 fn accumulate(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= textureDimensions(hdr_texture)) {
         return;
     }

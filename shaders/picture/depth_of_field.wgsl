@@ -25,7 +25,7 @@ struct DepthOfFieldParams {
     pixels_per_metre: f32,
 }
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> params: DepthOfFieldParams;
 @group(1) @binding(2) var position_texture: texture_2d<f32>;
 @group(1) @binding(3) var circles_out: texture_storage_2d<r32float, write>;
@@ -51,7 +51,7 @@ fn depth_at(pixel: vec2u) -> f32 {
 
 @compute @workgroup_size(8, 8)
 fn depth_of_field_circles(@builtin(global_invocation_id) thread: vec3u) {
-    let pixel = vec2u(thread.x, thread.y + first_row);
+    let pixel = vec2u(thread.x, thread.y + row_offset);
     if any(pixel >= frame.size) {
         return;
     }
@@ -97,7 +97,7 @@ fn spread(radius: f32, away: f32) -> f32 {
 
 @compute @workgroup_size(8, 8)
 fn depth_of_field(@builtin(global_invocation_id) thread: vec3u) {
-    let pixel = vec2u(thread.x, thread.y + first_row);
+    let pixel = vec2u(thread.x, thread.y + row_offset);
     if any(pixel >= frame.size) {
         return;
     }

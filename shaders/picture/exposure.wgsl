@@ -52,9 +52,9 @@ var<workgroup> sums: array<atomic<u32>, EXPOSURE_BINS>;
 fn luminance_bits(color: vec3f) -> u32 {
     let weighted = color * vec3f(871.0, 2929.0, 296.0) / 4096.0;
     let bits = bitcast<u32>((weighted.r + weighted.g) + weighted.b);
-    let last = EXPOSURE_LEAST_BITS + (EXPOSURE_BINS << EXPOSURE_BIN_SHIFT) - 1u;
+    let last = EXPOSURE_MIN_BITS + (EXPOSURE_BINS << EXPOSURE_BIN_SHIFT) - 1u;
     // Infinity still counts as a number here; NaN does not.
-    return select(bits, min(bits, last), bits <= 0x7f800000u) - EXPOSURE_LEAST_BITS;
+    return select(bits, min(bits, last), bits <= 0x7f800000u) - EXPOSURE_MIN_BITS;
 }
 
 @compute @workgroup_size(EXPOSURE_BINS)

@@ -28,7 +28,7 @@ struct TemporalParams {
     dither: u32,
 }
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> params: TemporalParams;
 @group(1) @binding(2) var<uniform> motion: MotionParams;
 @group(1) @binding(3) var picture_texture: texture_2d<f32>;
@@ -88,7 +88,7 @@ fn last_mean(at: vec2f) -> vec4f {
 
 @compute @workgroup_size(8, 8)
 fn temporal(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     let shown_size = textureDimensions(mean_out);
     if any(pixel >= shown_size) {
         return;
@@ -99,7 +99,7 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let sampled_at = at - params.jitter;
     // `sharpness` weights a sample by its distance from the centre of the output pixel, as a Gaussian of 0.35 to 0.39
     // pixels. `blurring` reduces the sample count of the mean where it is resampled. Like the other constants of this
-    // pass, they were found by measurement at full and at half scale (BENCHMARKS.md).
+    // pass, they were found by measurement at full and at half scale (docs/benchmarks/antialiasing.md).
     let fineness = min(scale.x, scale.y);
     let sharpness = 2.4 + 1.8 * fineness;
     let blurring = 14.0 - 8.0 * fineness;

@@ -11,7 +11,7 @@
 #import "reflections/hit_ambient.wgsl"
 #import "math/sampling.wgsl"
 
-@group(3) @binding(0) var<uniform> first_row: u32;
+@group(3) @binding(0) var<uniform> row_offset: u32;
 @group(3) @binding(1) var position_texture: texture_2d<f32>;
 @group(3) @binding(2) var normal_texture: texture_2d<u32>;
 @group(3) @binding(3) var ids_texture: texture_2d<u32>;
@@ -20,7 +20,7 @@
 
 @compute @workgroup_size(8, 8)
 fn reflection_ambient(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }

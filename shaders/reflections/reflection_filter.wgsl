@@ -32,7 +32,7 @@
 
 struct ReflectionFilterParams {
     // Longest history in frames; 0 to restart it.
-    remembered: u32,
+    max_history: u32,
     rays: u32,
     // Distance between filter taps in pixels; 0 disables the filter.
     step: u32,
@@ -54,7 +54,7 @@ struct ReflectionFilterParams {
 @group(1) @binding(7) var signal_texture: texture_2d<u32>;
 @group(1) @binding(8) var signal_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(9) var<storage, read> fresh_words: array<vec2u>;
-@group(1) @binding(10) var taps_texture: texture_2d<u32>;
+@group(1) @binding(10) var reprojected_texture: texture_2d<u32>;
 @group(1) @binding(11) var last_surfaces: texture_2d<u32>;
 @group(1) @binding(12) var<uniform> motion: MotionParams;
 @group(1) @binding(13) var sent_texture: texture_2d<u32>;
@@ -151,8 +151,8 @@ fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32
     let near = signal_tolerance(s.position);
     let was_in_front = motion_had_in_front(motion, image);
     let found = signal_find(at, surface.position, surface.normal, surface.mesh, near, was_in_front);
-    let taps = signal_taps_unpack(signal_taps_pack(found.corner, found.part, found.same, false));
-    return last_mean(taps.corner, taps.weights);
+    let reprojected = reprojected_unpack(reprojected_pack(found.corner, found.part, found.same, false));
+    return last_mean(reprojected.corner, reprojected.weights);
 }
 
 // Filter radius in pixels, a fraction of the lobe's footprint at the hit distance. Points of a plane mirror closer than
@@ -215,7 +215,7 @@ fn resolved(
         }
         let half_vector = normalize(to_eye + to_hit);
         let lobe = brdf_ggx(s.normal, half_vector, alpha) * brdf_smith(n_dot_l, n_dot_v, alpha) * n_dot_l;
-        let weight = min(lobe / other.density, REUSED_MOST);
+        let weight = min(lobe / other.density, REUSED_MAX);
         sum += weight / other.lobe * found.rgb;
         weights += weight;
     }
@@ -229,7 +229,7 @@ const REUSED_FRAMES = 8.0;
 // Greatest distance of a neighbour from this surface's plane, relative to the length of its ray.
 const REUSED_AWAY = 0.05;
 // Greatest weight of a neighbour's ray, so that no single ray dominates by chance.
-const REUSED_MOST = 1.0;
+const REUSED_MAX = 1.0;
 
 @compute @workgroup_size(8, 8)
 fn reflection_accumulate(
@@ -246,7 +246,7 @@ fn reflection_accumulate(
         textureStore(signal_out, pixel, vec4u(0u));
         return;
     }
-    let fresh = reflected_unpack(words);
+    let noisy = reflected_unpack(words);
     let m = mirroring_at(pixel);
     let s = m.surface;
     if m.is_mirror {
@@ -255,8 +255,8 @@ fn reflection_accumulate(
     }
     let found = around(pixel);
     let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
-    let taps = signal_taps_unpack(textureLoad(taps_texture, pixel, 0).xy);
-    var last = last_mean(taps.corner, taps.weights);
+    let reprojected = reprojected_unpack(textureLoad(reprojected_texture, pixel, 0).xy);
+    var last = last_mean(reprojected.corner, reprojected.weights);
     let moves = params.moves != 0u;
     if moves && !surface.moved && m.roughness < REFLECTION_NARROW {
         let mirrored = mirrored_mean(pixel, s, surface, found.distance);
@@ -273,13 +273,13 @@ fn reflection_accumulate(
         );
         last = vec4f(expanded(color, params.compression), last.a);
     }
-    let remembered = params.remembered;
-    let known = last.a > 0.5 && surface.frames > 0u && remembered > 0u;
-    let frames = min(max(surface.frames, 1u) - 1u, remembered) + 1u;
+    let max_history = params.max_history;
+    let known = last.a > 0.5 && surface.frames > 0u && max_history > 0u;
+    let frames = min(max(surface.frames, 1u) - 1u, max_history) + 1u;
     let gain = select(1.0, 1.0 / f32(frames), known);
-    var now = fresh.rgb;
+    var now = noisy.rgb;
     if params.reuses != 0u && !s.layered {
-        now = resolved(pixel, s, surface, fresh.rgb, found.distance, select(1u, frames, known));
+        now = resolved(pixel, s, surface, noisy.rgb, found.distance, select(1u, frames, known));
     }
     let mean = mix(last.rgb, now, gain);
     textureStore(signal_out, pixel, vec4u(reflected_pack(mean, found.distance), 0u, 0u));

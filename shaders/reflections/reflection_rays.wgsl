@@ -281,7 +281,7 @@ fn reflection_rays(
 
     var found: SeenHit;
     found.hit.leaf = BVH_MISS;
-    let counts = max(carried.r, max(carried.g, carried.b)) > REFLECTION_LEAST;
+    let counts = max(carried.r, max(carried.g, carried.b)) > REFLECTION_MIN;
     if counts {
         least_alpha = choice.y;
         let is_last = params.is_last != 0u;

@@ -74,7 +74,7 @@ fn reflection_surface_plain(
     let normal = material_normal(seen.fragment);
     let facing = select(-normal, normal, seen.front);
     let unlit = (flags & MATERIAL_UNLIT) != 0u;
-    let clay = material_is_without(MATERIALS_OWN_LOOK);
+    let clay = material_is_without(MATERIALS_CLAY);
     let relief = material_relief(facing, frame_to_eye(seen.fragment.position));
     store(listed.pixel, Surface(
         seen.fragment.position,

@@ -11,7 +11,7 @@
 #import "math/sampling.wgsl"
 #import "shadow/shadow_start.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 #texels 1 1 position_texture: rgba32float
 #texels 1 2 normal_texture: r32uint
 #texels 1 3 albedo_texture: r32uint
@@ -27,7 +27,7 @@ fn weight_of(s: Surface, e: BrdfEye, start: ShadowStart, to_eye: vec3f, light: L
 
 @compute @workgroup_size(8, 8)
 fn light_choice(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }

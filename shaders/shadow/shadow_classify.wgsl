@@ -40,7 +40,7 @@ struct RayArguments {
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 @group(1) @binding(6) var list_out: texture_storage_2d<r32uint, write>;
 @group(1) @binding(7) var blocked_out: texture_storage_2d_array<r32uint, write>;
-#texels 1 8 taps_texture: rg32uint
+#texels 1 8 reprojected_texture: rg32uint
 #texels 1 9 edges_texture: r32uint array
 #texels 1 10 tiles_texture: rg32uint
 
@@ -58,7 +58,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
     let row = thread % 8u;
     let slots = batch.slot_count;
     let first_slot = batch.first_slot;
-    let first = vec2u(64u * workgroup.x + 8u * tile, batch.first_row + 8u * workgroup.y + row);
+    let first = vec2u(64u * workgroup.x + 8u * tile, batch.row_offset + 8u * workgroup.y + row);
     for (var i = 0u; i < slots; i++) {
         row_masks[64u * i + thread] = 0u;
     }
@@ -135,7 +135,7 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         while mask != 0u {
             let column = firstTrailingBit(mask);
             let is_edge = ((edges >> column) & 1u) != 0u;
-            let pixel = (first.y - batch.first_row) * frame.size.x + first.x + column;
+            let pixel = (first.y - batch.row_offset) * frame.size.x + first.x + column;
             let texel = ray_list_texel(select(entry, edge_entry, is_edge));
             textureStore(list_out, texel, vec4u(ray_list_pack(pixel, i, is_edge), 0u, 0u, 0u));
             mask &= mask - 1u;

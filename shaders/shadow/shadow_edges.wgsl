@@ -4,7 +4,7 @@
 // Maintaining Real-Time Frame Rates", Ray Tracing Gems, chapter 13. Only one slot of a pixel gets more rays, which
 // keeps the pixel within its budget. A slot gets no rays if its neighbourhood has agreed for several frames and nothing
 // has changed between the surface and the light.
-// The importer binds `taps_texture`, `edges_texture` and `tiles_texture`: the reprojection taps of the pixel's surface,
+// The importer binds `reprojected_texture`, `edges_texture` and `tiles_texture`: the reprojection taps of the pixel's surface,
 // the last frame's results of shadow_accumulate with a layer per two slots, and the output of shadow_shafts. If they
 // are not in use, placeholders are bound.
 #import "frame/frame.wgsl"
@@ -12,7 +12,7 @@
 #import "shadow/shadow_edges_word.wgsl"
 #import "shadow/shadow_start.wgsl"
 #import "denoise/signal.wgsl"
-#import "denoise/signal_taps.wgsl"
+#import "denoise/reprojected.wgsl"
 
 const NO_SLOT = 0xffffffffu;
 
@@ -26,9 +26,9 @@ struct ShadowEdges {
 }
 
 fn shadow_edges(pixel: vec2u) -> ShadowEdges {
-    let inside = min(pixel, textureDimensions(taps_texture) - 1u);
-    let taps = signal_taps_unpack(textureLoad(taps_texture, inside, 0).xy);
-    let at = clamp(signal_taps_nearest(taps), vec2i(0), vec2i(textureDimensions(edges_texture)) - 1);
+    let inside = min(pixel, textureDimensions(reprojected_texture) - 1u);
+    let reprojected = reprojected_unpack(textureLoad(reprojected_texture, inside, 0).xy);
+    let at = clamp(reprojected_nearest(reprojected), vec2i(0), vec2i(textureDimensions(edges_texture)) - 1);
     let layers = textureNumLayers(edges_texture);
     var found = ShadowEdges(NO_SLOT, 0u, 0u);
     for (var layer = 0u; layer < layers; layer++) {
@@ -42,7 +42,7 @@ fn shadow_edges(pixel: vec2u) -> ShadowEdges {
     }
     let changes = textureLoad(tiles_texture, min(pixel / 8u, textureDimensions(tiles_texture) - 1u), 0).y;
     found.settled &= select(~changes, 0u, (changes & SHAFT_ALL) != 0u);
-    let known = dot(taps.weights, vec4f(1.0)) > 0.5;
+    let known = dot(reprojected.weights, vec4f(1.0)) > 0.5;
     return ShadowEdges(select(NO_SLOT, found.slot, known), select(0u, found.settled, known), found.blocked);
 }
 

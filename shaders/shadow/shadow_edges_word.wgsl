@@ -5,7 +5,7 @@
 // Tile bit that forces all rays to be traced.
 const SHAFT_ALL = 0x80000000u;
 // Greatest number of frames that is counted.
-const SETTLED_MOST = 7u;
+const SETTLED_MAX = 7u;
 // Frames after which a light has settled. Each frame has traced 25 rays.
 const SETTLED_FRAMES = 4u;
 
@@ -15,7 +15,7 @@ fn shadow_edges_pack(edges: vec2<bool>, frames: vec2u, blocked: vec2<bool>) -> u
 }
 
 fn shadow_edges_frames(word: u32) -> vec2u {
-    return (vec2u(word) >> vec2u(4u, 8u)) & vec2u(SETTLED_MOST);
+    return (vec2u(word) >> vec2u(4u, 8u)) & vec2u(SETTLED_MAX);
 }
 
 // Bit mask of the settled lights of the pair.

@@ -27,13 +27,13 @@
 #import "shadow/shadow_edges_word.wgsl"
 #import "shadow/shadow_words.wgsl"
 #import "denoise/signal_smooth.wgsl"
-#import "denoise/signal_taps.wgsl"
+#import "denoise/reprojected.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> params: SignalParams;
-#texels 1 2 fresh_texture: r32uint array
-#texels 1 3 first_taps: rg32uint
-#texels 1 4 second_taps: rg32uint
+#texels 1 2 noisy_texture: r32uint array
+#texels 1 3 first_reprojected: rg32uint
+#texels 1 4 second_reprojected: rg32uint
 #texels 1 5 last_means: rg32uint
 #texels 1 6 frame_surfaces: rgba32uint
 @group(1) @binding(7) var means_out: texture_storage_2d<rg32uint, write>;
@@ -53,8 +53,8 @@
 override SHADOW_LIGHTS: u32 = 2u;
 
 // Range of changes of the 3 × 3 mean over which the history fades out, in standard deviations of one ray per pixel.
-const CHANGE_LEAST = 2.5;
-const CHANGE_MOST = 5.0;
+const CHANGE_MIN = 2.5;
+const CHANGE_MAX = 5.0;
 
 // Blocked share in and around the tile this frame, half a word per light.
 var<workgroup> found: array<u32, 144>;
@@ -65,15 +65,15 @@ var<workgroup> found_differs: atomic<u32>;
 var<workgroup> history_differs: atomic<u32>;
 
 fn fresh_words(pixel: vec2u) -> vec2u {
-    var words = vec2u(textureLoad(fresh_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
+    var words = vec2u(textureLoad(noisy_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
     if SHADOW_LIGHTS == 2u {
-        words.y = textureLoad(fresh_texture, pixel, params.layer + 1u, 0).r;
+        words.y = textureLoad(noisy_texture, pixel, params.layer + 1u, 0).r;
     }
     return signal_sent(words);
 }
 
 // Settled results carry no penumbra width.
-fn fresh_means(words: vec2u) -> vec4f {
+fn noisy_means(words: vec2u) -> vec4f {
     let found = select(words & vec2u(~SIGNAL_EDGE), words & vec2u(SIGNAL_SHARE), signal_is_kept(words));
     return signal_unpack(found) * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
 }
@@ -94,25 +94,25 @@ fn last_mean(tap: vec2i, k: u32) -> BlockedLightMean {
 
 // Reprojected mean of light `k`. If the shadow moves, a bicubic filter over 4 × 4 pixels blurs it less than a bilinear
 // one. The result is clamped to the range of the four nearest pixels.
-fn history_at(taps: SignalTaps, k: u32) -> BlockedLightMean {
+fn history_at(reprojected: Reprojected, k: u32) -> BlockedLightMean {
     var history = BlockedLightMean(0.0, 0.0, 0.0);
     var least = vec2f(1.0e9);
     var most = vec2f(0.0);
     for (var i = 0u; i < 4u; i++) {
-        let mean = last_mean(taps.corner + vec2i(vec2u(i & 1u, i >> 1u)), k);
-        history.share += taps.weights[i] * mean.share;
-        history.width += taps.weights[i] * mean.width;
-        history.frames += taps.weights[i] * mean.frames;
+        let mean = last_mean(reprojected.corner + vec2i(vec2u(i & 1u, i >> 1u)), k);
+        history.share += reprojected.weights[i] * mean.share;
+        history.width += reprojected.weights[i] * mean.width;
+        history.frames += reprojected.weights[i] * mean.frames;
         least = min(least, vec2f(mean.share, mean.width));
         most = max(most, vec2f(mean.share, mean.width));
     }
-    if taps.moves && all(taps.weights > vec4f(0.0)) {
-        let x = cubic_weights(taps.weights.y + taps.weights.w, 0.5);
-        let y = cubic_weights(taps.weights.z + taps.weights.w, 0.5);
+    if reprojected.moves && all(reprojected.weights > vec4f(0.0)) {
+        let x = cubic_weights(reprojected.weights.y + reprojected.weights.w, 0.5);
+        let y = cubic_weights(reprojected.weights.z + reprojected.weights.w, 0.5);
         var sum = vec2f(0.0);
         for (var i = 0u; i < 16u; i++) {
             let step = vec2u(i & 3u, i >> 2u);
-            let mean = last_mean(taps.corner + vec2i(step) - 1, k);
+            let mean = last_mean(reprojected.corner + vec2i(step) - 1, k);
             sum += x[step.x] * y[step.y] * vec2f(mean.share, mean.width);
         }
         sum = clamp(sum, least, most);
@@ -159,7 +159,7 @@ fn frames_of(mean: BlockedLightMean, all: f32) -> f32 {
 
 // Longest history where the light's shadow moves. The shadow's motion is only known to about a pixel, which matters
 // less for a wider penumbra. A surface that itself moves gets no constant part, because it turns relative to the light.
-// The numbers were measured (BENCHMARKS.md).
+// The numbers were measured (docs/benchmarks/shadows.md).
 const MOVING_EARLIER = 1.0;
 const MOVING_EARLIER_PER_SQUARE = 3.0;
 
@@ -167,8 +167,8 @@ const MOVING_EARLIER_PER_SQUARE = 3.0;
 const EDGE_FRAMES = 12.0;
 
 // Number of frames in which the reprojected pixel's neighbourhood agreed, for both lights.
-fn frames_settled(taps: SignalTaps) -> vec2u {
-    let at = clamp(signal_taps_nearest(taps), vec2i(0), vec2i(textureDimensions(last_edges)) - 1);
+fn frames_settled(reprojected: Reprojected) -> vec2u {
+    let at = clamp(reprojected_nearest(reprojected), vec2i(0), vec2i(textureDimensions(last_edges)) - 1);
     return shadow_edges_frames(textureLoad(last_edges, at, params.layer / 2u, 0).r);
 }
 
@@ -176,7 +176,7 @@ fn earlier_frames(history: BlockedLightMean, moves: bool, surface: SignalSurface
     let all = f32(max(surface.frames, 1u) - 1u);
     let width = penumbra_width(history.share, history.width);
     let moving = select(MOVING_EARLIER, 0.0, surface.moved) + MOVING_EARLIER_PER_SQUARE * width * width;
-    let most = f32(params.remembered);
+    let most = f32(params.max_history);
     return min(min(frames_of(history, all), most), select(most, moving, moves));
 }
 
@@ -186,7 +186,7 @@ fn shadow_accumulate(
     @builtin(local_invocation_id) thread: vec3u,
     @builtin(local_invocation_index) index: u32,
 ) {
-    let first = 8u * workgroup.xy + vec2u(0u, first_row);
+    let first = 8u * workgroup.xy + vec2u(0u, row_offset);
     let pixel = first + thread.xy;
     let inside = all(pixel < frame.size);
     let at = min(pixel, frame.size - 1u);
@@ -207,21 +207,21 @@ fn shadow_accumulate(
     }
     let words = fresh_words(at);
     let kept = signal_is_kept(words);
-    var fresh = fresh_means(words);
-    let taps = signal_taps_unpack(textureLoad(first_taps, at, 0).xy);
-    var other_taps = taps;
-    var a = history_at(taps, 0u);
+    var noisy = noisy_means(words);
+    let reprojected = reprojected_unpack(textureLoad(first_reprojected, at, 0).xy);
+    var other = reprojected;
+    var a = history_at(reprojected, 0u);
     var b = BlockedLightMean(0.0, 0.0, 0.0);
     if SHADOW_LIGHTS == 2u {
-        other_taps = signal_taps_unpack(textureLoad(second_taps, at, 0).xy);
-        b = history_at(other_taps, 1u);
+        other = reprojected_unpack(textureLoad(second_reprojected, at, 0).xy);
+        b = history_at(other, 1u);
     }
     let surface = signal_surface_unpack(textureLoad(frame_surfaces, at, 0));
-    let weights = vec2f(dot(taps.weights, vec4f(1.0)), dot(other_taps.weights, vec4f(1.0)));
+    let weights = vec2f(dot(reprojected.weights, vec4f(1.0)), dot(other.weights, vec4f(1.0)));
     let known = weights > vec2f(0.5) & vec2<bool>(inside && surface.frames > 0u);
     let shares = vec2f(a.share, b.share);
     let variance = shares * (1.0 - shares);
-    let difference = fresh.xz - shares;
+    let difference = noisy.xz - shares;
     changes[index] = signal_pack(select(vec4f(0.0), vec4f(difference, variance), known.xyxy));
     if changes[index].x != 0u {
         atomicOr(&history_differs, 1u);
@@ -234,7 +234,7 @@ fn shadow_accumulate(
     for (var i = 0u; i < sums; i++) {
         sum += signal_unpack(changes[8u * (corner.y + i / 3u) + corner.x + i % 3u]);
     }
-    let changed = smoothstep(vec2f(CHANGE_LEAST), vec2f(CHANGE_MOST), abs(sum.xy) / sqrt(sum.zw + 0.25));
+    let changed = smoothstep(vec2f(CHANGE_MIN), vec2f(CHANGE_MAX), abs(sum.xy) / sqrt(sum.zw + 0.25));
     // If all neighbours agree, the history is clamped to their value.
     var least = shares_apart(fresh_shares(words));
     var most = least;
@@ -249,14 +249,14 @@ fn shadow_accumulate(
     let scale = min(limited / max(shares, vec2f(1.0e-6)), vec2f(1.0));
     a = BlockedLightMean(limited.x, a.width * scale.x, a.frames);
     b = BlockedLightMean(limited.y, b.width * scale.y, b.frames);
-    let earlier = vec2f(earlier_frames(a, taps.moves, surface), earlier_frames(b, other_taps.moves, surface));
+    let earlier = vec2f(earlier_frames(a, reprojected.moves, surface), earlier_frames(b, other.moves, surface));
     let added = fresh_frames(words);
     let gain = select(vec2f(1.0), max(added / (earlier + added), changed), known);
     let shown = select(gain, vec2f(1.0), kept);
-    fresh = select(fresh, vec4f(fresh.x, a.width, fresh.z, b.width), (kept & known).xxyy);
+    noisy = select(noisy, vec4f(noisy.x, a.width, noisy.z, b.width), (kept & known).xxyy);
     if inside {
         let is_surface = surface.frames > 0u;
-        let mean = select(vec4f(0.0), mix(vec4f(a.share, a.width, b.share, b.width), fresh, shown.xxyy), is_surface);
+        let mean = select(vec4f(0.0), mix(vec4f(a.share, a.width, b.share, b.width), noisy, shown.xxyy), is_surface);
         // A mean as old as the surface stays that way.
         let together = added / gain;
         let counted = select(together, vec2f(BLOCKED_FRAMES_ALL), together > vec2f(BLOCKED_FRAMES_ALL - 1.0));
@@ -272,8 +272,8 @@ fn shadow_accumulate(
             let edges = (most > least) & (frames - added < vec2f(EDGE_FRAMES)) & sharpens;
             let is_lit = (most == vec2u(0u)) & (mean.xz == vec2f(0.0));
             let is_blocked = (least == vec2u(SIGNAL_SHARE)) & (mean.xz == vec2f(1.0));
-            let before = vec2u(frames_settled(taps).x, frames_settled(other_taps).y) * vec2u(known);
-            let agreed = min(before + 1u, vec2u(SETTLED_MOST));
+            let before = vec2u(frames_settled(reprojected).x, frames_settled(other).y) * vec2u(known);
+            let agreed = min(before + 1u, vec2u(SETTLED_MAX));
             let settled = select(vec2u(0u), agreed, (is_lit | is_blocked) & soft);
             let bits = shadow_edges_pack(edges, settled, is_blocked);
             textureStore(edges_out, pixel, edge_layer, vec4u(bits, 0u, 0u, 0u));
@@ -333,7 +333,7 @@ fn smoothed(pixel: vec2u) -> array<BlockedLightMean, 2> {
 
 @compute @workgroup_size(8, 8)
 fn shadow_smooth(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if all(pixel < frame.size) {
         let mean = smoothed(pixel);
         textureStore(smooth_out, pixel, vec4u(means_pack(mean[0], mean[1]), 0u, 0u));
@@ -342,18 +342,18 @@ fn shadow_smooth(@builtin(global_invocation_id) id: vec3u) {
 
 @compute @workgroup_size(8, 8)
 fn shadow_filter(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) || textureLoad(surfaces, pixel, 0).w == 0u {
         return;
     }
     let blocked = smoothed(pixel);
     let word = shadow_word(params.layer, pixel);
     // Hard shadows are not filtered, and surfaces that face away from the light are dark. Both keep their value.
-    var fresh = vec2u(textureLoad(found_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
+    var noisy = vec2u(textureLoad(found_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
     if SHADOW_LIGHTS == 2u {
-        fresh.y = textureLoad(found_texture, pixel, params.layer + 1u, 0).r;
+        noisy.y = textureLoad(found_texture, pixel, params.layer + 1u, 0).r;
     }
-    let counts = (params.soft > vec2f(0.0)) & (fresh != vec2u(SIGNAL_UNSENT));
+    let counts = (params.soft > vec2f(0.0)) & (noisy != vec2u(SIGNAL_UNSENT));
     let masks = vec2u(255u) * vec2u(counts) << (8u * vec2u(params.layer, params.layer + 1u) % 32u);
     let first = shadow_share_pack(saturate(1.0 - blocked[0].share), params.layer);
     let second = shadow_share_pack(saturate(1.0 - blocked[1].share), params.layer + 1u);

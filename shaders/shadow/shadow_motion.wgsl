@@ -25,7 +25,7 @@
 // registers even where it is not taken.
 override SHADOW_LIGHTS: u32 = 2u;
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> motion: MotionParams;
 // Slot of the first of the two lights.
 @group(1) @binding(2) var<uniform> first_light: u32;
@@ -36,7 +36,7 @@ override SHADOW_LIGHTS: u32 = 2u;
 #texels 1 7 blocked_texture: r32uint array
 #texels 1 8 surfaces: rgba32uint
 #texels 1 9 last_surfaces: rgba32uint
-#texels 1 10 taps_texture: rg32uint
+#texels 1 10 reprojected_texture: rg32uint
 @group(1) @binding(11) var first_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(12) var second_out: texture_storage_2d<rg32uint, write>;
 #texels 1 13 tiles_texture: rg32uint
@@ -168,7 +168,7 @@ fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
 
 // Reprojection taps of light `k` for the shadow of `triangle`, which is encoded as in NearBlocker, or for lit surface
 // if it is 0. Returns `unchanged` if reprojection fails.
-fn followed_taps(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: SignalSurface, unchanged: vec2u) -> vec2u {
+fn followed_reprojection(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: SignalSurface, unchanged: vec2u) -> vec2u {
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
     let last_position = position - motion_displacement(motion, textureLoad(displacement_texture, pixel, 0));
     let light = lights[first_light + k];
@@ -187,21 +187,21 @@ fn followed_taps(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: Sign
     let at_last = vec2f(pixel) - motion_of_point(motion, position, last) + motion.jitter;
     let found = signal_find(at_last, last, last_normal, surface.mesh, signal_tolerance(position),
         motion_had_in_front(motion, last));
-    let taps = signal_taps_pack(found.corner, found.part, found.same, moves);
-    return select(unchanged, taps, found.weight > 0.01);
+    let reprojected = reprojected_pack(found.corner, found.part, found.same, moves);
+    return select(unchanged, reprojected, found.weight > 0.01);
 }
 
 // Reprojection taps of light `k`. `own` are the taps of the surface.
-fn shadow_taps(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalSurface) -> vec2u {
+fn shadow_reprojection(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalSurface) -> vec2u {
     let moved = surface.moved;
     // Static blockers cast moving shadows on a surface that moves.
     let near = blocker_near(corner, k, moved);
     let moves = moved || near.any_moved;
-    var taps = vec2u(own.x | select(0u, SIGNAL_TAPS_MOVE, moves), own.y);
+    var reprojected = vec2u(own.x | select(0u, REPROJECTED_MOVE, moves), own.y);
     if surface.frames > 0u && (moved || near.triangle >= MOVED) {
-        taps = followed_taps(pixel, k, near.triangle, moves, surface, taps);
+        reprojected = followed_reprojection(pixel, k, near.triangle, moves, surface, reprojected);
     }
-    return taps;
+    return reprojected;
 }
 
 // True if anything has moved between one of the filtered lights and this tile or its neighbours.
@@ -222,7 +222,7 @@ fn shadow_motion(
     @builtin(local_invocation_id) thread: vec3u,
     @builtin(local_invocation_index) index: u32,
 ) {
-    let first = 8u * workgroup.xy + vec2u(0u, first_row);
+    let first = 8u * workgroup.xy + vec2u(0u, row_offset);
     let pixel = first + thread.xy;
     let inside = min(pixel, frame.size - 1u);
     let surface = signal_surface_unpack(textureLoad(surfaces, inside, 0));
@@ -257,18 +257,18 @@ fn shadow_motion(
         }
     }
     workgroupBarrier();
-    let own = textureLoad(taps_texture, inside, 0).xy;
-    var taps = array(own, own);
+    let own = textureLoad(reprojected_texture, inside, 0).xy;
+    var reprojected = array(own, own);
     if atomicLoad(&any_moves) != 0u {
-        taps[0] = shadow_taps(inside, thread.xy, 0u, own, surface);
+        reprojected[0] = shadow_reprojection(inside, thread.xy, 0u, own, surface);
         if SHADOW_LIGHTS == 2u {
-            taps[1] = shadow_taps(inside, thread.xy, 1u, own, surface);
+            reprojected[1] = shadow_reprojection(inside, thread.xy, 1u, own, surface);
         }
     }
     if all(pixel < frame.size) {
-        textureStore(first_out, pixel, vec4u(taps[0], 0u, 0u));
+        textureStore(first_out, pixel, vec4u(reprojected[0], 0u, 0u));
         if SHADOW_LIGHTS == 2u {
-            textureStore(second_out, pixel, vec4u(taps[1], 0u, 0u));
+            textureStore(second_out, pixel, vec4u(reprojected[1], 0u, 0u));
         }
     }
 }

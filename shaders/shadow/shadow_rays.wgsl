@@ -21,7 +21,7 @@
 #import "shadow/shadow_edges.wgsl"
 #import "shadow/shadow_words.wgsl"
 
-@group(3) @binding(0) var<uniform> first_row: u32;
+@group(3) @binding(0) var<uniform> row_offset: u32;
 @group(3) @binding(0) var<uniform> batch: RayBatch;
 #texels 3 1 position_texture: rgba32float
 #texels 3 2 normal_texture: r32uint
@@ -31,7 +31,7 @@
 #texels 3 6 list_texture: r32uint
 // Workgroup counts, and the number of entries in w. A uniform, because the limit of eight storage buffers is reached.
 @group(3) @binding(7) var<uniform> arguments: vec4u;
-#texels 3 6 taps_texture: rg32uint
+#texels 3 6 reprojected_texture: rg32uint
 #texels 3 7 edges_texture: r32uint array
 #texels 3 8 tiles_texture: rg32uint
 
@@ -72,7 +72,7 @@ fn shadow_rays(
     let entry = textureLoad(list_texture, ray_list_texel(ray), 0).r;
     let slot = ((entry >> 24u) & 0x7fu) + batch.first_slot;
     let offset = entry & 0xffffffu;
-    let pixel = vec2u(offset % frame.size.x, batch.first_row + offset / frame.size.x);
+    let pixel = vec2u(offset % frame.size.x, batch.row_offset + offset / frame.size.x);
     let seen = textureLoad(ids_texture, pixel, 0).r;
     let start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
     let light = lights[light_of(slot, pixel).light];
@@ -98,7 +98,7 @@ fn shadow_rays_by_pixel(
     }
     workgroupBarrier();
     var rays = 0u;
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if all(pixel < frame.size) {
         let seen = textureLoad(ids_texture, pixel, 0).r;
         let surface = gbuffer_is_triangle(seen);

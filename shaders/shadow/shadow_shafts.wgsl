@@ -27,7 +27,7 @@ struct ShaftParams {
     highs: array<vec4f, SHAFT_BOXES>,
 }
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> params: ShaftParams;
 #texels 1 2 surfaces: rgba32uint
 @group(1) @binding(3) var tiles_out: texture_storage_2d<rg32uint, write>;
@@ -71,7 +71,7 @@ fn shaft_meets(middle: vec3f, half: vec3f, light: Light, low: vec3f, high: vec3f
 
 @compute @workgroup_size(SHAFT_THREADS)
 fn shadow_shafts(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
-    let first = 8u * workgroup.xy + vec2u(0u, first_row);
+    let first = 8u * workgroup.xy + vec2u(0u, row_offset);
     let tile = first / 8u;
     let boxes = params.count;
     if thread == 0u {

@@ -22,7 +22,7 @@
 #import "math/sampling.wgsl"
 #import "volume/volume_look.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<storage, read> volume: VolumeParams;
 @group(1) @binding(2) var position_texture: texture_2d<f32>;
 @group(1) @binding(3) var density_texture: texture_3d<f32>;
@@ -98,7 +98,7 @@ fn surface(ray: VolumeRay, eye: ViewRay, span: vec2f) -> vec3f {
 
 @compute @workgroup_size(8, 8)
 fn volume_march(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }
@@ -115,7 +115,7 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
     var span = vec2f(0.0);
     var k = 0.0;
     loop {
-        if k >= ray.steps || through < VOLUME_LEAST {
+        if k >= ray.steps || through < VOLUME_MIN {
             break;
         }
         let step = volume_step(ray, k);

@@ -11,7 +11,7 @@
 #import "shadow/shadow_words.wgsl"
 #import "volume/volume.wgsl"
 
-@group(1) @binding(0) var<uniform> first_row: u32;
+@group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<storage, read> volume: VolumeParams;
 @group(1) @binding(2) var position_texture: texture_2d<f32>;
 @group(1) @binding(3) var density_texture: texture_3d<f32>;
@@ -21,7 +21,7 @@
 
 @compute @workgroup_size(8, 8)
 fn volume_shadow(@builtin(global_invocation_id) id: vec3u) {
-    let pixel = id.xy + vec2u(0u, first_row);
+    let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
     }

@@ -17,10 +17,10 @@ use crate::{
         window::{graphics::Graphics, screen::Paint},
     },
     config::{Antialias, Config, OcclusionMode, ReflectionMode, ShadowMode},
-    gpu::Needs,
+    gpu::PipelineSet,
     lab::LabView,
     output,
-    provenance::{LeftOut, SOFTWARE},
+    provenance::{Omitted, SOFTWARE},
     render::{Attempt, Channel, View, frame},
     scene::Pose,
 };
@@ -60,7 +60,7 @@ impl Viewer {
         self.in_flight = None;
         self.preparation = Preparation::default();
         self.gui.forget_fonts();
-        self.schedule.forget();
+        self.schedule.reset();
         for feature in FEATURES {
             if let Err(error) = feature.device_lost(self) {
                 self.report(error)?;
@@ -96,10 +96,10 @@ impl Viewer {
         let frame = in_flight.frame;
         let [width, height] = in_flight.size();
         log::trace!("drew the scene in {wall_ms:.1} ms at {width} × {height}");
-        if in_flight.is_parted && has_side && frame.is_shown {
+        if in_flight.is_split && has_side && frame.is_shown {
             // Both sides are shown at the same moment.
             self.comparing.holds_a = Some(in_flight.picture.clone());
-        } else if in_flight.is_parted && !has_side {
+        } else if in_flight.is_split && !has_side {
             if frame.is_shown {
                 screen.show_next_picture();
                 self.selecting.shown = Some(in_flight.picture.clone());
@@ -174,10 +174,10 @@ impl Viewer {
     /// kernels take longest to compile. Software drivers even compile them while they first run.
     fn drawn_config(&self) -> Config {
         let (config, side) = self.state.compare.drawn(&self.state.config);
-        let is_plain = side.is_none() && !frame::is_of_paths(&config, self.state.picture.channel);
+        let is_plain = side.is_none() && !frame::is_path_traced(&config, self.state.picture.channel);
         let is_rough = !self.has_drawn && self.state.picture.channel == Channel::Lit && is_plain;
         let mut config = config.into_owned();
-        if is_rough && !self.schedule.counts_frames() {
+        if is_rough && !self.schedule.has_frame_limit() {
             config.shadows.mode = ShadowMode::Off;
             config.occlusion.mode = OcclusionMode::Off;
             config.reflections.mode = ReflectionMode::Off;
@@ -239,14 +239,14 @@ impl Viewer {
             return Ok(None);
         };
         self.state.profile.history.span("animate", began);
-        let is_free = self.abandon_outdated(&picture)?;
-        if !(app::compare::task::abandon_outdated_side(self, &picture)? && is_free) {
+        let is_free = self.drop_outdated(&picture)?;
+        if !(app::compare::task::drop_outdated_side(self, &picture)? && is_free) {
             return Ok(None);
         }
         let compiling = match self.preparation.poll(&picture) {
             Ok(compiling) => compiling,
             Err(error) => {
-                self.schedule.give_up(picture);
+                self.schedule.mark_failed(picture);
                 self.has_drawn = true;
                 return self.report(error).map(|()| None);
             }
@@ -294,18 +294,18 @@ impl Viewer {
             return Ok(None);
         }
         let picture = picture.clone();
-        let counts = self.schedule.counts_frames();
+        let counts = self.schedule.has_frame_limit();
         // Both sides of a comparison are drawn once the pipelines of both are compiled.
-        let mut needs = match &side_plan {
-            Some(plan) if !counts => app::compare::task::side_needs(self, plan, now)?,
-            _ => Needs::default(),
+        let mut missing = match &side_plan {
+            Some(plan) if !counts => app::compare::task::side_pipelines(self, plan, now)?,
+            _ => PipelineSet::default(),
         };
         let recorded = match plan {
-            Some(plan) => self.record_plan(plan, now, &mut needs)?,
+            Some(plan) => self.record_plan(plan, now, &mut missing)?,
             None => None,
         };
-        if let Some(plan) = side_plan.as_ref().filter(|_| needs.is_empty()) {
-            needs.append(app::compare::task::record_side(
+        if let Some(plan) = side_plan.as_ref().filter(|_| missing.is_empty()) {
+            missing.append(app::compare::task::record_side(
                 self,
                 plan,
                 recorded.is_some(),
@@ -314,9 +314,9 @@ impl Viewer {
         }
         // A compilation for another picture is completed first.
         let is_free = compiling.is_none_or(|of| of.is_done);
-        if !needs.is_empty() && is_free {
+        if !missing.is_empty() && is_free {
             let gpu = &self.graphics.gpu;
-            self.preparation.start(&picture, needs, gpu, &self.waker);
+            self.preparation.start(&picture, missing, gpu, &self.waker);
         }
         Ok(recorded)
     }
@@ -327,7 +327,7 @@ impl Viewer {
         &mut self,
         plan: Plan,
         now: Instant,
-        needs: &mut Needs,
+        missing: &mut PipelineSet,
     ) -> Result<Option<(InFlight, wgpu::CommandEncoder)>> {
         let began = Instant::now();
         let Graphics {
@@ -354,22 +354,22 @@ impl Viewer {
         let target = screen.next_picture(gpu, picture.area.size)?;
         LabView::follow(renderer, &plan.config.lab);
         let sample = frame.sample;
-        let counts = self.schedule.counts_frames();
+        let counts = self.schedule.has_frame_limit();
         if !counts {
-            renderer.camera_needs(&plan.config.camera, needs);
+            renderer.camera_pipelines(&plan.config.camera, missing);
         }
         let recorded = if counts {
             let recorded = renderer.record_sample(gpu, &input, uploaded, sample, &target);
             recorded.map(Attempt::Whole)
-        } else if needs.is_empty() {
+        } else if missing.is_empty() {
             renderer.record_compiled(gpu, &input, uploaded, sample, &target)
         } else {
             let missing = renderer.missing(gpu, &input, uploaded, sample, &target);
             missing.map(Attempt::Missing)
         };
         match recorded {
-            Ok(Attempt::Missing(missing)) => {
-                needs.append(missing);
+            Ok(Attempt::Missing(more)) => {
+                missing.append(more);
                 Ok(None)
             }
             Ok(Attempt::Whole(encoder)) => {
@@ -379,13 +379,13 @@ impl Viewer {
                     self.state.record_frame(interval.as_secs_f32() * 1e3);
                 }
                 // With a fixed number of frames, each is presented together with its own panel.
-                let is_parted = renderer.budget.in_parts && !self.schedule.counts_frames();
+                let is_split = renderer.budget.in_parts && !self.schedule.has_frame_limit();
                 let frame = *frame;
-                let in_flight = InFlight::new(plan.picture, frame, is_parted, now);
+                let in_flight = InFlight::new(plan.picture, frame, is_split, now);
                 Ok(Some((in_flight, encoder)))
             }
             Err(error) => {
-                self.schedule.give_up(plan.picture);
+                self.schedule.mark_failed(plan.picture);
                 self.has_drawn = true;
                 self.report(error).map(|()| None)
             }
@@ -395,7 +395,7 @@ impl Viewer {
     /// Returns true if no other frame is in flight, so that the next one may be recorded. A frame at rest
     /// that is no longer wanted is aborted. A frame in motion is not, because then none would ever be
     /// finished.
-    fn abandon_outdated(&mut self, picture: &PictureKey) -> Result<bool> {
+    fn drop_outdated(&mut self, picture: &PictureKey) -> Result<bool> {
         let Some(in_flight) = &self.in_flight else {
             return Ok(true);
         };
@@ -403,7 +403,7 @@ impl Viewer {
             return Ok(false);
         }
         self.in_flight = None;
-        self.schedule.abandon();
+        self.schedule.cancel();
         let Graphics {
             gpu,
             renderer,
@@ -411,7 +411,7 @@ impl Viewer {
             ..
         } = &mut self.graphics;
         if let Some(uploaded) = uploaded {
-            renderer.abandon(gpu, uploaded)?;
+            renderer.cancel(gpu, uploaded)?;
         }
         Ok(true)
     }
@@ -425,17 +425,17 @@ impl Viewer {
         mut recorded: Option<InFlight>,
     ) -> Result<Option<Instant>> {
         let began = Instant::now();
-        let is_side_parted = self.comparing.recorded.as_ref().map(|(frame, _)| frame.is_parted);
-        if let (Some(frame), Some(is_parted)) = (&mut recorded, is_side_parted) {
+        let is_side_parted = self.comparing.recorded.as_ref().map(|(frame, _)| frame.is_split);
+        if let (Some(frame), Some(is_split)) = (&mut recorded, is_side_parted) {
             // Both sides are shown at the same moment.
-            frame.is_parted |= is_parted;
+            frame.is_split |= is_split;
         }
-        let is_parted = recorded.as_ref().map(|frame| frame.is_parted).or(is_side_parted);
-        app::compare::task::submit_side(self, is_parted.unwrap_or(false));
-        let is_whole = |frame: &InFlight| !frame.is_parted && frame.frame.is_shown;
+        let is_split = recorded.as_ref().map(|frame| frame.is_split).or(is_side_parted);
+        app::compare::task::submit_side(self, is_split.unwrap_or(false));
+        let is_whole = |frame: &InFlight| !frame.is_split && frame.frame.is_shown;
         self.comparing.is_stale |= recorded.as_ref().is_some_and(is_whole);
         match &recorded {
-            Some(frame) if frame.is_parted => {
+            Some(frame) if frame.is_split => {
                 let Graphics { gpu, renderer, .. } = &mut self.graphics;
                 renderer.finish(std::mem::replace(&mut encoder, gpu.encoder("window")));
             }
@@ -495,7 +495,7 @@ impl Viewer {
             None => self.schedule.draw_by(Instant::now() + POLL),
         }
         match &mut recorded {
-            Some(frame) if !frame.is_parted => {
+            Some(frame) if !frame.is_split => {
                 renderer.submit(gpu, encoder);
                 frame.submitted_whole(gpu, Instant::now());
             }
@@ -590,7 +590,7 @@ impl Viewer {
     }
 
     /// Writes a picture to a file. Returns its path and the parts of its provenance that the file lacks.
-    fn save_picture(&self, picture: Picture) -> Result<(PathBuf, Option<LeftOut>)> {
+    fn save_picture(&self, picture: Picture) -> Result<(PathBuf, Option<Omitted>)> {
         let path = self.options.screenshot.clone();
         let path = path.unwrap_or_else(|| pictures::new_path(&self.picture_name(), "png"));
         let (screen, gpu) = (&self.graphics.screen, &self.graphics.gpu);
@@ -606,9 +606,7 @@ impl Viewer {
             Picture::Scene => app::files::reopen::provenance(self, path.parent()),
             Picture::Window => None,
         };
-        let (text, left) = made.map_or((None, None), |made| {
-            made.text_within(output::embedded::MOST_BYTES)
-        });
+        let (text, left) = made.map_or((None, None), |made| made.text_within(output::embedded::MAX_BYTES));
         if let Some(text) = text {
             bytes = output::embedded::into_png(&bytes, &text, SOFTWARE);
         }

@@ -55,7 +55,7 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow};
 
 /// Maximum number of frames in a profile that is written when the viewer ends. Of a longer run, the last ones
 /// are written.
-const MOST_PROFILED: usize = 20_000;
+const MAX_PROFILED: usize = 20_000;
 
 impl Viewer {
     /// Opens the window and starts to load.
@@ -129,7 +129,7 @@ impl Viewer {
         app::files::shaders::watch(&mut viewer);
         // With a fixed number of frames, the frames are those of the clip.
         let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
-        viewer.state.playback.clips_play = has_gpu || viewer.schedule.counts_frames();
+        viewer.state.playback.clips_play = has_gpu || viewer.schedule.has_frame_limit();
         viewer.state.ui.keymap = Keymap::new(&viewer.options.config.keys)?.into();
         // A drawer would cover half of the first picture.
         let settings = &viewer.options.config.window;
@@ -140,7 +140,7 @@ impl Viewer {
             viewer.state.notify(format!("{keys} opens the settings"));
         }
         if viewer.options.profile.is_some() {
-            viewer.state.profile.history = History::new(MOST_PROFILED);
+            viewer.state.profile.history = History::new(MAX_PROFILED);
         }
         if let Some(file) = &mut viewer.layout_file {
             viewer.state.ui.layout = file.read();

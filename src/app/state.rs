@@ -5,7 +5,7 @@ use crate::{
     app::{
         camera::CameraMotion,
         camera::{arm::Arm, model::Camera},
-        compare::model::{Compare, Shown},
+        compare::model::{Compare, SideState},
         deviation::DeviationState,
         environment::EnvironmentState,
         environment::sun::{self, SunOfScene},
@@ -236,9 +236,9 @@ impl Stage {
     }
 
     /// Rotates the scene to the up axis `wanted`. Returns true if its orientation changed.
-    pub(super) fn turn_up(&mut self, wanted: UpAxis) -> bool {
+    pub(super) fn set_up_axis(&mut self, wanted: UpAxis) -> bool {
         let before = self.scene.world_from_file;
-        self.scene.turn_up(wanted);
+        self.scene.set_up_axis(wanted);
         if self.scene.world_from_file == before {
             return false;
         }
@@ -370,7 +370,7 @@ impl State {
         self.forget_clicks();
         self.files.bookmarks.show(&files);
         let points = std::mem::take(&mut opened.points);
-        self.inspect.outline.forget_scene();
+        self.inspect.outline.reset_scene();
         let stage = Stage::new(files, opened, self.config.animation.time);
         let edits = self.stage.as_mut().map(Stage::take_edits);
         let before = self.stage.replace(stage);
@@ -402,7 +402,7 @@ impl State {
                 self.playback.is_paused_still =
                     clip.is_some() && !self.playback.playing && self.config.animation.play == Switch::Auto;
                 self.take_camera();
-                self.motion.path.forget();
+                self.motion.path.reset();
                 self.start_from(&points, look, aspect);
                 self.offer();
             }
@@ -446,7 +446,7 @@ impl State {
     /// Rotates the scene to the up axis of the settings. Frames it again if its orientation changed.
     pub(super) fn follow_up_axis(&mut self, look: &Look, aspect: f32) {
         let wanted = self.config.scene.up;
-        if self.stage.as_mut().is_some_and(|s| s.turn_up(wanted)) {
+        if self.stage.as_mut().is_some_and(|s| s.set_up_axis(wanted)) {
             self.environment.sun_of_scene = SunOfScene::default();
             self.files.offers.retain(|offer| !matches!(offer, Offer::Up(_)));
             self.forget_clicks();
@@ -843,10 +843,10 @@ impl State {
     }
 
     /// Settings, edits and variant that a frozen side B keeps.
-    pub(super) fn shown(&self) -> Shown {
+    pub(super) fn shown(&self) -> SideState {
         let stage = self.stage.as_ref();
         let edits = stage.map(|stage| stage.applied.edits().clone());
-        Shown {
+        SideState {
             config: self.config.clone(),
             edits: edits.unwrap_or_default(),
             variant: stage.and_then(|stage| stage.variant),

@@ -171,7 +171,7 @@ impl Viewer {
     /// to read it.
     pub(super) fn report_as(&mut self, headline: impl Into<String>, error: impl Into<Error>) -> Result<()> {
         let error = error.into();
-        if self.schedule.counts_frames() || matches!(error, Error::Gpu(_)) && self.graphics.is_lost() {
+        if self.schedule.has_frame_limit() || matches!(error, Error::Gpu(_)) && self.graphics.is_lost() {
             return Err(error);
         }
         log::error!("{error}");

@@ -3,6 +3,7 @@
 pub mod adapters;
 pub mod bake_env;
 pub mod bench;
+mod bitmap_font;
 pub mod compare;
 pub mod completions;
 mod console;
@@ -11,7 +12,6 @@ mod every_adapter;
 pub mod export;
 pub mod info;
 pub mod lab;
-mod lettering;
 mod logger;
 pub mod man;
 pub mod merge;

@@ -17,7 +17,7 @@ use crate::{
         UploadedScene, View,
         environment::{load_environment, most_texels},
         frame,
-        geometry::shown::{self, Shown},
+        geometry::visible::{self, VisibleGeometry},
         inspect::compared_tree::ComparedTree,
         layout::LIGHT_LIMIT,
         light::scene_exposure::first_exposure_ev,
@@ -170,8 +170,8 @@ pub(super) struct Moment {
     pub(super) time: f32,
     pub(super) pose: Pose,
     pub(super) view: View,
-    /// See [`FrameInput::eye_rest`].
-    pub(super) eye_rest: Vec3,
+    /// See [`FrameInput::eye_rounding`].
+    pub(super) eye_rounding: Vec3,
     /// Bounds of the scene in this pose.
     pub(super) bounds: Aabb,
     pub(super) ground: Option<Ground>,
@@ -250,7 +250,7 @@ impl Offscreen {
         let mut pose = Pose::blended(&self.scene, self.clip, &self.blend, time);
         pose.hide(&self.hidden);
         let bounds = self.bounds.scene(&self.scene, &pose);
-        let (viewpoint, eye_rest) = match viewpoint {
+        let (viewpoint, eye_rounding) = match viewpoint {
             Some(viewpoint) => (viewpoint, Vec3::ZERO),
             None => self.first.at(&self.scene, &pose),
         };
@@ -259,7 +259,7 @@ impl Offscreen {
         Moment {
             time,
             view: View::new(&viewpoint, bounds, f32::INFINITY, ground.as_ref()),
-            eye_rest,
+            eye_rounding,
             pose,
             bounds,
             ground,
@@ -268,7 +268,7 @@ impl Offscreen {
 
     /// True if its pictures are path traced.
     pub(super) fn traces_paths(&self) -> bool {
-        frame::is_of_paths(&self.config, Channel::Lit)
+        frame::is_path_traced(&self.config, Channel::Lit)
     }
 
     /// See [`Renderer::read_path_lengths`].
@@ -278,7 +278,7 @@ impl Offscreen {
 
     /// Sets how many samples per pixel each of the next draws adds, up to the maximum per draw.
     pub(super) fn set_path_samples(&mut self, samples: u32) {
-        self.renderer.path_samples = samples.min(paths::MOST_ADDED);
+        self.renderer.path_samples = samples.min(paths::MAX_ADDED);
     }
 
     /// Restricts the next draws to these samples of the path-traced picture. Accumulation restarts if other
@@ -310,9 +310,9 @@ impl Offscreen {
             let renderer = &mut self.renderer;
             match renderer.record_compiled(gpu, &input, uploaded, sample, &target)? {
                 Attempt::Whole(encoder) => break (encoder, began),
-                Attempt::Missing(needs) => {
+                Attempt::Missing(set) => {
                     let stopwatch = Stopwatch::new();
-                    needs.meet(gpu)?;
+                    set.compile(gpu)?;
                     compile_ms += stopwatch.ms();
                 }
             }
@@ -374,7 +374,7 @@ impl Offscreen {
         (self.config, self.reads) = (config, reads);
         drawn?;
         let merged = self.merged()?;
-        let ranges = shown::visible(&self.scene, &moment.pose, merged.meshes);
+        let ranges = visible::visible(&self.scene, &moment.pose, merged.meshes);
         let origin = self.uploaded.buffers.origin;
         let mut geometry = LabGeometry::new(&merged.positions, &merged.indices, ranges, origin);
         let scene = geometry.build(&self.gpu, LabBuild::from(&self.config.lab))?;
@@ -421,10 +421,10 @@ impl Offscreen {
     }
 
     /// Reads back the triangles that are visible in the last frame, which must show `pose`.
-    pub(super) fn shown(&self, pose: &Pose) -> Result<Shown> {
+    pub(super) fn shown(&self, pose: &Pose) -> Result<VisibleGeometry> {
         let merged = self.merged()?;
-        let ranges = shown::visible(&self.scene, pose, merged.meshes);
-        Ok(Shown::new(merged.positions, &merged.indices, ranges))
+        let ranges = visible::visible(&self.scene, pose, merged.meshes);
+        Ok(VisibleGeometry::new(merged.positions, &merged.indices, ranges))
     }
 
     /// Reads back the merged triangles of the last frame, with positions relative to the returned origin.
@@ -451,7 +451,7 @@ fn input<'a>(
         scene,
         pose: &moment.pose,
         view: moment.view,
-        eye_rest: moment.eye_rest,
+        eye_rounding: moment.eye_rounding,
         config,
         exposure_ev,
         elapsed_secs: f32::INFINITY,

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Delay before the line is first shown.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 /// Time between updates of the line.
 const PERIOD: Duration = Duration::from_millis(150);
 /// Width of the bar in characters.
@@ -133,7 +133,7 @@ impl Shared {
         while !*ended {
             let waited = self.end.wait_timeout(ended, PERIOD);
             (ended, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            if begun.elapsed() > PATIENCE && !*ended {
+            if begun.elapsed() > TIMEOUT && !*ended {
                 let line = lock(&self.activity).line(Instant::now(), longest());
                 let mut stderr = std::io::stderr().lock();
                 // Set before writing, because other threads may write as soon as the lock is released.

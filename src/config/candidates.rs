@@ -5,7 +5,7 @@ use canopy_scene::settings::describe::Describe;
 
 /// A setting in the list of all settings.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct KeyDescription {
     /// `SECTION.KEY`.
     pub key: String,
     /// Its comment in `config.toml`, on one line. Empty where the name is enough.
@@ -16,9 +16,9 @@ pub struct Told {
 
 impl Config {
     /// Returns every setting, in the order of `config.toml`.
-    pub fn told() -> Vec<Told> {
+    pub fn described() -> Vec<KeyDescription> {
         let all = Self::expected().iter();
-        all.map(|(section, name, expected)| Told {
+        all.map(|(section, name, expected)| KeyDescription {
             key: format!("{section}.{name}"),
             comment: comment(section, name),
             expected: expected.clone(),
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_setting_is_told() {
-        let told = Config::told();
+        let told = Config::described();
         assert_eq!(told.len(), Config::keys().len());
         let mode = told.iter().find(|told| told.key == "tree.rebuild").unwrap();
         let explained = Config::explain("tree.rebuild").unwrap();

@@ -29,7 +29,7 @@ const OF_SCENE: &str = "scene.ground";
 const OF_A_FILE: &str = "lights.radii";
 
 /// Maximum size of a file in bytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Built-in looks: names and file contents.
 const BUILT_IN: [(&str, &str); 5] = [
@@ -87,11 +87,11 @@ impl Look {
     pub fn read(path: &Path) -> Result<Self> {
         let mut text = String::new();
         let file = std::fs::File::open(path).map_err(|e| Error::io(path, e))?;
-        let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
-        if read.map_err(|e| Error::io(path, e))? as u64 > MOST_BYTES {
+        let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
+        if read.map_err(|e| Error::io(path, e))? as u64 > MAX_BYTES {
             let name = path.display();
             return Err(Error::Argument(format!(
-                "{name}: a look has at most {MOST_BYTES} bytes"
+                "{name}: a look has at most {MAX_BYTES} bytes"
             )));
         }
         Self::parse(&path.display().to_string(), &text)

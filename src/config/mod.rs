@@ -15,18 +15,19 @@ mod of_pictures;
 mod sections;
 
 #[cfg(feature = "viewer")]
-pub use candidates::Told;
+pub use candidates::KeyDescription;
 pub use canopy_lab::settings::{Lab, LabRays, LabShow, LabStructure, LabTest, LabThreads, LabWalk};
 pub use canopy_render::settings::{
-    AdapterTraits, Animation, Antialias, Background, BoxDepths, BoxTrees, Camera, CameraMode, Cost,
-    CostCount, DepthOfField, Deviation, Direction, Environment, EnvironmentSource, Exposure, ExposureMode,
-    Fog, GroundMode, HitOrder, Image, ImageMode, Lights, Load, Materials, Occlusion, OcclusionMode, Overlay,
-    PathKernels, Paths, RayListing, Rebuild, ReflectionMode, Reflections, Rising, Scene, ShadowMode, Shadows,
-    Sun, Switch, Tonemap, Tree, TreeBoxes, TreeQuality, UpAxis, VolumeTransfer, Volumes, ZeroOr,
+    AdapterTraits, Animation, Antialias, Ascending, Background, BoxDepths, BoxTrees, Camera, CameraMode,
+    Cost, CostCount, DepthOfField, Deviation, Direction, Environment, EnvironmentSource, Exposure,
+    ExposureMode, Fog, GroundMode, HitOrder, Image, ImageMode, Lights, Load, Materials, Occlusion,
+    OcclusionMode, Overlay, PathKernels, Paths, RayListing, Rebuild, ReflectionMode, Reflections, Scene,
+    ShadowMode, Shadows, Sun, Switch, Tonemap, Tree, TreeBoxes, TreeQuality, UpAxis, VolumeTransfer, Volumes,
+    ZeroOr,
 };
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};
-pub use of_pictures::is_of_pictures;
+pub use of_pictures::affects_picture;
 pub use sections::{ArrayMode, Gpu, Output, Theme, Window};
 
 use crate::{Error, Result};

@@ -11,7 +11,7 @@ const OF_NO_PICTURE: [&str; 5] = ["gpu", "window", "output", "load", "keys"];
 const OF_A_PICTURE: &str = "load.obj_texture";
 
 /// True if `key` affects pictures.
-pub fn is_of_pictures(key: &str) -> bool {
+pub fn affects_picture(key: &str) -> bool {
     let section = key.split('.').next().unwrap_or_default();
     key == OF_A_PICTURE || !OF_NO_PICTURE.contains(&section)
 }
@@ -26,7 +26,7 @@ impl Config {
             for (name, value) in keys {
                 let key = format!("{section}.{name}");
                 let default = defaults.get(&section).and_then(|keys| keys.get(&name));
-                if is_of_pictures(&key) && default != Some(&value) {
+                if affects_picture(&key) && default != Some(&value) {
                     found.insert(key, with_short_numbers(value));
                 }
             }

@@ -61,7 +61,7 @@ pub(crate) fn as_set(mut gpu: Gpu, config: &config::Gpu) -> Gpu {
     if gpu.capabilities.has_gpu && !config.shader_checks {
         // SAFETY: the program only builds trees over scenes that its loader has checked and over triangles
         // that it generates itself. It writes to no buffer of a tree.
-        unsafe { gpu.set_unchecked() };
+        unsafe { gpu.disable_bounds_checks() };
     }
     gpu
 }

@@ -11,13 +11,13 @@ use std::{
 pub const KEYWORD: &str = "canopy";
 
 /// Maximum size of a text in bytes, for writing and reading.
-pub const MOST_BYTES: usize = 1 << 20;
+pub const MAX_BYTES: usize = 1 << 20;
 
 /// Maximum size of a text in a JPEG file in bytes. JPEG limits the length of comments.
-pub const MOST_BYTES_OF_JPEG: usize = u16::MAX as usize - 3 - KEYWORD.len();
+pub const MAX_BYTES_OF_JPEG: usize = u16::MAX as usize - 3 - KEYWORD.len();
 
 /// Maximum number of chunks, segments or attributes to search.
-const MOST_PARTS: usize = 10_000;
+const MAX_PARTS: usize = 10_000;
 
 /// Signature of a PNG file. The IHDR chunk that follows it has a fixed size.
 const PNG_MAGIC: &[u8; 8] = b"\x89PNG\r\n\x1a\n";
@@ -72,7 +72,7 @@ pub fn into_jpeg(picture: &[u8], text: &str) -> Vec<u8> {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the file cannot be read. [`Error::Scene`] if the text is longer than [`MOST_BYTES`],
+/// [`Error::Io`] if the file cannot be read. [`Error::Scene`] if the text is longer than [`MAX_BYTES`],
 /// compressed, or not UTF-8.
 pub fn find(path: &Path) -> Result<Option<String>> {
     let mut file = BufReader::new(File::open(path).map_err(|e| Error::io(path, e))?);
@@ -84,10 +84,10 @@ pub fn find(path: &Path) -> Result<Option<String>> {
     .transpose()
 }
 
-type Found = std::result::Result<Option<Vec<u8>>, String>;
+type Embedded = std::result::Result<Option<Vec<u8>>, String>;
 
 /// Finds the text in a file. A truncated file counts as one without text.
-fn find_in(file: &mut (impl Read + Seek)) -> io::Result<Found> {
+fn find_in(file: &mut (impl Read + Seek)) -> io::Result<Embedded> {
     let mut magic = [0; 8];
     let found = file.read_exact(&mut magic).and_then(|()| {
         if magic == *PNG_MAGIC {
@@ -107,13 +107,13 @@ fn find_in(file: &mut (impl Read + Seek)) -> io::Result<Found> {
     }
 }
 
-fn too_long(bytes: u64) -> Found {
-    Err(format!("its settings have {bytes} bytes, more than {MOST_BYTES}"))
+fn too_long(bytes: u64) -> Embedded {
+    Err(format!("its settings have {bytes} bytes, more than {MAX_BYTES}"))
 }
 
-fn in_png(file: &mut (impl Read + Seek)) -> io::Result<Found> {
+fn in_png(file: &mut (impl Read + Seek)) -> io::Result<Embedded> {
     let keyword = [KEYWORD.as_bytes(), b"\0"].concat();
-    for _ in 0..MOST_PARTS {
+    for _ in 0..MAX_PARTS {
         let mut head = [0; 8];
         file.read_exact(&mut head)?;
         let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]);
@@ -127,7 +127,7 @@ fn in_png(file: &mut (impl Read + Seek)) -> io::Result<Found> {
                     file.seek_relative_by(left as u64 + 4)?;
                     continue;
                 }
-                if left > MOST_BYTES {
+                if left > MAX_BYTES {
                     return Ok(too_long(left as u64));
                 }
                 let mut data = vec![0; left];
@@ -141,7 +141,7 @@ fn in_png(file: &mut (impl Read + Seek)) -> io::Result<Found> {
 }
 
 /// Returns the text of an `iTXt` chunk, from the data behind its keyword.
-fn text_of_chunk(data: &[u8]) -> Found {
+fn text_of_chunk(data: &[u8]) -> Embedded {
     let [compressed, _, rest @ ..] = data else {
         return Ok(None);
     };
@@ -153,9 +153,9 @@ fn text_of_chunk(data: &[u8]) -> Found {
     Ok(parts.nth(2).map(<[u8]>::to_vec))
 }
 
-fn in_jpeg(file: &mut (impl Read + Seek)) -> io::Result<Found> {
+fn in_jpeg(file: &mut (impl Read + Seek)) -> io::Result<Embedded> {
     let keyword = [KEYWORD.as_bytes(), b"\0"].concat();
-    for _ in 0..MOST_PARTS {
+    for _ in 0..MAX_PARTS {
         let mut head = [0; 4];
         file.read_exact(&mut head)?;
         let [0xff, marker, high, low] = head else {
@@ -178,8 +178,8 @@ fn in_jpeg(file: &mut (impl Read + Seek)) -> io::Result<Found> {
     Ok(Ok(None))
 }
 
-fn in_exr(file: &mut impl Read) -> io::Result<Found> {
-    for _ in 0..MOST_PARTS {
+fn in_exr(file: &mut impl Read) -> io::Result<Embedded> {
+    for _ in 0..MAX_PARTS {
         let name = text_to_zero(file)?;
         if name.is_empty() {
             break;
@@ -192,7 +192,7 @@ fn in_exr(file: &mut impl Read) -> io::Result<Found> {
             io::copy(&mut file.by_ref().take(length), &mut io::sink())?;
             continue;
         }
-        if length > MOST_BYTES as u64 {
+        if length > MAX_BYTES as u64 {
             return Ok(too_long(length));
         }
         let mut data = vec![0; length as usize];
@@ -232,7 +232,7 @@ mod tests {
     use crate::{output::picture, render::FloatImage};
     use std::io::Cursor;
 
-    fn found(bytes: &[u8]) -> Found {
+    fn found(bytes: &[u8]) -> Embedded {
         find_in(&mut Cursor::new(bytes)).unwrap()
     }
 
@@ -312,7 +312,7 @@ mod tests {
             "{message}"
         );
         // A file that consists of empty chunks only.
-        let many = [&PNG_MAGIC[..], &chunk(b"tEXt", b"").repeat(2 * MOST_PARTS)].concat();
+        let many = [&PNG_MAGIC[..], &chunk(b"tEXt", b"").repeat(2 * MAX_PARTS)].concat();
         assert_eq!(found(&many), Ok(None));
         let long = "x".repeat(70_000);
         let jpeg = picture::jpeg(1, 1, vec![1; 4], 90).unwrap();

@@ -20,9 +20,9 @@ const WIDEST: f32 = 0.04;
 /// Exponents of the colour difference and the feature difference.
 const COLOR_EXPONENT: f32 = 0.7;
 const FEATURE_EXPONENT: f32 = 0.5;
-/// Fraction of the maximum colour difference that is mapped to `MOST_OF_SCALE` of the output range.
+/// Fraction of the maximum colour difference that is mapped to `MAX_OF_SCALE` of the output range.
 const COMMON: f32 = 0.4;
-const MOST_OF_SCALE: f32 = 0.95;
+const MAX_OF_SCALE: f32 = 0.95;
 /// Width of detected features in degrees.
 const FEATURE_WIDTH: f32 = 0.082;
 
@@ -238,9 +238,9 @@ fn add_scaled(sum: &mut [f32], values: &[f32], factor: f32) {
 fn spread(difference: f32, largest: f32) -> f32 {
     let common = COMMON * largest;
     if difference < common {
-        return MOST_OF_SCALE / common * difference;
+        return MAX_OF_SCALE / common * difference;
     }
-    MOST_OF_SCALE + (1.0 - MOST_OF_SCALE) * (difference - common) / (largest - common)
+    MAX_OF_SCALE + (1.0 - MAX_OF_SCALE) * (difference - common) / (largest - common)
 }
 
 /// HyAB distance in CIELAB, for large differences: the difference in lightness plus the distance in chroma

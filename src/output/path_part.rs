@@ -27,10 +27,10 @@ const KEYWORD: &str = "canopyPart";
 const FORMAT: u32 = 1;
 
 /// Maximum size of the description in bytes.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
 /// Maximum number of samples per pixel.
-const MOST_SAMPLES: u32 = 1_000_000_000;
+const MAX_SAMPLES: u32 = 1_000_000_000;
 
 /// Names of the colour channels, in the order of a pixel.
 const COLORS: [&str; 4] = ["R", "G", "B", "A"];
@@ -122,7 +122,7 @@ impl About {
     fn is_sound(&self) -> bool {
         let [first, end] = self.samples;
         let [number, parts] = self.part;
-        (1..=MOST_SAMPLES).contains(&self.total)
+        (1..=MAX_SAMPLES).contains(&self.total)
             && (1..=parts).contains(&number)
             && first < end
             && end <= self.total
@@ -219,7 +219,7 @@ fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
             _ => None,
         }
     };
-    let about = text_of(KEYWORD).filter(|text| text.len() <= MOST_BYTES);
+    let about = text_of(KEYWORD).filter(|text| text.len() <= MAX_BYTES);
     let about: About = serde_json::from_str(&about.ok_or(NO_PART)?)
         .map_err(|e| format!("has a broken description of its part: {e}"))?;
     if about.format != FORMAT {

@@ -6,14 +6,14 @@ use std::path::{Component, Path, PathBuf};
 
 /// A file named in a picture's metadata, by its path relative to the picture's folder or by its name alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptFile {
+pub struct FileRef {
     name: String,
     /// Size in bytes, which identifies it; `None` if it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
 }
 
-impl KeptFile {
+impl FileRef {
     pub(super) fn new(file: &Path, folder: Option<&Path>) -> Self {
         let bytes = std::fs::metadata(file).ok().filter(|what| what.is_file());
         Self {
@@ -75,7 +75,7 @@ pub struct Search<'a> {
     /// Limits, such as whether links may lead out of its folder.
     pub limits: &'a config::Load,
     /// Searches elsewhere for files that are not in the picture's folder.
-    pub elsewhere: &'a dyn Fn(&KeptFile) -> Option<PathBuf>,
+    pub elsewhere: &'a dyn Fn(&FileRef) -> Option<PathBuf>,
 }
 
 impl std::fmt::Debug for Search<'_> {
@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
     /// # Errors
     ///
     /// [`Error::NotFound`] if it does not exist, or is a link that leads out of the folder.
-    pub fn find(&self, file: &KeptFile) -> Result<PathBuf> {
+    pub fn find(&self, file: &FileRef) -> Result<PathBuf> {
         let (picture, name) = (self.picture.display(), &file.name);
         match scene::find_beside(self.picture, name, self.limits) {
             Ok(Some(found)) => return Ok(found),

@@ -8,11 +8,11 @@ mod files;
 
 use crate::{
     Error, Result,
-    config::{self, Config, EnvironmentSource, Switch, is_of_pictures},
+    config::{self, Config, EnvironmentSource, Switch, affects_picture},
     output::embedded,
     scene::{Blend, Projection, framing::Viewpoint, saved_edits::SavedEdits},
 };
-pub use files::{KeptFile, Search};
+pub use files::{FileRef, Search};
 use files::{is_safe, kept_name};
 use glam::{Mat4, Vec3};
 use serde::{Deserialize, Serialize};
@@ -30,10 +30,10 @@ pub const SOFTWARE: &str = concat!("canopy ", env!("CARGO_PKG_VERSION"));
 const FORMAT: u32 = 2;
 
 /// Maximum number of scene files, and of hidden nodes.
-const MOST: usize = 100_000;
+const MAX: usize = 100_000;
 
 /// Maximum number of samples per pixel.
-const MOST_SAMPLES: u32 = 4096;
+const MAX_SAMPLES: u32 = 4096;
 
 /// Maximum deviation of the view's axes from orthonormal.
 const TOLERANCE: f32 = 1e-3;
@@ -52,10 +52,10 @@ pub struct Provenance {
     /// Samples per pixel.
     pub samples: u32,
     /// Files of the scene; empty for the built-in one.
-    files: Vec<KeptFile>,
+    files: Vec<FileRef>,
     /// Settings that differ from the defaults, plus the clip, its time and the material variant.
     settings: BTreeMap<String, Value>,
-    view: KeptView,
+    view: StoredView,
     /// Channel shown; empty for the lit picture.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub channel: String,
@@ -72,7 +72,7 @@ pub struct Provenance {
 
 /// A camera in two forms: a readable one, and an exact one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct KeptView {
+struct StoredView {
     eye: [f32; 3],
     target: [f32; 3],
     up: [f32; 3],
@@ -89,7 +89,7 @@ struct KeptView {
 
 /// State that determines a picture beside the settings.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown<'a> {
+pub struct PictureInputs<'a> {
     /// Files of the scene.
     pub files: &'a [PathBuf],
     /// Clip that plays.
@@ -116,14 +116,14 @@ pub struct Shown<'a> {
 
 /// Part of the provenance that was left out of a picture's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeftOut {
+pub enum Omitted {
     /// Edits and hidden nodes.
     Edits,
     /// Everything.
     All,
 }
 
-impl LeftOut {
+impl Omitted {
     /// Message, to be placed behind the name of the picture.
     pub fn text(self) -> &'static str {
         match self {
@@ -136,7 +136,7 @@ impl LeftOut {
 impl Provenance {
     /// Creates the provenance of a picture that shows `shown` with the settings `config`. `folder` is the
     /// picture's folder, or `None` if it is not known yet.
-    pub fn new(config: &Config, shown: &Shown<'_>, folder: Option<&Path>) -> Self {
+    pub fn new(config: &Config, shown: &PictureInputs<'_>, folder: Option<&Path>) -> Self {
         let mut settings = config.of_pictures();
         // The view is stored separately.
         settings.remove("camera.name");
@@ -166,9 +166,9 @@ impl Provenance {
             version: env!("CARGO_PKG_VERSION").into(),
             size: shown.size,
             samples: shown.samples,
-            files: files.map(|file| KeptFile::new(file, folder)).collect(),
+            files: files.map(|file| FileRef::new(file, folder)).collect(),
             settings,
-            view: KeptView::new(&shown.viewpoint, shown.distance),
+            view: StoredView::new(&shown.viewpoint, shown.distance),
             channel: String::new(),
             hidden: shown.hidden.clone(),
             edited: !shown.edits.is_empty(),
@@ -178,7 +178,7 @@ impl Provenance {
 
     /// Returns the text if it has at most `most` bytes and can be read again. Otherwise leaves out the edits
     /// and hidden nodes, or everything, and says which.
-    pub fn text_within(mut self, most: usize) -> (Option<String>, Option<LeftOut>) {
+    pub fn text_within(mut self, most: usize) -> (Option<String>, Option<Omitted>) {
         let fits = |made: &Self| {
             let text = (made.fault().is_none()).then(|| made.text());
             text.filter(|text| text.len() <= most)
@@ -188,8 +188,8 @@ impl Provenance {
         }
         (self.hidden, self.edits) = (Vec::new(), None);
         match fits(&self) {
-            Some(text) => (Some(text), Some(LeftOut::Edits)),
-            None => (None, Some(LeftOut::All)),
+            Some(text) => (Some(text), Some(Omitted::Edits)),
+            None => (None, Some(Omitted::All)),
         }
     }
 
@@ -279,7 +279,7 @@ impl Provenance {
             if FILES.contains(&key.as_str()) && given(key) {
                 continue;
             }
-            if !is_of_pictures(key) {
+            if !affects_picture(key) {
                 left.push(format!("{key}: is not a setting of a picture"));
                 continue;
             }
@@ -287,7 +287,7 @@ impl Provenance {
             if let (Some(name), true) = (value.as_str(), FILES.contains(&key.as_str()))
                 && !name.is_empty()
             {
-                let found = search.find(&KeptFile::named(name))?;
+                let found = search.find(&FileRef::named(name))?;
                 value = Value::String(found.to_string_lossy().into_owned());
             }
             if let Err(error) = set.set("", key, value) {
@@ -322,14 +322,14 @@ impl Provenance {
         if !self.size.iter().all(|side| config::Window::SIZE.contains(side)) {
             return Some(format!("a picture of {} × {} pixels", self.size[0], self.size[1]));
         }
-        if !(1..=MOST_SAMPLES).contains(&self.samples) {
+        if !(1..=MAX_SAMPLES).contains(&self.samples) {
             return Some(format!("{} samples", self.samples));
         }
-        if self.files.len() > MOST || self.hidden.len() > MOST {
-            return Some(format!("more than {MOST} files or hidden nodes"));
+        if self.files.len() > MAX || self.hidden.len() > MAX {
+            return Some(format!("more than {MAX} files or hidden nodes"));
         }
         let of_settings = FILES.iter().filter_map(|key| self.settings.get(*key)?.as_str());
-        let mut names = self.files.iter().map(KeptFile::name).chain(of_settings);
+        let mut names = self.files.iter().map(FileRef::name).chain(of_settings);
         if let Some(name) = names.find(|name| !name.is_empty() && !is_safe(name)) {
             return Some(format!("the file {name:?}, which is not in the picture's folder"));
         }
@@ -357,7 +357,7 @@ fn parsed(text: &str) -> Result<Provenance, String> {
     }
 }
 
-impl KeptView {
+impl StoredView {
     fn new(view: &Viewpoint, distance: f32) -> Self {
         let target = view.eye() + view.forward() * distance;
         let (fov_radians, half_height) = match view.projection {

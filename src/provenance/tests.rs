@@ -12,8 +12,8 @@ fn view() -> Viewpoint {
     )
 }
 
-fn shown(files: &[PathBuf]) -> Shown<'_> {
-    Shown {
+fn shown(files: &[PathBuf]) -> PictureInputs<'_> {
+    PictureInputs {
         files,
         blend: Blend::default(),
         clip: Some(2),
@@ -102,7 +102,7 @@ fn a_file_is_known_again_by_its_name_and_size() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fox.glb");
     std::fs::write(&file, "12345").unwrap();
-    let kept = KeptFile::new(&file, None);
+    let kept = FileRef::new(&file, None);
     assert!(kept.is_like(&file));
     let other = folder.path().join("wolf.glb");
     std::fs::write(&other, "12345").unwrap();
@@ -287,7 +287,7 @@ fn edits_are_kept() {
 /// Nothing is written that could not be read again. Parts that do not fit are left out and reported.
 #[test]
 fn what_would_be_refused_is_not_written() {
-    let most = embedded::MOST_BYTES;
+    let most = embedded::MAX_BYTES;
     let files = ["a.glb".into()];
     let mut shown = shown(&files);
     shown.edits = edited();
@@ -296,31 +296,31 @@ fn what_would_be_refused_is_not_written() {
     let (text, left) = made.clone().text_within(most);
     assert_eq!((text.as_deref(), left), (Some(made.text().as_str()), None));
     // Three cases: too many hidden nodes, too long names, and too little space.
-    shown.hidden = (0..=MOST).collect();
+    shown.hidden = (0..=MAX).collect();
     let many = Provenance::new(&Config::default(), &shown, None);
     assert!(parsed(&many.text()).is_err());
     let long: Vec<PathBuf> = vec!["a".repeat(most).into()];
     for (made, most, left) in [
-        (many, most, LeftOut::Edits),
-        (made.clone(), made.text().len() - 1, LeftOut::Edits),
-        (made.clone(), 100, LeftOut::All),
+        (many, most, Omitted::Edits),
+        (made.clone(), made.text().len() - 1, Omitted::Edits),
+        (made.clone(), 100, Omitted::All),
         (
             Provenance::new(&Config::default(), &self::shown(&long), None),
             most,
-            LeftOut::All,
+            Omitted::All,
         ),
     ] {
         let (text, told) = made.text_within(most);
         assert_eq!(told, Some(left));
-        assert_eq!(text.is_some(), left == LeftOut::Edits);
+        assert_eq!(text.is_some(), left == Omitted::Edits);
         if let Some(text) = text {
             let read = parsed(&text).unwrap();
             assert!(read.edited && read.edits.is_none() && read.hidden.is_empty());
         }
     }
     // Text of exactly the maximum length is found again.
-    let jpeg = embedded::into_jpeg(b"\xff\xd8", &"x".repeat(embedded::MOST_BYTES_OF_JPEG));
+    let jpeg = embedded::into_jpeg(b"\xff\xd8", &"x".repeat(embedded::MAX_BYTES_OF_JPEG));
     assert!(jpeg.len() > 65_000);
-    let longer = embedded::into_jpeg(b"\xff\xd8", &"x".repeat(embedded::MOST_BYTES_OF_JPEG + 1));
+    let longer = embedded::into_jpeg(b"\xff\xd8", &"x".repeat(embedded::MAX_BYTES_OF_JPEG + 1));
     assert_eq!(longer, b"\xff\xd8");
 }

@@ -88,7 +88,7 @@ pub(crate) fn config(bytes: &[u8]) -> canopy::Result<()> {
 
 /// Loads an environment of any format.
 pub(crate) fn environment(bytes: &[u8]) -> Result<EnvironmentImage> {
-    let loaded = environment::load_bytes("fuzz", bytes, &LIMITS, MOST_TEXELS);
+    let loaded = environment::load_bytes("fuzz", bytes, &LIMITS, MAX_TEXELS);
     match &loaded {
         Ok(image) => check_environment(image),
         Err(error) => one_line(error),
@@ -97,13 +97,13 @@ pub(crate) fn environment(bytes: &[u8]) -> Result<EnvironmentImage> {
 }
 
 /// Texels along the longer side of an environment. They are few, so that most environments are scaled down.
-pub(crate) const MOST_TEXELS: u32 = 24;
+pub(crate) const MAX_TEXELS: u32 = 24;
 
 /// Asserts the guarantees of [`EnvironmentImage`].
 pub(crate) fn check_environment(image: &EnvironmentImage) {
     let [width, height] = [image.width, image.height].map(|side| side as usize);
     assert!(image.texels.len() == width * height && width > 0);
-    assert!(image.width <= MOST_TEXELS);
+    assert!(image.width <= MAX_TEXELS);
     if image.shape == Shape::Cube {
         assert_eq!(height, 6 * width);
     }

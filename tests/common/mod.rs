@@ -166,7 +166,7 @@ pub(crate) fn every_implementation() -> Vec<(&'static str, Shared)> {
         ("portable", portable_gpu()),
         implementation("unchecked", Arrays::Buffers, false, |gpu| {
             // SAFETY: the tests' indices are within the vertices.
-            unsafe { gpu.set_unchecked() };
+            unsafe { gpu.disable_bounds_checks() };
         }),
     ];
     let subgroups = implementation("subgroups", Arrays::Buffers, true, |_| {});

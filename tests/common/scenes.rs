@@ -2,7 +2,7 @@
 
 use canopy::{
     config::{Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, Switch},
-    gpu::{Gpu, GpuImage, Needs},
+    gpu::{Gpu, GpuImage, PipelineSet},
     reference::{lbvh::Triangle, lighting, shadow_start::Seen, signal::Eye, trace::closest_hit},
     render::{Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, UploadedScene, View},
     scene::{
@@ -295,7 +295,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Records a frame and drops it. Returns the missing resources.
-    pub(crate) fn missing(&mut self, pose: &Pose, view: View) -> Needs {
+    pub(crate) fn missing(&mut self, pose: &Pose, view: View) -> PipelineSet {
         let gpu = self.gpu;
         let target = picture(gpu, self.size);
         let (renderer, uploaded, input) = self.parts(pose, view);
@@ -314,7 +314,7 @@ impl<'a> Stage<'a> {
             scene: self.scene,
             pose,
             view,
-            eye_rest: Vec3::ZERO,
+            eye_rounding: Vec3::ZERO,
             config: &self.config,
             exposure_ev: self.exposure_ev,
             elapsed_secs: self.elapsed_secs,

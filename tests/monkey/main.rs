@@ -17,7 +17,7 @@ mod window;
 use files::Files;
 use monkey::Monkey;
 use std::time::{Duration, Instant};
-use window::{PATIENCE, Window};
+use window::{TIMEOUT, Window};
 
 /// Frames and maximum duration of a short run.
 const SHORT: (u64, Duration) = (400, Duration::from_secs(15));
@@ -48,7 +48,7 @@ fn nothing_that_a_monkey_does_breaks_the_window() {
     let files = Files::write();
     let seed = number("CANOPY_MONKEY_SEED").unwrap_or(1);
     let long = number("CANOPY_MONKEY_FRAMES");
-    let (frames, longest) = long.map_or(SHORT, |frames| (frames, PATIENCE * 100));
+    let (frames, longest) = long.map_or(SHORT, |frames| (frames, TIMEOUT * 100));
     let mut window = Window::open(files.folder());
     let mut monkey = Monkey::new(seed);
     window.say(format!("seed {seed}"));

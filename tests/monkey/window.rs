@@ -28,7 +28,7 @@ use x11rb::{
 
 /// Time limit for every wait on the window. It guards against a hang, on a software adapter and a busy
 /// machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The first size of the window.
 pub(crate) const SIZE: [u16; 2] = [640, 400];
@@ -304,7 +304,7 @@ impl Window {
         while !happened(self) {
             let waited = start.elapsed();
             assert!(
-                waited < PATIENCE,
+                waited < TIMEOUT,
                 "{}",
                 self.context(&format!("no {what} in {waited:?}"))
             );

@@ -1,7 +1,7 @@
 //! Views, moving cameras, clips.
 
 use crate::{
-    display::{Display, OBJ, PATIENCE, Screenshot},
+    display::{Display, OBJ, Screenshot, TIMEOUT},
     gltf_builder,
 };
 use std::{
@@ -32,14 +32,14 @@ fn a_person_walks_through_the_built_in_scene() {
     };
     let start = Instant::now();
     while eyes().is_empty() {
-        assert!(start.elapsed() < PATIENCE, "nobody walks");
+        assert!(start.elapsed() < TIMEOUT, "nobody walks");
         std::thread::sleep(Duration::from_millis(200));
     }
     let first = *eyes().last().unwrap();
     assert!(display.xdotool(&["keydown", "w"]));
     let far = |eye: &[f32; 3]| (eye[0] - first[0]).hypot(eye[2] - first[2]);
     while eyes().last().map_or(0.0, far) < 0.3 {
-        assert!(start.elapsed() < PATIENCE, "{:?} after {first:?}", eyes().last());
+        assert!(start.elapsed() < TIMEOUT, "{:?} after {first:?}", eyes().last());
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(display.xdotool(&["keyup", "w"]));
@@ -197,7 +197,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     };
     while exported().len() < 3 {
         let stderr = std::fs::read_to_string(display.path("stderr")).unwrap_or_default();
-        assert!(start.elapsed() < PATIENCE, "no pictures: {stderr}");
+        assert!(start.elapsed() < TIMEOUT, "no pictures: {stderr}");
         std::thread::sleep(Duration::from_millis(200));
     }
     // From the start to the end of the loop, at three images per second, as tall as displayed.
@@ -272,7 +272,7 @@ fn a_view_is_saved_turned_and_blurred() {
     let begun = Instant::now();
     let mut turned = vec![again];
     while turned.len() < 4 {
-        assert!(begun.elapsed() < PATIENCE, "the turntable does not turn");
+        assert!(begun.elapsed() < TIMEOUT, "the turntable does not turn");
         std::thread::sleep(Duration::from_millis(50));
         let now = display.screenshot();
         if !turned.contains(&now) {

@@ -1,6 +1,6 @@
 //! Comparison of two sides.
 
-use crate::display::{Display, OBJ, PATIENCE, Screenshot};
+use crate::display::{Display, OBJ, Screenshot, TIMEOUT};
 use std::time::{Duration, Instant};
 
 /// The window's pixels after a few frames with these arguments beside the scene.
@@ -14,7 +14,7 @@ fn pictured(display: &Display, arguments: &str) -> Screenshot {
     let mut canopy = display.canopy(&arguments);
     let start = Instant::now();
     while canopy.0.try_wait().unwrap().is_none() {
-        assert!(start.elapsed() < PATIENCE, "it never ends");
+        assert!(start.elapsed() < TIMEOUT, "it never ends");
         std::thread::sleep(Duration::from_millis(50));
     }
     let stderr = std::fs::read_to_string(display.path("stderr")).unwrap();
@@ -86,14 +86,14 @@ fn both_sides_of_a_comparison_move_together() {
     let start = Instant::now();
     while told_differences(&display).len() < 8 {
         let stderr = std::fs::read_to_string(display.path("stderr")).unwrap();
-        assert!(start.elapsed() < PATIENCE, "{stderr}");
+        assert!(start.elapsed() < TIMEOUT, "{stderr}");
         std::thread::sleep(Duration::from_millis(100));
     }
     // A busy machine may take seconds for a frame.
     let first = display.screenshot();
     let start = Instant::now();
     while first == display.screenshot() {
-        assert!(start.elapsed() < PATIENCE, "nothing moves");
+        assert!(start.elapsed() < TIMEOUT, "nothing moves");
         std::thread::sleep(Duration::from_millis(100));
     }
     for [mean, max] in told_differences(&display) {
@@ -164,7 +164,7 @@ fn a_comparison_is_dragged_flipped_and_ended() {
     display.press("ctrl+k");
     let start = Instant::now();
     while told_differences(&display).last() != Some(&[0.0, 0.0]) {
-        assert!(start.elapsed() < PATIENCE, "{:?}", told_differences(&display));
+        assert!(start.elapsed() < TIMEOUT, "{:?}", told_differences(&display));
         std::thread::sleep(Duration::from_millis(100));
     }
     display.press("k");

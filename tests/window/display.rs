@@ -13,7 +13,7 @@ use std::{
 
 /// Time limit for every wait on the window. It guards against a hang, on a software adapter and a busy
 /// machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A floor with a card above it, and a mast.
 pub(crate) const OBJ: &str = "o floor\nv -2 0 -2\nv 2 0 -2\nv 2 0 2\nv -2 0 2\nf 4 3 2 1\n\
@@ -233,7 +233,7 @@ impl Display {
     pub(crate) fn settled(&self, what: &str, accept: impl Fn(&Screenshot) -> bool) -> Screenshot {
         let start = Instant::now();
         let status = self.status.borrow().clone();
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < TIMEOUT {
             let before = status.last();
             if before.is_idle {
                 let now = self.screenshot();
@@ -256,7 +256,7 @@ impl Display {
         let found = ["search", "--onlyvisible", "--name", name, "windowfocus"];
         while !self.xdotool(&found) {
             let stderr = std::fs::read_to_string(self.path("stderr")).unwrap_or_default();
-            assert!(start.elapsed() < PATIENCE, "no window \"{name}\": {stderr}");
+            assert!(start.elapsed() < TIMEOUT, "no window \"{name}\": {stderr}");
             std::thread::sleep(Duration::from_millis(100));
         }
     }

@@ -1,7 +1,7 @@
 //! Inspection: meshes, materials, trees, textures, times.
 
 use crate::{
-    display::{Display, OBJ, PATIENCE, Screenshot},
+    display::{Display, OBJ, Screenshot, TIMEOUT},
     folder::canopy_in,
 };
 use std::time::{Duration, Instant};
@@ -150,7 +150,7 @@ fn a_scene_is_looked_into_and_edited() {
             if let Some(name) = found {
                 return name;
             }
-            assert!(start.elapsed() < PATIENCE, "no {end} is saved");
+            assert!(start.elapsed() < TIMEOUT, "no {end} is saved");
             std::thread::sleep(Duration::from_millis(50));
         }
     };
@@ -271,7 +271,7 @@ fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
         let start = Instant::now();
         while told_figures(&display).len() < count {
             let stderr = std::fs::read_to_string(display.path("stderr")).unwrap();
-            assert!(start.elapsed() < PATIENCE, "no figures: {stderr}");
+            assert!(start.elapsed() < TIMEOUT, "no figures: {stderr}");
             std::thread::sleep(Duration::from_millis(100));
         }
     };
@@ -432,7 +432,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     };
     let start = Instant::now();
     while page().is_none() {
-        assert!(start.elapsed() < PATIENCE, "no report was saved");
+        assert!(start.elapsed() < TIMEOUT, "no report was saved");
         std::thread::sleep(Duration::from_millis(200));
     }
     let report = std::fs::read_to_string(page().unwrap()).unwrap();

@@ -17,7 +17,7 @@ mod inside;
 mod shaders;
 mod slow_frames;
 
-use display::{Display, OBJ, PATIENCE, Screenshot};
+use display::{Display, OBJ, Screenshot, TIMEOUT};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -88,7 +88,7 @@ fn a_scene_is_shown_and_keys_switch_its_shadows() {
         if let Some(status) = canopy.0.try_wait().unwrap() {
             break status;
         }
-        assert!(start.elapsed() < PATIENCE, "Ctrl+Q does not end it");
+        assert!(start.elapsed() < TIMEOUT, "Ctrl+Q does not end it");
         std::thread::sleep(Duration::from_millis(50));
     };
     assert!(status.success(), "{status}");
@@ -238,7 +238,7 @@ fn an_environment_lights_the_first_frame_and_outlives_its_file() {
     let mut canopy = display.canopy(&[&["scene.obj", "--env", "red.hdr"][..], &one_frame].concat());
     let start = Instant::now();
     while canopy.0.try_wait().unwrap().is_none() {
-        assert!(start.elapsed() < PATIENCE, "it never ends");
+        assert!(start.elapsed() < TIMEOUT, "it never ends");
         std::thread::sleep(Duration::from_millis(50));
     }
     let picture = image::open(display.path("first.png")).unwrap().into_rgb8();
@@ -257,7 +257,7 @@ fn an_environment_lights_the_first_frame_and_outlives_its_file() {
     let told = || std::fs::read_to_string(display.path("stderr")).unwrap();
     let start = Instant::now();
     while !told().contains("red.hdr") {
-        assert!(start.elapsed() < PATIENCE, "nothing is told: {}", told());
+        assert!(start.elapsed() < TIMEOUT, "nothing is told: {}", told());
         std::thread::sleep(Duration::from_millis(50));
     }
     // Redraws do not read it repeatedly.
@@ -303,7 +303,7 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
             display.xdotool(&[&window[..], &changes].concat());
             // A load ends the one before. Some pauses are long enough for a busy machine to finish one.
             std::thread::sleep(Duration::from_millis(200 * (turn as u64 % 6 + 1)));
-            let patience = PATIENCE * 3 * (frames / 500).max(1);
+            let patience = TIMEOUT * 3 * (frames / 500).max(1);
             assert!(start.elapsed() < patience, "{frames} frames never end");
             canopy.0.try_wait().unwrap()
         })
@@ -366,7 +366,7 @@ fn files_are_found_without_a_file_dialog() {
     };
     let start = Instant::now();
     while saved().is_none() {
-        assert!(start.elapsed() < PATIENCE, "F12 saves nothing");
+        assert!(start.elapsed() < TIMEOUT, "F12 saves nothing");
         std::thread::sleep(Duration::from_millis(50));
     }
     let picture = image::open(display.path(&saved().unwrap())).unwrap();
@@ -381,7 +381,7 @@ fn files_are_found_without_a_file_dialog() {
     // The system dialog is tried first.
     let start = Instant::now();
     while display.screenshot().darker_and_brighter(&scene).0 < 0.15 {
-        assert!(start.elapsed() < PATIENCE, "Ctrl+O opens nothing");
+        assert!(start.elapsed() < TIMEOUT, "Ctrl+O opens nothing");
         std::thread::sleep(Duration::from_millis(50));
     }
     display.write("two");
@@ -399,7 +399,7 @@ fn files_are_found_without_a_file_dialog() {
         names == ["two.obj", "one.obj"]
     };
     while !recent() {
-        assert!(start.elapsed() < PATIENCE, "recent files are not listed");
+        assert!(start.elapsed() < TIMEOUT, "recent files are not listed");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -425,7 +425,7 @@ fn the_window_at_rest_and_render_show_the_same_picture() {
     };
     let start = Instant::now();
     while pictures().is_empty() {
-        assert!(start.elapsed() < PATIENCE, "F12 saves nothing");
+        assert!(start.elapsed() < TIMEOUT, "F12 saves nothing");
         std::thread::sleep(Duration::from_millis(50));
     }
     drop(canopy);
@@ -521,7 +521,7 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
     };
     let start = Instant::now();
     while saved().is_none() {
-        assert!(start.elapsed() < PATIENCE, "F12 saves nothing");
+        assert!(start.elapsed() < TIMEOUT, "F12 saves nothing");
         std::thread::sleep(Duration::from_millis(50));
     }
     drop(canopy);
@@ -573,7 +573,7 @@ fn escape_cancels_a_load() {
     assert!(display.xdotool(&["key", "Escape", "key", "Escape"]));
     let asked = Instant::now();
     while canopy.0.try_wait().unwrap().is_none() {
-        assert!(asked.elapsed() < PATIENCE, "it never quits");
+        assert!(asked.elapsed() < TIMEOUT, "it never quits");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -607,7 +607,7 @@ fn escape_asks_before_it_quits() {
     assert!(display.xdotool(&["key", "Escape", "key", "Escape"]));
     let start = Instant::now();
     while canopy.0.try_wait().unwrap().is_none() {
-        assert!(start.elapsed() < PATIENCE, "it never quits");
+        assert!(start.elapsed() < TIMEOUT, "it never quits");
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(canopy.0.wait().unwrap().success());
@@ -635,7 +635,7 @@ fn the_window_is_never_black() {
         if share(&shot, [255; 3]) < 0.5 && share(&shot, [0; 3]) < 0.1 {
             break;
         }
-        assert!(start.elapsed() < PATIENCE, "the window never came");
+        assert!(start.elapsed() < TIMEOUT, "the window never came");
         assert!(canopy.0.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(3));
     }

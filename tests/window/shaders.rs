@@ -1,6 +1,6 @@
 //! Shaders that change while the window shows their output.
 
-use crate::display::{Display, OBJ, PATIENCE, Screenshot};
+use crate::display::{Display, OBJ, Screenshot, TIMEOUT};
 use std::time::{Duration, Instant};
 
 const TONEMAP: &str = include_str!("../../shaders/picture/tonemap.wgsl");
@@ -40,7 +40,7 @@ fn a_saved_shader_shows_without_a_build() {
     save(&edited);
     let saved = Instant::now();
     while !is_red(&display.screenshot()) {
-        assert!(saved.elapsed() < PATIENCE, "the edit never showed");
+        assert!(saved.elapsed() < TIMEOUT, "the edit never showed");
         std::thread::sleep(Duration::from_millis(10));
     }
     println!("an edit shows after {:.2} s", saved.elapsed().as_secs_f64());

@@ -1,6 +1,6 @@
 //! Slow frames.
 
-use crate::display::{Display, OBJ, PATIENCE, Screenshot};
+use crate::display::{Display, OBJ, Screenshot, TIMEOUT};
 use std::time::{Duration, Instant};
 
 /// Milliseconds of the frames of the scene that canopy has reported so far.
@@ -38,7 +38,7 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
     let start = Instant::now();
     let is_long = |times: &[f64]| times.len() > 3 && times.iter().rev().take(2).all(|ms| *ms > 400.0);
     while !is_long(&frame_times(&display)) {
-        assert!(start.elapsed() < PATIENCE, "{:?}", frame_times(&display));
+        assert!(start.elapsed() < TIMEOUT, "{:?}", frame_times(&display));
         assert!(canopy.0.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -55,7 +55,7 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
             if now.iter().zip(&before).filter(|pair| step(*pair)).count() > 90 {
                 break;
             }
-            assert!(pressed.elapsed() < PATIENCE, "the help never came or went");
+            assert!(pressed.elapsed() < TIMEOUT, "the help never came or went");
         }
         latencies.push(pressed.elapsed().as_secs_f64() * 1e3);
         std::thread::sleep(Duration::from_millis(300));
@@ -87,7 +87,7 @@ fn the_first_picture_waits_for_no_rays() {
     let shadow = |shot: &Screenshot| shot.pixels[182 * shot.width + 314];
     let start = Instant::now();
     while shadow(&display.screenshot())[0] < 120 {
-        assert!(start.elapsed() < PATIENCE, "no picture without a shadow");
+        assert!(start.elapsed() < TIMEOUT, "no picture without a shadow");
         std::thread::sleep(Duration::from_millis(20));
     }
     display.settled("the shadow", |now| shadow(now)[0] < 60);

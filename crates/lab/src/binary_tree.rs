@@ -13,9 +13,9 @@ use glam::{DVec3, Vec3};
 use std::ops::Range;
 
 /// Most triangles of a leaf, whose number has three bits in a reference.
-pub const LEAF_MOST: u32 = 8;
+pub const LEAF_MAX: u32 = 8;
 /// Limit of the triangles that references can address.
-const TRIANGLES_MOST: usize = 1 << 28;
+const TRIANGLES_MAX: usize = 1 << 28;
 /// Leaf flag, the highest bit of a reference.
 const LEAF: u32 = 1 << 31;
 
@@ -110,7 +110,7 @@ impl BinaryTree {
 
     /// Copies the tree, with nodes of up to `most` triangles as leaves.
     pub fn with_leaves(&self, most: u32) -> Self {
-        let most = most.clamp(1, LEAF_MOST);
+        let most = most.clamp(1, LEAF_MAX);
         let mut tree = Self {
             nodes: vec![self.nodes[0].clone()],
             order: self.order.clone(),
@@ -216,13 +216,13 @@ impl BinaryTree {
 
     /// Fails if references cannot address all triangles.
     fn check(&self) -> Result<()> {
-        if self.order.len() < TRIANGLES_MOST {
+        if self.order.len() < TRIANGLES_MAX {
             return Ok(());
         }
         Err(Error::Limit {
             what: "the laboratory's tree".into(),
             needed: format!("{} triangles", self.order.len()),
-            allowed: format!("{TRIANGLES_MOST} triangles"),
+            allowed: format!("{TRIANGLES_MAX} triangles"),
             by: "its references".into(),
         })
     }

@@ -11,7 +11,7 @@ wgsl_constants! {
     /// rays.
     pub const GRID_SLACK: f64 = 1e-3;
     /// Least extent of a box that is divided into cells.
-    pub const GRID_LEAST: f64 = 1.2e-38;
+    pub const GRID_MIN: f64 = 1.2e-38;
     /// Most triangles of a cell that one thread sorts.
     pub const GRID_ORDERED: u32 = 1024;
     /// Cells per triangle of the lower level of a two-level grid.

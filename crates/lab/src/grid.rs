@@ -1,7 +1,7 @@
 //! Uniform and two-level grids on the CPU.
 
 use super::{Triangle, layout::Built};
-use crate::data::{GRID_LEAST, GRID_LOWER_DENSITY, GRID_LOWER_SIDE, GRID_SLACK};
+use crate::data::{GRID_LOWER_DENSITY, GRID_LOWER_SIDE, GRID_MIN, GRID_SLACK};
 use canopy_bvh::{Error, Result};
 use canopy_scene::bounds::Aabb;
 use glam::Vec3;
@@ -11,9 +11,9 @@ const DENSITY: f32 = 4.0;
 /// Cells per triangle of the upper level of a two-level grid.
 const UPPER_DENSITY: f32 = 0.25;
 /// Most cells along an axis.
-const SIDE_MOST: f32 = 256.0;
+const SIDE_MAX: f32 = 256.0;
 /// Most cells and triangle references.
-const LINKS_MOST: usize = 1 << 26;
+const LINKS_MAX: usize = 1 << 26;
 
 /// Box that is divided into cells.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ impl Cells {
     /// Divides `bounds` into about `density` cells per triangle, as close to cubes as possible.
     fn new(bounds: Aabb, triangles: usize, density: f32, most: f32) -> Self {
         let extent = bounds.max - bounds.min;
-        let least = Vec3::splat(extent.max_element() * 1e-3).max(Vec3::splat(GRID_LEAST as f32));
+        let least = Vec3::splat(extent.max_element() * 1e-3).max(Vec3::splat(GRID_MIN as f32));
         let extent = extent.max(least);
         let scale = (density * triangles as f32 / extent.element_product()).cbrt();
         let count = (extent * scale).round().clamp(Vec3::ONE, Vec3::splat(most));
@@ -38,12 +38,12 @@ impl Cells {
 
     /// Cells of a uniform grid.
     pub(super) fn uniform(bounds: Aabb, triangles: usize) -> Self {
-        Self::new(bounds, triangles, DENSITY, SIDE_MOST)
+        Self::new(bounds, triangles, DENSITY, SIDE_MAX)
     }
 
     /// Cells of the upper level of a two-level grid.
     pub(super) fn upper(bounds: Aabb, triangles: usize) -> Self {
-        Self::new(bounds, triangles, UPPER_DENSITY, SIDE_MOST)
+        Self::new(bounds, triangles, UPPER_DENSITY, SIDE_MAX)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -122,15 +122,15 @@ pub(super) fn around(bounds: Aabb) -> Aabb {
     }
 }
 
-/// Fails if a grid would exceed [`LINKS_MOST`] references.
+/// Fails if a grid would exceed [`LINKS_MAX`] references.
 pub(super) fn check_links(count: usize) -> Result<()> {
-    if count <= LINKS_MOST {
+    if count <= LINKS_MAX {
         return Ok(());
     }
     Err(Error::Limit {
         what: "triangles in cells".into(),
-        needed: format!("more than {LINKS_MOST}"),
-        allowed: format!("{LINKS_MOST}"),
+        needed: format!("more than {LINKS_MAX}"),
+        allowed: format!("{LINKS_MAX}"),
         by: "the laboratory".into(),
     })
 }

@@ -11,7 +11,7 @@ use canopy_bvh::{
     Error, Result,
     accel::scan::Scan,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
+        Bind, Gpu, Kernel, PipelineSet, Recorder, Workgroups,
         pass::Binding::{Read, Uniform, Write},
     },
 };
@@ -144,7 +144,7 @@ impl GridBuild {
     ///
     /// Any error of compiling.
     pub fn compile(&self, gpu: &Gpu) -> Result<()> {
-        let mut needs = Needs::default();
+        let mut set = PipelineSet::default();
         for kernel in [
             &self.count,
             &self.fill,
@@ -153,10 +153,10 @@ impl GridBuild {
             &self.inner_fill,
             &self.order,
         ] {
-            kernel.needs(&mut needs);
+            kernel.pipelines(&mut set);
         }
-        self.scan.needs(&mut needs);
-        needs.meet(gpu)
+        self.scan.pipelines(&mut set);
+        set.compile(gpu)
     }
 
     /// Builds a uniform or two-level grid over `triangles`, and blocks until it is complete.

@@ -27,7 +27,7 @@ pub mod walk;
 
 pub use kernels::{Kernels, RayList, Uploaded};
 pub use layout::{Built, Layout};
-pub use made::Made;
+pub use made::BuiltStructure;
 pub use shaders::SHADERS;
 pub use structure::Structure;
 pub use triangle_test::TriangleTest;

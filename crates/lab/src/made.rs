@@ -9,7 +9,7 @@ use canopy_bvh::{
 
 /// Acceleration structure over triangles, before its layout for a traversal.
 #[derive(Debug)]
-pub struct Made {
+pub struct BuiltStructure {
     /// Structure that was built. Trees have leaves of one triangle.
     form: Form,
     /// Build time in wall-clock milliseconds, without compiling kernels. The readback is excluded for a tree
@@ -23,7 +23,7 @@ enum Form {
     Cells(Built),
 }
 
-impl Made {
+impl BuiltStructure {
     /// Builds a structure over `triangles`, and blocks if the GPU builds it.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Made {
 }
 
 /// Builds one of canopy's trees over all triangles as one mesh.
-fn of_gpu(gpu: &Gpu, triangles: &[Triangle], quality: Quality) -> Result<Made> {
+fn of_gpu(gpu: &Gpu, triangles: &[Triangle], quality: Quality) -> Result<BuiltStructure> {
     let count = triangles.len() as u32;
     let indices: Vec<u32> = (0..3 * count).collect();
     for (what, bytes) in [
@@ -120,5 +120,5 @@ fn of_gpu(gpu: &Gpu, triangles: &[Triangle], quality: Quality) -> Result<Made> {
     gpu.wait()?;
     let build_ms = clock.ms();
     let form = Form::Tree(BinaryTree::of(&tree.read(gpu)?, triangles)?);
-    Ok(Made { form, build_ms })
+    Ok(BuiltStructure { form, build_ms })
 }

@@ -13,7 +13,7 @@ const HEADER: usize = 64;
 /// Bytes of a name.
 const NAME: usize = 24;
 /// Most rays of a file, which take 2 GiB.
-const RAYS_MOST: u64 = 1 << 26;
+const RAYS_MAX: u64 = 1 << 26;
 
 /// Named list of rays.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,9 +113,9 @@ impl RaySet {
         let end = name.iter().position(|byte| *byte == 0).unwrap_or(NAME);
         let name = str::from_utf8(&name[..end]).ok().filter(|name| is_name(name));
         let name = name.ok_or_else(|| wrong("has a name that is not a lower-case word".into()))?;
-        if count > RAYS_MOST {
+        if count > RAYS_MAX {
             return Err(wrong(format!(
-                "declares {count} rays; canopy reads up to {RAYS_MOST}"
+                "declares {count} rays; canopy reads up to {RAYS_MAX}"
             )));
         }
         let rest = &bytes[HEADER..];

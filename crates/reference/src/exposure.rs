@@ -1,7 +1,7 @@
 //! CPU reference of `exposure`, with an integer histogram and f64 elsewhere.
 
 use canopy_render::layout::{
-    EXPOSURE_BIN_SHIFT, EXPOSURE_BINS, EXPOSURE_LEAST_BITS, Exposure, ExposureBin, ExposureParams,
+    EXPOSURE_BIN_SHIFT, EXPOSURE_BINS, EXPOSURE_MIN_BITS, Exposure, ExposureBin, ExposureParams,
 };
 
 /// Histogram of a picture's radiance, whose channels are half floats.
@@ -10,10 +10,10 @@ pub fn histogram(texels: &[[f32; 4]]) -> Vec<ExposureBin> {
     for [r, g, b, _] in texels {
         let luminance = (r * 871.0 + g * 2929.0 + b * 296.0) / 4096.0;
         let brightest = f32::from_bits(65536f32.to_bits() - 1);
-        let least = f32::from_bits(EXPOSURE_LEAST_BITS);
+        let least = f32::from_bits(EXPOSURE_MIN_BITS);
         // Also rejects NaN.
         if luminance >= least {
-            let bits = luminance.min(brightest).to_bits() - EXPOSURE_LEAST_BITS;
+            let bits = luminance.min(brightest).to_bits() - EXPOSURE_MIN_BITS;
             let (count, sum) = &mut bins[(bits >> EXPOSURE_BIN_SHIFT) as usize];
             *count += 1;
             *sum += u64::from(bits % (1 << EXPOSURE_BIN_SHIFT));

@@ -119,7 +119,7 @@ impl Neg for Counted {
 }
 
 /// Distance, and the barycentric weights of the second and third corners.
-pub type Found<N> = Option<[N; 3]>;
+pub type TriangleHit<N> = Option<[N; 3]>;
 
 type Vector<N> = [N; 3];
 
@@ -158,7 +158,7 @@ fn is_on_one_side<N: Number>(weights: [N; 3]) -> bool {
 }
 
 /// CPU reference of `lab/test_areas.wgsl`.
-pub fn areas<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
+pub fn areas<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> TriangleHit<N> {
     let (origin, direction) = (vector::<N>(&ray.origin), vector(&ray.direction));
     let [a, b, c] = [0, 1, 2].map(|row| vector::<N>(&rows[row]));
     let normal = [0, 1, 2].map(|row| N::of(rows[row][3]));
@@ -182,7 +182,7 @@ pub fn areas<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
 }
 
 /// CPU reference of `lab/test_moller_trumbore.wgsl`.
-pub fn moller_trumbore<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
+pub fn moller_trumbore<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> TriangleHit<N> {
     let (origin, direction) = (vector::<N>(&ray.origin), vector(&ray.direction));
     let [v0, v1, v2] = [0, 1, 2].map(|row| vector::<N>(&rows[row]));
     let (edge1, edge2) = (each(v1, v0, N::sub), each(v2, v0, N::sub));
@@ -201,7 +201,7 @@ pub fn moller_trumbore<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
 }
 
 /// CPU reference of `lab/test_unit_triangle.wgsl`.
-pub fn unit_triangle<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
+pub fn unit_triangle<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> TriangleHit<N> {
     let (origin, direction) = (vector::<N>(&ray.origin), vector(&ray.direction));
     let map = [0, 1, 2].map(|row| vector::<N>(&rows[row]));
     let offset = [0, 1, 2].map(|row| N::of(rows[row][3]));
@@ -219,7 +219,7 @@ pub fn unit_triangle<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
 }
 
 /// CPU reference of `lab/test_baldwin_weber.wgsl`.
-pub fn baldwin_weber<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
+pub fn baldwin_weber<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> TriangleHit<N> {
     let axis = rows[0][3] as usize;
     let turned = |v: [f32; 3]| vector::<N>(&[v[(axis + 1) % 3], v[(axis + 2) % 3], v[axis]]);
     let (origin, direction) = (turned(ray.origin), turned(ray.direction));
@@ -240,7 +240,7 @@ pub fn baldwin_weber<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
 }
 
 /// CPU reference of `lab/test_plucker.wgsl`.
-pub fn plucker<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
+pub fn plucker<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> TriangleHit<N> {
     let (origin, direction) = (vector::<N>(&ray.origin), vector(&ray.direction));
     let [v0, v1, v2] = [0, 1, 2].map(|row| vector::<N>(&rows[row]));
     let [a, b, c] = [v0, v1, v2].map(|corner| each(corner, origin, N::sub));
@@ -258,7 +258,7 @@ pub fn plucker<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
 }
 
 /// CPU reference of `lab/test_watertight.wgsl`. Operations that run once per ray are not counted.
-pub fn watertight<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> Found<N> {
+pub fn watertight<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> TriangleHit<N> {
     let d = ray.direction;
     let along = d.map(f32::abs);
     let mut last = usize::from(along[1] > along[0]);

@@ -1,8 +1,8 @@
 //! CPU references of the laboratory's traversals (shaders/lab/walk_….wgsl, which document the memory layout
 //! of each structure), and of what they visit. Traversals with a stack are recursive here.
 
-use super::lab_tests::Found;
-use canopy_bvh::accel::layout::{BOX_FAR, BVH_MARGIN, BVH_MISS, Ray};
+use super::lab_tests::TriangleHit;
+use canopy_bvh::accel::layout::{BVH_MARGIN, BVH_MISS, EMPTY_BOX_EXTENT, Ray};
 use glam::Vec3;
 
 /// Acceleration structure, as traversals read it.
@@ -23,7 +23,7 @@ pub struct Walked<'a> {
 }
 
 /// Ray-triangle test.
-pub type Test = fn(&[[f32; 4]; 3], &Ray) -> Found<f32>;
+pub type Test = fn(&[[f32; 4]; 3], &Ray) -> TriangleHit<f32>;
 
 /// State of a ray's traversal.
 #[derive(Debug)]
@@ -68,7 +68,11 @@ impl<'a> Walk<'a> {
         let (a, b) = ((lower - origin) * self.inverse, (upper - origin) * self.inverse);
         let enter = a.min(b).max_element().max(self.ray.t_min);
         let leave = a.max(b).min_element().min(t_max) * BVH_MARGIN as f32;
-        if enter <= leave { enter } else { BOX_FAR as f32 }
+        if enter <= leave {
+            enter
+        } else {
+            EMPTY_BOX_EXTENT as f32
+        }
     }
 
     /// Tests a triangle. Returns true if the traversal is over.
@@ -124,7 +128,7 @@ impl<'a> Walk<'a> {
         }
         self.nodes += 1;
         let children = self.children(reference, self.hit.0);
-        let entered = children.map(|(_, enter)| enter < BOX_FAR as f32);
+        let entered = children.map(|(_, enter)| enter < EMPTY_BOX_EXTENT as f32);
         entered[0] && self.below(children[0].0) || entered[1] && self.below(children[1].0)
     }
 
@@ -145,7 +149,7 @@ impl<'a> Walk<'a> {
             let corner = |first| Vec3::new(of(first), of(first + 1), of(first + 2));
             let next = self.on.rows[row + 6][child];
             let enter = self.enter(corner(row), corner(row + 3), self.hit.0);
-            if next != BVH_MISS && enter < BOX_FAR as f32 {
+            if next != BVH_MISS && enter < EMPTY_BOX_EXTENT as f32 {
                 entered.push(((enter.max(0.0).to_bits() & !3, child), next));
             }
         }
@@ -160,7 +164,7 @@ impl<'a> Walk<'a> {
             self.nodes += 1;
             let (lower, upper) = (self.corner(2 * next), self.corner(2 * next + 1));
             let [behind, leaf] = [2 * next, 2 * next + 1].map(|row| self.on.rows[row as usize][3]);
-            let is_entered = self.enter(lower, upper, self.hit.0) < BOX_FAR as f32;
+            let is_entered = self.enter(lower, upper, self.hit.0) < EMPTY_BOX_EXTENT as f32;
             next = if is_entered && leaf == BVH_MISS {
                 next + 1
             } else {
@@ -192,7 +196,7 @@ impl<'a> Walk<'a> {
         if !self.is_behind(first.1) && self.below_twice(first.0) {
             return true;
         }
-        if second.1 >= BOX_FAR as f32 {
+        if second.1 >= EMPTY_BOX_EXTENT as f32 {
             return false;
         }
         self.nodes += 1;
@@ -213,7 +217,7 @@ impl<'a> Walk<'a> {
             } else {
                 self.nodes += 1;
                 let [first, second] = self.children(next, self.ray.t_max);
-                let are_both_hit = second.1 < BOX_FAR as f32;
+                let are_both_hit = second.1 < EMPTY_BOX_EXTENT as f32;
                 let is_second = are_both_hit && trail[level];
                 if are_both_hit && !is_second {
                     stack.push(second.0);
@@ -246,7 +250,7 @@ impl<'a> Walk<'a> {
     pub fn cells(&mut self) {
         let [lower, upper] = self.on.bounds;
         let enter = self.enter(lower, upper, self.ray.t_max);
-        if enter < BOX_FAR as f32 {
+        if enter < EMPTY_BOX_EXTENT as f32 {
             self.through(
                 Cells::new(lower, upper, self.on.cells, &self.ray, enter),
                 enter,
@@ -279,7 +283,7 @@ impl<'a> Walk<'a> {
     pub fn cells_of_cells(&mut self) {
         let [lower, upper] = self.on.bounds;
         let mut enter = self.enter(lower, upper, self.ray.t_max);
-        if enter >= BOX_FAR as f32 {
+        if enter >= EMPTY_BOX_EXTENT as f32 {
             return;
         }
         let mut cells = Cells::new(lower, upper, self.on.cells, &self.ray, enter);
@@ -305,7 +309,7 @@ impl<'a> Walk<'a> {
     pub fn kd_tree(&mut self) {
         let [lower, upper] = self.on.bounds;
         let mut enter = self.enter(lower, upper, self.ray.t_max);
-        if enter >= BOX_FAR as f32 {
+        if enter >= EMPTY_BOX_EXTENT as f32 {
             return;
         }
         let origin = Vec3::from(self.ray.origin);

@@ -2,14 +2,14 @@
 //! over slices, with arguments in binding order.
 
 use canopy_bvh::accel::layout::{
-    ANY_HIT_TEST, BOX_FAR, LeafTriangle, MeshRange, NODE_SLACK, NODE_STEP_LEAST, NODE_STEP_SHARE,
+    ANY_HIT_TEST, EMPTY_BOX_EXTENT, LeafTriangle, MeshRange, NODE_SLACK, NODE_STEP_MIN, NODE_STEP_SHARE,
     NODE_STEP_TINY, Node, STACK_SIZE, TlasEntry,
 };
 use canopy_scene::bounds::Aabb;
 use glam::Vec3;
 
-/// Extent of `BOX_FAR` in bvh/box.wgsl. The empty box reaches from it to its negative.
-const FAR: f32 = BOX_FAR as f32;
+/// Extent of `EMPTY_BOX_EXTENT` in bvh/box.wgsl. The empty box reaches from it to its negative.
+const FAR: f32 = EMPTY_BOX_EXTENT as f32;
 
 /// Corners of a triangle.
 pub type Triangle = [Vec3; 3];
@@ -365,7 +365,7 @@ fn four(mesh: u32, children: &[Child]) -> Node {
     for axis in 0..3 {
         let (lower, upper) = (around.min[axis], around.max[axis]);
         let share = (upper - lower) * NODE_STEP_SHARE as f32;
-        let least = lower.abs().max(upper.abs()) * NODE_STEP_LEAST as f32;
+        let least = lower.abs().max(upper.abs()) * NODE_STEP_MIN as f32;
         let step = share.max(least).max(NODE_STEP_TINY as f32);
         let exponent = step.to_bits().div_ceil(1 << 23);
         let step = f32::from_bits(exponent << 23);

@@ -156,7 +156,7 @@ fn history<S: Signal>(
     now: &Eye,
     last: &Frame<S>,
     before: &Eye,
-    remembered: u32,
+    max_history: u32,
 ) -> Option<(S, u32)> {
     let at = place_in_last((index, point, last_position), now, before)?;
     let part = at - at.floor();
@@ -173,26 +173,26 @@ fn history<S: Signal>(
         frames += weight * f64::from(other.frames);
         weights += weight;
     }
-    let earlier = ((frames / weights).round() as u32).min(remembered);
+    let earlier = ((frames / weights).round() as u32).min(max_history);
     (weights > 0.01).then(|| (sum.scaled(1.0 / weights), earlier))
 }
 
 /// CPU reference of `signal_accumulate`: means over `fresh` and up to `remembered` previous frames.
 pub fn accumulate<S: Signal>(
-    fresh: &Frame<S>,
+    noisy: &Frame<S>,
     now: &Eye,
     last: &Frame<S>,
     before: &Eye,
-    remembered: u32,
+    max_history: u32,
 ) -> Frame<S> {
     let mean = |index: usize| {
-        let (mut point, found) = fresh[index]?;
+        let (mut point, found) = noisy[index]?;
         let Some((mean, earlier)) = history(
             (index, &point, point.last_position),
             now,
             last,
             before,
-            remembered,
+            max_history,
         ) else {
             point.frames = 1;
             return Some((point, found));
@@ -200,7 +200,7 @@ pub fn accumulate<S: Signal>(
         point.frames = earlier + 1;
         Some((point, mixed(mean, found, 1.0 / f64::from(earlier + 1))))
     };
-    (0..fresh.len()).map(mean).collect()
+    (0..noisy.len()).map(mean).collect()
 }
 
 /// Share and width in the last frame, filtered bicubically and clamped to the four nearest pixels. Returns
@@ -236,9 +236,9 @@ fn sharp_history(
 }
 
 /// Exponential moving average of `history` and `fresh`, where `gain` is the weight of `fresh`.
-fn mixed<S: Signal>(history: S, fresh: S, gain: f64) -> S {
+fn mixed<S: Signal>(history: S, noisy: S, gain: f64) -> S {
     let mut mean = history.scaled(1.0 - gain);
-    mean.add(gain, fresh);
+    mean.add(gain, noisy);
     mean
 }
 
@@ -246,17 +246,17 @@ fn mixed<S: Signal>(history: S, fresh: S, gain: f64) -> S {
 /// reprojected by the shadow's motion and clamped to the current 5 × 5 pixels. It counts less if the current
 /// 3 × 3 pixels deviate from it, and is short where the shadow moves.
 pub fn accumulate_blocked(
-    fresh: &Frame<Blocked>,
+    noisy: &Frame<Blocked>,
     now: &Eye,
     last: &Frame<Blocked>,
     before: &Eye,
     shadows: &[Shadow],
-    remembered: u32,
+    max_history: u32,
 ) -> Frame<Blocked> {
     let [width, height] = now.size.map(|side| side as usize);
     let of = |index: usize| {
-        let (point, _) = fresh[index].as_ref()?;
-        let at = |place| history((index, point, place), now, last, before, remembered);
+        let (point, _) = noisy[index].as_ref()?;
+        let at = |place| history((index, point, place), now, last, before, max_history);
         let (_, visible) = at(point.last_position)?;
         let shadow = shadows[index].last_position.filter(|place| at(*place).is_some());
         let place = shadow.unwrap_or(point.last_position);
@@ -273,10 +273,10 @@ pub fn accumulate_blocked(
             visible,
         ))
     };
-    let histories: Vec<Option<(Blocked, u32)>> = (0..fresh.len()).map(of).collect();
-    let share = |x: usize, y: usize| fresh[y * width + x].map_or(0.0, |(_, found)| found.share);
+    let histories: Vec<Option<(Blocked, u32)>> = (0..noisy.len()).map(of).collect();
+    let share = |x: usize, y: usize| noisy[y * width + x].map_or(0.0, |(_, found)| found.share);
     let mean = |index: usize| {
-        let (mut point, found) = fresh[index]?;
+        let (mut point, found) = noisy[index]?;
         let Some((mut mean, earlier)) = histories[index] else {
             point.frames = 1;
             return Some((point, found));
@@ -288,7 +288,7 @@ pub fn accumulate_blocked(
         for (i, j) in (0..9).map(|i| (middle(x) + i % 3 - 1, middle(y) + i / 3 - 1)) {
             if i < width
                 && j < height
-                && let (Some((_, found)), Some((mean, _))) = (fresh[j * width + i], histories[j * width + i])
+                && let (Some((_, found)), Some((mean, _))) = (noisy[j * width + i], histories[j * width + i])
             {
                 change += found.share - mean.share;
                 variance += mean.share * (1.0 - mean.share);
@@ -320,7 +320,7 @@ pub fn accumulate_blocked(
             },
         ))
     };
-    (0..fresh.len()).map(mean).collect()
+    (0..noisy.len()).map(mean).collect()
 }
 
 /// Weighted sums over the neighbours of a pixel, for those in its row or column and for those at the corners.

@@ -73,7 +73,7 @@ pub fn triangle_hit(triangle: &Triangle, ray: &Ray, fuses: bool) -> Option<[f32;
     is_hit.then(|| [t, edges[1] / sum, edges[2] / sum])
 }
 
-/// CPU reference of `bvh_enter` for one child of a node, in f32 like the shader. Returns the distance at
+/// CPU reference of `bvh_intersect_children` for one child of a node, in f32 like the shader. Returns the distance at
 /// which the ray enters the child's box. The caller provides the inverse direction and the margin.
 pub fn enter(node: &Node, child: usize, ray: &Ray, inverse: Vec3, margin: f32) -> Option<f32> {
     let (mut near, mut far) = (ray.t_min, f32::INFINITY);

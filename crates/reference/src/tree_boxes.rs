@@ -1,6 +1,6 @@
 //! CPU reference of `tree_boxes`: selects the boxes of trees to show, from the root down.
 
-use canopy_bvh::accel::layout::{BOX_FAR, LeafTriangle, Node, TlasEntry};
+use canopy_bvh::accel::layout::{EMPTY_BOX_EXTENT, LeafTriangle, Node, TlasEntry};
 use canopy_render::layout::{TreeBox, TreeBoxesParams};
 
 use std::ops::Range;
@@ -101,7 +101,7 @@ fn child_box(node: &Node, child: usize) -> Corners {
 
 /// Box around all children.
 fn around(node: &Node) -> Corners {
-    let mut all = ([BOX_FAR as f32; 3], [-BOX_FAR as f32; 3]);
+    let mut all = ([EMPTY_BOX_EXTENT as f32; 3], [-EMPTY_BOX_EXTENT as f32; 3]);
     for (lower, upper) in (0..4).map(|child| child_box(node, child)) {
         if lower[0] <= upper[0] {
             all.0 = std::array::from_fn(|axis| all.0[axis].min(lower[axis]));

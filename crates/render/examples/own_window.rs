@@ -14,7 +14,7 @@ use winit::{
     window::{Window, WindowId},
 };
 
-struct Shown {
+struct Viewer {
     window: Arc<Window>,
     surface: wgpu::Surface<'static>,
     adapter: wgpu::Adapter,
@@ -25,7 +25,7 @@ struct Shown {
     uploaded: UploadedScene,
 }
 
-impl Shown {
+impl Viewer {
     fn new(event_loop: &ActiveEventLoop) -> Result<Self, Box<dyn Error>> {
         let window = Arc::new(event_loop.create_window(Window::default_attributes())?);
         let instance = wgpu::Instance::default();
@@ -76,11 +76,11 @@ impl Shown {
     }
 }
 
-struct App(Option<Shown>, Result<(), Box<dyn Error>>);
+struct App(Option<Viewer>, Result<(), Box<dyn Error>>);
 
 impl ApplicationHandler for App {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        match Shown::new(event_loop) {
+        match Viewer::new(event_loop) {
             Ok(shown) => self.0 = Some(shown),
             Err(error) => {
                 self.1 = Err(error);

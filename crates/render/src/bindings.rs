@@ -5,7 +5,7 @@ use super::formats::DEPTH_FORMAT;
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, OnDemand, PipelineKey,
+        Gpu, LazyPipeline, PipelineKey,
         pass::{self, Binding},
         shader,
     },
@@ -122,14 +122,14 @@ impl Layouts {
     }
 
     /// Returns a raster pipeline over the merged scene. It is compiled when it is first needed.
-    pub(super) fn surface_pipeline(&self, pipeline: SurfacePipeline) -> OnDemand<wgpu::RenderPipeline> {
+    pub(super) fn surface_pipeline(&self, pipeline: SurfacePipeline) -> LazyPipeline<wgpu::RenderPipeline> {
         let material = if pipeline.layered {
             &self.layers
         } else {
             &self.material
         };
         let (frame, scene, material) = (self.frame.clone(), self.scene.clone(), material.clone());
-        OnDemand::new(pipeline.entry, move |gpu| {
+        LazyPipeline::new(pipeline.entry, move |gpu| {
             let groups = [
                 Some(frame.clone()),
                 pipeline.group1.clone(),

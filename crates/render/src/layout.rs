@@ -94,7 +94,7 @@ wgsl_constants! {
     pub const REFLECTION_TILES: u32 = 4;
     /// Least throughput of a reflection ray that is traced, relative to the weight of all lobes of its
     /// surface.
-    pub const REFLECTION_LEAST: f64 = 1.0 / 1024.0;
+    pub const REFLECTION_MIN: f64 = 1.0 / 1024.0;
     /// Least difference between two pixels that counts as an edge, in 8-bit steps of the channel with the
     /// largest difference.
     pub const ANTIALIAS_CONTRAST: u32 = 13;
@@ -115,7 +115,7 @@ wgsl_constants! {
     /// Its 20-bit sums have room for no larger square.
     pub const EXPOSURE_TILE: u32 = 64;
     /// Bits, as f32, of the least luminance that is counted, 2^-16. Anything darker counts as black.
-    pub const EXPOSURE_LEAST_BITS: u32 = (127 - 16) << 23;
+    pub const EXPOSURE_MIN_BITS: u32 = (127 - 16) << 23;
     /// Number of low bits of an f32 below those that form its bin index.
     pub const EXPOSURE_BIN_SHIFT: u32 = 20;
     /// Maximum number of samples per texel of the prefiltered cube.
@@ -392,7 +392,7 @@ gpu_structs! {
     /// Batch of shadow rays that are listed and traced together: the pixels in a range of rows, for a range
     /// of light slots.
     RayBatch {
-        first_row: u32,
+        row_offset: u32,
         first_slot: u32,
         /// At most [`RAY_BATCH_SLOTS`].
         slot_count: u32,
@@ -472,7 +472,7 @@ gpu_structs! {
         word: u32,
         level: u32,
         size: [u32; 2],
-        first_row: u32,
+        row_offset: u32,
         srgb: u32,
     }
     /// Range of rows of a volume that is copied into the path tracer's table.
@@ -485,7 +485,7 @@ gpu_structs! {
         /// 1 if the voxels are colours. `brightest` is then the largest component of any of them.
         colored: u32,
         brightest: f32,
-        first_row: u32,
+        row_offset: u32,
     }
     /// Parameters of the passes of one bounce of reflections.
     ReflectionParams {
@@ -525,7 +525,7 @@ gpu_structs! {
     /// Parameters of `reflection_filter`.
     ReflectionFilterParams {
         /// Maximum history length in earlier frames; 0 where the history begins.
-        remembered: u32,
+        max_history: u32,
         rays: u32,
         /// Distance in pixels between the filter taps; 0 disables the filter.
         step: u32,
@@ -570,7 +570,7 @@ gpu_structs! {
         /// Size of the froxel grid: columns, rows and depth slices.
         size: [u32; 3],
         /// Maximum history length in earlier frames; 0 where the history begins.
-        remembered: u32,
+        max_history: u32,
         /// 1 if rays sample the visibility of the sky.
         sky_rays: u32,
         _pad: [u32; 3],
@@ -604,7 +604,7 @@ gpu_structs! {
     /// Parameters of the denoiser's passes for a signal.
     SignalParams {
         /// Maximum history length in earlier frames; 0 where the history begins.
-        remembered: u32,
+        max_history: u32,
         /// Rays per pixel that each frame counts as.
         rays: u32,
         /// Distance in pixels between the filter taps; 0 disables the filter.
@@ -845,7 +845,7 @@ gpu_structs! {
     EquirectParams {
         /// Width and height of the image in texels.
         size: [u32; 2],
-        first_row: u32,
+        row_offset: u32,
         /// Samples along each side of a texel.
         samples: u32,
     }
@@ -853,7 +853,7 @@ gpu_structs! {
     PrefilterParams {
         count: u32,
         /// First row of each face that is written.
-        first_row: u32,
+        row_offset: u32,
     }
     /// Parameters of `channel`, which extracts a channel of the frame.
     ChannelParams {

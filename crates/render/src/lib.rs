@@ -26,7 +26,7 @@
 //!    [`raster::points_lines`]: points and lines on top, from which no rays start. [`raster::ground`]: a
 //!    ground plane below the scene that receives shadows. [`history::motion`], on request: motion vectors.
 //! 6. [`history`], if anything is stochastically sampled: `reproject` finds each surface in the last frame.
-//!    [`history::signal`] averages over frames and neighbours with it.
+//!    [`history::denoiser`] averages over frames and neighbours with it.
 //! 7. [`shadows`]: with many lights, [`shadows::light_choice`] chooses some for each pixel.
 //!    [`shadows::shadow_shafts`] finds the tiles and lights between which anything has moved.
 //!    [`shadows::shadow_classify`] lists the shadow rays that have to be traced, and [`shadows::shadow_rays`]
@@ -85,7 +85,6 @@
 pub mod ambient;
 pub mod aov;
 pub mod bindings;
-pub mod edges;
 pub mod environment;
 #[cfg(test)]
 mod example_pass;
@@ -104,6 +103,7 @@ pub mod queries;
 pub mod raster;
 pub mod reflections;
 pub mod renderer;
+pub mod resources;
 pub mod settings;
 mod shaders;
 pub mod shadows;
@@ -122,7 +122,7 @@ pub use queries::geometry_copy::GeometryCopy;
 pub use queries::outline::{OUTLINES, OutlineQuery};
 pub use queries::pick::{Element, Picked};
 pub use queries::ray_path::{PathOf, PathStep, RayPath, RayPathCopy};
-pub use queries::texture_view::{ShownTexture, TexelCopy, TextureView};
+pub use queries::texture_view::{DrawnTexture, TexelCopy, TextureView};
 pub use queries::tree_copy::TreeCopy;
 pub use renderer::Renderer;
 pub use renderer::frames::Attempt;
@@ -141,9 +141,8 @@ use ambient::occlusion::Occlusion;
 use bindings::Layouts;
 use canopy_bvh::{
     Result,
-    gpu::{Gpu, on_demand::will_need},
+    gpu::{Gpu, lazy_pipeline::collect_later},
 };
-use edges::{Incident, Seen};
 use environment::Environment;
 use fog::Fog;
 use frame::life_cycle::LifeCycle;
@@ -168,6 +167,7 @@ use raster::gbuffer::GBufferPass;
 use raster::ground::GroundPass;
 use raster::points_lines::PointsLines;
 use reflections::Reflections;
+use resources::{Incident, Seen};
 use shadows::Shadows;
 use volumes::Volumes;
 use world::World;
@@ -251,20 +251,20 @@ impl Passes {
 
     /// Collects the pipelines for all surfaces and lights of a scene together, including those that are out
     /// of sight. Otherwise compiling would stall the frame in which one of them comes into view.
-    fn announce(&mut self, frame: &Frame<'_>) {
+    fn add_pipelines(&mut self, frame: &Frame<'_>) {
         let is_hybrid = frame.integrator == Integrator::Hybrid;
         let settings = [frame.traces_reflections, frame.filters_shadows, is_hybrid];
         let of = Some((frame.buffers.version, settings));
         if std::mem::replace(&mut self.announced.0, of) == of {
             return;
         }
-        will_need(|needs| {
-            self.gbuffer.announce(frame, needs);
-            self.points_lines.announce(frame, needs);
-            self.shadows.announce(frame, needs);
+        collect_later(|set| {
+            self.gbuffer.add_pipelines(frame, set);
+            self.points_lines.add_pipelines(frame, set);
+            self.shadows.add_pipelines(frame, set);
             if is_hybrid {
-                self.layers.announce(frame, needs);
-                self.blend.announce(frame, needs);
+                self.layers.add_pipelines(frame, set);
+                self.blend.add_pipelines(frame, set);
             }
         });
     }
@@ -278,7 +278,7 @@ impl Passes {
         state: &mut SceneState,
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        self.announce(frame);
+        self.add_pipelines(frame);
         let (environment, shadows) = (&self.environment, &mut self.shadows);
         let last_positions = state.last_positions.keep(r, frame, plan)?;
         let geometry = self.deform.record(r, frame, plan)?;
@@ -297,27 +297,27 @@ impl Passes {
         };
         shadows.record(r, world, seen)?;
         let ambient = self.occlusion.record(r, world, seen)?;
-        let air = self.fog.record(r, world, gbuffer)?;
-        self.reflections.record(r, world, seen, air, shadows)?;
+        let fog = self.fog.record(r, world, gbuffer)?;
+        self.reflections.record(r, world, seen, fog, shadows)?;
         let radiance = match &frame.integrator {
             Integrator::Paths { part, added } => self.paths.record(r, world, (part.as_ref(), *added))?,
             Integrator::Hybrid => {
-                let light = Incident::new(shadows.output(), ambient, self.reflections.output(), air);
+                let light = Incident::new(shadows.output(), ambient, self.reflections.output(), fog);
                 self.volumes.shade(r, frame, gbuffer, light.visibility)?;
                 let radiance = self.lighting.record(r, world, gbuffer, light)?;
                 self.layers.record(r, world, gbuffer, light, radiance)?;
-                let volumes = self.volumes.record(r, world, gbuffer, air, radiance)?;
+                let volumes = self.volumes.record(r, world, gbuffer, fog, radiance)?;
                 let blended = self.blend_gbuffer.record(r, world, gbuffer)?;
                 let reflections = &mut self.reflections;
-                let reflected = reflections.record_blended(r, world, blended, air, shadows)?;
-                let (front, between) = ((blended, reflected), (air, volumes));
+                let reflected = reflections.record_blended(r, world, blended, fog, shadows)?;
+                let (front, between) = ((blended, reflected), (fog, volumes));
                 let blend = &self.blend;
                 blend.record(r, world, gbuffer, front, between, radiance)?;
                 radiance
             }
         };
         let radiance = self.depth_of_field.record(r, frame, gbuffer, radiance)?;
-        let light = Incident::new(shadows.output(), ambient, self.reflections.output(), air);
+        let light = Incident::new(shadows.output(), ambient, self.reflections.output(), fog);
         let volumes = self.volumes.total();
         let inspect = &mut self.inspect;
         let shown = inspect.record(r, world, seen, (light, radiance), volumes)?;

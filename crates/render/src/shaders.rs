@@ -36,7 +36,7 @@ pub static SHADERS: Library = Library {
         "denoise/signal_find.wgsl",
         "denoise/signal_mean.wgsl",
         "denoise/signal_smooth.wgsl",
-        "denoise/signal_taps.wgsl",
+        "denoise/reprojected.wgsl",
         "environment/atmosphere.wgsl",
         "environment/backdrop.wgsl",
         "environment/background.wgsl",

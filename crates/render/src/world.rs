@@ -1,10 +1,10 @@
 //! Bundle of inputs for the passes after the BVH build.
 
 use super::{
-    edges::{Geometry, Trees},
     environment::Environment,
     frame::Frame,
     geometry::tree_policy::TreePlan,
+    resources::{Geometry, Trees},
 };
 
 /// Inputs of every pass after the BVH build.

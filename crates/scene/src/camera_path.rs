@@ -20,7 +20,7 @@ use serde::Deserialize;
 use std::path::Path;
 
 /// Maximum size of a file, in bytes.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// A camera path with at least one key.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +70,7 @@ impl CameraPath {
     /// [`Error::Io`] if the file cannot be read, and [`Error::Scene`] with the key that is invalid.
     pub fn read(path: &Path, fov: f32) -> Result<Self> {
         let length = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
-        if length > MOST_BYTES {
+        if length > MAX_BYTES {
             return Err(Error::scene(path, "a camera path has at most 16 MiB"));
         }
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;

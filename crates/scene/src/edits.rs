@@ -82,12 +82,12 @@ fn replace_or_remove<K, V>(all: &mut BTreeMap<usize, BTreeMap<K, V>>, index: usi
 #[derive(Debug, Clone, Default)]
 pub struct AppliedEdits {
     edits: SceneEdits,
-    of_files: Option<OfFiles>,
+    of_files: Option<Originals>,
 }
 
 /// Original values that edits have replaced.
 #[derive(Debug, Clone)]
-struct OfFiles {
+struct Originals {
     nodes: usize,
     lights: usize,
     materials: BTreeMap<usize, Material>,
@@ -145,7 +145,7 @@ impl AppliedEdits {
             scene.nodes[node].light = light;
             scene.nodes[node].file_from_light = None;
         }
-        scene.dark_lights.clear();
+        scene.disabled_lights.clear();
         scene.files_have_lights = None;
     }
 
@@ -196,8 +196,8 @@ impl AppliedEdits {
 }
 
 /// Applies `edits` to a scene that is as in its files. Returns the values that they replaced.
-fn replace(scene: &mut Scene, edits: &SceneEdits) -> OfFiles {
-    let mut of_files = OfFiles {
+fn replace(scene: &mut Scene, edits: &SceneEdits) -> Originals {
+    let mut of_files = Originals {
         nodes: scene.nodes.len(),
         lights: scene.lights.len(),
         materials: BTreeMap::new(),
@@ -225,13 +225,13 @@ fn replace(scene: &mut Scene, edits: &SceneEdits) -> OfFiles {
         node.file_from_light = place.file_from_light;
         if place.is_off || place.is_removed {
             let light = node.light.take();
-            scene.dark_lights.extend(light.map(|light| (*index, light)));
+            scene.disabled_lights.extend(light.map(|light| (*index, light)));
         }
     }
     for added in &edits.added {
         let light = scene.lights.len();
         if added.is_off {
-            scene.dark_lights.insert(scene.nodes.len(), light);
+            scene.disabled_lights.insert(scene.nodes.len(), light);
         }
         scene.nodes.push(Node {
             name: added.light.name.clone(),

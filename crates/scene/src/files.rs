@@ -117,12 +117,12 @@ pub(super) struct Sources(Arc<Mutex<BTreeSet<PathBuf>>>);
 
 impl Sources {
     /// Maximum number of listed paths. Later ones are dropped.
-    const MOST: usize = 4096;
+    const MAX: usize = 4096;
 
     /// Adds the path of a file.
     pub(super) fn add(&self, path: PathBuf) {
         let mut paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if paths.len() < Self::MOST {
+        if paths.len() < Self::MAX {
             paths.insert(path);
         }
     }
@@ -155,7 +155,7 @@ pub(super) struct Folder {
 
 /// A file that a name resolved to.
 #[derive(Debug)]
-struct Found {
+struct ResolvedPath {
     /// Path relative to the folder, in the case of the names on the disk.
     inside: PathBuf,
     /// Absolute path without symbolic links.
@@ -223,7 +223,7 @@ impl Folder {
     /// Returns the bytes of the file that [`Self::find`] finds.
     pub(super) fn path(&self, path: &str) -> Result<Bytes, String> {
         let quoted = format!("\"{}\"", shorten(path));
-        let Found { real: found, .. } = self.find(path)?;
+        let ResolvedPath { real: found, .. } = self.find(path)?;
         if let Some(bytes) = self.read.borrow().get(&found) {
             return Ok(bytes.clone());
         }
@@ -244,7 +244,7 @@ impl Folder {
 
     /// Resolves a relative path, written with `/` or `\`. An exact match comes first, then one that differs
     /// in case. Every name that comes out of a file is resolved here.
-    fn find(&self, path: &str) -> Result<Found, String> {
+    fn find(&self, path: &str) -> Result<ResolvedPath, String> {
         let quoted = format!("\"{}\"", shorten(path));
         if path.is_empty() {
             return Err("an empty path".into());
@@ -281,7 +281,7 @@ impl Folder {
             )
         })?;
         let joined = root.join(relative);
-        let found = joined.canonicalize().map(|real| Found {
+        let found = joined.canonicalize().map(|real| ResolvedPath {
             inside: relative.to_owned(),
             real,
         });
@@ -308,7 +308,7 @@ impl Folder {
     }
 
     /// Finds the file whose path differs from `relative` only in case.
-    fn in_other_case(&self, root: &Path, relative: &Path) -> Option<Found> {
+    fn in_other_case(&self, root: &Path, relative: &Path) -> Option<ResolvedPath> {
         let mut inside = PathBuf::new();
         for component in relative.components() {
             let next = inside.join(component);
@@ -328,7 +328,7 @@ impl Folder {
             inside.push(names.get(&name.to_str()?.to_lowercase())?);
         }
         let real = root.join(&inside).canonicalize().ok()?;
-        Some(Found { inside, real })
+        Some(ResolvedPath { inside, real })
     }
 
     /// Returns the relative path to the file that `path` names, in the case of the names on the disk.

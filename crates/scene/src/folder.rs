@@ -20,10 +20,10 @@ const VOLUMES: usize = 6;
 const DEEPEST: usize = 3;
 
 /// Maximum number of folder entries that are visited in search of a scene.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// Maximum number of names in an error.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// True if `path` has the name of a scene file.
 pub fn is_scene(path: &Path) -> bool {
@@ -99,7 +99,7 @@ pub fn neighbour(file: &Path, forward: bool) -> io::Result<Option<(PathBuf, usiz
 pub fn resolved(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let resolve = |path: &PathBuf| {
         if path.is_dir() {
-            scene_of(path, MOST_ENTRIES)
+            scene_of(path, MAX_ENTRIES)
         } else {
             Ok(path.clone())
         }
@@ -170,7 +170,7 @@ fn only(folder: &Path, mut found: Vec<PathBuf>) -> Result<PathBuf> {
                 path.display().to_string()
             };
             let count = found.len();
-            let mut names: Vec<String> = found.iter().take(MOST_NAMES).map(relative).collect();
+            let mut names: Vec<String> = found.iter().take(MAX_NAMES).map(relative).collect();
             if count > names.len() {
                 names.push("…".into());
             }

@@ -43,7 +43,7 @@ pub struct Scene {
     /// Length of occlusion rays in metres, if the scene is a room that no light from outside reaches.
     pub closed_room: Option<f32>,
     /// Lights that edits have switched off, keyed by node.
-    pub dark_lights: BTreeMap<usize, usize>,
+    pub disabled_lights: BTreeMap<usize, usize>,
     /// Cameras, which nodes refer to.
     pub cameras: Vec<Camera>,
     /// Volumes, which nodes refer to.
@@ -59,7 +59,7 @@ pub struct Scene {
     pub warnings: Vec<String>,
     /// Objects that warnings are about, as far as known: the index of a warning, and an object of the scene.
     pub warning_places: Vec<(usize, WarningPlace)>,
-    /// Rotation from the files' up axis to +Y. See [`Scene::turn_up`].
+    /// Rotation from the files' up axis to +Y. See [`Scene::set_up_axis`].
     pub world_from_file: Mat4,
     /// Up axis that the files suggest.
     pub up: UpHint,

@@ -25,7 +25,7 @@ mod meshes;
 mod model;
 mod mtl;
 mod polygon;
-mod screen;
+mod sanitize;
 mod text;
 
 use super::{
@@ -43,8 +43,8 @@ const MAX_WARNINGS: usize = 100;
 
 /// Returns the comment in the first line, in which exporters name themselves.
 pub(super) fn first_comment(bytes: &[u8]) -> Option<String> {
-    const MOST_BYTES: usize = 800;
-    let start = text::utf8(&bytes[..bytes.len().min(MOST_BYTES)]);
+    const MAX_BYTES: usize = 800;
+    let start = text::utf8(&bytes[..bytes.len().min(MAX_BYTES)]);
     let line = start.split(|&b| b == b'\n' || b == b'\r').next()?;
     let comment = line.trim_ascii_start().strip_prefix(b"#")?;
     let comment = String::from_utf8_lossy(comment);

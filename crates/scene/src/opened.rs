@@ -9,7 +9,7 @@ use super::{
     folder,
     framing::{self, Cells, Ground, Inside, Look, Viewpoint},
     load_for,
-    saved_edits::FoundEdits,
+    saved_edits::MatchedEdits,
 };
 use crate::{
     Error, Result,
@@ -45,7 +45,7 @@ pub struct OpenedScene {
     pub points: Vec<Vec3>,
     /// Edits to apply on top of the scene, which is as in its files. They change neither the first view nor
     /// the exposure.
-    pub edits: FoundEdits,
+    pub edits: MatchedEdits,
     /// First setting that does not fit the scene. The first clip or no variant is used instead.
     pub misfit: Option<Error>,
 }
@@ -75,7 +75,7 @@ pub struct FirstView {
     /// Viewpoint at the first moment.
     pub viewpoint: Viewpoint,
     /// Rounding error of the viewpoint's eye: its exact position minus the f32 one, in metres.
-    pub eye_rest: Vec3,
+    pub eye_rounding: Vec3,
     /// Camera of the file that this view is seen through. Clips may move it.
     pub camera: Option<usize>,
     origin: Vec3,
@@ -137,7 +137,7 @@ impl OpenedScene {
         fitting(named, (), &mut misfit);
         let variant = fitting(scene.variant(&config.scene.variant), None, &mut misfit);
         scene.choose_variant(variant);
-        scene.turn_up(config.scene.up);
+        scene.set_up_axis(config.scene.up);
         let bounds = Bounds::new(&scene);
         let origin = scene_origin(&scene, &bounds);
         let (clips, time) = ((clip, &blend), animation.time);
@@ -158,7 +158,7 @@ impl OpenedScene {
             first,
             blend,
             points,
-            edits: FoundEdits::default(),
+            edits: MatchedEdits::default(),
             misfit,
             scene,
         }
@@ -275,10 +275,10 @@ impl FirstMoment {
         };
         let is_seen_through = |camera: &usize| Viewpoint::of_camera(scene, &pose, *camera) == Some(own);
         let named = scene.camera(&settings.name).ok().flatten();
-        let (viewpoint, eye_rest) = own.in_world(origin);
+        let (viewpoint, eye_rounding) = own.in_world(origin);
         Ok(FirstView {
             viewpoint,
-            eye_rest,
+            eye_rounding,
             camera: named.filter(is_seen_through),
             origin,
         })
@@ -322,7 +322,9 @@ impl FirstView {
             let own = pose.moved(-self.origin.as_dvec3());
             Viewpoint::of_camera(scene, &own, camera)
         });
-        of_camera.map_or((self.viewpoint, self.eye_rest), |own| own.in_world(self.origin))
+        of_camera.map_or((self.viewpoint, self.eye_rounding), |own| {
+            own.in_world(self.origin)
+        })
     }
 }
 

@@ -22,13 +22,13 @@ use std::{
 const FORMAT: u32 = 1;
 
 /// Maximum size of a file, in bytes.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Maximum length of each list of materials, lights and nodes.
-const MOST: usize = 100_000;
+const MAX: usize = 100_000;
 
 /// Maximum number of added lights, and maximum number of characters in the name of each.
-const MOST_ADDED: usize = 1024;
+const MAX_ADDED: usize = 1024;
 const LONGEST_NAME: usize = 256;
 
 /// Maximum absolute value of a matrix element.
@@ -121,7 +121,7 @@ enum Json {
 
 /// Edits that fit a scene.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct FoundEdits {
+pub struct MatchedEdits {
     /// Edits of materials and lights.
     pub edits: SceneEdits,
     /// Nodes whose meshes are hidden.
@@ -198,7 +198,7 @@ impl SavedEdits {
     ///
     /// [`Error::Io`] if the file cannot be read, and [`Error::Scene`] if its content is invalid.
     pub fn read(path: &Path) -> Result<Self> {
-        let bytes = read_file(path, MOST_BYTES).map_err(|error| match error {
+        let bytes = read_file(path, MAX_BYTES).map_err(|error| match error {
             Error::Limit { .. } => Error::scene(path, "edits have at most 16 MiB"),
             other => other,
         })?;
@@ -224,11 +224,11 @@ impl SavedEdits {
             self.light_places.len(),
             self.hidden.len(),
         ];
-        if counts.iter().any(|count| *count > MOST) {
-            return Some(format!("more than {MOST} edits of one kind"));
+        if counts.iter().any(|count| *count > MAX) {
+            return Some(format!("more than {MAX} edits of one kind"));
         }
-        if self.added_lights.len() > MOST_ADDED {
-            return Some(format!("more than {MOST_ADDED} added lights"));
+        if self.added_lights.len() > MAX_ADDED {
+            return Some(format!("more than {MAX_ADDED} added lights"));
         }
         let values = |list: &str, index: usize, checked: Result<(), String>| {
             checked.err().map(|what| format!("{list}[{index}]: {what}"))
@@ -252,8 +252,8 @@ impl SavedEdits {
 
     /// Returns the edits that fit `scene`, which must be as in its files. A saved index is used if the thing
     /// there has the saved name. Otherwise the only thing of that name is used.
-    pub fn find(&self, scene: &Scene) -> FoundEdits {
-        let mut found = FoundEdits::default();
+    pub fn find(&self, scene: &Scene) -> MatchedEdits {
+        let mut found = MatchedEdits::default();
         let mut left = Vec::new();
         let materials = Names::new(scene.materials.iter().map(|m| m.name.as_str()));
         for saved in &self.materials {

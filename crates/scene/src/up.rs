@@ -8,7 +8,7 @@ use crate::settings::UpAxis;
 use glam::{Mat4, Vec3};
 
 /// Maximum number of bytes at the start of an OBJ in which comments are searched for the axis.
-const MOST_HEADER_BYTES: usize = 8192;
+const MAX_HEADER_BYTES: usize = 8192;
 
 /// Programs whose OBJ files always have +Z up.
 const Z_UP_PROGRAMS: [&str; 2] = ["freecad", "openscad"];
@@ -41,7 +41,7 @@ impl Scene {
     }
 
     /// Turns the scene so that [`Scene::up_axis`] points up.
-    pub fn turn_up(&mut self, wanted: UpAxis) {
+    pub fn set_up_axis(&mut self, wanted: UpAxis) {
         self.world_from_file = world_from_file(self.up_axis(wanted));
     }
 }
@@ -49,7 +49,7 @@ impl Scene {
 /// Returns the axis that the comments at the start of an OBJ state, either directly or by naming a program
 /// that always uses it. Returns `None` if they contradict each other.
 pub(super) fn stated(obj: &[u8]) -> Option<UpAxis> {
-    let header = &obj[..obj.len().min(MOST_HEADER_BYTES)];
+    let header = &obj[..obj.len().min(MAX_HEADER_BYTES)];
     let header = String::from_utf8_lossy(header).to_ascii_lowercase();
     let comments = header
         .lines()
@@ -99,14 +99,14 @@ fn axis(word: &str) -> Option<UpAxis> {
 }
 
 /// Minimum area of a base, relative to that side of the scene's bounding box.
-const LEAST_BASE: f32 = 0.15;
+const MIN_BASE: f32 = 0.15;
 
 /// Maximum area of any other base, relative to the largest.
-const MOST_OTHER: f32 = 0.25;
+const MAX_OTHER: f32 = 0.25;
 
 /// Minimum height of a scan, relative to the longer side of its base. A relief or a clock is flat, and its
 /// back looks like a base.
-const LEAST_HEIGHT: f32 = 0.8;
+const MIN_HEIGHT: f32 = 0.8;
 
 /// Detects a base other than the one at −Y: the only side of the bounding box that a flat surface fills. A
 /// scan is turned automatically. It is tall, has one primitive, and has no materials. Other shapes are only
@@ -119,7 +119,7 @@ pub(super) fn stands(scene: &Scene) -> UpHint {
     if bounds.is_empty() || !extent.is_finite() || size.min_element() <= 0.02 * extent {
         return UpHint::None;
     }
-    // Covered share of the sides at −X, −Y, −Z, +X, +Y and +Z.
+    // FullscreenDraw share of the sides at −X, −Y, −Z, +X, +Y and +Z.
     let mut bases = [0.0_f32; 6];
     for primitive in primitives() {
         for triangle in &primitive.indices {
@@ -144,7 +144,7 @@ pub(super) fn stands(scene: &Scene) -> UpHint {
         },
     );
     let others = (0..6).filter(|other| *other != side);
-    let is_alone = others.into_iter().all(|other| bases[other] <= MOST_OTHER * base);
+    let is_alone = others.into_iter().all(|other| bases[other] <= MAX_OTHER * base);
     let up = match side {
         0 => UpAxis::X,
         2 => UpAxis::Z,
@@ -153,14 +153,14 @@ pub(super) fn stands(scene: &Scene) -> UpHint {
         5 => UpAxis::NegativeZ,
         _ => return UpHint::None,
     };
-    if base < LEAST_BASE || !is_alone {
+    if base < MIN_BASE || !is_alone {
         return UpHint::None;
     }
     let axis = side % 3;
     let across = size[(axis + 1) % 3].max(size[(axis + 2) % 3]);
     let is_scan = primitives().count() == 1
         && scene.materials.iter().all(|material| material.stand_in)
-        && size[axis] >= LEAST_HEIGHT * across;
+        && size[axis] >= MIN_HEIGHT * across;
     match is_scan {
         true => UpHint::Stands(up),
         false => UpHint::Likely(up),
@@ -319,7 +319,7 @@ mod tests {
     fn a_turned_scene_stands() {
         let mut scene = load("# Z up\nv 0 0 0\nv 1 0 0\nv 0 0 3\nf 1 2 3\n");
         assert_eq!(scene.up, UpHint::Stated(UpAxis::Z));
-        scene.turn_up(UpAxis::Auto);
+        scene.set_up_axis(UpAxis::Auto);
         let pose = crate::Pose::new(&scene, None, 0.0);
         let highest = crate::deform::positions(&scene, &pose);
         assert!(highest.contains(&Vec3::new(0.0, 3.0, 0.0)), "{highest:?}");

@@ -1,7 +1,7 @@
 //! Saving views, and returning to them.
 
 use crate::app::{
-    bookmarks::model::{Bookmark, MOST_VIEWS},
+    bookmarks::model::{Bookmark, MAX_VIEWS},
     state::State,
 };
 
@@ -12,8 +12,8 @@ impl State {
             return self.notify("no scene is shown yet");
         }
         let count = self.files.bookmarks.list().len();
-        if count >= MOST_VIEWS {
-            return self.notify(format!("a scene can have at most {MOST_VIEWS} saved views"));
+        if count >= MAX_VIEWS {
+            return self.notify(format!("a scene can have at most {MAX_VIEWS} saved views"));
         }
         let name = format!("view {}", count + 1);
         let view = Bookmark::new(name, &self.camera.viewpoint(), self.camera.distance());

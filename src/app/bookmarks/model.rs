@@ -14,11 +14,11 @@ use std::{
 };
 
 /// Maximum numbers of views per scene, and of scenes with views. The rest is dropped.
-pub(in crate::app) const MOST_VIEWS: usize = 50;
-const MOST_SCENES: usize = 200;
+pub(in crate::app) const MAX_VIEWS: usize = 50;
+const MAX_SCENES: usize = 200;
 
 /// Maximum number of bytes that are read of the file.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A named view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -150,12 +150,12 @@ impl Bookmarks {
         }
         let mut list = self.list().to_vec();
         change(&mut list);
-        list.truncate(MOST_VIEWS);
+        list.truncate(MAX_VIEWS);
         match list.is_empty() {
             true => _ = self.scenes.remove(&self.scene),
             false => _ = self.scenes.insert(self.scene.clone(), list),
         }
-        while self.scenes.len() > MOST_SCENES {
+        while self.scenes.len() > MAX_SCENES {
             let other = self.scenes.keys().find(|scene| **scene != self.scene).cloned();
             self.scenes.remove(&other.unwrap_or_default());
         }
@@ -196,13 +196,13 @@ fn read(file: &Path) -> Option<BTreeMap<String, Vec<Bookmark>>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
         Err(_) => return None,
         Ok(file) => {
-            file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+            file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
             serde_json::from_str(&text).ok()?
         }
     };
     for list in scenes.values_mut() {
         list.retain(|bookmark| bookmark.viewpoint().is_some());
-        list.truncate(MOST_VIEWS);
+        list.truncate(MAX_VIEWS);
     }
     Some(scenes)
 }

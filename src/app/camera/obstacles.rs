@@ -7,22 +7,22 @@
 use crate::{
     Result,
     app::{
-        camera::walker::{News, Surroundings},
+        camera::walker::{Surroundings, WalkOutcome},
         feature::Feature,
         schedule::in_flight::InFlight,
         viewer::Viewer,
         window::graphics::Graphics,
     },
     config::CameraMode,
-    gpu::Needs,
-    render::{UploadedScene, queries::walk::Walked},
+    gpu::PipelineSet,
+    render::{UploadedScene, queries::walk::CollisionGeometry},
     scene::{Projection, framing},
 };
 use glam::Vec3;
 use std::time::Duration;
 
 /// Maximum time that the window waits for a result, a quarter of a frame at 60 Hz.
-const PATIENCE: Duration = Duration::from_millis(4);
+const TIMEOUT: Duration = Duration::from_millis(4);
 
 /// Interval at which a late result is polled.
 const AGAIN: Duration = Duration::from_millis(10);
@@ -62,13 +62,13 @@ fn can_ask(viewer: &Viewer) -> bool {
     let Graphics {
         renderer, uploaded, ..
     } = &viewer.graphics;
-    let mut needs = Needs::default();
-    renderer.camera_needs(&viewer.state.config.camera, &mut needs);
+    let mut missing = PipelineSet::default();
+    renderer.camera_pipelines(&viewer.state.config.camera, &mut missing);
     let has_trees = |scene: &UploadedScene| renderer.has_geometry(scene);
     let waits = |drawn: &InFlight| !(drawn.frame.at_rest && viewer.walker.moves());
     !viewer.in_flight.as_ref().is_some_and(waits)
         && uploaded.as_ref().is_some_and(has_trees)
-        && (needs.is_empty() || viewer.schedule.counts_frames())
+        && (missing.is_empty() || viewer.schedule.has_frame_limit())
 }
 
 /// Advances the walker by the time since the last result.
@@ -100,7 +100,7 @@ fn walk(viewer: &mut Viewer) -> Result<()> {
     let mut answer = renderer.walk.answer(gpu, Duration::ZERO);
     if answer.is_none() && !renderer.walk.is_under_way() {
         let question = viewer.walker.ask(&viewer.state.camera, &around);
-        let walked = Walked::from(&*uploaded);
+        let walked = CollisionGeometry::from(&*uploaded);
         let asked = renderer
             .walk
             .ask(gpu, walked, &question.params, question.is_start);
@@ -108,7 +108,7 @@ fn walk(viewer: &mut Viewer) -> Result<()> {
             viewer.state.config.camera.mode = CameraMode::Orbit;
             return Ok(asked?);
         }
-        answer = renderer.walk.answer(gpu, PATIENCE);
+        answer = renderer.walk.answer(gpu, TIMEOUT);
     }
     let camera = &mut viewer.state.camera;
     let news = answer.and_then(|state| viewer.walker.answered(&state, camera, &around));
@@ -117,14 +117,14 @@ fn walk(viewer: &mut Viewer) -> Result<()> {
         log::trace!("the eye is at {x}, {y}, {z}");
     }
     match news {
-        Some(News::IsBack) => viewer
+        Some(WalkOutcome::IsBack) => viewer
             .state
             .notify("fell out of the scene; back to the start of the walk"),
-        Some(News::NoGround) => {
+        Some(WalkOutcome::NoGround) => {
             viewer.state.config.camera.mode = CameraMode::Orbit;
             viewer.state.notify("there is no surface to walk on");
         }
-        Some(News::Walks) | None => {}
+        Some(WalkOutcome::Walks) | None => {}
     }
     Ok(())
 }
@@ -187,7 +187,7 @@ fn hold_arm(viewer: &mut Viewer) -> Result<()> {
             viewer.state.config.camera.avoid_walls = false;
             return Err(error.into());
         }
-        let share = arm.answer(gpu, PATIENCE);
+        let share = arm.answer(gpu, TIMEOUT);
         reach(viewer, share);
     }
     Ok(())

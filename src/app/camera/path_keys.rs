@@ -21,7 +21,7 @@ impl PathKeys {
     }
 
     /// Removes all keys because they belong to another scene.
-    pub(in crate::app) fn forget(&mut self) {
+    pub(in crate::app) fn reset(&mut self) {
         self.keys.clear();
     }
 
@@ -55,10 +55,10 @@ impl PathKeys {
 
     /// Moves a key in time between its neighbours.
     pub(in crate::app) fn set_time(&mut self, index: usize, time: f32) {
-        const LEAST: f32 = 0.01;
+        const MIN: f32 = 0.01;
         let neighbour = |index: Option<usize>| index.and_then(|i| self.keys.get(i));
-        let least = neighbour(index.checked_sub(1)).map_or(0.0, |key| key.time + LEAST);
-        let most = neighbour(Some(index + 1)).map_or(f32::MAX, |key| key.time - LEAST);
+        let least = neighbour(index.checked_sub(1)).map_or(0.0, |key| key.time + MIN);
+        let most = neighbour(Some(index + 1)).map_or(f32::MAX, |key| key.time - MIN);
         if least <= most {
             self.keys[index].time = time.clamp(least, most);
         }

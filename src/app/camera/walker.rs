@@ -44,7 +44,7 @@ pub(in crate::app) struct Surroundings {
 
 /// A query to the GPU.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::app) struct Question {
+pub(in crate::app) struct WalkQuery {
     pub(in crate::app) params: WalkParams,
     /// True if it searches the start position.
     pub(in crate::app) is_start: bool,
@@ -52,7 +52,7 @@ pub(in crate::app) struct Question {
 
 /// Outcome of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::app) enum News {
+pub(in crate::app) enum WalkOutcome {
     /// The walker stands or walks.
     Walks,
     /// The walker has fallen out of the scene and is back at the start.
@@ -64,9 +64,9 @@ pub(in crate::app) enum News {
 /// The walker, if walk mode is active.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Walker {
-    person: Option<Person>,
+    person: Option<WalkerState>,
     /// Scene number and parameters of the pending query, if its result is still needed.
-    asked: Option<(u64, Question)>,
+    asked: Option<(u64, WalkQuery)>,
     /// Time in seconds that no query has covered yet.
     elapsed_secs: f32,
     /// Held direction keys (right, up, back), and true if the walker runs.
@@ -74,7 +74,7 @@ pub(in crate::app) struct Walker {
 }
 
 #[derive(Debug)]
-struct Person {
+struct WalkerState {
     scene: u64,
     origin: Vec3,
     /// Body parameters and motion state.
@@ -113,7 +113,7 @@ impl Walker {
 
     /// True if anything still moves or a result is pending.
     pub(in crate::app) fn moves(&self) -> bool {
-        let moves = |person: &Person| !person.rests() || self.held.0 != Vec3::ZERO;
+        let moves = |person: &WalkerState| !person.rests() || self.held.0 != Vec3::ZERO;
         self.asked.is_some() || self.person.as_ref().is_some_and(moves)
     }
 
@@ -129,7 +129,7 @@ impl Walker {
     }
 
     /// Returns the next query, which covers the time up to now.
-    pub(in crate::app) fn ask(&mut self, camera: &Camera, around: &Surroundings) -> Question {
+    pub(in crate::app) fn ask(&mut self, camera: &Camera, around: &Surroundings) -> WalkQuery {
         let extent = framing::extent(around.bounds);
         let elapsed = std::mem::take(&mut self.elapsed_secs);
         self.person.take_if(|person| person.scene != around.scene);
@@ -159,7 +159,7 @@ impl Walker {
                     step_secs,
                     ..walk::from_state(body, &state_of(&person.params))
                 };
-                Question {
+                WalkQuery {
                     params,
                     is_start: false,
                 }
@@ -175,7 +175,7 @@ impl Walker {
                     top: top.to_array(),
                     ..body
                 };
-                Question {
+                WalkQuery {
                     params,
                     is_start: true,
                 }
@@ -191,7 +191,7 @@ impl Walker {
         state: &WalkState,
         camera: &mut Camera,
         around: &Surroundings,
-    ) -> Option<News> {
+    ) -> Option<WalkOutcome> {
         let (scene, question) = self.asked.take()?;
         if scene != around.scene {
             return None;
@@ -201,10 +201,10 @@ impl Walker {
         if question.is_start {
             if state.is_grounded == 0 || !is_number {
                 self.leave();
-                return Some(News::NoGround);
+                return Some(WalkOutcome::NoGround);
             }
             let lowest = (around.bounds.min.y - around.origin.y).min(state.position[1]);
-            self.person = Some(Person {
+            self.person = Some(WalkerState {
                 scene,
                 origin: around.origin,
                 params,
@@ -217,10 +217,10 @@ impl Walker {
             camera.stand();
         }
         let person = self.person.as_mut()?;
-        let mut news = News::Walks;
+        let mut news = WalkOutcome::Walks;
         if !is_number || state.position[1] < person.lowest {
             params = person.start;
-            news = News::IsBack;
+            news = WalkOutcome::IsBack;
         }
         person.go_on(params, self.held.0);
         person.eye = person.origin + Vec3::from(person.params.position);
@@ -230,7 +230,7 @@ impl Walker {
     }
 }
 
-impl Person {
+impl WalkerState {
     /// True if neither input nor physics moves the walker.
     fn rests(&self) -> bool {
         let speed = Vec3::from(self.params.velocity).length();
@@ -309,7 +309,10 @@ mod tests {
             is_grounded: 1,
             ..WalkState::default()
         };
-        assert_eq!(walker.answered(&state, camera, &around()), Some(News::Walks));
+        assert_eq!(
+            walker.answered(&state, camera, &around()),
+            Some(WalkOutcome::Walks)
+        );
         walker
     }
 
@@ -385,7 +388,7 @@ mod tests {
                 ..WalkState::default()
             };
             let news = walker.answered(&state, &mut camera, &around());
-            assert_eq!((news, camera.eye()), (Some(News::IsBack), eye));
+            assert_eq!((news, camera.eye()), (Some(WalkOutcome::IsBack), eye));
         }
     }
 
@@ -397,7 +400,7 @@ mod tests {
         walker.ask(&camera, &around());
         let state = WalkState::default();
         let news = walker.answered(&state, &mut camera, &around());
-        assert_eq!((news, camera), (Some(News::NoGround), before));
+        assert_eq!((news, camera), (Some(WalkOutcome::NoGround), before));
         walker.ask(&camera, &around());
         let other = Surroundings { scene: 2, ..around() };
         assert_eq!(walker.answered(&state, &mut camera, &other), None);

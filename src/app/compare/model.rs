@@ -75,14 +75,14 @@ impl Mode {
 
 /// Kind of side B.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::app) enum Other {
-    Scene(OtherScene),
+pub(in crate::app) enum SideB {
+    Scene(SceneOfB),
     Picture(Arc<SavedPicture>),
 }
 
 /// A scene whose settings may differ from those of A.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(in crate::app) struct OtherScene {
+pub(in crate::app) struct SceneOfB {
     /// Files of the scene. `None` means the files of A.
     pub(in crate::app) files: Option<Vec<PathBuf>>,
     /// Settings of A, frozen at one moment.
@@ -97,7 +97,7 @@ pub(in crate::app) struct OtherScene {
 
 /// State that a frozen side keeps.
 #[derive(Debug, Clone, Default)]
-pub(in crate::app) struct Shown {
+pub(in crate::app) struct SideState {
     pub(in crate::app) config: Config,
     pub(in crate::app) edits: SceneEdits,
     /// The material variant.
@@ -113,7 +113,7 @@ pub(in crate::app) struct SavedPicture {
 
 /// Figures that the panel and the labels show for both sides.
 #[derive(Debug, Clone, Default)]
-pub(in crate::app) struct Told {
+pub(in crate::app) struct ComparisonFigures {
     /// Costs of A and B.
     pub(in crate::app) costs: [Option<Cost>; 2],
     /// True if the costs are GPU timestamps rather than wall-clock times.
@@ -128,9 +128,9 @@ pub(in crate::app) struct Told {
 #[derive(Debug)]
 pub(in crate::app) struct Compare {
     /// Side B. `None` if nothing is compared.
-    other: Option<Other>,
+    other: Option<SideB>,
     /// Side B of the comparison that was ended last.
-    last: Option<Other>,
+    last: Option<SideB>,
     pub(in crate::app) mode: Mode,
     /// Position of the dividing line as a fraction of the picture's width or height.
     pub(in crate::app) line: f32,
@@ -153,7 +153,7 @@ pub(in crate::app) struct Compare {
     pub(in crate::app) key: String,
     pub(in crate::app) value: String,
     pub(in crate::app) file: String,
-    pub(in crate::app) told: Told,
+    pub(in crate::app) told: ComparisonFigures,
 }
 
 impl Default for Compare {
@@ -175,7 +175,7 @@ impl Default for Compare {
             key: String::new(),
             value: String::new(),
             file: String::new(),
-            told: Told::default(),
+            told: ComparisonFigures::default(),
         }
     }
 }
@@ -188,33 +188,33 @@ impl Compare {
     pub(in crate::app) const GAIN: RangeInclusive<f32> = 0.1..=1000.0;
 
     /// Returns side B.
-    pub(in crate::app) fn other(&self) -> Option<&Other> {
+    pub(in crate::app) fn other(&self) -> Option<&SideB> {
         self.other.as_ref()
     }
 
     /// Returns side B if it is a scene.
-    pub(in crate::app) fn scene(&self) -> Option<&OtherScene> {
+    pub(in crate::app) fn scene(&self) -> Option<&SceneOfB> {
         match &self.other {
-            Some(Other::Scene(scene)) => Some(scene),
+            Some(SideB::Scene(scene)) => Some(scene),
             _ => None,
         }
     }
 
     /// Starts to compare with `other`.
-    pub(in crate::app) fn begin(&mut self, other: Other) {
+    pub(in crate::app) fn begin(&mut self, other: SideB) {
         self.other = Some(other);
-        self.told = Told::default();
+        self.told = ComparisonFigures::default();
     }
 
     /// Ends the comparison.
     pub(in crate::app) fn end(&mut self) {
         self.last = self.other.take().or(self.last.take());
-        self.told = Told::default();
+        self.told = ComparisonFigures::default();
     }
 
     /// Ends the comparison, or restarts the last one. The first comparison is with the current state `now`.
     /// Returns a notice.
-    pub(in crate::app) fn toggle(&mut self, now: Shown) -> String {
+    pub(in crate::app) fn toggle(&mut self, now: SideState) -> String {
         if self.other.is_some() {
             self.end();
             return "comparison ended".into();
@@ -230,9 +230,9 @@ impl Compare {
     }
 
     /// Compares with the same scene in its current state `now`.
-    pub(in crate::app) fn freeze(&mut self, now: Shown) {
+    pub(in crate::app) fn freeze(&mut self, now: SideState) {
         let files = self.scene().and_then(|scene| scene.files.clone());
-        self.begin(Other::Scene(OtherScene {
+        self.begin(SideB::Scene(SceneOfB {
             files,
             frozen: Some(Box::new(now.config)),
             edits: Some(Arc::new(now.edits)),
@@ -243,16 +243,16 @@ impl Compare {
 
     /// Compares with the unedited scene in the settings of A.
     pub(in crate::app) fn begin_without_edits(&mut self) {
-        self.begin(Other::Scene(OtherScene {
+        self.begin(SideB::Scene(SceneOfB {
             edits: Some(Arc::default()),
-            ..OtherScene::default()
+            ..SceneOfB::default()
         }));
     }
 
     /// Maps the edits that B keeps through `change`, after the scene was loaded again or replaced.
     pub(in crate::app) fn change_edits(&mut self, change: impl Fn(&SceneEdits) -> SceneEdits) {
         for other in self.other.iter_mut().chain(&mut self.last) {
-            if let Other::Scene(OtherScene {
+            if let SideB::Scene(SceneOfB {
                 edits: Some(edits), ..
             }) = other
             {
@@ -275,7 +275,7 @@ impl Compare {
         (Cow::Owned(a), Some(b))
     }
 
-    /// Sets a key of B alone. The text has the form of an argument of `--set`. Other keys and the scene of B
+    /// Sets a key of B alone. The text has the form of an argument of `--set`. SideB keys and the scene of B
     /// stay.
     ///
     /// # Errors
@@ -295,13 +295,13 @@ impl Compare {
         if let Some(value) = other.value(&key) {
             scene.with.insert(key, value);
         }
-        self.begin(Other::Scene(scene));
+        self.begin(SideB::Scene(scene));
         Ok(())
     }
 
     /// Resets a key of B to the value of A.
     pub(in crate::app) fn unset(&mut self, key: &str) {
-        if let Some(Other::Scene(scene)) = &mut self.other {
+        if let Some(SideB::Scene(scene)) = &mut self.other {
             scene.with.remove(key);
         }
     }
@@ -317,12 +317,12 @@ impl Compare {
             let picture = Picture::load(path, &config.load)?;
             let name = path.file_name().unwrap_or(path.as_os_str());
             let name = name.to_string_lossy().into_owned();
-            self.begin(Other::Picture(Arc::new(SavedPicture { name, picture })));
+            self.begin(SideB::Picture(Arc::new(SavedPicture { name, picture })));
             return Ok(());
         }
         let mut scene = self.scene().cloned().unwrap_or_default();
         scene.files = Some(vec![path.to_owned()]);
-        self.begin(Other::Scene(scene));
+        self.begin(SideB::Scene(scene));
         Ok(())
     }
 
@@ -330,8 +330,8 @@ impl Compare {
     pub(in crate::app) fn name(&self) -> String {
         match &self.other {
             None => String::new(),
-            Some(Other::Picture(saved)) => saved.name.clone(),
-            Some(Other::Scene(scene)) => scene.name(),
+            Some(SideB::Picture(saved)) => saved.name.clone(),
+            Some(SideB::Scene(scene)) => scene.name(),
         }
     }
 
@@ -394,7 +394,7 @@ impl Compare {
     }
 }
 
-impl OtherScene {
+impl SceneOfB {
     /// Returns the variant of B's materials in `scene`. `a` is the variant of A. `is_same` is true if B has
     /// the files of A in the same order.
     ///
@@ -518,9 +518,9 @@ mod tests {
     fn frozen_settings_stay_and_shared_ones_follow() {
         let mut a = Config::default();
         let mut compare = Compare::default();
-        let shown = |config: &Config| Shown {
+        let shown = |config: &Config| SideState {
             config: config.clone(),
-            ..Shown::default()
+            ..SideState::default()
         };
         compare.toggle(shown(&a));
         a.shadows.mode = ShadowMode::Off;
@@ -561,10 +561,10 @@ mod tests {
         let error = of(&compare, true, None).unwrap_err().to_string();
         assert!(error.contains("green") && error.contains("blue"), "{error}");
         // Frozen settings keep the variant too.
-        compare.freeze(Shown {
+        compare.freeze(SideState {
             config: a.clone(),
             variant: Some(0),
-            ..Shown::default()
+            ..SideState::default()
         });
         assert_eq!(of(&compare, true, Some(1)).unwrap(), Some(0));
     }

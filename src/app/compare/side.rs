@@ -15,7 +15,7 @@ use crate::{
         state::Stage,
     },
     config::{self, Config},
-    gpu::{Gpu, GpuImage, Needs},
+    gpu::{Gpu, GpuImage, PipelineSet},
     render::{
         Attempt, Channel, FrameInput, Renderer, UploadedScene, layout::CompareParams,
         present::compare::Compare,
@@ -211,16 +211,16 @@ impl Side {
 
     /// Returns the pipelines that are missing for the frame of `plan`. They are looked up only after settings
     /// have changed.
-    pub(in crate::app) fn needs(&mut self, gpu: &Gpu, plan: &Plan, now: Instant) -> Result<Needs> {
+    pub(in crate::app) fn pipelines(&mut self, gpu: &Gpu, plan: &Plan, now: Instant) -> Result<PipelineSet> {
         let is_compiled = |of: &PictureKey| of.compiles_as(&plan.picture);
         if self.compiled.as_ref().is_some_and(is_compiled) {
-            return Ok(Needs::default());
+            return Ok(PipelineSet::default());
         }
         match self.record(gpu, plan, now, Pipelines::Ask)? {
-            Attempt::Missing(needs) if !needs.is_empty() => Ok(needs),
+            Attempt::Missing(missing) if !missing.is_empty() => Ok(missing),
             _ => {
                 self.compiled = Some(plan.picture.clone());
-                Ok(Needs::default())
+                Ok(PipelineSet::default())
             }
         }
     }
@@ -294,7 +294,7 @@ pub(in crate::app) fn frame_input<'a>(
         scene: &stage.scene,
         pose: &plan.pose,
         view: plan.picture.view,
-        eye_rest: Vec3::ZERO,
+        eye_rounding: Vec3::ZERO,
         config: &plan.config,
         exposure_ev: plan.picture.exposure_ev,
         elapsed_secs: match schedule.since_last_frame(now) {

@@ -5,7 +5,7 @@ use crate::{
     app::{
         compare::{
             costs,
-            model::{LINE_REACH, Mode, Other, SavedPicture},
+            model::{LINE_REACH, Mode, SavedPicture, SideB},
             side::{Pipelines, Plan, Side, Source, renderer_state},
         },
         feature::Feature,
@@ -20,7 +20,7 @@ use crate::{
         window::{graphics::Graphics, screen::Area},
     },
     config::Config,
-    gpu::Needs,
+    gpu::PipelineSet,
     render::{self, Attempt, Renderer, View, layout::CompareParams, present::compare::placed},
     scene::{Pose, is_stdin, picture::Picture},
 };
@@ -45,13 +45,13 @@ impl Feature for CompareFeature {
     }
 
     fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
-        forget(viewer);
+        reset(viewer);
         Ok(())
     }
 }
 
 /// Rebuilds B after the device was lost or shaders have changed.
-pub(in crate::app) fn forget(viewer: &mut Viewer) {
+pub(in crate::app) fn reset(viewer: &mut Viewer) {
     viewer.comparing.holds_a = None;
     drop_side(viewer);
 }
@@ -81,7 +81,7 @@ pub(in crate::app) fn with_picture(viewer: &mut Viewer) -> Result<()> {
     let picture = Picture::from_rgba8([width, height], &pixels);
     let name = "earlier picture".into();
     let saved = Arc::new(SavedPicture { name, picture });
-    viewer.state.compare.begin(Other::Picture(saved));
+    viewer.state.compare.begin(SideB::Picture(saved));
     viewer.state.notify("comparing with the current picture");
     Ok(())
 }
@@ -192,14 +192,14 @@ fn follow_side(viewer: &mut Viewer) -> Result<()> {
             }
             return Ok(());
         }
-        Some(Other::Picture(saved)) => {
+        Some(SideB::Picture(saved)) => {
             let saved = saved.clone();
             if viewer.comparing.side.is_some() || viewer.comparing.loading.is_some() {
                 drop_side(viewer);
             }
             return viewer.comparing.show_picture(&viewer.graphics.gpu, &saved);
         }
-        Some(Other::Scene(scene)) => scene,
+        Some(SideB::Scene(scene)) => scene,
     };
     let Some(stage) = &viewer.state.stage else {
         return Ok(());
@@ -239,7 +239,7 @@ fn follow_side(viewer: &mut Viewer) -> Result<()> {
     let Some(side) = &mut viewer.comparing.side else {
         return Ok(());
     };
-    side.stage.turn_up(config.scene.up);
+    side.stage.set_up_axis(config.scene.up);
     let shown = viewer.state.stage.as_ref().and_then(|stage| stage.variant);
     let now = side.stage.variant;
     let variant = match viewer.state.compare.scene() {
@@ -289,7 +289,7 @@ fn take_loaded(viewer: &mut Viewer, config: &Config) -> Result<()> {
     let schedule = Schedule::new(viewer.options.exit_after, Instant::now());
     let side = Side::new(source, renderer, (stage, uploaded), schedule, number);
     viewer.comparing.side = Some(Box::new(side));
-    viewer.graphics.renderer.begin_anew();
+    viewer.graphics.renderer.reset_history();
     viewer.draw_within(Duration::ZERO);
     Ok(())
 }
@@ -298,7 +298,7 @@ fn take_loaded(viewer: &mut Viewer, config: &Config) -> Result<()> {
 pub(in crate::app) fn awaits_side(viewer: &Viewer) -> bool {
     let is_scene = viewer.state.compare.scene().is_some();
     let waits = viewer.options.compare.is_some() || is_scene && viewer.comparing.side.is_none();
-    viewer.schedule.counts_frames() && waits
+    viewer.schedule.has_frame_limit() && waits
 }
 
 /// Returns the key of B's picture that belongs to `a`, its pose and its settings. `None` if B cannot be drawn
@@ -374,14 +374,14 @@ pub(in crate::app) fn plan_side(
 }
 
 /// Returns the pipelines that are missing for the frame of B.
-pub(in crate::app) fn side_needs(viewer: &mut Viewer, plan: &Plan, now: Instant) -> Result<Needs> {
+pub(in crate::app) fn side_pipelines(viewer: &mut Viewer, plan: &Plan, now: Instant) -> Result<PipelineSet> {
     let gpu = viewer.graphics.gpu.clone();
     let Some(side) = &mut viewer.comparing.side else {
-        return Ok(Needs::default());
+        return Ok(PipelineSet::default());
     };
-    match side.needs(&gpu, plan, now) {
-        Ok(needs) => Ok(needs),
-        Err(error) => end(viewer, error).map(|()| Needs::default()),
+    match side.pipelines(&gpu, plan, now) {
+        Ok(missing) => Ok(missing),
+        Err(error) => end(viewer, error).map(|()| PipelineSet::default()),
     }
 }
 
@@ -392,31 +392,31 @@ pub(in crate::app) fn record_side(
     plan: &Plan,
     beside: bool,
     now: Instant,
-) -> Result<Needs> {
+) -> Result<PipelineSet> {
     let gpu = viewer.graphics.gpu.clone();
     let Some(side) = &mut viewer.comparing.side else {
-        return Ok(Needs::default());
+        return Ok(PipelineSet::default());
     };
     // Recorded together, both sides share their noise. Alone, B needs new noise in every frame, or its
     // history would not converge.
     side.renderer.sampled_as = beside.then(|| viewer.graphics.renderer.sampled());
-    let pipelines = match viewer.schedule.counts_frames() {
+    let pipelines = match viewer.schedule.has_frame_limit() {
         true => Pipelines::Compile,
         false => Pipelines::Require,
     };
     let encoder = match side.record(&gpu, plan, now, pipelines) {
         Ok(Attempt::Whole(encoder)) => encoder,
-        Ok(Attempt::Missing(needs)) => return Ok(needs),
-        Err(error) => return end(viewer, error).map(|()| Needs::default()),
+        Ok(Attempt::Missing(missing)) => return Ok(missing),
+        Err(error) => return end(viewer, error).map(|()| PipelineSet::default()),
     };
-    let is_parted = side.renderer.budget.in_parts && !viewer.schedule.counts_frames();
-    let frame = InFlight::new(plan.picture.clone(), plan.frame, is_parted, now);
+    let is_split = side.renderer.budget.in_parts && !viewer.schedule.has_frame_limit();
+    let frame = InFlight::new(plan.picture.clone(), plan.frame, is_split, now);
     viewer.comparing.recorded = Some((frame, encoder));
-    Ok(Needs::default())
+    Ok(PipelineSet::default())
 }
 
 /// Submits the recorded frame of B, or queues its parts behind the window and the parts of A.
-pub(in crate::app) fn submit_side(viewer: &mut Viewer, is_parted: bool) {
+pub(in crate::app) fn submit_side(viewer: &mut Viewer, is_split: bool) {
     let Some((mut frame, encoder)) = viewer.comparing.recorded.take() else {
         return;
     };
@@ -424,8 +424,8 @@ pub(in crate::app) fn submit_side(viewer: &mut Viewer, is_parted: bool) {
         return;
     };
     let gpu = &viewer.graphics.gpu;
-    frame.is_parted = is_parted;
-    if is_parted {
+    frame.is_split = is_split;
+    if is_split {
         side.renderer.finish(encoder);
     } else {
         side.renderer.submit(gpu, encoder);
@@ -459,13 +459,13 @@ pub(in crate::app) fn poll_side(viewer: &mut Viewer) -> Option<Instant> {
         side.costs.add(picture, size, ms.into());
     }
     side.wall_ms = Some(wall_ms);
-    let (is_parted, is_shown) = (in_flight.is_parted, in_flight.frame.is_shown);
+    let (is_split, is_shown) = (in_flight.is_split, in_flight.frame.is_shown);
     side.in_flight = None;
-    if is_parted && is_shown {
+    if is_split && is_shown {
         side.show_next_picture();
         viewer.comparing.is_stale = true;
     }
-    if is_parted && let Some(shown) = viewer.comparing.holds_a.take() {
+    if is_split && let Some(shown) = viewer.comparing.holds_a.take() {
         screen.show_next_picture();
         viewer.selecting.shown = Some(shown);
     }
@@ -481,7 +481,7 @@ pub(in crate::app) fn draws_side(viewer: &Viewer) -> bool {
 
 /// Returns true if the next frame of B, which belongs to the picture `a`, may be recorded. A frame at rest
 /// that is no longer wanted is aborted.
-pub(in crate::app) fn abandon_outdated_side(viewer: &mut Viewer, a: &PictureKey) -> Result<bool> {
+pub(in crate::app) fn drop_outdated_side(viewer: &mut Viewer, a: &PictureKey) -> Result<bool> {
     if !draws_side(viewer) {
         return Ok(true);
     }
@@ -494,8 +494,8 @@ pub(in crate::app) fn abandon_outdated_side(viewer: &mut Viewer, a: &PictureKey)
         return Ok(false);
     }
     side.in_flight = None;
-    side.schedule.abandon();
-    side.renderer.abandon(&viewer.graphics.gpu, &mut side.uploaded)?;
+    side.schedule.cancel();
+    side.renderer.cancel(&viewer.graphics.gpu, &mut side.uploaded)?;
     Ok(true)
 }
 

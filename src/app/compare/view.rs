@@ -4,7 +4,7 @@ use crate::{
     app::{
         compare::{
             costs::FRAMES,
-            model::{Compare, LINE_REACH, Mode, Other},
+            model::{Compare, LINE_REACH, Mode, SideB},
         },
         state::State,
         ui::style::{card, digits},
@@ -140,7 +140,7 @@ fn labels(ctx: &Context, room: Rect, state: &State) {
 /// Name of B, and the treatment of its radiance.
 fn name_of_b(compare: &Compare) -> String {
     let how = match compare.other() {
-        Some(Other::Picture(saved)) if saved.picture.is_linear => match compare.is_untoned {
+        Some(SideB::Picture(saved)) if saved.picture.is_linear => match compare.is_untoned {
             true => ", linear",
             false => ", tone curve of A",
         },
@@ -164,7 +164,7 @@ pub(in crate::app) fn cost(compare: &Compare, side: usize) -> String {
 /// Text for an unknown cost. Pictures have none, and frames of different sizes are not compared.
 fn unknown(compare: &Compare, side: usize) -> &'static str {
     match compare.other() {
-        Some(Other::Picture(_)) if side == 1 => "no cost",
+        Some(SideB::Picture(_)) if side == 1 => "no cost",
         _ => "… ms",
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     gpu::Gpu,
     render::{
         GeometryCopy,
-        geometry::shown::Shown,
+        geometry::visible::VisibleGeometry,
         inspect::compared_tree::{Batches, ComparedTree},
     },
     scene::deviation::{SAMPLES, Statistics},
@@ -70,7 +70,7 @@ impl Subject {
 
 impl DeviationFigures {
     /// Drops everything on the lost device.
-    pub(in crate::app) fn forget(&mut self) {
+    pub(in crate::app) fn reset(&mut self) {
         *self = Self::default();
     }
 
@@ -119,7 +119,7 @@ impl DeviationFigures {
     }
 
     /// Registers that `subject` could not be measured, so that it is not tried again.
-    pub(in crate::app) fn give_up(&mut self, subject: Subject) {
+    pub(in crate::app) fn mark_failed(&mut self, subject: Subject) {
         self.measured = Some(subject);
     }
 
@@ -170,7 +170,7 @@ impl DeviationFigures {
                     // Measurements run one at a time. A cancelled one may still be waiting for the GPU.
                     before.map(JoinHandle::join);
                     let measured = copy.read().and_then(|(positions, triangles)| {
-                        let shown = Shown::new(positions, &triangles, ranges);
+                        let shown = VisibleGeometry::new(positions, &triangles, ranges);
                         let of = (&shown.positions[..], &shown.indices[..]);
                         tree.measure(&gpu, of, SAMPLES, Some(tolerance), &batches)
                     });

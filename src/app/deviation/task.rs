@@ -4,7 +4,7 @@ use crate::{
     Result,
     app::{deviation::figures::Subject, feature::Feature, viewer::Viewer, window::graphics::Graphics},
     output::deviation_text,
-    render::geometry::shown::visible,
+    render::geometry::visible::visible,
 };
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ impl Feature for DeviationFeature {
     }
 
     fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
-        viewer.figures.forget();
+        viewer.figures.reset();
         Ok(())
     }
 }
@@ -72,7 +72,7 @@ pub(in crate::app) fn measure(viewer: &mut Viewer) -> Result<()> {
         Ok(Some(copy)) => copy,
         Ok(None) => return Ok(()),
         Err(error) => {
-            figures.give_up(subject);
+            figures.mark_failed(subject);
             viewer.state.deviation.figures = Some(Err(error.to_string()));
             return Ok(());
         }

@@ -17,14 +17,14 @@ use std::{
 /// The shown environment, and the one that is being read.
 #[derive(Debug, Default)]
 pub(in crate::app) struct EnvironmentFile {
-    shown: Option<Shown>,
+    shown: Option<LoadedFile>,
     loading: Option<Reading>,
     /// File that the user chose. The settings name it only once it has been read.
     chosen: Option<String>,
 }
 
 #[derive(Debug)]
-struct Shown {
+struct LoadedFile {
     name: String,
     image: Arc<EnvironmentImage>,
     /// Mean luminance over the sphere.
@@ -170,7 +170,7 @@ impl EnvironmentFile {
                     wanted.source = EnvironmentSource::Auto;
                 }
                 let image = Arc::new(image);
-                self.shown = Some(Shown {
+                self.shown = Some(LoadedFile {
                     name,
                     luminance,
                     image: image.clone(),

@@ -14,7 +14,7 @@ use crate::{
 use std::{path::PathBuf, time::Duration};
 
 /// Maximum time for the process to end by itself after it was cancelled.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// Headline of export errors.
 const FAILED: &str = "The export failed";
 
@@ -76,10 +76,7 @@ pub(in crate::app) fn poll(viewer: &mut Viewer) {
     };
     let [done, total] = exporting.progress();
     viewer.state.files.export.progress = Some([done, total, exporting.frames]);
-    if exporting
-        .cancelled
-        .is_some_and(|since| since.elapsed() > PATIENCE)
-    {
+    if exporting.cancelled.is_some_and(|since| since.elapsed() > TIMEOUT) {
         exporting.child.kill().ok();
     }
     let status = match exporting.child.try_wait() {

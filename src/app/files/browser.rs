@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Maximum number of listed entries of a folder. Further entries are left out.
-const MOST_ENTRIES: usize = 200_000;
+const MAX_ENTRIES: usize = 200_000;
 
 /// Number of recent files that are listed before anything is typed.
 const FEW_RECENT: usize = 6;
@@ -77,7 +77,7 @@ pub(in crate::app) enum Row {
 struct Contents {
     folders: Vec<String>,
     files: Vec<String>,
-    /// True if there are more than [`MOST_ENTRIES`] entries.
+    /// True if there are more than [`MAX_ENTRIES`] entries.
     is_cut: bool,
     error: Option<String>,
 }
@@ -173,7 +173,7 @@ impl Browser {
 
     /// Returns the reason why the folder cannot be read, or a note about left-out entries.
     pub(in crate::app) fn remark(&self) -> Option<String> {
-        let cut = || format!("only the first {MOST_ENTRIES} entries of this folder are listed");
+        let cut = || format!("only the first {MAX_ENTRIES} entries of this folder are listed");
         let contents = &self.contents;
         contents.error.clone().or_else(|| contents.is_cut.then(cut))
     }
@@ -408,7 +408,7 @@ fn read(folder: &Path, kind: Kind) -> Contents {
         }
     };
     for (index, entry) in entries.flatten().enumerate() {
-        if index == MOST_ENTRIES {
+        if index == MAX_ENTRIES {
             contents.is_cut = true;
             break;
         }

@@ -9,10 +9,10 @@ use std::{
 };
 
 /// Maximum number of entries of each list.
-const MOST: usize = 20;
+const MAX: usize = 20;
 
 /// Maximum number of bytes that are read of the file, far more than it needs.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Recently opened scenes and environments, latest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,14 +53,14 @@ impl Recent {
     /// Reads the file. A missing or broken file yields empty lists.
     pub(in crate::app) fn read(file: &Path) -> Self {
         let mut text = String::new();
-        let read = std::fs::File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
+        let read = std::fs::File::open(file).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
         let mut recent: Self = match read {
             Ok(_) => serde_json::from_str(&text).unwrap_or_default(),
             Err(_) => Self::default(),
         };
         recent.scenes.retain(|files| !files.is_empty());
-        recent.scenes.truncate(MOST);
-        recent.environments.truncate(MOST);
+        recent.scenes.truncate(MAX);
+        recent.environments.truncate(MAX);
         recent
     }
 
@@ -81,7 +81,7 @@ impl Recent {
 fn put_first<T: PartialEq>(list: &mut Vec<T>, first: T) {
     list.retain(|other| *other != first);
     list.insert(0, first);
-    list.truncate(MOST);
+    list.truncate(MAX);
 }
 
 /// Adds an entry to `file` on a thread. The file is read again first, because another window may have changed
@@ -134,7 +134,7 @@ mod tests {
         recent.add(Opened::Scene(vec!["/a/1.glb".into(), "-".into()]));
         recent.add(Opened::Environment("/e.hdr".into()));
         recent.add(Opened::Environment("/e.hdr".into()));
-        assert_eq!(recent.scenes.len(), MOST);
+        assert_eq!(recent.scenes.len(), MAX);
         assert_eq!(recent.scenes[0], [PathBuf::from("/a/20.glb")]);
         assert_eq!(recent.scenes[1], [PathBuf::from("/a/29.glb")]);
         assert_eq!(recent.environments, [PathBuf::from("/e.hdr")]);

@@ -4,7 +4,7 @@ use crate::{
     Result,
     app::{files::recent::Recent, input::keys::Action, schedule::of_picture, state::State, viewer::Viewer},
     config::{AdapterTraits, Config},
-    provenance::{KeptFile, Provenance, Search, Shown},
+    provenance::{FileRef, PictureInputs, Provenance, Search},
     render::Channel,
     scene::{Blend, framing::Viewpoint, saved_edits::SavedEdits},
 };
@@ -42,7 +42,7 @@ pub(in crate::app) fn provenance(viewer: &Viewer, folder: Option<&Path>) -> Opti
         true => drawn,
         false => in_force(&drawn, adapter),
     };
-    let shown = Shown {
+    let shown = PictureInputs {
         files: &stage.files,
         clip: picture.clip,
         blend: (*picture.blend).clone(),
@@ -93,7 +93,7 @@ fn show_again(viewer: &mut Viewer, picture: &Path, made: Provenance) -> Result<(
             .flat_map(|stage| stage.files.iter().cloned());
         shown.chain(recent.into_files()).collect()
     };
-    let elsewhere = |file: &KeptFile| known.iter().find(|known| file.is_like(known)).cloned();
+    let elsewhere = |file: &FileRef| known.iter().find(|known| file.is_like(known)).cloned();
     let limits = viewer.state.config.load.clone();
     let search = Search {
         picture,

@@ -53,7 +53,7 @@ pub(in crate::app) fn poll(viewer: &mut Viewer) -> Result<()> {
 }
 
 fn show(viewer: &mut Viewer, mut opened: OpenedScene, uploaded: UploadedScene) -> Result<()> {
-    if viewer.schedule.counts_frames() {
+    if viewer.schedule.has_frame_limit() {
         opened = opened.checked()?;
     }
     let warnings = &opened.scene.warnings;
@@ -76,7 +76,7 @@ fn show(viewer: &mut Viewer, mut opened: OpenedScene, uploaded: UploadedScene) -
     if variant.is_some_and(|variant| variant < variants) {
         viewer.perform(Action::Variant(variant));
     }
-    if viewer.schedule.counts_frames() {
+    if viewer.schedule.has_frame_limit() {
         viewer.state.files.offers.clear();
     }
     let name = viewer.state.stage.as_ref().map(|stage| stage.name());

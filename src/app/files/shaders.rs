@@ -36,10 +36,10 @@ pub(in crate::app) fn reload(viewer: &mut Viewer) {
             }
             viewer.graphics.renderer.restart_paths();
             // Side B is rebuilt.
-            app::compare::task::forget(viewer);
+            app::compare::task::reset(viewer);
             // A shader that has never compiled is in no picture, so the pictures must be drawn again in any
             // case.
-            viewer.schedule.forget();
+            viewer.schedule.reset();
         }
         Err(error) => {
             log::error!("{error}");

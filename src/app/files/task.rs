@@ -196,7 +196,7 @@ pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
 /// error that is left to report.
 pub(in crate::app) fn choose_among_scenes(viewer: &mut Viewer, error: Error) -> Option<Error> {
     match error {
-        Error::SeveralScenes { folder, count, .. } if !viewer.schedule.counts_frames() => {
+        Error::SeveralScenes { folder, count, .. } if !viewer.schedule.has_frame_limit() => {
             browse_in(viewer, Kind::Scenes, &folder, &Recent::default());
             explain_browser(viewer, format!("This folder holds {count} scenes."));
             None

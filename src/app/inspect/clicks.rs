@@ -53,7 +53,7 @@ pub(in crate::app) struct Selecting {
 
 impl Selecting {
     /// Drops everything on the lost device.
-    pub(in crate::app) fn forget(&mut self) {
+    pub(in crate::app) fn reset(&mut self) {
         *self = Self::default();
     }
 }

@@ -16,7 +16,7 @@ use crate::{
         viewer::Viewer,
         window::graphics::Graphics,
     },
-    gpu::Needs,
+    gpu::PipelineSet,
     render::{GeometryCopy, OUTLINES, OutlineQuery, PickQuery, Picked, View},
 };
 use glam::Vec2;
@@ -26,7 +26,7 @@ use std::{
 };
 
 /// Maximum number of pending clicks.
-const MOST_CLICKS: usize = 8;
+const MAX_CLICKS: usize = 8;
 /// Distance in logical pixels within which a measured point snaps.
 const SNAP_REACH: f32 = 10.0;
 /// Width of outlines in logical pixels.
@@ -53,7 +53,7 @@ impl Feature for PickFeature {
     }
 
     fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
-        viewer.selecting.forget();
+        viewer.selecting.reset();
         Ok(())
     }
 }
@@ -66,7 +66,7 @@ pub(in crate::app) fn click(viewer: &mut Viewer, beside: bool) {
     if viewer.state.trees.view.traces {
         return app::rays::task::trace(viewer, click);
     }
-    if viewer.selecting.clicks.len() < MOST_CLICKS {
+    if viewer.selecting.clicks.len() < MAX_CLICKS {
         viewer.selecting.clicks.push_back(click);
     }
     viewer.draw_within(Duration::ZERO);
@@ -206,7 +206,7 @@ fn selection_is_ready(viewer: &mut Viewer) -> Result<bool> {
         }
         viewer.selecting.compiling = None;
     }
-    let mut needs = Needs::default();
+    let mut missing = PipelineSet::default();
     let Graphics {
         gpu,
         renderer,
@@ -216,18 +216,18 @@ fn selection_is_ready(viewer: &mut Viewer) -> Result<bool> {
     let Some(uploaded) = uploaded else {
         return Ok(false);
     };
-    renderer.selection_needs(uploaded, &mut needs);
+    renderer.selection_pipelines(uploaded, &mut missing);
     if viewer.state.trees.view.traces {
-        renderer.path_needs(&mut needs);
+        renderer.path_pipelines(&mut missing);
     }
-    if needs.is_empty() {
+    if missing.is_empty() {
         return Ok(true);
     }
     let (sender, outcome) = mpsc::channel();
     let (gpu, wake) = (Arc::clone(gpu), viewer.waker.redraw());
     viewer.selecting.compiling = Some(outcome);
     viewer.selecting.thread = Some(std::thread::spawn(move || {
-        sender.send(needs.meet(&gpu).map_err(Error::from)).ok();
+        sender.send(missing.compile(&gpu).map_err(Error::from)).ok();
         wake();
     }));
     Ok(false)
@@ -292,9 +292,9 @@ pub(in crate::app) fn draw_outline(
     else {
         return Ok(());
     };
-    let mut needs = Needs::default();
-    renderer.selection_needs(uploaded, &mut needs);
-    if needs.is_empty() && renderer.draw_outline(gpu, encoder, uploaded, &query)? {
+    let mut missing = PipelineSet::default();
+    renderer.selection_pipelines(uploaded, &mut missing);
+    if missing.is_empty() && renderer.draw_outline(gpu, encoder, uploaded, &query)? {
         viewer.selecting.outlined = Some((picture.clone(), meshes));
     }
     Ok(())

@@ -22,7 +22,7 @@ use egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 /// Width of the names, in points.
 const NAMES: f32 = 84.0;
 /// Maximum number of listed materials of a mesh.
-const MOST_MATERIALS: usize = 32;
+const MAX_MATERIALS: usize = 32;
 
 /// Shows the lower part of the scene tree's panel.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
@@ -122,7 +122,7 @@ fn materials(ui: &mut Ui, state: &mut State, node: usize) {
     let mut materials: Vec<usize> = mesh.primitives.iter().map(|p| p.material).collect();
     materials.sort_unstable();
     materials.dedup();
-    for material in materials.into_iter().take(MOST_MATERIALS) {
+    for material in materials.into_iter().take(MAX_MATERIALS) {
         link(ui, state, material);
     }
 }

@@ -108,7 +108,7 @@ enum Step {
 impl LabBuilder {
     /// Clears everything, because the lab is not shown or the device is lost. The result of a running thread
     /// is dropped.
-    pub(in crate::app) fn forget(&mut self) {
+    pub(in crate::app) fn reset(&mut self) {
         (self.known, self.building, self.geometry) = (None, None, None);
         self.traced.clear();
     }
@@ -155,7 +155,7 @@ impl LabBuilder {
     }
 
     /// Registers that `subject` could not be built, so that it is not tried again.
-    pub(in crate::app) fn give_up(&mut self, subject: Subject) {
+    pub(in crate::app) fn mark_failed(&mut self, subject: Subject) {
         self.known = Some(subject);
     }
 
@@ -301,7 +301,7 @@ mod tests {
         let subject = Subject { picture, build };
         let mut builder = LabBuilder::default();
         assert!(builder.is_due(&subject) && !builder.has_triangles_of(&subject));
-        builder.give_up(subject.clone());
+        builder.mark_failed(subject.clone());
         assert!(!builder.is_due(&subject) && builder.is_of_scene(subject.picture.scene));
         let mut other = subject.clone();
         // The view does not affect the triangles, but the time does.
@@ -321,7 +321,7 @@ mod tests {
         assert!(builder.has_traced(&other));
         other.picture.time += 1.0;
         assert!(!builder.has_traced(&other));
-        builder.forget();
+        builder.reset();
         assert!(builder.is_due(&subject));
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     Result,
     app::{feature::Feature, lab::model::Subject, viewer::Viewer, window::graphics::Graphics},
     lab::{LabBuild, LabScene, LabView, view},
-    render::{Channel, geometry::shown::visible},
+    render::{Channel, geometry::visible::visible},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ impl Feature for LabFeature {
     }
 
     fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
-        viewer.lab.forget();
+        viewer.lab.reset();
         Ok(())
     }
 }
@@ -37,7 +37,7 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
         if is_traced(viewer) {
             replace(viewer, None);
         }
-        viewer.lab.forget();
+        viewer.lab.reset();
         viewer.state.trees.lab.built = None;
         return Ok(());
     }
@@ -89,7 +89,7 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
         Ok(Some(copy)) => copy,
         Ok(None) => return Ok(()),
         Err(error) => {
-            viewer.lab.give_up(subject);
+            viewer.lab.mark_failed(subject);
             viewer.state.trees.lab.built = Some(Err(error.to_string()));
             return Ok(());
         }

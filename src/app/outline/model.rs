@@ -133,7 +133,7 @@ pub(in crate::app) struct Outline {
 
 impl Outline {
     /// Clears all state of a replaced scene.
-    pub(in crate::app) fn forget_scene(&mut self) {
+    pub(in crate::app) fn reset_scene(&mut self) {
         *self = Self {
             is_open: self.is_open,
             ..Self::default()
@@ -482,7 +482,7 @@ pub(in crate::app) fn shown(name: &str) -> String {
 fn light_name(scene: &Scene, node: usize) -> String {
     let at = scene.nodes.get(node);
     let light = at.and_then(|at| at.light);
-    let light = light.or_else(|| scene.dark_lights.get(&node).copied());
+    let light = light.or_else(|| scene.disabled_lights.get(&node).copied());
     let light = light.and_then(|light| scene.lights.get(light));
     let own = light.map_or("", |light| light.name.as_str());
     match (own, at.map_or("", |at| at.name.as_str())) {
@@ -758,7 +758,7 @@ mod tests {
         outline.rows(&scene, 10_000, &[]);
         assert_eq!(outline.matches(), 10_000);
         scene.nodes.clear();
-        outline.forget_scene();
+        outline.reset_scene();
         assert!(outline.rows(&scene, 0, &[]).is_empty());
     }
 }

@@ -21,12 +21,12 @@ use egui::{
 
 /// Initial and minimum width of the panel in points.
 const WIDTH: f32 = 300.0;
-const LEAST_WIDTH: f32 = 220.0;
+const MIN_WIDTH: f32 = 220.0;
 /// Minimum size of the window in points. In a smaller one the scene needs the room.
-const LEAST: [f32; 2] = [460.0, 260.0];
+const MIN: [f32; 2] = [460.0, 260.0];
 /// Indentation of a row per level in points, and the maximum number of indented levels.
 const INDENT: f32 = 12.0;
-const MOST_LEVELS: usize = 12;
+const MAX_LEVELS: usize = 12;
 /// Width of the triangle before a name and of the eye at the right, in points.
 const ARROW: f32 = 14.0;
 const EYE: f32 = 22.0;
@@ -35,8 +35,8 @@ const EYE: f32 = 22.0;
 pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
     state.follow_selection();
     let room = ui.available_size();
-    let fits = is_narrow || room.x >= LEAST[0];
-    if !state.inspect.outline.is_open || !fits || room.y < LEAST[1] {
+    let fits = is_narrow || room.x >= MIN[0];
+    if !state.inspect.outline.is_open || !fits || room.y < MIN[1] {
         state.inspect.outline.has_focus = false;
         return 0.0;
     }
@@ -44,7 +44,7 @@ pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, fact
         name: "outline",
         side: Side::Left,
         width: WIDTH,
-        widths: LEAST_WIDTH..=(room.x * 0.5).max(LEAST_WIDTH),
+        widths: MIN_WIDTH..=(room.x * 0.5).max(MIN_WIDTH),
     };
     let rect = drawer.show(ui, is_narrow, |ui| contents(ui, state, facts));
     let is_outside = |input: &egui::InputState| {
@@ -329,7 +329,7 @@ fn one(ui: &mut Ui, state: &mut State, row: &Row, height: f32, counts: [usize; 2
         Some(Item::Light(node)) => Some(!stage.light_is_off(node)),
         _ => None,
     };
-    let level = row.depth.min(MOST_LEVELS) as f32;
+    let level = row.depth.min(MAX_LEVELS) as f32;
     let arrow_left = rect.left() + 2.0 + INDENT * level;
     let visuals = ui.visuals().clone();
     let painter = ui.painter_at(rect);
@@ -422,7 +422,7 @@ fn tip(name: &str, detail: &str, note: Option<&str>, row: &Row, item: Option<Ite
     if !detail.is_empty() {
         text += &format!("\n{detail}");
     }
-    if row.depth > MOST_LEVELS {
+    if row.depth > MAX_LEVELS {
         text += &format!("\n{} levels down", row.depth);
     }
     if let Some(note) = note {

@@ -7,7 +7,7 @@ use crate::{
         palette::{
             channels,
             jump::Jump,
-            model::{self, Command, MOST_RECENT, Palette, Row},
+            model::{self, Command, MAX_RECENT, Palette, Row},
         },
         state::State,
     },
@@ -97,7 +97,7 @@ impl State {
         if !matches!(row.command, Command::Undo(_) | Command::Show(_)) {
             recent.retain(|other| *other != label);
             recent.insert(0, label);
-            recent.truncate(MOST_RECENT);
+            recent.truncate(MAX_RECENT);
         }
         match row.command {
             Command::Action(action) => self.ui.actions.push(action),

@@ -8,7 +8,7 @@ use crate::{
             keys::{Action, BINDINGS},
         },
     },
-    config::{Config, Told, declared::declared},
+    config::{Config, KeyDescription, declared::declared},
 };
 use nucleo_matcher::{
     Config as MatcherConfig, Matcher, Utf32Str,
@@ -17,7 +17,7 @@ use nucleo_matcher::{
 use std::path::Path;
 
 /// Maximum number of recent commands.
-pub(in crate::app) const MOST_RECENT: usize = 12;
+pub(in crate::app) const MAX_RECENT: usize = 12;
 
 /// Bonus of recent commands, as much as a match at the beginning of a word.
 const RECENT_BONUS: u32 = 24;
@@ -210,7 +210,7 @@ impl Palette {
             let score = tier * TIER + likeness;
             let place = self.recent.iter().position(|label| *label == row.label());
             let bonus = match place {
-                Some(place) if text.is_empty() => (2 * MOST_RECENT).saturating_sub(place) as u32,
+                Some(place) if text.is_empty() => (2 * MAX_RECENT).saturating_sub(place) as u32,
                 Some(_) => RECENT_BONUS,
                 None => 0,
             };
@@ -338,7 +338,7 @@ pub(in crate::app) fn actions(keymap: &Keymap) -> Vec<Row> {
 /// Rows of all settings with their values.
 pub(in crate::app) fn settings(config: &Config) -> Vec<Row> {
     let values = config.values();
-    let row = |Told { key, comment, .. }| {
+    let row = |KeyDescription { key, comment, .. }| {
         let note = values.get(&key).map(toml::Value::to_string);
         let mut row = Row::new(
             "setting",
@@ -352,7 +352,7 @@ pub(in crate::app) fn settings(config: &Config) -> Vec<Row> {
         row.about += &comment;
         row
     };
-    Config::told().into_iter().map(row).collect()
+    Config::described().into_iter().map(row).collect()
 }
 
 /// Rows of recently opened files.

@@ -16,7 +16,7 @@ const TURN: u32 = 120;
 /// Orbit step per frame, where 1 is a half turn.
 const STEP: glam::Vec2 = glam::Vec2::new(2.0 / TURN as f32, 0.0);
 /// Maximum number of frames of a clip.
-const MOST: f32 = 600.0;
+const MAX: f32 = 600.0;
 
 /// Starts a benchmark of the clip if one plays, or else of a turn. Ends a running benchmark.
 pub(in crate::app) fn toggle(viewer: &mut Viewer) {
@@ -32,9 +32,7 @@ pub(in crate::app) fn toggle(viewer: &mut Viewer) {
     let fps = plays.then_some(viewer.state.config.output.fps);
     viewer.benchmark = Some(Benchmark {
         done: 0,
-        frames: fps.map_or(TURN, |fps| {
-            (stage.duration() * fps).ceil().clamp(1.0, MOST) as u32
-        }),
+        frames: fps.map_or(TURN, |fps| (stage.duration() * fps).ceil().clamp(1.0, MAX) as u32),
         fps,
         camera: viewer.state.camera,
         time: stage.time,

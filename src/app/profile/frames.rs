@@ -17,7 +17,7 @@ pub(in crate::app) struct Recorded {
     /// Time in the clip, in seconds.
     pub(in crate::app) time_secs: f32,
     /// True if it is submitted in parts, so that its picture is shown later.
-    pub(in crate::app) is_parted: bool,
+    pub(in crate::app) is_split: bool,
 }
 
 /// Frames of the history that are on their way to the display.
@@ -50,7 +50,7 @@ impl Profiling {
         match frame {
             Some(frame) => {
                 let number = history.push(frame.timing, frame.time_secs);
-                match frame.is_parted {
+                match frame.is_split {
                     true => self.in_parts = Some(number),
                     false => self.to_show = Some(number),
                 }
@@ -83,11 +83,11 @@ impl Profiling {
 mod tests {
     use super::*;
 
-    fn recorded(timing: u64, is_parted: bool) -> Option<Recorded> {
+    fn recorded(timing: u64, is_split: bool) -> Option<Recorded> {
         Some(Recorded {
             timing,
             time_secs: 0.0,
-            is_parted,
+            is_split,
         })
     }
 

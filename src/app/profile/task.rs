@@ -19,7 +19,7 @@ pub(in crate::app) fn profiled(viewer: &Viewer, frame: &InFlight) -> Recorded {
     Recorded {
         timing: viewer.graphics.renderer.submitted_frames() + 1,
         time_secs: frame.picture.time,
-        is_parted: frame.is_parted,
+        is_split: frame.is_split,
     }
 }
 

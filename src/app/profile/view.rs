@@ -21,10 +21,10 @@ use egui::{
 };
 
 /// Minimum size of the window in points. In a smaller one the scene needs the room.
-const LEAST: [f32; 2] = [300.0, 260.0];
+const MIN: [f32; 2] = [300.0, 260.0];
 /// Initial and minimum height of the panel in points.
 const HEIGHT: f32 = 230.0;
-const LEAST_HEIGHT: f32 = 150.0;
+const MIN_HEIGHT: f32 = 150.0;
 /// Width of the key beside the charts in points, if there is room.
 const KEY: f32 = 190.0;
 /// Height of a row of the key in points.
@@ -37,14 +37,14 @@ const GPU_PART: f32 = 0.66;
 /// Shows the panel if it is open.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
     let room = ui.available_size();
-    if !state.profile.profiler.is_open || room.x < LEAST[0] || room.y < LEAST[1] {
+    if !state.profile.profiler.is_open || room.x < MIN[0] || room.y < MIN[1] {
         return;
     }
-    let most = (room.y * 0.7).max(LEAST_HEIGHT);
+    let most = (room.y * 0.7).max(MIN_HEIGHT);
     egui::Panel::bottom("profiler")
         .resizable(true)
         .default_size(HEIGHT.min(most))
-        .size_range(LEAST_HEIGHT..=most)
+        .size_range(MIN_HEIGHT..=most)
         .show(ui, |ui| {
             let view = state.profile.profiler.view(&state.profile.history);
             let frames = state

@@ -22,7 +22,7 @@ pub(in crate::app) struct TracedRay {
 
 impl TracedRay {
     /// Drops everything on the lost device.
-    pub(in crate::app) fn forget(&mut self) {
+    pub(in crate::app) fn reset(&mut self) {
         *self = Self::default();
     }
 

@@ -26,7 +26,7 @@ impl Feature for RayFeature {
     }
 
     fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
-        viewer.traced_ray.forget();
+        viewer.traced_ray.reset();
         viewer.state.trees.view.path = None;
         Ok(())
     }

@@ -22,7 +22,7 @@ const AROUND: usize = 4;
 /// Width of the step description over the picture, in points.
 const STEP_WIDTH: f32 = 440.0;
 /// Minimum width of a picture that has room for it, in points.
-const LEAST_WIDTH: f32 = 200.0;
+const MIN_WIDTH: f32 = 200.0;
 
 /// Controls to trace a ray and to move through its steps.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
@@ -127,7 +127,7 @@ pub(in crate::app) fn over(ctx: &Context, room: Rect, state: &State) {
     let Some(path) = path.filter(|path| state.trees.view.traces && !path.steps.is_empty()) else {
         return;
     };
-    if room.width() < LEAST_WIDTH {
+    if room.width() < MIN_WIDTH {
         return;
     }
     let kept = path.steps.len();

@@ -64,7 +64,7 @@ pub(in crate::app) struct InFlight {
     /// Sample, scale and purpose of the frame.
     pub(in crate::app) frame: NextFrame,
     /// True if its parts are submitted one after another, behind the panel.
-    pub(in crate::app) is_parted: bool,
+    pub(in crate::app) is_split: bool,
     /// Time at which its first part was submitted.
     pub(in crate::app) begun: Instant,
     submitted: VecDeque<Submitted>,
@@ -85,11 +85,11 @@ struct Submitted {
 
 impl InFlight {
     /// Creates a frame that the renderer has recorded. No part of it is submitted yet.
-    pub(in crate::app) fn new(picture: PictureKey, frame: NextFrame, is_parted: bool, now: Instant) -> Self {
+    pub(in crate::app) fn new(picture: PictureKey, frame: NextFrame, is_split: bool, now: Instant) -> Self {
         Self {
             picture,
             frame,
-            is_parted,
+            is_split,
             begun: now,
             submitted: VecDeque::new(),
             is_submitted: false,

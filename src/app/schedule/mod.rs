@@ -225,7 +225,7 @@ pub(super) struct Schedule {
     /// Picture and parameters of the last frame.
     last: Option<(PictureKey, NextFrame)>,
     /// True if the last frame was aborted, so that its picture does not exist.
-    is_abandoned: bool,
+    is_cancelled: bool,
     /// Time at which the picture last changed.
     changed: Instant,
     /// Frames that are due at once.
@@ -247,13 +247,13 @@ pub(super) struct Schedule {
 }
 
 /// True if the picture is path-traced. Every frame then adds one path per pixel.
-fn is_of_paths(picture: &PictureKey) -> bool {
-    frame::is_of_paths(&picture.config, picture.channel)
+fn is_path_traced(picture: &PictureKey) -> bool {
+    frame::is_path_traced(&picture.config, picture.channel)
 }
 
 /// Maximum number of samples of the still picture.
 fn wanted(picture: &PictureKey) -> u32 {
-    match is_of_paths(picture) {
+    match is_path_traced(picture) {
         true => picture.config.paths.samples,
         false => picture.config.window.still_samples,
     }
@@ -266,7 +266,7 @@ impl Schedule {
             exit_after,
             frames: 0,
             last: None,
-            is_abandoned: false,
+            is_cancelled: false,
             changed: now,
             frames_left: 0,
             full_frames_left: 0,
@@ -282,7 +282,7 @@ impl Schedule {
 
     /// True if the viewer ends after a number of frames. All of them are then drawn, and an error ends the
     /// viewer too.
-    pub(super) fn counts_frames(&self) -> bool {
+    pub(super) fn has_frame_limit(&self) -> bool {
         self.exit_after.is_some()
     }
 
@@ -380,17 +380,17 @@ impl Schedule {
     ) -> Option<NextFrame> {
         let config = &picture.config;
         let is_metered = config.image.is_metered() && picture.channel == Channel::Lit;
-        let is_drawn = self.last() == Some(picture) && !self.is_abandoned;
+        let is_drawn = self.last() == Some(picture) && !self.is_cancelled;
         if !is_drawn || renderer.environment_is_pending {
             self.changed = now;
             self.frames_left = if is_metered { METERED_FRAMES } else { 1 };
-            let smooths = config.image.antialias != Antialias::Off || is_of_paths(picture);
-            let samples = smooths && picture.channel == Channel::Lit && !self.counts_frames();
+            let smooths = config.image.antialias != Antialias::Off || is_path_traced(picture);
+            let samples = smooths && picture.channel == Channel::Lit && !self.has_frame_limit();
             let wanted = wanted(picture);
             self.samples = [0, if samples && wanted > 1 { wanted } else { 0 }];
             self.full_frames_left = match self.lacks_samples() {
                 // This frame is shown until there are enough samples for a mean.
-                true => u32::from(!is_of_paths(picture)),
+                true => u32::from(!is_path_traced(picture)),
                 // Without samples, averages over frames have to converge over single frames.
                 false => renderer.frames_to_converge,
             };
@@ -406,7 +406,7 @@ impl Schedule {
             at_rest,
             is_shown: true,
         };
-        if self.counts_frames() {
+        if self.has_frame_limit() {
             return Some(single(scales.still, false));
         }
         if self.frames_left > 0 {
@@ -419,8 +419,8 @@ impl Schedule {
             return Some(single(scales.still, true));
         }
         let [index, most] = self.samples;
-        let is_of_paths = is_of_paths(picture);
-        if !is_of_paths && is_estimated_after(index) {
+        let is_path_traced = is_path_traced(picture);
+        if !is_path_traced && is_estimated_after(index) {
             // Waiting for this estimate keeps the number of samples independent of when the readback arrives.
             let noise = renderer.noise.filter(|noise| noise.frames == index)?;
             if noise.is_clean() {
@@ -434,7 +434,7 @@ impl Schedule {
             scale: scales.still,
             is_full: true,
             at_rest: true,
-            is_shown: is_of_paths || sample.is_last(),
+            is_shown: is_path_traced || sample.is_last(),
         })
     }
 
@@ -447,7 +447,7 @@ impl Schedule {
     /// frames nothing waits, because recording compiles the missing pipelines.
     pub(super) fn waits(&self, compiling: Option<Compiling>) -> bool {
         let is_under_way = |of: Compiling| of.is_for_next && !of.is_done;
-        !self.counts_frames() && compiling.is_some_and(is_under_way)
+        !self.has_frame_limit() && compiling.is_some_and(is_under_way)
     }
 
     /// Registers that a frame of `picture` was recorded.
@@ -462,18 +462,18 @@ impl Schedule {
         if frame.is_shown {
             self.shown_samples = frame.sample.index + 1;
         }
-        self.is_abandoned = false;
+        self.is_cancelled = false;
         self.last_frame = Some(now);
         self.last = Some((picture, frame));
     }
 
     /// Registers that the last frame is not going to be finished.
-    pub(super) fn abandon(&mut self) {
-        self.is_abandoned = true;
+    pub(super) fn cancel(&mut self) {
+        self.is_cancelled = true;
     }
 
     /// Registers that drawing `picture` failed. It is not tried again before something changes.
-    pub(super) fn give_up(&mut self, picture: PictureKey) {
+    pub(super) fn mark_failed(&mut self, picture: PictureKey) {
         let frame = NextFrame {
             sample: FrameSample::SINGLE,
             scale: 1.0,
@@ -481,12 +481,12 @@ impl Schedule {
             at_rest: true,
             is_shown: true,
         };
-        (self.last, self.is_abandoned) = (Some((picture, frame)), false);
+        (self.last, self.is_cancelled) = (Some((picture, frame)), false);
         (self.frames_left, self.full_frames_left, self.samples) = (0, 0, [0; 2]);
     }
 
     /// Clears the last picture, for example because the device was lost.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.last = None;
     }
 
@@ -494,7 +494,7 @@ impl Schedule {
     /// do.
     pub(super) fn finish(&mut self, activity: Activity, now: Instant) -> bool {
         // The exposure adapts over the time between frames.
-        let is_due = activity.moves || self.adapts || self.frames_left > 0 || self.counts_frames();
+        let is_due = activity.moves || self.adapts || self.frames_left > 0 || self.has_frame_limit();
         self.is_continuous = is_due && (activity.moves || !activity.compiles);
         let rests_at = self.rests_at();
         if activity.compiles || activity.loads {
@@ -622,9 +622,9 @@ mod tests {
         picture.exposure_ev = 1.0;
         assert_eq!(clock.draw_all(&picture), all);
         assert_eq!(clock.schedule.samples(), Some([4, 4]));
-        clock.schedule.abandon();
+        clock.schedule.cancel();
         assert_eq!(clock.draw_all(&picture), all);
-        clock.schedule.forget();
+        clock.schedule.reset();
         assert_eq!(clock.draw_all(&picture), all);
     }
 
@@ -790,7 +790,7 @@ mod tests {
     fn a_picture_that_cannot_be_drawn_is_not_tried_again() {
         let (mut clock, mut picture) = (Clock::new(), picture());
         assert!(clock.choose(&picture, SOFTWARE).is_some());
-        clock.schedule.give_up(picture.clone());
+        clock.schedule.mark_failed(picture.clone());
         assert_eq!(clock.draw_all(&picture), []);
         picture.time = 1.0;
         assert!(clock.choose(&picture, SOFTWARE).is_some());

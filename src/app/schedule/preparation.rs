@@ -6,7 +6,7 @@ use crate::{
         schedule::{Compiling, PictureKey},
         window::wake::Waker,
     },
-    gpu::{Gpu, Needs},
+    gpu::{Gpu, PipelineSet},
 };
 use std::{
     sync::{
@@ -19,7 +19,7 @@ use std::{
 
 /// Compiles the pipelines of the next picture. Only one picture is compiled at a time.
 #[derive(Debug, Default)]
-pub(in crate::app) struct Preparation(Option<Preparing>);
+pub(in crate::app) struct Preparation(Option<CompileJob>);
 
 impl Preparation {
     /// Returns the state of the compilation while `picture` is the next one. The end of a compilation is
@@ -46,11 +46,11 @@ impl Preparation {
     pub(in crate::app) fn start(
         &mut self,
         picture: &PictureKey,
-        needs: Needs,
+        missing: PipelineSet,
         gpu: &Arc<Gpu>,
         waker: &Waker,
     ) {
-        let preparing = Preparing::start(picture.clone(), needs, gpu.clone(), waker.redraw());
+        let preparing = CompileJob::start(picture.clone(), missing, gpu.clone(), waker.redraw());
         self.0 = Some(preparing);
     }
 
@@ -89,7 +89,7 @@ impl CompileProgress {
 /// Pipelines that are being compiled. Dropping this waits for those that have begun, because the driver must
 /// not be busy when the program ends.
 #[derive(Debug)]
-struct Preparing {
+struct CompileJob {
     picture: PictureKey,
     /// Names of the kernels and draws that are compiled.
     names: Vec<String>,
@@ -102,17 +102,22 @@ struct Preparing {
     is_shown: bool,
 }
 
-impl Preparing {
+impl CompileJob {
     /// Starts to compile `needs`. Calls `wake` at the end.
-    fn start(picture: PictureKey, needs: Needs, gpu: Arc<Gpu>, wake: impl FnOnce() + Send + 'static) -> Self {
-        let names = needs.names();
+    fn start(
+        picture: PictureKey,
+        missing: PipelineSet,
+        gpu: Arc<Gpu>,
+        wake: impl FnOnce() + Send + 'static,
+    ) -> Self {
+        let names = missing.names();
         let cancelled = Arc::new(AtomicBool::new(false));
         let done = Arc::new(AtomicUsize::new(0));
         let (sender, outcome) = mpsc::channel();
         let (stop, counter) = (cancelled.clone(), done.clone());
         let thread = std::thread::spawn(move || {
             // The receiver is gone once the window is closed or the device is lost.
-            let outcome = needs.meet_unless(&gpu, &stop, &counter);
+            let outcome = missing.compile_unless(&gpu, &stop, &counter);
             sender.send(outcome.map_err(Error::from)).ok();
             wake();
         });
@@ -142,7 +147,7 @@ impl Preparing {
     }
 }
 
-impl Drop for Preparing {
+impl Drop for CompileJob {
     fn drop(&mut self) {
         self.cancelled.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -155,22 +160,22 @@ impl Drop for Preparing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{config::Config, gpu::OnDemand};
+    use crate::{config::Config, gpu::LazyPipeline};
 
     #[test]
     fn it_is_done_once_it_is_ready_and_was_shown() {
         let gpu = Arc::new(Gpu::new(crate::device::options(&Config::default().gpu)).unwrap());
         let picture = PictureKey::for_tests();
         for fails in [false, true] {
-            let made = OnDemand::new("shadow_map", move |_| match fails {
+            let made = LazyPipeline::new("shadow_map", move |_| match fails {
                 false => Ok(()),
                 true => Err(canopy_bvh::Error::Gpu("no".into())),
             });
-            let mut needs = Needs::default();
-            needs.add(&made);
+            let mut missing = PipelineSet::default();
+            missing.add(&made);
             let (sender, woken) = mpsc::channel();
             let wake = move || sender.send(()).unwrap();
-            let preparing = Preparing::start(picture.clone(), needs, gpu.clone(), wake);
+            let preparing = CompileJob::start(picture.clone(), missing, gpu.clone(), wake);
             let mut preparation = Preparation(Some(preparing));
             woken.recv().unwrap();
             let progress = preparation.progress().unwrap();

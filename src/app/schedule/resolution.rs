@@ -9,7 +9,7 @@ const SLACK: f32 = 1.15;
 const ROOM: f32 = 0.6;
 /// Maximum number of steps by which one frame makes the next coarser. The frame may have waited for something
 /// else.
-const MOST_COARSER: i32 = 3;
+const MAX_COARSER: i32 = 3;
 
 /// Rendered size divided by the window's size while something moves, from 1 down to a half.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Resolution {
         self.is_late = frame_ms > SLACK * budget_ms && self.step == STEPS;
         if frame_ms > SLACK * budget_ms {
             let fitting = self.scale() * (budget_ms / frame_ms).sqrt();
-            let wanted = nearest_step(fitting).clamp(self.step + 1, self.step + MOST_COARSER);
+            let wanted = nearest_step(fitting).clamp(self.step + 1, self.step + MAX_COARSER);
             self.step = wanted.min(STEPS);
         } else if frame_ms < ROOM * budget_ms {
             self.step = (self.step - 1).max(0);
@@ -110,7 +110,7 @@ mod tests {
         let mut resolution = Resolution::new(1.0);
         resolution.learn(1.0, 1e6, 16.0);
         resolution.learn(1.0, 1e6, 16.0);
-        assert_eq!(resolution.step, MOST_COARSER);
+        assert_eq!(resolution.step, MAX_COARSER);
         assert_eq!(Resolution::new(0.5).scale(), 0.5);
         assert_eq!(Resolution::new(0.0).scale(), 0.5);
     }

@@ -2,20 +2,20 @@
 
 use crate::app::{
     state::State,
-    textures::model::{Asked, Slot, slots},
+    textures::model::{Slot, TextureRequest, slots},
 };
 
 impl State {
     /// Opens the texture viewer with texture `texture` of the scene, in any use.
     pub(in crate::app) fn open_texture(&mut self, texture: usize) {
-        self.show_texture(Asked {
+        self.show_texture(TextureRequest {
             texture,
             used_as: None,
         });
     }
 
     /// Opens the texture viewer with a texture.
-    pub(in crate::app) fn show_texture(&mut self, asked: Asked) {
+    pub(in crate::app) fn show_texture(&mut self, asked: TextureRequest) {
         self.inspect.textures.is_open = true;
         self.inspect.textures.asked = Some(asked);
     }
@@ -36,7 +36,7 @@ impl State {
     }
 
     /// Textures and slots of the clicked material, or of the first material of the selected mesh.
-    pub(in crate::app) fn textures_of_selection(&self) -> Vec<(&'static str, Asked)> {
+    pub(in crate::app) fn textures_of_selection(&self) -> Vec<(&'static str, TextureRequest)> {
         let of = || {
             let scene = &self.stage.as_ref()?.scene;
             let selected = self.inspect.selection.meshes().first()?;
@@ -49,7 +49,7 @@ impl State {
             };
             let textures = slots(scene.materials.get(material)?);
             let asked = |slot: Slot| {
-                let asked = Asked {
+                let asked = TextureRequest {
                     texture: slot.texture.texture,
                     used_as: Some(slot.used_as),
                 };

@@ -1,7 +1,7 @@
 //! Model of the texture viewer: the scene's textures, the shown one, and its display options.
 
 use crate::{
-    render::{SceneTexture, ShownTexture, TexelCopy, materials::material_textures::uses},
+    render::{DrawnTexture, SceneTexture, TexelCopy, materials::material_textures::uses},
     scene::{LayerSlot, Material, Scene, TextureRef},
 };
 
@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Maximum number of drawn triangles of a UV layout. Of more triangles, a uniform sample is drawn.
-pub(in crate::app) const MOST_TRIANGLES: usize = 12_000;
+pub(in crate::app) const MAX_TRIANGLES: usize = 12_000;
 
 /// State of the texture viewer.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(in crate::app) struct Textures {
     /// True if it is open.
     pub(in crate::app) is_open: bool,
     /// Texture to show next.
-    pub(in crate::app) asked: Option<Asked>,
+    pub(in crate::app) asked: Option<TextureRequest>,
     /// Search text.
     pub(in crate::app) search: String,
     /// Textures of the scene and of the environment, and the numbers of scene and environment.
@@ -44,7 +44,7 @@ pub(in crate::app) struct Textures {
     /// UV layout, and the index of its texture.
     pub(in crate::app) layout: Option<(usize, Arc<UvLayout>)>,
     /// The drawn texture and its index.
-    pub(in crate::app) drawn: Option<(usize, Result<ShownTexture, String>)>,
+    pub(in crate::app) drawn: Option<(usize, Result<DrawnTexture, String>)>,
     /// Texel under the pointer.
     pub(in crate::app) pointed: Option<TexelAt>,
     /// Texel whose value was read back last.
@@ -55,7 +55,7 @@ pub(in crate::app) struct Textures {
 
 /// Request to show a texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::app) struct Asked {
+pub(in crate::app) struct TextureRequest {
     /// Index into [`Scene::textures`].
     pub(in crate::app) texture: usize,
     /// Use of the texture where it was requested. `None` for any use.
@@ -130,7 +130,7 @@ impl Default for Textures {
 
 impl Textures {
     /// Drops everything on a lost device or of a replaced scene.
-    pub(in crate::app) fn forget(&mut self) {
+    pub(in crate::app) fn reset(&mut self) {
         *self = Self {
             is_open: self.is_open,
             asked: self.asked,
@@ -182,7 +182,7 @@ impl Textures {
 
 /// Index in `list` of the requested texture. An image with two uses is listed twice. A match of the requested
 /// use counts most, then a match of the texture itself.
-fn found(list: &[Listed], scene: &Scene, asked: Asked) -> Option<usize> {
+fn found(list: &[Listed], scene: &Scene, asked: TextureRequest) -> Option<usize> {
     let image = scene.textures.get(asked.texture)?.image;
     let of_image = (0..).zip(list).filter(|(_, of)| of.texture.image == Some(image));
     let fit = |of: &Listed| {
@@ -292,7 +292,7 @@ fn layer_name(slot: LayerSlot) -> &'static str {
     }
 }
 
-/// Edges of the triangles in these slots, once for each primitive and UV transform. Above [`MOST_TRIANGLES`]
+/// Edges of the triangles in these slots, once for each primitive and UV transform. Above [`MAX_TRIANGLES`]
 /// only every n-th triangle is drawn.
 fn uv_layout(scene: &Scene, users: &[User]) -> UvLayout {
     let mut ways: HashMap<usize, Vec<&User>> = HashMap::new();
@@ -318,7 +318,7 @@ fn uv_layout(scene: &Scene, users: &[User]) -> UvLayout {
         triangles: used().map(|(primitive, _)| primitive.indices.len()).sum(),
         ..UvLayout::default()
     };
-    let step = layout.triangles.div_ceil(MOST_TRIANGLES).max(1);
+    let step = layout.triangles.div_ceil(MAX_TRIANGLES).max(1);
     // The count runs over all primitives, so that each contributes its share.
     let mut number = 0;
     for (primitive, way) in used() {
@@ -444,9 +444,9 @@ mod tests {
         assert_eq!(small.iter().map(|(_, y)| *y).collect::<Vec<_>>(), [1.0; 3]);
         // One triangle too many leads to a sample, while the maximum number is drawn completely.
         scene.meshes[0].primitives.truncate(1);
-        scene.meshes[0].primitives[0].indices.truncate(MOST_TRIANGLES);
+        scene.meshes[0].primitives[0].indices.truncate(MAX_TRIANGLES);
         let layout = uv_layout(&scene, users);
-        assert_eq!((layout.triangles, layout.drawn), (MOST_TRIANGLES, MOST_TRIANGLES));
+        assert_eq!((layout.triangles, layout.drawn), (MAX_TRIANGLES, MAX_TRIANGLES));
     }
 
     /// Ten times the materials and primitives take about ten times as long, not a hundred times.

@@ -33,7 +33,7 @@ impl Feature for TextureFeature {
 
     fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
         viewer.texture_view = None;
-        viewer.state.inspect.textures.forget();
+        viewer.state.inspect.textures.reset();
         viewer.state.inspect.outline.thumbnails.clear();
         Ok(())
     }
@@ -52,7 +52,7 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) {
     };
     let numbers = Some([viewer.scenes, viewer.environments]);
     if textures.of != numbers {
-        textures.forget();
+        textures.reset();
     }
     if !textures.is_open {
         (textures.drawn, textures.copy) = (None, None);

@@ -11,7 +11,7 @@ use crate::{
         ui::style::{accent, digits, grouped, line},
     },
     output::numbers::{bytes, significant},
-    render::{ShownTexture, layout::TextureViewParams},
+    render::{DrawnTexture, layout::TextureViewParams},
     scene::{Scene, srgb},
 };
 use egui::{Button, Context, DragValue, Rect, RichText, ScrollArea, Sense, Stroke, TextEdit, Ui, pos2, vec2};
@@ -21,13 +21,13 @@ use glam::Vec2;
 const LIST: f32 = 190.0;
 /// Initial and minimum size of the window in points.
 const SIZE: [f32; 2] = [720.0, 480.0];
-const LEAST: [f32; 2] = [420.0, 260.0];
+const MIN: [f32; 2] = [420.0, 260.0];
 /// Maximum number of listed users.
-const MOST_USERS: usize = 12;
+const MAX_USERS: usize = 12;
 /// Change of the zoom's logarithm per scrolled point, and the range of the zoom.
 const ZOOM_STEP: f32 = 0.0025;
-const MOST_ZOOM: f32 = 256.0;
-const LEAST_ZOOM: f32 = 1.0 / 64.0;
+const MAX_ZOOM: f32 = 256.0;
+const MIN_ZOOM: f32 = 1.0 / 64.0;
 
 /// Shows the viewer if it is open.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
@@ -40,7 +40,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
         true => "Textures".to_owned(),
         false => format!("Textures ({keys})"),
     };
-    let most = (room.size() - vec2(24.0, 48.0)).max(LEAST.into());
+    let most = (room.size() - vec2(24.0, 48.0)).max(MIN.into());
     egui::Window::new(title)
         // Narrow and wide windows remember separate sizes, because a size from a narrow window would
         // otherwise stay small.
@@ -48,7 +48,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
         .open(&mut is_open)
         .default_pos(room.min + vec2(12.0, 12.0))
         .default_size(vec2(SIZE[0], SIZE[1]).min(most))
-        .min_size(vec2(LEAST[0], LEAST[1]))
+        .min_size(vec2(MIN[0], MIN[1]))
         .constrain_to(ctx.content_rect())
         .show(ctx, |ui| {
             let Some(stage) = &state.stage else {
@@ -340,10 +340,10 @@ fn facts(ui: &mut Ui, textures: &mut Textures, listed: &Listed, scene: &Scene) {
         "" => format!("material {material}"),
         name => model::shown(name),
     };
-    let users = listed.users.iter().take(MOST_USERS);
+    let users = listed.users.iter().take(MAX_USERS);
     let users = users.map(|user| format!("{} ({}, UV {})", named(user.material), user.slot, user.uv_set));
     let mut text = users.collect::<Vec<_>>().join(", ");
-    if let Some(more) = listed.users.len().checked_sub(MOST_USERS + 1) {
+    if let Some(more) = listed.users.len().checked_sub(MAX_USERS + 1) {
         text += &format!(" and {} more", more + 1);
     }
     if listed.radiance.is_some() {
@@ -377,7 +377,7 @@ fn navigate(ui: &Ui, response: &egui::Response, placed: &Placed, textures: &mut 
     if scrolled == 0.0 && dragged == egui::Vec2::ZERO {
         return;
     }
-    let zoom = (placed.zoom * (ZOOM_STEP * scrolled).exp()).clamp(LEAST_ZOOM, MOST_ZOOM);
+    let zoom = (placed.zoom * (ZOOM_STEP * scrolled).exp()).clamp(MIN_ZOOM, MAX_ZOOM);
     // The texel under the pointer stays fixed.
     let pointer = response.hover_pos().unwrap_or(placed.rect.center());
     let fixed = placed.texel_at(pointer);
@@ -451,7 +451,7 @@ impl Placed {
 
 /// Paint callback that draws a texture within egui.
 struct Callback {
-    shown: ShownTexture,
+    shown: DrawnTexture,
     params: TextureViewParams,
 }
 

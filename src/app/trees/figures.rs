@@ -39,7 +39,7 @@ pub(in crate::app) fn has_trees_of(picture: &PictureKey, other: &PictureKey) -> 
 
 impl CountedTrees {
     /// Drops everything on the lost device.
-    pub(in crate::app) fn forget(&mut self) {
+    pub(in crate::app) fn reset(&mut self) {
         (self.counted, self.counting) = (None, None);
     }
 

@@ -32,7 +32,7 @@ impl Feature for TreeFeature {
     }
 
     fn device_lost(&self, viewer: &mut Viewer) -> Result<()> {
-        viewer.counted_trees.forget();
+        viewer.counted_trees.reset();
         Ok(())
     }
 }

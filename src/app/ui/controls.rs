@@ -36,7 +36,7 @@ fn control(ui: &mut Ui, setting: &Setting, value: &Value, in_force: Option<&str>
             None => drag(ui, value, number, range),
         },
         Control::Size => numbers(ui, value, whole(""), "×", |_, _| range),
-        Control::Rising(number, gap) => numbers(ui, value, number, "to", |index, values| {
+        Control::Ascending(number, gap) => numbers(ui, value, number, "to", |index, values| {
             let [low, high] = range?;
             let other = float(values.get(1 - index)?)?;
             Some(match index {

@@ -14,7 +14,7 @@ use crate::{
 use egui::{Align, Layout, Pos2, RichText, Sense, Stroke, Ui, vec2};
 
 /// Maximum number of warnings in a tooltip.
-const MOST_WARNINGS: usize = 8;
+const MAX_WARNINGS: usize = 8;
 
 /// Panel height in points below which the adapter's name and the graph are hidden to make room for the
 /// settings.
@@ -101,8 +101,8 @@ fn adapter(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
 
 /// The first warnings, and a note on where to find the others.
 fn summary(state: &State, count: usize) -> String {
-    let mut lines: Vec<String> = state.warnings().take(MOST_WARNINGS).cloned().collect();
-    if count > MOST_WARNINGS {
+    let mut lines: Vec<String> = state.warnings().take(MAX_WARNINGS).cloned().collect();
+    if count > MAX_WARNINGS {
         lines.push("All are listed in the tab Scene, under “Extensions and warnings”.".into());
     }
     lines.join("\n\n")

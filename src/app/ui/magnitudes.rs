@@ -8,7 +8,7 @@ const BAR: [f32; 2] = [220.0, 12.0];
 /// Height of the highest histogram bar in points.
 const HISTOGRAM_HEIGHT: f32 = 40.0;
 /// Maximum number of histogram bars. The last one includes all larger numbers.
-pub(in crate::app) const MOST_BARS: usize = 40;
+pub(in crate::app) const MAX_BARS: usize = 40;
 
 fn color(share: f32) -> Color32 {
     let [r, g, b] = bytes(magma::color(share));
@@ -49,7 +49,7 @@ pub(in crate::app) fn legend(ui: &mut Ui, from: f32, ends: [&str; 2]) {
 /// Draws bars of `counts`, starting with the number 0, in the colours from position `from` of the map on. On
 /// hover, a bar shows its count and the text `what`.
 pub(in crate::app) fn histogram(ui: &mut Ui, counts: &[u32], from: f32, what: impl Fn(usize) -> String) {
-    let bars = counts.len().clamp(1, MOST_BARS);
+    let bars = counts.len().clamp(1, MAX_BARS);
     let of = |bar: usize| -> u64 {
         let more = if bar + 1 == bars { counts.len() } else { bar + 1 };
         counts[bar.min(counts.len())..more.min(counts.len())]

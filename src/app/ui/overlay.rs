@@ -192,7 +192,7 @@ fn preparing(ui: &mut Ui, compiling: &CompileProgress) {
     const PACE: f32 = 0.1;
     let CompileProgress { names, done } = compiling;
     let count = names.len();
-    ui.label(RichText::new("Preparing shaders").strong());
+    ui.label(RichText::new("CompileJob shaders").strong());
     let share = *done as f32 / count.max(1) as f32;
     ui.add(egui::ProgressBar::new(share).text(format!("{done} of {count}")));
     if let Some(name) = names.get(*done).or(names.last()) {

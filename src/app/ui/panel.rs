@@ -20,7 +20,7 @@ use crate::{
     },
     config::{
         GroundMode, UpAxis,
-        declared::{Group, Setting, Situation, Tab, declared, groups},
+        declared::{Group, PanelState, Setting, Tab, declared, groups},
     },
     render::Channel,
     scene::{LightKind, Projection},
@@ -31,11 +31,11 @@ use std::collections::HashMap;
 /// Initial width of the panel in points.
 pub(in crate::app) const PANEL_WIDTH: f32 = 330.0;
 /// Minimum width of the panel in points.
-const LEAST_WIDTH: f32 = 280.0;
+const MIN_WIDTH: f32 = 280.0;
 
 /// Shows the panel. Returns its width if it covers the picture.
 pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
-    let most = (ui.available_width() * 0.6).max(LEAST_WIDTH);
+    let most = (ui.available_width() * 0.6).max(MIN_WIDTH);
     let wanted = state.ui.layout.width.unwrap_or(PANEL_WIDTH);
     place(state);
     let mut edits = edits(state, facts);
@@ -43,7 +43,7 @@ pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, fact
         name: "settings",
         side: Side::Right,
         width: wanted,
-        widths: LEAST_WIDTH..=most,
+        widths: MIN_WIDTH..=most,
     };
     let rect = drawer.show(ui, is_narrow, |ui| contents(ui, state, facts, &mut edits));
     apply(state, &edits);
@@ -108,7 +108,7 @@ fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str>
         let mut lights = stage.scene.lights.iter();
         lights.any(|light| light.kind != LightKind::Directional)
     });
-    let situation = Situation {
+    let situation = PanelState {
         config,
         lit: lit.as_ref().map_or(&config.environment, |lit| &lit.environment),
         shows_cost: state.picture.channel == Channel::Cost,
@@ -122,7 +122,7 @@ fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str>
     };
     let settings = groups().flat_map(Group::all);
     settings
-        .filter_map(|setting| Some((setting.key, setting.why_idle(&situation)?)))
+        .filter_map(|setting| Some((setting.key, setting.inactive_reason(&situation)?)))
         .collect()
 }
 

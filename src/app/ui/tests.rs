@@ -50,7 +50,7 @@ pub(in crate::app) enum Show {
     Error,
     Loading,
     ErrorWhileLoading,
-    Preparing,
+    CompileJob,
     FirstPicture,
     Dropping,
     Notice,
@@ -68,7 +68,7 @@ impl Show {
         Self::Error,
         Self::Loading,
         Self::ErrorWhileLoading,
-        Self::Preparing,
+        Self::CompileJob,
         Self::FirstPicture,
         Self::Dropping,
         Self::Notice,
@@ -249,7 +249,7 @@ pub(in crate::app) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
             stage: "reading images, 3 of 12".into(),
             share: 0.5,
         }),
-        preparing: (show == Show::Preparing).then(|| CompileProgress {
+        preparing: (show == Show::CompileJob).then(|| CompileProgress {
             names: vec!["reflections, most of a hundred letters".into(); 57],
             done: 12,
         }),
@@ -746,13 +746,13 @@ fn notices_are_wide() {
 /// Progress and notices do not cover the welcome card, which is hidden in a window without room for it.
 #[test]
 fn the_welcome_is_not_covered() {
-    for show in [Show::Notice, Show::Preparing, Show::FirstPicture] {
+    for show in [Show::Notice, Show::CompileJob, Show::FirstPicture] {
         for window in WINDOWS {
             let mut state = state(show, false);
             state.ui.keeps_layout = true;
             with_run(&mut state, show, window, |run| {
                 run.faults(&[LONG]);
-                let texts = [MESSAGE, "Preparing shaders", "Drawing the first picture"];
+                let texts = [MESSAGE, "CompileJob shaders", "Drawing the first picture"];
                 let over = texts.iter().find_map(|text| run.find(text));
                 let over = over.unwrap_or_else(|| panic!("{window:?}: {show:?} is not shown"));
                 if let Some(first_line) = run.find("orbit, zoom") {

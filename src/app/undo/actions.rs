@@ -54,7 +54,7 @@ impl State {
         let gone = match renumbered {
             Some(renumbered) => self.edits.undo.renumber(renumbered),
             None => {
-                self.edits.undo.forget_scene();
+                self.edits.undo.reset_scene();
                 0
             }
         };
@@ -157,7 +157,7 @@ impl State {
 mod tests {
     use super::*;
     use crate::{
-        app::undo::model::MOST,
+        app::undo::model::MAX,
         config::ShadowMode,
         scene::{
             AlphaMode, Light, LightKind, Material, Mesh, Node, Scene,
@@ -262,11 +262,11 @@ mod tests {
     #[test]
     fn steps_are_bounded_and_what_no_person_changed_is_none() {
         let mut state = state();
-        for step in 0..2 * MOST {
+        for step in 0..2 * MAX {
             state.config.environment.file = format!("{step}.hdr");
             state.follow_changes(false);
         }
-        assert_eq!(state.edits.undo.steps().count(), MOST);
+        assert_eq!(state.edits.undo.steps().count(), MAX);
         let mut state = tests::state();
         state.config.deviation.file = "broken.obj".into();
         state.follow_changes(false);

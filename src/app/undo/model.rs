@@ -16,7 +16,7 @@ use std::{
 use toml::Value;
 
 /// Maximum number of steps that are kept.
-pub(in crate::app) const MOST: usize = 200;
+pub(in crate::app) const MAX: usize = 200;
 
 /// Repeated changes of the same numbers within this time are one step, for example by a wheel or a held key.
 const TOGETHER: Duration = Duration::from_millis(400);
@@ -206,7 +206,7 @@ impl Undo {
             step.words = words(&step.edits);
         }
         self.done.push_back(step);
-        if self.done.len() > MOST {
+        if self.done.len() > MAX {
             self.done.pop_front();
         }
     }
@@ -255,7 +255,7 @@ impl Undo {
     }
 
     /// Removes all edits from the steps because another scene is shown.
-    pub(in crate::app) fn forget_scene(&mut self) {
+    pub(in crate::app) fn reset_scene(&mut self) {
         self.retain(|_| EditChange::default());
     }
 

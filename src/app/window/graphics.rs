@@ -15,7 +15,7 @@ use std::{
 use winit::window::Window;
 
 /// Maximum number of device losses in quick succession before canopy gives up.
-const MOST_LOSSES: u32 = 3;
+const MAX_LOSSES: u32 = 3;
 
 /// Lifetime of a device that resets the count of losses.
 const LASTING: Duration = Duration::from_secs(30);
@@ -71,7 +71,7 @@ impl Graphics {
 
     /// True if so many devices were lost that another attempt is pointless.
     pub(in crate::app) fn gives_up(&self) -> bool {
-        self.losses.count >= MOST_LOSSES
+        self.losses.count >= MAX_LOSSES
     }
 
     /// Re-creates everything on another device, and uploads `scene` and `environment` again.
@@ -138,7 +138,7 @@ impl Losses {
         if now.saturating_duration_since(self.opened) >= LASTING {
             self.count = 0;
         }
-        if self.count >= MOST_LOSSES {
+        if self.count >= MAX_LOSSES {
             return false;
         }
         self.opened = now;
@@ -157,8 +157,8 @@ mod tests {
         let mut losses = Losses::new(start);
         let seconds = |seconds| start + Duration::from_secs(seconds);
         assert!(losses.add(seconds(100)) && losses.add(seconds(101)));
-        assert!(losses.count < MOST_LOSSES && losses.add(seconds(102)));
-        assert!(losses.count >= MOST_LOSSES && !losses.add(seconds(103)));
+        assert!(losses.count < MAX_LOSSES && losses.add(seconds(102)));
+        assert!(losses.count >= MAX_LOSSES && !losses.add(seconds(103)));
         // The last device opened at 102 s.
         assert!(!losses.add(seconds(131)) && losses.add(seconds(132)));
         assert_eq!(losses.count, 1);

@@ -10,7 +10,7 @@ use std::{
 pub(in crate::app) const IDLE: Duration = Duration::from_millis(100);
 
 /// Maximum time that the window waits for the receiver.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// One line of [`StatusStream`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +47,9 @@ impl StatusStream {
 
     fn connect(address: &str) -> Result<TcpStream, Error> {
         let address: SocketAddr = address.parse().map_err(Error::other)?;
-        let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+        let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
         Ok(stream)
     }
 

@@ -3,7 +3,7 @@
 
 use crate::accel::{
     Query, Ray,
-    layout::{BOX_FAR, LeafTriangle},
+    layout::{EMPTY_BOX_EXTENT, LeafTriangle},
     tree::TreeData,
 };
 use glam::DVec3;
@@ -249,7 +249,7 @@ fn corners(leaf: &LeafTriangle) -> [DVec3; 3] {
 
 fn leaf_box(leaf: &LeafTriangle) -> [DVec3; 2] {
     let [a, b, c] = corners(leaf);
-    if leaf.v0[0] == BOX_FAR as f32 {
+    if leaf.v0[0] == EMPTY_BOX_EXTENT as f32 {
         return NOTHING;
     }
     [a.min(b).min(c), a.max(b).max(c)]

@@ -21,7 +21,7 @@ use crate::{
     scene::picture,
 };
 use clap::{Args, ValueEnum};
-use result::{Comparison, Truth};
+use result::{Comparison, ReferenceStats};
 use side::{Drawing, check_files, sides, usage};
 use std::path::{Path, PathBuf};
 
@@ -184,7 +184,7 @@ pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
     let error = report.stage("compare", "both pictures", || {
         PictureError::new(metric, &a.picture, &b.picture)
     });
-    let truth = Truth::new(&a, &b, args.ppd.unwrap_or(PIXELS_PER_DEGREE));
+    let truth = ReferenceStats::new(&a, &b, args.ppd.unwrap_or(PIXELS_PER_DEGREE));
     let comparison = Comparison {
         a,
         b,

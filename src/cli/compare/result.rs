@@ -19,13 +19,13 @@ pub(super) struct Comparison {
     pub(super) error: PictureError,
     pub(super) tolerance: Option<f64>,
     /// Additional statistics if B is the reference of A.
-    pub(super) truth: Option<Truth>,
+    pub(super) truth: Option<ReferenceStats>,
 }
 
 /// Additional statistics of a real-time frame and its reference: all error metrics, and the mean luminance of
 /// A and B.
 #[derive(Debug)]
-pub(super) struct Truth {
+pub(super) struct ReferenceStats {
     /// Exposure of both, in stops.
     pub(super) exposure_ev: f32,
     /// Mean of FLIP.
@@ -40,7 +40,7 @@ pub(super) struct Truth {
     pub(super) mean_displayed: [f64; 2],
 }
 
-impl Truth {
+impl ReferenceStats {
     /// Computes the statistics of two scenes whose radiance was kept; `None` for other inputs.
     pub(super) fn new(a: &Drawn, b: &Drawn, pixels_per_degree: f32) -> Option<Self> {
         let [radiance_a, radiance_b] = [a.radiance.as_ref()?, b.radiance.as_ref()?];

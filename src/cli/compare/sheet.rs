@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Result,
-    cli::lettering::{INK, Lettering, fill, shortened},
+    cli::bitmap_font::{BitmapFont, INK, fill, shortened},
     output::{
         magma,
         numbers::significant,
@@ -57,13 +57,13 @@ fn map(comparison: &Comparison) -> RgbImage {
 
 fn sheet(comparison: &Comparison, map: RgbImage) -> RgbImage {
     let [width, height] = comparison.a.picture.size;
-    let lettering = Lettering::for_height(height);
-    let line = lettering.line();
-    let panel = width.max(COLUMNS * lettering.character());
+    let bitmap_font = BitmapFont::for_height(height);
+    let line = bitmap_font.line();
+    let panel = width.max(COLUMNS * bitmap_font.character());
     let top = (LINES + 1) * line;
     let below = top + height + line / 2;
     let mut sheet = RgbImage::from_pixel(3 * panel + 4 * line, below + 5 * line / 2, Rgb(BACKGROUND));
-    let most = (panel / lettering.character()) as usize;
+    let most = (panel / bitmap_font.character()) as usize;
     let shown = [shown(&comparison.a.picture), shown(&comparison.b.picture), map];
     let captions = [
         caption("A", &comparison.a),
@@ -82,19 +82,19 @@ fn sheet(comparison: &Comparison, map: RgbImage) -> RgbImage {
     for (picture, caption) in shown.iter().zip(captions) {
         for (text, row) in caption.iter().zip(0..) {
             let y = line / 2 + row * line;
-            lettering.text(&mut sheet, left, y, &shortened(text, most));
+            bitmap_font.text(&mut sheet, left, y, &shortened(text, most));
         }
         image::imageops::replace(&mut sheet, picture, left.into(), top.into());
         left += panel + line;
     }
     let left = left - panel - line;
-    legend(&mut sheet, &lettering, [left, below, panel], range(comparison));
+    legend(&mut sheet, &bitmap_font, [left, below, panel], range(comparison));
     sheet
 }
 
 /// Draws the colour bar with its error values, at a corner and with a width.
-fn legend(sheet: &mut RgbImage, lettering: &Lettering, [left, top, width]: [u32; 3], range: f32) {
-    let line = lettering.line();
+fn legend(sheet: &mut RgbImage, bitmap_font: &BitmapFont, [left, top, width]: [u32; 3], range: f32) {
+    let line = bitmap_font.line();
     fill(sheet, [left, top, width, line], |x, _| {
         bytes(magma::color((x - left) as f32 / (width - 1) as f32))
     });
@@ -103,9 +103,9 @@ fn legend(sheet: &mut RgbImage, lettering: &Lettering, [left, top, width]: [u32;
         let x = left + (width - 1) * step / 2;
         fill(sheet, [x, top + line, 1, line / 4], |_, _| INK);
         // Centred below its tick, within the bar.
-        let own = text.chars().count() as u32 * lettering.character();
+        let own = text.chars().count() as u32 * bitmap_font.character();
         let x = (x.saturating_sub(own / 2)).clamp(left, left + width - own);
-        lettering.text(sheet, x, top + line + line / 4, &text);
+        bitmap_font.text(sheet, x, top + line + line / 4, &text);
     }
 }
 

@@ -31,7 +31,7 @@ use std::{
 
 /// Time over which frames are measured, and the maximum number of frames.
 const MEASURED_MS: f64 = 500.0;
-const MOST_FRAMES: usize = 15;
+const MAX_FRAMES: usize = 15;
 
 /// A picture, or a scene to render.
 #[derive(Debug)]
@@ -343,7 +343,7 @@ fn radiance(offscreen: &mut Offscreen) -> Result<Picture> {
 /// Renders further frames, without one-time work, and measures them.
 fn cost(offscreen: &mut Offscreen, moment: &Moment) -> Result<Cost> {
     let (mut walls, mut gpus) = (Vec::new(), Vec::new());
-    while walls.len() < MOST_FRAMES && walls.iter().sum::<f64>() < MEASURED_MS {
+    while walls.len() < MAX_FRAMES && walls.iter().sum::<f64>() < MEASURED_MS {
         walls.push(offscreen.draw(moment, FrameSample::SINGLE)?.wall_ms);
         let passes = &offscreen.stats().passes;
         gpus.extend(

@@ -1,7 +1,7 @@
 //! A comparison as text and as JSON.
 
 use super::{
-    result::{Comparison, Truth},
+    result::{Comparison, ReferenceStats},
     side::{Cost, Drawn},
 };
 use crate::output::{
@@ -84,7 +84,7 @@ impl Comparison {
     }
 }
 
-impl Truth {
+impl ReferenceStats {
     /// Formats the statistics as lines. Writing to a String cannot fail.
     fn text(&self) -> String {
         let mut text = String::new();

@@ -2,7 +2,7 @@
 
 use super::result::Deviation;
 use crate::{
-    cli::lettering::{INK, Lettering, fill, shortened},
+    cli::bitmap_font::{BitmapFont, INK, fill, shortened},
     output::{
         deviation_colors,
         numbers::{percent, significant},
@@ -23,7 +23,7 @@ pub(super) struct Layout {
     size: [u32; 2],
     /// Width of the legend in pixels; 0 if it does not fit.
     legend: u32,
-    lettering: Lettering,
+    bitmap_font: BitmapFont,
 }
 
 impl Layout {
@@ -32,9 +32,9 @@ impl Layout {
         let mut layout = Self {
             size,
             legend: 0,
-            lettering: Lettering::for_height(size[1]),
+            bitmap_font: BitmapFont::for_height(size[1]),
         };
-        let width = layout.lettering.character() * COLUMNS as u32 + 2 * layout.margin();
+        let width = layout.bitmap_font.character() * COLUMNS as u32 + 2 * layout.margin();
         let height = (BAR_LINES + TEXT_LINES) * layout.line();
         if 2 * width <= size[0] && height <= size[1] {
             layout.legend = width;
@@ -57,7 +57,7 @@ impl Layout {
     }
 
     fn line(&self) -> u32 {
-        self.lettering.line()
+        self.bitmap_font.line()
     }
 
     fn margin(&self) -> u32 {
@@ -165,7 +165,7 @@ impl Pen<'_> {
     }
 
     fn text(&mut self, x: u32, y: u32, text: &str) {
-        self.layout.lettering.text(self.picture, x, y, text);
+        self.layout.bitmap_font.text(self.picture, x, y, text);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
     config::{Config, GroundMode},
     gpu::Gpu,
     output::{self, numbers},
-    render::{geometry::shown::Shown, materials::material_textures::texture_support},
+    render::{geometry::visible::VisibleGeometry, materials::material_textures::texture_support},
     scene::{
         AlphaMode, Scene,
         deviation::SAMPLES,
@@ -247,6 +247,6 @@ fn picture_config(config: Config, layout: &legend::Layout, gpu: &Gpu) -> Config 
     config
 }
 
-fn shown(offscreen: &Offscreen, moment: &Moment) -> Result<Shown> {
+fn shown(offscreen: &Offscreen, moment: &Moment) -> Result<VisibleGeometry> {
     offscreen.shown(&moment.pose)
 }

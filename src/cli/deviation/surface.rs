@@ -4,7 +4,7 @@ use crate::{
     Error, Result,
     gpu::Gpu,
     render::{
-        geometry::shown::{Shown, ShownMeshes},
+        geometry::visible::{VisibleGeometry, VisibleMeshes},
         inspect::compared_tree::{ComparedTree, is_in_tree},
     },
     scene::{compared::Compared, signed_surface::SignedSurface},
@@ -20,7 +20,7 @@ use std::{
 pub(super) struct Surface {
     pub(super) path: PathBuf,
     /// Mesh and triangle numbers.
-    pub(super) meshes: ShownMeshes,
+    pub(super) meshes: VisibleMeshes,
     pub(super) tree: ComparedTree,
 }
 
@@ -30,7 +30,7 @@ impl Surface {
     /// # Errors
     ///
     /// [`Error::Scene`] if no triangle is visible, [`Error::Limit`] if there are too many for the adapter.
-    pub(super) fn new(gpu: &Gpu, path: &Path, shown: Shown) -> Result<Self> {
+    pub(super) fn new(gpu: &Gpu, path: &Path, shown: VisibleGeometry) -> Result<Self> {
         let in_tree = |vertex: &u32| is_in_tree(shown.positions[*vertex as usize]);
         if !shown.indices.iter().any(|t| t.iter().all(in_tree)) {
             return Err(Error::scene(path, "has no visible triangles to measure"));

@@ -51,7 +51,7 @@ pub fn run(args: &InfoArgs, config: &Config, quiet: bool) -> Result<()> {
             scene::load(&files, &config.load, &progress)
         })?
     };
-    scene.turn_up(config.scene.up);
+    scene.set_up_axis(config.scene.up);
     let mut description = describe::describe(&scene, config.scene.up);
     let files: Vec<_> = files.iter().map(|f| f.display().to_string()).collect();
     description["files"] = json!(files);

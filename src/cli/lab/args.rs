@@ -83,7 +83,7 @@ pub struct LabArgs {
         long,
         value_name = "N",
         default_value_t = 4,
-        value_parser = within(1..=binary_tree::LEAF_MOST),
+        value_parser = within(1..=binary_tree::LEAF_MAX),
         help_heading = "Combinations"
     )]
     pub leaf: u32,

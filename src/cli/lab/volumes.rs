@@ -26,9 +26,9 @@ use glam::{DVec3, Vec3};
 use serde_json::json;
 
 /// Maximum number of rays per set that the CPU reference marches.
-const MOST_CHECKED: usize = 4096;
+const MAX_CHECKED: usize = 4096;
 /// Maximum number of voxels along an axis.
-const MOST_VOXELS: u32 = 2048;
+const MAX_VOXELS: u32 = 2048;
 /// Maximum error, as a fraction of the brightest result.
 const TOLERANCE: f64 = 1e-2;
 
@@ -45,7 +45,7 @@ pub(super) fn placed(scene: &Scene, pose: &Pose, settings: &Settings) -> Vec<Pla
     let visible = nodes.filter(|(index, _)| pose.visible[*index]);
     let one = |(index, volume): (usize, usize)| {
         let volume = &scene.volumes[volume];
-        let lattice = VolumeLattice::new(volume, MOST_VOXELS)?;
+        let lattice = VolumeLattice::new(volume, MAX_VOXELS)?;
         let volume_from_lattice = lattice.volume_from_lattice.as_dmat4();
         let world_from_lattice = (pose.world_from_node[index] * volume_from_lattice).as_mat4();
         let look = (lattice.look.is_some(), lattice.is_hot);
@@ -98,7 +98,7 @@ pub(super) fn measure(
     }
     report.notes.push(format!(
         "Volumes: samples are those of a ray; wrong are rays whose light is off by more than {} % of the brightest: of up \
-         to {MOST_CHECKED}\nof a set, spread evenly, from that of every step in f64, and of all from that of the other \
+         to {MAX_CHECKED}\nof a set, spread evenly, from that of every step in f64, and of all from that of the other \
          order.",
         100.0 * TOLERANCE
     ));
@@ -184,7 +184,7 @@ fn twin(placed: &Placed, rays: &[Ray]) -> (usize, Vec<Seen>) {
         sky_on_surface: &even,
         grid: None,
     };
-    let step = rays.len().div_ceil(MOST_CHECKED).max(1);
+    let step = rays.len().div_ceil(MAX_CHECKED).max(1);
     let one = |ray: &Ray| {
         let [origin, direction] = [ray.origin, ray.direction].map(|vector| Vec3::from(vector).as_dvec3());
         let along = (origin, direction, f64::from(ray.t_max));

@@ -10,7 +10,7 @@ use crate::{
     config::Config,
     gpu::Gpu,
     output::{self, numbers},
-    render::geometry::shown::Shown,
+    render::geometry::visible::VisibleGeometry,
 };
 
 use answers::{Answers, Place, name_of_pair};
@@ -150,7 +150,7 @@ impl Question {
         })?))
     }
 
-    fn answers(&self, gpu: &Gpu, shown: &Shown, signed: bool) -> Result<Answers> {
+    fn answers(&self, gpu: &Gpu, shown: &VisibleGeometry, signed: bool) -> Result<Answers> {
         let tree = &shown.tree(gpu)?;
         let search = Search {
             leaf_cutoff: LEAF_CUTOFF,

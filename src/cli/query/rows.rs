@@ -1,10 +1,10 @@
 //! Files of queries: a line with the column names, then a line per query.
 
-use crate::{Error, Result, accel::TREE_REACH, output::numbers};
+use crate::{Error, Result, accel::COORDINATE_LIMIT, output::numbers};
 use std::{fs::File, io::Read, path::Path};
 
 /// Maximum size of a query file in bytes.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 fn invalid(path: &Path, what: impl Into<String>) -> Error {
     Error::Scene {
@@ -26,14 +26,14 @@ pub(super) fn rows<const N: usize>(
 ) -> Result<Vec<[f32; N]>> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let mut text = Vec::new();
-    file.take(MOST_BYTES + 1)
+    file.take(MAX_BYTES + 1)
         .read_to_end(&mut text)
         .map_err(|e| Error::io(path, e))?;
-    if text.len() as u64 > MOST_BYTES {
+    if text.len() as u64 > MAX_BYTES {
         return Err(Error::Limit {
             what: path.display().to_string(),
             needed: "more".into(),
-            allowed: numbers::bytes(MOST_BYTES),
+            allowed: numbers::bytes(MAX_BYTES),
             by: "what questions may take".into(),
         });
     }
@@ -63,7 +63,7 @@ fn parse<const N: usize>(
             let field = field.ok_or_else(|| format!("line {number}: {name} is missing"))?;
             let parsed = field.parse().ok().filter(|value: &f32| value.is_finite());
             *value = parsed.ok_or_else(|| format!("line {number}: {name}: {field:?} is not a number"))?;
-            if value.abs() >= TREE_REACH {
+            if value.abs() >= COORDINATE_LIMIT {
                 return Err(format!("line {number}: {name} is {field}, which is too far away"));
             }
         }

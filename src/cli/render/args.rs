@@ -9,7 +9,7 @@ use crate::{
     render::Channel,
     scene::{
         Scene,
-        saved_edits::{FoundEdits, SavedEdits},
+        saved_edits::{MatchedEdits, SavedEdits},
     },
 };
 use clap::{Args, ValueEnum};
@@ -20,7 +20,7 @@ use std::{
 };
 
 /// Maximum number of individual warnings about objects that the scene does not have.
-const MOST_WARNINGS: usize = 10;
+const MAX_WARNINGS: usize = 10;
 
 /// Arguments of `canopy render`.
 #[derive(Debug, Args)]
@@ -245,7 +245,7 @@ impl RenderArgs {
 
     /// Matches the edits to `scene`, which must be unmodified. Logs a warning for each object that the scene
     /// does not have.
-    pub(super) fn edits_of(&self, scene: &Scene) -> FoundEdits {
+    pub(super) fn edits_of(&self, scene: &Scene) -> MatchedEdits {
         let Kept { edits, hidden } = &*self.kept;
         let mut found = edits.find(scene);
         let nodes = 0..scene.nodes.len();
@@ -253,10 +253,10 @@ impl RenderArgs {
         found.hidden.extend(hidden);
         let origin = self.edits.as_ref().or(self.from.as_ref());
         let origin = origin.map_or_else(String::new, |path| path.display().to_string());
-        for line in found.left.iter().take(MOST_WARNINGS) {
+        for line in found.left.iter().take(MAX_WARNINGS) {
             log::warn!("{origin}: {line}");
         }
-        if let Some(more @ 1..) = found.left.len().checked_sub(MOST_WARNINGS) {
+        if let Some(more @ 1..) = found.left.len().checked_sub(MAX_WARNINGS) {
             log::warn!("{origin}: and {more} more such edits");
         }
         found

@@ -24,7 +24,7 @@ use crate::{
     gpu::profiler::Stopwatch,
     output::path_part::About,
     profile::{self, history::History},
-    provenance::Shown,
+    provenance::PictureInputs,
     render::{Channel, FrameStats, materials::material_textures::texture_support},
     scene::{
         Scene,
@@ -50,10 +50,10 @@ use std::{
 use video::{Video, VideoFile};
 
 /// Maximum number of poses of a sequence that the first view is fitted to.
-const MOST_POSES: u32 = 9;
+const MAX_POSES: u32 = 9;
 
 /// Maximum number of frames in a profile. A long sequence keeps the last ones.
-const MOST_PROFILED: usize = 100_000;
+const MAX_PROFILED: usize = 100_000;
 
 /// Renders the pictures.
 ///
@@ -110,7 +110,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     // A sequence is framed once, for all of its pictures.
     let span = framed.map_or(Span::Clip, |frames| Span::Sequence {
         seconds: (frames - 1) as f32 * config.animation.speed / config.output.fps,
-        poses: frames.min(MOST_POSES) as usize,
+        poses: frames.min(MAX_POSES) as usize,
     });
     let support = texture_support(&gpu);
     let opened = offscreen::load(&report, &args.files, |files, progress| {
@@ -127,7 +127,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     let mut offscreen = report.stage("upload", "the scene to the adapter", || {
         Offscreen::new(gpu, opened, &look, config)
     })?;
-    let made_of = MadeOf {
+    let made_of = SceneInputs {
         files,
         variant,
         edits: SavedEdits::new(&offscreen.scene, &offscreen.edits, &BTreeSet::new()),
@@ -140,7 +140,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
         })?;
         offscreen.set_compared(compared)?;
     }
-    offscreen.profile = args.profile.is_some().then(|| History::new(MOST_PROFILED));
+    offscreen.profile = args.profile.is_some().then(|| History::new(MAX_PROFILED));
     let mut times = Times::default();
     let sequence = Sequence {
         frames: frames.unwrap_or_else(|| 0..frames_of_clip(&offscreen)),
@@ -211,7 +211,7 @@ struct Sequence {
     /// True if every draw is reported on standard output.
     tells: bool,
     /// Provenance data of its pictures.
-    made_of: MadeOf,
+    made_of: SceneInputs,
 }
 
 impl Sequence {
@@ -222,7 +222,7 @@ impl Sequence {
     }
 
     /// Describes a part of the picture that shows `shown` and holds `held` samples.
-    fn about(&self, config: &Config, frame: u32, shown: &Shown<'_>, held: u32) -> About {
+    fn about(&self, config: &Config, frame: u32, shown: &PictureInputs<'_>, held: u32) -> About {
         let of = part::identity(config, shown, self.contents);
         let samples = (&self.paths, held, config.paths.samples);
         About::new(self.part.of(), samples, (frame, of))
@@ -239,12 +239,12 @@ fn contents(scene: &Scene, config: &Config) -> Result<u32> {
 
 /// Fails if the work cannot be divided into parts or cannot be resumed.
 fn check_shares(args: &RenderArgs, config: &Config, is_video: bool) -> Result<()> {
-    let is_of_paths = config.image.mode == ImageMode::Path;
+    let is_path_traced = config.image.mode == ImageMode::Path;
     let what = if is_video && args.part.is_some() {
         "--part: a video cannot be split; write pictures with {frame} in their name"
     } else if is_video && args.skip_existing {
         "--skip-existing: a video cannot be continued; write pictures with {frame} in their name"
-    } else if args.checkpoint.is_some() && !is_of_paths {
+    } else if args.checkpoint.is_some() && !is_path_traced {
         "--checkpoint: needs --paths N"
     } else {
         return Ok(());
@@ -491,20 +491,20 @@ fn tell(done: u64, total: u64) -> Result<()> {
 
 /// Scene data for the provenance of pictures.
 #[derive(Debug)]
-struct MadeOf {
+struct SceneInputs {
     files: Vec<PathBuf>,
     variant: Option<usize>,
     edits: SavedEdits,
 }
 
-impl MadeOf {
-    fn shown(&self, offscreen: &Offscreen, moment: &Moment, samples: u32) -> Shown<'_> {
+impl SceneInputs {
+    fn shown(&self, offscreen: &Offscreen, moment: &Moment, samples: u32) -> PictureInputs<'_> {
         let view = &moment.view;
         let viewpoint = Viewpoint {
             world_from_view: view.world_from_view,
             projection: view.projection,
         };
-        Shown {
+        PictureInputs {
             files: &self.files,
             clip: offscreen.clip,
             blend: offscreen.blend.clone(),

@@ -14,7 +14,7 @@ use crate::{
         path_part::{self, About, PathPart},
         picture,
     },
-    provenance::{Provenance, SOFTWARE, Shown},
+    provenance::{PictureInputs, Provenance, SOFTWARE},
     render::Channel,
 };
 use std::{
@@ -161,7 +161,7 @@ fn picture_output(args: &RenderArgs, frames: usize) -> Result<Output> {
 /// Fails if these settings do not compute the channel.
 fn check_computed(channel: Channel, config: &Config) -> Result<()> {
     let shadows = config.shadows.mode;
-    let is_of_paths = config.image.mode == ImageMode::Path;
+    let is_path_traced = config.image.mode == ImageMode::Path;
     let missing = match channel {
         Channel::Ambient
         | Channel::Bounced
@@ -172,7 +172,7 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
         | Channel::ReflectionTiles
         | Channel::Shadow
         | Channel::Cost
-            if is_of_paths =>
+            if is_path_traced =>
         {
             Some("paths have no such channel; leave --paths and image.mode = \"path\" out")
         }
@@ -281,7 +281,7 @@ impl Output {
         &self,
         offscreen: &mut Offscreen,
         frame: u32,
-        shown: Shown<'_>,
+        shown: PictureInputs<'_>,
         part: Option<&About>,
         written: &mut Written,
     ) -> Result<()> {
@@ -290,8 +290,8 @@ impl Output {
         let config = &offscreen.config;
         let keeps = config.output.metadata && self.channel == Channel::Lit;
         let most = match self.format {
-            PictureFormat::Jpg => embedded::MOST_BYTES_OF_JPEG,
-            PictureFormat::Png | PictureFormat::Exr => embedded::MOST_BYTES,
+            PictureFormat::Jpg => embedded::MAX_BYTES_OF_JPEG,
+            PictureFormat::Png | PictureFormat::Exr => embedded::MAX_BYTES,
         };
         let (made, left) = match keeps {
             true => Provenance::new(config, &shown, folder).text_within(most),

@@ -5,13 +5,13 @@ use crate::{
     Error, Result,
     config::Config,
     output::path_part::Identity,
-    provenance::{Provenance, SOFTWARE, Shown},
+    provenance::{PictureInputs, Provenance, SOFTWARE},
     scene::is_stdin,
 };
 use std::{fs::File, io::Read as _, ops::Range, path::Path, str::FromStr};
 
 /// Maximum number of parts.
-const MOST: u32 = 1_000_000;
+const MAX: u32 = 1_000_000;
 
 /// One of several parts of equal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl FromStr for Part {
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers = text.split_once('/').and_then(|(number, count)| {
             let (number, count) = (number.parse().ok()?, count.parse().ok()?);
-            ((1..=MOST).contains(&count) && (1..=count).contains(&number)).then_some(Self { number, count })
+            ((1..=MAX).contains(&count) && (1..=count).contains(&number)).then_some(Self { number, count })
         });
         numbers.ok_or_else(|| "expected a part from 1/N to N/N, such as 2/3".into())
     }
@@ -95,7 +95,7 @@ pub(super) fn contents<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<
 
 /// Returns the identity of pictures that show `shown` with these settings, on any machine. `contents` is the
 /// hash of their files.
-pub(super) fn identity(config: &Config, shown: &Shown<'_>, contents: u32) -> Identity {
+pub(super) fn identity(config: &Config, shown: &PictureInputs<'_>, contents: u32) -> Identity {
     let size = shown.size;
     // Cannot fail, because every field has a JSON form.
     let made = serde_json::to_value(Provenance::new(config, shown, None)).unwrap_or_default();

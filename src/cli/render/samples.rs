@@ -27,7 +27,7 @@ impl Samples {
         let (most, until_clean) = match config.output.samples {
             0 if config.image.antialias == Antialias::Off => (1, false),
             0 if is_sequence => (OF_SEQUENCE, false),
-            0 => (noise::MOST_SAMPLES, true),
+            0 => (noise::MAX_SAMPLES, true),
             samples => (samples, false),
         };
         Self { most, until_clean }

@@ -17,7 +17,7 @@ pub(super) const EXTENSIONS: [&str; 2] = ["mp4", "webm"];
 
 /// Maximum time for ffmpeg to accept a picture, and to finish after the last one. Slow machines need seconds
 /// to encode large pictures.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// Interval of checks for cancellation while a video is being finished.
 const ASKS: Duration = Duration::from_millis(200);
 /// Maximum number of pictures waiting for ffmpeg.
@@ -210,7 +210,7 @@ impl Video {
     ///
     /// [`Error::Io`] with ffmpeg's messages, or if it does not accept the picture in time.
     pub(super) fn add(&mut self, mut picture: Vec<u8>) -> Result<()> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             let Some(pictures) = &self.pictures else {
                 return Ok(());
@@ -252,7 +252,7 @@ impl Video {
 
     /// Waits for the exit status; `None` if it takes too long.
     fn wait(&mut self, goes_on: impl Fn() -> Result<()>) -> Result<Option<ExitStatus>> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         let mut asks = Instant::now() + ASKS;
         while Instant::now() < until {
             if Instant::now() > asks {
@@ -269,7 +269,7 @@ impl Video {
     }
 
     fn late(&self) -> Error {
-        let seconds = PATIENCE.as_secs();
+        let seconds = TIMEOUT.as_secs();
         self.error(&format!("ffmpeg did nothing for {seconds} s"))
     }
 

@@ -4,7 +4,7 @@ use crate::{Result, cli::console::print, gpu::profiler::Stopwatch};
 use serde_json::{Value, json};
 
 /// Result of a check: a description of the comparison, or of the fault.
-pub(super) type Found = Result<String, String>;
+pub(super) type Verdict = Result<String, String>;
 
 /// Returns the larger of two errors. NaN counts as the largest.
 pub(super) fn worse(a: f64, b: f64) -> f64 {
@@ -12,7 +12,7 @@ pub(super) fn worse(a: f64, b: f64) -> f64 {
 }
 
 /// Passes if the largest error is within the tolerance.
-pub(super) fn within(worst: f64, tolerance: f64, unit: &str) -> Found {
+pub(super) fn within(worst: f64, tolerance: f64, unit: &str) -> Verdict {
     let text = format!("error at most {worst:.1e} {unit}");
     if worst <= tolerance { Ok(text) } else { Err(text) }
 }
@@ -22,7 +22,7 @@ pub(super) fn within(worst: f64, tolerance: f64, unit: &str) -> Found {
 pub(super) struct Check {
     implementation: String,
     name: String,
-    found: Found,
+    found: Verdict,
     secs: f64,
 }
 
@@ -35,13 +35,13 @@ pub(super) struct Checks {
 
 impl Checks {
     /// Runs a check. An error counts as a fault.
-    pub(super) fn make(&mut self, implementation: &str, name: &str, check: impl FnOnce() -> Result<Found>) {
+    pub(super) fn make(&mut self, implementation: &str, name: &str, check: impl FnOnce() -> Result<Verdict>) {
         let stopwatch = Stopwatch::new();
         let found = check().unwrap_or_else(|error| Err(error.to_string()));
         self.add(implementation, name, found, stopwatch.ms() / 1e3);
     }
 
-    pub(super) fn add(&mut self, implementation: &str, name: &str, found: Found, secs: f64) {
+    pub(super) fn add(&mut self, implementation: &str, name: &str, found: Verdict, secs: f64) {
         let check = Check {
             implementation: implementation.into(),
             name: name.into(),

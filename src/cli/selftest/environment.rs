@@ -2,7 +2,7 @@
 //! reflections, the BRDF table and the sky.
 
 use super::{
-    checks::{Checks, Found, within, worse},
+    checks::{Checks, Verdict, within, worse},
     implementations::Implementation,
 };
 use crate::{
@@ -49,7 +49,7 @@ fn submitted(gpu: &Gpu, record: impl FnOnce(&mut Scope<'_>) -> Result<()>) -> Re
     Ok(gpu.wait()?)
 }
 
-fn harmonics(gpu: &Gpu) -> Result<Found> {
+fn harmonics(gpu: &Gpu) -> Result<Verdict> {
     let pass = ProjectSh::new(gpu);
     let mut worst: f64 = 0.0;
     for face in [1, 5, 33, 64] {
@@ -83,7 +83,7 @@ fn difference(found: &Faces, twin: &Faces) -> f64 {
 }
 
 /// Checks the mip levels of radiance and the prefiltered levels.
-fn levels(gpu: &Gpu) -> Result<Found> {
+fn levels(gpu: &Gpu) -> Result<Verdict> {
     const FACE: u32 = 32;
     // The sun is clamped, because errors elsewhere would be negligible beside it.
     let texels = irradiance::sky(FACE, 5);
@@ -180,7 +180,7 @@ fn level(gpu: &Gpu, cube: &Cube, level: u32) -> Result<Faces> {
 }
 
 /// Checks the directional albedo of rough surfaces, the BRDF table.
-fn table(gpu: &Gpu) -> Result<Found> {
+fn table(gpu: &Gpu) -> Result<Verdict> {
     let pass = BrdfTable::new(gpu);
     submitted(gpu, |scope| Ok(pass.record(gpu, scope)?))?;
     let entries: Vec<[f32; 2]> = bytemuck::pod_collect_to_vec(&gpu.read(&pass.buffer)?);
@@ -199,7 +199,7 @@ fn table(gpu: &Gpu) -> Result<Found> {
 }
 
 /// Checks a clear sky, from noon to dusk.
-fn clear_sky(gpu: &Gpu) -> Result<Found> {
+fn clear_sky(gpu: &Gpu) -> Result<Verdict> {
     const FACE: u32 = 9;
     let mut pass = Sky::new(gpu);
     let cube = Cube::new(gpu, "selftest", FACE, 1, FORMAT)?;

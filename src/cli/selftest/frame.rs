@@ -1,7 +1,7 @@
 //! Passes of small frames compared with their CPU references: deformation, visibility, shadows, occlusion,
 //! lighting and display.
 
-use super::checks::{Checks, Found, within, worse};
+use super::checks::{Checks, Verdict, within, worse};
 use crate::{
     Error, Result,
     cli::{
@@ -174,7 +174,7 @@ impl Stage {
     }
 
     /// Passes if each pixel shows the nearest triangle, and pixels without one show none.
-    fn gbuffer(&mut self) -> Result<Found> {
+    fn gbuffer(&mut self) -> Result<Verdict> {
         let [position] = self.channels([Channel::Position])?;
         let (eye, camera) = (self.moment.view.eye(), self.camera());
         let offset_from_clip = camera.clip_from_offset.inverse();
@@ -217,7 +217,7 @@ impl Stage {
 }
 
 /// Passes if at most `allowed` pixels are wrong, which accounts for rounding.
-fn tally(wrong: usize, compared: usize, allowed: usize) -> Found {
+fn tally(wrong: usize, compared: usize, allowed: usize) -> Verdict {
     let text = format!("{wrong} of {compared} pixels differ");
     // A picture without enough surfaces tests nothing.
     if wrong <= allowed && compared > 300 {
@@ -228,7 +228,7 @@ fn tally(wrong: usize, compared: usize, allowed: usize) -> Found {
 }
 
 /// Passes if all errors are within a tolerance.
-fn at_most(errors: impl Iterator<Item = f64>, tolerance: f64, unit: &str) -> Found {
+fn at_most(errors: impl Iterator<Item = f64>, tolerance: f64, unit: &str) -> Verdict {
     let (mut worst, mut count) = (0.0, 0);
     for error in errors {
         worst = worse(worst, error);
@@ -262,7 +262,7 @@ fn scene() -> Scene {
 }
 
 /// Checks the vertices of the built-in scene in motion.
-fn moving(device: &Device<'_>) -> Result<Found> {
+fn moving(device: &Device<'_>) -> Result<Verdict> {
     let scene = crate::scene::load(&[], &device.config.load, &Progress::default())?;
     let mut stage = Stage::new(&scene, device, |_| {})?;
     let mut errors = Vec::new();
@@ -285,7 +285,7 @@ fn moving(device: &Device<'_>) -> Result<Found> {
 }
 
 /// Checks ray-traced shadows of the sun.
-fn shadows(device: &Device<'_>) -> Result<Found> {
+fn shadows(device: &Device<'_>) -> Result<Verdict> {
     let mut stage = Stage::drawn(device, |own| own.shadows.mode = ShadowMode::Rays)?;
     let to_sun = stage.offscreen.config.sun.to_sun().as_dvec3().normalize();
     let [shadow] = stage.channels([Channel::Shadow])?;
@@ -305,7 +305,7 @@ fn shadows(device: &Device<'_>) -> Result<Found> {
 }
 
 /// Checks the hit distances of reflection rays.
-fn reflection_rays(device: &Device<'_>) -> Result<Found> {
+fn reflection_rays(device: &Device<'_>) -> Result<Verdict> {
     let mut stage = Stage::drawn(device, |own| {
         own.shadows.mode = ShadowMode::Off;
         own.reflections.mode = ReflectionMode::Rays;
@@ -336,7 +336,7 @@ fn reflection_rays(device: &Device<'_>) -> Result<Found> {
 }
 
 /// Checks ray-traced ambient visibility, its mean over several frames, or its filtered result.
-fn occlusion_rays(device: &Device<'_>, frames: u32, filter: bool) -> Result<Found> {
+fn occlusion_rays(device: &Device<'_>, frames: u32, filter: bool) -> Result<Verdict> {
     const RAYS: u32 = 4;
     let mut stage = Stage::drawn(device, |own| {
         own.shadows.mode = ShadowMode::Off;
@@ -395,7 +395,7 @@ fn occlusion_rays(device: &Device<'_>, frames: u32, filter: bool) -> Result<Foun
 }
 
 /// Checks the sunlight reflected at the hit of one ray per pixel.
-fn bounced_light(device: &Device<'_>) -> Result<Found> {
+fn bounced_light(device: &Device<'_>) -> Result<Verdict> {
     let mut stage = Stage::drawn(device, |own| {
         own.occlusion.mode = OcclusionMode::Rays;
         own.occlusion.history = 1;
@@ -431,7 +431,7 @@ fn bounced_light(device: &Device<'_>) -> Result<Found> {
 }
 
 /// Checks height fog in sunlight: transmittance and in-scattered light.
-fn fog(device: &Device<'_>) -> Result<Found> {
+fn fog(device: &Device<'_>) -> Result<Verdict> {
     let mut stage = Stage::drawn(device, |own| {
         own.shadows.mode = ShadowMode::Off;
         own.environment.intensity = 0.0;
@@ -465,7 +465,7 @@ fn fog(device: &Device<'_>) -> Result<Found> {
     Ok(at_most(errors, 0.01, "of the light"))
 }
 
-fn motions(device: &Device<'_>) -> Result<Found> {
+fn motions(device: &Device<'_>) -> Result<Verdict> {
     let mut stage = Stage::new(&scene(), device, |_| {})?;
     stage.offscreen.reads = vec![Channel::Motion];
     stage.draw()?;
@@ -486,7 +486,7 @@ fn motions(device: &Device<'_>) -> Result<Found> {
 }
 
 /// Checks the exposure computed from a picture's histogram.
-fn exposures(device: &Device<'_>) -> Result<Found> {
+fn exposures(device: &Device<'_>) -> Result<Verdict> {
     let mut stage = Stage::drawn(device, |_| {})?;
     let [lit] = stage.channels([Channel::Lit])?;
     let gpu = &stage.offscreen.gpu;
@@ -529,7 +529,7 @@ fn exposures(device: &Device<'_>) -> Result<Found> {
 }
 
 /// Checks the radiance of surfaces lit by the sun and a uniform environment.
-fn light(device: &Device<'_>) -> Result<Found> {
+fn light(device: &Device<'_>) -> Result<Verdict> {
     let mut stage = Stage::drawn(device, |own| {
         own.shadows.mode = ShadowMode::Off;
         // The reference does not know triangles, which the filter needs.
@@ -594,7 +594,7 @@ fn light(device: &Device<'_>) -> Result<Found> {
 }
 
 /// Checks the mapping from radiance to eight-bit values, with every tone curve.
-fn display(device: &Device<'_>) -> Result<Found> {
+fn display(device: &Device<'_>) -> Result<Verdict> {
     let curves = [
         Tonemap::None,
         Tonemap::Reinhard,
@@ -633,7 +633,7 @@ fn display(device: &Device<'_>) -> Result<Found> {
 }
 
 /// Checks the anti-aliasing filter.
-fn edges(device: &Device<'_>) -> Result<Found> {
+fn edges(device: &Device<'_>) -> Result<Verdict> {
     let picture = |filter| -> Result<Vec<u8>> {
         let stage = Stage::drawn(device, |own| own.image.antialias = filter)?;
         stage.offscreen.picture()

@@ -1,7 +1,7 @@
 //! Rays through BVHs compared with brute force in f64, and rays through shared edges of triangles.
 
 use super::{
-    checks::{Checks, Found},
+    checks::{Checks, Verdict},
     implementations::Implementation,
 };
 use crate::{
@@ -81,7 +81,7 @@ impl Brute {
         Self { input, rays, twins }
     }
 
-    fn check(&self, gpu: &Gpu) -> Result<Found> {
+    fn check(&self, gpu: &Gpu) -> Result<Verdict> {
         let (tree, trace) = (build(gpu, &self.input)?, Trace::new(gpu));
         let closest = trace.run(gpu, &tree, &self.rays, Query::ClosestHit, 1)?;
         for (number, (hit, twin)) in closest.iter().zip(&self.twins).enumerate() {
@@ -136,7 +136,7 @@ impl Edges {
         Self { input, rays }
     }
 
-    fn check(&self, gpu: &Gpu) -> Result<Found> {
+    fn check(&self, gpu: &Gpu) -> Result<Verdict> {
         let (tree, trace) = (build(gpu, &self.input)?, Trace::new(gpu));
         let hits = trace.run(gpu, &tree, &self.rays, Query::AnyHit, 2)?;
         let lost = hits.iter().filter(|hit| hit.is_miss()).count();

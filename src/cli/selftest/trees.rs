@@ -2,7 +2,7 @@
 //! stage's output.
 
 use super::{
-    checks::{Checks, Found},
+    checks::{Checks, Verdict},
     implementations::Implementation,
 };
 use crate::{
@@ -67,7 +67,7 @@ pub(super) fn check(checks: &mut Checks, implementations: &[Implementation]) {
 }
 
 /// Passes if two implementations built the same trees.
-fn equal(first: &[Option<TreeData>], second: &[Option<TreeData>]) -> Found {
+fn equal(first: &[Option<TreeData>], second: &[Option<TreeData>]) -> Verdict {
     for (number, (a, b)) in first.iter().zip(second).enumerate() {
         let (Some(a), Some(b)) = (a, b) else { continue };
         let are_equal = bytes(&a.triangles) == bytes(&b.triangles)
@@ -316,7 +316,7 @@ fn bytes<T: bytemuck::NoUninit>(list: &[T]) -> &[u8] {
 }
 
 /// Compares the radix sort with the stable sort of the standard library.
-fn sort(gpu: &Gpu) -> Result<Found> {
+fn sort(gpu: &Gpu) -> Result<Verdict> {
     let sort = RadixSort::new(gpu);
     let mut pairs = 0;
     for count in [1, 255, 2048, 2049, 4097, 100_003] {

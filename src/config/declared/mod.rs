@@ -12,7 +12,7 @@ mod picture;
 mod scene;
 mod setting;
 
-pub use setting::{Choice, Control, Group, Idle, Number, Setting, Situation, Tab, whole};
+pub use setting::{Choice, Control, Group, Idle, Number, PanelState, Setting, Tab, whole};
 
 /// All groups, in the order of the panel.
 pub const GROUPS: [&[Group]; 7] = [
@@ -110,7 +110,7 @@ mod tests {
                 Control::Color => takes("[0, 0.5, 1]"),
                 Control::Text(_) => takes("\"a\""),
                 Control::Size => takes("[640, 480]"),
-                Control::Rising(_, gap) => takes(&format!("[2.0, {:.1}]", 2.0 + gap)),
+                Control::Ascending(_, gap) => takes(&format!("[2.0, {:.1}]", 2.0 + gap)),
                 Control::Own => {}
             }
         }

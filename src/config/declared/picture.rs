@@ -40,14 +40,14 @@ const COLOUR: Group = Group {
         Setting::new(
             "exposure.percentiles",
             "percentiles",
-            Control::Rising(digits(1, " %").speed(0.25), 1.0),
+            Control::Ascending(digits(1, " %").speed(0.25), 1.0),
         )
         .words("histogram metered")
         .idle(&[NOT_METERED]),
         Setting::new(
             "exposure.range",
             "EV range",
-            Control::Rising(digits(1, " EV").speed(0.1), 0.0),
+            Control::Ascending(digits(1, " EV").speed(0.1), 0.0),
         )
         .idle(&[NOT_METERED]),
         slider("exposure.adaptation", "adaptation", [0.0, 10.0], digits(2, " s")).idle(&[NOT_METERED]),

@@ -105,7 +105,7 @@ pub enum Control {
     /// Width and height.
     Size,
     /// Two numbers, the second larger than the first by at least this gap.
-    Rising(Number, f64),
+    Ascending(Number, f64),
     /// Slider over a part of the range. Its number field takes the whole range.
     Slider(Number, [f64; 2]),
     /// Buttons side by side.
@@ -151,12 +151,12 @@ pub struct Idle {
     /// Reason to show, such as "shadows are off".
     pub why: &'static str,
     /// True while the condition holds.
-    pub holds: fn(&Situation<'_>) -> bool,
+    pub holds: fn(&PanelState<'_>) -> bool,
 }
 
 /// State that decides which settings have an effect.
 #[derive(Debug)]
-pub struct Situation<'a> {
+pub struct PanelState<'a> {
     /// All settings, with `auto` resolved for the adapter.
     pub config: &'a Config,
     /// Environment that lights the scene, with `auto` resolved.
@@ -221,7 +221,7 @@ impl Setting {
     }
 
     /// Returns the reason why it has no effect; `None` if it has one.
-    pub fn why_idle(&self, situation: &Situation<'_>) -> Option<&'static str> {
+    pub fn inactive_reason(&self, situation: &PanelState<'_>) -> Option<&'static str> {
         let holds = |idle: &&Idle| (idle.holds)(situation);
         self.idle.iter().find(holds).map(|idle| idle.why)
     }
@@ -305,7 +305,7 @@ pub const fn whole(unit: &'static str) -> Number {
 }
 
 /// Declares a condition under which a setting has no effect.
-pub(super) const fn idle(why: &'static str, holds: fn(&Situation<'_>) -> bool) -> Idle {
+pub(super) const fn idle(why: &'static str, holds: fn(&PanelState<'_>) -> bool) -> Idle {
     Idle { why, holds }
 }
 

@@ -75,7 +75,7 @@ def vdb():
             ]
             if isinstance(values[0], tuple):
                 values = [number for value in values for number in value]
-            # Converting back transposes sheared matrices; the boxes in the files are those of the grid itself.
+            # Converting back transposes sheared matrices. The boxes in the files are those of the grid itself.
             world = vdb.read("blosc.vdb", grid.name).transform.indexToWorld
             x, y, z = least
             truth[name][grid.name] = {

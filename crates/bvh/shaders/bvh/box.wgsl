@@ -6,7 +6,7 @@ struct Box {
 }
 
 fn box_empty() -> Box {
-    return Box(vec3f(BOX_FAR), vec3f(-BOX_FAR));
+    return Box(vec3f(EMPTY_BOX_EXTENT), vec3f(-EMPTY_BOX_EXTENT));
 }
 
 fn box_union(a: Box, b: Box) -> Box {

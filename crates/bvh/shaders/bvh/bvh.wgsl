@@ -17,7 +17,7 @@
 // The includer defines the any-hit test `bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool`. It is called
 // for triangles with ANY_HIT_TEST. There, `triangle.triangle` is the index in the merged index buffer.
 #import "bvh/box.wgsl"
-#import "bvh/bvh_enter.wgsl"
+#import "bvh/bvh_intersect_children.wgsl"
 #import "bvh/bvh_steps.wgsl"
 #import "bvh/ray.wgsl"
 #import "bvh/tree_read.wgsl"
@@ -37,19 +37,19 @@ var<private> bvh_triangles_visited: u32;
 
 // Two axes across a ray. Points are projected along the ray onto their plane. The dominant axis of the ray is sheared
 // away.
-struct BvhAcross {
+struct BvhProjection {
     x: vec3f,
     y: vec3f,
 }
 
-fn bvh_across(direction: vec3f) -> BvhAcross {
+fn bvh_projection(direction: vec3f) -> BvhProjection {
     let along = abs(direction);
     let is_z = along.z >= max(along.x, along.y);
     let is_y = !is_z && along.y >= along.x;
     let slope = direction / select(select(direction.x, direction.y, is_y), direction.z, is_z);
-    let without_y = BvhAcross(vec3f(1.0, -slope.x, 0.0), vec3f(0.0, -slope.z, 1.0));
-    let without_z = BvhAcross(vec3f(1.0, 0.0, -slope.x), vec3f(0.0, 1.0, -slope.y));
-    return BvhAcross(
+    let without_y = BvhProjection(vec3f(1.0, -slope.x, 0.0), vec3f(0.0, -slope.z, 1.0));
+    let without_z = BvhProjection(vec3f(1.0, 0.0, -slope.x), vec3f(0.0, 1.0, -slope.y));
+    return BvhProjection(
         select(select(vec3f(-slope.y, 1.0, 0.0), without_y.x, is_y), without_z.x, is_z),
         select(select(vec3f(-slope.z, 0.0, 1.0), without_y.y, is_y), without_z.y, is_z),
     );
@@ -60,7 +60,7 @@ fn bvh_across(direction: vec3f) -> BvhAcross {
 // Benthin and Wald 2013). The side of an edge follows from comparing two products. Rounding never reverses their order,
 // and both triangles of an edge get the same result, so no ray slips between them. Their difference would not be
 // watertight, because GPUs fuse one of the products with the subtraction.
-fn bvh_triangle(triangle: LeafTriangle, ray: Ray, across: BvhAcross, hit: ptr<function, BvhLeafHit>) -> bool {
+fn bvh_triangle(triangle: LeafTriangle, ray: Ray, across: BvhProjection, hit: ptr<function, BvhLeafHit>) -> bool {
     let a = triangle.v0 - ray.origin;
     let b = triangle.v1 - ray.origin;
     let c = triangle.v2 - ray.origin;
@@ -88,7 +88,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     bvh_step_ray(ray);
     let leaf_cutoff = max(tree.leaf_cutoff, cutoff);
     let inverse = bvh_inverse(ray.direction);
-    let across = bvh_across(ray.direction);
+    let across = bvh_projection(ray.direction);
     var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
     // First triangle of the current mesh.
     var first = 0u;
@@ -132,7 +132,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                     let over_meshes = next >= tree.triangle_count;
                     let starts = vec4u(node.first, node.ends.xyz);
                     let counts = node.ends - starts;
-                    let enter = bvh_enter(node, ray, inverse);
+                    let enter = bvh_intersect_children(node, ray, inverse);
                     bvh_step_node(next, node, enter, ray.t_max);
                     let is_hit = (enter >= vec4f(0.0)) & (counts != vec4u(0u));
                     let is_leaf = counts <= vec4u(select(leaf_cutoff, 1u, over_meshes));

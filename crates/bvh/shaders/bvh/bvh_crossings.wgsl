@@ -4,7 +4,7 @@
 // passes through one more back face. Rounding does not change that. Vertices are projected along the ray independently
 // (Woop, Benthin and Wald 2013), and the side of a projected edge is decided exactly. A ray through an edge is treated
 // as if it were displaced by an infinitesimal amount (Edelsbrunner and Mücke 1990).
-#import "bvh/bvh_enter.wgsl"
+#import "bvh/bvh_intersect_children.wgsl"
 #import "bvh/bvh_walk.wgsl"
 
 // Ray with the data that projects vertices along it.
@@ -100,7 +100,7 @@ fn bvh_crossing(triangle: LeafTriangle, ray: BvhCrossingRay) -> i32 {
 fn bvh_crossing_advance(walk: ptr<function, BvhWalk>, ray: BvhCrossingRay) -> bool {
     for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
         let node = tree_node(number);
-        bvh_walk_into_all(walk, number, node, bvh_enter(node, ray.ray, ray.inverse) >= vec4f(0.0));
+        bvh_walk_into_all(walk, number, node, bvh_intersect_children(node, ray.ray, ray.inverse) >= vec4f(0.0));
     }
     return !bvh_walk_is_done(walk);
 }

@@ -8,8 +8,8 @@
 //         }
 //     }
 #import "bvh/predicate.wgsl"
-#import "bvh/bvh_meets.wgsl"
-#import "bvh/bvh_through.wgsl"
+#import "bvh/bvh_objects_overlap.wgsl"
+#import "bvh/bvh_penetration.wgsl"
 #import "bvh/bvh_walk.wgsl"
 
 struct PairQuery {
@@ -49,8 +49,8 @@ fn pairs_search(leaf: u32, other: LeafTriangle) -> PairSearch {
 
 fn pairs_begin(leaf: u32, other: LeafTriangle, walk: ptr<function, BvhWalk>) -> PairSearch {
     *walk = bvh_walk_begin(query.leaf_cutoff);
-    // Objects that no tree can hold are stored at BOX_FAR.
-    if other.v0.x >= BOX_FAR {
+    // Objects that no tree can hold are stored at EMPTY_BOX_EXTENT.
+    if other.v0.x >= EMPTY_BOX_EXTENT {
         (*walk).next = BVH_MISS;
     }
     return pairs_search(leaf, other);
@@ -89,5 +89,5 @@ fn pairs_touch(object: LeafTriangle, other: LeafTriangle) -> bool {
             return bvh_triangles_pass_through(object, other);
         }
     }
-    return bvh_meets(object, other);
+    return bvh_objects_overlap(object, other);
 }

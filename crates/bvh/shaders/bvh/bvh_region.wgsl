@@ -156,8 +156,8 @@ fn bvh_frustum_touches(triangle: LeafTriangle, planes: array<vec4f, 6>) -> bool 
 // True if the region touches a leaf's object. For frusta, boxes and balls are tested conservatively: they count as
 // inside if no plane has them entirely behind it.
 fn bvh_region_touches(region: BvhRegion, object: LeafTriangle) -> bool {
-    // Objects that no tree can hold are stored at BOX_FAR.
-    if object.v0.x >= BOX_FAR {
+    // Objects that no tree can hold are stored at EMPTY_BOX_EXTENT.
+    if object.v0.x >= EMPTY_BOX_EXTENT {
         return false;
     }
     if region.shape == BVH_CAPSULE {

@@ -2,7 +2,7 @@
 //
 // The distance between two convex bodies is a convex function of time if one of them moves along a line. So Newton
 // iteration from the start never passes the first contact. If the distance does not shrink, there is no contact.
-#import "bvh/bvh_enter.wgsl"
+#import "bvh/bvh_intersect_children.wgsl"
 #import "bvh/bvh_object.wgsl"
 #import "bvh/bvh_walk.wgsl"
 
@@ -128,7 +128,7 @@ fn bvh_sweep_leaf(
     let object = tree_triangle(leaf);
     (*contact).leaf = leaf;
     (*contact).first = (*walk).first;
-    return object.v0.x < BOX_FAR && bvh_sweep_object(object, sweep, most, contact);
+    return object.v0.x < EMPTY_BOX_EXTENT && bvh_sweep_object(object, sweep, most, contact);
 }
 
 // Returns the first contact with any object.

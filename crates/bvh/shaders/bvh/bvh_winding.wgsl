@@ -59,7 +59,7 @@ fn bvh_winding_number(point: vec3f, leaf_cutoff: u32, first_node: u32) -> f32 {
         }
         while !bvh_walk_is_done(&walk) {
             let triangle = tree_triangle(bvh_walk_leaf(&walk));
-            if triangle.v0.x < BOX_FAR {
+            if triangle.v0.x < EMPTY_BOX_EXTENT {
                 let half = bvh_half_solid_angle(triangle.v0 - point, triangle.v1 - point, triangle.v2 - point);
                 sum += 2.0 * half / BVH_WHOLE_ANGLE;
             }

@@ -77,7 +77,7 @@ fn leaf_box(a: vec4u, b: vec4u, c: vec4u) -> Box {
     let v0 = bitcast<vec3f>(a.xyz);
     let v1 = bitcast<vec3f>(b.xyz);
     let v2 = bitcast<vec3f>(c.xyz);
-    if v0.x == BOX_FAR {
+    if v0.x == EMPTY_BOX_EXTENT {
         return box_empty();
     }
     return Box(min(v0, min(v1, v2)), max(v0, max(v1, v2)));

@@ -8,7 +8,7 @@ fn leaf_triangle(leaf: u32, triangle: u32) -> Box {
     var t = geometry_triangle(triangle);
     let b = geometry_box(t);
     if b.lower.x > b.upper.x {
-        t = Corners(vec3f(BOX_FAR), vec3f(BOX_FAR), vec3f(BOX_FAR));
+        t = Corners(vec3f(EMPTY_BOX_EXTENT), vec3f(EMPTY_BOX_EXTENT), vec3f(EMPTY_BOX_EXTENT));
     }
     let info = triangle_info(triangle);
     leaf_rows(TRIANGLE_ROWS * leaf, tree_row(t.v0, triangle));

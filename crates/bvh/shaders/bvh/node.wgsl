@@ -67,7 +67,7 @@ fn node_write(index: u32, a: Child, b: Child, c: Child, d: Child, mesh: u32) {
     let extent = around.upper - around.lower;
     node_area_store(index, 2.0 * dot(extent, extent.yzx));
     let largest = max(abs(around.lower), abs(around.upper));
-    let step = max(max(extent * NODE_STEP_SHARE, largest * NODE_STEP_LEAST), vec3f(NODE_STEP_TINY));
+    let step = max(max(extent * NODE_STEP_SHARE, largest * NODE_STEP_MIN), vec3f(NODE_STEP_TINY));
     // Round up to the next power of two.
     let exponents = (bitcast<vec3u>(step) + vec3u(0x7fffffu)) >> vec3u(23u);
     // Start one step below the box, so that its lower side has slack as well.

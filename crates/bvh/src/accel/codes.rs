@@ -18,7 +18,7 @@ pub enum Codes {
 /// Maximum number of triangles that are sampled per mesh.
 const SAMPLE: usize = 4096;
 /// Smaller samples never ask for long codes, because such meshes are cheap whatever their tree.
-const LEAST: usize = 256;
+const MIN: usize = 256;
 
 /// Sample of the triangles that will share a tree.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ impl Codes {
     pub fn suit(samples: impl IntoIterator<Item = Sample>) -> Self {
         let collide = |sample: Sample| {
             let (count, short) = (sample.centroids.len(), sample.distinct(1 << 10));
-            count >= LEAST && 2 * short < count && sample.distinct(1 << 21) >= 2 * short
+            count >= MIN && 2 * short < count && sample.distinct(1 << 21) >= 2 * short
         };
         if samples.into_iter().any(collide) {
             Self::Bits63

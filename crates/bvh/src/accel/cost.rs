@@ -5,7 +5,7 @@ use super::{layout::COST_BLOCK, tree::Tree};
 use crate::{
     Result,
     gpu::{
-        Gpu, Kernel, Needs, Recorder, Workgroups,
+        Gpu, Kernel, PipelineSet, Recorder, Workgroups,
         pass::Binding::{Read, Uniform, Write},
     },
 };
@@ -40,9 +40,9 @@ impl Cost {
     }
 
     /// Adds its kernels to the set of pipelines to compile.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.nodes.needs(needs);
-        self.total.needs(needs);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.nodes.pipelines(set);
+        self.total.pipelines(set);
     }
 
     /// Creates the buffers for the cost of `tree`.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    gpu::{Bind, Gpu, Needs, Recorder, pass::Binding},
+    gpu::{Bind, Gpu, PipelineSet, Recorder, pass::Binding},
 };
 use bytemuck::Pod;
 use std::marker::PhantomData;
@@ -19,7 +19,7 @@ pub(super) const KEPT: u64 = 8;
 /// Bytes of a kept result, and of the header with their count.
 const KEPT_BYTES: u64 = 16;
 /// Maximum size of the kept results, in bytes.
-const KEPT_MOST: u64 = 1 << 28;
+const KEPT_MAX: u64 = 1 << 28;
 
 /// Number of results of each query in a list, with the results that were kept while counting.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Counts {
 
     /// Creates buffers like [`Counts::new`], with room to keep `each` results per query on average.
     pub(super) fn keeping_each(gpu: &Gpu, queries: u32, each: u64) -> Result<Self> {
-        let most = KEPT_MOST.min(gpu.binding_limit()) / KEPT_BYTES - 1;
+        let most = KEPT_MAX.min(gpu.binding_limit()) / KEPT_BYTES - 1;
         let kept = (each * u64::from(queries)).min(most);
         Self::keeping(gpu, queries, kept as u32)
     }
@@ -95,7 +95,7 @@ impl Counts {
 }
 
 /// List of queries: the search, the number of queries, and their bindings.
-pub(super) struct Asked<'a> {
+pub(super) struct QueryInput<'a> {
     pub(super) search: &'a Search<'a>,
     pub(super) count: u32,
     pub(super) bound: [&'a dyn Bind; 3],
@@ -134,15 +134,15 @@ impl CountedQuery {
         }
     }
 
-    pub(super) fn needs(&self, needs: &mut Needs) {
-        self.count.needs(needs);
-        self.needs_results(needs);
+    pub(super) fn pipelines(&self, set: &mut PipelineSet) {
+        self.count.pipelines(set);
+        self.result_pipelines(set);
     }
 
     /// Adds the kernels that collect and append, for queries that another kernel counts.
-    pub(super) fn needs_results(&self, needs: &mut Needs) {
-        self.collect.needs(needs);
-        self.append.needs(needs);
+    pub(super) fn result_pipelines(&self, set: &mut PipelineSet) {
+        self.collect.pipelines(set);
+        self.append.pipelines(set);
     }
 
     fn dispatch(
@@ -150,7 +150,7 @@ impl CountedQuery {
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         kernel: &QueryKernel,
-        asked: &Asked<'_>,
+        asked: &QueryInput<'_>,
         results: &[&wgpu::Buffer],
     ) -> Result<()> {
         let mut own = asked.bound.to_vec();
@@ -163,7 +163,7 @@ impl CountedQuery {
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        asked: &Asked<'_>,
+        asked: &QueryInput<'_>,
         scan: &Scan,
         counts: &Counts,
     ) -> Result<()> {
@@ -177,7 +177,7 @@ impl CountedQuery {
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        asked: &Asked<'_>,
+        asked: &QueryInput<'_>,
         counts: &Counts,
         results: &wgpu::Buffer,
     ) -> Result<()> {
@@ -190,7 +190,7 @@ impl CountedQuery {
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        asked: &Asked<'_>,
+        asked: &QueryInput<'_>,
         [total, results]: [&wgpu::Buffer; 2],
     ) -> Result<()> {
         recorder.encoder().clear_buffer(total, 0, Some(4));
@@ -201,10 +201,10 @@ impl CountedQuery {
     pub(super) fn run<F: Pod>(
         &self,
         gpu: &Gpu,
-        asked: &Asked<'_>,
+        asked: &QueryInput<'_>,
         counts: Counts,
         record_count: impl FnOnce(&mut wgpu::CommandEncoder, &Counts) -> Result<()>,
-    ) -> Result<Found<F>> {
+    ) -> Result<QueryResults<F>> {
         let count = asked.count;
         let mut encoder = gpu.encoder(self.label);
         record_count(&mut encoder, &counts)?;
@@ -229,7 +229,7 @@ impl CountedQuery {
         let mut encoder = gpu.encoder(self.label);
         self.record_collect(gpu, &mut encoder, asked, &counts, &results)?;
         gpu.queue.submit([encoder.finish()]);
-        Ok(Found {
+        Ok(QueryResults {
             offsets: counts.offsets,
             results,
             count,
@@ -241,7 +241,7 @@ impl CountedQuery {
 
 /// Results of a query in GPU memory.
 #[derive(Debug)]
-pub struct Found<F> {
+pub struct QueryResults<F> {
     /// Offset of each query's first result, followed by the total: one `u32` each.
     pub offsets: wgpu::Buffer,
     /// Results of all queries. Those of one query are in no particular order.
@@ -251,7 +251,7 @@ pub struct Found<F> {
     of: PhantomData<F>,
 }
 
-impl<F: Pod> Found<F> {
+impl<F: Pod> QueryResults<F> {
     /// Returns the total number of results.
     pub fn total(&self) -> u32 {
         self.total

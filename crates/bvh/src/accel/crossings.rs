@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, Recorder},
+    gpu::{Gpu, PipelineSet, Recorder},
 };
 
 impl Crossings {
@@ -46,8 +46,8 @@ impl RayCrossings {
     }
 
     /// Adds its kernel to the set of pipelines to compile.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.0.needs(Objects::Triangles, needs);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.0.pipelines(Objects::Triangles, set);
     }
 
     /// Returns the same rays, to be sorted by the Morton codes of their origins before each query. This pays

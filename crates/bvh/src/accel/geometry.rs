@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Bound on the coordinates that a tree can hold: 2^50 metres (`bvh/box.wgsl`).
-pub const TREE_REACH: f32 = (1_u64 << 50) as f32;
+pub const COORDINATE_LIMIT: f32 = (1_u64 << 50) as f32;
 
 /// Merged triangles in GPU memory. The buffers need the usages `STORAGE` and `COPY_SRC`. Every build reads
 /// them.

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs,
+        Bind, Gpu, Kernel, PipelineSet,
         pass::Binding::{self, Read, ReadArray, Uniform, Write},
     },
 };
@@ -79,12 +79,12 @@ impl Hierarchy {
         }
     }
 
-    pub(super) fn needs(&self, needs: &mut Needs) {
+    pub(super) fn pipelines(&self, set: &mut PipelineSet) {
         for kernel in [&self.tlas_leaves, &self.hierarchy, &self.pyramid, &self.across]
             .into_iter()
             .chain(&self.large)
         {
-            kernel.needs(needs);
+            kernel.pipelines(set);
         }
     }
 

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Cooperation, Gpu, Needs},
+    gpu::{Cooperation, Gpu, PipelineSet},
 };
 use std::sync::Arc;
 
@@ -52,10 +52,10 @@ impl NodeKernels {
         }
     }
 
-    pub(super) fn needs(&self, needs: &mut Needs) {
+    pub(super) fn pipelines(&self, set: &mut PipelineSet) {
         match self {
-            Self::Parallel(kernels) => kernels.needs(needs),
-            Self::Serial(kernels) => kernels.needs(needs),
+            Self::Parallel(kernels) => kernels.pipelines(set),
+            Self::Serial(kernels) => kernels.pipelines(set),
         }
     }
 

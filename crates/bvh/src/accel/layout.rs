@@ -17,11 +17,11 @@ wgsl_constants! {
     /// Step of a node's quantisation grid, relative to the extent of the node's box.
     pub const NODE_STEP_SHARE: f64 = 0.003955;
     /// Minimum step of a node's grid, relative to the box's largest coordinate: 2^-22, or two ulp of it.
-    pub const NODE_STEP_LEAST: f64 = 2.384_185_791_015_625e-7;
+    pub const NODE_STEP_MIN: f64 = 2.384_185_791_015_625e-7;
     /// Absolute minimum step of a node's grid: 2^-100.
     pub const NODE_STEP_TINY: f64 = 7.888_609_052_210_118e-31;
     /// Minimum margin, in grid steps, of a quantised box around the exact box. It is more than the rounding
-    /// error of traversal (see `bvh_enter`).
+    /// error of traversal (see `bvh_intersect_children`).
     pub const NODE_SLACK: f64 = 0.015625;
     /// Words per mesh in the output of `bounds`. The scene's box follows the last mesh and takes half as
     /// many.
@@ -106,8 +106,8 @@ wgsl_constants! {
     pub const SCAN_BLOCK: u32 = 1024;
     /// Coordinate of the empty box: its lower corner is at plus this value, its upper corner at minus this
     /// value.
-    pub const BOX_FAR: f64 = 3.0e38;
-    /// Factor on the computed exit distance of a ray from a box, against rounding: see `bvh_enter`.
+    pub const EMPTY_BOX_EXTENT: f64 = 3.0e38;
+    /// Factor on the computed exit distance of a ray from a box, against rounding: see `bvh_intersect_children`.
     pub const BVH_MARGIN: f64 = 1.000002;
     /// Rows of four words in a [`Node`].
     pub const NODE_ROWS: u32 = 4;
@@ -222,7 +222,7 @@ gpu_structs! {
     PlocLevel {
         chunks: u32,
         first_slot: u32,
-        first_row: u32,
+        row_offset: u32,
         first_word: u32,
         next_slot: u32,
         next_row: u32,

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Error, Result,
     gpu::{
-        Array, Gpu, Kernel, Needs, Passes, Recorder, bind_group,
+        Array, Gpu, Kernel, Passes, PipelineSet, Recorder, bind_group,
         pass::Binding::{self, Read, ReadArray, Uniform, Write},
     },
 };
@@ -108,35 +108,35 @@ impl Lbvh {
     }
 
     /// Adds the kernels that every build needs to the set of pipelines to compile. Kernels of
-    /// [`Lbvh::needs_refit`] and of [`Quality::High`] are not included. [`Lbvh::tree`] compiles those for
+    /// [`Lbvh::refit_pipelines`] and of [`Quality::High`] are not included. [`Lbvh::tree`] compiles those for
     /// many meshes or wide codes if its trees need them.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.bounds.needs(needs);
-        self.sort.needs(needs);
-        self.needs_of(0, needs);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.bounds.pipelines(set);
+        self.sort.pipelines(set);
+        self.pipelines_of(0, set);
     }
 
     /// Adds the kernels for keys without code records (`records` is 0) or with them (1).
-    fn needs_of(&self, records: usize, needs: &mut Needs) {
-        self.tlas[records].needs(needs);
-        self.morton[records].needs(needs);
-        self.nodes[records].needs(needs);
+    fn pipelines_of(&self, records: usize, set: &mut PipelineSet) {
+        self.tlas[records].pipelines(set);
+        self.morton[records].pipelines(set);
+        self.nodes[records].pipelines(set);
     }
 
     /// Adds the kernel that only refits need.
-    pub fn needs_refit(&self, needs: &mut Needs) {
-        self.tlas_rows.needs(needs);
+    pub fn refit_pipelines(&self, set: &mut PipelineSet) {
+        self.tlas_rows.pipelines(set);
     }
 
-    /// Compiles the kernels that [`Lbvh::needs`] adds, on all CPU cores, and waits for them.
+    /// Compiles the kernels that [`Lbvh::pipelines`] adds, on all CPU cores, and waits for them.
     ///
     /// # Errors
     ///
     /// The first compilation error.
     pub fn compile(&self, gpu: &Gpu) -> Result<()> {
-        let mut needs = Needs::default();
-        self.needs(&mut needs);
-        needs.meet(gpu)
+        let mut set = PipelineSet::default();
+        self.pipelines(&mut set);
+        set.compile(gpu)
     }
 
     /// Creates the buffers for the trees of `geometry`. Record a build before you use them.
@@ -208,14 +208,14 @@ impl Lbvh {
 
         let pairs = self.sort.buffers(gpu, leaf_count)?;
         let sorts = self.sorts(gpu, &pairs, &params, &codes, &params_all);
-        let mut needs = Needs::default();
+        let mut set = PipelineSet::default();
         if has_records {
-            self.needs_of(records, &mut needs);
+            self.pipelines_of(records, &mut set);
         }
         for (regroup, _) in sorts.iter().filter_map(|sort| sort.regroup.as_ref()) {
-            self.regroup(*regroup).needs(&mut needs);
+            self.regroup(*regroup).pipelines(&mut set);
         }
-        needs.meet(gpu)?;
+        set.compile(gpu)?;
         let output = sorts.last().map_or(0, |sort| sort.digits.output());
         let (order, sorted_keys) = (&pairs.values[output], &pairs.keys[output]);
         let code_words = if has_records { &codes } else { sorted_keys };

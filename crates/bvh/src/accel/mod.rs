@@ -53,10 +53,10 @@ pub mod winding;
 
 pub use codes::Codes;
 pub use cost::{Cost, TreeCost};
-pub use counted::{Counts, Found};
+pub use counted::{Counts, QueryResults};
 pub use crossings::{Crossings, RayCrossings};
 pub use figures::{MeshFigures, TreeFigures};
-pub use geometry::{Geometry, TREE_REACH};
+pub use geometry::{COORDINATE_LIMIT, Geometry};
 pub use layout::{Hit, MeshRange, Objects, Ray};
 pub use lbvh::{Lbvh, Work};
 pub use nearest::{Nearest, NearestPoints};

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
+        Bind, Gpu, Kernel, PipelineSet, Recorder, Workgroups,
         pass::Binding::{Read, ReadArray, Uniform, Write},
     },
 };
@@ -98,10 +98,10 @@ impl NearestPoints {
     }
 
     /// Adds its kernels to the set of pipelines to compile.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
-        self.sorted.needs(needs);
-        self.order.needs(needs);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.kernel.pipelines(set);
+        self.sorted.pipelines(set);
+        self.order.pipelines(set);
     }
 
     /// Creates a batch like [`PointBatch::new`], whose queries first sort the points by Morton codes and then

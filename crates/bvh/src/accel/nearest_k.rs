@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, Recorder},
+    gpu::{Gpu, PipelineSet, Recorder},
 };
 
 /// K-nearest query, for trees over any objects.
@@ -28,8 +28,8 @@ impl NearestK {
     }
 
     /// Adds its kernel for trees over `objects` to the set of pipelines to compile.
-    pub fn needs(&self, objects: Objects, needs: &mut Needs) {
-        self.0.needs(objects, needs);
+    pub fn pipelines(&self, objects: Objects, set: &mut PipelineSet) {
+        self.0.pipelines(objects, set);
     }
 
     /// Returns the same points, to be sorted by Morton codes before each query. This pays off from a few

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Error, Result,
     gpu::{
-        Bind, Gpu, Needs, Recorder,
+        Bind, Gpu, PipelineSet, Recorder,
         pass::Binding::{Read, ReadArray, Uniform, Write},
     },
 };
@@ -51,11 +51,11 @@ impl SignedDistance {
     }
 
     /// Adds the kernels for this `sign` to the set of pipelines to compile.
-    pub fn needs(&self, sign: Sign, needs: &mut Needs) {
-        self.nearest.needs(needs);
+    pub fn pipelines(&self, sign: Sign, set: &mut PipelineSet) {
+        self.nearest.pipelines(set);
         match sign {
-            Sign::Pseudonormal => self.pseudonormal.needs(needs),
-            Sign::Winding => self.winding.needs(needs),
+            Sign::Pseudonormal => self.pseudonormal.pipelines(set),
+            Sign::Winding => self.winding.pipelines(set),
         }
     }
 

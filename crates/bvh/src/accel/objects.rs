@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Error, Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
+        Bind, Gpu, Kernel, PipelineSet, Recorder, Workgroups,
         pass::Binding::{Read, Uniform, Write},
     },
 };
@@ -71,11 +71,11 @@ impl ObjectLbvh {
         }
     }
 
-    /// Adds the kernels of [`Lbvh::needs`] and its own to the set of pipelines to compile.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.lbvh.needs(needs);
-        self.boxes.needs(needs);
-        self.balls.needs(needs);
+    /// Adds the kernels of [`Lbvh::pipelines`] and its own to the set of pipelines to compile.
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.lbvh.pipelines(set);
+        self.boxes.pipelines(set);
+        self.balls.pipelines(set);
     }
 
     /// Creates the buffers for a tree over `geometry`, which is not built yet. It takes 48 bytes per object

@@ -3,7 +3,7 @@
 
 pub use super::layout::{BoxQuery, CapsuleQuery, FrustumQuery, Touched};
 use super::{
-    counted::{Asked, CountedQuery, Counts, Found},
+    counted::{CountedQuery, Counts, QueryInput, QueryResults},
     layout::{BVH_BOX, BVH_CAPSULE, BVH_FRUSTUM, Objects},
     query_list::{Placed, Queries},
     query_order::{QueryOrder, SORTED_FROM},
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Gpu, Needs, Recorder,
+        Gpu, PipelineSet, Recorder,
         pass::Binding::{Read, ReadArray, Uniform},
     },
 };
@@ -89,12 +89,12 @@ impl<R: Region> Overlap<R> {
     }
 
     /// Adds the kernels for trees over `objects` to the set of pipelines to compile.
-    pub fn needs(&self, objects: Objects, needs: &mut Needs) {
+    pub fn pipelines(&self, objects: Objects, set: &mut PipelineSet) {
         for queries in &self.queries[objects as usize] {
-            queries.needs(needs);
+            queries.pipelines(set);
         }
-        self.order.needs(needs);
-        self.scan.needs(needs);
+        self.order.pipelines(set);
+        self.scan.pipelines(set);
     }
 
     /// Records the number of objects that each region touches, and the offset of each region's first result.
@@ -169,7 +169,7 @@ impl<R: Region> Overlap<R> {
     ///
     /// [`Error::Limit`](crate::Error::Limit) if the regions or the results exceed the device's limits. Any
     /// compilation error.
-    pub fn run(&self, gpu: &Gpu, search: &Search<'_>, regions: &[R]) -> Result<Found<[u32; 2]>> {
+    pub fn run(&self, gpu: &Gpu, search: &Search<'_>, regions: &[R]) -> Result<QueryResults<[u32; 2]>> {
         let regions = Queries::new(gpu, regions)?;
         let regions = match regions.count {
             SORTED_FROM.. => self.sorted(gpu, regions)?,
@@ -204,13 +204,13 @@ impl<R: Region> Overlap<R> {
         search: &Search<'_>,
         regions: &Queries<R>,
         room: u32,
-        then: impl FnOnce(&CountedQuery, &Asked<'_>) -> Result<T>,
+        then: impl FnOnce(&CountedQuery, &QueryInput<'_>) -> Result<T>,
     ) -> Result<T> {
         let of_objects = &self.queries[search.tree.objects() as usize];
         let query = &of_objects[usize::from(regions.is_sorted())];
         let uniform = [[regions.count, search.leaf_cutoff.max(1), room, search.mask]];
         let uniform = gpu.buffer_with("overlap.query", &uniform, Usage::UNIFORM);
-        let asked = Asked {
+        let asked = QueryInput {
             search,
             count: regions.count,
             bound: [&uniform, &regions.buffer, regions.order(search.tree)],

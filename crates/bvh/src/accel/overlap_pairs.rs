@@ -3,7 +3,7 @@
 
 pub use super::layout::ObjectPair;
 use super::{
-    counted::{Asked, CountedQuery, Counts, Found, KEPT},
+    counted::{CountedQuery, Counts, KEPT, QueryInput, QueryResults},
     layout::{Objects, PairQuery},
     scan::Scan,
     search::{Predicate, QueryKernel, Search},
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Needs, Recorder,
+        Bind, Gpu, PipelineSet, Recorder,
         pass::Binding::{Read, ReadArray, Uniform, Write},
     },
 };
@@ -87,9 +87,9 @@ impl<'a> Pairs<'a> {
     }
 
     /// Returns the query's bindings, where `query` is a [`PairQuery`].
-    fn asked<'b>(&'b self, query: &'b wgpu::Buffer) -> Asked<'b> {
+    fn asked<'b>(&'b self, query: &'b wgpu::Buffer) -> QueryInput<'b> {
         let asking = self.asking();
-        Asked {
+        QueryInput {
             search: &self.search,
             count: asking.triangle_count(),
             bound: [query, &asking.triangles, &asking.tlas],
@@ -173,17 +173,17 @@ impl OverlapPairs {
 
     /// Adds the kernels for a searched tree over `objects` and another tree over `others` to the set of
     /// pipelines to compile.
-    pub fn needs(&self, objects: Objects, others: Objects, needs: &mut Needs) {
+    pub fn pipelines(&self, objects: Objects, others: Objects, set: &mut PipelineSet) {
         let kernels = &self.queries[objects as usize][others as usize];
         match (&self.descend, &kernels.kept) {
             (Some(descend), Some(kept)) => {
-                descend.needs(needs);
-                kept.needs(needs);
-                kernels.counted.needs_results(needs);
+                descend.pipelines(set);
+                kept.pipelines(set);
+                kernels.counted.result_pipelines(set);
             }
-            _ => kernels.counted.needs(needs),
+            _ => kernels.counted.pipelines(set),
         }
-        self.scan.needs(needs);
+        self.scan.pipelines(set);
     }
 
     /// Records the number of pairs of each leaf of the other tree, and the offset of each leaf's first pair.
@@ -267,7 +267,7 @@ impl OverlapPairs {
     /// # Errors
     ///
     /// [`Error::Limit`](crate::Error::Limit) if the pairs exceed the device's limits. Any compilation error.
-    pub fn run(&self, gpu: &Gpu, pairs: &Pairs<'_>) -> Result<Found<ObjectPair>> {
+    pub fn run(&self, gpu: &Gpu, pairs: &Pairs<'_>) -> Result<QueryResults<ObjectPair>> {
         let uniform = query_buffer(gpu, pairs.query(0));
         let counted = &self.kernels(pairs).counted;
         let asking = pairs.asking();

@@ -168,7 +168,7 @@ fn levels(params: &BuildParams) -> Vec<PlocLevel> {
     for chunks in left(params.item_count) {
         level = PlocLevel {
             first_slot: level.next_slot,
-            first_row: level.next_row,
+            row_offset: level.next_row,
             first_word: level.next_word,
             next_slot: level.next_slot + PLOC_LEFT * chunks,
             next_row: level.next_row + PLOC_ROWS * PLOC_LEFT * chunks,

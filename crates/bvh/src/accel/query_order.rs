@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Result,
     gpu::{
-        Array, Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
+        Array, Bind, Gpu, Kernel, PipelineSet, Recorder, Workgroups,
         pass::Binding::{Read, Uniform, Write},
     },
 };
@@ -52,9 +52,9 @@ impl QueryOrder {
         Self { codes, sort, tree }
     }
 
-    pub(super) fn needs(&self, needs: &mut Needs) {
-        self.codes.needs(needs);
-        self.sort.needs(needs);
+    pub(super) fn pipelines(&self, set: &mut PipelineSet) {
+        self.codes.pipelines(set);
+        self.sort.pipelines(set);
     }
 
     pub(super) fn buffers(&self, gpu: &Gpu, count: u32) -> Result<OrderBuffers> {

@@ -4,7 +4,7 @@ use super::layout::SCAN_BLOCK;
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
+        Bind, Gpu, Kernel, PipelineSet, Recorder, Workgroups,
         pass::Binding::{Uniform, Write},
     },
 };
@@ -26,8 +26,8 @@ impl Scan {
     }
 
     /// Adds its kernels to the set of pipelines to compile.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernels.iter().for_each(|kernel| kernel.needs(needs));
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.kernels.iter().for_each(|kernel| kernel.pipelines(set));
     }
 
     /// Replaces the first `count` of `numbers` by their exclusive prefix sum, and writes the total after

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Error, Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
+        Bind, Gpu, Kernel, PipelineSet, Recorder, Workgroups,
         pass::Binding::{self, Read, ReadArray, Uniform, Write},
         shader::Replaced,
     },
@@ -98,8 +98,8 @@ impl QueryKernel {
         Self { kernel, tree }
     }
 
-    pub(super) fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
+    pub(super) fn pipelines(&self, set: &mut PipelineSet) {
+        self.kernel.pipelines(set);
     }
 
     /// Records one thread for each of `count` queries.
@@ -170,11 +170,11 @@ impl ListQuery {
     }
 
     /// Adds the kernels for trees over `objects` to the set of pipelines to compile.
-    pub(super) fn needs(&self, objects: Objects, needs: &mut Needs) {
+    pub(super) fn pipelines(&self, objects: Objects, set: &mut PipelineSet) {
         for kernel in self.kernels.get(objects as usize).into_iter().flatten() {
-            kernel.needs(needs);
+            kernel.pipelines(set);
         }
-        self.order.needs(needs);
+        self.order.pipelines(set);
     }
 
     /// Returns the same queries, to be sorted before each run.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Array, Gpu, Kernel, Needs, Passes, Recorder, Workgroups},
+    gpu::{Array, Gpu, Kernel, Passes, PipelineSet, Recorder, Workgroups},
 };
 
 /// Number of dispatches per eight-bit digit.
@@ -25,13 +25,13 @@ impl RadixSort {
     }
 
     /// Adds its kernels to the set of pipelines to compile.
-    pub fn needs(&self, needs: &mut Needs) {
+    pub fn pipelines(&self, set: &mut PipelineSet) {
         let kernels = &self.0;
         for kernel in [&kernels.histogram, &kernels.scan, &kernels.scatter] {
-            kernel.needs(needs);
+            kernel.pipelines(set);
         }
         if let Some(small) = &kernels.small {
-            small.needs(needs);
+            small.pipelines(set);
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) fn kernels(gpu: &Gpu, by_subgroups: bool) -> SortKernels {
         scatter: if by_subgroups {
             let (path, entry) = ("bvh/build/sort_subgroups.wgsl", "scatter_subgroups");
             let least = gpu.capabilities.sort_subgroup_size;
-            let constants = [("LEAST_SUBGROUP", f64::from(least))];
+            let constants = [("MIN_SUBGROUP", f64::from(least))];
             Kernel::with_constants(gpu, path, entry, &[], &BINDINGS, &constants)
         } else {
             kernel("bvh/build/sort.wgsl", "scatter")

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Result,
-    gpu::{Gpu, Needs, Recorder},
+    gpu::{Gpu, PipelineSet, Recorder},
 };
 
 /// Sweeps are sorted by their start positions.
@@ -39,8 +39,8 @@ impl Sweeps {
     }
 
     /// Adds its kernel for trees over `objects` to the set of pipelines to compile.
-    pub fn needs(&self, objects: Objects, needs: &mut Needs) {
-        self.0.needs(objects, needs);
+    pub fn pipelines(&self, objects: Objects, set: &mut PipelineSet) {
+        self.0.pipelines(objects, set);
     }
 
     /// Returns the same sweeps, to be sorted by the Morton codes of their start positions before each query.

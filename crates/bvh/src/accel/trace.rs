@@ -6,7 +6,7 @@ use super::{layout::TRACE_BLOCK, tree::Tree};
 use crate::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Recorder, Workgroups,
+        Bind, Gpu, Kernel, PipelineSet, Recorder, Workgroups,
         pass::Binding::{Read, Uniform, Write},
     },
 };
@@ -112,9 +112,9 @@ impl Trace {
     }
 
     /// Adds the kernels of both queries to the set of pipelines to compile.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.closest_hit.needs(needs);
-        self.any_hit.needs(needs);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.closest_hit.pipelines(set);
+        self.any_hit.pipelines(set);
     }
 
     /// Records the query for all rays of `batch`. `leaf_cutoff` is the number of triangles that are tested

@@ -479,14 +479,14 @@ impl Tree {
 /// Number of `bounds` threads that fill a large GPU. With fewer triangles, a thread takes only one.
 const BOUNDS_FILL: u32 = 1 << 16;
 /// Maximum number of triangles per thread of `bounds`.
-const BOUNDS_RUN_MOST: u32 = 16;
+const BOUNDS_RUN_MAX: u32 = 16;
 
 /// Returns the number of triangles per thread of `bounds`.
 pub(super) fn bounds_run(gpu: &Gpu, triangles: u32) -> u32 {
     if gpu.capabilities.arrays == Arrays::Textures {
-        return BOUNDS_RUN_MOST;
+        return BOUNDS_RUN_MAX;
     }
-    triangles.div_ceil(BOUNDS_FILL).clamp(1, BOUNDS_RUN_MOST)
+    triangles.div_ceil(BOUNDS_FILL).clamp(1, BOUNDS_RUN_MAX)
 }
 
 /// Returns the number of workgroups of `bounds`.

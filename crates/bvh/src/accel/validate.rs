@@ -1,7 +1,7 @@
 //! Checks the invariants of a scene's trees after readback. For tests, tools and debugging.
 
 use super::{
-    layout::{ANY_HIT_TEST, BOX_FAR, MeshRange, NODE_SLACK, Node, STACK_SIZE, TlasEntry},
+    layout::{ANY_HIT_TEST, EMPTY_BOX_EXTENT, MeshRange, NODE_SLACK, Node, STACK_SIZE, TlasEntry},
     tree::TreeData,
 };
 use crate::{Error, Result};
@@ -27,7 +27,7 @@ const DEPTH_LIMIT: u32 = 63 + u32::BITS;
 /// Lower and upper corner of a box.
 type Corners = ([f32; 3], [f32; 3]);
 
-const EMPTY: Corners = ([BOX_FAR as f32; 3], [-BOX_FAR as f32; 3]);
+const EMPTY: Corners = ([EMPTY_BOX_EXTENT as f32; 3], [-EMPTY_BOX_EXTENT as f32; 3]);
 
 fn union(a: Corners, b: Corners) -> Corners {
     (

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Error, Result,
     gpu::{
-        Bind, Gpu, Needs, Recorder,
+        Bind, Gpu, PipelineSet, Recorder,
         pass::Binding::{Read, Uniform, Write},
     },
 };
@@ -85,9 +85,9 @@ impl Winding {
     }
 
     /// Adds its kernels to the set of pipelines to compile.
-    pub fn needs(&self, needs: &mut Needs) {
+    pub fn pipelines(&self, set: &mut PipelineSet) {
         for kernel in [&self.leaves, &self.level, &self.nodes, &self.numbers, &self.sign] {
-            kernel.needs(needs);
+            kernel.pipelines(set);
         }
     }
 

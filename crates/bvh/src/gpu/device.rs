@@ -131,7 +131,7 @@ impl Gpu {
     /// vertex. If there is [`triangle_info`](crate::accel::Geometry), every triangle must name the mesh that
     /// contains it. This must stay true for every later build. You may not write to or replace the buffers of
     /// a [`Tree`](crate::accel::Tree) or a [`RayBatch`](crate::accel::trace::RayBatch).
-    pub unsafe fn set_unchecked(&mut self) {
+    pub unsafe fn disable_bounds_checks(&mut self) {
         self.unchecked = true;
     }
 

@@ -7,7 +7,7 @@
 use super::{
     bind::{Bind, bind_group},
     device::Gpu,
-    on_demand::{Needs, OnDemand},
+    lazy_pipeline::{LazyPipeline, PipelineSet},
     pass::{self, Binding},
     pipelines::PipelineKey,
     shader::{self, Replaced},
@@ -23,7 +23,7 @@ use std::{
 #[derive(Debug)]
 pub struct Kernel {
     entry: &'static str,
-    pipeline: OnDemand<wgpu::ComputePipeline>,
+    pipeline: LazyPipeline<wgpu::ComputePipeline>,
     layout: wgpu::BindGroupLayout,
     /// Index of its own bind group: the lowest index that no shared group has.
     own: u32,
@@ -118,7 +118,7 @@ impl Kernel {
         }
         groups[own as usize] = Some(layout.clone());
         let constants = constants.to_vec();
-        let pipeline = OnDemand::new(entry, move |gpu| {
+        let pipeline = LazyPipeline::new(entry, move |gpu| {
             let layouts: Vec<_> = groups.iter().map(Option::as_ref).collect();
             let compile = |module: wgpu::ShaderModule| {
                 pass::compute_pipeline_of(gpu, &module, entry, Some(&layouts), &constants)
@@ -139,8 +139,8 @@ impl Kernel {
     }
 
     /// Adds its pipeline to the set of pipelines to compile.
-    pub fn needs(&self, needs: &mut Needs) {
-        needs.add(&self.pipeline);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        set.add(&self.pipeline);
     }
 
     /// Records one dispatch into `pass`, with the `shared` groups by index and `own` in the order of the
@@ -206,14 +206,14 @@ impl Workgroups<'_> {
 
 /// Full-screen pass: a fragment entry point with a pipeline for each format of its single target.
 #[derive(Debug)]
-pub struct Cover {
+pub struct FullscreenPass {
     path: &'static str,
     entry: &'static str,
     layout: wgpu::BindGroupLayout,
-    by_format: Mutex<HashMap<wgpu::TextureFormat, OnDemand<wgpu::RenderPipeline>>>,
+    by_format: Mutex<HashMap<wgpu::TextureFormat, LazyPipeline<wgpu::RenderPipeline>>>,
 }
 
-impl Cover {
+impl FullscreenPass {
     /// Creates a full-screen pass from the fragment shader `entry` of `path`, whose vertex shader is `cover`.
     /// It is compiled on first use. Group 0 has the bindings `bindings`.
     pub fn new(gpu: &Gpu, path: &'static str, entry: &'static str, bindings: &[Binding]) -> Self {
@@ -251,13 +251,13 @@ impl Cover {
     }
 
     /// Adds the pipeline for targets of `format` to the set of pipelines to compile.
-    pub fn needs(&self, format: wgpu::TextureFormat, needs: &mut Needs) {
-        needs.add(&self.pipeline(format));
+    pub fn pipelines(&self, format: wgpu::TextureFormat, set: &mut PipelineSet) {
+        set.add(&self.pipeline(format));
     }
 
-    fn pipeline(&self, format: wgpu::TextureFormat) -> OnDemand<wgpu::RenderPipeline> {
+    fn pipeline(&self, format: wgpu::TextureFormat) -> LazyPipeline<wgpu::RenderPipeline> {
         let mut by_format = self.by_format.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || pass::cover_on_demand(self.path, self.entry, &self.layout, format);
+        let new = || pass::fullscreen_pipeline(self.path, self.entry, &self.layout, format);
         by_format.entry(format).or_insert_with(new).clone()
     }
 }

@@ -8,7 +8,7 @@ pub struct Library {
     /// Constants, one list per Rust module that declares some.
     pub constants: &'static [&'static [Constant]],
     /// Path prefixes of shaders whose indices and loops are proven to stay within bounds, given the host's
-    /// validation: see [`Gpu::set_unchecked`](super::Gpu::set_unchecked).
+    /// validation: see [`Gpu::disable_bounds_checks`](super::Gpu::disable_bounds_checks).
     pub proven: &'static [&'static str],
     /// Library whose files and constants are included in this one.
     pub base: Option<&'static Library>,

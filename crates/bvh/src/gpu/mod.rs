@@ -12,8 +12,8 @@ pub mod capabilities;
 pub mod device;
 pub mod image;
 pub mod kernel;
+pub mod lazy_pipeline;
 pub mod library;
-pub mod on_demand;
 #[cfg(feature = "tools")]
 mod open;
 pub mod pass;
@@ -40,9 +40,9 @@ pub use bind::{Bind, bind_group};
 pub use capabilities::{Arrays, Capabilities, Cooperation};
 pub use device::Gpu;
 pub use image::GpuImage;
-pub use kernel::{Cover, Kernel, Variants, Workgroups};
+pub use kernel::{FullscreenPass, Kernel, Variants, Workgroups};
+pub use lazy_pipeline::{LazyPipeline, PipelineSet};
 pub use library::{Constant, Library};
-pub use on_demand::{Needs, OnDemand};
 #[cfg(feature = "tools")]
 pub use open::Tier;
 pub use pipelines::PipelineKey;

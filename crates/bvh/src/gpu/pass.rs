@@ -1,6 +1,6 @@
 //! Labelled compute pipelines, bind groups and dispatches.
 
-use super::{capabilities::Arrays, device::Gpu, on_demand::OnDemand, pipelines::PipelineKey, shader};
+use super::{capabilities::Arrays, device::Gpu, lazy_pipeline::LazyPipeline, pipelines::PipelineKey, shader};
 use crate::Result;
 
 /// Creates a compute pipeline with the layout derived from its shader.
@@ -222,7 +222,7 @@ fn cover_pipeline(
                 layout: Some(&layout),
                 vertex: wgpu::VertexState {
                     module,
-                    entry_point: Some("cover"),
+                    entry_point: Some("fullscreen"),
                     compilation_options: wgpu::PipelineCompilationOptions::default(),
                     buffers: &[],
                 },
@@ -242,14 +242,14 @@ fn cover_pipeline(
 }
 
 /// Creates the lazily compiled pipeline of a full-screen pass, with the entry points `cover` and `entry`.
-pub fn cover_on_demand(
+pub fn fullscreen_pipeline(
     path: &'static str,
     entry: &'static str,
     layout: &wgpu::BindGroupLayout,
     format: wgpu::TextureFormat,
-) -> OnDemand<wgpu::RenderPipeline> {
+) -> LazyPipeline<wgpu::RenderPipeline> {
     let layout = layout.clone();
-    OnDemand::new(entry, move |gpu| {
+    LazyPipeline::new(entry, move |gpu| {
         let text = format!("{path} {entry} {format:?}");
         let key = PipelineKey::new(gpu.capabilities.arrays, &[Some(layout.clone())], text);
         gpu.pipelines.render(key, || {
@@ -265,7 +265,7 @@ pub struct PipelineInUse(Option<usize>);
 
 impl PipelineInUse {
     /// Sets `pipeline` in `pass`, unless it is already set. Returns false if it is missing, and then nothing
-    /// may be drawn with it ([`OnDemand::get_or_collect`]).
+    /// may be drawn with it ([`LazyPipeline::get_or_collect`]).
     ///
     /// # Errors
     ///
@@ -274,7 +274,7 @@ impl PipelineInUse {
         &mut self,
         gpu: &Gpu,
         pass: &mut wgpu::RenderPass<'_>,
-        pipeline: &OnDemand<wgpu::RenderPipeline>,
+        pipeline: &LazyPipeline<wgpu::RenderPipeline>,
     ) -> Result<bool> {
         let identity = Some(pipeline.identity());
         if self.0 != identity {

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Maximum size of a cache file. Anything larger is not a cache of canopy's.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 /// Size up to which a cache contains only the headers of wgpu and Vulkan.
 const EMPTY_BYTES: usize = 128;
 
@@ -32,7 +32,7 @@ impl PipelineCache {
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
-        let is_small = fs::metadata(path).is_ok_and(|file| file.len() <= MOST_BYTES);
+        let is_small = fs::metadata(path).is_ok_and(|file| file.len() <= MAX_BYTES);
         let data = is_small.then(|| fs::read(path).ok()).flatten();
         // SAFETY: the data is the result of `get_data` for a device of this name, in a folder of this user's.
         // wgpu compares its header with the adapter, the driver's version and the length, and starts with an
@@ -55,7 +55,7 @@ impl PipelineCache {
         let Some(data) = self.inner.get_data() else {
             return;
         };
-        if data.len() <= EMPTY_BYTES || data.len() as u64 > MOST_BYTES {
+        if data.len() <= EMPTY_BYTES || data.len() as u64 > MAX_BYTES {
             return;
         }
         let folder = self.path.parent().unwrap_or(Path::new("."));

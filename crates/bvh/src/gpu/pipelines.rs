@@ -52,7 +52,7 @@ impl Pipelines {
     }
 
     /// Drops the pipelines of the shaders at `paths`.
-    pub(super) fn forget(&self, paths: &[String]) {
+    pub(super) fn invalidate(&self, paths: &[String]) {
         let stays = |key: &PipelineKey| !paths.iter().any(|path| key.text.contains(path.as_str()));
         let mut compute = self.compute.lock().unwrap_or_else(PoisonError::into_inner);
         compute.retain(|key, _| stays(key));

@@ -17,7 +17,7 @@ use wgpu::naga::{
 
 /// Maximum length of arrays whose elements are copied. Variables with longer arrays stay as they are, because
 /// no branch reads them.
-const MOST_ELEMENTS: u32 = 32;
+const MAX_ELEMENTS: u32 = 32;
 
 type Value = Handle<Expression>;
 
@@ -74,7 +74,7 @@ fn is_copied(module: &Module, ty: Handle<Type>) -> bool {
     match &module.types[ty].inner {
         TypeInner::Struct { members, .. } => members.iter().all(|member| is_copied(module, member.ty)),
         TypeInner::Array { base, .. } => {
-            elements(module, ty).is_some_and(|count| count <= MOST_ELEMENTS) && is_copied(module, *base)
+            elements(module, ty).is_some_and(|count| count <= MAX_ELEMENTS) && is_copied(module, *base)
         }
         _ => true,
     }

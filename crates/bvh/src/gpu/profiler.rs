@@ -8,10 +8,10 @@ use crate::{Error, Result};
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 /// Maximum number of frames with outstanding timings.
-const MOST_PENDING: usize = 8;
+const MAX_PENDING: usize = 8;
 
 /// Maximum number of frames that are kept for [`Profiler::take_finished`].
-const MOST_FINISHED: usize = 64;
+const MAX_FINISHED: usize = 64;
 
 /// Time of one pass.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +91,7 @@ impl Profiler {
         let inner = wgpu_profiler::GpuProfiler::new(
             &gpu.device,
             wgpu_profiler::GpuProfilerSettings {
-                max_num_pending_frames: MOST_PENDING,
+                max_num_pending_frames: MAX_PENDING,
                 ..Default::default()
             },
         );
@@ -135,7 +135,7 @@ impl Profiler {
             log::debug!("lost the timings of a frame: {error}");
             return;
         }
-        if self.pending.len() == MOST_PENDING {
+        if self.pending.len() == MAX_PENDING {
             // The profiler drops the last frame, so that those before it come back.
             self.pending.pop_back();
         }
@@ -158,7 +158,7 @@ impl Profiler {
     /// # Errors
     ///
     /// [`Error::Gpu`] if the adapter has no room for the queries.
-    pub fn abandon(&mut self, gpu: &Gpu) -> Result<()> {
+    pub fn abort(&mut self, gpu: &Gpu) -> Result<()> {
         let timings = std::mem::take(&mut self.timings);
         let finished = std::mem::take(&mut self.finished);
         *self = Self {
@@ -211,7 +211,7 @@ impl Profiler {
             let Some(number) = self.pending.pop_front() else {
                 continue;
             };
-            if self.finished.len() == MOST_FINISHED {
+            if self.finished.len() == MAX_FINISHED {
                 self.finished.pop_front();
             }
             let passes = fresh;

@@ -26,7 +26,7 @@ impl Gpu {
             // This order matters: pipelines that other threads are compiling from the old text are not kept.
             self.replace_modules(changed);
             advance_edition();
-            self.pipelines.forget(&paths);
+            self.pipelines.invalidate(&paths);
         }
         Ok(count)
     }

@@ -408,7 +408,7 @@ fn private(gpu: &Gpu, text: &str) -> Option<naga::Module> {
 }
 
 /// Parses and validates a composed shader. A `proven` shader is compiled without checks, if the device allows
-/// it ([`Gpu::set_unchecked`]).
+/// it ([`Gpu::disable_bounds_checks`]).
 ///
 /// # Errors
 ///
@@ -435,7 +435,7 @@ pub fn create_module(
             force_loop_bounding: !gpu.capabilities.has_gpu,
             ..wgpu::ShaderRuntimeChecks::checked()
         };
-        // SAFETY: the caller of `Gpu::set_unchecked` promised that the geometry is valid. The libraries only
+        // SAFETY: the caller of `Gpu::disable_bounds_checks` promised that the geometry is valid. The libraries only
         // mark shaders whose indices and loops stay within bounds in that case (`Library::proven`).
         unsafe { gpu.device.create_shader_module_trusted(descriptor, checks) }
     } else {

@@ -9,7 +9,7 @@ use canopy_bvh::{
         pass::Binding::{self, Float, Read, Uint, Write},
     },
 };
-use canopy_render::{bindings::Layouts, edges::GBuffer, frame::recording::Recording, world::World};
+use canopy_render::{bindings::Layouts, frame::recording::Recording, resources::GBuffer, world::World};
 use canopy_scene::Projection;
 use glam::Vec3;
 

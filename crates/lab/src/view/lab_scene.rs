@@ -1,7 +1,7 @@
 //! Laboratory structure over the triangles of a frame, in GPU memory.
 
 use crate::{
-    Made, Triangle, Uploaded,
+    BuiltStructure, Triangle, Uploaded,
     settings::{self, LabStructure, LabTest, LabWalk},
 };
 use canopy_bvh::{Result, gpu::Gpu};
@@ -12,7 +12,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct LabGeometry {
     triangles: Vec<Triangle>,
-    made: Vec<(LabStructure, Made)>,
+    made: Vec<(LabStructure, BuiltStructure)>,
 }
 
 /// Combination to build over a [`LabGeometry`].
@@ -98,11 +98,11 @@ impl LabGeometry {
     /// * Any error of the device.
     pub fn build(&mut self, gpu: &Gpu, build: LabBuild) -> Result<LabScene> {
         build.structure.check(build.walk)?;
-        let made = |made: &(LabStructure, Made)| made.0 == build.structure;
+        let made = |made: &(LabStructure, BuiltStructure)| made.0 == build.structure;
         let at = match self.made.iter().position(made) {
             Some(at) => at,
             None => {
-                let made = Made::new(gpu, &self.triangles, build.structure)?;
+                let made = BuiltStructure::new(gpu, &self.triangles, build.structure)?;
                 self.made.push((build.structure, made));
                 self.made.len() - 1
             }

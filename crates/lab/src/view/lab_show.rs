@@ -17,8 +17,8 @@ use canopy_bvh::{
     },
 };
 use canopy_render::{
-    edges::fitted,
     frame::{Frame, recording::Recording},
+    resources::fitted,
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 

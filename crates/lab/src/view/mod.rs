@@ -21,9 +21,9 @@ use canopy_bvh::{
 use canopy_render::{
     FrameStats, Renderer,
     aov::{Channel, Heat},
-    edges::GBuffer,
     frame::{life_cycle::LifeCycle, recording::Recording},
     inspect::guest::GuestPass,
+    resources::GBuffer,
     settings::Settings,
     world::World,
 };

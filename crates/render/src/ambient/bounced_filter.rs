@@ -2,7 +2,6 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{AmbientVisibility, Reprojection, SURFACES},
     frame::{
         Frame,
         life_cycle::{Carried, LifeCycle},
@@ -10,9 +9,10 @@ use crate::{
     },
     history::{
         LightChanges,
-        signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
+        denoiser::{Averaging, Denoiser, MEANS, NoisyInput, Shaders, Signal},
     },
     layout::Light,
+    resources::{AmbientVisibility, Reprojection, SURFACES},
 };
 use canopy_bvh::{
     Result,
@@ -29,7 +29,7 @@ const SHADERS: Shaders = Shaders {
     label: LABEL,
     path: "ambient/bounced_filter.wgsl",
     entries: ["bounced_accumulate", "bounced_smooth"],
-    taps: 1,
+    reprojected: 1,
     finds_edges: false,
 };
 
@@ -37,7 +37,7 @@ const SHADERS: Shaders = Shaders {
 #[derive(Debug)]
 pub struct BouncedFilter {
     signal: Signal,
-    filter: SignalFilter,
+    filter: Denoiser,
     last_round: Kernel,
     /// Lights of the last frame and the history of their changes.
     past: Carried<(Vec<Light>, LightChanges)>,
@@ -54,7 +54,7 @@ impl BouncedFilter {
         let shared = [(0, &layouts.frame)];
         Ok(Self {
             signal: Signal::new(gpu)?,
-            filter: SignalFilter::new(gpu, layouts, SHADERS, &[]),
+            filter: Denoiser::new(gpu, layouts, SHADERS, &[]),
             last_round: Kernel::new(gpu, SHADERS.path, LABEL, &shared, &bindings),
             past: Carried::default(),
         })
@@ -67,7 +67,7 @@ impl BouncedFilter {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         history: Reprojection<'_>,
-        fresh: &GpuImage,
+        noisy: &GpuImage,
         output: &AmbientVisibility,
     ) -> Result<()> {
         let settings = &frame.config.occlusion;
@@ -80,20 +80,20 @@ impl BouncedFilter {
         let past = self.past.last();
         let changed = past.is_some_and(|(lights, _)| *lights != frame.lights);
         let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
-        let most = changes.remembered(changed, is_one_of_many);
+        let most = changes.max_history(changed, is_one_of_many);
         self.past.leave((frame.lights.clone(), changes));
-        let (remembered, rays, compression) = match is_one_of_many {
+        let (max_history, rays, compression) = match is_one_of_many {
             true => {
                 let count = frame.sample.filtered_for();
                 (0, count, shown / (count as f32).sqrt())
             }
             false => {
-                let remembered = history.remembered_cautiously(settings.history);
-                (remembered.min(most), 1, shown)
+                let max_history = history.max_history_in_motion(settings.history);
+                (max_history.min(most), 1, shown)
             }
         };
         let averaging = Averaging {
-            remembered,
+            max_history,
             rays,
             filters: settings.filter,
             layer: 0,
@@ -101,15 +101,15 @@ impl BouncedFilter {
             sharpens: false,
             compression,
         };
-        let fresh = Fresh {
-            found: fresh,
-            taps: &[history.taps],
+        let noisy = NoisyInput {
+            found: noisy,
+            reprojected: &[history.reprojected],
             edges: None,
         };
         let signal = &mut self.signal;
         let left = self
             .filter
-            .record(recording, frame, history, fresh, signal, averaging)?;
+            .record(recording, frame, history, noisy, signal, averaging)?;
         recording.dispatch_pixels(
             LABEL,
             &self.last_round,

@@ -2,8 +2,8 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{FRESH_FORMAT, OcclusionFound, fitted},
     frame::recording::Recording,
+    resources::{NOISY_FORMAT, NoisyOcclusion, fitted},
     world::World,
 };
 use canopy_bvh::{
@@ -28,7 +28,7 @@ pub struct BouncedLight {
 impl BouncedLight {
     /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let bindings = [Uniform, Uint, Uniform, StoreArray(FRESH_FORMAT)];
+        let bindings = [Uniform, Uint, Uniform, StoreArray(NOISY_FORMAT)];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let path = "ambient/bounced_light.wgsl";
         Self {
@@ -42,7 +42,7 @@ impl BouncedLight {
         &mut self,
         recording: &mut Recording<'_>,
         world: World<'_>,
-        found: OcclusionFound<'_>,
+        found: NoisyOcclusion<'_>,
     ) -> Result<&GpuImage> {
         let World {
             frame,
@@ -68,5 +68,5 @@ impl BouncedLight {
 
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING;
-    GpuImage::with_layers(gpu, "bounced.fresh", size, 2, FRESH_FORMAT, usage)
+    GpuImage::with_layers(gpu, "bounced.noisy", size, 2, NOISY_FORMAT, usage)
 }

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     bindings::Layouts,
-    edges::{AmbientVisibility, Seen, fitted},
     frame::{life_cycle::LifeCycle, recording::Recording},
+    resources::{AmbientVisibility, Seen, fitted},
     settings::Settings,
     world::World,
 };

@@ -3,9 +3,9 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{AmbientVisibility, GBuffer, Reprojection, SURFACES, WORDS},
     frame::{Frame, recording::Recording},
-    history::signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
+    history::denoiser::{Averaging, Denoiser, MEANS, NoisyInput, Shaders, Signal},
+    resources::{AmbientVisibility, GBuffer, Reprojection, SURFACES, WORDS},
 };
 use canopy_bvh::{
     Result,
@@ -22,7 +22,7 @@ const SHADERS: Shaders = Shaders {
     label: LABEL,
     path: "denoise/signal_filter.wgsl",
     entries: ["signal_accumulate", "signal_filter"],
-    taps: 1,
+    reprojected: 1,
     finds_edges: false,
 };
 
@@ -30,7 +30,7 @@ const SHADERS: Shaders = Shaders {
 #[derive(Debug)]
 pub struct OcclusionFilter {
     signal: Signal,
-    filter: SignalFilter,
+    filter: Denoiser,
     last_round: Kernel,
 }
 
@@ -47,7 +47,7 @@ impl OcclusionFilter {
         let path = "ambient/occlusion_filter.wgsl";
         Ok(Self {
             signal: Signal::new(gpu)?,
-            filter: SignalFilter::new(gpu, layouts, SHADERS, &[]),
+            filter: Denoiser::new(gpu, layouts, SHADERS, &[]),
             last_round: Kernel::new(gpu, path, LABEL, &shared, &bindings),
         })
     }
@@ -60,13 +60,13 @@ impl OcclusionFilter {
         frame: &Frame<'_>,
         gbuffer: &GBuffer,
         history: Reprojection<'_>,
-        fresh: &GpuImage,
+        noisy: &GpuImage,
         output: &AmbientVisibility,
     ) -> Result<()> {
         let settings = &frame.config.occlusion;
         self.signal.fit(recording.gpu, frame.size)?;
         let averaging = Averaging {
-            remembered: history.remembered_cautiously(settings.history),
+            max_history: history.max_history_in_motion(settings.history),
             rays: frame.occlusion_rays,
             filters: settings.filter,
             layer: 0,
@@ -74,15 +74,15 @@ impl OcclusionFilter {
             sharpens: false,
             compression: 0.0,
         };
-        let fresh = Fresh {
-            found: fresh,
-            taps: &[history.taps],
+        let noisy = NoisyInput {
+            found: noisy,
+            reprojected: &[history.reprojected],
             edges: None,
         };
         let signal = &mut self.signal;
         let left = self
             .filter
-            .record(recording, frame, history, fresh, signal, averaging)?;
+            .record(recording, frame, history, noisy, signal, averaging)?;
         recording.dispatch_pixels(
             LABEL,
             &self.last_round,

@@ -2,9 +2,9 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{FRESH_FORMAT, GBuffer, OcclusionFound, POSITIONS, UNUSED, WORDS, fitted},
     frame::recording::Recording,
     layout::OcclusionParams,
+    resources::{GBuffer, NOISY_FORMAT, NoisyOcclusion, POSITIONS, UNUSED, WORDS, fitted},
     world::World,
 };
 use canopy_bvh::{
@@ -28,20 +28,20 @@ pub struct OcclusionRays {
     hits: GpuImage,
 }
 
-/// Format of [`OcclusionFound::hits`].
+/// Format of [`NoisyOcclusion::hits`].
 const HITS_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 
 impl OcclusionRays {
     /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let (uniform, fresh) = (Binding::Uniform, StoreArray(FRESH_FORMAT));
+        let (uniform, noisy) = (Binding::Uniform, StoreArray(NOISY_FORMAT));
         let bindings = [
             uniform,
             POSITIONS,
             WORDS,
             WORDS,
             uniform,
-            fresh,
+            noisy,
             Store(HITS_FORMAT),
         ];
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
@@ -61,7 +61,7 @@ impl OcclusionRays {
         world: World<'_>,
         gbuffer: &GBuffer,
         index: u32,
-    ) -> Result<OcclusionFound<'_>> {
+    ) -> Result<NoisyOcclusion<'_>> {
         let World {
             frame,
             geometry,
@@ -93,7 +93,7 @@ impl OcclusionRays {
             frame.size,
             recording.budget.occlusion_pixels(frame.occlusion_rays),
         )?;
-        Ok(OcclusionFound {
+        Ok(NoisyOcclusion {
             signal: &self.output,
             hits: &self.hits,
             params: &self.params,
@@ -108,5 +108,5 @@ fn hits(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
 
 fn image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING;
-    GpuImage::with_layers(gpu, "occlusion.fresh", size, 2, FRESH_FORMAT, usage)
+    GpuImage::with_layers(gpu, "occlusion.noisy", size, 2, NOISY_FORMAT, usage)
 }

@@ -5,7 +5,7 @@ use super::cube::Cube;
 use canopy_bvh::{
     Result,
     gpu::{
-        Cover, Gpu, GpuImage,
+        FullscreenPass, Gpu, GpuImage,
         pass::{self, Binding},
         profiler::Scope,
     },
@@ -17,13 +17,13 @@ const FORMAT: Format = Format::R8Unorm;
 /// Full-screen pass and target, or `None` if
 /// [`Capabilities::cube_edges_drawn`](canopy_bvh::gpu::Capabilities::cube_edges_drawn) is false.
 #[derive(Debug)]
-pub(super) struct CubeEdges(Option<(Cover, GpuImage)>);
+pub(super) struct CubeEdges(Option<(FullscreenPass, GpuImage)>);
 
 impl CubeEdges {
     pub(super) fn new(gpu: &Gpu) -> Self {
         let path = "environment/cube_edges.wgsl";
         Self(gpu.capabilities.cube_edges_drawn.then(|| {
-            let cover = Cover::new(gpu, path, "cube_edges", &[Binding::Cube]);
+            let cover = FullscreenPass::new(gpu, path, "cube_edges", &[Binding::Cube]);
             let usage = Usage::RENDER_ATTACHMENT;
             (cover, GpuImage::new(gpu, "cube_edges", [1, 1], FORMAT, usage))
         }))

@@ -267,17 +267,17 @@ impl Equirect {
         };
         let row_loads = 6 * u64::from(cube.face) * loads;
         let rows = (DISPATCH_LOADS / row_loads).next_multiple_of(8).max(8) as u32;
-        let first_rows: Vec<_> = (0..cube.face).step_by(rows as usize).collect();
-        let params = first_rows.iter().map(|&first_row| EquirectParams {
+        let row_offsets: Vec<_> = (0..cube.face).step_by(rows as usize).collect();
+        let params = row_offsets.iter().map(|&row_offset| EquirectParams {
             size: source.size,
-            first_row,
+            row_offset,
             samples,
         });
         let params = UniformArray::new(gpu, "equirect.params", params)?;
         let faces = cube.level(0);
         let mut pass = scope.scoped_compute_pass("equirect");
-        for (band, first_row) in first_rows.into_iter().enumerate() {
-            let band_rows = rows.min(cube.face - first_row);
+        for (band, row_offset) in row_offsets.into_iter().enumerate() {
+            let band_rows = rows.min(cube.face - row_offset);
             let texels = Workgroups::Grid([cube.face.div_ceil(8), band_rows.div_ceil(8), 6]);
             self.kernel(source).dispatch(
                 gpu,

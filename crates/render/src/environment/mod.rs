@@ -470,14 +470,14 @@ impl LifeCycle for Environment {
     fn abort(&mut self) {
         self.progress = self.before.unwrap_or_default();
         if self.records {
-            self.sky.forget();
+            self.sky.reset();
         }
     }
 
     fn lose(&mut self) {
         if self.records {
             self.progress = Progress::default();
-            self.sky.forget();
+            self.sky.reset();
         }
     }
 }

@@ -171,7 +171,7 @@ impl Prefilter {
             );
             return self.edges.record(gpu, scope, prefiltered);
         }
-        let [first_row, end_row] = step.rows;
+        let [row_offset, end_row] = step.rows;
         let count = self.count(step.level, prefiltered.levels);
         let params = match self.params.entry([prefiltered.face, prefiltered.levels]) {
             Entry::Occupied(made) => made.into_mut(),
@@ -179,7 +179,7 @@ impl Prefilter {
                 let (settings, levels) = (self.settings, prefiltered.levels);
                 let of_step = |step: &Step| PrefilterParams {
                     count: settings.count(step.level, levels),
-                    first_row: step.rows[0],
+                    row_offset: step.rows[0],
                 };
                 let params = plan.iter().map(of_step);
                 empty.insert(UniformArray::new(gpu, "prefilter.params", params)?)
@@ -194,7 +194,7 @@ impl Prefilter {
         });
         let level = prefiltered.level(step.level);
         let face = (prefiltered.face >> step.level).max(1);
-        let texels = Workgroups::Grid([face.div_ceil(8), end_row - first_row, 6]);
+        let texels = Workgroups::Grid([face.div_ceil(8), end_row - row_offset, 6]);
         let mut pass = scope.scoped_compute_pass("prefilter");
         self.kernel.dispatch(
             gpu,

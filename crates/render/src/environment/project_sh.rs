@@ -21,7 +21,7 @@ use wgpu::TextureFormat as Format;
 pub const COEFFICIENTS: u32 = 25;
 wgsl_constants! {
     /// Most threads of a workgroup.
-    const MOST_THREADS: u32 = 64;
+    const MAX_THREADS: u32 = 64;
 }
 
 /// Division of the work for a kind of adapter.
@@ -36,7 +36,7 @@ struct Cut {
 }
 
 const GPU: Cut = Cut {
-    threads: MOST_THREADS,
+    threads: MAX_THREADS,
     workgroups: 1024,
     least_texels: 1,
 };

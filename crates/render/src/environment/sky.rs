@@ -95,7 +95,7 @@ impl Sky {
     }
 
     /// Invalidates the tables, because the commands that should have filled them never ran.
-    pub fn forget(&mut self) {
+    pub fn reset(&mut self) {
         self.air = None;
     }
 

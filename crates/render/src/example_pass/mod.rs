@@ -4,11 +4,11 @@ mod vignette;
 
 use super::{
     SHADERS,
-    edges::{HDR_FORMAT, Radiance},
     frame::{
-        bands::FirstRows,
         recording::{FrameBudget, Recording},
+        slices::RowOffsets,
     },
+    resources::{HDR_FORMAT, Radiance},
 };
 use canopy_bvh::gpu::{Gpu, GpuImage, Library, Options, pass, profiler::Profiler};
 use half::f16;
@@ -38,15 +38,15 @@ fn the_example_agrees_with_its_twin() {
     };
     let gpu = Gpu::new(options).unwrap();
     let mut profiler = Profiler::new(&gpu).unwrap();
-    let mut first_rows = FirstRows::new(&gpu).unwrap();
+    let mut row_offsets = RowOffsets::new(&gpu).unwrap();
     let mut vignette = Vignette::new(&gpu);
     let sizes = [[1, 1], [2, 31], [32, 33], [33, 257]];
     for (size, strength) in sizes.into_iter().zip([0.5, 0.0, 1.0, 0.5]) {
-        first_rows.fit(&gpu, size[1]).unwrap();
+        row_offsets.fit(&gpu, size[1]).unwrap();
         let radiance = filled(&gpu, size);
         let mut encoder = gpu.encoder("example");
         let (budget, label) = (FrameBudget::default(), "example");
-        let mut r = Recording::new(&gpu, &profiler, &first_rows, label, &mut encoder, budget);
+        let mut r = Recording::new(&gpu, &profiler, &row_offsets, label, &mut encoder, budget);
         let darkened = vignette.record(&mut r, strength, &radiance).unwrap();
         let views = [&darkened.hdr.view, &darkened.display.view].map(Clone::clone);
         let (_, parts) = r.finish();

@@ -1,8 +1,8 @@
 //! `vignette`: darkens the picture towards its corners.
 
 use crate::{
-    edges::{HDR_FORMAT, Radiance, fitted},
     frame::{life_cycle::LifeCycle, recording::Recording},
+    resources::{HDR_FORMAT, Radiance, fitted},
 };
 use canopy_bvh::{
     Result,

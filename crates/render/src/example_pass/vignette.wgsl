@@ -3,7 +3,7 @@
 // in   hdr, display, and the share `strength` that the corners lose
 // out  both times 1 - strength r², where r is 0 in the middle of the picture and 1 in its corners
 // A thread per pixel.
-@group(0) @binding(0) var<uniform> first_row: u32;
+@group(0) @binding(0) var<uniform> row_offset: u32;
 @group(0) @binding(1) var<uniform> strength: f32;
 @group(0) @binding(2) var hdr_texture: texture_2d<f32>;
 @group(0) @binding(3) var display_texture: texture_2d<f32>;
@@ -12,7 +12,7 @@
 
 @compute @workgroup_size(8, 8)
 fn vignette(@builtin(global_invocation_id) thread: vec3u) {
-    let pixel = vec2u(thread.x, thread.y + first_row);
+    let pixel = vec2u(thread.x, thread.y + row_offset);
     let size = textureDimensions(hdr_texture);
     if any(pixel >= size) {
         return;

@@ -48,7 +48,7 @@ impl FogHistory {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         (size, (params, sampler)): ([u32; 3], (&Uniform<FogParams>, &wgpu::Sampler)),
-        [fresh, recent]: [&GpuImage; 2],
+        [noisy, recent]: [&GpuImage; 2],
         [last, mean, light]: [&GpuImage; 3],
     ) -> Result<()> {
         let [columns, rows, slices] = size;
@@ -56,7 +56,7 @@ impl FogHistory {
             "fog_history",
             &self.kernel,
             &[(0, &frame.group)],
-            &[params, fresh, recent, last, sampler, mean, light],
+            &[params, noisy, recent, last, sampler, mean, light],
             [columns, rows * slices],
             recording.budget.pixels(),
         )

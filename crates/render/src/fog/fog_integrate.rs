@@ -38,14 +38,14 @@ impl FogIntegrate {
         frame: &Frame<'_>,
         (size, params): ([u32; 3], &Uniform<FogParams>),
         light: &GpuImage,
-        air: &GpuImage,
+        integrated: &GpuImage,
     ) -> Result<()> {
         let [columns, rows, slices] = size;
         recording.dispatch_pixels(
             "fog_integrate",
             &self.kernel,
             &[(0, &frame.group)],
-            &[params, light, air],
+            &[params, light, integrated],
             [columns, rows],
             recording.budget.pixels() / slices,
         )

@@ -1,8 +1,8 @@
 //! `fog_light`: visibility of the lights from froxels, by shadow rays through the trees or by shadow maps.
 
 use crate::{
-    bindings::Layouts, edges::GBuffer, formats::FROXEL_FORMAT, frame::recording::Recording,
-    layout::FogParams, world::World,
+    bindings::Layouts, formats::FROXEL_FORMAT, frame::recording::Recording, layout::FogParams,
+    resources::GBuffer, world::World,
 };
 use canopy_bvh::{
     Result,
@@ -41,7 +41,7 @@ impl FogLight {
         world: World<'_>,
         gbuffer: &GBuffer,
         (size, (params, sampler)): ([u32; 3], (&Uniform<FogParams>, &wgpu::Sampler)),
-        [last, fresh, recent]: [&GpuImage; 3],
+        [last, noisy, recent]: [&GpuImage; 3],
     ) -> Result<()> {
         let World {
             frame,
@@ -56,7 +56,7 @@ impl FogLight {
             LABEL,
             &self.kernel,
             &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
-            &[params, &gbuffer.position, last, sampler, fresh, recent],
+            &[params, &gbuffer.position, last, sampler, noisy, recent],
             [columns, rows * slices],
             recording.budget.occlusion_pixels(rays),
         )

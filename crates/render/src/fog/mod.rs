@@ -6,7 +6,6 @@ pub mod fog_light;
 
 use super::{
     bindings::Layouts,
-    edges::{Air, GBuffer, fitted},
     formats::FROXEL_FORMAT,
     frame::{
         Frame, Integrator,
@@ -14,6 +13,7 @@ use super::{
         recording::Recording,
     },
     layout::FogParams,
+    resources::{FogFroxels, GBuffer, fitted},
     view::View,
     world::World,
 };
@@ -33,7 +33,7 @@ const GROWTH: f64 = 4.0;
 /// Optical depth beyond which nothing is visible.
 const OPAQUE: f32 = 8.0;
 /// Most froxels in a row.
-const MOST_COLUMNS: u32 = 512;
+const MAX_COLUMNS: u32 = 512;
 
 wgsl_constants! {
     const FOG_GROWTH: f64 = GROWTH;
@@ -60,13 +60,13 @@ pub struct Fog {
 struct Images {
     size: [u32; 3],
     /// Noisy light of this frame.
-    fresh: GpuImage,
+    noisy: GpuImage,
     /// Means of the last few frames.
     recent: [GpuImage; 2],
     /// Means of many frames.
     mean: [GpuImage; 2],
     light: GpuImage,
-    air: GpuImage,
+    integrated: GpuImage,
 }
 
 /// Camera of the froxels of a frame.
@@ -87,7 +87,7 @@ pub(super) fn froxels(fog: &settings::Fog, picture: [u32; 2]) -> Option<[u32; 3]
     fog.is_there().then(|| {
         let rows = fog.rows.min(height);
         let columns = (u64::from(rows) * u64::from(width)).div_ceil(u64::from(height));
-        let columns = columns.clamp(1, u64::from(MOST_COLUMNS)) as u32;
+        let columns = columns.clamp(1, u64::from(MAX_COLUMNS)) as u32;
         [columns, rows, fog.slices]
     })
 }
@@ -134,7 +134,7 @@ impl Fog {
         recording: &mut Recording<'_>,
         world: World<'_>,
         gbuffer: &GBuffer,
-    ) -> Result<Air<'_>> {
+    ) -> Result<FogFroxels<'_>> {
         let World { frame, .. } = world;
         let gpu = recording.gpu;
         let size =
@@ -142,7 +142,7 @@ impl Fog {
         if self.images.size != size.unwrap_or([1; 3]) {
             let size = size.unwrap_or([1; 3]);
             self.images = fitted(gpu, frame.size, || Images::new(gpu, size))?;
-            self.past.forget();
+            self.past.reset();
         }
         let Some(size) = size else {
             self.past.leave(None);
@@ -156,18 +156,21 @@ impl Fog {
         let last = past.map(|(last, _)| last);
         self.params.write(gpu, &params(frame, size, (now, last), frames));
         let Images {
-            fresh, light, air, ..
+            noisy,
+            light,
+            integrated,
+            ..
         } = &self.images;
         let [recent, last_recent] = ordered(&self.images.recent, frames);
         let [mean, last_mean] = ordered(&self.images.mean, frames);
         let froxels = (size, (&self.params, &self.sampler));
-        let found = [last_recent, fresh, recent];
+        let found = [last_recent, noisy, recent];
         self.light.record(recording, world, gbuffer, froxels, found)?;
         let means = [last_mean, mean, light];
         self.history
-            .record(recording, frame, froxels, [fresh, recent], means)?;
+            .record(recording, frame, froxels, [noisy, recent], means)?;
         self.integrate
-            .record(recording, frame, (size, &self.params), light, air)?;
+            .record(recording, frame, (size, &self.params), light, integrated)?;
         Ok(self.output())
     }
 
@@ -180,11 +183,11 @@ impl Fog {
     }
 
     /// Fog of the last frame.
-    pub fn output(&self) -> Air<'_> {
-        Air {
+    pub fn output(&self) -> FogFroxels<'_> {
+        FogFroxels {
             params: &self.params,
             light: &self.images.light,
-            air: &self.images.air,
+            integrated: &self.images.integrated,
             sampler: &self.sampler,
         }
     }
@@ -214,7 +217,7 @@ fn params(
         far: now.far,
         medium: frame.fog_medium(),
         size,
-        remembered: (fog.history - 1).min(frames),
+        max_history: (fog.history - 1).min(frames),
         sky_rays: u32::from(frame.samples_occlusion),
         ..FogParams::default()
     }
@@ -228,11 +231,11 @@ impl Images {
             |label, layers| GpuImage::with_layers(gpu, label, [columns, rows], layers, FROXEL_FORMAT, usage);
         Self {
             size,
-            fresh: image("fog.fresh", 2 * slices),
+            noisy: image("fog.noisy", 2 * slices),
             recent: [(); 2].map(|()| image("fog.recent", 2 * slices)),
             mean: [(); 2].map(|()| image("fog.mean", 2 * slices)),
             light: image("fog.light", slices),
-            air: image("fog.air", slices + 1),
+            integrated: image("fog.integrated", slices + 1),
         }
     }
 }

@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 /// Number of frames after which the image is first compared with itself later.
-pub(crate) const FIRST_LOOK: u32 = 8;
+pub(crate) const FIRST_CHECKPOINT: u32 = 8;
 
 /// Minimum number of frames that filters assume for an image.
 const FILTERED_FOR: u32 = 16;
@@ -38,7 +38,7 @@ impl FrameSample {
 
     /// True if the image has enough frames for its noise to be estimated.
     pub fn is_estimated(self) -> bool {
-        self.count > FIRST_LOOK
+        self.count > FIRST_CHECKPOINT
     }
 
     /// Returns the number of frames that a filter within this frame assumes. Later frames are filtered less,
@@ -69,14 +69,14 @@ impl FrameSample {
 
 /// True if the noise of an image is estimated after this many frames: after 12, 16, 24, 32, 48 and so on.
 pub const fn is_estimated_after(frames: u32) -> bool {
-    frames > FIRST_LOOK && is_looked_at(frames)
+    frames > FIRST_CHECKPOINT && is_checkpoint(frames)
 }
 
 /// True if the image is stored after this many frames, for comparison with a later state: after 8, 12, 16,
 /// 24, 32, 48 and so on.
-pub(crate) const fn is_looked_at(frames: u32) -> bool {
+pub(crate) const fn is_checkpoint(frames: u32) -> bool {
     let odd = frames >> frames.trailing_zeros();
-    frames >= FIRST_LOOK && odd <= 3
+    frames >= FIRST_CHECKPOINT && odd <= 3
 }
 
 #[cfg(test)]
@@ -87,6 +87,6 @@ mod tests {
     fn pictures_are_looked_at_after_half_as_many_frames_again() {
         let estimated: Vec<_> = (1..=200).filter(|n| is_estimated_after(*n)).collect();
         assert_eq!(estimated, [12, 16, 24, 32, 48, 64, 96, 128, 192]);
-        assert!(is_looked_at(FIRST_LOOK) && !is_looked_at(6));
+        assert!(is_checkpoint(FIRST_CHECKPOINT) && !is_checkpoint(6));
     }
 }

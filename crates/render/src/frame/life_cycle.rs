@@ -35,8 +35,8 @@ pub trait LifeCycle {
     }
 
     /// Drops the history, so that the next frame is like the first one of a renderer.
-    fn forget(&mut self) {
-        self.parts().into_iter().for_each(LifeCycle::forget);
+    fn reset(&mut self) {
+        self.parts().into_iter().for_each(LifeCycle::reset);
     }
 
     /// Invalidates the results of a committed frame that may have run only in part. Its buffers and images
@@ -47,7 +47,7 @@ pub trait LifeCycle {
 }
 
 /// State that a frame takes over from the last one and leaves for the next. State that describes images is
-/// dropped when they are recreated ([`LifeCycle::forget`]).
+/// dropped when they are recreated ([`LifeCycle::reset`]).
 #[derive(Debug)]
 pub struct Carried<T> {
     last: Option<T>,
@@ -95,12 +95,12 @@ impl<T> LifeCycle for Carried<T> {
         self.coming = None;
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         (self.last, self.coming) = (None, None);
     }
 
     fn lose(&mut self) {
-        self.forget();
+        self.reset();
     }
 }
 
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(frame(None, true), Some(2));
         assert_eq!(frame(Some(4), true), Some(2));
         assert_eq!(frame(None, false), Some(4));
-        carried.forget();
+        carried.reset();
         assert_eq!(carried.last(), None);
     }
 }

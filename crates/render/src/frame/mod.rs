@@ -1,22 +1,22 @@
 //! Inputs of a frame, the values that are determined before its first pass, and the uniforms of group 0.
 
-pub(super) mod bands;
 pub mod blue_noise;
 pub mod frame_sample;
 pub mod life_cycle;
 pub mod ray_list;
 pub mod recording;
+pub(super) mod slices;
 
 use super::{
     aov::Channel,
     bindings::Layouts,
-    edges::{REFLECTED_BYTES, ReflectionStart, ShadowMaps},
     environment::Environment,
     layout::{
         FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, OcclusionParams, SHADOW_VIEW_LIMIT, ShadowView,
         ViewRays,
     },
     light::lights::{self, LightPlan},
+    resources::{REFLECTED_BYTES, ReflectionStart, ShadowMaps},
     upload::scene_buffers::SceneBuffers,
     view::{View, aspect, jittered_from_clip},
 };
@@ -54,7 +54,7 @@ wgsl_constants! {
     /// Ignores emission.
     const MATERIALS_EMISSION: u32 = 64;
     /// Shows all materials as clay.
-    const MATERIALS_OWN_LOOK: u32 = 128;
+    const MATERIALS_CLAY: u32 = 128;
     /// Disables multiple scattering between microfacets.
     const MATERIALS_MULTIPLE_SCATTERING: u32 = 256;
     /// Disables the fade of lights where normal textures turn away from them.
@@ -92,7 +92,7 @@ fn without(settings: &settings::Materials) -> u32 {
         (emissive_texture, MATERIALS_EMISSIVE_TEXTURE),
         (vertex_colors, MATERIALS_VERTEX_COLORS),
         (emission, MATERIALS_EMISSION),
-        (!clay, MATERIALS_OWN_LOOK),
+        (!clay, MATERIALS_CLAY),
         (multiple_scattering, MATERIALS_MULTIPLE_SCATTERING),
         (normal_terminator, MATERIALS_NORMAL_TERMINATOR),
         (smooth_terminator, MATERIALS_SMOOTH_TERMINATOR),
@@ -123,7 +123,7 @@ pub struct FrameInput<'a> {
     pub view: View,
     /// Rounding error of the eye of `view`, which is in f32: the offset in metres to the exact position. It
     /// is significant far from the world's origin.
-    pub eye_rest: Vec3,
+    pub eye_rounding: Vec3,
     /// Settings.
     pub config: &'a Settings,
     /// Exposure in stops from the settings. With automatic exposure, it is the exposure of a black image.
@@ -164,7 +164,7 @@ impl<'a> FrameInput<'a> {
             scene,
             pose: &first.pose,
             view: View::new(&seen.viewpoint, first.bounds, f32::INFINITY, ground.as_ref()),
-            eye_rest: seen.eye_rest,
+            eye_rounding: seen.eye_rounding,
             config: settings,
             exposure_ev: first_exposure_ev(scene, first, settings, 0.0, LIGHT_LIMIT as usize),
             elapsed_secs: f32::INFINITY,
@@ -334,7 +334,7 @@ impl<'a> Prepared<'a> {
                 _ => FrameSample::point(sample.index),
             },
             pose,
-            view: input.view.moved(-origin).moved(input.eye_rest),
+            view: input.view.moved(-origin).moved(input.eye_rounding),
             config,
             lights,
             integrator,
@@ -357,7 +357,7 @@ impl<'a> Prepared<'a> {
     /// True if blended triangles, lines or points are drawn over the G-buffer's surfaces.
     pub fn draws_blended(&self) -> bool {
         let draws = &self.buffers.draws;
-        let triangles = draws.over_surfaces(self.traces_reflections);
+        let triangles = draws.blended_runs(self.traces_reflections);
         let segments = draws.blended_segments.iter().map(|run| run.part);
         let mut parts = triangles.map(|(_, part)| *part).chain(segments);
         parts.any(|part| !self.parts[part].is_empty())
@@ -487,7 +487,7 @@ impl<'a> std::ops::Deref for Frame<'a> {
 /// the passes of [`Integrator::Hybrid`].
 pub(super) fn drawn_settings(gpu: &Gpu, input: &FrameInput<'_>) -> Settings {
     let mut config = resolved_for(gpu, input.scene, input.config);
-    if is_of_paths(&config, input.channel) {
+    if is_path_traced(&config, input.channel) {
         config.shadows.mode = ShadowMode::Off;
         config.occlusion.mode = OcclusionMode::Off;
         config.reflections.mode = ReflectionMode::Off;
@@ -503,7 +503,7 @@ pub(super) fn resolved_for(gpu: &Gpu, scene: &Scene, config: &Settings) -> Setti
 }
 
 /// True if a frame that shows `channel` is path-traced.
-pub fn is_of_paths(config: &Settings, channel: Channel) -> bool {
+pub fn is_path_traced(config: &Settings, channel: Channel) -> bool {
     config.image.mode == ImageMode::Path && channel == Channel::Lit
 }
 

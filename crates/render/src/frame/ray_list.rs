@@ -104,13 +104,13 @@ fn batches([width, height]: [u32; 2], slots: u32, most: u32) -> Vec<Batch> {
         .min(height.next_multiple_of(TILE))
         .max(TILE);
     let mut batches = Vec::new();
-    for first_row in (0..height).step_by(band_rows as usize) {
+    for row_offset in (0..height).step_by(band_rows as usize) {
         for first_slot in (0..slots).step_by(batch_slots as usize) {
             batches.push(Batch {
-                tiles: [width, band_rows.min(height - first_row)].map(|side| side.div_ceil(TILE)),
+                tiles: [width, band_rows.min(height - row_offset)].map(|side| side.div_ceil(TILE)),
                 offset: STRIDE * batches.len() as u64,
                 params: RayBatch {
-                    first_row,
+                    row_offset,
                     first_slot,
                     slot_count: batch_slots.min(slots - first_slot),
                 },
@@ -153,18 +153,22 @@ mod tests {
         for size in sizes {
             let cases = [0, 1, 2, 16, 17, 33, 256]
                 .into_iter()
-                .flat_map(|lights| [FrameBudget::MOST_RAYS, 1 << 16, 1].map(|most| (lights, most)));
+                .flat_map(|lights| [FrameBudget::MAX_RAYS, 1 << 16, 1].map(|most| (lights, most)));
             for (lights, most) in cases {
                 let batches = batches(size, lights, most);
                 let (mut row, mut light) = (0, 0);
                 for (index, batch) in batches.iter().enumerate() {
                     assert_eq!(batch.offset, STRIDE * index as u64);
                     let RayBatch {
-                        first_row,
+                        row_offset,
                         first_slot,
                         slot_count,
                     } = batch.params;
-                    assert_eq!((first_row, first_slot), (row, light), "{size:?}, {lights} lights");
+                    assert_eq!(
+                        (row_offset, first_slot),
+                        (row, light),
+                        "{size:?}, {lights} lights"
+                    );
                     assert!((1..=RAY_BATCH_SLOTS).contains(&slot_count));
                     let rows = TILE * batch.tiles[1];
                     assert!(size[0] * rows * slot_count <= most.max(size[0] * TILE));

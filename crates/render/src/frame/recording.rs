@@ -5,11 +5,11 @@
 //! is therefore recorded in parts, one per pass. Rays are traced in batches that this adapter finishes within
 //! a part's time.
 
-use super::bands::{FirstRows, bands};
+use super::slices::{RowOffsets, slices};
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Cover, Gpu, Kernel, Workgroups, image, pass,
+        Bind, FullscreenPass, Gpu, Kernel, Workgroups, image, pass,
         profiler::{Profiler, Scope, Stopwatch},
     },
 };
@@ -32,7 +32,7 @@ const FIRST_BATCH: u32 = 1 << 20;
 /// Occlusion rays of the first bands. Rays in all directions take about four times as long.
 const FIRST_OCCLUSION_BATCH: u32 = FIRST_BATCH / 4;
 /// Minimum number of rays of a batch. Fewer do not fill a GPU.
-const LEAST_BATCH: u32 = 1 << 16;
+const MIN_BATCH: u32 = 1 << 16;
 /// Minimum number of rays for a measurement. Fewer do not show how fast the adapter is.
 const FEW_RAYS: u64 = 1 << 12;
 
@@ -51,7 +51,7 @@ pub struct FrameBudget {
 
 impl FrameBudget {
     /// Maximum number of rays of any batch. An entry of the ray list can address this many pixels.
-    pub const MOST_RAYS: u32 = 1 << 24;
+    pub const MAX_RAYS: u32 = 1 << 24;
 
     /// Returns the maximum number of triangles that are drawn in a part.
     pub fn triangles(self) -> u32 {
@@ -101,9 +101,9 @@ impl Traced {
         if self.rays < FEW_RAYS || ms <= 0.0 {
             return batch;
         }
-        let most = f64::from(FrameBudget::MOST_RAYS);
+        let most = f64::from(FrameBudget::MAX_RAYS);
         let in_time = (self.rays as f64 * PART_MS / ms).clamp(1.0, most);
-        let fitting = (1 << (in_time as u32).ilog2()).max(LEAST_BATCH);
+        let fitting = (1 << (in_time as u32).ilog2()).max(MIN_BATCH);
         // Another size means another ray list, so it grows only if that pays off. If the rays were not timed,
         // the frame time only proves that this many rays are fast enough.
         let slower = fitting < batch && (self.ms.is_some() || frame_ms > PART_MS);
@@ -132,7 +132,7 @@ pub struct Recording<'a> {
     pub budget: FrameBudget,
     /// Profiler scope of the frame, for nested scopes.
     pub scope: Scope<'a>,
-    first_rows: &'a FirstRows,
+    row_offsets: &'a RowOffsets,
     label: &'static str,
     stopwatch: Stopwatch,
     /// Completed parts.
@@ -153,12 +153,12 @@ impl std::fmt::Debug for Recording<'_> {
 }
 
 impl<'a> Recording<'a> {
-    /// Begins a frame in `encoder`, in a scope called `label`. `first_rows` must be large enough for the
+    /// Begins a frame in `encoder`, in a scope called `label`. `row_offsets` must be large enough for the
     /// height of the frame.
     pub fn new(
         gpu: &'a Gpu,
         profiler: &'a Profiler,
-        first_rows: &'a FirstRows,
+        row_offsets: &'a RowOffsets,
         label: &'static str,
         encoder: &'a mut wgpu::CommandEncoder,
         budget: FrameBudget,
@@ -166,7 +166,7 @@ impl<'a> Recording<'a> {
         Self {
             gpu,
             budget,
-            first_rows,
+            row_offsets,
             stopwatch: Stopwatch::new(),
             label,
             scope: profiler.scope(label, encoder),
@@ -222,39 +222,44 @@ impl<'a> Recording<'a> {
         size: [u32; 2],
         most: u32,
     ) -> Result<()> {
-        for [first_row, rows] in bands(size, most) {
-            let first_row = self.first_rows.at(first_row);
-            let first: &dyn Bind = &first_row;
+        for [row_offset, rows] in slices(size, most) {
+            let row_offset = self.row_offsets.at(row_offset);
+            let first: &dyn Bind = &row_offset;
             let own: Vec<_> = std::iter::once(first).chain(own.iter().copied()).collect();
             let pixels = Workgroups::Pixels([size[0], rows]);
             self.dispatch_unsplit(label, kernel, shared, &own, pixels)?;
-            self.split_behind(label, [size[0], rows], most);
+            self.split_after(label, [size[0], rows], most);
         }
         Ok(())
     }
 
     /// Returns the uniform of a band's first row, for a bind group.
-    pub fn first_row(&self, row: u32) -> wgpu::BufferBinding<'a> {
-        self.first_rows.at(row)
+    pub fn row_offset(&self, row: u32) -> wgpu::BufferBinding<'a> {
+        self.row_offsets.at(row)
     }
 
     /// Covers `target` with `cover` in a render pass of its own, called `label`. `own` are the resources of
-    /// [`Cover::draw`].
+    /// [`FullscreenPass::draw`].
     ///
     /// # Errors
     ///
     /// Any error of compiling the pipeline.
-    pub fn cover(
+    pub fn draw_fullscreen(
         &mut self,
         label: &'static str,
-        cover: &Cover,
+        draw_fullscreen: &FullscreenPass,
         target: &wgpu::TextureView,
         own: &[&dyn Bind],
     ) -> Result<()> {
-        for band in bands(image::size_of_view(target), self.budget.pixels()) {
-            cover_band(&mut self.scope, self.gpu, &(label, cover, target, own), band)?;
+        for band in slices(image::size_of_view(target), self.budget.pixels()) {
+            draw_fullscreen_band(
+                &mut self.scope,
+                self.gpu,
+                &(label, draw_fullscreen, target, own),
+                band,
+            )?;
             let [width, _] = image::size_of_view(target);
-            self.split_behind(label, [width, band[1]], self.budget.pixels());
+            self.split_after(label, [width, band[1]], self.budget.pixels());
         }
         Ok(())
     }
@@ -265,22 +270,22 @@ impl<'a> Recording<'a> {
     /// # Errors
     ///
     /// Any error of compiling the pipelines.
-    pub fn cover_each(&mut self, group: &'static str, covers: &[Covered<'_>]) -> Result<()> {
+    pub fn draw_fullscreen_each(&mut self, group: &'static str, covers: &[FullscreenDraw<'_>]) -> Result<()> {
         if !self.budget.in_parts {
             // One scope around all of them. lavapipe 22 crashes if one scope ends and another begins without
             // a pass in between. The end is then in another command buffer than its beginning.
             let mut scope = self.scope.scope(group);
             for covered in covers {
                 let [_, rows] = image::size_of_view(covered.2);
-                cover_band(&mut scope, self.gpu, covered, [0, rows])?;
+                draw_fullscreen_band(&mut scope, self.gpu, covered, [0, rows])?;
             }
             return Ok(());
         }
         for covered in covers {
-            for band in bands(image::size_of_view(covered.2), self.budget.pixels()) {
-                cover_band(&mut self.scope.scope(group), self.gpu, covered, band)?;
+            for band in slices(image::size_of_view(covered.2), self.budget.pixels()) {
+                draw_fullscreen_band(&mut self.scope.scope(group), self.gpu, covered, band)?;
                 let [width, _] = image::size_of_view(covered.2);
-                self.split_behind(group, [width, band[1]], self.budget.pixels());
+                self.split_after(group, [width, band[1]], self.budget.pixels());
             }
         }
         Ok(())
@@ -300,7 +305,7 @@ impl<'a> Recording<'a> {
     /// Ends a part after a band of `size`, of which at most `most` pixels are processed at a time. An adapter
     /// that is known to run several passes in a part's time gets them together. Each part costs as much CPU
     /// time as some dispatches, and leaves the GPU idle at its end.
-    fn split_behind(&mut self, pass: &'static str, [width, height]: [u32; 2], most: u32) {
+    fn split_after(&mut self, pass: &'static str, [width, height]: [u32; 2], most: u32) {
         let pixels = u64::from(width) * u64::from(height);
         self.pixels += pixels;
         let part = self.budget.part_pixels;
@@ -323,16 +328,21 @@ impl<'a> Recording<'a> {
 }
 
 /// Arguments of [`Recording::cover`]: label, shader, target and resources.
-pub type Covered<'a> = (&'static str, &'a Cover, &'a wgpu::TextureView, &'a [&'a dyn Bind]);
+pub type FullscreenDraw<'a> = (
+    &'static str,
+    &'a FullscreenPass,
+    &'a wgpu::TextureView,
+    &'a [&'a dyn Bind],
+);
 
 /// Covers the band of the target with this first row and height. The first band clears the target.
-fn cover_band(
+fn draw_fullscreen_band(
     scope: &mut Scope<'_>,
     gpu: &Gpu,
-    (label, cover, target, own): &Covered<'_>,
-    [first_row, rows]: [u32; 2],
+    (label, draw_fullscreen, target, own): &FullscreenDraw<'_>,
+    [row_offset, rows]: [u32; 2],
 ) -> Result<()> {
-    let load = match first_row {
+    let load = match row_offset {
         0 => wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
         _ => wgpu::LoadOp::Load,
     };
@@ -342,8 +352,8 @@ fn cover_band(
         ..Default::default()
     };
     let mut pass = scope.scoped_render_pass(label, descriptor);
-    pass.set_scissor_rect(0, first_row, image::size_of_view(target)[0], rows);
-    cover.draw(gpu, &mut pass, target.texture().format(), own)
+    pass.set_scissor_rect(0, row_offset, image::size_of_view(target)[0], rows);
+    draw_fullscreen.draw(gpu, &mut pass, target.texture().format(), own)
 }
 
 impl Default for FrameBudget {
@@ -374,12 +384,12 @@ mod tests {
         budget.learn(5.0, timed(2_000_000, 2.0), none, 0);
         assert_eq!(
             (budget.batch_rays, budget.in_parts),
-            (FrameBudget::MOST_RAYS, false)
+            (FrameBudget::MAX_RAYS, false)
         );
         budget.learn(1000.0, timed(10_000_000, 1000.0), none, 0);
         assert_eq!((budget.batch_rays, budget.in_parts), (1 << 18, true));
         budget.learn(1000.0, timed(100_000, 1000.0), none, 0);
-        assert_eq!(budget.batch_rays, LEAST_BATCH);
+        assert_eq!(budget.batch_rays, MIN_BATCH);
         // Twice as fast does not justify another ray list. A frame without information changes nothing.
         budget.learn(1000.0, timed(8_388_608, 1000.0), none, 0);
         assert_eq!(budget.batch_rays, 1 << 18);
@@ -411,7 +421,7 @@ mod tests {
 
     /// Number of occlusion bands with one ray per pixel, at 2560 × 1440.
     fn occlusion_bands(budget: FrameBudget) -> usize {
-        bands([2560, 1440], budget.occlusion_pixels(1)).count()
+        slices([2560, 1440], budget.occlusion_pixels(1)).count()
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use super::tree_policy::TreePlan;
 use crate::{
-    edges::Geometry,
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    resources::Geometry,
     stats::TreeWork,
 };
 use canopy_bvh::{

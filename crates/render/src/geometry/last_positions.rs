@@ -50,7 +50,7 @@ impl LastPositions {
     }
 
     /// Invalidates the positions, because the last frame may have run only in part.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.is_drawn = false;
     }
 }

@@ -2,6 +2,6 @@
 
 pub mod deform;
 pub(super) mod last_positions;
-pub mod shown;
 pub mod tree_policy;
 pub mod trees;
+pub mod visible;

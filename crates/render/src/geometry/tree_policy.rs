@@ -163,7 +163,7 @@ impl TreePolicy {
     }
 
     /// Makes the next frame rebuild everything, because the BVHs hold stale data.
-    pub fn forget(&mut self) {
+    pub fn reset(&mut self) {
         self.settled = None;
     }
 

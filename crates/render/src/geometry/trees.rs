@@ -2,14 +2,14 @@
 
 use super::tree_policy::{TreePlan, TreePolicy};
 use crate::{
-    edges::{Geometry, Trees},
     frame::{life_cycle::LifeCycle, recording::Recording},
+    resources::{Geometry, Trees},
     stats::TreeWork,
 };
 use canopy_bvh::{
     Result,
     accel::{Cost, Lbvh, Quality, Tree, Work},
-    gpu::{Gpu, on_demand::will_need},
+    gpu::{Gpu, lazy_pipeline::collect_later},
 };
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl TreePasses {
                 policy.built();
             }
             if plan.measures {
-                will_need(|needs| self.lbvh.needs_refit(needs));
+                collect_later(|set| self.lbvh.refit_pipelines(set));
                 self.cost.record(gpu, scope, &policy.cost)?;
                 policy.read_cost(scope, built);
             }

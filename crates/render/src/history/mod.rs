@@ -1,18 +1,18 @@
 //! `reproject`: finds each pixel's surface in the last frame, for every signal that is averaged over frames.
 
+pub mod denoiser;
 pub mod motion;
-pub mod signal;
 
 use super::{
     bindings::Layouts,
-    edges::{
-        GBuffer, Motion, POSITIONS, Reprojection, SURFACES, SURFACES_FORMAT, TAPS_FORMAT, UNUSED, WORDS,
-        fitted,
-    },
     frame::{
         Prepared,
         life_cycle::{Carried, LifeCycle},
         recording::Recording,
+    },
+    resources::{
+        GBuffer, Motion, POSITIONS, REPROJECTED_FORMAT, Reprojection, SURFACES, SURFACES_FORMAT, UNUSED,
+        WORDS, fitted,
     },
     world::World,
 };
@@ -30,7 +30,7 @@ use wgpu::TextureUsages as Usage;
 #[derive(Debug)]
 pub struct History {
     kernel: Kernel,
-    remembered: Uniform<u32>,
+    max_history: Uniform<u32>,
     images: Images,
     past: Carried<Option<Past>>,
 }
@@ -49,7 +49,7 @@ struct Past {
 
 #[derive(Debug)]
 struct Images {
-    taps: GpuImage,
+    reprojected: GpuImage,
     surfaces: [GpuImage; 2],
 }
 
@@ -94,7 +94,7 @@ impl LightChanges {
 
     /// Returns the maximum history length for this frame. `changed` says if light has changed since the last
     /// frame. Call it once per frame.
-    pub fn remembered(&mut self, changed: bool, is_one_of_many: bool) -> u32 {
+    pub fn max_history(&mut self, changed: bool, is_one_of_many: bool) -> u32 {
         self.still = match changed {
             true => 0,
             false => self.still.saturating_add(1),
@@ -112,15 +112,24 @@ impl History {
     /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
-        let (taps, surfaces) = (Store(TAPS_FORMAT), Store(SURFACES_FORMAT));
+        let (reprojected, surfaces) = (Store(REPROJECTED_FORMAT), Store(SURFACES_FORMAT));
         let bindings = [
-            uniform, POSITIONS, WORDS, POSITIONS, SURFACES, Read, taps, surfaces, uniform, uniform,
+            uniform,
+            POSITIONS,
+            WORDS,
+            POSITIONS,
+            SURFACES,
+            Read,
+            reprojected,
+            surfaces,
+            uniform,
+            uniform,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
         let path = "passes/reproject.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, "reproject", &shared, &bindings),
-            remembered: Uniform::new(gpu, "reproject.remembered"),
+            max_history: Uniform::new(gpu, "reproject.max_history"),
             images: Images::new(gpu, UNUSED),
             past: Carried::default(),
         }
@@ -143,9 +152,9 @@ impl History {
         let gpu = recording.gpu;
         let key = Key::of(frame);
         let size = key.as_ref().map_or(UNUSED, |key| key.size);
-        if self.images.taps.size() != size {
+        if self.images.reprojected.size() != size {
             self.images = fitted(gpu, size, || Images::new(gpu, size))?;
-            self.past.forget();
+            self.past.reset();
         }
         let past = self.past.last().and_then(Option::as_ref);
         let past = past.filter(|past| key.as_ref() == Some(&past.key));
@@ -164,7 +173,7 @@ impl History {
         }));
         let [last, now] = self.images.surfaces_of(index);
         let output = Reprojection {
-            taps: &self.images.taps,
+            reprojected: &self.images.reprojected,
             surfaces: now,
             last_surfaces: last,
             index,
@@ -172,7 +181,7 @@ impl History {
             moves,
         };
         if let Some(longest) = longest {
-            self.remembered.write(gpu, &output.remembered(longest));
+            self.max_history.write(gpu, &output.max_history(longest));
             recording.dispatch_pixels(
                 "reproject",
                 &self.kernel,
@@ -183,10 +192,10 @@ impl History {
                     motion.displacement,
                     last,
                     &geometry.buffers.triangle_info,
-                    output.taps,
+                    output.reprojected,
                     now,
                     motion.params,
-                    &self.remembered,
+                    &self.max_history,
                 ],
                 frame.size,
                 recording.budget.pixels(),
@@ -230,7 +239,7 @@ impl Images {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         let image = |label, format| GpuImage::new(gpu, label, size, format, usage);
         Self {
-            taps: image("reproject.taps", TAPS_FORMAT),
+            reprojected: image("reproject.reprojected", REPROJECTED_FORMAT),
             surfaces: [(); 2].map(|()| image("reproject.surfaces", SURFACES_FORMAT)),
         }
     }

@@ -2,20 +2,20 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{GBuffer, Motion, POSITIONS, WORDS, fitted},
     frame::{
         Frame,
         life_cycle::{Carried, LifeCycle},
         recording::Recording,
     },
     layout::MotionParams,
+    resources::{GBuffer, Motion, POSITIONS, WORDS, fitted},
     world::World,
 };
 use canopy_bvh::{
     Result,
     gpu::{
         Array, Gpu, GpuImage, Kernel, Uniform,
-        on_demand::will_need,
+        lazy_pipeline::collect_later,
         pass::Binding::{self, ReadArray, Store},
     },
 };
@@ -91,7 +91,7 @@ impl MotionPass {
         }
         self.is_known = true;
         let gpu = recording.gpu;
-        will_need(|needs| self.kernel.needs(needs));
+        collect_later(|set| self.kernel.pipelines(set));
         let last = self.camera.last().copied();
         let last = last.filter(|last| last.scene == now.scene);
         let Camera {

@@ -3,9 +3,9 @@
 use crate::{
     aov::Channel,
     bindings::Layouts,
-    edges::{Air, GBuffer, HDR_FORMAT, Incident, Motion, Radiance, fitted},
     frame::recording::Recording,
     layout::ChannelParams,
+    resources::{FogFroxels, GBuffer, HDR_FORMAT, Incident, Motion, Radiance, fitted},
     upload::scene_buffers::SceneBuffers,
 };
 use canopy_bvh::{
@@ -85,7 +85,7 @@ impl ChannelPass {
             Read,
             Float,
         ];
-        let bindings = [&bindings[..], &Air::BINDINGS, &[Float]].concat();
+        let bindings = [&bindings[..], &FogFroxels::BINDINGS, &[Float]].concat();
         let (path, shared) = ("inspect/channel.wgsl", [(0, &layouts.frame)]);
         Self {
             kernel: Kernel::new(gpu, path, "channel", &shared, &bindings),
@@ -124,7 +124,7 @@ impl ChannelPass {
             },
         );
         let (light, measured) = (source.light, source.measured);
-        let [fog, fog_texture, fog_sampler] = light.air.bindings();
+        let [fog, fog_texture, fog_sampler] = light.fog.bindings();
         recording.dispatch_pixels(
             "channel",
             &self.kernel,

@@ -3,8 +3,8 @@
 use canopy_bvh::{
     Error, Result,
     accel::{
-        Codes, Geometry, Lbvh, MeshRange, Moments, NearestPoints, Search, TREE_REACH, Tree, Winding, Work,
-        layout::BVH_MISS,
+        COORDINATE_LIMIT, Codes, Geometry, Lbvh, MeshRange, Moments, NearestPoints, Search, Tree, Winding,
+        Work, layout::BVH_MISS,
     },
     gpu::Gpu,
 };
@@ -246,5 +246,5 @@ impl ComparedTree {
 
 /// True if a position is finite and within the reach of trees.
 pub fn is_in_tree(position: Vec3) -> bool {
-    position.is_finite() && position.abs().max_element() < TREE_REACH
+    position.is_finite() && position.abs().max_element() < COORDINATE_LIMIT
 }

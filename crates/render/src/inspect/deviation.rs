@@ -4,9 +4,9 @@
 use super::compared_tree::{ComparedTree, LEAF_CUTOFF};
 use crate::{
     aov::Channel,
-    edges::{GBuffer, fitted},
     frame::{Frame, recording::Recording},
     layout::DeviationParams,
+    resources::{GBuffer, fitted},
 };
 use canopy_bvh::{
     Result,

@@ -2,8 +2,8 @@
 
 use crate::{
     aov::Heat,
-    edges::GBuffer,
     frame::{life_cycle::LifeCycle, recording::Recording},
+    resources::GBuffer,
     world::World,
 };
 use canopy_bvh::{Result, gpu::GpuImage};

@@ -128,7 +128,7 @@ impl Intersections {
         if self.version != version {
             self.counts = None;
             self.first_answer = self.readback.next();
-            self.known.forget();
+            self.known.reset();
             let triangles = version.map_or(0, |_| geometry.buffers.triangle_count);
             self.through = gpu.catch(|| through(gpu, triangles))?;
             self.version = version;

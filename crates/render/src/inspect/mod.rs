@@ -9,8 +9,8 @@ pub mod intersections;
 use super::{
     aov::{Channel, Heat},
     bindings::Layouts,
-    edges::{Incident, Radiance, Seen, Shown},
     frame::{life_cycle::LifeCycle, recording::Recording},
+    resources::{Displayed, Incident, Radiance, Seen},
     world::World,
 };
 use crate::settings::Settings;
@@ -67,7 +67,7 @@ impl Inspect {
         seen: Seen<'_>,
         (light, radiance): (Incident<'_>, &Radiance),
         volumes: Option<&GpuImage>,
-    ) -> Result<Shown<'_>> {
+    ) -> Result<Displayed<'_>> {
         let World { frame, geometry, .. } = world;
         let gbuffer = seen.gbuffer;
         self.deviation.record(recording, frame, gbuffer)?;
@@ -89,7 +89,7 @@ impl Inspect {
             };
             channel.record(recording, frame.channel, source)?;
         }
-        Ok(Shown {
+        Ok(Displayed {
             image: self.channel.output(),
             heat: self.heat(frame.channel, &frame.config),
         })

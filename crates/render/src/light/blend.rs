@@ -3,13 +3,13 @@
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{Air, GBuffer, HDR_FORMAT, Radiance, Reflected, VolumeLayers, WORD_FORMAT},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     materials::Surface,
     raster::{
         draw_lists::{Run, SegmentRun},
         segments::{self, SegmentPipelines},
     },
+    resources::{FogFroxels, GBuffer, HDR_FORMAT, Radiance, Reflected, VolumeLayers, WORD_FORMAT},
     upload::scene_buffers::SceneBuffers,
     world::World,
 };
@@ -17,7 +17,7 @@ use canopy_bvh::{
     Result,
     accel::Tree,
     gpu::{
-        Bind, Gpu, GpuImage, Needs, OnDemand, bind_group,
+        Bind, Gpu, GpuImage, LazyPipeline, PipelineSet, bind_group,
         pass::{self, Binding, PipelineInUse},
     },
 };
@@ -49,8 +49,8 @@ enum Piece {
 #[derive(Debug)]
 struct Sides {
     /// Back faces, drawn before front faces if a material is double-sided.
-    back: OnDemand<wgpu::RenderPipeline>,
-    front: OnDemand<wgpu::RenderPipeline>,
+    back: LazyPipeline<wgpu::RenderPipeline>,
+    front: LazyPipeline<wgpu::RenderPipeline>,
 }
 
 impl LifeCycle for Blend {}
@@ -60,7 +60,7 @@ impl Blend {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         // Layered materials leave only one sampled texture below the limit, so the ids are a storage texture.
         let own = [Binding::Load(WORD_FORMAT), Binding::Read];
-        let ahead = [&Air::BINDINGS[..], &VolumeLayers::BINDINGS].concat();
+        let ahead = [&FogFroxels::BINDINGS[..], &VolumeLayers::BINDINGS].concat();
         let bindings = [&Tree::BINDINGS[..], &own, &ahead].concat();
         let bindings: Vec<_> = bindings
             .into_iter()
@@ -154,7 +154,7 @@ impl Blend {
         world: World<'_>,
         gbuffer: &GBuffer,
         (blended, reflected): (Option<&GBuffer>, &Reflected),
-        (air, volumes): (Air<'_>, VolumeLayers<'_>),
+        (fog, volumes): (FogFroxels<'_>, VolumeLayers<'_>),
         radiance: &Radiance,
     ) -> Result<()> {
         let World {
@@ -172,7 +172,7 @@ impl Blend {
         order.sort_by(|(_, a), (_, b)| distance(*b).total_cmp(&distance(*a)));
         let front = blended.map_or(&self.nothing, |blended| &blended.ids);
         let [info, nodes, triangles] = trees.tree.bindings();
-        let [fog, fog_texture, fog_sampler] = air.bindings();
+        let [fog, fog_texture, fog_sampler] = fog.bindings();
         let [layers, spans] = volumes.bindings();
         let own: &[&dyn Bind] = &[
             info,
@@ -234,19 +234,19 @@ impl Blend {
     }
 
     /// Adds the pipelines for all blended surfaces, points and lines of a scene, visible or not.
-    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+    pub fn add_pipelines(&self, frame: &Frame<'_>, set: &mut PipelineSet) {
         let buffers = frame.buffers;
-        for (run, _) in buffers.draws.over_surfaces(frame.traces_reflections) {
+        for (run, _) in buffers.draws.blended_runs(frame.traces_reflections) {
             let surface = &buffers.materials.surfaces[run.material];
             for sides in self.steps(surface) {
                 if surface.double_sided {
-                    needs.add(&sides.back);
+                    set.add(&sides.back);
                 }
-                needs.add(&sides.front);
+                set.add(&sides.front);
             }
         }
         for run in &buffers.draws.blended_segments {
-            needs.add(self.segments.of(run));
+            set.add(self.segments.of(run));
         }
     }
 }
@@ -254,7 +254,7 @@ impl Blend {
 /// Draws of the blended parts, with the index of each part.
 fn pieces<'a>(frame: &'a Frame<'_>, buffers: &'a SceneBuffers) -> impl Iterator<Item = (Piece, usize)> + 'a {
     let draws = &buffers.draws;
-    let triangles = draws.over_surfaces(frame.traces_reflections);
+    let triangles = draws.blended_runs(frame.traces_reflections);
     let triangles = triangles.map(|(run, part)| (Piece::Triangles(*run), *part));
     let segments = draws.blended_segments.iter();
     let segments = segments.map(|run| (Piece::Segments(*run), run.part));

@@ -2,15 +2,15 @@
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{Air, GBuffer, HDR_FORMAT, Incident, Radiance, WORD_FORMAT},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     materials::Surface,
+    resources::{FogFroxels, GBuffer, HDR_FORMAT, Incident, Radiance, WORD_FORMAT},
     world::World,
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand, bind_group,
+        Gpu, LazyPipeline, PipelineSet, bind_group,
         pass::{self, Binding, PipelineInUse},
     },
 };
@@ -19,8 +19,8 @@ use wgpu::ShaderStages;
 /// Pipelines of the pass.
 #[derive(Debug)]
 pub struct LayersPass {
-    single_sided: OnDemand<wgpu::RenderPipeline>,
-    double_sided: OnDemand<wgpu::RenderPipeline>,
+    single_sided: LazyPipeline<wgpu::RenderPipeline>,
+    double_sided: LazyPipeline<wgpu::RenderPipeline>,
     layout: wgpu::BindGroupLayout,
 }
 
@@ -32,7 +32,7 @@ impl LayersPass {
         // Layered materials leave only one sampled texture below the limit, so the ids are a storage texture.
         let ids = Binding::Load(WORD_FORMAT);
         let bindings = [ids, Binding::Read, Binding::Read, Binding::Read];
-        let bindings = bindings.into_iter().chain(Air::BINDINGS);
+        let bindings = bindings.into_iter().chain(FogFroxels::BINDINGS);
         let bindings: Vec<_> = bindings
             .map(|binding| (ShaderStages::FRAGMENT, binding))
             .collect();
@@ -58,7 +58,7 @@ impl LayersPass {
         }
     }
 
-    fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
+    fn pipeline(&self, surface: &Surface) -> &LazyPipeline<wgpu::RenderPipeline> {
         if surface.double_sided {
             &self.double_sided
         } else {
@@ -85,9 +85,9 @@ impl LayersPass {
             visibility,
             ambient,
             reflected,
-            air,
+            fog,
         } = incident;
-        let [fog, fog_texture, fog_sampler] = air.bindings();
+        let [fog, fog_texture, fog_sampler] = fog.bindings();
         let group = bind_group(
             gpu,
             "layers",
@@ -128,9 +128,9 @@ impl LayersPass {
     }
 
     /// Adds the pipelines for all layered surfaces of a scene, visible or not.
-    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+    pub fn add_pipelines(&self, frame: &Frame<'_>, set: &mut PipelineSet) {
         for (_, surface) in frame.buffers.layered(frame.traces_reflections) {
-            needs.add(self.pipeline(surface));
+            set.add(self.pipeline(surface));
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{Air, GBuffer, HDR_FORMAT, Incident, POSITIONS, Radiance, WORDS, fitted},
     frame::{life_cycle::LifeCycle, recording::Recording},
+    resources::{FogFroxels, GBuffer, HDR_FORMAT, Incident, POSITIONS, Radiance, WORDS, fitted},
     settings::{Settings, ShadowMode},
     world::World,
 };
@@ -33,7 +33,7 @@ impl Lighting {
         let bindings = [
             Uniform, POSITIONS, WORDS, WORDS, WORDS, Read, Read, out, out, WORDS, Read,
         ];
-        let bindings = [&bindings[..], &Air::BINDINGS].concat();
+        let bindings = [&bindings[..], &FogFroxels::BINDINGS].concat();
         let parts = ["HAS_SHADOW_MAPS", "HAS_FOG", "HAS_GROUND"];
         let path = "passes/lighting.wgsl";
         Self {
@@ -62,7 +62,7 @@ impl Lighting {
             visibility,
             ambient,
             reflected,
-            air,
+            fog,
         } = incident;
         let gpu = recording.gpu;
         if self.output.size() != frame.size {
@@ -70,7 +70,7 @@ impl Lighting {
         }
         // The cost of a pixel is proportional to the number of lights.
         let lights = (frame.lights.len() as u32).clamp(1, 16);
-        let [fog, fog_texture, fog_sampler] = air.bindings();
+        let [fog, fog_texture, fog_sampler] = fog.bindings();
         recording.dispatch_pixels(
             "lighting",
             self.kernel(&frame.config, frame.ground),

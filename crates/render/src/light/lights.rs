@@ -107,7 +107,7 @@ pub fn filtered(pair: &[GpuLight]) -> usize {
 pub const BULB: f32 = 0.05;
 /// Largest automatic radius of a light, relative to the scene's radius. A scene of one centimetre would
 /// otherwise fit inside the lamp.
-const BULB_MOST: f32 = 0.02;
+const BULB_MAX: f32 = 0.02;
 
 /// Sine of half the angular diameter of the settings' sun.
 fn sun_radius(sun: &SunConfig) -> f32 {
@@ -133,7 +133,7 @@ fn radius(light: &Light, index: usize, config: &Settings, scene_radius: f32) -> 
         },
         _ => {
             let general = match config.lights.radius {
-                automatic if automatic < 0.0 => BULB.min(BULB_MOST * scene_radius),
+                automatic if automatic < 0.0 => BULB.min(BULB_MAX * scene_radius),
                 radius => radius,
             };
             own.copied().or(light.radius).unwrap_or(general)

@@ -108,7 +108,11 @@ fn stored_format(support: &TextureSupport, format: TexelFormat, texels: TextureU
 
 /// True if the alpha of a normal texture stores the spread of normals. Block-compressed textures keep the
 /// file's mip levels instead.
-pub(crate) fn keeps_spread(scene: &Scene, support: &TextureSupport, texture: Option<TextureRef>) -> bool {
+pub(crate) fn stores_normal_variance(
+    scene: &Scene,
+    support: &TextureSupport,
+    texture: Option<TextureRef>,
+) -> bool {
     let format = |texture: TextureRef| scene.images[scene.textures[texture.texture].image].format;
     let stored = texture.map(|texture| stored_format(support, format(texture), TextureUse::Normals));
     matches!(stored, Some(TexelFormat::Rgba8 | TexelFormat::Rgba16))

@@ -1,6 +1,6 @@
 //! Uniforms of materials and of their layers.
 
-use super::material_textures::{BASE_TEXTURES, keeps_spread, layer_bindings, texture_refs};
+use super::material_textures::{BASE_TEXTURES, layer_bindings, stores_normal_variance, texture_refs};
 use crate::{
     bindings::LAYER_TEXTURES,
     layout::{Material as GpuMaterial, MaterialLayers},
@@ -54,7 +54,7 @@ pub(crate) fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
 pub(crate) fn gpu_material(scene: &Scene, support: &TextureSupport, material: &Material) -> GpuMaterial {
     let layers = material.layers.as_deref();
     let coat_texture = layers.and_then(|layers| layers.clearcoat_normal_texture);
-    let spread = |texture| keeps_spread(scene, support, texture);
+    let spread = |texture| stores_normal_variance(scene, support, texture);
     let mut texture_from_uv = [[0.0; 4]; 10];
     let mut uv_sets = 0;
     for (slot, texture) in texture_refs(material).iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use canopy_bvh::{
     Result,
-    gpu::{Cover, Gpu, pass},
+    gpu::{FullscreenPass, Gpu, pass},
 };
 
 /// Filter from one mip level to the next.
@@ -19,20 +19,20 @@ pub enum Filter {
 /// Mip generation pass.
 #[derive(Debug)]
 pub struct Mipmap {
-    plain: Cover,
-    cut: Cover,
-    normals: Cover,
+    plain: FullscreenPass,
+    cut: FullscreenPass,
+    normals: FullscreenPass,
 }
 
 impl Mipmap {
     /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [pass::Binding::Filtered];
-        let cover = |entry| Cover::new(gpu, "frame/mipmap.wgsl", entry, &bindings);
+        let fullscreen = |entry| FullscreenPass::new(gpu, "frame/mipmap.wgsl", entry, &bindings);
         Self {
-            plain: cover("mipmap"),
-            cut: cover("mipmap_cut"),
-            normals: cover("mipmap_normals"),
+            plain: fullscreen("mipmap"),
+            cut: fullscreen("mipmap_cut"),
+            normals: fullscreen("mipmap_normals"),
         }
     }
 
@@ -44,7 +44,7 @@ impl Mipmap {
         texture: &wgpu::Texture,
         filter: Filter,
     ) -> Result<()> {
-        let cover = match (texture.format().is_srgb(), filter) {
+        let fullscreen = match (texture.format().is_srgb(), filter) {
             (false, Filter::Normals) => &self.normals,
             (true, Filter::Cut) => &self.cut,
             _ => &self.plain,
@@ -68,7 +68,7 @@ impl Mipmap {
                 ))],
                 ..Default::default()
             });
-            cover.draw(gpu, &mut pass, texture.format(), &[&finer])?;
+            fullscreen.draw(gpu, &mut pass, texture.format(), &[&finer])?;
         }
         Ok(())
     }

@@ -322,11 +322,11 @@ impl Materials {
 
 /// Animated materials, whose uniforms differ from the rest pose, with their uploaded values.
 #[derive(Debug, Default)]
-pub(super) struct MovedMaterials(BTreeMap<usize, Material>);
+pub(super) struct AnimatedMaterials(BTreeMap<usize, Material>);
 
-impl MovedMaterials {
+impl AnimatedMaterials {
     /// Notes that the rest-pose uniforms of a material have been written.
-    pub(super) fn forget(&mut self, material: usize) {
+    pub(super) fn invalidate(&mut self, material: usize) {
         self.0.remove(&material);
     }
 

@@ -8,9 +8,9 @@ pub(super) mod path_volumes;
 
 use super::{
     bindings::Layouts,
-    edges::{HDR_FORMAT, Radiance, fitted},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     layout::{Light, PathParams},
+    resources::{HDR_FORMAT, Radiance, fitted},
     stats::FrameStats,
     world::World,
 };
@@ -30,7 +30,7 @@ use std::ops::Range;
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
 /// Most samples that a frame adds.
-pub const MOST_ADDED: u32 = 64;
+pub const MAX_ADDED: u32 = 64;
 
 const LABEL: &str = "path";
 
@@ -138,7 +138,7 @@ impl Paths {
             false => self.done,
         };
         let target = part.len() as u32;
-        let added = added.clamp(1, MOST_ADDED).min(target.saturating_sub(before));
+        let added = added.clamp(1, MAX_ADDED).min(target.saturating_sub(before));
         if before == 0 {
             recording.scope.clear_buffer(&self.sums, 0, None);
         }

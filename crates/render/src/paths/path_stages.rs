@@ -4,7 +4,7 @@
 use super::path_table::{PATH_ASKED, PATH_ASKED_ROW, PATH_PARTS, PathTable, path_parts};
 use crate::{
     bindings::Layouts,
-    frame::{bands::bands, ray_list::entries, recording::Recording},
+    frame::{ray_list::entries, recording::Recording, slices::slices},
     layout::{HitRange, PathStage, RAY_BLOCK, REFLECTION_BINS},
     world::World,
 };
@@ -20,7 +20,7 @@ use std::num::NonZeroU64;
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
 /// Most paths in flight, whose state takes 52 MiB.
-const MOST_PATHS: u32 = 1 << 18;
+const MAX_PATHS: u32 = 1 << 18;
 /// Bytes of a path's state.
 pub const PATH_BYTES: u64 = 16 * (PATH_ASKED_ROW + 2 * PATH_ASKED) as u64;
 
@@ -45,7 +45,7 @@ pub struct PathStages {
     counts: wgpu::Buffer,
     /// Active paths of the current surface and of the next.
     lists: [PathList; 2],
-    made_for: MadeFor,
+    made_for: BuiltFor,
 }
 
 /// Indices of paths, and their ranges.
@@ -56,7 +56,7 @@ struct PathList {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct MadeFor {
+struct BuiltFor {
     capacity: u32,
     surfaces: u32,
     bins: u32,
@@ -81,7 +81,7 @@ impl PathStages {
         };
         let listed = with(&[OfUniform, Uint]);
         let rays = |path, entry| Kernel::new(gpu, path, entry, &[frame, tree, scene], &listed);
-        let made_for = MadeFor {
+        let made_for = BuiltFor {
             capacity: 1,
             surfaces: 1,
             bins: 1,
@@ -125,7 +125,7 @@ impl PathStages {
             ..
         } = world;
         let gpu = recording.gpu;
-        let most = recording.budget.pixels().min(MOST_PATHS);
+        let most = recording.budget.pixels().min(MAX_PATHS);
         self.fit(gpu, world, most)?;
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
         let seen = [shared[0], shared[2]];
@@ -139,15 +139,15 @@ impl PathStages {
         if has_emitters {
             asking.push(2);
         }
-        for [first_row, rows] in bands(frame.size, most) {
-            let first_row = recording.first_row(first_row);
+        for [row_offset, rows] in slices(frame.size, most) {
+            let row_offset = recording.row_offset(row_offset);
             let paths = frame.size[0].div_ceil(8) * rows.div_ceil(8) * 64;
             let all = Workgroups::Count(paths.div_ceil(RAY_BLOCK));
             let blocks = Workgroups::Count(self.blocks());
             let stage = |surface: u32, ray: u32| self.stages.at((surface * PATH_ASKED + ray) as usize);
             let first = stage(0, 0);
             let ends: &[&dyn Bind] = &[
-                &first_row,
+                &row_offset,
                 &first,
                 params,
                 &self.rows,
@@ -162,7 +162,7 @@ impl PathStages {
                 let of_surface = stage(surface, 0);
                 let counted = now.counted();
                 let own: &[&dyn Bind] = &[
-                    &first_row,
+                    &row_offset,
                     &of_surface,
                     params,
                     &self.rows,
@@ -196,7 +196,7 @@ impl PathStages {
 
                 let counted = next.counted();
                 let own: &[&dyn Bind] = &[
-                    &first_row,
+                    &row_offset,
                     &of_surface,
                     params,
                     &self.rows,
@@ -213,7 +213,7 @@ impl PathStages {
                 for ray in &asking {
                     let of_ray = stage(surface, *ray);
                     let own: &[&dyn Bind] =
-                        &[&first_row, &of_ray, params, &self.rows, &counted, &next.entries];
+                        &[&row_offset, &of_ray, params, &self.rows, &counted, &next.entries];
                     self.shadow
                         .dispatch(gpu, &mut pass, &shared, own, next.workgroups())?;
                 }
@@ -241,10 +241,10 @@ impl PathStages {
 
     fn fit(&mut self, gpu: &Gpu, world: World<'_>, most: u32) -> Result<()> {
         let World { frame, geometry, .. } = world;
-        let rows = bands(frame.size, most).map(|[_, rows]| rows.div_ceil(8));
+        let rows = slices(frame.size, most).map(|[_, rows]| rows.div_ceil(8));
         let tiles = frame.size[0].div_ceil(8) * rows.max().unwrap_or(1);
         let settings = &frame.config.paths;
-        let made_for = MadeFor {
+        let made_for = BuiltFor {
             capacity: (64 * tiles).max(1),
             surfaces: settings.bounces + 1,
             bins: match settings.sort {

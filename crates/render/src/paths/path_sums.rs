@@ -9,7 +9,7 @@ wgsl_constants! {
     /// Fractional binary digits of a sum.
     pub const PATH_FRACTION: u32 = 60;
     /// Biased f32 exponent of the largest samples, which are below 2³⁷. A sum has room for 2³¹ samples.
-    pub const PATH_MOST_EXPONENT: u32 = 127 + 36;
+    pub const PATH_MAX_EXPONENT: u32 = 127 + 36;
     /// Unit of a sum, 2⁻⁶⁰.
     const PATH_SUM_UNIT: f64 = 1.0 / (1_u64 << 60) as f64;
 }

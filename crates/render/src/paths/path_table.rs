@@ -4,13 +4,13 @@
 use super::path_volumes::PathVolumes;
 use crate::{
     bindings::Layouts,
-    edges::Geometry,
     frame::recording::Recording,
     layout::{Material as GpuMaterial, MaterialLayers, PathParams, PathTexels},
     materials::{
         material_textures::{Bound, TextureUse, base_textures, layer_bindings, layer_textures, texture_refs},
         material_uniforms::alpha_sampler,
     },
+    resources::Geometry,
     settings::Settings,
     upload::scene_buffers::SceneBuffers,
     world::World,
@@ -285,16 +285,16 @@ impl PathTable {
         };
         let [width, height] = placed.size;
         let bands: Vec<_> = (0..height).step_by(COPIED_ROWS as usize).collect();
-        let of_band = bands.iter().map(|&first_row| PathTexels {
+        let of_band = bands.iter().map(|&row_offset| PathTexels {
             word: placed.word,
             level: placed.level,
             size: placed.size,
-            first_row,
+            row_offset,
             srgb: u32::from(used.is_srgb()),
         });
         let uniforms = UniformArray::new(gpu, "path_texels", of_band)?;
-        for (number, &first_row) in bands.iter().enumerate() {
-            let rows = COPIED_ROWS.min(height - first_row);
+        for (number, &row_offset) in bands.iter().enumerate() {
+            let rows = COPIED_ROWS.min(height - row_offset);
             let uniform = uniforms.at(number);
             let own: &[&dyn Bind] = &[&uniform, &texture.view, &self.buffer];
             let pixels = Workgroups::Pixels([width, rows]);

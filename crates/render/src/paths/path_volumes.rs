@@ -152,19 +152,19 @@ impl PathVolumes {
                 }
                 let [row_words, rows] = shape(grids, self.level, colored);
                 let bands: Vec<_> = (0..rows).step_by(COPIED_ROWS as usize).collect();
-                let of_band = bands.iter().map(|&first_row| PathVoxels {
+                let of_band = bands.iter().map(|&row_offset| PathVoxels {
                     size: grids.facts.size,
                     word,
                     level: self.level,
                     colored: u32::from(colored),
                     brightest: grids.facts.brightest,
-                    first_row,
+                    row_offset,
                 });
                 let uniforms = UniformArray::new(gpu, LABEL, of_band)?;
-                for (number, first_row) in bands.iter().enumerate() {
+                for (number, row_offset) in bands.iter().enumerate() {
                     let uniform = uniforms.at(number);
                     let own: &[&dyn Bind] = &[&uniform, view, table];
-                    let words = Workgroups::Pixels([row_words, COPIED_ROWS.min(rows - first_row)]);
+                    let words = Workgroups::Pixels([row_words, COPIED_ROWS.min(rows - row_offset)]);
                     recording.dispatch(LABEL, &self.voxels, &[], own, words)?;
                 }
             }

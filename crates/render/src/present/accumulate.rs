@@ -1,14 +1,14 @@
 //! `accumulate`: sums the frames of a supersampled image, and computes their mean.
 
 use crate::{
-    edges::Radiance,
     frame::{Frame, recording::Recording},
     layout::AccumulateParams,
+    resources::Radiance,
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Cover, Gpu, Kernel, Needs, Uniform,
+        Bind, FullscreenPass, Gpu, Kernel, PipelineSet, Uniform,
         pass::Binding::{self, Float, Read, Write},
     },
 };
@@ -18,7 +18,7 @@ use wgpu::BufferUsages as Buffer;
 #[derive(Debug)]
 pub struct Accumulate {
     kernel: Kernel,
-    resolve: Cover,
+    resolve: FullscreenPass,
     params: Uniform<AccumulateParams>,
     sums: Sums,
 }
@@ -43,7 +43,7 @@ impl Accumulate {
         let bindings = [uniform, uniform, Float, Write, Write, uniform, Float];
         Ok(Self {
             kernel: Kernel::new(gpu, path, "accumulate", &[], &bindings),
-            resolve: Cover::new(gpu, path, "resolve", &[Read, uniform]),
+            resolve: FullscreenPass::new(gpu, path, "resolve", &[Read, uniform]),
             params: Uniform::new(gpu, "accumulate.params"),
             sums: Sums::new(gpu, [1, 1])?,
         })
@@ -90,19 +90,19 @@ impl Accumulate {
     }
 
     /// Adds the pipeline that accumulates.
-    pub fn needs_sums(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
+    pub fn sum_pipelines(&self, set: &mut PipelineSet) {
+        self.kernel.pipelines(set);
     }
 
     /// Adds the pipeline that draws the mean to targets of `format`.
-    pub fn needs_resolve(&self, format: wgpu::TextureFormat, needs: &mut Needs) {
-        self.resolve.needs(format, needs);
+    pub fn resolve_pipelines(&self, format: wgpu::TextureFormat, set: &mut PipelineSet) {
+        self.resolve.pipelines(format, set);
     }
 
     /// Draws the mean of the frames so far to `target`, which has the same size.
     pub fn resolve(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
         let own: &[&dyn Bind] = &[&self.sums.shown, &self.params];
-        recording.cover("resolve", &self.resolve, target, own)
+        recording.draw_fullscreen("resolve", &self.resolve, target, own)
     }
 
     /// Returns the sums of displayed light (after tone mapping, linear): four floats per pixel.

@@ -1,13 +1,13 @@
 //! `antialias`: morphological anti-aliasing of the display-encoded image (SMAA).
 
 use crate::{
-    edges::{PICTURE_FORMAT, fitted},
-    frame::recording::{Covered, Recording},
+    frame::recording::{FullscreenDraw, Recording},
+    resources::{PICTURE_FORMAT, fitted},
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Cover, Gpu, GpuImage, Needs, image,
+        Bind, FullscreenPass, Gpu, GpuImage, PipelineSet, image,
         pass::Binding::{Filtered, Float, Sampler, Uint},
     },
 };
@@ -18,10 +18,10 @@ const EDGES_FORMAT: Format = Format::R8Uint;
 /// Morphological anti-aliasing pass.
 #[derive(Debug)]
 pub struct Antialias {
-    edges: Cover,
-    weights: Cover,
-    blend: Cover,
-    stretch: Cover,
+    edges: FullscreenPass,
+    weights: FullscreenPass,
+    blend: FullscreenPass,
+    stretch: FullscreenPass,
     sampler: wgpu::Sampler,
     images: Images,
     /// Smoothed image before it is scaled up to the target; one texel until it is needed.
@@ -39,7 +39,8 @@ struct Images {
 impl Antialias {
     /// Creates the pass without compiling it.
     pub fn new(gpu: &Gpu) -> Self {
-        let cover = |entry, bindings: &[_]| Cover::new(gpu, "picture/antialias.wgsl", entry, bindings);
+        let cover =
+            |entry, bindings: &[_]| FullscreenPass::new(gpu, "picture/antialias.wgsl", entry, bindings);
         Self {
             edges: cover("edges", &[Float]),
             weights: cover("weights", &[Uint]),
@@ -73,30 +74,30 @@ impl Antialias {
         }
         let Images { edges, weights } = &self.images;
         let smooth = if fits { target } else { &self.smooth.view };
-        let covers: [Covered<'_>; 4] = [
+        let covers: [FullscreenDraw<'_>; 4] = [
             ("edges", &self.edges, &edges.view, &[picture]),
             ("weights", &self.weights, &weights.view, &[edges]),
             ("blend", &self.blend, smooth, &[picture, weights]),
             ("stretch", &self.stretch, target, &[&self.smooth, &self.sampler]),
         ];
-        recording.cover_each("antialias", &covers[..if fits { 3 } else { 4 }])
+        recording.draw_fullscreen_each("antialias", &covers[..if fits { 3 } else { 4 }])
     }
 
     /// Adds the pipeline that scales an image up to targets of `format`.
-    pub fn needs_stretch(&self, format: Format, needs: &mut Needs) {
-        self.stretch.needs(format, needs);
+    pub fn stretch_pipelines(&self, format: Format, set: &mut PipelineSet) {
+        self.stretch.pipelines(format, set);
     }
 
     /// Returns the target for an image of `size`, which [`Antialias::stretch`] scales up to a larger target.
-    pub fn unstretched(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<&GpuImage> {
+    pub fn upscale_source(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<&GpuImage> {
         self.fit_smooth(gpu, size)?;
         Ok(&self.smooth)
     }
 
-    /// Scales the image in [`Antialias::unstretched`] up to a larger `target`.
+    /// Scales the image in [`Antialias::upscale_source`] up to a larger `target`.
     pub fn stretch(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
         let own: &[&dyn Bind] = &[&self.smooth, &self.sampler];
-        recording.cover("stretch", &self.stretch, target, own)
+        recording.draw_fullscreen("stretch", &self.stretch, target, own)
     }
 
     fn fit_smooth(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {

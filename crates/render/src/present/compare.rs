@@ -5,7 +5,7 @@ use crate::layout::CompareParams;
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Cover, Gpu, Kernel, Uniform, Workgroups,
+        Bind, FullscreenPass, Gpu, Kernel, Uniform, Workgroups,
         pass::{self, Binding},
         readback::Counters,
     },
@@ -33,7 +33,7 @@ pub struct Errors {
 /// Comparison pass.
 #[derive(Debug)]
 pub struct Compare {
-    cover: Cover,
+    cover: FullscreenPass,
     errors: Kernel,
     params: Uniform<CompareParams>,
     totals: wgpu::Buffer,
@@ -47,7 +47,7 @@ impl Compare {
         let summed = [drawn[0], drawn[1], drawn[2], Binding::Write];
         let usage = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
         Self {
-            cover: Cover::new(gpu, PATH, "compare", &drawn),
+            cover: FullscreenPass::new(gpu, PATH, "compare", &drawn),
             errors: Kernel::new(gpu, PATH, "compare_errors", &[], &summed),
             params: Uniform::new(gpu, "compare.params"),
             totals: gpu.buffer("compare.totals", 16, usage),

@@ -2,10 +2,10 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{GBuffer, Radiance, fitted},
     formats::HDR_FORMAT,
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     layout::DepthOfFieldParams,
+    resources::{GBuffer, Radiance, fitted},
     settings::DepthOfField as Settings,
 };
 use canopy_bvh::{
@@ -42,12 +42,12 @@ pub struct DepthOfField {
     circles: Kernel,
     gather: Kernel,
     params: Uniform<DepthOfFieldParams>,
-    made: Option<Made>,
+    made: Option<Images>,
 }
 
 /// Resources that exist while depth of field is on.
 #[derive(Debug)]
-struct Made {
+struct Images {
     circles: GpuImage,
     tiles: wgpu::Buffer,
     output: Radiance,
@@ -104,7 +104,7 @@ impl DepthOfField {
         self.params.write(gpu, &lens(settings, fov_y, size[1]));
         let made = match self.made.take() {
             Some(made) if made.output.size() == size => made,
-            _ => fitted(gpu, size, || Made::new(gpu, size))?,
+            _ => fitted(gpu, size, || Images::new(gpu, size))?,
         };
         let made = self.made.insert(made);
         recording.scope.encoder().clear_buffer(&made.tiles, 0, None);
@@ -142,7 +142,7 @@ impl DepthOfField {
     }
 }
 
-impl Made {
+impl Images {
     fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
         let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
         let tiles = size.map(|side| u64::from(side.div_ceil(DEPTH_OF_FIELD_TILE)));

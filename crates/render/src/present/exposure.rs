@@ -20,7 +20,7 @@ use wgpu::BufferUsages as Buffer;
 #[derive(Debug)]
 pub struct Exposure {
     histogram: Kernel,
-    settle: Kernel,
+    adapt: Kernel,
     params: Uniform<ExposureParams>,
     /// Histogram of the last frame, an [`ExposureBin`] per bin.
     pub bins: wgpu::Buffer,
@@ -40,7 +40,7 @@ impl Exposure {
         let kept = Buffer::STORAGE | Buffer::COPY_SRC | Buffer::COPY_DST;
         Self {
             histogram: kernel("exposure_histogram"),
-            settle: kernel("exposure"),
+            adapt: kernel("exposure"),
             bins: gpu.buffer("exposure.bins", bins, kept),
             used: gpu.buffer("exposure.used", size_of::<Used>() as u64, kept | Buffer::UNIFORM),
             counters: Counters::new(gpu, "exposure.counters"),
@@ -76,7 +76,7 @@ impl Exposure {
         let tiles = Workgroups::Grid([columns, rows, 1]);
         self.histogram.dispatch(gpu, &mut pass, &[], own, tiles)?;
         let once = Workgroups::Count(1);
-        self.settle.dispatch(gpu, &mut pass, &[], own, once)?;
+        self.adapt.dispatch(gpu, &mut pass, &[], own, once)?;
         drop(pass);
         self.counters.record(scope, &self.used);
         self.is_metered = true;

@@ -15,8 +15,8 @@ pub mod tree_boxes;
 
 use super::{
     bindings::Layouts,
-    edges::{PICTURE_FORMAT, Radiance, Seen, Shown},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    resources::{Displayed, PICTURE_FORMAT, Radiance, Seen},
     stats::FrameStats,
 };
 use crate::settings;
@@ -24,7 +24,7 @@ use accumulate::Accumulate;
 use antialias::Antialias;
 use canopy_bvh::{
     Result,
-    gpu::{Gpu, image, on_demand::will_need},
+    gpu::{Gpu, image, lazy_pipeline::collect_later},
 };
 use cost_range::CostRangePass;
 use exposure::Exposure;
@@ -69,7 +69,7 @@ impl Present {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         seen: Seen<'_>,
-        (radiance, shown): (&Radiance, Shown<'_>),
+        (radiance, shown): (&Radiance, Displayed<'_>),
         target: &wgpu::TextureView,
     ) -> Result<()> {
         let gpu = recording.gpu;
@@ -95,14 +95,14 @@ impl Present {
             let format = target.texture().format();
             // These are compiled with the pipelines of the first sample. Otherwise the image would stall
             // midway.
-            will_need(|needs| {
+            collect_later(|set| {
                 let mean = if fits { format } else { PICTURE_FORMAT };
-                self.accumulate.needs_resolve(mean, needs);
+                self.accumulate.resolve_pipelines(mean, set);
                 if !fits {
-                    self.antialias.needs_stretch(format, needs);
+                    self.antialias.stretch_pipelines(format, set);
                 }
                 if frame.sample.is_estimated() {
-                    self.noise.needs(needs);
+                    self.noise.pipelines(set);
                 }
             });
             if !frame.sample.is_last() {
@@ -111,7 +111,7 @@ impl Present {
             let mean = if fits {
                 target
             } else {
-                &self.antialias.unstretched(gpu, frame.size)?.view
+                &self.antialias.upscale_source(gpu, frame.size)?.view
             };
             self.accumulate.resolve(recording, mean)?;
             return match fits {
@@ -121,9 +121,9 @@ impl Present {
         }
         let samples = radiance.path_samples;
         if samples.is_some() {
-            will_need(|needs| {
-                self.accumulate.needs_sums(needs);
-                self.noise.needs(needs);
+            collect_later(|set| {
+                self.accumulate.sum_pipelines(set);
+                self.noise.pipelines(set);
             });
         }
         if let Some(samples) = samples.filter(|n| self.noise.is_due(*n, frame)) {
@@ -157,7 +157,7 @@ impl Present {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         seen: Seen<'_>,
-        (radiance, shown): (&Radiance, Shown<'_>),
+        (radiance, shown): (&Radiance, Displayed<'_>),
         target: &wgpu::TextureView,
     ) -> Result<()> {
         let Seen { gbuffer, motion, .. } = seen;
@@ -173,7 +173,7 @@ impl Present {
         if frame.antialias == settings::Antialias::Temporal {
             let continues = self.temporal.continues(frame, image::size_of_view(target));
             let format = target.texture().format();
-            will_need(|needs| self.temporal.needs_shown(format, needs));
+            collect_later(|set| self.temporal.shown_pipelines(format, set));
             let (format, size) = (ENCODED_FORMAT, image::size_of_view(target));
             let picture = tonemap.record(recording, frame, radiance, shown, exposure, format)?;
             self.temporal

@@ -3,7 +3,7 @@
 use crate::{
     frame::{
         Frame,
-        frame_sample::{FIRST_LOOK, FrameSample, is_looked_at},
+        frame_sample::{FIRST_CHECKPOINT, FrameSample, is_checkpoint},
         life_cycle::LifeCycle,
         recording::Recording,
     },
@@ -14,7 +14,7 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Uniform, Workgroups,
+        Bind, Gpu, Kernel, PipelineSet, Uniform, Workgroups,
         library::wgsl_constants,
         pass::Binding::{self, Read, Write},
         profiler::Scope,
@@ -38,7 +38,7 @@ wgsl_constants! {
 pub const CLEAN_LEVELS: f32 = 0.5;
 
 /// Maximum number of frames of an image that is drawn until it is clean, unless a setting overrides it.
-pub const MOST_SAMPLES: u32 = 64;
+pub const MAX_SAMPLES: u32 = 64;
 
 impl Noise {
     /// Computes the noise of an image of `frames` frames from its histogram.
@@ -94,7 +94,7 @@ pub struct Mean<'a> {
 
 /// Last state of an image that was stored for comparison.
 #[derive(Debug, Clone, Copy, Default)]
-struct Looked {
+struct Checkpoint {
     /// Number of its frames. The next field is the number of frames summed.
     frames: u32,
     summed: u32,
@@ -109,9 +109,9 @@ pub struct NoisePass {
     params: Uniform<NoiseParams>,
     bins: wgpu::Buffer,
     before: wgpu::Buffer,
-    looked: Looked,
+    looked: Checkpoint,
     /// Value of `looked` before the frame that is being recorded.
-    looked_before: Looked,
+    looked_before: Checkpoint,
     counters: Counters<{ NOISE_BINS as usize }>,
     found: Option<Noise>,
     /// Display settings and exposure of the path-traced image that was stored.
@@ -132,8 +132,8 @@ impl NoisePass {
             params: Uniform::new(gpu, "noise.params"),
             bins: gpu.buffer("noise.bins", 4 * u64::from(NOISE_BINS), usage),
             before: before(gpu, 16)?,
-            looked: Looked::default(),
-            looked_before: Looked::default(),
+            looked: Checkpoint::default(),
+            looked_before: Checkpoint::default(),
             counters: Counters::new(gpu, "noise.counters"),
             found: None,
             displayed: None,
@@ -141,8 +141,8 @@ impl NoisePass {
     }
 
     /// Adds its pipeline.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.kernel.pipelines(set);
     }
 
     /// Estimates the noise of a supersampled image, whose frames up to `sample` add up to `shown`, if an
@@ -165,7 +165,7 @@ impl NoisePass {
             frames,
             summed,
         };
-        match sample.is_estimated() && is_looked_at(frames) {
+        match sample.is_estimated() && is_checkpoint(frames) {
             true => self.estimate(recording.gpu, &mut recording.scope, mean),
             false => Ok(()),
         }
@@ -179,7 +179,7 @@ impl NoisePass {
             self.restart();
             self.displayed = displayed;
         }
-        samples >= FIRST_LOOK && 2 * u64::from(samples) >= 3 * u64::from(self.looked.frames)
+        samples >= FIRST_CHECKPOINT && 2 * u64::from(samples) >= 3 * u64::from(self.looked.frames)
     }
 
     fn restart(&mut self) {
@@ -224,7 +224,7 @@ impl NoisePass {
                 self.found = Some(Noise { frames, levels });
             }
         }
-        self.looked = Looked {
+        self.looked = Checkpoint {
             frames,
             summed,
             awaited,

@@ -3,10 +3,10 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{GBuffer, PICTURE_FORMAT, fitted},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     layout::{OVERLAY_FACE_NORMALS, OVERLAY_KINDS, OVERLAY_WIREFRAME, OverlayParams},
     raster::drawn::{Drawn, LARGEST, blended},
+    resources::{GBuffer, PICTURE_FORMAT, fitted},
     settings::Overlay as Settings,
     stats::{FrameStats, OverlayCounts},
     upload::scene_buffers::SceneBuffers,
@@ -14,7 +14,7 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, OnDemand, Uniform, bind_group, image,
+        Bind, Gpu, GpuImage, LazyPipeline, Uniform, bind_group, image,
         library::{Constant, wgsl_constants},
         pass::{self, Binding},
         recorder::RenderPass,
@@ -47,9 +47,9 @@ const PATH: &str = "inspect/overlay.wgsl";
 /// Overlay pass.
 #[derive(Debug)]
 pub struct Overlay {
-    lines: OnDemand<RenderPipeline>,
+    lines: LazyPipeline<RenderPipeline>,
     lines_layout: wgpu::BindGroupLayout,
-    show: HashMap<Format, OnDemand<RenderPipeline>>,
+    show: HashMap<Format, LazyPipeline<RenderPipeline>>,
     show_layout: wgpu::BindGroupLayout,
     params: Uniform<OverlayParams>,
     output: GpuImage,
@@ -75,7 +75,7 @@ impl Overlay {
                 samples: 1,
                 target: blended(PICTURE_FORMAT, LARGEST),
             }
-            .on_demand(LABEL),
+            .lazy_pipeline(LABEL),
             lines_layout,
             show: HashMap::new(),
             show_layout: pass::layout(gpu, "overlay.show", &[(Stages::FRAGMENT, Binding::Float)]),
@@ -154,7 +154,7 @@ impl Overlay {
     }
 
     /// Returns the pipeline that blends the lines over targets of `format`.
-    fn shown(&mut self, format: Format) -> &OnDemand<RenderPipeline> {
+    fn shown(&mut self, format: Format) -> &LazyPipeline<RenderPipeline> {
         let layout = &self.show_layout;
         self.show.entry(format).or_insert_with(|| {
             Drawn {
@@ -166,7 +166,7 @@ impl Overlay {
                 samples: 1,
                 target: blended(format, wgpu::BlendComponent::OVER),
             }
-            .on_demand(LABEL)
+            .lazy_pipeline(LABEL)
         })
     }
 }

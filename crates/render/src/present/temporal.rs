@@ -3,19 +3,19 @@
 use crate::{
     aov::Channel,
     bindings::Layouts,
-    edges::{GBuffer, HDR_FORMAT, Motion, fitted},
     frame::{
         Frame,
         life_cycle::{Carried, LifeCycle},
         recording::Recording,
     },
     layout::{TEMPORAL_SAMPLES, TemporalParams},
+    resources::{GBuffer, HDR_FORMAT, Motion, fitted},
     settings::{Antialias, Settings},
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Cover, Gpu, GpuImage, Kernel, Needs, Uniform,
+        Bind, FullscreenPass, Gpu, GpuImage, Kernel, PipelineSet, Uniform,
         pass::Binding::{self, Filtered, Float, Sampler, Store, Uint},
     },
 };
@@ -30,7 +30,7 @@ const BOX_FORMAT: Format = Format::Rg32Uint;
 #[derive(Debug)]
 pub struct Temporal {
     kernel: Kernel,
-    shown: Cover,
+    shown: FullscreenPass,
     params: Uniform<TemporalParams>,
     sampler: wgpu::Sampler,
     /// Means of consecutive frames, alternating.
@@ -79,7 +79,7 @@ impl Temporal {
         let shared = [(0, &layouts.frame)];
         Self {
             kernel: Kernel::new(gpu, path, "temporal", &shared, &bindings),
-            shown: Cover::new(gpu, path, "shown", &[uniform, Float]),
+            shown: FullscreenPass::new(gpu, path, "shown", &[uniform, Float]),
             params: Uniform::new(gpu, "temporal.params"),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("temporal"),
@@ -96,7 +96,7 @@ impl Temporal {
     pub fn clear(&mut self, gpu: &Gpu) {
         if self.means[0].color.size() != [1, 1] {
             self.means = [(); 2].map(|()| Mean::new(gpu, [1, 1]));
-            self.past.forget();
+            self.past.reset();
         }
     }
 
@@ -129,7 +129,7 @@ impl Temporal {
         let continues = self.continues(frame, size);
         if self.means[0].color.size() != size {
             self.means = fitted(gpu, size, || [(); 2].map(|()| Mean::new(gpu, size)))?;
-            self.past.forget();
+            self.past.reset();
         }
         let past = self.past.last().copied().flatten();
         let mean = past.map_or(0, |past| 1 - past.mean);
@@ -171,15 +171,15 @@ impl Temporal {
     }
 
     /// Adds the pipeline that draws the mean to targets of `format`.
-    pub fn needs_shown(&self, format: Format, needs: &mut Needs) {
-        self.shown.needs(format, needs);
+    pub fn shown_pipelines(&self, format: Format, set: &mut PipelineSet) {
+        self.shown.pipelines(format, set);
     }
 
     /// Draws the recorded mean to `target`, which has the same size.
     pub fn show(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
         let mean = self.past.coming().copied().flatten().map_or(0, |now| now.mean);
         let own: &[&dyn Bind] = &[&self.params, &self.means[mean].color];
-        recording.cover("temporal", &self.shown, target, own)
+        recording.draw_fullscreen("temporal", &self.shown, target, own)
     }
 
     /// Keeps the mean during a frame of the same still image.

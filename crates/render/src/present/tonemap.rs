@@ -2,15 +2,15 @@
 
 use crate::{
     aov::{Channel, Heat},
-    edges::{HDR_FORMAT, PICTURE_FORMAT, Radiance, Shown, fitted},
     frame::{Frame, recording::Recording},
     layout::TonemapParams,
+    resources::{Displayed, HDR_FORMAT, PICTURE_FORMAT, Radiance, fitted},
     settings::Tonemap as Curve,
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Cover, Gpu, GpuImage, Uniform,
+        FullscreenPass, Gpu, GpuImage, Uniform,
         library::wgsl_constants,
         pass::Binding::{self, Filtered, Float, Sampler},
     },
@@ -30,7 +30,7 @@ pub const MOTION_SHOWN: f32 = 32.0;
 /// Tone mapping pass.
 #[derive(Debug)]
 pub struct Tonemap {
-    cover: Cover,
+    fullscreen: FullscreenPass,
     params: Uniform<TonemapParams>,
     /// Parameters without dithering, for when a later pass rounds. A frame may draw both.
     undithered: Uniform<TonemapParams>,
@@ -55,7 +55,7 @@ impl Tonemap {
             Binding::Uniform,
         ];
         Self {
-            cover: Cover::new(gpu, "picture/tonemap.wgsl", "tonemap", &bindings),
+            fullscreen: FullscreenPass::new(gpu, "picture/tonemap.wgsl", "tonemap", &bindings),
             params: Uniform::new(gpu, "tonemap.params"),
             undithered: Uniform::new(gpu, "tonemap.undithered"),
             sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
@@ -75,7 +75,7 @@ impl Tonemap {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         radiance: &Radiance,
-        shown: Shown<'_>,
+        shown: Displayed<'_>,
         exposure: &wgpu::Buffer,
         format: Format,
     ) -> Result<&GpuImage> {
@@ -95,7 +95,7 @@ impl Tonemap {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         radiance: &Radiance,
-        shown: Shown<'_>,
+        shown: Displayed<'_>,
         exposure: &wgpu::Buffer,
         target: &wgpu::TextureView,
     ) -> Result<()> {
@@ -108,9 +108,9 @@ impl Tonemap {
             _ => &self.params,
         };
         params.write(recording.gpu, &values);
-        recording.cover(
+        recording.draw_fullscreen(
             "tonemap",
-            &self.cover,
+            &self.fullscreen,
             target,
             &[
                 params,

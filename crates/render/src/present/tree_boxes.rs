@@ -3,10 +3,10 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{GBuffer, PICTURE_FORMAT, fitted},
     frame::{life_cycle::LifeCycle, recording::Recording},
     layout::{TreeBox, TreeBoxesParams},
     raster::drawn::{Drawn, LARGEST, blended},
+    resources::{GBuffer, PICTURE_FORMAT, fitted},
     settings::{BoxDepths, BoxTrees, TreeBoxes as Settings},
     stats::{FrameStats, TreeBoxCounts},
     upload::scene_buffers::SceneBuffers,
@@ -16,7 +16,8 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, OnDemand, Recorder, Uniform, Workgroups, bind_group, image,
+        Bind, Gpu, GpuImage, Kernel, LazyPipeline, PipelineSet, Recorder, Uniform, Workgroups, bind_group,
+        image,
         library::{Constant, wgsl_constants},
         pass::{self, Binding},
         readback::Counters,
@@ -189,10 +190,10 @@ impl TreeBoxes {
     }
 
     /// Adds the pipelines that draw the traversal of a ray.
-    pub fn path_needs(&self, needs: &mut Needs) {
-        needs.add(&self.path_lines.pipeline);
+    pub fn path_pipelines(&self, set: &mut PipelineSet) {
+        set.add(&self.path_lines.pipeline);
         for shown in self.path_lines.show.values() {
-            needs.add(shown);
+            set.add(shown);
         }
     }
 
@@ -326,9 +327,9 @@ impl Listed {
 /// Pipelines and target for drawing a list.
 #[derive(Debug)]
 struct Lines {
-    pipeline: OnDemand<RenderPipeline>,
+    pipeline: LazyPipeline<RenderPipeline>,
     layout: wgpu::BindGroupLayout,
-    show: HashMap<Format, OnDemand<RenderPipeline>>,
+    show: HashMap<Format, LazyPipeline<RenderPipeline>>,
     show_layout: wgpu::BindGroupLayout,
     output: GpuImage,
 }
@@ -357,7 +358,7 @@ impl Lines {
                 samples: 1,
                 target: blended(PICTURE_FORMAT, LARGEST),
             }
-            .on_demand(LABEL),
+            .lazy_pipeline(LABEL),
             layout,
             show: HashMap::new(),
             show_layout: pass::layout(gpu, "tree_boxes.show", &shown),
@@ -368,19 +369,19 @@ impl Lines {
     }
 
     /// Returns the pipeline that blends the lines over targets of `format`.
-    fn shown(&mut self, format: Format) -> &OnDemand<RenderPipeline> {
+    fn shown(&mut self, format: Format) -> &LazyPipeline<RenderPipeline> {
         let layout = &self.show_layout;
         self.show.entry(format).or_insert_with(|| {
             Drawn {
                 path: PATH,
                 groups: vec![Some(layout.clone())],
-                vertex: "cover",
+                vertex: "fullscreen",
                 fragment: "tree_boxes_show",
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 samples: 1,
                 target: blended(format, wgpu::BlendComponent::OVER),
             }
-            .on_demand(LABEL)
+            .lazy_pipeline(LABEL)
         })
     }
 

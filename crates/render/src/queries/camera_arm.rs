@@ -6,7 +6,7 @@ use crate::upload::scene_state::UploadedScene;
 use canopy_bvh::{
     Result,
     accel::{Contact, Objects, Queries, Search, Sweep, Sweeps},
-    gpu::{Gpu, Needs},
+    gpu::{Gpu, PipelineSet},
 };
 use glam::Vec3;
 use std::time::Duration;
@@ -37,8 +37,8 @@ impl CameraArm {
     }
 
     /// Adds its pipelines.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.sweeps.needs(Objects::Triangles, needs);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.sweeps.pipelines(Objects::Triangles, set);
     }
 
     /// True if an answer is pending.

@@ -3,19 +3,19 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{PICTURE_FORMAT, fitted},
     layout::OutlineParams,
     raster::{
         draw_lists::SegmentRun,
         drawn::{Drawn, LARGEST, blended},
     },
+    resources::{PICTURE_FORMAT, fitted},
     upload::scene_buffers::SceneBuffers,
     view::View,
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Needs, OnDemand, Uniform, bind_group, image,
+        Bind, Gpu, GpuImage, LazyPipeline, PipelineSet, Uniform, bind_group, image,
         pass::{self, Binding, PipelineInUse},
     },
 };
@@ -54,11 +54,11 @@ pub struct OutlineQuery {
 /// Outline pass.
 #[derive(Debug)]
 pub struct Outline {
-    triangles: OnDemand<RenderPipeline>,
-    lines: OnDemand<RenderPipeline>,
-    points: OnDemand<RenderPipeline>,
-    edges: OnDemand<RenderPipeline>,
-    show: OnDemand<RenderPipeline>,
+    triangles: LazyPipeline<RenderPipeline>,
+    lines: LazyPipeline<RenderPipeline>,
+    points: LazyPipeline<RenderPipeline>,
+    edges: LazyPipeline<RenderPipeline>,
+    show: LazyPipeline<RenderPipeline>,
     mask_layout: wgpu::BindGroupLayout,
     cover_layout: wgpu::BindGroupLayout,
     params: Uniform<OutlineParams>,
@@ -108,11 +108,11 @@ impl Outline {
         };
         let over = wgpu::BlendComponent::OVER;
         Self {
-            triangles: mask("outline_triangle", Topology::TriangleList).on_demand(LABEL),
-            lines: mask("outline_line", Topology::LineList).on_demand(LABEL),
-            points: mask("outline_point", Topology::PointList).on_demand(LABEL),
-            edges: cover("outline_edges", PICTURE_FORMAT.into()).on_demand(LABEL),
-            show: cover("outline_show", blended(TARGET_FORMAT, over)).on_demand(LABEL),
+            triangles: mask("outline_triangle", Topology::TriangleList).lazy_pipeline(LABEL),
+            lines: mask("outline_line", Topology::LineList).lazy_pipeline(LABEL),
+            points: mask("outline_point", Topology::PointList).lazy_pipeline(LABEL),
+            edges: cover("outline_edges", PICTURE_FORMAT.into()).lazy_pipeline(LABEL),
+            show: cover("outline_show", blended(TARGET_FORMAT, over)).lazy_pipeline(LABEL),
             params: Uniform::new(gpu, "outline.params"),
             shown_params: Uniform::new(gpu, "outline.shown"),
             mask: mask_image(gpu, [1, 1]),
@@ -124,16 +124,16 @@ impl Outline {
     }
 
     /// Adds the pipelines for `buffers`.
-    pub fn needs(&self, buffers: &SceneBuffers, needs: &mut Needs) {
-        needs.add(&self.triangles);
+    pub fn pipelines(&self, buffers: &SceneBuffers, set: &mut PipelineSet) {
+        set.add(&self.triangles);
         for run in segments(buffers) {
-            needs.add(self.of(run));
+            set.add(self.of(run));
         }
-        needs.add(&self.edges);
-        needs.add(&self.show);
+        set.add(&self.edges);
+        set.add(&self.show);
     }
 
-    fn of(&self, run: &SegmentRun) -> &OnDemand<RenderPipeline> {
+    fn of(&self, run: &SegmentRun) -> &LazyPipeline<RenderPipeline> {
         if run.is_points { &self.points } else { &self.lines }
     }
 

@@ -3,8 +3,8 @@
 
 use crate::{
     bindings::Layouts,
-    edges::GBuffer,
     layout::{PickHit, PickParams, ViewRays},
+    resources::GBuffer,
     upload::scene_state::UploadedScene,
     view::PickQuery,
 };
@@ -12,7 +12,7 @@ use canopy_bvh::{
     Result,
     accel::layout::BVH_MISS,
     gpu::{
-        Gpu, Kernel, Needs, Recorder, Workgroups,
+        Gpu, Kernel, PipelineSet, Recorder, Workgroups,
         pass::Binding::{Float, Uint, Uniform, Write},
         readback::Counters,
     },
@@ -76,8 +76,8 @@ impl Pick {
     }
 
     /// Adds its pipeline.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.kernel.pipelines(set);
     }
 
     /// Records `query` on the geometry of the last frame, whose G-buffer has the camera rays `rays`. Returns

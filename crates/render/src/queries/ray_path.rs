@@ -4,10 +4,10 @@
 use super::copied::Copied;
 use crate::{
     bindings::Layouts,
-    edges::GBuffer,
     layout::{
         RayPathHead, RayPathQuery, RayStep, TREE_BOX_BY_DEPTH, TREE_BOX_CURRENT, TREE_BOX_LINE, TreeBox,
     },
+    resources::GBuffer,
     upload::scene_state::UploadedScene,
     view::PickQuery,
 };
@@ -15,7 +15,7 @@ use canopy_bvh::{
     Result,
     accel::layout::{ANY_HIT_TEST, LeafTriangle, Node},
     gpu::{
-        Gpu, Kernel, Needs, Recorder, Workgroups,
+        Gpu, Kernel, PipelineSet, Recorder, Workgroups,
         library::wgsl_constants,
         pass::Binding::{Float, Uint, Write},
         shader::Replaced,
@@ -153,8 +153,8 @@ impl RayPathPass {
     }
 
     /// Adds its pipeline.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.kernel.pipelines(set);
     }
 
     /// Traces the rays of the pixel of `query`. `frame` is the frame's bind group 0.

@@ -10,7 +10,7 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, OnDemand, Recorder, Workgroups, bind_group,
+        Bind, Gpu, GpuImage, Kernel, LazyPipeline, Recorder, Workgroups, bind_group,
         library::wgsl_constants,
         pass::{self, Binding},
     },
@@ -33,7 +33,7 @@ const TEXEL_BYTES: u64 = size_of::<TextureViewTexel>() as u64;
 /// Pass that draws a texture.
 #[derive(Debug)]
 pub struct TextureView {
-    pipeline: OnDemand<RenderPipeline>,
+    pipeline: LazyPipeline<RenderPipeline>,
     layout: wgpu::BindGroupLayout,
     texel: Kernel,
     smooth: wgpu::Sampler,
@@ -41,7 +41,7 @@ pub struct TextureView {
 
 /// Texture with its bind group, ready to be drawn. Clones share the buffer of its parameters.
 #[derive(Debug, Clone)]
-pub struct ShownTexture {
+pub struct DrawnTexture {
     pipeline: RenderPipeline,
     group: wgpu::BindGroup,
     params: wgpu::Buffer,
@@ -68,7 +68,7 @@ impl TextureView {
                 samples: 1,
                 target: blended(format, wgpu::BlendComponent::OVER),
             }
-            .on_demand(LABEL),
+            .lazy_pipeline(LABEL),
             layout,
             texel: Kernel::new(gpu, PATH, "texture_view_texel", &[], &own),
             smooth: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
@@ -85,12 +85,12 @@ impl TextureView {
     /// # Errors
     ///
     /// Any error of compiling the pipeline.
-    pub fn show(&self, gpu: &Gpu, texture: &SceneTexture) -> Result<ShownTexture> {
+    pub fn show(&self, gpu: &Gpu, texture: &SceneTexture) -> Result<DrawnTexture> {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let bytes = size_of::<TextureViewParams>() as u64;
         let params = gpu.buffer("texture_view.params", bytes, usage);
         let own: [&dyn Bind; 3] = [&texture.view, &params, &self.smooth];
-        Ok(ShownTexture {
+        Ok(DrawnTexture {
             pipeline: self.pipeline.get(gpu)?,
             group: bind_group(gpu, LABEL, &self.layout, &own),
             params,
@@ -157,7 +157,7 @@ pub fn environment_texture(gpu: &Gpu, image: &EnvironmentImage) -> Result<SceneT
     })
 }
 
-impl ShownTexture {
+impl DrawnTexture {
     /// Writes the parameters for the next draw.
     pub fn place(&self, queue: &wgpu::Queue, params: &TextureViewParams) {
         queue.write_buffer(&self.params, 0, bytemuck::bytes_of(params));

@@ -14,7 +14,7 @@ use canopy_bvh::{
     Result,
     accel::layout::BVH_MISS,
     gpu::{
-        Bind, Gpu, Kernel, Needs, Recorder, Uniform as UniformBuffer, Workgroups,
+        Bind, Gpu, Kernel, PipelineSet, Recorder, Uniform as UniformBuffer, Workgroups,
         pass::Binding::{Read, Uniform, Write},
     },
 };
@@ -92,7 +92,7 @@ pub fn from_state(params: WalkParams, state: &WalkState) -> WalkParams {
 
 /// Collision geometry of a walk: the deformed triangles and their BVHs.
 #[derive(Debug, Clone, Copy)]
-pub struct Walked<'a> {
+pub struct CollisionGeometry<'a> {
     /// Bind group of [`Layouts::tree`].
     pub trees: &'a wgpu::BindGroup,
     /// Vertex positions, three floats each.
@@ -101,7 +101,7 @@ pub struct Walked<'a> {
     pub indices: &'a wgpu::Buffer,
 }
 
-impl<'a> From<&'a UploadedScene> for Walked<'a> {
+impl<'a> From<&'a UploadedScene> for CollisionGeometry<'a> {
     fn from(scene: &'a UploadedScene) -> Self {
         let buffers = &scene.buffers;
         Self {
@@ -138,9 +138,9 @@ impl Walk {
     }
 
     /// Adds its pipelines.
-    pub fn needs(&self, needs: &mut Needs) {
-        self.walk.needs(needs);
-        self.start.needs(needs);
+    pub fn pipelines(&self, set: &mut PipelineSet) {
+        self.walk.pipelines(set);
+        self.start.pipelines(set);
     }
 
     /// True if an answer is pending.
@@ -154,7 +154,13 @@ impl Walk {
     /// # Errors
     ///
     /// Any error of compiling the kernels, if they have not been compiled before.
-    pub fn ask(&mut self, gpu: &Gpu, walked: Walked<'_>, params: &WalkParams, start: bool) -> Result<()> {
+    pub fn ask(
+        &mut self,
+        gpu: &Gpu,
+        walked: CollisionGeometry<'_>,
+        params: &WalkParams,
+        start: bool,
+    ) -> Result<()> {
         if self.is_under_way() {
             return Ok(());
         }

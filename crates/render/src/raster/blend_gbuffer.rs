@@ -3,15 +3,15 @@
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, fitted, gbuffer_targets},
     frame::{life_cycle::LifeCycle, recording::Recording},
     materials::Surface,
+    resources::{GBuffer, fitted, gbuffer_targets},
     world::World,
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, OnDemand,
+        Gpu, LazyPipeline,
         pass::{self, PipelineInUse},
     },
 };
@@ -21,8 +21,8 @@ const LABEL: &str = "blend_gbuffer";
 /// Pass that draws the front-most blended surfaces.
 #[derive(Debug)]
 pub struct BlendGBuffer {
-    single_sided: OnDemand<wgpu::RenderPipeline>,
-    double_sided: OnDemand<wgpu::RenderPipeline>,
+    single_sided: LazyPipeline<wgpu::RenderPipeline>,
+    double_sided: LazyPipeline<wgpu::RenderPipeline>,
     output: GBuffer,
 }
 
@@ -52,7 +52,7 @@ impl BlendGBuffer {
         }
     }
 
-    fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
+    fn pipeline(&self, surface: &Surface) -> &LazyPipeline<wgpu::RenderPipeline> {
         match surface.double_sided {
             true => &self.double_sided,
             false => &self.single_sided,

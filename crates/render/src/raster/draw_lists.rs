@@ -179,7 +179,7 @@ impl DrawLists {
     }
 
     /// Returns the runs that are blended over the G-buffer, with the index of each part.
-    pub fn over_surfaces(&self, see_through: bool) -> impl Iterator<Item = &(Run, usize)> {
+    pub fn blended_runs(&self, see_through: bool) -> impl Iterator<Item = &(Run, usize)> {
         let is_surface = move |part| see_through && self.glass_parts.contains(part);
         self.blended.iter().filter(move |(_, part)| !is_surface(part))
     }

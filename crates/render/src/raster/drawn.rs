@@ -2,7 +2,7 @@
 
 use canopy_bvh::{
     Result,
-    gpu::{Gpu, OnDemand, PipelineKey, pass, shader},
+    gpu::{Gpu, LazyPipeline, PipelineKey, pass, shader},
 };
 use wgpu::{PrimitiveTopology as Topology, RenderPipeline, TextureFormat as Format};
 
@@ -41,8 +41,8 @@ pub(crate) fn blended(format: Format, blend: wgpu::BlendComponent) -> wgpu::Colo
 
 impl Drawn {
     /// Returns the lazily compiled pipeline of the pass `label`.
-    pub(crate) fn on_demand(self, label: &'static str) -> OnDemand<RenderPipeline> {
-        OnDemand::new(label, move |gpu| {
+    pub(crate) fn lazy_pipeline(self, label: &'static str) -> LazyPipeline<RenderPipeline> {
+        LazyPipeline::new(label, move |gpu| {
             let key = PipelineKey::new(gpu.capabilities.arrays, &self.groups, self.text());
             gpu.render_pipeline(key, || self.compile(gpu))
         })

@@ -3,15 +3,15 @@
 use super::{draw_lists::slices, frustum::Frustum};
 use crate::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, fitted, gbuffer_targets},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     materials::Surface,
+    resources::{GBuffer, fitted, gbuffer_targets},
     world::World,
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, Needs, OnDemand,
+        Gpu, LazyPipeline, PipelineSet,
         pass::{self, PipelineInUse},
     },
 };
@@ -30,8 +30,8 @@ pub struct GBufferPass {
 /// Pipelines for single-sided surfaces, with back-face culling, and for double-sided ones.
 #[derive(Debug)]
 struct Sides {
-    single: OnDemand<wgpu::RenderPipeline>,
-    double: OnDemand<wgpu::RenderPipeline>,
+    single: LazyPipeline<wgpu::RenderPipeline>,
+    double: LazyPipeline<wgpu::RenderPipeline>,
 }
 
 impl LifeCycle for GBufferPass {}
@@ -71,7 +71,7 @@ impl GBufferPass {
         }
     }
 
-    fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
+    fn pipeline(&self, surface: &Surface) -> &LazyPipeline<wgpu::RenderPipeline> {
         let sides = if surface.masked {
             &self.masked
         } else {
@@ -150,10 +150,10 @@ impl GBufferPass {
     }
 
     /// Adds the pipelines of all surfaces of a scene, in view or not.
-    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+    pub fn add_pipelines(&self, frame: &Frame<'_>, set: &mut PipelineSet) {
         let buffers = frame.buffers;
         for run in buffers.draws.surfaces(frame.traces_reflections) {
-            needs.add(self.pipeline(&buffers.materials.surfaces[run.material]));
+            set.add(self.pipeline(&buffers.materials.surfaces[run.material]));
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, gbuffer_targets},
     frame::{life_cycle::LifeCycle, recording::Recording},
+    resources::{GBuffer, gbuffer_targets},
     upload::scene_buffers::SceneBuffers,
     world::World,
 };
 use canopy_bvh::{
     Result,
-    gpu::{Gpu, OnDemand, pass},
+    gpu::{Gpu, LazyPipeline, pass},
 };
 use canopy_scene::framing::Ground;
 use glam::Vec2;
@@ -27,7 +27,7 @@ const FAR: f32 = 10_000.0;
 /// Ground pass.
 #[derive(Debug)]
 pub struct GroundPass {
-    pipeline: OnDemand<wgpu::RenderPipeline>,
+    pipeline: LazyPipeline<wgpu::RenderPipeline>,
     /// Ground in the merged buffers, and their version.
     written: Option<(u64, Ground)>,
 }

@@ -3,14 +3,14 @@
 use super::segments::{self, SegmentPipelines};
 use crate::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, gbuffer_targets},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
+    resources::{GBuffer, gbuffer_targets},
     world::World,
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, Needs,
+        Gpu, PipelineSet,
         pass::{self, PipelineInUse},
     },
 };
@@ -75,9 +75,9 @@ impl PointsLines {
     }
 
     /// Adds the pipelines of all points and lines of a scene, in view or not.
-    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+    pub fn add_pipelines(&self, frame: &Frame<'_>, set: &mut PipelineSet) {
         for run in &frame.buffers.draws.segments {
-            needs.add(self.pipelines.of(run));
+            set.add(self.pipelines.of(run));
         }
     }
 }

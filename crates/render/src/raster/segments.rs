@@ -3,20 +3,20 @@
 
 use super::draw_lists::SegmentRun;
 use crate::upload::scene_buffers::SceneBuffers;
-use canopy_bvh::gpu::OnDemand;
+use canopy_bvh::gpu::LazyPipeline;
 use canopy_scene::bounds::Aabb;
 use wgpu::{PrimitiveTopology, RenderPipeline};
 
 /// Pipelines for lines and for points.
 #[derive(Debug)]
 pub(crate) struct SegmentPipelines {
-    lines: OnDemand<RenderPipeline>,
-    points: OnDemand<RenderPipeline>,
+    lines: LazyPipeline<RenderPipeline>,
+    points: LazyPipeline<RenderPipeline>,
 }
 
 impl SegmentPipelines {
     /// Creates both pipelines with `pipeline`.
-    pub(crate) fn new(pipeline: impl Fn(PrimitiveTopology) -> OnDemand<RenderPipeline>) -> Self {
+    pub(crate) fn new(pipeline: impl Fn(PrimitiveTopology) -> LazyPipeline<RenderPipeline>) -> Self {
         Self {
             lines: pipeline(PrimitiveTopology::LineList),
             points: pipeline(PrimitiveTopology::PointList),
@@ -24,7 +24,7 @@ impl SegmentPipelines {
     }
 
     /// Returns the pipeline that draws `run`.
-    pub(crate) fn of(&self, run: &SegmentRun) -> &OnDemand<RenderPipeline> {
+    pub(crate) fn of(&self, run: &SegmentRun) -> &LazyPipeline<RenderPipeline> {
         if run.is_points { &self.points } else { &self.lines }
     }
 }

@@ -2,17 +2,17 @@
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
-    edges::{GBuffer, LOBE_FORMATS, Lobes, ReflectionStart, UNUSED, fitted},
     frame::recording::Recording,
     materials::Surface,
     raster::draw_lists::Run,
+    resources::{GBuffer, LOBE_FORMATS, Lobes, ReflectionStart, UNUSED, fitted},
     upload::scene_buffers::SceneBuffers,
     world::World,
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, OnDemand, bind_group,
+        Gpu, LazyPipeline, bind_group,
         pass::{self, Binding, PipelineInUse},
     },
 };
@@ -21,8 +21,8 @@ use wgpu::{ShaderStages, TextureUsages as Usage};
 /// Pipelines and outputs of the pass.
 #[derive(Debug)]
 pub struct LobesPass {
-    single_sided: OnDemand<wgpu::RenderPipeline>,
-    double_sided: OnDemand<wgpu::RenderPipeline>,
+    single_sided: LazyPipeline<wgpu::RenderPipeline>,
+    double_sided: LazyPipeline<wgpu::RenderPipeline>,
     layout: wgpu::BindGroupLayout,
     /// Outputs, indexed by [`ReflectionStart`].
     outputs: [Lobes; 2],
@@ -54,7 +54,7 @@ impl LobesPass {
         }
     }
 
-    fn pipeline(&self, surface: &Surface) -> &OnDemand<wgpu::RenderPipeline> {
+    fn pipeline(&self, surface: &Surface) -> &LazyPipeline<wgpu::RenderPipeline> {
         match surface.double_sided {
             true => &self.double_sided,
             false => &self.single_sided,
@@ -62,7 +62,7 @@ impl LobesPass {
     }
 
     /// Frees the output of `start`.
-    pub fn forget(&mut self, gpu: &Gpu, start: ReflectionStart) -> Result<()> {
+    pub fn reset(&mut self, gpu: &Gpu, start: ReflectionStart) -> Result<()> {
         self.fit(gpu, start, UNUSED)
     }
 
@@ -87,7 +87,7 @@ impl LobesPass {
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         let mut runs = runs(buffers, start).peekable();
         if runs.peek().is_none() {
-            self.forget(gpu, start)?;
+            self.reset(gpu, start)?;
             return Ok(&self.outputs[start as usize]);
         }
         self.fit(gpu, start, frame.size)?;

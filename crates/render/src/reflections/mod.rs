@@ -17,8 +17,8 @@ pub mod reflection_surface;
 
 use super::{
     bindings::Layouts,
-    edges::{Air, GBuffer, Reflected, ReflectionStart, Seen, UNUSED, fitted},
     frame::{life_cycle::LifeCycle, may_reflect, recording::Recording},
+    resources::{FogFroxels, GBuffer, Reflected, ReflectionStart, Seen, UNUSED, fitted},
     shadows::Shadows,
     stats::{FrameStats, ReflectionCounts},
     world::World,
@@ -73,7 +73,7 @@ impl Reflections {
         recording: &mut Recording<'_>,
         world: World<'_>,
         seen: Seen<'_>,
-        air: Air<'_>,
+        fog: FogFroxels<'_>,
         shadows: &mut Shadows,
     ) -> Result<&Reflected> {
         let World { frame, geometry, .. } = world;
@@ -87,7 +87,7 @@ impl Reflections {
         let settings = &frame.config.reflections;
         if size.is_none() {
             self.filter.fit(gpu, UNUSED, false, 0)?;
-            self.lobes.forget(gpu, ReflectionStart::Solid)?;
+            self.lobes.reset(gpu, ReflectionStart::Solid)?;
             shadows.forget_hits(gpu)?;
             return Ok(&self.output);
         }
@@ -107,7 +107,7 @@ impl Reflections {
             reflected: &self.output,
             mean,
             sent,
-            air,
+            fog,
         };
         self.bounces.record(recording, world, shadows, traced)?;
         if settings.averages() {
@@ -124,7 +124,7 @@ impl Reflections {
         recording: &mut Recording<'_>,
         world: World<'_>,
         gbuffer: Option<&GBuffer>,
-        air: Air<'_>,
+        fog: FogFroxels<'_>,
         shadows: &mut Shadows,
     ) -> Result<&Reflected> {
         let World { frame, .. } = world;
@@ -135,7 +135,7 @@ impl Reflections {
             self.blended = fitted(gpu, frame.size, || Reflected::new(gpu, size))??;
         }
         let Some(gbuffer) = gbuffer else {
-            self.lobes.forget(gpu, start)?;
+            self.lobes.reset(gpu, start)?;
             return Ok(&self.blended);
         };
         let lobes = self.lobes.record(recording, world, gbuffer, start)?;
@@ -146,7 +146,7 @@ impl Reflections {
             reflected: &self.blended,
             mean: &self.unused,
             sent: &self.unused,
-            air,
+            fog,
         };
         self.bounces.record(recording, world, shadows, traced)?;
         Ok(&self.blended)

@@ -1,7 +1,7 @@
 //! `reflection_ambient`: ambient occlusion and bounced light at the hits of reflection rays.
 
 use crate::{
-    bindings::Layouts, edges::Hits, frame::recording::Recording, layout::OcclusionParams, world::World,
+    bindings::Layouts, frame::recording::Recording, layout::OcclusionParams, resources::Hits, world::World,
 };
 use canopy_bvh::{
     Result,

@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     bindings::Layouts,
-    edges::{Air, GBuffer, Hits, Lobes, Reflected, ReflectionStart, UNUSED, fitted},
     frame::{Frame, recording::Recording},
     layout::{HitRange, REFLECTION_RAYS, REFLECTION_TILES},
+    resources::{FogFroxels, GBuffer, Hits, Lobes, Reflected, ReflectionStart, UNUSED, fitted},
     settings::{HitOrder, RayListing},
     shadows::Shadows,
     stats::ReflectionCounts,
@@ -82,7 +82,7 @@ pub struct Traced<'a> {
     /// First rays, which neighbours reuse. A placeholder if nothing reads them.
     pub sent: &'a GpuImage,
     /// Fog that rays pass through.
-    pub air: Air<'a>,
+    pub fog: FogFroxels<'a>,
 }
 
 impl Bounces {
@@ -186,10 +186,10 @@ impl Bounces {
             };
             // The shading of the hits depends on the bounce that hit them.
             let at_source = frame.at_bounce(start, number);
-            let (mean, sent, air) = (traced.mean, traced.sent, traced.air);
+            let (mean, sent, fog) = (traced.mean, traced.sent, traced.fog);
             self.classify.record(recording, &at_source, bounce, mean)?;
             self.rays
-                .record(recording, world.seen_by(&at_source), bounce, sent, air)?;
+                .record(recording, world.seen_by(&at_source), bounce, sent, fog)?;
             // Statistics count the rays from the G-buffer's surfaces.
             let counts = number == 0 && start == ReflectionStart::Solid;
             if counts {

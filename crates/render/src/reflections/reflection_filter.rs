@@ -3,7 +3,6 @@
 use super::reflection_list::{MEAN_FORMAT, ReflectionList, SENT_FORMAT};
 use crate::{
     bindings::Layouts,
-    edges::{Lobes, Reflected, Seen, UNUSED, fitted},
     frame::{
         Frame,
         life_cycle::{Carried, LifeCycle},
@@ -11,6 +10,7 @@ use crate::{
     },
     history::LightChanges,
     layout::{Light, ReflectionFilterParams},
+    resources::{Lobes, Reflected, Seen, UNUSED, fitted},
     settings,
     view::View,
 };
@@ -115,7 +115,7 @@ impl ReflectionFilter {
         let sent_size = if filters { size } else { UNUSED };
         if [self.images.smooth.size(), self.images.sent.size()] != [size, sent_size] {
             self.images = fitted(gpu, size, || Images::new(gpu, size, sent_size))?;
-            self.past.forget();
+            self.past.reset();
         }
         let [_, now] = self.images.by_parity(index);
         Ok([now, &self.images.sent])
@@ -151,19 +151,19 @@ impl ReflectionFilter {
         let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
         // While something moves, only a few frames are averaged. A sample of an accumulated picture averages
         // just its own.
-        let most = changes.remembered(moves, is_one_of_many);
+        let most = changes.max_history(moves, is_one_of_many);
         self.past.leave((now, changes));
         // Samples of a picture average themselves, so the more of them there are, the less each one is
         // filtered. All have the same weight, so that no light is lost.
-        let (remembered, rays, compression) = match is_one_of_many {
+        let (max_history, rays, compression) = match is_one_of_many {
             true => (0, frame.sample.filtered_for(), 0.0),
             false => {
-                let remembered = history.remembered(settings.history).min(most);
-                (remembered, 1, frame.exposure_ev.exp2())
+                let max_history = history.max_history(settings.history).min(most);
+                (max_history, 1, frame.exposure_ev.exp2())
             }
         };
         let params = STEPS.map(|step| ReflectionFilterParams {
-            remembered,
+            max_history,
             rays,
             step,
             moves: u32::from(moves),
@@ -192,9 +192,16 @@ impl ReflectionFilter {
             let tiles = Workgroups::Indirect(&list.sending, 0);
             recording.dispatch(LABEL, kernel, &[(0, &frame.group)], &own, tiles)
         };
-        let (taps, last_surfaces) = (history.taps, history.last_surfaces);
+        let (reprojected, last_surfaces) = (history.reprojected, history.last_surfaces);
         let sent = &self.images.sent;
-        let found: &[&dyn Bind] = &[now, &reflected.words, taps, last_surfaces, motion.params, sent];
+        let found: &[&dyn Bind] = &[
+            now,
+            &reflected.words,
+            reprojected,
+            last_surfaces,
+            motion.params,
+            sent,
+        ];
         run(&self.accumulate, 0, last, found)?;
         if !settings.filter {
             return run(&self.last_round, 0, now, &[&reflected.words]);

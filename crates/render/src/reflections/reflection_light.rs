@@ -2,7 +2,7 @@
 //! pixels.
 
 use super::reflection_list::Bounce;
-use crate::{bindings::Layouts, edges::Visibility, frame::recording::Recording, world::World};
+use crate::{bindings::Layouts, frame::recording::Recording, resources::Visibility, world::World};
 use canopy_bvh::{
     Result,
     gpu::{

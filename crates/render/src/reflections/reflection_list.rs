@@ -2,9 +2,9 @@
 //! `reflection_rays` traces it in batches, and `reflection_sort` sorts the hits.
 
 use crate::{
-    edges::{GBuffer, Hits, Lobes, Reflected, ReflectionStart},
     frame::ray_list::entries,
     layout::{HitRange, REFLECTION_BINS, ReflectionParams, SAMPLE_LOBES, SAMPLE_REFLECTIONS},
+    resources::{GBuffer, Hits, Lobes, Reflected, ReflectionStart},
     settings::{HitOrder, RayListing},
 };
 use canopy_bvh::{

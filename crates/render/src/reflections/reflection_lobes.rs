@@ -4,7 +4,7 @@ use super::{
     hit_dispatch::{Shading, each_material},
     reflection_list::Bounce,
 };
-use crate::{bindings::Layouts, edges::LOBE_FORMATS, frame::recording::Recording, world::World};
+use crate::{bindings::Layouts, frame::recording::Recording, resources::LOBE_FORMATS, world::World};
 use canopy_bvh::{
     Result,
     gpu::{

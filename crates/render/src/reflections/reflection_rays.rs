@@ -1,7 +1,7 @@
 //! `reflection_rays`: traces reflection rays through the trees.
 
 use super::reflection_list::{Bounce, SENT_FORMAT};
-use crate::{bindings::Layouts, edges::Air, frame::recording::Recording, world::World};
+use crate::{bindings::Layouts, frame::recording::Recording, resources::FogFroxels, world::World};
 use canopy_bvh::{
     Result,
     gpu::{
@@ -39,7 +39,7 @@ impl ReflectionRays {
             StoreArray(Format::Rgba32Uint),
             Store(SENT_FORMAT),
         ];
-        let bindings = [&bindings[..], &Air::BINDINGS].concat();
+        let bindings = [&bindings[..], &FogFroxels::BINDINGS].concat();
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let path = "reflections/reflection_rays.wgsl";
         Self {
@@ -55,7 +55,7 @@ impl ReflectionRays {
         world: World<'_>,
         bounce: Bounce<'_>,
         sent: &GpuImage,
-        air: Air<'_>,
+        fog: FogFroxels<'_>,
     ) -> Result<()> {
         let World {
             frame,
@@ -88,9 +88,9 @@ impl ReflectionRays {
                 &hits.gbuffer.ids,
                 &hits.found,
                 sent,
-                air.params,
-                air.light,
-                air.sampler,
+                fog.params,
+                fog.light,
+                fog.sampler,
             ];
             let listed = Workgroups::Indirect(&list.arguments, offset);
             recording.dispatch(LABEL, &self.kernel, &shared, own, listed)?;

@@ -1,7 +1,7 @@
 //! `reflection_sort`: compacts the hits of reflection rays and sorts them by the bins of their materials.
 
 use super::reflection_list::Bounce;
-use crate::{edges::ReflectionStart, frame::recording::Recording, settings::HitOrder, world::World};
+use crate::{frame::recording::Recording, resources::ReflectionStart, settings::HitOrder, world::World};
 use canopy_bvh::{
     Result,
     gpu::{

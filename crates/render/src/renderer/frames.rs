@@ -23,7 +23,7 @@ use crate::{
 };
 use canopy_bvh::{
     Result,
-    gpu::{Gpu, Needs, image, on_demand::collect, profiler::TimedFrame},
+    gpu::{Gpu, PipelineSet, image, lazy_pipeline::collect, profiler::TimedFrame},
 };
 use canopy_scene::{Pose, Scene};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub enum Attempt {
     /// Complete frame. The encoder holds its last part, for [`Renderer::finish`].
     Whole(wgpu::CommandEncoder),
     /// Nothing was recorded, because these pipelines have to be compiled first.
-    Missing(Needs),
+    Missing(PipelineSet),
 }
 
 /// Frame that has been recorded.
@@ -92,7 +92,7 @@ impl Renderer {
         loop {
             match self.record_compiled(gpu, input, scene, sample, target)? {
                 Attempt::Whole(encoder) => return Ok(encoder),
-                Attempt::Missing(needs) => needs.meet(gpu)?,
+                Attempt::Missing(set) => set.compile(gpu)?,
             }
         }
     }
@@ -111,15 +111,15 @@ impl Renderer {
         sample: FrameSample,
         target: &wgpu::TextureView,
     ) -> Result<Attempt> {
-        let (encoder, recorded, needs) = self.attempt(gpu, input, scene, sample, target);
+        let (encoder, recorded, set) = self.attempt(gpu, input, scene, sample, target);
         match recorded {
-            Ok(drawn) if needs.is_empty() => {
+            Ok(drawn) if set.is_empty() => {
                 self.commit(drawn, scene);
                 Ok(Attempt::Whole(encoder))
             }
             dropped => {
                 self.abort(gpu, scene)?;
-                dropped.map(|_| Attempt::Missing(needs))
+                dropped.map(|_| Attempt::Missing(set))
             }
         }
     }
@@ -136,10 +136,10 @@ impl Renderer {
         scene: &mut UploadedScene,
         sample: FrameSample,
         target: &wgpu::TextureView,
-    ) -> Result<Needs> {
-        let (_, recorded, needs) = self.attempt(gpu, input, scene, sample, target);
+    ) -> Result<PipelineSet> {
+        let (_, recorded, set) = self.attempt(gpu, input, scene, sample, target);
         self.abort(gpu, scene)?;
-        recorded.map(|_| needs)
+        recorded.map(|_| set)
     }
 
     /// Records a frame without compiling, and collects the missing pipelines.
@@ -150,11 +150,11 @@ impl Renderer {
         scene: &mut UploadedScene,
         sample: FrameSample,
         target: &wgpu::TextureView,
-    ) -> (wgpu::CommandEncoder, Result<DrawnFrame>, Needs) {
+    ) -> (wgpu::CommandEncoder, Result<DrawnFrame>, PipelineSet) {
         let mut encoder = gpu.encoder(FRAME_SCOPE);
         let frame = || self.record_frame(gpu, &mut encoder, input, scene, sample, target);
-        let (recorded, needs) = collect(frame);
-        (encoder, recorded, needs)
+        let (recorded, set) = collect(frame);
+        (encoder, recorded, set)
     }
 
     /// Records a frame into `encoder`, and returns the state that it leaves behind.
@@ -173,7 +173,7 @@ impl Renderer {
             config: &config,
             ..*input
         };
-        let (integrator, sample) = match frame::is_of_paths(&config, input.channel) {
+        let (integrator, sample) = match frame::is_path_traced(&config, input.channel) {
             true => (self.paths_to_add(), FrameSample::SINGLE),
             false => (Integrator::Hybrid, sample),
         };
@@ -185,7 +185,7 @@ impl Renderer {
         frame::check_size(gpu, input.size)?;
         let shown = image::size_of_view(target);
         let rows = most_rows(input, buffers, shown);
-        self.first_rows.fit(gpu, rows)?;
+        self.row_offsets.fit(gpu, rows)?;
         // Sampling restarts with other settings, so that the same settings give the same image.
         let of = (buffers.version, input.size, input.config);
         let are_of = self.frames_are_of.as_ref();
@@ -193,8 +193,8 @@ impl Renderer {
         let begins = (!continues).then(|| (of.0, of.1, of.2.clone()));
         let number = if continues { self.frames } else { 0 };
         let sampled = self.sampled_as.unwrap_or(number);
-        let (profiler, first_rows) = (&self.profiler, &self.first_rows);
-        let mut recording = Recording::new(gpu, profiler, first_rows, FRAME_SCOPE, encoder, self.budget);
+        let (profiler, row_offsets) = (&self.profiler, &self.row_offsets);
+        let mut recording = Recording::new(gpu, profiler, row_offsets, FRAME_SCOPE, encoder, self.budget);
         let layouts = &self.uploader.layouts;
         let spreads = self.spreads_environment;
         let prepared = Prepared::new(
@@ -284,7 +284,7 @@ impl Renderer {
         self.has_dropped = true;
         let size = self.passes.gbuffer.output().size();
         self.last = self.before.take().filter(|last| last.size == size);
-        self.profiler.abandon(gpu)
+        self.profiler.abort(gpu)
     }
 
     /// Ends the recorded frame, whose last part `encoder` holds. [`Renderer::submit_part`] submits it.
@@ -325,7 +325,7 @@ impl Renderer {
     /// # Errors
     ///
     /// [`canopy_bvh::Error::Gpu`] if the adapter is out of memory.
-    pub fn abandon(&mut self, gpu: &Gpu, scene: &mut UploadedScene) -> Result<()> {
+    pub fn cancel(&mut self, gpu: &Gpu, scene: &mut UploadedScene) -> Result<()> {
         if self.parts.is_empty() {
             return Ok(());
         }
@@ -335,12 +335,12 @@ impl Renderer {
         self.frames_are_of = None;
         scene.state.lose();
         self.passes.lose();
-        self.profiler.abandon(gpu)
+        self.profiler.abort(gpu)
     }
 
     /// Drops the history, so that the next frame is like the first one of another renderer.
-    pub fn begin_anew(&mut self) {
-        self.passes.forget();
+    pub fn reset_history(&mut self) {
+        self.passes.reset();
         self.frames_are_of = None;
     }
 

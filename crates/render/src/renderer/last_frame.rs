@@ -11,15 +11,15 @@ use crate::{
 };
 use canopy_bvh::{
     Result,
-    gpu::{Gpu, Needs},
+    gpu::{Gpu, PipelineSet},
 };
 
 impl Renderer {
     /// Adds the pipelines for the queries that a camera with these settings makes.
-    pub fn camera_needs(&self, camera: &settings::Camera, needs: &mut Needs) {
+    pub fn camera_pipelines(&self, camera: &settings::Camera, set: &mut PipelineSet) {
         match camera.mode {
-            CameraMode::Walk => self.walk.needs(needs),
-            CameraMode::Orbit if camera.avoid_walls => self.camera_arm.needs(needs),
+            CameraMode::Walk => self.walk.pipelines(set),
+            CameraMode::Orbit if camera.avoid_walls => self.camera_arm.pipelines(set),
             CameraMode::Orbit => {}
         }
     }
@@ -35,9 +35,9 @@ impl Renderer {
     }
 
     /// Adds the pipelines of picks and outlines for `scene`.
-    pub fn selection_needs(&self, scene: &UploadedScene, needs: &mut Needs) {
-        self.pick.needs(needs);
-        self.outline.needs(&scene.buffers, needs);
+    pub fn selection_pipelines(&self, scene: &UploadedScene, set: &mut PipelineSet) {
+        self.pick.pipelines(set);
+        self.outline.pipelines(&scene.buffers, set);
     }
 
     /// Copies the deformed vertices and the triangles of a mesh of the last frame. Call [`GeometryCopy::map`]
@@ -78,9 +78,9 @@ impl Renderer {
     }
 
     /// Adds the pipelines that trace and draw the traversal of a ray.
-    pub fn path_needs(&self, needs: &mut Needs) {
-        self.ray_path.needs(needs);
-        self.passes.tree_boxes.path_needs(needs);
+    pub fn path_pipelines(&self, set: &mut PipelineSet) {
+        self.ray_path.pipelines(set);
+        self.passes.tree_boxes.path_pipelines(set);
     }
 
     /// Draws the lines of a traversal through the BVHs of the last frame of `scene`, for an image of `size`.

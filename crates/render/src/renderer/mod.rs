@@ -8,8 +8,8 @@ use super::{
     FrameSample, FrameStats, Passes, UploadedScene, Uploader,
     bindings::Layouts,
     frame::{
-        bands::FirstRows,
         recording::{FrameBudget, Part},
+        slices::RowOffsets,
     },
     inspect::{compared_tree::ComparedTree, guest::GuestPass},
     layout::ViewRays,
@@ -34,7 +34,7 @@ use std::{
 pub struct Renderer {
     uploader: Arc<Uploader>,
     passes: Passes,
-    first_rows: FirstRows,
+    row_offsets: RowOffsets,
     /// Simulation of the walking character, between frames.
     pub walk: Walk,
     /// Collision of the orbiting camera's arm, between frames.
@@ -102,7 +102,7 @@ impl Renderer {
         let layouts = &uploader.layouts;
         Ok(Self {
             passes: Passes::new(gpu, &uploader)?,
-            first_rows: FirstRows::new(gpu)?,
+            row_offsets: RowOffsets::new(gpu)?,
             walk: Walk::new(gpu, layouts),
             camera_arm: CameraArm::new(gpu),
             pick: Pick::new(gpu, layouts),

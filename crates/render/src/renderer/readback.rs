@@ -2,11 +2,11 @@
 
 use crate::{
     Channel, Recording, Renderer, SceneBuffers,
-    edges::Incident,
     frame::recording::FrameBudget,
     inspect::channel::ChannelSource,
     layout::{SHADOW_HEADER, TreeBox},
     paths::path_sums::PathSums,
+    resources::Incident,
 };
 use canopy_bvh::{Error, Result, gpu::Gpu};
 use glam::{Vec3, Vec4};
@@ -103,8 +103,8 @@ impl Renderer {
                 in_parts: false,
                 ..self.budget
             };
-            let (profiler, first_rows) = (&self.profiler, &self.first_rows);
-            let mut recording = Recording::new(gpu, profiler, first_rows, "channel", &mut encoder, budget);
+            let (profiler, row_offsets) = (&self.profiler, &self.row_offsets);
+            let mut recording = Recording::new(gpu, profiler, row_offsets, "channel", &mut encoder, budget);
             let (pass, measured) = self.passes.inspect.channel_and_measured();
             let source = ChannelSource {
                 group,

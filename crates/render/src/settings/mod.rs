@@ -241,9 +241,9 @@ section! {
 section! {
     /// `[exposure]`: automatic exposure from the image histogram.
     Exposure {
-        percentiles: [f32; 2] => PERCENTILES: Rising = Rising { range: 0.0..=100.0, gap: 1.0 },
+        percentiles: [f32; 2] => PERCENTILES: Ascending = Ascending { range: 0.0..=100.0, gap: 1.0 },
         compensation: f32 => COMPENSATION: RangeInclusive<f32> = -16.0..=16.0,
-        range: [f32; 2] => RANGE: Rising = Rising { range: -64.0..=64.0, gap: 0.0 },
+        range: [f32; 2] => RANGE: Ascending = Ascending { range: -64.0..=64.0, gap: 0.0 },
         adaptation: f32 => ADAPTATION: RangeInclusive<f32> = 0.0..=10.0,
     }
 }

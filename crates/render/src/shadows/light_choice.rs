@@ -3,8 +3,8 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{GBuffer, POSITIONS, Visibility, WORDS},
     frame::recording::Recording,
+    resources::{GBuffer, POSITIONS, Visibility, WORDS},
     world::World,
 };
 use canopy_bvh::{

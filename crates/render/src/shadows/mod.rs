@@ -12,17 +12,17 @@ pub mod shadow_shafts;
 
 use super::{
     bindings::Layouts,
-    edges::{GBuffer, Seen, ShadowJob, ShadowMaps, Visibility, VisibilityPlan, fitted},
     frame::{Frame, Prepared, life_cycle::LifeCycle, ray_list::RayList, recording::Recording},
     layout::SHADOW_HEADER,
     light::lights,
+    resources::{GBuffer, Seen, ShadowJob, ShadowMaps, Visibility, VisibilityPlan, fitted},
     stats::FrameStats,
     world::World,
 };
 use crate::settings::{Settings, ShadowMode};
 use canopy_bvh::{
     Result,
-    gpu::{Gpu, Needs, readback::Counters},
+    gpu::{Gpu, PipelineSet, readback::Counters},
 };
 use canopy_scene::Scene;
 use light_choice::LightChoice;
@@ -175,10 +175,10 @@ impl Shadows {
             true => {
                 let tiles = self.shafts.tiles(settles);
                 for pair in self.filter.pairs(gpu, frame)? {
-                    let taps = self.motion.record(recording, world, seen, tiles, output, pair)?;
+                    let reprojected = self.motion.record(recording, world, seen, tiles, output, pair)?;
                     let edges = &self.edges;
                     self.filter
-                        .record(recording, frame, history, (pair, taps), output, edges)?;
+                        .record(recording, frame, history, (pair, reprojected), output, edges)?;
                 }
                 self.filter.settle(frame);
             }
@@ -271,11 +271,11 @@ impl Shadows {
     }
 
     /// Adds the pipelines that filter shadows, for any pair of lights that the scene may show.
-    pub fn announce(&self, frame: &Frame<'_>, needs: &mut Needs) {
+    pub fn add_pipelines(&self, frame: &Frame<'_>, set: &mut PipelineSet) {
         if frame.filters_shadows {
             let most = lights::most(frame.scene);
-            self.motion.announce(most, needs);
-            self.filter.announce(most, frame.config.shadows.filter, needs);
+            self.motion.add_pipelines(most, set);
+            self.filter.add_pipelines(most, frame.config.shadows.filter, set);
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
     frame::{
         ray_list::{Batch, RayList},
         recording::Recording,
     },
+    resources::{NOISY, POSITIONS, REPROJECTED, ShadowJob, TILES, WORDS},
     world::World,
 };
 use canopy_bvh::{
@@ -38,8 +38,8 @@ impl ShadowClassify {
             Write,
             entries,
             blocked,
-            TAPS,
-            FRESH,
+            REPROJECTED,
+            NOISY,
             TILES,
         ];
         let shared = [(0, &layouts.frame), (2, &layouts.scene)];
@@ -65,7 +65,7 @@ impl ShadowClassify {
         let ShadowJob {
             gbuffer,
             visibility,
-            edges: [taps, edges, tiles],
+            edges: [reprojected, edges, tiles],
             ..
         } = job;
         let [params, arguments] = list.bindings(batch);
@@ -79,7 +79,7 @@ impl ShadowClassify {
             &visibility.words,
             &list.entries,
             &visibility.blocked,
-            taps,
+            reprojected,
             edges,
             tiles,
         ];

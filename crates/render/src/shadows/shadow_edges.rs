@@ -1,7 +1,7 @@
 //! Masks of the penumbra edges with a short history, and of the settled shadows, for lights that have a size.
 //! `shadow_filter` writes both. In the next frame edges send more rays, and settled pixels send none.
 
-use crate::edges::{FRESH_FORMAT, Reprojection, TAPS_FORMAT, UNUSED, fitted, unused_layers};
+use crate::resources::{NOISY_FORMAT, REPROJECTED_FORMAT, Reprojection, UNUSED, fitted, unused_layers};
 use canopy_bvh::{
     Result,
     gpu::{Bind, Gpu, GpuImage},
@@ -16,7 +16,7 @@ pub struct ShadowEdges {
     found: [GpuImage; 2],
     /// Empty mask, bound if there is no last frame.
     none: GpuImage,
-    no_taps: GpuImage,
+    no_pixels: GpuImage,
 }
 
 impl ShadowEdges {
@@ -26,7 +26,7 @@ impl ShadowEdges {
         Self {
             found: pair(gpu, UNUSED, unused_layers(gpu)),
             none: image(gpu, UNUSED, unused_layers(gpu)),
-            no_taps: GpuImage::new(gpu, "shadow_edges.no_taps", UNUSED, TAPS_FORMAT, usage),
+            no_pixels: GpuImage::new(gpu, "shadow_edges.no_pixels", UNUSED, REPROJECTED_FORMAT, usage),
         }
     }
 
@@ -52,12 +52,12 @@ impl ShadowEdges {
     /// Bindings of a frame: reprojected pixels, the last frame's masks, and the tiles where something has
     /// changed.
     pub fn before<'a>(&'a self, history: Reprojection<'a>, tiles: &'a GpuImage) -> [&'a dyn Bind; 3] {
-        [history.taps, self.found(history)[0], tiles]
+        [history.reprojected, self.found(history)[0], tiles]
     }
 
     /// Bindings like [`ShadowEdges::before`], but for pixels without a history.
     pub fn none<'a>(&'a self, tiles: &'a GpuImage) -> [&'a dyn Bind; 3] {
-        [&self.no_taps, &self.none, tiles]
+        [&self.no_pixels, &self.none, tiles]
     }
 
     /// Masks of the last frame and of this one.
@@ -76,5 +76,5 @@ fn pair(gpu: &Gpu, size: [u32; 2], layers: u32) -> [GpuImage; 2] {
 
 fn image(gpu: &Gpu, size: [u32; 2], layers: u32) -> GpuImage {
     let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-    GpuImage::with_layers(gpu, "shadow_edges", size, layers, FRESH_FORMAT, usage)
+    GpuImage::with_layers(gpu, "shadow_edges", size, layers, NOISY_FORMAT, usage)
 }

@@ -4,20 +4,20 @@
 use super::shadow_edges::ShadowEdges;
 use crate::{
     bindings::Layouts,
-    edges::{FRESH, Reprojection, SURFACES, Visibility},
     frame::{
         Frame,
         life_cycle::{Carried, LifeCycle},
         recording::Recording,
     },
-    history::signal::{Averaging, Fresh, MEANS, Shaders, Signal, SignalFilter},
+    history::denoiser::{Averaging, Denoiser, MEANS, NoisyInput, Shaders, Signal},
     layout::Light,
     light::lights,
+    resources::{NOISY, Reprojection, SURFACES, Visibility},
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs,
+        Gpu, GpuImage, Kernel, PipelineSet,
         library::wgsl_constants,
         pass::Binding::{self, Write},
     },
@@ -39,7 +39,7 @@ const SHADERS: Shaders = Shaders {
     label: LABEL,
     path: PATH,
     entries: ["shadow_accumulate", "shadow_smooth"],
-    taps: 2,
+    reprojected: 2,
     finds_edges: true,
 };
 
@@ -55,7 +55,7 @@ pub struct ShadowFilter {
 
 #[derive(Debug)]
 struct Kernels {
-    filter: SignalFilter,
+    filter: Denoiser,
     last_round: Kernel,
 }
 
@@ -63,12 +63,12 @@ impl ShadowFilter {
     /// Creates the pass without compiling its pipelines.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let uniform = Binding::Uniform;
-        let bindings = [uniform, uniform, MEANS, SURFACES, FRESH, Write];
+        let bindings = [uniform, uniform, MEANS, SURFACES, NOISY, Write];
         let shared = [(0, &layouts.frame)];
         let kernels = |lights: u32| {
             let constants = [("SHADOW_LIGHTS", lights.into())];
             Kernels {
-                filter: SignalFilter::new(gpu, layouts, SHADERS, &constants),
+                filter: Denoiser::new(gpu, layouts, SHADERS, &constants),
                 last_round: Kernel::with_constants(gpu, PATH, LABEL, &shared, &bindings, &constants),
             }
         };
@@ -107,7 +107,7 @@ impl ShadowFilter {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         history: Reprojection<'_>,
-        (pair, taps): (usize, [&GpuImage; 2]),
+        (pair, reprojected): (usize, [&GpuImage; 2]),
         visibility: &Visibility,
         edges: &ShadowEdges,
     ) -> Result<()> {
@@ -115,9 +115,9 @@ impl ShadowFilter {
         let rays = frame.light_plan.rays;
         // Samples of a picture average themselves, so the more of them there are, the less each one is
         // filtered.
-        let (remembered, rays) = match frame.accumulates() {
+        let (max_history, rays) = match frame.accumulates() {
             true => (0, rays * frame.sample.filtered_for()),
-            false => (history.remembered(settings.history), rays),
+            false => (history.max_history(settings.history), rays),
         };
         let signal = &mut self.signals[pair];
         signal.fit(recording.gpu, frame.size)?;
@@ -127,9 +127,9 @@ impl ShadowFilter {
         let in_place = are_in_place(last, lights);
         let kernels = &self.kernels[lights::filtered(lights) - 1];
         let averaging = Averaging {
-            remembered: match in_place && is_followed {
-                true => remembered,
-                false => remembered.min(MOVED - 1),
+            max_history: match in_place && is_followed {
+                true => max_history,
+                false => max_history.min(MOVED - 1),
             },
             rays,
             filters: settings.filter,
@@ -139,14 +139,14 @@ impl ShadowFilter {
             sharpens: in_place || history.index == 0,
             compression: 0.0,
         };
-        let fresh = Fresh {
+        let noisy = NoisyInput {
             found: &visibility.blocked,
-            taps: &taps,
+            reprojected: &reprojected,
             edges: Some(edges.found(history)),
         };
         let left = kernels
             .filter
-            .record(recording, frame, history, fresh, signal, averaging)?;
+            .record(recording, frame, history, noisy, signal, averaging)?;
         recording.dispatch_pixels(
             LABEL,
             &kernels.last_round,
@@ -169,10 +169,10 @@ impl ShadowFilter {
     }
 
     /// Adds the pipelines for a scene with at most `lights` lights.
-    pub fn announce(&self, lights: u32, filters: bool, needs: &mut Needs) {
+    pub fn add_pipelines(&self, lights: u32, filters: bool, set: &mut PipelineSet) {
         for kernels in self.kernels.iter().take(lights as usize) {
-            kernels.filter.announce(filters, needs);
-            kernels.last_round.needs(needs);
+            kernels.filter.add_pipelines(filters, set);
+            kernels.last_round.pipelines(set);
         }
     }
 }

@@ -3,17 +3,17 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{DEPTH_FORMAT, ShadowMaps},
     frame::{Prepared, recording::Recording},
     layout::{Light, SHADOW_VIEW_LIMIT, ShadowView},
     light::lights::{LIGHT_DIRECTIONAL, LIGHT_POINT},
     raster::draw_lists::{DrawLists, Run},
+    resources::{DEPTH_FORMAT, ShadowMaps},
     world::World,
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, OnDemand, bind_group,
+        Gpu, LazyPipeline, bind_group,
         pass::{self, Binding, PipelineInUse},
         shader,
     },
@@ -33,8 +33,8 @@ const MATRIX_STRIDE: u64 = 256;
 /// Pipelines of the pass and the maps that it draws.
 #[derive(Debug)]
 pub struct ShadowMap {
-    opaque: OnDemand<wgpu::RenderPipeline>,
-    masked: OnDemand<wgpu::RenderPipeline>,
+    opaque: LazyPipeline<wgpu::RenderPipeline>,
+    masked: LazyPipeline<wgpu::RenderPipeline>,
     matrices: wgpu::Buffer,
     matrix_group: wgpu::BindGroup,
     sampler: wgpu::Sampler,
@@ -67,7 +67,7 @@ impl ShadowMap {
             });
         let pipeline = |masked: bool| {
             let layout = layout.clone();
-            OnDemand::new("shadow_map", move |gpu| pipeline(gpu, &layout, masked))
+            LazyPipeline::new("shadow_map", move |gpu| pipeline(gpu, &layout, masked))
         };
         let [opaque, masked] = [false, true].map(pipeline);
         let matrices = gpu.buffer(

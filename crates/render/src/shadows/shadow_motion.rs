@@ -2,16 +2,18 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{FRESH, POSITIONS, SURFACES, Seen, TAPS, TAPS_FORMAT, TILES, Visibility, WORDS, fitted},
     frame::recording::Recording,
     layout::LIGHT_LIMIT,
     light::lights,
+    resources::{
+        NOISY, POSITIONS, REPROJECTED, REPROJECTED_FORMAT, SURFACES, Seen, TILES, Visibility, WORDS, fitted,
+    },
     world::World,
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Needs, UniformArray,
+        Gpu, GpuImage, Kernel, PipelineSet, UniformArray,
         pass::Binding::{self, Read, ReadArray, Store},
     },
 };
@@ -27,7 +29,7 @@ pub struct ShadowMotion {
     kernels: [Kernel; 2],
     /// First light of each pair.
     pairs: UniformArray<[u32; 4]>,
-    taps: [GpuImage; 2],
+    reprojected: [GpuImage; 2],
     /// Bit mask of the meshes that have moved.
     moved: wgpu::Buffer,
 }
@@ -40,7 +42,7 @@ impl ShadowMotion {
     /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Result<Self> {
         let uniform = Binding::Uniform;
-        let taps = Store(TAPS_FORMAT);
+        let reprojected = Store(REPROJECTED_FORMAT);
         let bindings = [
             uniform,
             uniform,
@@ -49,12 +51,12 @@ impl ShadowMotion {
             WORDS,
             POSITIONS,
             ReadArray(1),
-            FRESH,
+            NOISY,
             SURFACES,
             SURFACES,
-            TAPS,
-            taps,
-            taps,
+            REPROJECTED,
+            reprojected,
+            reprojected,
             TILES,
             Read,
             Read,
@@ -69,7 +71,7 @@ impl ShadowMotion {
         Ok(Self {
             kernels: [1, 2].map(kernel),
             pairs: UniformArray::new(gpu, "shadow_motion.pairs", pairs)?,
-            taps: taps_of(gpu, [1, 1]),
+            reprojected: reprojection_image(gpu, [1, 1]),
             moved: moved_meshes(gpu, 1),
         })
     }
@@ -100,10 +102,10 @@ impl ShadowMotion {
         let lights = lights::filtered(lights::pair(&frame.lights, pair));
         let kernel = &self.kernels[lights - 1];
         let Some(last_positions) = motion.last_positions.filter(|_| visibility.has_blockers()) else {
-            return Ok([history.taps; 2]);
+            return Ok([history.reprojected; 2]);
         };
-        if self.taps[0].size() != frame.size {
-            self.taps = fitted(gpu, frame.size, || taps_of(gpu, frame.size))?;
+        if self.reprojected[0].size() != frame.size {
+            self.reprojected = fitted(gpu, frame.size, || reprojection_image(gpu, frame.size))?;
         }
         let moved: Vec<u32> = plan.changed.chunks(32).map(bits).collect();
         if self.moved.size() < 4 * moved.len() as u64 {
@@ -111,7 +113,7 @@ impl ShadowMotion {
         }
         gpu.queue
             .write_buffer(&self.moved, 0, bytemuck::cast_slice(&moved));
-        let [first, second] = &self.taps;
+        let [first, second] = &self.reprojected;
         recording.dispatch_pixels(
             LABEL,
             kernel,
@@ -126,7 +128,7 @@ impl ShadowMotion {
                 &visibility.blocked,
                 history.surfaces,
                 history.last_surfaces,
-                history.taps,
+                history.reprojected,
                 first,
                 second,
                 tiles,
@@ -140,9 +142,9 @@ impl ShadowMotion {
     }
 
     /// Adds the pipelines for a scene with at most `lights` lights.
-    pub fn announce(&self, lights: u32, needs: &mut Needs) {
+    pub fn add_pipelines(&self, lights: u32, set: &mut PipelineSet) {
         let kernels = self.kernels.iter().take(lights as usize);
-        kernels.for_each(|kernel| kernel.needs(needs));
+        kernels.for_each(|kernel| kernel.pipelines(set));
     }
 }
 
@@ -158,7 +160,7 @@ fn moved_meshes(gpu: &Gpu, words: usize) -> wgpu::Buffer {
     gpu.buffer("shadow_motion.moved_meshes", 4 * words as u64, usage)
 }
 
-fn taps_of(gpu: &Gpu, size: [u32; 2]) -> [GpuImage; 2] {
+fn reprojection_image(gpu: &Gpu, size: [u32; 2]) -> [GpuImage; 2] {
     let usage = Usage::STORAGE_BINDING | Usage::TEXTURE_BINDING;
-    [(); 2].map(|()| GpuImage::new(gpu, "shadow_motion.taps", size, TAPS_FORMAT, usage))
+    [(); 2].map(|()| GpuImage::new(gpu, "shadow_motion.reprojected", size, REPROJECTED_FORMAT, usage))
 }

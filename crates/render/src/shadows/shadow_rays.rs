@@ -2,11 +2,11 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{FRESH, POSITIONS, ShadowJob, TAPS, TILES, WORDS},
     frame::{
         ray_list::{Batch, RayList},
         recording::Recording,
     },
+    resources::{NOISY, POSITIONS, REPROJECTED, ShadowJob, TILES, WORDS},
     world::World,
 };
 use canopy_bvh::{
@@ -36,7 +36,7 @@ impl ShadowRays {
         let blocked = StoreArray(wgpu::TextureFormat::R32Uint);
         let bindings = [uniform, POSITIONS, WORDS, WORDS, Write, blocked];
         let listed = [&bindings[..], &[WORDS, uniform]].concat();
-        let by_pixel = [&bindings[..], &[TAPS, FRESH, TILES]].concat();
+        let by_pixel = [&bindings[..], &[REPROJECTED, NOISY, TILES]].concat();
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let kernel = |entry, bindings: &[Binding]| {
             Kernel::new(gpu, "shadow/shadow_rays.wgsl", entry, &shared, bindings)
@@ -68,13 +68,13 @@ impl ShadowRays {
             label,
             gbuffer,
             visibility,
-            edges: [taps, edges, tiles],
+            edges: [reprojected, edges, tiles],
         } = job;
         let (position, normal) = (&gbuffer.position, &gbuffer.normal);
         let (ids, words) = (&gbuffer.ids, &visibility.words);
         let blocked = &visibility.blocked;
         let Some((list, batch)) = batch else {
-            let own: &[&dyn Bind] = &[position, normal, ids, words, blocked, taps, edges, tiles];
+            let own: &[&dyn Bind] = &[position, normal, ids, words, blocked, reprojected, edges, tiles];
             let most = recording.budget.batch_rays / frame.light_plan.rays_per_pixel().max(1);
             let kernel = &self.by_pixel;
             return recording.dispatch_pixels(label, kernel, &shared, own, frame.size, most);

@@ -2,13 +2,13 @@
 
 use crate::{
     bindings::Layouts,
-    edges::{Reprojection, SURFACES, TILES_FORMAT, UNUSED, fitted},
     frame::{
         Prepared,
         life_cycle::{Carried, LifeCycle},
         recording::Recording,
     },
     layout::{Light, SHAFT_BOXES, ShaftParams},
+    resources::{Reprojection, SURFACES, TILES_FORMAT, UNUSED, fitted},
     world::World,
 };
 use canopy_bvh::{

@@ -19,7 +19,7 @@ use crate::settings::Settings;
 use canopy_bvh::{
     Error, Result,
     accel::{Codes, Geometry, codes::Sample},
-    gpu::{Array, Gpu, Needs},
+    gpu::{Array, Gpu, PipelineSet},
 };
 use canopy_scene::{Progress, Scene, bounds::Bounds, opened::scene_origin};
 use glam::Vec3;
@@ -80,9 +80,9 @@ impl Uploader {
             more => log::warn!("{more} lights beyond the first {LIGHT_LIMIT} are off"),
         }
         check_sizes(gpu, scene, config)?;
-        let mut needs = Needs::default();
-        self.trees.lbvh.needs(&mut needs);
-        needs.meet(gpu)?;
+        let mut set = PipelineSet::default();
+        self.trees.lbvh.pipelines(&mut set);
+        set.compile(gpu)?;
         progress
             .enter("uploading triangles")
             .map_err(|_| Error::Cancelled)?;

@@ -94,7 +94,7 @@ impl SceneBuffers {
     /// Returns the runs of alpha-blended surfaces that are lit, with the index of each part.
     pub fn blended(&self) -> impl Iterator<Item = (&Run, &Surface, usize)> {
         let surfaces = &self.materials.surfaces;
-        let runs = self.draws.over_surfaces(true);
+        let runs = self.draws.blended_runs(true);
         let runs = runs.map(|(run, part)| (run, &surfaces[run.material], *part));
         runs.filter(|(_, surface, _)| !surface.unlit)
     }

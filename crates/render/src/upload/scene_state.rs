@@ -9,7 +9,7 @@ use crate::{
         last_positions::LastPositions,
         tree_policy::{TreePlan, TreePolicy},
     },
-    materials::{Materials, MovedMaterials},
+    materials::{AnimatedMaterials, Materials},
     raster::draw_lists::{DrawLists, Surfaces},
     stats::{FrameStats, TreeWork},
 };
@@ -43,7 +43,7 @@ pub struct SceneState {
     built: (u32, Quality),
     /// True for each instance that has changed since the last committed frame.
     changed: Vec<bool>,
-    materials: MovedMaterials,
+    materials: AnimatedMaterials,
 }
 
 /// Pose in GPU memory.
@@ -78,12 +78,12 @@ impl UploadedScene {
                 Err(error) => written = Err(error),
             }
             is_drawn_otherwise |= drawn(materials, index) != before;
-            self.state.materials.forget(index);
+            self.state.materials.invalidate(index);
         }
         if is_rebound {
             self.buffers.bind_scene(gpu, layouts);
             // The new table holds the materials of the rest pose. Animated materials are written again.
-            self.state.materials = MovedMaterials::default();
+            self.state.materials = AnimatedMaterials::default();
         }
         self.buffers.version = next_version();
         if is_drawn_otherwise {
@@ -100,7 +100,7 @@ impl UploadedScene {
         self.buffers.draws = DrawLists::new(scene, &surfaces);
         self.buffers.version = next_version();
         // BVH leaves hold materials too.
-        self.state.policy.forget();
+        self.state.policy.reset();
     }
 }
 
@@ -134,7 +134,7 @@ impl SceneState {
     /// Invalidates the results of a committed frame that may have run only in part.
     pub(crate) fn lose(&mut self) {
         self.policy.lose();
-        self.last_positions.forget();
+        self.last_positions.reset();
     }
 
     /// Creates the state for BVHs that have not been built yet.
@@ -146,7 +146,7 @@ impl SceneState {
             last_positions: LastPositions::default(),
             pose: WrittenPose::default(),
             changed: Vec::new(),
-            materials: MovedMaterials::default(),
+            materials: AnimatedMaterials::default(),
         }
     }
 

@@ -11,9 +11,9 @@ pub mod volume_shadow;
 use super::{
     aov::Channel,
     bindings::Layouts,
-    edges::{Air, GBuffer, Radiance, Visibility, VolumeLayers},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     layout::{Light, VolumeParams},
+    resources::{FogFroxels, GBuffer, Radiance, Visibility, VolumeLayers},
     stats::TreeWork,
     upload::scene_buffers::SceneBuffers,
     world::World,
@@ -148,7 +148,7 @@ impl Volumes {
         recording: &mut Recording<'_>,
         world: World<'_>,
         gbuffer: &GBuffer,
-        air: Air<'_>,
+        fog: FogFroxels<'_>,
         radiance: &Radiance,
     ) -> Result<VolumeLayers<'_>> {
         let World { frame, .. } = world;
@@ -180,7 +180,7 @@ impl Volumes {
                 None => 0,
             };
             let march = &self.march;
-            let seen = march.record(recording, frame, gbuffer, &placed, air, layer)?;
+            let seen = march.record(recording, frame, gbuffer, &placed, fog, layer)?;
             self.compose.record(recording, seen, radiance)?;
             if self.has_total {
                 self.compose.add(recording, seen, place == 0)?;

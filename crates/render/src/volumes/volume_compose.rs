@@ -1,13 +1,13 @@
 //! `volume_compose`: composes a marched volume over the picture and over the volumes behind it.
 
 use crate::{
-    edges::{HDR_FORMAT, Radiance, fitted},
     frame::recording::Recording,
+    resources::{HDR_FORMAT, Radiance, fitted},
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, GpuImage, OnDemand, bind_group,
+        Gpu, GpuImage, LazyPipeline, bind_group,
         pass::{self, Binding},
         shader,
     },
@@ -21,8 +21,8 @@ const TOTAL: &str = "volume_total";
 /// Pipelines of the pass and the composed total.
 #[derive(Debug)]
 pub struct VolumeCompose {
-    pipeline: OnDemand<wgpu::RenderPipeline>,
-    of_total: OnDemand<wgpu::RenderPipeline>,
+    pipeline: LazyPipeline<wgpu::RenderPipeline>,
+    of_total: LazyPipeline<wgpu::RenderPipeline>,
     layout: wgpu::BindGroupLayout,
     total: GpuImage,
 }
@@ -32,9 +32,9 @@ impl VolumeCompose {
     pub fn new(gpu: &Gpu) -> Self {
         let bindings = [(ShaderStages::FRAGMENT, Binding::Float)];
         let layout = pass::layout(gpu, LABEL, &bindings);
-        let on_demand = |entry, blend, targets| {
+        let lazy_pipeline = |entry, blend, targets| {
             let layout = layout.clone();
-            OnDemand::new(entry, move |gpu| pipeline(gpu, &layout, entry, blend, targets))
+            LazyPipeline::new(entry, move |gpu| pipeline(gpu, &layout, entry, blend, targets))
         };
         use wgpu::BlendFactor::{One, SrcAlpha, Zero};
         let component = |src_factor| wgpu::BlendComponent {
@@ -50,8 +50,8 @@ impl VolumeCompose {
         Self {
             // The states of both targets are equal, because not all adapters support different blend states
             // for each target.
-            pipeline: on_demand(LABEL, wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING, 2),
-            of_total: on_demand(TOTAL, behind, 1),
+            pipeline: lazy_pipeline(LABEL, wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING, 2),
+            of_total: lazy_pipeline(TOTAL, behind, 1),
             layout,
             total: image(gpu, [1, 1]),
         }
@@ -150,7 +150,7 @@ fn pipeline(
                 layout: Some(&layout),
                 vertex: wgpu::VertexState {
                     module: &module,
-                    entry_point: Some("cover"),
+                    entry_point: Some("fullscreen"),
                     compilation_options: wgpu::PipelineCompilationOptions::default(),
                     buffers: &[],
                 },

@@ -4,7 +4,7 @@
 use super::volume_grids::{LIGHT_FORMAT, PlacedVolume};
 use crate::{
     bindings::Layouts,
-    frame::{bands::bands, recording::Recording},
+    frame::{recording::Recording, slices},
     layout::VolumeParams,
     world::World,
 };
@@ -56,8 +56,8 @@ impl VolumeLight {
         let slices = slices * slabs(params.lights);
         // Each band has as many slices as the adapter traces in the time budget of a part.
         let most = recording.budget.batch_rays / RAYS;
-        for [first, count] in bands([columns * rows, slices], most) {
-            let first = recording.first_row(first);
+        for [first, count] in slices::slices([columns * rows, slices], most) {
+            let first = recording.row_offset(first);
             let own: [&dyn Bind; 6] = [
                 &first,
                 volume.params,

@@ -3,8 +3,8 @@
 use super::volume_grids::PlacedVolume;
 use crate::{
     bindings::Layouts,
-    edges::{Air, GBuffer, HDR_FORMAT, SPAN_FORMAT, VolumeLayers, fitted},
     frame::{Frame, recording::Recording},
+    resources::{FogFroxels, GBuffer, HDR_FORMAT, SPAN_FORMAT, VolumeLayers, fitted},
 };
 use canopy_bvh::{
     Result,
@@ -41,7 +41,7 @@ impl VolumeMarch {
         let bindings = [
             Uniform, Read, Float, Filtered3d, Filtered3d, Float3d, Filtered3d, Sampler, out, spans,
         ];
-        let bindings = [&bindings[..], &Air::BINDINGS].concat();
+        let bindings = [&bindings[..], &FogFroxels::BINDINGS].concat();
         let path = "volume/volume_march.wgsl";
         Self {
             kernel: Kernel::new(gpu, path, LABEL, &[(0, &layouts.frame)], &bindings),
@@ -73,11 +73,11 @@ impl VolumeMarch {
         frame: &Frame<'_>,
         gbuffer: &GBuffer,
         volume: &PlacedVolume<'_>,
-        air: Air<'_>,
+        fog: FogFroxels<'_>,
         layer: usize,
     ) -> Result<&TextureView> {
         let [seen, spans] = &self.output.layers[layer.min(self.output.layers.len() - 1)];
-        let [fog, fog_texture, fog_sampler] = air.bindings();
+        let [fog, fog_texture, fog_sampler] = fog.bindings();
         recording.dispatch_pixels(
             LABEL,
             &self.kernel,

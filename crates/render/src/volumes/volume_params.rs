@@ -19,7 +19,7 @@ wgsl_constants! {
     /// Optical depth beyond which transmittance counts as zero.
     pub const VOLUME_OPAQUE: f64 = 12.0;
     /// Transmittance at which a view ray ends.
-    pub const VOLUME_LEAST: f64 = 1.0 / 2048.0;
+    pub const VOLUME_MIN: f64 = 1.0 / 2048.0;
     /// Bisections of the step in which a ray hits an isosurface.
     pub const VOLUME_BISECTIONS: u32 = 10;
     /// Flag of [`VolumeParams::flags`] for a transfer function of colour and opacity.

@@ -3,8 +3,8 @@
 use super::volume_grids::PlacedVolume;
 use crate::{
     bindings::Layouts,
-    edges::{GBuffer, Visibility},
     frame::{Frame, recording::Recording},
+    resources::{GBuffer, Visibility},
 };
 use canopy_bvh::{
     Result,

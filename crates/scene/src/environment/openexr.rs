@@ -19,7 +19,7 @@ const LONGEST_HEADERS: usize = 1 << 24;
 const SMALL_BLOCK: u64 = 1 << 26;
 
 /// Maximum size of larger blocks, per byte of the file. It is the ratio at which ZIP compresses zeros.
-const MOST_EXPANSION: u64 = 1024;
+const MAX_EXPANSION: u64 = 1024;
 
 /// Decodes the image.
 pub(super) fn decode(bytes: &[u8], max_pixels: u64, most: u32) -> Result<EnvironmentImage, String> {
@@ -58,7 +58,7 @@ pub(crate) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<Option<[[f3
     let mut headers = Headers(&bytes[..bytes.len().min(LONGEST_HEADERS)]);
     headers.take(4)?;
     let several = headers.int()? & 0x1000 != 0;
-    let from_bytes = MOST_EXPANSION.saturating_mul(bytes.len() as u64);
+    let from_bytes = MAX_EXPANSION.saturating_mul(bytes.len() as u64);
     let small = max_pixels.saturating_mul(16).min(SMALL_BLOCK);
     let max_block = max_pixels.saturating_mul(4).min(from_bytes).max(small);
     let mut chromaticities = None;

@@ -19,7 +19,7 @@ const CORE: f64 = 1.5 * PI / 180.0;
 /// Minimum share of the light within [`CORE`].
 const CORE_SHARE: f64 = 0.75;
 /// Minimum illuminance of a sun, relative to the mean irradiance of the rest.
-const LEAST_SHARE: f64 = 0.25;
+const MIN_SHARE: f64 = 0.25;
 /// Widest texels, in radians, in which a sun can be distinguished from larger light sources.
 const WIDEST_TEXEL: f64 = PI / 180.0;
 
@@ -41,7 +41,7 @@ impl EnvironmentImage {
         let (peak, peak_luminance) = self.texels.iter().enumerate().fold((0, 0.0), brightest);
         let mean = f64::from(self.mean_luminance()) / f64::from(self.scale);
         // Early exit: a sun would be brighter even if all texels within reach had the peak luminance.
-        if peak_luminance * TAU * (1.0 - REACH.cos()) < 0.5 * LEAST_SHARE * PI * mean {
+        if peak_luminance * TAU * (1.0 - REACH.cos()) < 0.5 * MIN_SHARE * PI * mean {
             return;
         }
         let mut middle = self.direction(peak);
@@ -71,7 +71,7 @@ impl EnvironmentImage {
             middle = towards.try_normalize().unwrap_or(middle);
         }
         let rest = PI * mean - luminance(excess) / 4.0;
-        let is_sun = luminance(excess) > LEAST_SHARE * rest.max(f64::MIN_POSITIVE)
+        let is_sun = luminance(excess) > MIN_SHARE * rest.max(f64::MIN_POSITIVE)
             && in_core >= CORE_SHARE * luminance(excess);
         if !is_sun {
             return;

@@ -11,7 +11,7 @@ const SIDE: i32 = 48;
 /// Maximum total number of triangle samples, of which each triangle has two per cell along each edge. Past
 /// it, one sample per triangle is used, because a file may have millions of triangles that cross the whole
 /// scene.
-const MOST_SAMPLES: usize = 20_000_000;
+const MAX_SAMPLES: usize = 20_000_000;
 
 /// Maximum share of the surface area that may lie outside the first view.
 const STRAY_SHARE: f32 = 0.02;
@@ -26,7 +26,7 @@ const ROOM_SHARE: f32 = 0.05;
 const ROOM_DIAGONALS: Range<f32> = 4.0..1e4;
 
 /// Maximum ratio of a room's height to its longer side.
-const MOST_ROOM_HEIGHT: f32 = 0.75;
+const MAX_ROOM_HEIGHT: f32 = 0.75;
 
 /// Height of a person's eyes above the floor, in metres.
 const EYE_HEIGHT: f32 = 1.6;
@@ -95,7 +95,7 @@ impl Cells {
         }
         let longest = (b - a).length().max((c - a).length()).max((c - b).length());
         let wanted = (2.0 * longest / self.side).ceil().max(1.0) as usize;
-        let steps = if *samples < MOST_SAMPLES { wanted } else { 1 };
+        let steps = if *samples < MAX_SAMPLES { wanted } else { 1 };
         let count = steps * (steps + 1) / 2;
         *samples += count;
         let share = 0.5 * doubled / count as f32;
@@ -225,7 +225,7 @@ impl Cells {
     pub(crate) fn inside(&self) -> Option<Inside> {
         let extent = self.extent();
         let is_like_a_room =
-            ROOM_DIAGONALS.contains(&extent.length()) && extent.y < MOST_ROOM_HEIGHT * extent.x.max(extent.z);
+            ROOM_DIAGONALS.contains(&extent.length()) && extent.y < MAX_ROOM_HEIGHT * extent.x.max(extent.z);
         if !is_like_a_room {
             return None;
         }
@@ -257,12 +257,12 @@ impl Cells {
         }
         let whole = (self.size - 2).element_product() as f32;
         let is_room = inward > INWARD_SHARE * (inward + outward) && room.len() as f32 > ROOM_SHARE * whole;
-        is_room.then(|| self.widest_view(&room)).flatten()
+        is_room.then(|| self.best_viewpoint(&room)).flatten()
     }
 
     /// Finds the viewpoint in `room` with the widest view. Candidates keep their distance from walls. Those
     /// at eye height above a floor are preferred.
-    fn widest_view(&self, room: &[usize]) -> Option<Inside> {
+    fn best_viewpoint(&self, room: &[usize]) -> Option<Inside> {
         let is_free = |cell: IVec3, clearance: i32| {
             let steps = neighbours().into_iter().map(|step| step * clearance);
             let mut cells = steps.map(|step| cell + step);
@@ -275,7 +275,7 @@ impl Cells {
         };
         let places = [2, 1, 0].map(candidates);
         let places = places.iter().find(|places| !places.is_empty())?;
-        let every = places.len().div_ceil(MOST_PLACES);
+        let every = places.len().div_ceil(MAX_PLACES);
         let mut best: Option<(f32, Inside)> = None;
         for cell in places.iter().step_by(every) {
             let above = self.distance(*cell, Vec3::NEG_Y);
@@ -317,7 +317,7 @@ impl Cells {
 }
 
 /// Maximum number of candidate positions, and number of directions at each.
-const MOST_PLACES: usize = 300;
+const MAX_PLACES: usize = 300;
 const TURNS: u32 = 16;
 
 /// Returns the offsets of the neighbours that share a face.

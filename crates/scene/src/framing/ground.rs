@@ -87,7 +87,7 @@ impl Ground {
 const CELLS: usize = 24;
 /// Maximum total number of cells that triangles are tested against. Past it, only the centroid of a triangle
 /// is used, because a file may have millions of triangles that cover the whole map.
-const MOST_LOOKUPS: usize = 50_000_000;
+const MAX_LOOKUPS: usize = 50_000_000;
 
 /// Cell of a height map seen from above.
 #[derive(Debug, Clone, Copy)]
@@ -155,7 +155,7 @@ fn map(scene: &Scene, pose: &Pose, bounds: Aabb) -> Vec<Cell> {
             let area = (q - p).perp_dot(r - p);
             let mut is_seen = false;
             let mut y = first.y;
-            while y <= end.y && lookups < MOST_LOOKUPS {
+            while y <= end.y && lookups < MAX_LOOKUPS {
                 let mut x = first.x;
                 while x <= end.x {
                     lookups += 1;

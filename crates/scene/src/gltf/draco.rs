@@ -33,7 +33,7 @@ const SEAM_BYTES: u64 = 48;
 const SMALL: u64 = 64 << 20;
 
 /// Maximum number of attributes that a stream may declare.
-const MOST_ATTRIBUTES: usize = 16;
+const MAX_ATTRIBUTES: usize = 16;
 
 /// Encoding method of a stream with compressed triangles, and flag of a stream with metadata (Draco bitstream
 /// 2.2, "Header").
@@ -223,7 +223,7 @@ impl Declared {
     fn limits(&self, attributes: usize, load: &Load<'_>) -> DecodeLimits {
         let bytes = self
             .vertices
-            .saturating_mul(16 * attributes.min(MOST_ATTRIBUTES) as u64);
+            .saturating_mul(16 * attributes.min(MAX_ATTRIBUTES) as u64);
         DecodeLimits::default()
             .with_max_points(self.vertices)
             .with_max_faces(self.triangles.unwrap_or(load.limits.max_triangles))
@@ -252,7 +252,7 @@ impl Declared {
 fn check_seams(bytes: &[u8], attributes: usize) -> std::result::Result<(), String> {
     let (triangles, tables) = seams(bytes).unwrap_or_default();
     let bytes = u64::from(triangles) * u64::from(tables) * SEAM_BYTES;
-    if usize::from(tables) <= attributes.min(MOST_ATTRIBUTES) || bytes <= SMALL {
+    if usize::from(tables) <= attributes.min(MAX_ATTRIBUTES) || bytes <= SMALL {
         return Ok(());
     }
     Err(format!(

@@ -136,7 +136,7 @@ const KNOWN: &[(&str, Treatment, &str)] = &[
 ];
 
 /// Maximum number of extensions that are kept, because a file can list any number.
-const MOST_NAMES: usize = 100;
+const MAX_NAMES: usize = 100;
 
 /// True if canopy reads the extension.
 pub(super) fn reads(name: &str) -> bool {
@@ -161,5 +161,5 @@ pub(super) fn used(root: &Root) -> Vec<ExtensionUse> {
             note,
         }
     };
-    names.into_iter().take(MOST_NAMES).map(describe).collect()
+    names.into_iter().take(MAX_NAMES).map(describe).collect()
 }

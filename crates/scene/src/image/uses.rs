@@ -88,18 +88,18 @@ pub(crate) fn forget_missing(scene: &mut Scene, missing: &[bool]) {
         return;
     }
     let textures = &scene.textures;
-    let forget = |slot: &mut Option<TextureRef>| {
+    let clear = |slot: &mut Option<TextureRef>| {
         slot.take_if(|of| missing[textures[of.texture].image]);
     };
     for material in &mut scene.materials {
-        forget(&mut material.metallic_roughness_texture);
-        forget(&mut material.normal_texture);
-        forget(&mut material.occlusion_texture);
+        clear(&mut material.metallic_roughness_texture);
+        clear(&mut material.normal_texture);
+        clear(&mut material.occlusion_texture);
         let Some(layers) = material.layers.as_deref_mut() else {
             continue;
         };
         let colors = (layers.specular_color_texture, layers.sheen_color_texture);
-        layers.slots_mut().into_iter().for_each(forget);
+        layers.slots_mut().into_iter().for_each(clear);
         (layers.specular_color_texture, layers.sheen_color_texture) = colors;
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     model::Model,
     mtl::{self, Map},
-    screen,
+    sanitize,
 };
 use crate::{
     Result,
@@ -135,7 +135,7 @@ impl<'a> Materials<'a> {
         let decoded = image::decode_all(&images.sources, load, warnings)?;
         scene.images = decoded.images;
         images.missing = decoded.missing;
-        let mut made = Made::default();
+        let mut made = TextureCache::default();
         for (number, found) in self.used.iter().zip(&used) {
             load.progress().check()?;
             let material = match found {
@@ -167,7 +167,7 @@ fn read_library(
     };
     let (files, faults): (Vec<_>, Vec<_>) = line
         .split_whitespace()
-        .take(screen::MOST_LIBRARIES)
+        .take(sanitize::MAX_LIBRARIES)
         .map(|name| read(unquoted(name)))
         .partition(Result::is_ok);
     let files: Vec<_> = files.into_iter().flatten().collect();
@@ -238,7 +238,7 @@ impl Images<'_> {
 
 /// Cache of textures and images that were created for materials, because thousands may share them.
 #[derive(Debug, Default)]
-struct Made {
+struct TextureCache {
     textures: HashMap<Texture, usize>,
     /// True for each normal map that is grey, keyed by image.
     grey: HashMap<usize, bool>,
@@ -248,7 +248,7 @@ struct Made {
     masked: HashMap<(Option<usize>, usize), usize>,
 }
 
-impl Made {
+impl TextureCache {
     /// Returns a reference to a texture, adding it to the scene if it is new.
     fn texture(&mut self, scene: &mut Scene, map: &Map, image: usize) -> TextureRef {
         let texture = Texture {
@@ -276,7 +276,7 @@ fn build(
     from: &mtl::Material,
     base: &str,
     images: &Images<'_>,
-    made: &mut Made,
+    made: &mut TextureCache,
     scene: &mut Scene,
     load: &mut Load<'_>,
     warnings: &mut Vec<String>,

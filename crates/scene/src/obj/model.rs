@@ -1,6 +1,6 @@
 //! Geometry of an OBJ, which tobj reads from the screened lines.
 
-use super::screen::{self, ABSENT, Element, Screened, Shared};
+use super::sanitize::{self, ABSENT, Element, Sanitized, Shared};
 use crate::{
     Error, Result,
     load::{Load, Progress},
@@ -75,7 +75,7 @@ pub(super) fn read(
     load: &mut Load<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Model> {
-    let mut screened = screen::screen(path, bytes, load, warnings)?;
+    let mut screened = sanitize::sanitize(path, bytes, load, warnings)?;
     let text = std::mem::take(&mut screened.text);
     let cancellable = Cancellable {
         text: &text,
@@ -112,7 +112,7 @@ impl Read for Cancellable<'_> {
 impl Model {
     /// Joins tobj's models into one. Each of them numbers its own vertices, and the result uses the vertices
     /// of the file.
-    fn join(path: &Path, models: Vec<tobj::Model>, screened: Screened, progress: &Progress) -> Result<Self> {
+    fn join(path: &Path, models: Vec<tobj::Model>, screened: Sanitized, progress: &Progress) -> Result<Self> {
         let mut model = Self {
             positions: vec![Vec3::ZERO; screened.positions.count()],
             uvs: vec![Vec2::ZERO; screened.uvs.count()],

@@ -35,7 +35,7 @@ pub(super) struct Material {
 }
 
 /// Maximum number of warnings for a file. Further ones are dropped.
-const MOST_WARNINGS: usize = 1000;
+const MAX_WARNINGS: usize = 1000;
 
 /// A texture statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,17 +68,17 @@ pub(super) fn parse(
     is_file: &dyn Fn(&str) -> bool,
     warnings: &mut Vec<String>,
 ) -> Vec<Material> {
-    let mut screen = Screen::default();
+    let mut sanitize = Sanitizer::default();
     for (number, line) in lines(&utf8(bytes)) {
         if let Some((keyword, rest)) = statement(&line)
-            && let Err(what) = screen.statement(&decode(keyword), rest)
-            && warnings.len() < MOST_WARNINGS
+            && let Err(what) = sanitize.statement(&decode(keyword), rest)
+            && warnings.len() < MAX_WARNINGS
         {
             warnings.push(format!("{} line {number}: {what}; it is ignored", shorten(file)));
         }
     }
-    match tobj::load_mtl_buf(&mut screen.text.as_bytes()) {
-        Ok((materials, _)) => screen
+    match tobj::load_mtl_buf(&mut sanitize.text.as_bytes()) {
+        Ok((materials, _)) => sanitize
             .names
             .into_iter()
             .zip(materials)
@@ -86,7 +86,7 @@ pub(super) fn parse(
                 let material = Material::new(name, &read, is_file);
                 if material.alpha.is_none()
                     && read.unknown_param.contains_key("Tr")
-                    && warnings.len() < MOST_WARNINGS
+                    && warnings.len() < MAX_WARNINGS
                 {
                     warnings.push(format!(
                         "{}: material \"{}\" has Tr 1 or more and no d, which would hide it; it is opaque",
@@ -107,7 +107,7 @@ pub(super) fn parse(
 /// An MTL file rewritten for tobj, with the statements that canopy reads and without those that tobj would
 /// refuse.
 #[derive(Default)]
-struct Screen {
+struct Sanitizer {
     text: String,
     /// Names of the materials. In the text each is named by its index here, because tobj refuses empty names.
     names: Vec<String>,
@@ -115,7 +115,7 @@ struct Screen {
     has_normal_map: bool,
 }
 
-impl Screen {
+impl Sanitizer {
     fn statement(&mut self, keyword: &str, rest: &[u8]) -> Result<(), String> {
         if keyword == "newmtl" {
             self.write(keyword, &self.names.len().to_string());

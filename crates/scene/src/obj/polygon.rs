@@ -37,17 +37,17 @@ pub(super) fn triangulate(outline: &[Vec3], spare_tests: &mut u64) -> (Vec<[usiz
     let mut clipped = vec![false; count];
     let mut triangles = Vec::with_capacity(count - 2);
     let mut own_tests = TESTS_PER_CORNER * count as u64;
-    let (mut at, mut left, mut refused, mut rule) = (0, count, 0, Rule::Strict);
+    let (mut at, mut left, mut refused, mut rule) = (0, count, 0, EarRule::Strict);
     while left > 3 {
         let ear = [before[at], at, after[at]];
         let mut tests: u64 = 1;
         let is_ear = match rule {
-            Rule::Straight => turn(ear) == 0.0,
+            EarRule::Straight => turn(ear) == 0.0,
             _ if turn(ear) <= 0.0 => false,
             _ => {
                 let corners = ear.map(|c| flat[c]);
                 !grid.any(corners, &mut tests, |p| {
-                    let touches = rule == Rule::Touching && corners.contains(&flat[p]);
+                    let touches = rule == EarRule::Touching && corners.contains(&flat[p]);
                     !clipped[p] && !ear.contains(&p) && !touches && inside(flat[p], corners)
                 })
             }
@@ -58,7 +58,7 @@ pub(super) fn triangulate(outline: &[Vec3], spare_tests: &mut u64) -> (Vec<[usiz
             triangles.push(ear);
             clipped[at] = true;
             (after[ear[0]], before[ear[2]]) = (ear[2], ear[0]);
-            (left, refused, rule) = (left - 1, 0, Rule::Strict);
+            (left, refused, rule) = (left - 1, 0, EarRule::Strict);
             // Skips a corner, because continuing with the next one would make slivers around the previous
             // one.
             at = after[ear[2]];
@@ -91,7 +91,7 @@ pub(super) fn triangulate(outline: &[Vec3], spare_tests: &mut u64) -> (Vec<[usiz
 
 /// Criterion for an ear. Each is tried if the previous one finds none.
 #[derive(Clone, Copy, PartialEq)]
-enum Rule {
+enum EarRule {
     /// No point lies in the ear or on its edges.
     Strict,
     /// The outline may touch the ear's corners, which happens where a bridge connects a hole.
@@ -100,7 +100,7 @@ enum Rule {
     Straight,
 }
 
-impl Rule {
+impl EarRule {
     fn next(self) -> Option<Self> {
         match self {
             Self::Strict => Some(Self::Touching),

@@ -207,11 +207,11 @@ fn hostile_edits_are_one_line() {
     }
     let many = format!(
         "{{\"format\": 1, \"hidden\": [{}]}}",
-        vec![r#"{"node": 1, "name": ""}"#; MOST + 1].join(",")
+        vec![r#"{"node": 1, "name": ""}"#; MAX + 1].join(",")
     );
     let lights = vec![
         format!(r#"{{"name": "", "kind": "point", "values": {{}}, "matrix": {identity}}}"#);
-        MOST_ADDED + 1
+        MAX_ADDED + 1
     ];
     let lights = format!("{{\"format\": 1, \"added_lights\": [{}]}}", lights.join(","));
     for (text, part) in [

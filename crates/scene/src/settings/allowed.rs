@@ -138,14 +138,14 @@ impl Allows<Vec<f32>> for Groups {
 
 /// Two numbers within a range, of which the second is at least `gap` above the first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rising {
+pub struct Ascending {
     /// Range of both numbers.
     pub range: RangeInclusive<f32>,
     /// Minimum difference.
     pub gap: f32,
 }
 
-impl Allows<[f32; 2]> for Rising {
+impl Allows<[f32; 2]> for Ascending {
     fn fault(&self, value: &[f32; 2]) -> Option<String> {
         let [low, high] = value;
         self.range.fault(value).or_else(|| {

@@ -9,7 +9,7 @@ mod choices;
 mod declare;
 pub mod describe;
 
-pub use allowed::{Direction, Groups, Rising, ZeroOr};
+pub use allowed::{Ascending, Direction, Groups, ZeroOr};
 pub use choices::{CameraMode, GroundMode, Switch, UpAxis};
 pub use declare::{Expectation, Sections, defaults};
 

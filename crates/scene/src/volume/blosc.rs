@@ -11,8 +11,8 @@ const BITS_SHUFFLED: u8 = 4;
 const UNSPLIT: u8 = 16;
 
 /// Limits for split blocks. A block with fewer elements, or with larger elements in bytes, is one stream.
-const LEAST_SPLIT_ELEMENTS: usize = 128;
-const MOST_SPLITS: usize = 16;
+const MIN_SPLIT_ELEMENTS: usize = 128;
+const MAX_SPLITS: usize = 16;
 
 /// Size of the header in bytes.
 const HEADER: usize = 16;
@@ -45,9 +45,9 @@ pub(super) fn fill(chunk: &[u8], output: &mut [u8], inflater: &mut Inflater) -> 
         let mut input = Cursor::new(chunk);
         input.seek(table.u32()?.into())?;
         let is_split = flags & UNSPLIT == 0
-            && element <= MOST_SPLITS
+            && element <= MAX_SPLITS
             && output.len() == block
-            && block / element >= LEAST_SPLIT_ELEMENTS
+            && block / element >= MIN_SPLIT_ELEMENTS
             && block.is_multiple_of(element);
         let part = if is_split { block / element } else { output.len() };
         if !is_shuffled {

@@ -483,7 +483,7 @@ impl<'a> Tree<'a> {
 
     /// Returns a value of the leaf at `at`, which must be in range.
     fn leaf_value(&self, at: usize, index: usize) -> Value {
-        const LEAST: usize = 80;
+        const MIN: usize = 80;
         const STEP: usize = 84;
         let leaf = self.bytes.get(at..).unwrap_or_default();
         let values = leaf.get(self.layout.leaf[0]..).unwrap_or_default();
@@ -505,7 +505,7 @@ impl<'a> Tree<'a> {
         let steps = u32::from(word) >> (first % 8) & ((1 << bits) - 1);
         let number = |at: usize| Scalar::F32.decode(leaf.get(at..).unwrap_or_default(), false) as f32;
         // In single precision, like NanoVDB.
-        let value = steps as f32 * number(STEP) + number(LEAST);
+        let value = steps as f32 * number(STEP) + number(MIN);
         [f64::from(value), 0.0, 0.0]
     }
 }

@@ -16,10 +16,10 @@ use std::{collections::HashMap, io::Read};
 pub(super) const MAGIC: &[u8] = b"NRRD000";
 
 /// Maximum size of a header in bytes.
-const MOST_HEADER_BYTES: usize = 1 << 20;
+const MAX_HEADER_BYTES: usize = 1 << 20;
 
 /// Maximum number of axes of an array. canopy reads three spatial axes and one of components.
-const MOST_AXES: usize = 4;
+const MAX_AXES: usize = 4;
 
 /// Reads the grid of a file.
 pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Grid> {
@@ -69,10 +69,10 @@ impl<'a> Header<'a> {
         let mut at = 0;
         // The data begin after an empty line, or are in another file.
         while at < bytes.len() {
-            let rest = &bytes[at..bytes.len().min(MOST_HEADER_BYTES)];
+            let rest = &bytes[at..bytes.len().min(MAX_HEADER_BYTES)];
             let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             at += end + 1;
-            if at > MOST_HEADER_BYTES {
+            if at > MAX_HEADER_BYTES {
                 return Err("has a header of more than a megabyte".into());
             }
             let line = rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end]);
@@ -158,7 +158,7 @@ impl Array {
         if sizes.len() != dimension {
             return Err(format!("has {dimension} axes and {} sizes", sizes.len()));
         }
-        if !(3..=MOST_AXES).contains(&dimension) {
+        if !(3..=MAX_AXES).contains(&dimension) {
             return Err(format!("has {dimension} axes; canopy reads volumes of three"));
         }
         let (other, is_color) = other_axis(header, &sizes)?;
@@ -426,7 +426,7 @@ fn vectors(text: &str) -> Result<Vec<Option<DVec3>>, String> {
     let wrong = || format!("has \"{}\" instead of vectors of three numbers", shorten(text));
     let mut vectors = Vec::new();
     let mut rest = text.trim_start();
-    while !rest.is_empty() && vectors.len() <= MOST_AXES {
+    while !rest.is_empty() && vectors.len() <= MAX_AXES {
         if let Some(after) = rest.strip_prefix("none") {
             vectors.push(None);
             rest = after.trim_start();

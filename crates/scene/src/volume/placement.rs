@@ -3,7 +3,7 @@
 use glam::{DMat4, DVec3, Mat4};
 
 /// Minimum volume of a voxel, relative to a box with the same edge lengths.
-const LEAST_VOLUME: f64 = 1e-9;
+const MIN_VOLUME: f64 = 1e-9;
 
 /// Returns the matrix of a grid if it is affine, finite and invertible.
 pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
@@ -24,7 +24,7 @@ pub(super) fn checked(volume_from_voxel: DMat4) -> Result<Mat4, String> {
     let [x, y, z] = [0, 1, 2].map(|index| axes[index] / largest[index]);
     let volume = x.dot(y.cross(z)).abs();
     let full = x.length() * y.length() * z.length();
-    let has_volume = full > 0.0 && volume > LEAST_VOLUME * full;
+    let has_volume = full > 0.0 && volume > MIN_VOLUME * full;
     if !has_volume {
         return Err("has a transform without an inverse".into());
     }

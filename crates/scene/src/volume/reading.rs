@@ -15,7 +15,7 @@ const MAX_WARNINGS: usize = 100;
 const CHUNK: usize = 1 << 16;
 
 /// Maximum expansion ratio of Deflate.
-const MOST_INFLATED: u64 = 1032;
+const MAX_INFLATED: u64 = 1032;
 
 /// A file of a volume that is being read.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl<'a, 'l> Reading<'a, 'l> {
     pub(super) fn can_hold(&self, bytes: usize, is_deflated: bool, needed: u64) -> Result<()> {
         let bytes = bytes as u64;
         let most = if is_deflated {
-            bytes.saturating_mul(MOST_INFLATED)
+            bytes.saturating_mul(MAX_INFLATED)
         } else {
             bytes
         };

@@ -4,7 +4,7 @@ use crate::{
     app::{
         compare::{
             costs::FRAMES,
-            model::{Compare, Mode, Other, VARIANT, found, is_own},
+            model::{Compare, Mode, SideB, VARIANT, found, is_own},
             view::{cost_and_spread, figures},
         },
         input::keys::Action,
@@ -215,7 +215,7 @@ fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
     Row::new("mode", &[], "Shows both sides in this mode (Shift+K)").show(ui, edits, |ui| {
         choose(ui, &mut compare.mode, &Mode::ALL);
     });
-    if matches!(compare.other(), Some(Other::Picture(saved)) if saved.picture.is_linear) {
+    if matches!(compare.other(), Some(SideB::Picture(saved)) if saved.picture.is_linear) {
         let tip = "Applies the exposure of A to the radiance of B, with or without the tone curve";
         Row::new("radiance", &[], tip).show(ui, edits, |ui| {
             let choices = [

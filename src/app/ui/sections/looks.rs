@@ -8,7 +8,7 @@ use crate::app::{
 use egui::{TextEdit, Ui};
 
 /// Request of a look's button.
-enum Asked {
+enum LookCommand {
     Apply(String),
     Overwrite(String),
     Rename(String),
@@ -29,7 +29,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
         {
             let tip = "Applies this look and keeps all other settings. Ctrl+Z undoes it";
             if ui.button(&name).on_hover_text(tip).clicked() {
-                asked = Some(Asked::Apply(name));
+                asked = Some(LookCommand::Apply(name));
             }
         }
     });
@@ -56,49 +56,49 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
         }
     });
     match asked {
-        Some(Asked::Apply(name)) => state.apply_look(&name),
-        Some(Asked::Overwrite(name)) => state.overwrite_look(&name),
-        Some(Asked::Rename(name)) => {
+        Some(LookCommand::Apply(name)) => state.apply_look(&name),
+        Some(LookCommand::Overwrite(name)) => state.overwrite_look(&name),
+        Some(LookCommand::Rename(name)) => {
             state.files.looks.name.clone_from(&name);
             state.files.looks.renames = Some(name);
         }
-        Some(Asked::AskToDelete(name)) => state.files.looks.deletes = Some(name),
-        Some(Asked::Delete(name)) => state.delete_look(&name),
+        Some(LookCommand::AskToDelete(name)) => state.files.looks.deletes = Some(name),
+        Some(LookCommand::Delete(name)) => state.delete_look(&name),
         None => {}
     }
 }
 
 /// Buttons of a user's look.
-fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<Asked>) {
+fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<LookCommand>) {
     if state.files.looks.deletes.as_deref() == Some(name) {
         ui.label(format!("Delete {name}?"));
         let delete = ui
             .button("Delete")
             .on_hover_text("Deletes the file of this look permanently");
         if delete.clicked() {
-            *asked = Some(Asked::Delete(name.into()));
+            *asked = Some(LookCommand::Delete(name.into()));
         }
         if ui.button("Keep").on_hover_text("Keeps the look").clicked() {
             state.files.looks.deletes = None;
         }
         return;
     }
-    let mut button = |text: &str, tip: &str, what: fn(String) -> Asked| {
+    let mut button = |text: &str, tip: &str, what: fn(String) -> LookCommand| {
         if ui.button(text).on_hover_text(tip).clicked() {
             *asked = Some(what(name.into()));
         }
     };
-    button(name, "Applies this look. Ctrl+Z undoes it", Asked::Apply);
+    button(name, "Applies this look. Ctrl+Z undoes it", LookCommand::Apply);
     button(
         "save",
         "Overwrites this look with the current settings",
-        Asked::Overwrite,
+        LookCommand::Overwrite,
     );
-    button("rename", "Renames this look", Asked::Rename);
+    button("rename", "Renames this look", LookCommand::Rename);
     button(
         "delete",
         "Deletes this look after you confirm",
-        Asked::AskToDelete,
+        LookCommand::AskToDelete,
     );
 }
 

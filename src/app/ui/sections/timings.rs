@@ -24,7 +24,7 @@ const COLUMNS: [(&str, f32); 3] = [("mean ms", 56.0), ("p95", 50.0), ("share", 4
 /// Height of a row in points.
 const ROW: f32 = 17.0;
 /// Minimum fraction of a group's time at which the time between its passes is listed.
-const LEAST_BETWEEN: f64 = 0.02;
+const MIN_BETWEEN: f64 = 0.02;
 
 /// A row of the table.
 struct Line {
@@ -151,7 +151,7 @@ fn on_gpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
         }
         let share = line.share;
         lines.push(line);
-        let between = table.between(index).filter(|ms| *ms > LEAST_BETWEEN * pass.sum());
+        let between = table.between(index).filter(|ms| *ms > MIN_BETWEEN * pass.sum());
         if let Some(ms) = between {
             lines.push(Line {
                 name: "between passes".into(),

@@ -183,7 +183,7 @@ impl Job<'_> {
                 (Some((_, given)), _) => *given,
                 (None, TypeInner::Scalar(scalar)) if scalar.kind == ScalarKind::Bool => switches,
                 // Sizes workgroup memory for the smallest subgroups.
-                _ if name == "LEAST_SUBGROUP" => args.subgroup.unwrap_or(DEFAULT_SUBGROUP).into(),
+                _ if name == "MIN_SUBGROUP" => args.subgroup.unwrap_or(DEFAULT_SUBGROUP).into(),
                 _ => return None,
             };
             Some((name, value))

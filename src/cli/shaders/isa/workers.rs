@@ -13,7 +13,7 @@ use std::{
 };
 
 /// Maximum time without output from a driver.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Worker processes.
 pub(super) struct Workers {
@@ -140,7 +140,7 @@ impl Workers {
         let mut compiles: Vec<Option<String>> = vec![None; self.children.len()];
         let mut open = self.children.len();
         while open > 0 {
-            let Ok((index, value)) = self.lines.recv_timeout(PATIENCE) else {
+            let Ok((index, value)) = self.lines.recv_timeout(TIMEOUT) else {
                 let at: Vec<_> = compiles.into_iter().flatten().collect();
                 return Err(Error::Gpu(format!("the driver hangs: {}", at.join(", "))));
             };

@@ -48,8 +48,8 @@ fn moments_leaves(
     var normal = 0.5 * cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
     let area = length(normal);
     var centroid = (triangle.v0 + triangle.v1 + triangle.v2) / 3.0;
-    // Triangles that no tree can hold are stored at BOX_FAR.
-    if triangle.v0.x >= BOX_FAR {
+    // Triangles that no tree can hold are stored at EMPTY_BOX_EXTENT.
+    if triangle.v0.x >= EMPTY_BOX_EXTENT {
         normal = vec3f(0.0);
         centroid = vec3f(0.0);
     }

@@ -24,7 +24,7 @@ struct PlocLevel {
     // the words in `scratch` that hold the cluster count of each chunk.
     chunks: u32,
     first_slot: u32,
-    first_row: u32,
+    row_offset: u32,
     first_word: u32,
     // Output: the same offsets for the clusters that this level passes on.
     next_slot: u32,
@@ -128,7 +128,7 @@ fn find_nearest(i: u32, count: u32, by_distance: bool) -> u32 {
     let own = box_at(entry);
     let mesh = meshes[entry];
     var best = i;
-    var best_distance = BOX_FAR;
+    var best_distance = EMPTY_BOX_EXTENT;
     let end = min(i + PLOC_RADIUS + 1u, count);
     for (var j = max(i, PLOC_RADIUS) - PLOC_RADIUS; j < end; j++) {
         let other = list[j];
@@ -309,7 +309,7 @@ fn is_left(chunk: u32, i: u32) -> bool {
 }
 
 fn left_cluster(number: u32) -> Cluster {
-    let row = level.first_row + PLOC_ROWS * number;
+    let row = level.row_offset + PLOC_ROWS * number;
     let lower = ploc_rows[row];
     let upper = ploc_rows[row + 1u];
     let rest = ploc_rows[row + 2u];

@@ -12,7 +12,7 @@
 #import "bvh/build/sort_scatter.wgsl"
 
 // Minimum subgroup size: each subgroup needs a byte in a digit's MASK_WORDS words.
-override LEAST_SUBGROUP: u32;
+override MIN_SUBGROUP: u32;
 
 var<workgroup> is_unordered: atomic<u32>;
 var<workgroup> first_size: u32;
@@ -103,7 +103,7 @@ fn scatter_subgroups(
     scatter_begin(block, thread);
     let first_lane = subgroupBroadcastFirst(thread);
     let is_ordered = lane == thread % subgroup_size && first_lane == thread - lane;
-    if subgroup_size < LEAST_SUBGROUP || subgroup_size != first_size || !is_ordered {
+    if subgroup_size < MIN_SUBGROUP || subgroup_size != first_size || !is_ordered {
         atomicStore(&is_unordered, 1u);
     }
     workgroupBarrier();

@@ -4,7 +4,7 @@
 // numbers  number of results of each query; after the prefix sum, the offset of each query's first result
 // kept     results found while counting: query, index among the query's results, leaf, and the first leaf of its mesh.
 //          If all of them fit, the collection moves them into place. Otherwise it searches again.
-// total    number of results of all queries, including those that did not fit, up to APPENDED_MOST
+// total    number of results of all queries, including those that did not fit, up to APPENDED_MAX
 struct Kept {
     count: atomic<u32>,
     results: array<vec4u>,
@@ -16,7 +16,7 @@ struct Kept {
 @group(0) @binding(3) var<storage, read_write> total: atomic<u32>;
 
 // The number of threads between testing and incrementing `total` is far below the remaining range, so it cannot wrap.
-const APPENDED_MOST = 0xf0000000u;
+const APPENDED_MAX = 0xf0000000u;
 
 // Keeps a result. Returns true if it fits. A query whose result does not fit must not call this again, so that the
 // count does not wrap to 0.

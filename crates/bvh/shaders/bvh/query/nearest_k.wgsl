@@ -61,7 +61,7 @@ fn nearest_k(
             let leaf = bvh_walk_leaf(&walk);
             let object = tree_triangle(leaf);
             let squared = object_distance(object, point);
-            if squared < reach && object.v0.x < BOX_FAR && bvh_query_accepts(i, object, query.w) {
+            if squared < reach && object.v0.x < EMPTY_BOX_EXTENT && bvh_query_accepts(i, object, query.w) {
                 // Insertion sort: farther objects move back, and the farthest is dropped.
                 var at = min(count, k - 1u);
                 count = min(count + 1u, k);

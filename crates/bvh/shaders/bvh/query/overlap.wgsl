@@ -156,12 +156,12 @@ fn overlap_append(
     }
     let region = overlap_region(i);
     var walk = bvh_overlap_begin(region, query.y);
-    while bvh_overlap_advance(&walk, region) && atomicLoad(&total) < APPENDED_MOST {
+    while bvh_overlap_advance(&walk, region) && atomicLoad(&total) < APPENDED_MAX {
         while !bvh_walk_is_done(&walk) {
             let leaf = bvh_walk_leaf(&walk);
             for (var is_found = overlap_finds(i, region, leaf); is_found; is_found = false) {
                 // Stop before the count wraps to 0.
-                if atomicLoad(&total) >= APPENDED_MOST {
+                if atomicLoad(&total) >= APPENDED_MAX {
                     break;
                 }
                 let at = atomicAdd(&total, 1u);

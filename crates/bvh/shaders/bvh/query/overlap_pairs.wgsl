@@ -161,12 +161,12 @@ fn pairs_append(
     }
     var walk: BvhWalk;
     let search = pairs_begin(i, other_leaf(i), &walk);
-    while pairs_advance(&walk, search) && atomicLoad(&total) < APPENDED_MOST {
+    while pairs_advance(&walk, search) && atomicLoad(&total) < APPENDED_MAX {
         while !bvh_walk_is_done(&walk) {
             let leaf = bvh_walk_leaf(&walk);
             for (var is_found = pairs_accept(search, leaf); is_found; is_found = false) {
                 // Stop before the count wraps to 0.
-                if atomicLoad(&total) >= APPENDED_MOST {
+                if atomicLoad(&total) >= APPENDED_MAX {
                     break;
                 }
                 let at = atomicAdd(&total, 1u);

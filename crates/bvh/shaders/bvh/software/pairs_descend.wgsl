@@ -11,7 +11,7 @@
 // Simultaneous traversal (Gottschalk et al. 1996, OBBTree): a single leaf's walk visits all nodes above it, but here a
 // pair of nodes is tested once for all leaves below it. One thread per pair, and a barrier between levels. Workgroups
 // communicate only through atomicAdd and atomicMax.
-#import "bvh/bvh_meets.wgsl"
+#import "bvh/bvh_objects_overlap.wgsl"
 #import "bvh/query/counted.wgsl"
 #import "bvh/dispatch.wgsl"
 #import "bvh/tree_read.wgsl"
@@ -73,10 +73,10 @@ fn pair_of_node(node: Node, over_meshes: bool) -> PairSide {
     let low = node.origin - slack;
     let high = node.origin + slack;
     return PairSide(
-        select(vec4f(BOX_FAR), bvh_steps(node.lower.x) * step.x + low.x, is_there),
+        select(vec4f(EMPTY_BOX_EXTENT), bvh_steps(node.lower.x) * step.x + low.x, is_there),
         bvh_steps(node.lower.y) * step.y + low.y,
         bvh_steps(node.lower.z) * step.z + low.z,
-        select(vec4f(-BOX_FAR), bvh_steps(node.upper.x) * step.x + high.x, is_there),
+        select(vec4f(-EMPTY_BOX_EXTENT), bvh_steps(node.upper.x) * step.x + high.x, is_there),
         bvh_steps(node.upper.y) * step.y + high.y,
         bvh_steps(node.upper.z) * step.z + high.z,
         select(children, vec4u(PAIR_LEAF) | starts, is_leaf & vec4<bool>(!over_meshes)),
@@ -84,15 +84,15 @@ fn pair_of_node(node: Node, over_meshes: bool) -> PairSide {
     );
 }
 
-// Returns a leaf as the first of four boxes. Objects that no tree can hold are stored at BOX_FAR, and have no box.
+// Returns a leaf as the first of four boxes. Objects that no tree can hold are stored at EMPTY_BOX_EXTENT, and have no box.
 fn pair_of_leaf(number: u32, leaf: LeafTriangle) -> PairSide {
     let around = bvh_corner_box(leaf);
-    let is_here = vec4<bool>(leaf.v0.x < BOX_FAR, false, false, false);
+    let is_here = vec4<bool>(leaf.v0.x < EMPTY_BOX_EXTENT, false, false, false);
     return PairSide(
-        select(vec4f(BOX_FAR), vec4f(around.lower.x), is_here),
+        select(vec4f(EMPTY_BOX_EXTENT), vec4f(around.lower.x), is_here),
         vec4f(around.lower.y),
         vec4f(around.lower.z),
-        select(vec4f(-BOX_FAR), vec4f(around.upper.x), is_here),
+        select(vec4f(-EMPTY_BOX_EXTENT), vec4f(around.upper.x), is_here),
         vec4f(around.upper.y),
         vec4f(around.upper.z),
         vec4u(number),

@@ -10,7 +10,7 @@ use crate::{
         stages::{Bound, Room, StageLayouts, Stages},
     },
     gpu::{
-        Array, Bind, Gpu, Kernel, Needs,
+        Array, Bind, Gpu, Kernel, PipelineSet,
         capabilities::SERIAL_WORKGROUP_BYTES,
         pass::Binding::{Read, ReadArray, Uniform, Write},
     },
@@ -75,10 +75,10 @@ impl HierarchySerial {
         }
     }
 
-    pub(in crate::accel) fn needs(&self, needs: &mut Needs) {
+    pub(in crate::accel) fn pipelines(&self, set: &mut PipelineSet) {
         let joins = [&self.join_some, &self.join_all];
         for kernel in [&self.leaves, &self.meshes, &self.nodes].into_iter().chain(joins) {
-            kernel.needs(needs);
+            kernel.pipelines(set);
         }
     }
 

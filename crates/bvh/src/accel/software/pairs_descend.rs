@@ -11,7 +11,7 @@ use crate::{
         tree::Tree,
     },
     gpu::{
-        Bind, Cooperation, Gpu, Needs, Recorder,
+        Bind, Cooperation, Gpu, PipelineSet, Recorder,
         pass::Binding::{ReadArray, Uniform, Write},
     },
 };
@@ -50,8 +50,8 @@ impl PairsDescend {
         })
     }
 
-    pub(in crate::accel) fn needs(&self, needs: &mut Needs) {
-        self.kernel.needs(needs);
+    pub(in crate::accel) fn pipelines(&self, set: &mut PipelineSet) {
+        self.kernel.pipelines(set);
     }
 
     /// Records the pairs of leaves whose boxes touch into the kept results of `counts`. The pairs are between

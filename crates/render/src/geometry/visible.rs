@@ -11,20 +11,20 @@ use std::ops::Range;
 
 /// Triangles that `canopy export` writes.
 #[derive(Debug)]
-pub struct Shown {
+pub struct VisibleGeometry {
     /// World positions of all vertices, including those of hidden meshes.
     pub positions: Vec<Vec3>,
     /// Vertex indices of each triangle, mesh after mesh.
     pub indices: Vec<[u32; 3]>,
     /// Range of `indices` that each mesh fills.
-    pub meshes: ShownMeshes,
+    pub meshes: VisibleMeshes,
 }
 
 /// Triangle range of each visible mesh.
 #[derive(Debug, Clone, Default)]
-pub struct ShownMeshes(Vec<MeshRange>);
+pub struct VisibleMeshes(Vec<MeshRange>);
 
-impl Shown {
+impl VisibleGeometry {
     /// Selects the merged triangles in `ranges`, which has a range per mesh.
     pub fn new(
         positions: Vec<Vec3>,
@@ -43,7 +43,7 @@ impl Shown {
         Self {
             positions,
             indices,
-            meshes: ShownMeshes(meshes),
+            meshes: VisibleMeshes(meshes),
         }
     }
 
@@ -80,7 +80,7 @@ impl Shown {
     }
 }
 
-impl ShownMeshes {
+impl VisibleMeshes {
     /// Returns the mesh of a triangle, and the triangle's index in it.
     pub fn name(&self, triangle: u32) -> [u32; 2] {
         let after = self.0.partition_point(|mesh| mesh.first_triangle <= triangle);

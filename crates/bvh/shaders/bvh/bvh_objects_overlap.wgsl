@@ -65,7 +65,7 @@ fn bvh_corner_box(object: LeafTriangle) -> Box {
 }
 
 // True if an object of this tree touches one of the other tree. Their boxes must overlap.
-fn bvh_meets(object: LeafTriangle, other: LeafTriangle) -> bool {
+fn bvh_objects_overlap(object: LeafTriangle, other: LeafTriangle) -> bool {
     if BVH_OTHERS == BVH_BALLS {
         return bvh_ball_meets(object, other);
     }

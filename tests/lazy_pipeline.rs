@@ -6,7 +6,7 @@ use canopy::{
         Antialias, Background, Config, EnvironmentSource, ExposureMode, ImageMode, OcclusionMode, Rebuild,
         ReflectionMode, ShadowMode,
     },
-    gpu::{Gpu, GpuImage, Needs, OnDemand, on_demand::collect},
+    gpu::{Gpu, GpuImage, LazyPipeline, PipelineSet, lazy_pipeline::collect},
     render::{Channel, FrameInput, FrameSample, Renderer, UploadedScene},
     scene::{AlphaMode, Layers, Pose, Scene},
 };
@@ -73,7 +73,7 @@ impl<'a> Recorder<'a> {
             scene: self.scene,
             pose: &pose,
             view: look_at(Vec3::new(0.0, 2.0, 4.0), Vec3::ZERO, 45.0),
-            eye_rest: Vec3::ZERO,
+            eye_rounding: Vec3::ZERO,
             config: &self.config,
             exposure_ev: 0.0,
             elapsed_secs: f32::INFINITY,
@@ -85,12 +85,12 @@ impl<'a> Recorder<'a> {
         let (gpu, uploaded) = (self.gpu, &mut self.uploaded);
         let start = gpu.compiled();
         let sample = |index| FrameSample::of(index, self.samples);
-        let needs = self
+        let set = self
             .renderer
             .missing(gpu, &input, uploaded, sample(0), &target.view)
             .unwrap();
         assert_eq!(gpu.compiled(), start, "asking compiles nothing");
-        needs.meet(gpu).unwrap();
+        set.compile(gpu).unwrap();
         let met = gpu.compiled();
         for index in 0..self.samples {
             self.renderer
@@ -200,10 +200,10 @@ fn samples_of_paths_outlive_a_frame_that_lacks_a_pipeline() {
 #[test]
 fn what_a_thread_collects_is_not_compiled() {
     let gpu = own_gpu();
-    let [missing, made] = ["missing", "made"].map(|name| OnDemand::new(name, |_| Ok(7)));
+    let [missing, made] = ["missing", "made"].map(|name| LazyPipeline::new(name, |_| Ok(7)));
     made.get(&gpu).unwrap();
-    let (found, needs) = collect(|| {
-        let other = OnDemand::new("another thread's", |_| Ok(8));
+    let (found, set) = collect(|| {
+        let other = LazyPipeline::new("another thread's", |_| Ok(8));
         let met = std::thread::scope(|scope| {
             let get = || other.get_or_collect(&gpu).unwrap();
             scope.spawn(get).join().unwrap()
@@ -212,14 +212,14 @@ fn what_a_thread_collects_is_not_compiled() {
         [&missing, &made, &missing].map(|one| one.get_or_collect(&gpu).unwrap())
     });
     assert_eq!(
-        (found, needs.names()),
+        (found, set.names()),
         ([None, Some(7), None], vec!["missing".to_owned()])
     );
-    needs.meet(&gpu).unwrap();
-    let (found, needs) = collect(|| missing.get_or_collect(&gpu).unwrap());
-    assert!(found == Some(7) && needs.is_empty());
+    set.compile(&gpu).unwrap();
+    let (found, set) = collect(|| missing.get_or_collect(&gpu).unwrap());
+    assert!(found == Some(7) && set.is_empty());
     // Nothing is collected any more.
-    let late = OnDemand::new("late", |_| Ok(9));
+    let late = LazyPipeline::new("late", |_| Ok(9));
     assert_eq!(late.get_or_collect(&gpu).unwrap(), Some(9));
 }
 
@@ -228,20 +228,20 @@ fn a_failed_compilation_is_an_error_and_is_retried() {
     let gpu = own_gpu();
     let calls = Arc::new(AtomicU32::new(0));
     let seen = calls.clone();
-    let made = OnDemand::new("test", move |_| match seen.fetch_add(1, Ordering::Relaxed) {
+    let made = LazyPipeline::new("test", move |_| match seen.fetch_add(1, Ordering::Relaxed) {
         0 => Err(canopy_bvh::Error::Gpu("not yet".into())),
         n => Ok(n),
     });
-    let mut needs = Needs::default();
-    needs.add(&made);
-    needs.add(&OnDemand::new("other", |_| Ok(7)));
-    needs.add(&made.clone());
-    assert_eq!(needs.names(), ["test", "other"]);
-    assert!(needs.meet(&gpu).unwrap_err().to_string().contains("not yet"));
-    needs.meet(&gpu).unwrap();
-    needs.meet(&gpu).unwrap();
+    let mut set = PipelineSet::default();
+    set.add(&made);
+    set.add(&LazyPipeline::new("other", |_| Ok(7)));
+    set.add(&made.clone());
+    assert_eq!(set.names(), ["test", "other"]);
+    assert!(set.compile(&gpu).unwrap_err().to_string().contains("not yet"));
+    set.compile(&gpu).unwrap();
+    set.compile(&gpu).unwrap();
     assert_eq!((made.get(&gpu).unwrap(), calls.load(Ordering::Relaxed)), (1, 2));
-    let mut met = Needs::default();
+    let mut met = PipelineSet::default();
     met.add(&made);
     assert!(met.is_empty());
 }

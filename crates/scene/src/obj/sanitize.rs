@@ -10,7 +10,7 @@ use std::{collections::HashMap, path::Path};
 
 /// An OBJ file rewritten for tobj, with the data that tobj drops.
 #[derive(Debug)]
-pub(super) struct Screened {
+pub(super) struct Sanitized {
     /// OBJ text: all vertices, then faces, points and lines, all written as `f` with absolute indices. `g N`
     /// precedes the elements of `runs[N]`.
     pub(super) text: Vec<u8>,
@@ -34,18 +34,18 @@ pub(super) struct Screened {
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) shared: Shared,
-    /// Offset of its positions in [`Screened::positions`].
+    /// Offset of its positions in [`Sanitized::positions`].
     pub(super) first_position: usize,
-    /// Offset of its texture coordinates in [`Screened::uvs`].
+    /// Offset of its texture coordinates in [`Sanitized::uvs`].
     pub(super) first_uv: usize,
 }
 
 /// State that all elements of a run share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shared {
-    /// Index into [`Screened::objects`].
+    /// Index into [`Sanitized::objects`].
     pub(super) object: u32,
-    /// Index into [`Screened::materials`].
+    /// Index into [`Sanitized::materials`].
     pub(super) material: Option<u32>,
     /// True if the elements are in a smoothing group, which is the default.
     pub(super) smooth: bool,
@@ -120,16 +120,16 @@ impl FirstUses {
 }
 
 /// Maximum number of MTL files that are looked for. No known OBJ comes close.
-pub(super) const MOST_LIBRARIES: usize = 1000;
+pub(super) const MAX_LIBRARIES: usize = 1000;
 
 /// Screens an OBJ. Broken statements are left out or replaced, with a warning. The only error is a file that
 /// is no OBJ at all.
-pub(super) fn screen(
+pub(super) fn sanitize(
     path: &Path,
     bytes: &[u8],
     load: &mut Load<'_>,
     warnings: &mut Vec<String>,
-) -> Result<Screened> {
+) -> Result<Sanitized> {
     let mut vertices = Vertices::default();
     vertices.read(bytes, load)?;
     if vertices.lack_colors() {
@@ -161,7 +161,7 @@ pub(super) fn screen(
         elements.draw_vertices(load)?;
     }
     elements.tell(warnings);
-    Ok(Screened {
+    Ok(Sanitized {
         text: elements.vertices.text,
         runs: elements.runs,
         positions: elements.positions,
@@ -350,10 +350,10 @@ struct Elements<'a> {
     /// face have.
     has_fillers: bool,
     bad_faces: Tally,
-    unplaced_faces: Tally,
+    non_finite_faces: Tally,
     thin_faces: Tally,
     lost_attributes: Tally,
-    bad_thin: Tally,
+    bad_points_and_lines: Tally,
     unplaced_thin: Tally,
     ignored: Tally,
 }
@@ -383,10 +383,10 @@ impl<'a> Elements<'a> {
             has_elements: false,
             has_fillers: false,
             bad_faces: Tally::default(),
-            unplaced_faces: Tally::default(),
+            non_finite_faces: Tally::default(),
             thin_faces: Tally::default(),
             lost_attributes: Tally::default(),
-            bad_thin: Tally::default(),
+            bad_points_and_lines: Tally::default(),
             unplaced_thin: Tally::default(),
             ignored: Tally::default(),
         }
@@ -407,7 +407,7 @@ impl<'a> Elements<'a> {
             b"g" if !self.has_objects => self.object = self.objects.index_of(rest),
             b"usemtl" => self.material = (!rest.is_empty()).then(|| self.materials.index_of(rest)),
             // The number is limited, because each library is looked up on the disk.
-            b"mtllib" if !rest.is_empty() && self.libraries.list.len() < MOST_LIBRARIES => {
+            b"mtllib" if !rest.is_empty() && self.libraries.list.len() < MAX_LIBRARIES => {
                 self.libraries.index_of(rest);
             }
             b"s" => self.smooth = !matches!(rest, b"off" | b"0"),
@@ -443,8 +443,8 @@ impl<'a> Elements<'a> {
         let short = self.corners.len() < element.fewest_corners();
         let broken = self.corners.iter().any(|c| c[0] >= ABSENT);
         let (bad, unplaced) = match element {
-            Element::Face => (&mut self.bad_faces, &mut self.unplaced_faces),
-            Element::Points | Element::Line => (&mut self.bad_thin, &mut self.unplaced_thin),
+            Element::Face => (&mut self.bad_faces, &mut self.non_finite_faces),
+            Element::Points | Element::Line => (&mut self.bad_points_and_lines, &mut self.unplaced_thin),
         };
         if short && !broken && element == Element::Face {
             self.thin_faces.add(line);
@@ -585,7 +585,7 @@ impl<'a> Elements<'a> {
                 "faces refer to vertices that do not exist and are left out",
             ),
             (
-                &self.unplaced_faces,
+                &self.non_finite_faces,
                 "faces have corners that are NaN or infinite and are left out",
             ),
             (
@@ -597,7 +597,7 @@ impl<'a> Elements<'a> {
                 "faces refer to texture coordinates or normals that do not exist and are read without them",
             ),
             (
-                &self.bad_thin,
+                &self.bad_points_and_lines,
                 "points and lines lack vertices, or refer to some that do not exist, and are left out",
             ),
             (

@@ -2,14 +2,14 @@
 //! meaning its shaders define.
 
 use crate::{
-    edges::{FRESH, FRESH_FORMAT, Reprojection, SURFACES, TAPS, UNUSED, fitted},
     frame::{Frame, recording::Recording},
     layout::SignalParams,
+    resources::{NOISY, NOISY_FORMAT, REPROJECTED, Reprojection, SURFACES, UNUSED, fitted},
 };
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Needs, UniformArray,
+        Bind, Gpu, GpuImage, Kernel, PipelineSet, UniformArray,
         pass::Binding::{self, Store, StoreArray},
     },
 };
@@ -36,7 +36,7 @@ pub struct Signal {
 #[derive(Debug, Clone, Copy)]
 pub struct Averaging {
     /// Maximum history length in earlier frames.
-    pub remembered: u32,
+    pub max_history: u32,
     /// Rays per pixel that each frame counts as.
     pub rays: u32,
     /// True if the signal is filtered spatially.
@@ -54,11 +54,11 @@ pub struct Averaging {
 
 /// Input of a frame to a signal.
 #[derive(Debug, Clone, Copy)]
-pub struct Fresh<'a> {
-    /// Noisy result of its rays, in [`FRESH_FORMAT`].
+pub struct NoisyInput<'a> {
+    /// Noisy result of its rays, in [`NOISY_FORMAT`].
     pub found: &'a GpuImage,
     /// Reprojected pixels of the last frame's means.
-    pub taps: &'a [&'a GpuImage],
+    pub reprojected: &'a [&'a GpuImage],
     /// Shadow edges of the last frame and of this one, for shaders that find them.
     pub edges: Option<[&'a GpuImage; 2]>,
 }
@@ -73,7 +73,7 @@ pub struct Shaders {
     /// Entry points of the temporal and the spatial filter.
     pub entries: [&'static str; 2],
     /// Number of images of reprojected pixels: one, or one for each of two lights.
-    pub taps: usize,
+    pub reprojected: usize,
     /// True if the temporal filter finds edges.
     pub finds_edges: bool,
 }
@@ -105,7 +105,7 @@ pub struct LastRound<'a> {
 
 /// `signal_filter`: temporal and spatial filter of a signal.
 #[derive(Debug)]
-pub struct SignalFilter {
+pub struct Denoiser {
     label: &'static str,
     accumulate: Kernel,
     filter: Kernel,
@@ -138,7 +138,7 @@ impl Signal {
 
     fn write(&mut self, gpu: &Gpu, averaging: Averaging) -> Result<()> {
         let Averaging {
-            remembered,
+            max_history,
             rays,
             layer,
             soft,
@@ -147,7 +147,7 @@ impl Signal {
             ..
         } = averaging;
         let params = TAP_STEPS.map(|step| SignalParams {
-            remembered,
+            max_history,
             rays,
             step,
             layer,
@@ -159,7 +159,7 @@ impl Signal {
     }
 }
 
-impl SignalFilter {
+impl Denoiser {
     /// Creates the passes without compiling them, with values for `override` constants of the shaders.
     pub fn new(
         gpu: &Gpu,
@@ -172,12 +172,12 @@ impl SignalFilter {
             Kernel::with_constants(gpu, shaders.path, entry, &shared, bindings, constants)
         };
         let (uniform, signal) = (Binding::Uniform, Store(FORMAT));
-        let mut accumulate = vec![uniform, uniform, FRESH];
-        accumulate.extend(vec![TAPS; shaders.taps]);
+        let mut accumulate = vec![uniform, uniform, NOISY];
+        accumulate.extend(vec![REPROJECTED; shaders.reprojected]);
         accumulate.extend([MEANS, SURFACES]);
         accumulate.push(signal);
         if shaders.finds_edges {
-            accumulate.extend([StoreArray(FRESH_FORMAT), FRESH]);
+            accumulate.extend([StoreArray(NOISY_FORMAT), NOISY]);
         }
         let filter = [uniform, uniform, MEANS, SURFACES, signal];
         let [accumulate_entry, filter_entry] = shaders.entries;
@@ -194,7 +194,7 @@ impl SignalFilter {
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
         history: Reprojection<'_>,
-        fresh: Fresh<'_>,
+        noisy: NoisyInput<'_>,
         signal: &'a mut Signal,
         averaging: Averaging,
     ) -> Result<LastRound<'a>> {
@@ -214,10 +214,15 @@ impl SignalFilter {
         };
         let surfaces = history.surfaces;
         let none = params(Tap::None);
-        let mut own: Vec<&dyn Bind> = vec![&none, fresh.found];
-        own.extend(fresh.taps.iter().map(|&taps| taps as &dyn Bind));
+        let mut own: Vec<&dyn Bind> = vec![&none, noisy.found];
+        own.extend(
+            noisy
+                .reprojected
+                .iter()
+                .map(|&reprojected| reprojected as &dyn Bind),
+        );
         own.extend([last as &dyn Bind, surfaces, now]);
-        if let Some([last, now]) = fresh.edges {
+        if let Some([last, now]) = noisy.edges {
             own.extend([now as &dyn Bind, last]);
         }
         run(&self.accumulate, &own)?;
@@ -237,10 +242,10 @@ impl SignalFilter {
     }
 
     /// Adds its kernels to `needs`.
-    pub fn announce(&self, filters: bool, needs: &mut Needs) {
-        self.accumulate.needs(needs);
+    pub fn add_pipelines(&self, filters: bool, set: &mut PipelineSet) {
+        self.accumulate.pipelines(set);
         if filters {
-            self.filter.needs(needs);
+            self.filter.pipelines(set);
         }
     }
 }

@@ -19,14 +19,14 @@ use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usa
 /// have to darken quickly.
 const MOVING: u32 = 8;
 
-/// Format of the reprojected pixels of the last frame: denoise/signal_taps.wgsl.
-pub const TAPS_FORMAT: Format = Format::Rg32Uint;
+/// Format of the reprojected pixels of the last frame: denoise/reprojected.wgsl.
+pub const REPROJECTED_FORMAT: Format = Format::Rg32Uint;
 /// Format of the surfaces that denoised signals belong to: `SignalSurface` in denoise/signal.wgsl.
 pub const SURFACES_FORMAT: Format = Format::Rgba32Uint;
 
 /// Format of the noisy input of the denoiser, which ray-tracing passes write: a word a layer, two layers a
 /// signal.
-pub const FRESH_FORMAT: Format = Format::R32Uint;
+pub const NOISY_FORMAT: Format = Format::R32Uint;
 /// Format of the tile masks of `shadow_shafts`.
 pub const TILES_FORMAT: Format = Format::Rg32Uint;
 
@@ -47,11 +47,11 @@ pub const POSITIONS: Binding = Binding::Texels(POSITION_FORMAT);
 /// Binding of any other image of the G-buffer.
 pub const WORDS: Binding = Binding::Texels(WORD_FORMAT);
 /// Binding of the reprojected pixels of the last frame.
-pub const TAPS: Binding = Binding::Texels(TAPS_FORMAT);
+pub const REPROJECTED: Binding = Binding::Texels(REPROJECTED_FORMAT);
 /// Binding of the surfaces of this frame or the last.
 pub const SURFACES: Binding = Binding::Texels(SURFACES_FORMAT);
 /// Binding of the denoiser's noisy input, and of shadow edges.
-pub const FRESH: Binding = Binding::TexelsArray(FRESH_FORMAT);
+pub const NOISY: Binding = Binding::TexelsArray(NOISY_FORMAT);
 /// Binding of the tile masks of `shadow_shafts`.
 pub const TILES: Binding = Binding::Texels(TILES_FORMAT);
 
@@ -283,7 +283,7 @@ pub struct Motion<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Reprojection<'a> {
     /// Reprojected pixels of the last frame and their weights.
-    pub taps: &'a GpuImage,
+    pub reprojected: &'a GpuImage,
     /// Surfaces of this frame.
     pub surfaces: &'a GpuImage,
     /// Surfaces of the last frame.
@@ -299,13 +299,13 @@ pub struct Reprojection<'a> {
 impl Reprojection<'_> {
     /// Returns the maximum history length in earlier frames for a signal that averages `frames` and detects
     /// changes itself.
-    pub fn remembered(&self, frames: u32) -> u32 {
+    pub fn max_history(&self, frames: u32) -> u32 {
         (frames - 1).min(self.index)
     }
 
     /// Returns the maximum history length for a signal that does not detect changes. It is short while
     /// something moves. Once everything is still, frames from before that are dropped.
-    pub fn remembered_cautiously(&self, frames: u32) -> u32 {
+    pub fn max_history_in_motion(&self, frames: u32) -> u32 {
         let most = if self.moves { MOVING } else { frames };
         (frames.min(most) - 1).min(self.since_rest)
     }
@@ -470,7 +470,7 @@ impl VisibilityPlan {
 
 /// Occlusion found by the rays of a frame: written by `occlusion_rays`.
 #[derive(Debug, Clone, Copy)]
-pub struct OcclusionFound<'a> {
+pub struct NoisyOcclusion<'a> {
     /// Noisy signal, in two layers.
     pub signal: &'a GpuImage,
     /// Closest hit of one ray per pixel, if lights bounce (ambient/occlusion_hit.wgsl).
@@ -533,7 +533,7 @@ pub struct Incident<'a> {
     /// Radiance along reflection rays.
     pub reflected: &'a Reflected,
     /// Fog in front of the surfaces.
-    pub air: Air<'a>,
+    pub fog: FogFroxels<'a>,
 }
 
 impl<'a> Incident<'a> {
@@ -542,20 +542,20 @@ impl<'a> Incident<'a> {
         visibility: &'a Visibility,
         ambient: &'a AmbientVisibility,
         reflected: &'a Reflected,
-        air: Air<'a>,
+        fog: FogFroxels<'a>,
     ) -> Self {
         Self {
             visibility,
             ambient,
             reflected,
-            air,
+            fog,
         }
     }
 }
 
 /// Fog in front of the visible surfaces: computed by the fog passes.
 #[derive(Debug, Clone, Copy)]
-pub struct Air<'a> {
+pub struct FogFroxels<'a> {
     /// Medium and froxel grid.
     pub params: &'a Uniform<FogParams>,
     /// Light that each froxel scatters to the eye, divided by its extinction and albedo.
@@ -563,18 +563,18 @@ pub struct Air<'a> {
     /// One layer per slice boundary (shaders/fog/fog_integrate.wgsl). RGB is the mean radiance that the fog
     /// in front of it scatters to the eye, weighted by transmittance. Alpha is the factor by which noise
     /// changes the optical depth.
-    pub air: &'a GpuImage,
+    pub integrated: &'a GpuImage,
     /// Sampler for both.
     pub sampler: &'a wgpu::Sampler,
 }
 
-impl Air<'_> {
+impl FogFroxels<'_> {
     /// Bindings for passes that apply the fog, in the order of their shaders.
     pub const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::FilteredArray, Binding::Sampler];
 
     /// Returns the resources of these bindings.
     pub fn bindings(&self) -> [&dyn Bind; 3] {
-        [self.params, self.air, self.sampler]
+        [self.params, self.integrated, self.sampler]
     }
 }
 
@@ -633,7 +633,7 @@ impl Radiance {
 
 /// Channel that a frame shows.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'a> {
+pub struct Displayed<'a> {
     /// Values of the channel. If this frame shows the lit image, they are an earlier frame's.
     pub image: &'a GpuImage,
     /// Heat map that shows the channel; `None` if it has other colours.

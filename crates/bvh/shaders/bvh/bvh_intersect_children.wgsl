@@ -14,7 +14,7 @@ fn bvh_inverse(direction: vec3f) -> vec3f {
 // distance itself and of q · step · inverse. The latter error, for at most 255 steps, is within the box's slack. The
 // division errs by 2.5 ulp on each axis (WGSL), so each side of a slab may be off by 4 ulp. The margin must be 8 ulp,
 // which is less than 1e-6.
-fn bvh_enter(node: Node, ray: Ray, inverse: vec3f) -> vec4f {
+fn bvh_intersect_children(node: Node, ray: Ray, inverse: vec3f) -> vec4f {
     let forward = inverse >= vec3f(0.0);
     let near = select(node.upper, node.lower, forward);
     let far = select(node.lower, node.upper, forward);

@@ -14,7 +14,7 @@ use std::{
 
 /// Pipeline, or several that are always used together. It is compiled on first use, and again after its
 /// shaders have changed. Clones share the result.
-pub struct OnDemand<T>(Arc<Inner<T>>);
+pub struct LazyPipeline<T>(Arc<Inner<T>>);
 
 /// Function that compiles it.
 type Make<T> = Box<dyn Fn(&Gpu) -> Result<T> + Send + Sync>;
@@ -22,18 +22,18 @@ type Make<T> = Box<dyn Fn(&Gpu) -> Result<T> + Send + Sync>;
 struct Inner<T> {
     label: String,
     make: Make<T>,
-    made: RwLock<Option<Made<T>>>,
+    made: RwLock<Option<Compiled<T>>>,
     /// Held during compilation, so that a second thread waits instead of compiling again.
     making: Mutex<()>,
 }
 
-struct Made<T> {
+struct Compiled<T> {
     /// Edition of the shaders it was compiled from.
     edition: u32,
     value: T,
 }
 
-impl<T> OnDemand<T> {
+impl<T> LazyPipeline<T> {
     /// Returns the address of the shared state, which is equal for clones.
     pub fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
@@ -46,7 +46,7 @@ impl<T> OnDemand<T> {
     }
 }
 
-impl<T: Clone> OnDemand<T> {
+impl<T: Clone> LazyPipeline<T> {
     /// Creates a pipeline without compiling it. `make` compiles it, on any thread.
     pub fn new(label: impl Into<String>, make: impl Fn(&Gpu) -> Result<T> + Send + Sync + 'static) -> Self {
         Self(Arc::new(Inner {
@@ -87,7 +87,7 @@ impl<T: Clone> OnDemand<T> {
             (Err(error), None) => return Err(error),
         };
         let mut made = inner.made.write().unwrap_or_else(PoisonError::into_inner);
-        *made = Some(Made {
+        *made = Some(Compiled {
             edition,
             value: value.clone(),
         });
@@ -99,7 +99,7 @@ impl<T: Clone> OnDemand<T> {
     ///
     /// # Errors
     ///
-    /// The errors of [`OnDemand::get`].
+    /// The errors of [`LazyPipeline::get`].
     pub fn get_or_collect(&self, gpu: &Gpu) -> Result<Option<T>>
     where
         T: Send + Sync + 'static,
@@ -107,7 +107,7 @@ impl<T: Clone> OnDemand<T> {
         if let Some(value) = self.current() {
             return Ok(Some(value));
         }
-        match missed(|needs| needs.add(self)) {
+        match missed(|set| set.add(self)) {
             true => Ok(None),
             false => self.get(gpu).map(Some),
         }
@@ -125,22 +125,22 @@ impl<T: Clone> OnDemand<T> {
     }
 }
 
-impl<T> Clone for OnDemand<T> {
+impl<T> Clone for LazyPipeline<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<T> std::fmt::Debug for OnDemand<T> {
+impl<T> std::fmt::Debug for LazyPipeline<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OnDemand")
+        f.debug_struct("LazyPipeline")
             .field("label", &self.0.label)
             .field("is_made", &self.is_made())
             .finish()
     }
 }
 
-/// [`OnDemand`] of any type.
+/// [`LazyPipeline`] of any type.
 pub trait Prepare: Send + Sync {
     /// Returns its name.
     fn label(&self) -> &str;
@@ -159,7 +159,7 @@ pub trait Prepare: Send + Sync {
     fn prepare(&self, gpu: &Gpu) -> Result<()>;
 }
 
-impl<T: Clone + Send + Sync> Prepare for OnDemand<T> {
+impl<T: Clone + Send + Sync> Prepare for LazyPipeline<T> {
     fn label(&self) -> &str {
         &self.0.label
     }
@@ -179,11 +179,11 @@ impl<T: Clone + Send + Sync> Prepare for OnDemand<T> {
 
 thread_local! {
     /// Pipelines that this thread has missed since it began to collect. `None` if it does not collect.
-    static MISSED: Cell<Option<Needs>> = const { Cell::new(None) };
+    static MISSED: Cell<Option<PipelineSet>> = const { Cell::new(None) };
 }
 
 /// Calls `add` with the pipelines missed so far, if this thread collects. Returns true if so.
-fn missed(add: impl FnOnce(&mut Needs)) -> bool {
+fn missed(add: impl FnOnce(&mut PipelineSet)) -> bool {
     let mut missed = MISSED.take();
     let added = missed.as_mut().map(add);
     MISSED.set(missed);
@@ -192,7 +192,7 @@ fn missed(add: impl FnOnce(&mut Needs)) -> bool {
 
 /// Calls `record`, and returns the pipelines that it used before they were compiled. This thread compiles
 /// nothing in the meantime. If anything is missing, the recorded commands are incomplete.
-pub fn collect<R>(record: impl FnOnce() -> R) -> (R, Needs) {
+pub fn collect<R>(record: impl FnOnce() -> R) -> (R, PipelineSet) {
     /// Ends the collection, even if `record` panics.
     struct Collecting;
     impl Drop for Collecting {
@@ -200,30 +200,30 @@ pub fn collect<R>(record: impl FnOnce() -> R) -> (R, Needs) {
             MISSED.take();
         }
     }
-    MISSED.set(Some(Needs::default()));
+    MISSED.set(Some(PipelineSet::default()));
     let _collecting = Collecting;
     let recorded = record();
     (recorded, MISSED.take().unwrap_or_default())
 }
 
 /// Also collects pipelines that a later frame will need, if this thread collects.
-pub fn will_need(add: impl FnOnce(&mut Needs)) {
+pub fn collect_later(add: impl FnOnce(&mut PipelineSet)) {
     missed(add);
 }
 
 /// Set of pipelines to compile, for example those that a frame needs.
 #[derive(Default)]
-pub struct Needs(Vec<Box<dyn Prepare>>);
+pub struct PipelineSet(Vec<Box<dyn Prepare>>);
 
-impl std::fmt::Debug for Needs {
+impl std::fmt::Debug for PipelineSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Needs({})", self.0.len())
+        write!(f, "PipelineSet({})", self.0.len())
     }
 }
 
-impl Needs {
+impl PipelineSet {
     /// Adds a pipeline, unless it is compiled or already in the set.
-    pub fn add<T: Clone + Send + Sync + 'static>(&mut self, one: &OnDemand<T>) {
+    pub fn add<T: Clone + Send + Sync + 'static>(&mut self, one: &LazyPipeline<T>) {
         let is_there = || self.0.iter().any(|other| other.identity() == one.identity());
         if !(one.is_ready() || is_there()) {
             self.0.push(Box::new(one.clone()));
@@ -254,17 +254,17 @@ impl Needs {
     /// # Errors
     ///
     /// The first compilation error.
-    pub fn meet(&self, gpu: &Gpu) -> Result<()> {
-        self.meet_unless(gpu, &AtomicBool::new(false), &AtomicUsize::new(0))
+    pub fn compile(&self, gpu: &Gpu) -> Result<()> {
+        self.compile_unless(gpu, &AtomicBool::new(false), &AtomicUsize::new(0))
     }
 
-    /// Compiles like [`Needs::meet`], but starts no more pipelines after it is `cancelled`, and counts those
+    /// Compiles like [`PipelineSet::compile`], but starts no more pipelines after it is `cancelled`, and counts those
     /// that are `done`.
     ///
     /// # Errors
     ///
-    /// The errors of [`Needs::meet`].
-    pub fn meet_unless(&self, gpu: &Gpu, cancelled: &AtomicBool, done: &AtomicUsize) -> Result<()> {
+    /// The errors of [`PipelineSet::compile`].
+    pub fn compile_unless(&self, gpu: &Gpu, cancelled: &AtomicBool, done: &AtomicUsize) -> Result<()> {
         let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {

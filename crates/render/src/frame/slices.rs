@@ -3,7 +3,7 @@
 //! Every shader that is cut into bands binds the first row of its band and adds it to its pixel. WebGPU has
 //! no dispatch with a base offset, and its weakest targets have no immediates. An `override` would need a
 //! pipeline for each row. Rewriting entry points of shaders that do not know their first row would be
-//! invisible to a reader of the shader. So each shader has one line for it, `first_row`, always the first of
+//! invisible to a reader of the shader. So each shader has one line for it, `row_offset`, always the first of
 //! the kernel's own bindings (`Recording::dispatch_pixels`).
 
 use canopy_bvh::{
@@ -13,17 +13,17 @@ use canopy_bvh::{
 
 /// Rows of a workgroup's tile. Bands begin at multiples of it.
 const TILE: u32 = 8;
-const LABEL: &str = "first_rows";
+const LABEL: &str = "row_offsets";
 
 /// First rows that a band can have, each in a uniform of its own.
 #[derive(Debug)]
-pub struct FirstRows {
+pub struct RowOffsets {
     uniforms: UniformArray<u32>,
     /// Height of the largest image so far.
     height: u32,
 }
 
-impl FirstRows {
+impl RowOffsets {
     /// Creates the uniforms for an image of one row.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl FirstRows {
     ///
     /// # Errors
     ///
-    /// Any error of [`FirstRows::new`].
+    /// Any error of [`RowOffsets::new`].
     pub fn fit(&mut self, gpu: &Gpu, height: u32) -> Result<()> {
         if self.height < height {
             *self = Self::of_height(gpu, height)?;
@@ -59,7 +59,7 @@ impl FirstRows {
 
 /// Returns first row and height of each band. A band has at most `most` of the pixels of `size`, or one row
 /// of tiles if that alone is more.
-pub(crate) fn bands([width, height]: [u32; 2], most: u32) -> impl Iterator<Item = [u32; 2]> {
+pub(crate) fn slices([width, height]: [u32; 2], most: u32) -> impl Iterator<Item = [u32; 2]> {
     let rows = most / width.max(1) / TILE * TILE;
     let rows = rows.clamp(TILE, height.next_multiple_of(TILE).max(TILE));
     (0..height)
@@ -76,7 +76,7 @@ mod tests {
         for size in [[1, 1], [480, 360], [3840, 2160], [16384, 16383]] {
             for most in [1, 1 << 14, 1 << 18, 1 << 22, u32::MAX] {
                 let mut row = 0;
-                for [first, rows] in bands(size, most) {
+                for [first, rows] in slices(size, most) {
                     assert_eq!((first, first % TILE), (row, 0));
                     assert!(rows <= TILE || rows * size[0] <= most, "{size:?}");
                     row += rows;
@@ -84,6 +84,6 @@ mod tests {
                 assert_eq!(row, size[1]);
             }
         }
-        assert_eq!(bands([5, 0], 1 << 18).count(), 0);
+        assert_eq!(slices([5, 0], 1 << 18).count(), 0);
     }
 }

@@ -8,11 +8,11 @@ pub(super) const INK: [u8; 3] = [32, 32, 32];
 
 /// Bitmap font of one size.
 #[derive(Debug)]
-pub(super) struct Lettering {
+pub(super) struct BitmapFont {
     font: RasterHeight,
 }
 
-impl Lettering {
+impl BitmapFont {
     /// Chooses a size for a picture of `height` pixels.
     pub(super) fn for_height(height: u32) -> Self {
         let font = match height {
