@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writing_is_whole_or_nothing() {
+    fn writes_are_atomic() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         write(&path, b"one").unwrap();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_do_not_meet() {
+    fn concurrent_writes_do_not_interleave() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::thread::scope(|scope| {
@@ -136,7 +136,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_followed_and_stay() {
+    fn writes_follow_symbolic_links_and_keep_them() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("real")).unwrap();
         let real = folder.path().join("real/a.toml");
@@ -152,7 +152,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn pipes_and_devices_are_written_into() {
+    fn pipes_and_devices_are_written_in_place() {
         use std::os::unix::fs::FileTypeExt as _;
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");

@@ -62,7 +62,7 @@ pub enum Error {
         /// Source of the limit: the adapter or a configuration key.
         by: String,
     },
-    /// A tree cannot be built over this geometry, or does not hold what it must.
+    /// A BVH cannot be built over this geometry, or lacks required data.
     #[error("{0}")]
     Tree(String),
     /// A shader cannot be composed. Names its file and line.
@@ -84,7 +84,7 @@ pub enum Error {
     #[error("{0}")]
     WrongResult(String),
     /// A bug in canopy.
-    #[error("{0}; please report this")]
+    #[error("{0}; please report this bug")]
     Internal(String),
     /// The user cancelled the work.
     #[error("cancelled")]

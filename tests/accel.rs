@@ -1,5 +1,4 @@
-//! Tests of the tree. Each stage is compared with its CPU twin, and rays with a test of every triangle in
-//! f64.
+//! Tests of the BVH. Each stage is compared with its CPU twin, and rays with a test of every triangle in f64.
 
 use crate::common;
 use canopy::{
@@ -69,7 +68,7 @@ fn sort_fault(keys: &[u32], bits: u32, result: &Pairs) -> Option<String> {
 }
 
 #[test]
-fn sort_equals_its_twin() {
+fn sort_matches_the_cpu_reference() {
     for (kernels, gpu) in implementations() {
         check_sort(kernels, &gpu);
     }
@@ -105,7 +104,7 @@ fn check_sort(kernels: &str, gpu: &Gpu) {
 }
 
 #[test]
-fn the_sort_comparer_can_fail() {
+fn the_sort_comparison_detects_errors() {
     let keys = [3, 1, 2, 1];
     let right = (vec![1, 1, 2, 3], vec![1, 3, 2, 0]);
     assert_eq!(sort_fault(&keys, 32, &right), None);
@@ -235,7 +234,7 @@ fn check_stages(name: &str, gpu: &Gpu, soup: &Soup, tree: &Tree, codes: Codes) {
         .collect();
     let twin = reference::lbvh::bounds(&triangles, meshes);
     // Vulkan allows devices to flush denormal numbers to zero.
-    let zero = Aabb::of([Vec3::ZERO]);
+    let zero = Aabb::from_points([Vec3::ZERO]);
     if name.starts_with("denormal") && mesh_bounds == [(zero, zero)] {
         return;
     }
@@ -285,16 +284,16 @@ fn check_stages(name: &str, gpu: &Gpu, soup: &Soup, tree: &Tree, codes: Codes) {
 }
 
 #[test]
-fn every_stage_equals_its_twin() {
+fn every_stage_matches_the_cpu_reference() {
     for (kernels, gpu) in implementations() {
         check_build(kernels, &gpu, Codes::Bits30, Quality::High);
     }
 }
 
 /// The quick lane leaves out kernels that take half a minute to compile: those for GPUs and those of high
-/// quality. For high quality, wide codes matter no more than the mesh number beside them.
+/// quality. For high quality, wide codes matter no more than the mesh number that is stored with them.
 #[test]
-fn every_stage_equals_its_twin_with_wide_codes() {
+fn every_stage_matches_the_cpu_reference_with_wide_codes() {
     let best = by_lane(Quality::Fast, Quality::High);
     for (kernels, gpu) in implementations().into_iter().take(by_lane(1, 6)) {
         check_build(kernels, &gpu, Codes::Bits63, best);
@@ -304,7 +303,7 @@ fn every_stage_equals_its_twin_with_wide_codes() {
 /// Small meshes leave room for their number beside shorter codes. Many larger meshes do not, and are sorted
 /// twice.
 #[test]
-fn codes_are_as_long_as_leaves_room() {
+fn code_length_depends_on_the_number_of_meshes() {
     let meshes = |count: u32, triangle_count: u32| -> Vec<MeshRange> {
         (0..count)
             .map(|mesh| MeshRange {
@@ -331,7 +330,7 @@ fn codes_are_as_long_as_leaves_room() {
 
 /// Most binary nodes lie within a block of leaves. Few are left for the separate pass.
 #[test]
-fn few_nodes_reach_beyond_a_block() {
+fn few_nodes_cross_leaf_blocks() {
     let gpu = implementations().remove(1).1;
     for soup in [Soup::random(60_000, 3), grid(160)] {
         let tree = soup.build(&gpu, &Lbvh::new(&gpu));
@@ -348,7 +347,7 @@ fn few_nodes_reach_beyond_a_block() {
 /// A build of up to twice the leaves of a block needs no other dispatches for nodes, if a workgroup has room
 /// for that.
 #[test]
-fn a_small_build_is_one_block() {
+fn a_small_build_runs_in_one_workgroup() {
     let gpu = implementations().remove(1).1;
     let dispatches_on = |gpu: &Gpu, triangles: usize| {
         let tree = Soup::random(triangles, 3).build(gpu, &Lbvh::new(gpu));
@@ -384,7 +383,7 @@ fn grid(side: usize) -> Soup {
 }
 
 #[test]
-fn a_build_is_one_pass_unless_it_is_timed() {
+fn an_untimed_build_is_one_pass() {
     let gpu = implementations().remove(1).1;
     let lbvh = Lbvh::new(&gpu);
     let soup = Soup::random(3000, 3).mesh(random_triangles(50, 4));
@@ -478,7 +477,7 @@ fn made_nodes(tree: &TreeData) -> Vec<Node> {
 
 /// Trees of high quality reduce the cost of rays, most for long thin triangles.
 #[test]
-fn a_better_tree_has_a_lower_cost() {
+fn high_quality_trees_have_a_lower_ray_cost() {
     let gpu = gpu();
     let lbvh = Lbvh::with_quality(&gpu, Quality::High);
     let mut random = Random(3);
@@ -573,7 +572,7 @@ fn the_largest_pyramid_gives_the_same_tree() {
 }
 
 #[test]
-fn ranges_of_few_triangles_get_no_node() {
+fn ranges_below_the_leaf_cutoff_get_no_node() {
     let soup = (0..9u64).fold(Soup::random(3000, 5), |soup, mesh| {
         soup.mesh(random_triangles([1, 0, 5, 40, 200][mesh as usize % 5], mesh))
     });
@@ -587,7 +586,7 @@ fn ranges_of_few_triangles_get_no_node() {
         };
         let expected = trace(&tree, 1);
         assert!(expected.iter().filter(|hit| !hit.is_miss()).count() > 50);
-        // More leaves, the most, and fewer again.
+        // More leaves, the maximum, and fewer again.
         for cutoff in [4, 32, 3, 1000, 1] {
             tree.set_leaf_cutoff(&gpu, cutoff);
             // Alternates between the qualities.
@@ -601,7 +600,7 @@ fn ranges_of_few_triangles_get_no_node() {
                 assert_eq!(trace(&tree, of_rays), expected, "{kernels}, {cutoff}");
             }
         }
-        // If only some meshes are rebuilt with a larger cutoff, the others keep their nodes.
+        // If only some meshes are rebuilt with a larger cutoff, the remaining meshes keep their nodes.
         tree.build_only(&gpu, Some(&[true, false, true]));
         tree.set_leaf_cutoff(&gpu, 8);
         common::record(&gpu, &lbvh, &mut tree, Work::Rebuild);
@@ -658,7 +657,7 @@ fn a_refit_keeps_the_order_and_follows_the_triangles() {
 }
 
 #[test]
-fn a_build_of_some_meshes_equals_one_of_all() {
+fn a_partial_build_equals_a_full_build() {
     for (number, (kernels, gpu)) in implementations().into_iter().enumerate() {
         // Kernels of high quality differ only in how they read arrays. In the quick lane, one device tests
         // them.
@@ -705,7 +704,8 @@ fn check_partial_builds(kernels: &str, gpu: &Gpu, quality: Quality) {
     refit
         .validate(&moved.meshes)
         .unwrap_or_else(|e| panic!("{kernels}: {e}"));
-    // Trees of high quality equal those of the same meshes alone, because chunks begin at mesh bounds.
+    // The tree of a mesh of high quality does not depend on other meshes, because chunks begin at mesh
+    // bounds.
     let alone = soup(0.7, false).tree(gpu, &lbvh);
     let corners = |tree: &TreeData, soup: &Soup, built: bool| -> Vec<[[f32; 3]; 3]> {
         let meshes = soup.meshes.iter().zip(&changed);
@@ -728,7 +728,7 @@ fn check_partial_builds(kernels: &str, gpu: &Gpu, quality: Quality) {
 
 /// Sum of the areas of all inner nodes, and the area of the root.
 fn cost(gpu: &Gpu, cost: &Cost, tree: &Tree) -> [f32; 2] {
-    let room = cost.room(gpu, tree);
+    let room = cost.buffers(gpu, tree);
     let mut profiler = Profiler::new(gpu).unwrap();
     let mut encoder = gpu.encoder("test");
     cost.record(gpu, &mut profiler.scope("test", &mut encoder), &room)
@@ -752,7 +752,7 @@ fn cost_agrees(cost: [f32; 2], (sum, root): (f64, f64)) -> bool {
 }
 
 #[test]
-fn cost_equals_its_twin() {
+fn cost_matches_the_cpu_reference() {
     for (kernels, gpu) in implementations() {
         let (lbvh, stage) = (Lbvh::new(&gpu), Cost::new(&gpu));
         // More nodes than threads.
@@ -773,7 +773,7 @@ fn cost_equals_its_twin() {
 }
 
 #[test]
-fn the_cost_comparer_can_fail() {
+fn the_cost_comparison_detects_errors() {
     assert!(cost_agrees([100.05, 2.0], (100.0, 2.0)));
     assert!(!cost_agrees([100.2, 2.0], (100.0, 2.0)));
     assert!(!cost_agrees([100.0, 0.0], (100.0, 2.0)));
@@ -782,7 +782,7 @@ fn the_cost_comparer_can_fail() {
 }
 
 #[test]
-fn the_validator_can_fail() {
+fn the_validator_refuses_invalid_trees() {
     let gpu = gpu();
     let soup = Soup::random(100, 3).mesh(random_triangles(50, 4));
     let good = soup.tree(&gpu, &Lbvh::new(&gpu));
@@ -854,7 +854,7 @@ fn rays(count: usize, seed: u64) -> Vec<Ray> {
 }
 
 #[test]
-fn rays_hit_what_brute_force_hits_at_every_leaf_cutoff() {
+fn ray_hits_match_brute_force_at_every_leaf_cutoff() {
     for (_, gpu) in implementations() {
         // A TLAS of many leaves with empty and single meshes, and one of a single mesh.
         let many = (0..9).fold(Soup::default(), |soup, mesh| {
@@ -948,7 +948,7 @@ fn rays_into_boxes() -> Vec<Entering> {
                 let at = center + random.cube() * size;
                 // Some boxes are flat, and some are points.
                 let flat = Vec3::from_array([1, 2, 4].map(|bit| f32::from(u8::from((round + i) & bit == 0))));
-                Aabb::of([at, at + random.cube() * 0.3 * size * flat])
+                Aabb::from_points([at, at + random.cube() * 0.3 * size * flat])
             })
             .collect();
         let node = reference::lbvh::node_of(&boxes);
@@ -1039,7 +1039,7 @@ fn enter(@builtin(global_invocation_id) id: vec3u) {
     let lost = |margin: f32| {
         let enters = |at: &&Entering| {
             let child = at.child as usize;
-            reference::trace::enter(&at.node, child, &at.ray, at.inverse.into(), margin).is_some()
+            reference::trace::intersect_child(&at.node, child, &at.ray, at.inverse.into(), margin).is_some()
         };
         rays.len() - rays.iter().filter(enters).count()
     };
@@ -1073,7 +1073,7 @@ fn enter(@builtin(global_invocation_id) id: vec3u) {
 /// Builds and traces on a device of the caller, with only the tree's own shaders, without triangle
 /// information and without touching the device's callbacks.
 #[test]
-fn a_device_of_the_callers_keeps_its_callbacks() {
+fn a_caller_device_keeps_its_error_callbacks() {
     let opened = gpu();
     let device = opened.adapter.as_ref().unwrap();
     let device = device.request_device(&wgpu::DeviceDescriptor::default());
@@ -1126,7 +1126,7 @@ fn a_device_of_the_callers_keeps_its_callbacks() {
 }
 
 #[test]
-fn meshes_that_leave_gaps_or_reach_too_far_are_refused() {
+fn mesh_ranges_with_gaps_or_out_of_bounds_are_refused() {
     let gpu = gpu();
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     let buffer = |words: usize| gpu.buffer_with("words", &vec![0u32; words], usage);
@@ -1156,7 +1156,7 @@ fn meshes_that_leave_gaps_or_reach_too_far_are_refused() {
 
 /// An error in a shader of the caller names the line in the caller's own text.
 #[test]
-fn errors_of_a_callers_shader_name_its_line() {
+fn errors_in_a_caller_shader_name_its_line() {
     let gpu = gpu();
     let text = "#import \"bvh/bvh.wgsl\"
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool { return true; }

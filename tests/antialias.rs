@@ -1,5 +1,5 @@
 //! Tests of antialiasing. The filter is compared with its twin, the filter and supersampling with a reference
-//! of many samples. Some images must not be changed by either.
+//! of many samples. Some pictures must not be changed by either.
 
 use crate::common;
 use canopy::{
@@ -85,7 +85,7 @@ fn rmse(a: &[u8], b: &[u8]) -> f64 {
     (squares.sum::<f64>() / a.len() as f64).sqrt()
 }
 
-/// Errors of images against a reference of many samples.
+/// Errors of pictures against a reference of many samples.
 #[derive(Debug)]
 struct Errors {
     off: f64,
@@ -120,7 +120,7 @@ fn check(errors: &Errors, what: &str) {
 }
 
 #[test]
-fn edges_at_every_angle_come_near_to_many_samples() {
+fn edges_at_every_angle_approach_supersampling() {
     let gpu = gpu();
     let square = bar(Vec2::new(0.3, 0.1), Vec2::splat(34.0), 0.0, 0);
     let scene = scene([square], vec![flat_color(BRIGHT)]);
@@ -136,7 +136,7 @@ fn edges_at_every_angle_come_near_to_many_samples() {
 }
 
 #[test]
-fn thin_lines_masks_and_blended_edges_come_near_to_many_samples() {
+fn thin_lines_masks_and_blended_edges_approach_supersampling() {
     let gpu = gpu();
     let fan = |width: f32| {
         let lines = (0..12).map(|i| {
@@ -176,7 +176,7 @@ fn thin_lines_masks_and_blended_edges_come_near_to_many_samples() {
 }
 
 #[test]
-fn shadows_and_silhouettes_come_near_to_many_samples() {
+fn shadows_and_silhouettes_approach_supersampling() {
     let gpu = gpu();
     let floor = quad(Vec3::new(-4.0, -1.0, 4.0), 8.0 * Vec3::X, -8.0 * Vec3::Z, 0);
     let scene = scene([sphere(Vec3::ZERO, 1.0, 24, 0), floor], vec![matte(Vec3::ONE)]);
@@ -193,7 +193,7 @@ fn shadows_and_silhouettes_come_near_to_many_samples() {
 fn pixels(size: [u32; 2], level: impl Fn(u32, u32) -> [u8; 3]) -> Scene {
     let half = 0.5 * Vec2::new(size[0] as f32, size[1] as f32);
     let mut sheet = bar(Vec2::ZERO, half, 0.0, 0);
-    // Image rows start at the top.
+    // Picture rows start at the top.
     for uv in &mut sheet.uv0 {
         uv.y = 1.0 - uv.y;
     }
@@ -220,7 +220,7 @@ fn pixels(size: [u32; 2], level: impl Fn(u32, u32) -> [u8; 3]) -> Scene {
     scene
 }
 
-/// The image without and with the filter.
+/// The picture without and with the filter.
 fn before_and_after(gpu: &Gpu, scene: &Scene, view: View, size: [u32; 2]) -> [Vec<u8>; 2] {
     let mut stage = stage(gpu, scene);
     stage.size = size;
@@ -249,7 +249,7 @@ fn against_twin([before, after]: &[Vec<u8>; 2], [width, height]: [u32; 2]) -> (u
 }
 
 #[test]
-fn the_filter_equals_its_twin() {
+fn the_filter_matches_the_cpu_reference() {
     let gpu = gpu();
     let shapes = scene(
         (0..14).map(|i| {
@@ -288,7 +288,7 @@ fn the_filter_equals_its_twin() {
 }
 
 #[test]
-fn the_comparison_with_the_twin_can_fail() {
+fn the_comparison_with_the_cpu_reference_detects_errors() {
     let size = [24, 24];
     let step = |x: u32, y: u32| if x > y / 3 + 4 { 230 } else { 20 };
     let before: Vec<u8> = (0..24 * 24)
@@ -299,7 +299,7 @@ fn the_comparison_with_the_twin_can_fail() {
 }
 
 #[test]
-fn flat_areas_grids_and_letters_stay() {
+fn flat_areas_grids_and_letters_stay_sharp() {
     let gpu = gpu();
     let gray = |level: u8| [level; 3];
     let share_and_change = |level: &dyn Fn(u32, u32) -> [u8; 3]| {
@@ -397,7 +397,7 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
         assert_eq!(stage.renderer.stats().tree_work, TreeWork::None);
         let mean = stage.channel(Channel::Lit);
         assert_ne!(mean.texels, last.texels);
-        // Nothing is brighter than the display's white, so the image is the encoded mean of the radiance.
+        // Nothing is brighter than the display's white, so the picture is the encoded mean of the radiance.
         let params = canopy::render::layout::TonemapParams::default();
         let exposure = canopy::render::layout::Exposure {
             scale: 1.0,
@@ -415,7 +415,7 @@ fn samples_are_summed_in_light_and_trees_are_kept_meanwhile() {
         }
         last = mean;
     }
-    // A single-frame image does not depend on an earlier supersampled one.
+    // A single-frame picture does not depend on an earlier supersampled one.
     stage.draw(&pose, view);
     assert_eq!(stage.channel(Channel::Lit).texels, single.texels);
 }
@@ -451,7 +451,7 @@ fn a_bright_edge_is_as_smooth_as_a_dark_one() {
     assert!(rmse(plain, bright) < 0.5);
 }
 
-/// An image scaled by two with bicubic weights, without the corners of 4 × 4 pixels.
+/// A picture scaled by two with bicubic weights, without the corners of 4 × 4 pixels.
 fn doubled(picture: &[u8], [width, height]: [u32; 2]) -> Vec<u8> {
     let level = |x: i64, y: i64, channel: usize| {
         let x = x.clamp(0, i64::from(width) - 1);

@@ -73,7 +73,7 @@ fn sort_reports_rates_of_every_kind_of_keys() {
 
 /// Each build is validated, so a broken tree fails the run.
 #[test]
-fn build_makes_sound_trees_over_every_kind() {
+fn build_makes_valid_trees_for_every_kind() {
     let report = report("build scene.obj --triangles 300,600 --meshes 7");
     assert!(number(&report["copy_gb_per_s"]) > 0.0);
     let expected = KINDS.map(|name| [name; 2]);
@@ -131,7 +131,7 @@ fn trace_reports_rates_visits_and_the_baseline() {
     assert!(number(&primary["hit_share"]) > 0.1);
 }
 
-/// Hit share of the first run with the same rays.
+/// Hit fraction of the first run with the same rays.
 fn report_hits(report: &Value, of: &Value) -> Value {
     let same = |run: &&Value| run["rays"] == of["rays"];
     runs(report).iter().find(same).unwrap()["hit_share"].clone()
@@ -155,7 +155,7 @@ fn trace_runs_on_every_kind() {
 }
 
 #[test]
-fn query_compares_orders_and_ways() {
+fn query_compares_ray_orders_and_query_kinds() {
     // The command itself fails if the results differ.
     let report = report("query scene.obj --kind soup --triangles 300 --queries 500 --leaf-cutoff 2");
     let ways: Vec<_> = runs(&report)
@@ -210,7 +210,7 @@ fn frame_reports_every_pass() {
 }
 
 #[test]
-fn paths_are_followed_by_every_choice_of_kernels() {
+fn pathtrace_runs_with_every_choice_of_kernels() {
     let folder = Folder::new();
     let mut coat = Builder::triangle();
     let layer = json!({ "KHR_materials_clearcoat": { "clearcoatFactor": 1 } });
@@ -316,7 +316,7 @@ fn irradiance_reports_times_and_errors_beside_the_cpu() {
 }
 
 #[test]
-fn people_get_a_table() {
+fn output_without_json_is_a_table() {
     let output = bench("sort --pairs 1K --samples 1 --warm-up 0");
     let text = String::from_utf8(output.stdout).unwrap();
     for word in ["GB/s", "keys", "median ms", "random", "1 K", "few"] {
@@ -326,7 +326,7 @@ fn people_get_a_table() {
 
 /// No adapter binds 64 GB of nodes, so no such buffer is created.
 #[test]
-fn sizes_that_do_not_fit_are_skipped() {
+fn sizes_beyond_the_adapter_limits_are_skipped() {
     for suite in ["build", "frame"] {
         let line = format!("{suite} --triangles 1000M --kind soup --samples 1 --json");
         let output = bench(&line);
@@ -378,7 +378,7 @@ fn impossible_options_are_wrong_usage() {
 
 /// A camera path whose every frame is measured, a missing clip, and the page of a turntable.
 #[test]
-fn paths_are_played_and_reported() {
+fn camera_paths_are_benchmarked_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).display().to_string();
     let keys = r#"{"keys": [
@@ -411,7 +411,7 @@ fn paths_are_played_and_reported() {
     for part in ["<svg", "gbuffer", "output.size", "keys.json", "p99", adapter] {
         assert!(page.contains(part), "no {part} in the page");
     }
-    // The page and the JSON state the same value.
+    // The page and the JSON contain the same value.
     assert!(page.contains(&format!("<td>{most:.3}</td>")), "{most}");
 
     let turn = bench("path scene.obj --size 34x18 --frames 3 --warm-up 0");

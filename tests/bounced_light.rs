@@ -5,7 +5,7 @@ use crate::common;
 use canopy::{
     config::{ImageMode, OcclusionMode, Switch},
     gpu::Gpu,
-    reference::{bounced_light::Surroundings, lbvh::triangles, shadow_start::Seen},
+    reference::{bounced_light::Surroundings, lbvh::triangles, shadow_start::VisiblePoint},
     render::{Channel, View, frame::blue_noise, light::lights},
     scene::{Image, LightKind, Material, Pose, Sampler, Scene, Texture, TextureRef},
 };
@@ -82,7 +82,7 @@ struct Twin {
     corner_normals: Vec<[Vec3; 3]>,
     scattered: Vec<DVec3>,
     lights: Vec<canopy::render::layout::Light>,
-    seen: Vec<Option<Seen>>,
+    seen: Vec<Option<VisiblePoint>>,
 }
 
 impl Twin {
@@ -123,7 +123,7 @@ impl Twin {
             scattered: &self.scattered,
             lights: &self.lights,
         };
-        let pixel = |(index, seen): (u32, &Option<Seen>)| {
+        let pixel = |(index, seen): (u32, &Option<VisiblePoint>)| {
             let random = (blue_noise::mask(), [index % SIZE[0], index / SIZE[0]]);
             Some(around.along(seen.as_ref()?, random, k, FAR))
         };
@@ -133,7 +133,7 @@ impl Twin {
 
 /// With one light there is no random selection. Each pixel finds what its twin finds with the same ray.
 #[test]
-fn light_bounces_as_its_twin_says() {
+fn bounced_light_matches_the_cpu_reference() {
     let mut scene = clutter();
     let (from, to) = (Vec3::new(2.0, 3.0, 2.5), Vec3::ZERO);
     add_light(&mut scene, LightKind::Directional, 3.0, from, to);
@@ -171,7 +171,7 @@ fn light_bounces_as_its_twin_says() {
 
 /// With several lights, one is selected at random, and the mean matches the sum of all.
 #[test]
-fn the_mean_of_chosen_lights_is_that_of_all() {
+fn randomly_chosen_lights_have_the_mean_of_all_lights() {
     let gpu = gpu();
     let mut scene = clutter();
     let spot = LightKind::Spot {
@@ -204,7 +204,7 @@ fn the_mean_of_chosen_lights_is_that_of_all() {
             .zip(now)
             .for_each(|(sum, now)| *sum += now.unwrap_or_default());
     }
-    // Totals of blocks of 8 × 8 pixels, and of the whole image.
+    // Totals of blocks of 8 × 8 pixels, and of the whole picture.
     let mut totals = [DVec3::ZERO; 2];
     for block in 0..(SIZE[0] / 8) * (SIZE[1] / 8) {
         let corner = [8 * (block % (SIZE[0] / 8)), 8 * (block / (SIZE[0] / 8))];
@@ -251,7 +251,7 @@ fn checkered(scene: &mut Scene, material: usize) -> Vec3 {
 /// Next to an endless wall of height h at distance d, ½ (1 − d / √(d² + h²)) of the floor's view is wall,
 /// which reflects sunlight uniformly.
 #[test]
-fn a_sunlit_wall_lights_the_floor_as_geometry_says() {
+fn light_from_a_sunlit_wall_matches_the_form_factor() {
     let gpu = gpu();
     let (height, half) = (1.0, 400.0);
     let along = 2.0 * half * Vec3::Z;
@@ -292,7 +292,7 @@ fn a_sunlit_wall_lights_the_floor_as_geometry_says() {
 /// In a closed room with a lamp, the frame is as bright as the path tracer with two bounces. The tolerance
 /// covers rough highlights, which Lambertian hits leave out. Without the bounce, a large part is missing.
 #[test]
-fn a_room_is_as_bright_as_by_paths_of_two_bounces() {
+fn a_room_is_as_bright_as_path_tracing_with_two_bounces() {
     let gpu = gpu();
     let sides = [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|n| [n, -n]);
     let walls = sides.enumerate().map(|(number, normal)| {
@@ -350,7 +350,7 @@ fn a_room_is_as_bright_as_by_paths_of_two_bounces() {
 /// Light bounces from a strong sun. Once it is off, frames soon match those that never saw it, and are equal
 /// in the end.
 #[test]
-fn light_that_is_switched_off_leaves_nothing_behind() {
+fn switched_off_lights_leave_no_bounced_light() {
     let gpu = gpu();
     let mut scene = clutter();
     add_light(&mut scene, LightKind::Point, 1.0, 2.0 * Vec3::Y, Vec3::ZERO);
@@ -380,7 +380,7 @@ fn light_that_is_switched_off_leaves_nothing_behind() {
 
 /// Without lights, with the setting off, or without occlusion rays, the passes do not run.
 #[test]
-fn nothing_bounces_where_there_is_no_light_to() {
+fn no_bounce_pass_runs_without_lights_or_occlusion_rays() {
     let gpu = gpu();
     let mut lit = clutter();
     add_light(&mut lit, LightKind::Point, 1.0, Vec3::Y, Vec3::ZERO);

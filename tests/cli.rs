@@ -62,7 +62,7 @@ fn picture(path: &Path) -> image::DynamicImage {
 }
 
 #[test]
-fn help_and_version_are_no_failures() {
+fn help_and_version_succeed() {
     let folder = Folder::new();
     let help = folder.succeeds("--help");
     for command in [
@@ -124,7 +124,7 @@ fn shaders_are_listed_written_and_checked() {
 }
 
 #[test]
-fn wrong_usage_is_2() {
+fn wrong_usage_exits_with_code_2() {
     let folder = Folder::new();
     for line in [
         "--nonsense",
@@ -143,7 +143,7 @@ fn wrong_usage_is_2() {
 }
 
 #[test]
-fn failures_are_one_line_that_names_the_cause() {
+fn failures_print_one_line_that_names_the_cause() {
     let folder = Folder::new();
     std::fs::write(folder.path("bad.toml"), "[shadows]\nmode = \"foo\"").unwrap();
     std::fs::write(folder.path("text.txt"), "no scene").unwrap();
@@ -167,7 +167,7 @@ fn failures_are_one_line_that_names_the_cause() {
 /// Errors come before the window opens, even without a display.
 #[cfg(feature = "viewer")]
 #[test]
-fn wrong_keys_are_told_before_the_window_opens() {
+fn invalid_key_bindings_are_reported_before_the_window_opens() {
     let folder = Folder::new();
     std::fs::write(folder.path("action.toml"), "[keys]\nnext_camra = \"F\"").unwrap();
     std::fs::write(folder.path("key.toml"), "[keys]\nframe = \"Ctlr+F\"").unwrap();
@@ -256,7 +256,7 @@ fn impossible_outputs_are_wrong_usage() {
 }
 
 #[test]
-fn an_unknown_adapter_is_an_error_that_lists_the_adapters() {
+fn unknown_adapters_and_backends_list_the_available_ones() {
     let folder = Folder::new();
     folder.fails(
         "render scene.obj -o a.png --adapter Voodoo2",
@@ -267,7 +267,7 @@ fn an_unknown_adapter_is_an_error_that_lists_the_adapters() {
 }
 
 #[test]
-fn canopy_toml_in_the_folder_counts_and_set_comes_over_it() {
+fn canopy_toml_is_read_and_set_overrides_it() {
     let folder = Folder::new();
     std::fs::write(folder.path("canopy.toml"), "[load]\nmax_triangles = 1").unwrap();
     folder.fails("info scene.obj", &["load.max_triangles"]);
@@ -328,7 +328,7 @@ fn a_scene_without_triangles_is_an_empty_picture() {
 }
 
 #[test]
-fn info_lists_what_files_hold() {
+fn info_lists_the_contents_of_files() {
     let folder = Folder::new();
     let json: serde_json::Value = serde_json::from_str(&folder.succeeds("info scene.obj --json")).unwrap();
     assert_eq!(json["triangles"], 3);
@@ -479,7 +479,7 @@ fn completions_and_manual_pages_are_printed() {
 }
 
 #[test]
-fn scenes_come_from_standard_input_and_pictures_go_to_standard_output() {
+fn scenes_are_read_from_stdin_and_pictures_written_to_stdout() {
     let folder = Folder::new();
     let run = |line: &str, input: &[u8]| folder.run_with(canopy_in(folder.0.path(), line), input);
     let glb = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/builtin.glb")).unwrap();
@@ -548,7 +548,7 @@ fn transparent_pictures_keep_their_colours_at_edges() {
 }
 
 #[test]
-fn background_and_exposure_are_those_of_the_command_line() {
+fn background_and_exposure_are_set_on_the_command_line() {
     let folder = Folder::new();
     let tiny = "--size 18x18 --shadows off --occlusion off --sun 0,-1,0";
     let draw = |more: &str| {
@@ -564,10 +564,10 @@ fn background_and_exposure_are_those_of_the_command_line() {
     assert!(2 * dark < bright, "{dark} {bright}");
 }
 
-/// Boxes of the trees are drawn into 8-bit images but not into float images. The cost channel uses the
+/// Boxes of the BVHs are drawn into 8-bit pictures but not into float pictures. The cost channel uses the
 /// settings' weights.
 #[test]
-fn boxes_and_costs_of_trees_are_drawn() {
+fn tree_boxes_and_ray_costs_are_drawn() {
     let folder = Folder::new();
     let draw = |name: &str, options: &str| {
         let view = "--size 66x48 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3";
@@ -697,7 +697,7 @@ fn stats_cover_every_frame_of_a_sequence() {
 }
 
 #[test]
-fn the_last_line_says_what_was_written() {
+fn the_last_line_names_the_written_files() {
     let folder = Folder::new();
     let line = "render scene.obj -o a.png --size 18x18 --shadows off --occlusion off";
     let stderr = |more: &str| {
@@ -727,7 +727,7 @@ fn the_last_line_says_what_was_written() {
 
 #[cfg(unix)]
 #[test]
-fn links_out_of_the_folder_are_followed_where_that_is_allowed() {
+fn symbolic_links_out_of_the_folder_need_load_follow_links() {
     let folder = Folder::new();
     let mut scene: serde_json::Value = serde_json::from_str(&painted()).unwrap();
     let uri = scene["buffers"][0]["uri"].as_str().unwrap().to_owned();
@@ -756,9 +756,10 @@ fn adapters_are_listed() {
 
 /// On the adapter at hand, canopy's results are correct.
 #[test]
-fn the_selftest_holds_and_reports() {
+fn the_selftest_passes_and_reports() {
     let folder = Folder::new();
-    // The quick lane tests the chosen implementation; the long lane compares the trees of all.
+    // The quick lane tests the chosen implementation; the long lane compares the trees of all
+    // implementations.
     let (option, checked) = by_lane(("--chosen ", "chosen"), ("", "bit for bit"));
     let lines = folder.succeeds(&format!("selftest {option}-o report.txt"));
     for check in ["hierarchy", "rays, shared edges", checked, "lighting", "tonemap"] {
@@ -780,7 +781,7 @@ fn the_selftest_holds_and_reports() {
 }
 
 #[test]
-fn a_window_without_a_display_says_what_to_do() {
+fn view_without_a_display_suggests_render() {
     if cfg!(target_os = "linux") {
         Folder::new().fails("view scene.obj", &["canopy render"]);
     }
@@ -827,9 +828,10 @@ fn render_writes_pictures_floats_and_figures() {
     assert!(!folder.names().iter().any(|name| name.contains("part")));
 }
 
-/// An image records how it was made, and is reproduced from that bit by bit. It does not record where.
+/// A picture records how it was made, and is reproduced bit by bit from this record. It does not record
+/// where.
 #[test]
-fn pictures_are_made_again_from_what_they_tell() {
+fn pictures_are_reproduced_exactly_from_their_metadata() {
     let folder = Folder::new();
     let line = "render scene.obj --size 48x34 --samples 2 --sun -0.5,-1,-0.2 --eye 2.1,1.7,3.3 --set image.tonemap=aces";
     for name in ["a.png", "a.jpg", "a.exr"] {
@@ -845,14 +847,14 @@ fn pictures_are_made_again_from_what_they_tell() {
             "{name} tells its folder"
         );
     }
-    // An image with a bare name refers to folders below its own.
+    // A picture with a bare name refers to folders below its own.
     std::fs::create_dir(folder.path("scenes")).unwrap();
     std::fs::copy(folder.path("scene.obj"), folder.path("scenes/other.obj")).unwrap();
     folder.succeeds("render scenes/other.obj -o below.png --size 24x18");
     folder.succeeds("render --from below.png -o again-below.png");
     let [first, second] = ["below.png", "again-below.png"].map(|name| picture(&folder.path(name)));
     assert_eq!(first, second);
-    // Command-line options override the image's settings, which override a look.
+    // Command-line options override the picture's settings, which override a look.
     folder.succeeds("render --from a.png -o b.png --look Fast --set shadows.mode=off --size 24x18");
     let text = String::from_utf8_lossy(&std::fs::read(folder.path("b.png")).unwrap()).into_owned();
     for told in [
@@ -923,7 +925,7 @@ fn pictures_are_made_again_from_what_they_tell() {
     ] {
         folder.fails(line, words);
     }
-    // Names in an image are resolved like those in a scene.
+    // Names in a picture are resolved like those in a scene.
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("../scene.obj", folder.path("sent/scene.obj")).unwrap();
@@ -935,7 +937,7 @@ fn pictures_are_made_again_from_what_they_tell() {
     folder.succeeds("render scene.obj --from sent/a.png -o sent/b.png");
     let [first, second] = ["a.png", "sent/b.png"].map(|name| picture(&folder.path(name)));
     assert_eq!(first, second);
-    // An option overrides the image's own environment, which no longer exists.
+    // An option overrides the picture's own environment, which no longer exists.
     for name in ["old.hdr", "new.hdr"] {
         std::fs::write(folder.path(name), hdr(|_| [128, 64, 32, 129])).unwrap();
     }
@@ -959,7 +961,7 @@ fn pictures_are_made_again_from_what_they_tell() {
 
 /// A home directory that is not a folder has no settings, and nothing is stored in it.
 #[test]
-fn a_home_that_cannot_be_used_stops_no_picture() {
+fn render_works_with_an_unusable_home_folder() {
     let folder = Folder::new();
     let locked = folder.path("locked");
     std::fs::create_dir(&locked).unwrap();
@@ -979,7 +981,7 @@ fn a_home_that_cannot_be_used_stops_no_picture() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_folder_that_takes_no_files_is_told_so() {
+fn unwritable_folders_are_reported() {
     let folder = Folder::new();
     folder.fails(
         "render scene.obj -o /proc/a.png",
@@ -989,7 +991,7 @@ fn a_folder_that_takes_no_files_is_told_so() {
 
 /// `--from` searches for the scene's files among the recent files, like the viewer does.
 #[test]
-fn a_picture_far_from_its_scene_is_made_again_from_recent_files() {
+fn render_from_finds_the_scene_among_recent_files() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("pictures")).unwrap();
     folder.succeeds("render scene.obj -o pictures/a.png --size 16x16");
@@ -1014,7 +1016,7 @@ fn a_picture_far_from_its_scene_is_made_again_from_recent_files() {
 }
 
 #[test]
-fn samples_smooth_the_picture_and_leave_channels_alone() {
+fn supersampling_smooths_the_picture_but_not_the_channels() {
     let folder = Folder::new();
     let render = |name: &str, more: &str| {
         folder.succeeds(&format!(
@@ -1055,9 +1057,9 @@ fn samples_smooth_the_picture_and_leave_channels_alone() {
     assert!(partly > 4, "alpha holds no coverage");
 }
 
-/// Checks the second image of a scene that does not move.
+/// Checks the second picture of a scene that does not move.
 #[test]
-fn stats_name_what_was_done_to_the_trees() {
+fn stats_report_the_tree_work() {
     let folder = Folder::new();
     for (policy, work) in [("frame", "rebuild"), ("changed", "none"), ("refit", "none")] {
         let line = "render scene.obj -o {frame}.png --frames 2 --size 18x18 --stats s.json";
@@ -1126,10 +1128,10 @@ fn two_clips() -> Builder {
     builder
 }
 
-/// The GPU draws a blend of clips as its mean, computed here in f64. The image equals that of a node with
-/// this transform.
+/// The GPU draws a blend of clips as its mean, computed here in f64. The picture equals the picture of a node
+/// with this transform.
 #[test]
-fn blended_clips_are_drawn_as_their_mean() {
+fn blended_clips_match_their_mean_transform() {
     let folder = Folder::new();
     two_clips().write(&folder.path(""), "two.glb");
     // Weights of the clips and of the rest pose.
@@ -1224,9 +1226,9 @@ fn morph_weights_are_set_by_name() {
     folder.fails(line, &["frown", "smile"]);
 }
 
-/// Images along a camera path match its keys, and a turntable ends where it began.
+/// Pictures along a camera path match its keys, and a turntable ends where it began.
 #[test]
-fn cameras_go_along_paths_and_around() {
+fn cameras_follow_paths_and_turntables() {
     let folder = Folder::new();
     let path = r#"{"keys": [
         {"time": 3, "eye": [0, 2, 4], "target": [0, 0, 0], "fov": 50},
@@ -1369,7 +1371,7 @@ fn videos_are_encoded_by_ffmpeg() {
     assert_eq!(first, "1/200\n");
     drop(told);
     fails(child.wait_with_output().unwrap(), &["standard output"]);
-    // No file is left either if ffmpeg has received all images and is still busy.
+    // No file is left either if ffmpeg has received all pictures and is still busy.
     fake("for last; do :; done; cat > \"${last#file:}\"; exec sleep 60");
     let line = "render scene.obj -o bad.mp4 --size 34x24 --shadows off --progress -q";
     let mut child = canopy_in(folder.0.path(), line)
@@ -1388,7 +1390,7 @@ fn videos_are_encoded_by_ffmpeg() {
     assert!(folder.names().iter().any(|name| name.contains("bad")));
     drop(told);
     fails(child.wait_with_output().unwrap(), &["standard output"]);
-    // Runs the real ffmpeg if it is installed. Its decoded output is close to the images.
+    // Runs the real ffmpeg if it is installed. Its decoded output is close to the pictures.
     let has_ffmpeg = Command::new("ffmpeg").arg("-version").output().is_ok();
     if !has_ffmpeg {
         return;
@@ -1419,7 +1421,7 @@ fn videos_are_encoded_by_ffmpeg() {
 }
 
 #[test]
-fn export_brings_back_what_was_loaded() {
+fn exported_obj_files_load_again() {
     let folder = Folder::new();
     folder.succeeds("export scene.obj -o out.obj");
     let text = std::fs::read_to_string(folder.path("out.obj")).unwrap();
@@ -1502,7 +1504,7 @@ fn cube_obj(half: f32, middle: [f32; 3]) -> String {
 }
 
 #[test]
-fn query_lists_pairs_that_pass_through_each_other() {
+fn query_lists_intersecting_triangle_pairs() {
     let folder = Folder::new();
     let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
     // A spike through the first half of a floor, another one that stands on the second half, and a third one
@@ -1522,7 +1524,7 @@ fn query_lists_pairs_that_pass_through_each_other() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let pair = serde_json::json!({ "mesh_a": 0, "triangle_a": 0, "mesh_b": 1, "triangle_b": 0 });
     assert_eq!(json, serde_json::json!([pair]));
-    // Numbers match those of `canopy export`.
+    // Numbers match the numbers of `canopy export`.
     folder.succeeds("export scene.obj -o out.obj");
     let again = folder.succeeds("query out.obj --pairs -o -");
     assert_eq!(again, text);
@@ -1543,7 +1545,7 @@ fn query_lists_pairs_that_pass_through_each_other() {
 
 /// A clip moves a plate through another one.
 #[test]
-fn pairs_follow_a_clip() {
+fn intersecting_pairs_follow_an_animation_clip() {
     let folder = Folder::new();
     let mut builder = Builder::new();
     let flat = builder.floats("VEC3", &[-1., 0., -1., 1., 0., -1., 0., 0., 1.]);
@@ -1582,7 +1584,7 @@ fn pairs_follow_a_clip() {
 }
 
 #[test]
-fn query_tells_the_inside() {
+fn query_reports_whether_points_are_inside() {
     let folder = Folder::new();
     let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
     let cube = |half, x| cube_obj(half, [x, 0.0, 0.0]);
@@ -1667,7 +1669,7 @@ fn squares_below(root: [f64; 3], child: [f64; 3]) -> Vec<u8> {
 
 /// A scene with map coordinates is framed, drawn and exported like one at the world's origin.
 #[test]
-fn far_roots_cost_no_detail() {
+fn scenes_with_map_coordinates_lose_no_precision() {
     let folder = Folder::new();
     let (far, none) = ([500_000.3, 5_400_000.7, 120.0], [0.0; 3]);
     let back = far.map(|x: f64| -x);
@@ -1758,7 +1760,7 @@ fn sphere_obj(radius: f32) -> String {
 
 /// The deviation of an offset copy equals its offset, with its sign, within 1e-5 of its size.
 #[test]
-fn deviation_reads_the_offset_of_a_copy() {
+fn deviation_measures_the_offset_of_a_copy() {
     let folder = Folder::new();
     let write = |name: &str, text: String| std::fs::write(folder.path(name), text).unwrap();
     let far = [20.0, -3.0, 7.0];
@@ -1805,7 +1807,7 @@ fn deviation_reads_the_offset_of_a_copy() {
 }
 
 #[test]
-fn deviation_counts_what_is_out_of_tolerance_and_draws_it() {
+fn deviation_counts_and_draws_the_area_out_of_tolerance() {
     let folder = Folder::new();
     // A step. Half of its area lies 0.1 above the plane, half in the plane.
     let step = "v -1 0 -1\nv 0 0 -1\nv 0 0 1\nv -1 0 1\nf 4 3 2 1\n\
@@ -1859,7 +1861,7 @@ fn deviation_counts_what_is_out_of_tolerance_and_draws_it() {
 
 /// The shader finds the same distance and sign over faces, edges and corners.
 #[test]
-fn the_channel_deviation_reads_the_offset_of_a_copy() {
+fn the_deviation_channel_measures_the_offset_of_a_copy() {
     let folder = Folder::new();
     let write = |name: &str, text: String| std::fs::write(folder.path(name), text).unwrap();
     let far = [20.0, -3.0, 7.0];
@@ -1906,7 +1908,7 @@ fn the_channel_deviation_reads_the_offset_of_a_copy() {
 }
 
 #[test]
-fn deviation_says_what_is_wrong() {
+fn deviation_reports_invalid_input() {
     let folder = Folder::new();
     std::fs::write(folder.path("empty.obj"), "v 0 0 0\n").unwrap();
     for tolerance in ["nan", "-1", "0", "inf", "thin"] {
@@ -1940,7 +1942,7 @@ fn deviation_says_what_is_wrong() {
 }
 
 #[test]
-fn query_says_what_is_wrong_with_its_questions() {
+fn query_reports_invalid_input() {
     let folder = Folder::new();
     let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).unwrap();
     write("p.csv", "x,y,z\n1,2,3\n4,five,6\n");
@@ -2038,7 +2040,7 @@ fn painted() -> String {
 }
 
 #[test]
-fn variants_extensions_and_moving_cameras_are_for_the_command_line_too() {
+fn variants_extensions_and_animated_cameras_work_in_render_and_info() {
     let folder = Folder::new();
     std::fs::write(folder.path("a.gltf"), painted()).unwrap();
     let json: serde_json::Value = serde_json::from_str(&folder.succeeds("info a.gltf --json")).unwrap();
@@ -2171,7 +2173,7 @@ fn bake_env_writes_harmonics_and_cubes() {
 }
 
 #[test]
-fn broken_environments_are_one_line() {
+fn broken_environments_give_a_one_line_error() {
     let folder = Folder::new();
     let whole = hdr(|i| [10 * i as u8, 20, 30, 128]);
     std::fs::write(folder.path("cut.hdr"), &whole[..whole.len() - 9]).unwrap();
@@ -2191,7 +2193,7 @@ fn broken_environments_are_one_line() {
 
 /// A folder stands for the scene in it. The up axis rotates both export and rendering.
 #[test]
-fn folders_and_upward_axes_are_for_every_command() {
+fn every_command_accepts_folders_and_an_up_axis() {
     let folder = Folder::new();
     std::fs::create_dir_all(folder.path("model/source")).unwrap();
     let lying = "# Up axis: Z\nv 0 0 0\nv 1 0 0\nv 0 0 3\nf 1 2 3\n";
@@ -2209,7 +2211,7 @@ fn folders_and_upward_axes_are_for_every_command() {
     assert_eq!(highest("export model -o out.obj --set scene.up=y"), 0.0);
     assert_eq!(highest("export model -o out.obj --set scene.up=x"), 1.0);
     let info = folder.succeeds("info model");
-    assert!(info.contains("z, stated by the file"), "{info}");
+    assert!(info.contains("z, specified by the file"), "{info}");
     assert!(info.contains("(0, 0, 0) to (1, 3, 0), at rest"), "{info}");
     let info = folder.succeeds("info model --set scene.up=y");
     assert!(info.contains("y, set by scene.up"), "{info}");

@@ -6,7 +6,7 @@ use folder::Folder;
 use image::{Rgb, RgbImage};
 use serde_json::{Value, json};
 
-/// An image by a formula: sRGB-encoded bytes of each pixel.
+/// A picture by a formula: sRGB-encoded bytes of each pixel.
 type Formula = fn(u32, u32) -> [u32; 3];
 
 const WAVES: Formula = |x, y| [(x * 7 + y * 3) % 256, x * y % 256, (255 + 256 * x - x * 5) % 256];
@@ -31,7 +31,7 @@ fn made([width, height]: [u32; 2], formula: Formula) -> Vec<[f32; 3]> {
     (0..width * height).map(pixel).collect()
 }
 
-/// Figures of NVIDIA's flip-evaluator 1.7: size, images, pixels per degree, mean, maximum, first pixel.
+/// Figures of NVIDIA's flip-evaluator 1.7: size, pictures, pixels per degree, mean, maximum, first pixel.
 type Figures = ([u32; 2], [Formula; 2], f32, [f64; 3]);
 
 #[rustfmt::skip]
@@ -75,7 +75,7 @@ fn apart(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 #[test]
-fn flip_is_that_of_its_authors() {
+fn flip_matches_the_reference_implementation() {
     for (index, (size, pictures, pixels_per_degree, theirs)) in NVIDIA.into_iter().enumerate() {
         let ours = figures(size, pictures, pixels_per_degree);
         assert!(apart(ours, theirs) < 2e-5, "pair {index}: {ours:?} {theirs:?}");
@@ -84,7 +84,7 @@ fn flip_is_that_of_its_authors() {
 
 /// The test is sensitive to the filter width, to the row order and to a colour.
 #[test]
-fn flip_of_anything_else_is_told_apart() {
+fn flip_test_values_are_sensitive_to_parameters_and_pixels() {
     let (size, pictures, pixels_per_degree, theirs) = NVIDIA[0];
     for wrong in [
         figures(size, pictures, 1.01 * pixels_per_degree),
@@ -97,7 +97,7 @@ fn flip_of_anything_else_is_told_apart() {
     ] {
         assert!(apart(wrong, theirs) > 2e-4, "{wrong:?} {theirs:?}");
     }
-    // The order of the two images does not matter.
+    // The order of the two pictures does not matter.
     let [a, b] = pictures;
     assert!(apart(figures(size, [b, a], pixels_per_degree), theirs) < 2e-5);
 }
@@ -136,7 +136,7 @@ impl Folder {
         }
     }
 
-    /// Writes an image of 48 × 32 pixels as PNG.
+    /// Writes a picture of 48 × 32 pixels as PNG.
     fn picture(&self, name: &str, formula: Formula) {
         let pixel = |x, y| Rgb(formula(x, y).map(|c| c as u8));
         RgbImage::from_fn(48, 32, pixel).save(self.path(name)).unwrap();
@@ -150,7 +150,7 @@ impl Folder {
 }
 
 #[test]
-fn pictures_have_the_figures_that_they_should() {
+fn image_errors_match_known_values() {
     let folder = Folder::new();
     folder.picture("waves.png", WAVES);
     folder.picture("shifted.png", SHIFTED);
@@ -188,7 +188,7 @@ fn pictures_have_the_figures_that_they_should() {
 }
 
 #[test]
-fn floats_are_compared_as_they_are() {
+fn float_images_are_compared_unclamped() {
     let folder = Folder::new();
     let mut values = [0.5, 1.0, 2.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 100.0, 200.0, 400.0];
     folder.floats("a.exr", values);
@@ -242,9 +242,9 @@ fn floats_are_compared_as_they_are() {
     assert!(sheet.width() > 600, "{}", sheet.width());
 }
 
-/// Transparent pixels are composited over the same grey in both images.
+/// Transparent pixels are composited over the same grey in both pictures.
 #[test]
-fn transparent_pixels_lie_over_grey() {
+fn transparent_pixels_are_composited_over_grey() {
     let folder = Folder::new();
     let save = |name: &str, pixel: [u8; 4]| {
         let picture = image::RgbaImage::from_pixel(8, 8, image::Rgba(pixel));
@@ -293,7 +293,7 @@ fn tolerances_decide_the_exit_code() {
 }
 
 #[test]
-fn the_picture_shows_both_and_the_errors() {
+fn the_output_image_shows_both_inputs_and_the_error_map() {
     let folder = Folder::new();
     folder.picture("a.png", BROWN);
     folder.picture("b.png", DOT);
@@ -329,7 +329,7 @@ fn the_picture_shows_both_and_the_errors() {
 }
 
 #[test]
-fn scenes_are_compared_with_settings_and_with_pictures_of_themselves() {
+fn scenes_are_compared_with_other_settings_and_with_pictures() {
     let folder = Folder::new();
     let with = |rest: &str| folder.compares(&format!("scene.obj {PLAIN} {rest}"));
     let told = |line: &str| {
@@ -351,7 +351,7 @@ fn scenes_are_compared_with_settings_and_with_pictures_of_themselves() {
     if is_long {
         let same = told("tree.leaf_cutoff=1 --tolerance 0");
         assert_eq!([&same["mean"], &same["differing"]], [0.0, 0.0]);
-        // The later option applies to B alone and overrides the options for both.
+        // The later option applies only to B and overrides the options for both.
         let both_off = with("--shadows off --with shadows.mode=off --metric rmse");
         assert_eq!(both_off["differing"], 0.0);
         let sampled = with("--samples 4 --with shadows.mode=off --metric rmse");
@@ -375,7 +375,7 @@ fn scenes_are_compared_with_settings_and_with_pictures_of_themselves() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_one_line() {
+fn invalid_comparisons_give_a_one_line_error() {
     let folder = Folder::new();
     folder.picture("a.png", WAVES);
     RgbImage::new(7, 5).save(folder.path("small.png")).unwrap();

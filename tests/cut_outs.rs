@@ -61,7 +61,7 @@ impl Cut {
         self.factor * value >= self.cutoff
     }
 
-    /// FullscreenDraw fraction of the texture.
+    /// Covered fraction of the texture.
     fn share(self) -> f32 {
         const SIDE: u32 = 1021;
         let size = Vec2::from(self.size.map(|side| side as f32));
@@ -135,7 +135,7 @@ fn covered(scene: &Scene, view: View, size: [u32; 2], samples: u32) -> f32 {
 }
 
 #[test]
-fn masks_cover_the_same_share_at_every_distance() {
+fn masks_keep_their_coverage_at_every_distance() {
     let cuts = [
         (
             "soft, low cutoff",
@@ -169,8 +169,8 @@ fn masks_cover_the_same_share_at_every_distance() {
     ];
     for (what, cut) in cuts.into_iter().take(by_lane(1, 4)) {
         let share = cut.share();
-        // Only a part of the panel is visible. With many repetitions, its coverage is that of the whole
-        // texture.
+        // Only a part of the panel is visible. With many repetitions, its coverage equals the coverage of the
+        // whole texture.
         for (place, (card, view), repeats) in [("facing", facing(), 1.0), ("receding", receding(), 16.0)] {
             let mut solid = scene([card], vec![matte(Vec3::ONE)]);
             solid.materials[0].double_sided = true;
@@ -197,7 +197,7 @@ fn masks_cover_the_same_share_at_every_distance() {
 
 /// If pixels are sampled at their centres, frames of the same view cut out the same fragments.
 #[test]
-fn masks_are_still_in_a_still_view() {
+fn masks_are_stable_in_a_static_view() {
     let gpu = gpu();
     let (card, view) = receding();
     let mut scene = scene([card], vec![matte(Vec3::ONE)]);
@@ -234,7 +234,7 @@ fn below_cards(count: u32, cut: Cut, mode: AlphaMode) -> Scene {
     scene
 }
 
-/// Mean share of sunlight on the floor below each stripe, a tenth of a metre from the stripe's edges.
+/// Mean fraction of sunlight on the floor below each stripe, a tenth of a metre from the stripe's edges.
 fn arriving(stage: &mut Stage<'_>, frames: u32) -> [f32; 4] {
     stage.config.sun.direction = [0.0, -1.0, 0.0];
     let view = look_at(Vec3::new(0.0, 0.9, 3.5), Vec3::new(0.0, 0.1, 0.0), 20.0);
@@ -258,7 +258,7 @@ fn arriving(stage: &mut Stage<'_>, frames: u32) -> [f32; 4] {
 }
 
 #[test]
-fn blended_surfaces_take_the_share_of_light_that_their_alpha_says() {
+fn shadows_of_blended_surfaces_are_proportional_to_alpha() {
     let gpu = gpu();
     for cards in [1, 2] {
         let scene = below_cards(cards, STRIPES, AlphaMode::Blend);
@@ -292,7 +292,7 @@ fn blended_surfaces_take_the_share_of_light_that_their_alpha_says() {
 
 /// The texture's alpha is multiplied by the factor. Materials in opaque mode cast a full shadow.
 #[test]
-fn shadows_follow_factors_and_modes() {
+fn shadows_follow_alpha_factors_and_alpha_modes() {
     let gpu = gpu();
     let half = Cut {
         factor: 0.5,
@@ -323,7 +323,7 @@ fn shadows_follow_factors_and_modes() {
 
 /// Shadow of a fence whose wires are finer than the texels of the shadow map.
 #[test]
-fn maps_keep_the_share_of_masks_that_are_finer_than_their_texels() {
+fn shadow_maps_keep_the_coverage_of_masks_finer_than_a_texel() {
     let gpu = gpu();
     let cut = Cut {
         repeats: 40.0,
@@ -344,7 +344,7 @@ fn maps_keep_the_share_of_masks_that_are_finer_than_their_texels() {
 
 /// A fence is as dense in a mirror as in the direct view.
 #[test]
-fn mirrors_show_as_much_of_a_mask_as_the_eye_sees() {
+fn masks_have_the_same_coverage_in_mirrors() {
     use canopy::config::ReflectionMode;
     let gpu = gpu();
     let fence = quad(Vec3::new(-4.0, 0.0, -6.0), 8.0 * Vec3::X, 3.0 * Vec3::Y, 0);

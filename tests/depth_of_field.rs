@@ -21,7 +21,7 @@ fn view() -> View {
     look_at(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, 100.0)
 }
 
-/// A square facing the view, `depth` metres from the eye. Its side is this fraction of the image height.
+/// A square facing the view, `depth` metres from the eye. Its side is this fraction of the picture height.
 fn square(depth: f32, [x, y]: [f32; 2], share: f32, material: usize) -> canopy::scene::Primitive {
     let height = 2.0 * depth * (0.5 * FOV).tan();
     let side = share * height;
@@ -94,7 +94,7 @@ fn differing(a: &[[f64; 4]], b: &[[f64; 4]]) -> usize {
 }
 
 #[test]
-fn pixels_are_those_of_the_twin() {
+fn pixels_match_the_cpu_reference() {
     let gpu = gpu();
     let scene = squares();
     let mut stage = Stage::new(&gpu, &scene, SIZE);
@@ -113,7 +113,7 @@ fn pixels_are_those_of_the_twin() {
         };
         let best = (0..8).map(wrong).min().unwrap();
         assert!(best <= all / 50, "focus {focus}: {best} of {all} pixels");
-        // The comparison must distinguish a sharp image from a blurred one.
+        // The comparison must distinguish a sharp picture from a blurred one.
         assert!(differing(&plain, &blurred) > all / 20, "focus {focus}");
     }
 }
@@ -121,7 +121,7 @@ fn pixels_are_those_of_the_twin() {
 /// Surfaces at the focus distance stay unchanged bit by bit, even next to a blurred background. Orthographic
 /// views have no lens.
 #[test]
-fn what_is_in_focus_stays() {
+fn surfaces_in_focus_are_unchanged() {
     let gpu = gpu();
     let wall = square(4.0, [0.0, 0.0], 3.0, 0);
     let scene = scene([wall], vec![glowing(Vec3::new(0.7, 0.2, 0.1))]);
@@ -173,7 +173,7 @@ fn squares_on_wall(front: canopy::scene::Primitive) -> Scene {
 /// A small distant light becomes a disc with the radius that a thin lens gives, and with the same total
 /// light.
 #[test]
-fn a_point_becomes_the_circle_of_a_thin_lens() {
+fn an_out_of_focus_point_covers_the_thin_lens_circle_of_confusion() {
     let gpu = gpu();
     let light = square(20.0, [0.0, 0.0], 4.0 / SIZE[1] as f32, 0);
     let wall = square(20.5, [0.0, 0.0], 3.0, 1);
@@ -206,7 +206,8 @@ fn a_point_becomes_the_circle_of_a_thin_lens() {
     let sum = |texels: &[[f32; 4]]| texels.iter().map(|texel| f64::from(texel[0])).sum::<f64>();
     let ratio = sum(&blurred) / sum(&plain);
     assert!((0.8..1.25).contains(&ratio), "{ratio}");
-    // The second moment of the disc is half of its squared radius, plus that of the light itself.
+    // The second moment of the disc is half of its squared radius, plus the second moment of the light
+    // itself.
     let moment = |texels: &[[f32; 4]]| {
         let all = texels.iter().enumerate().map(|(pixel, texel)| {
             let x = (pixel as u32 % SIZE[0]) as f64 + 0.5 - 0.5 * f64::from(SIZE[0]);

@@ -16,7 +16,7 @@ use canopy::{
     },
     scene::{
         self, Pose, Progress,
-        compared::Compared,
+        compared::ReferenceSurface,
         deviation::{SAMPLES, Statistics},
         surface_points,
     },
@@ -103,7 +103,7 @@ fn wrong(statistics: &Statistics, vertices: &[f64], samples: &[(f64, f64)], slac
 fn compare(gpu: &Gpu, placed: &Placed, half: Vec3, fault: f64) -> (Statistics, Vec<String>) {
     let (positions, triangles) = placed.triangles(HALF);
     let size = f64::from(2.0 * HALF.length());
-    let compared = Arc::new(Compared::new(positions, triangles));
+    let compared = Arc::new(ReferenceSurface::new(positions, triangles));
     assert!((compared.surface.size() / size - 1.0).abs() < 0.5);
     let tree = ComparedTree::new(gpu, compared).unwrap();
     let (positions, triangles) = placed.triangles(half);
@@ -123,7 +123,7 @@ fn compare(gpu: &Gpu, placed: &Placed, half: Vec3, fault: f64) -> (Statistics, V
 
 /// Within 1e-5 of the size, over faces, edges and corners, inside and outside.
 #[test]
-fn an_offset_box_reads_its_offset() {
+fn the_deviation_of_an_offset_box_equals_the_offset() {
     let gpu = gpu();
     let near = Placed {
         rotation: Quat::IDENTITY,
@@ -154,10 +154,10 @@ fn an_offset_box_reads_its_offset() {
     );
 }
 
-/// The sign for a closed surface is that of its winding number, in figures and in images, whichever of its
-/// shells is nearest.
+/// The sign for a closed surface follows from its winding number, in figures and in pictures, whichever of
+/// its shells is nearest.
 #[test]
-fn shells_within_a_mesh_have_one_inside() {
+fn nested_and_touching_shells_have_the_sign_of_the_winding_number() {
     let gpu = gpu();
     // The measured surface: a sheet through the centre, seen from above.
     let sheet = quad(Vec3::new(-1.3, 0.05, 1.2), 2.6 * Vec3::X, -2.5 * Vec3::Z, 0);
@@ -169,7 +169,7 @@ fn shells_within_a_mesh_have_one_inside() {
         let positions = triangles.as_flattened().to_vec();
         let own = |t: u32| [3 * t, 3 * t + 1, 3 * t + 2];
         let indices = (0..triangles.len() as u32).map(own).collect();
-        let compared = Arc::new(Compared::new(positions, indices));
+        let compared = Arc::new(ReferenceSurface::new(positions, indices));
         assert_eq!(compared.surface.open_edges(), 0, "{name}");
         let tree = Arc::new(ComparedTree::new(&gpu, compared).unwrap());
         let expected = |point: Vec3| {
@@ -223,7 +223,7 @@ fn moving() -> Builder {
 
 /// The viewer's result for a frame equals the output of the command.
 #[test]
-fn figures_of_a_deformed_frame_are_those_of_the_command() {
+fn deviation_of_a_deformed_frame_matches_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let path = moving().write(folder.path(), "a.glb");
     let still = "v -9 -9 0.25\nv 9 -9 0.25\nv 0 9 0.25\nf 1 2 3\n";
@@ -232,7 +232,7 @@ fn figures_of_a_deformed_frame_are_those_of_the_command() {
     let gpu = gpu();
     let config = Config::default();
     let scene = scene::load(&[path], &config.load, &Progress::default()).unwrap();
-    let compared = Compared::load(&compared_path, &config).unwrap();
+    let compared = ReferenceSurface::load(&compared_path, &config).unwrap();
     assert_eq!(compared.files, [compared_path]);
     let tree = ComparedTree::new(&gpu, Arc::new(compared)).unwrap();
     let mut stage = Stage::new(&gpu, &scene, [18, 18]);
@@ -306,7 +306,7 @@ fn figures_of_a_deformed_frame_are_those_of_the_command() {
 
 /// A poll takes over the callbacks of everything that has arrived, and may be delayed before it runs them.
 #[test]
-fn what_is_read_back_arrives_whoever_polls() {
+fn readbacks_arrive_whichever_thread_polls() {
     let gpu = gpu();
     let words: Vec<u32> = (0..64).collect();
     let buffer = gpu.buffer_with("words", &words, wgpu::BufferUsages::COPY_SRC);

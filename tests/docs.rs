@@ -127,7 +127,7 @@ fn unknown_settings(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn no_link_is_broken() {
     let mut count = 0;
     let mut faults = Vec::new();
     for (path, text) in pages() {
@@ -157,7 +157,7 @@ fn commands_parse_and_settings_exist() {
 }
 
 #[test]
-fn the_readme_fits_a_stranger() {
+fn the_readme_is_at_most_12_kib() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     assert!(readme.len() <= 12 * 1024, "{} bytes", readme.len());
 }
@@ -182,7 +182,7 @@ fn the_shader_of_the_tree_is_composed() {
 }
 
 #[test]
-fn what_is_wrong_is_found() {
+fn broken_links_commands_and_settings_are_detected() {
     let page = "# A page: `x`, y\n[a](README.md) [b](nowhere.md) [c](#a-page-x-y) [d](#elsewhere)\n\
                 ```sh\n[e](code.md)\ncanopy render a.glb -o a.png # draw\ncanopy paint\n```\n\
                 `tree.leaf_cutoff` `tree.leaf_cut` `scene.rs`";

@@ -1,5 +1,5 @@
-//! Edits of materials and lights. The image equals that of a scene whose file has these values, bit by bit.
-//! Without edits, it equals that of the original file.
+//! Edits of materials and lights. The picture equals, bit by bit, the picture of a scene whose file has these
+//! values. Without edits, it equals the picture of the original file.
 
 use crate::common;
 use canopy::{
@@ -7,7 +7,7 @@ use canopy::{
     gpu::Gpu,
     scene::{
         AlphaMode, Layers, Light, LightKind, Material, Pose, Scene, Transform,
-        edits::{AddedLight, AppliedEdits, LightPlace, LightValue, MaterialValue, SceneEdits, Value},
+        edits::{AddedLight, AppliedEdits, LightEdit, LightValue, MaterialValue, SceneEdits, Value},
     },
 };
 use common::{
@@ -37,7 +37,7 @@ fn table() -> Scene {
     scene
 }
 
-/// The image in each shadow mode.
+/// The picture in each shadow mode.
 fn pictures(stage: &mut Stage<'_>, scene: &Scene) -> Vec<Vec<u8>> {
     let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
     let modes = [
@@ -54,7 +54,7 @@ fn pictures(stage: &mut Stage<'_>, scene: &Scene) -> Vec<Vec<u8>> {
     modes.map(&mut drawn).into()
 }
 
-/// Images of scenes that are uploaded one after the other.
+/// Pictures of scenes that are uploaded one after the other.
 fn uploaded(gpu: &Gpu, scenes: &[Scene]) -> Vec<Vec<Vec<u8>>> {
     let mut stage = Stage::new(gpu, &scenes[0], SIZE);
     let mut all = vec![pictures(&mut stage, &scenes[0])];
@@ -67,7 +67,7 @@ fn uploaded(gpu: &Gpu, scenes: &[Scene]) -> Vec<Vec<Vec<u8>>> {
     all
 }
 
-/// Images after each of `edits`, applied in turn to the same uploaded scene, and finally without edits.
+/// Pictures after each of `edits`, applied in turn to the same uploaded scene, and finally without edits.
 fn edited(gpu: &Gpu, scene: &Scene, edits: &[SceneEdits]) -> Vec<Vec<Vec<u8>>> {
     let (mut now, mut applied) = (scene.clone(), AppliedEdits::default());
     let nothing = SceneEdits::default();
@@ -92,7 +92,7 @@ fn edited(gpu: &Gpu, scene: &Scene, edits: &[SceneEdits]) -> Vec<Vec<Vec<u8>>> {
 type Change = fn(&mut Material);
 
 #[test]
-fn edited_materials_are_those_of_a_file() {
+fn edited_materials_equal_materials_of_a_file() {
     let gpu = gpu();
     let scene = table();
     // From above, one-sided looks like two-sided, and a mask without a hole looks opaque, so these changes
@@ -146,7 +146,7 @@ fn edited_materials_are_those_of_a_file() {
 
 /// An opaque textured material has no alpha in the table that rays read until an edit makes it masked.
 #[test]
-fn an_edit_cuts_out_what_was_opaque() {
+fn an_opaque_material_can_be_edited_to_a_mask() {
     let gpu = gpu();
     let masked = table();
     let mut scene = masked.clone();
@@ -155,8 +155,8 @@ fn an_edit_cuts_out_what_was_opaque() {
     edits.set_material(1, &scene.materials[1], &masked.materials[1]);
     let [before, cut, after] = <[_; 3]>::try_from(edited(&gpu, &scene, &[edits])).unwrap();
     let [_, _, rays] = <[_; 3]>::try_from(uploaded(&gpu, &[masked]).remove(0)).unwrap();
-    // The mip levels of its texture are those of an opaque texture. Edges of the hole may differ, but rays
-    // see the same.
+    // Its texture has the mip levels of an opaque texture. Edges of the hole may differ, but rays see the
+    // same.
     let differs = |a: &[u8], b: &[u8]| a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 8).count();
     assert!(differs(&cut[2], &rays) < rays.len() / 200);
     assert!(differs(&before[2], &rays) > rays.len() / 100, "a hole is seen");
@@ -180,7 +180,7 @@ fn placed(position: Vec3) -> Mat4 {
 }
 
 #[test]
-fn edited_lights_are_those_of_a_file() {
+fn edited_lights_equal_lights_of_a_file() {
     let gpu = gpu();
     let scene = table();
     let node = scene.nodes.iter().position(|n| n.light == Some(0)).unwrap();
@@ -207,17 +207,17 @@ fn edited_lights_are_those_of_a_file() {
     of_light.set_light(1, &scene.lights[1], &spot());
     let all = [
         of_light,
-        of_node(LightPlace {
+        of_node(LightEdit {
             file_from_light: Some(at),
-            ..LightPlace::default()
+            ..LightEdit::default()
         }),
-        of_node(LightPlace {
+        of_node(LightEdit {
             is_off: true,
-            ..LightPlace::default()
+            ..LightEdit::default()
         }),
-        of_node(LightPlace {
+        of_node(LightEdit {
             is_removed: true,
-            ..LightPlace::default()
+            ..LightEdit::default()
         }),
         SceneEdits {
             added: vec![AddedLight {
@@ -239,7 +239,7 @@ fn edited_lights_are_those_of_a_file() {
 /// A scene whose files have no lights keeps the sun of the settings when a light is added. A scene whose
 /// lights were removed gets no sun.
 #[test]
-fn an_added_light_takes_no_sun_away() {
+fn adding_a_light_keeps_the_default_sun() {
     let mut config = canopy::config::Config::default();
     config.environment.source = canopy::config::EnvironmentSource::Sky;
     let sun_with = |scene: &Scene| canopy::render::light::lights::has_sun(scene, &config);
@@ -261,9 +261,9 @@ fn an_added_light_takes_no_sun_away() {
 
     let mut lit = table();
     let nodes = AppliedEdits::default().light_nodes(&lit);
-    let removed = LightPlace {
+    let removed = LightEdit {
         is_removed: true,
-        ..LightPlace::default()
+        ..LightEdit::default()
     };
     let edits = SceneEdits {
         places: nodes.iter().map(|node| (*node, removed)).collect(),
@@ -277,13 +277,13 @@ fn an_added_light_takes_no_sun_away() {
 
 /// Edits may name anything. A scene is changed within its bounds, and can be restored.
 #[test]
-fn edits_of_what_is_not_there_are_left_out() {
+fn edits_of_missing_objects_are_ignored() {
     let mut scene = table();
     let mut applied = AppliedEdits::default();
     let edits = SceneEdits {
         materials: [(99, [(MaterialValue::Roughness, Value::Number(0.5))].into())].into(),
         lights: [(99, [(LightValue::Intensity, Value::Number(5.0))].into())].into(),
-        places: [(99, LightPlace::default())].into(),
+        places: [(99, LightEdit::default())].into(),
         added: vec![],
     };
     assert!(applied.apply(&mut scene, &edits).is_empty());
@@ -293,7 +293,7 @@ fn edits_of_what_is_not_there_are_left_out() {
 }
 
 #[test]
-fn values_are_compared_and_copied_one_by_one() {
+fn material_and_light_values_are_compared_and_copied_individually() {
     let plain = Material::default();
     let mut other = Material {
         layers: Some(Box::<Layers>::default()),
@@ -331,7 +331,7 @@ fn values_are_compared_and_copied_one_by_one() {
 
 /// Warnings name the object of the scene that they are about, also in scenes of several files.
 #[test]
-fn warnings_know_what_they_are_about() {
+fn warnings_refer_to_their_object_in_the_scene() {
     use canopy::scene::{Progress, WarningPlace, load};
     let json = r#"{
         "asset": {"version": "2.0"}, "extensionsUsed": ["XYZ_odd"], "scenes": [{"nodes": [1]}],

@@ -117,7 +117,7 @@ fn row(roughness: &[f32], metallic: f32, color: Vec3) -> Scene {
     )
 }
 
-/// A stage lit by `file` alone.
+/// A stage lit only by `file`.
 fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2], file: &EnvironmentImage) -> Stage<'a> {
     let mut stage = Stage::new(gpu, scene, size);
     stage.config.shadows.mode = ShadowMode::Off;
@@ -192,7 +192,7 @@ fn a_white_diffuse_sphere_is_exactly_white() {
 /// Colours, roughness and metalness under a detailed environment, compared with the twin, which uses the
 /// coefficients and the cube of the reference.
 #[test]
-fn environment_lighting_equals_its_twin() {
+fn environment_lighting_matches_the_cpu_reference() {
     let gpu = gpu();
     let file = image(512, 256, scenery);
     for (metallic, color) in [
@@ -294,7 +294,7 @@ fn anisotropy_stretches_reflections() {
             let Some(surface) = surface else { continue };
             let normal = surface.normal.as_dvec3();
             let to_eye = (view.eye() - surface.position).normalize().as_dvec3();
-            // Towards the rim and the poles, the mesh and its tangents deviate from those of a sphere.
+            // Towards the rim and the poles, the mesh and its tangents deviate from a sphere.
             if normal.dot(to_eye) < 0.4 || normal.y.abs() > 0.9 {
                 continue;
             }
@@ -320,11 +320,11 @@ fn anisotropy_stretches_reflections() {
 /// The placeholder material shows its shape under uniform lighting of any strength, and is neither black nor
 /// white. A material from a file passes the furnace test.
 #[test]
-fn stand_ins_keep_their_relief_under_any_environment() {
+fn placeholder_materials_keep_visible_shading_in_any_environment() {
     let gpu = gpu();
     let own = Material {
-        stand_in: false,
-        ..Material::stand_in()
+        is_placeholder: false,
+        ..Material::placeholder()
     };
     for light in [0.004, 1.0, 300.0] {
         let picture = |material: Material| {
@@ -350,7 +350,7 @@ fn stand_ins_keep_their_relief_under_any_environment() {
         };
         let (least, most) = levels(&picture(own.clone()));
         assert!(most - least < 20, "{light}: {least} to {most} without relief");
-        let relief = picture(Material::stand_in());
+        let relief = picture(Material::placeholder());
         let (least, most) = levels(&relief);
         assert!(
             least > 60 && most < 240 && most - least > 40,
@@ -369,7 +369,7 @@ fn stand_ins_keep_their_relief_under_any_environment() {
 /// By default, scenes are lit by the studio unless the settings or the scene name an environment. The
 /// studio's key light is on unless the scene has lights or the settings' sun is on.
 #[test]
-fn the_environment_by_default_is_that_of_the_scene() {
+fn the_default_environment_is_the_scenes_or_the_studio() {
     let mut config = Config::default();
     let has_key = |scene: &Scene, config: &Config| {
         let lights = lights::gather(scene, &Pose::new(scene, None, 0.0), config, 1.0);
@@ -382,17 +382,17 @@ fn the_environment_by_default_is_that_of_the_scene() {
         is_outdoors: true,
         ..Scene::default()
     };
-    assert!(config.lit_for(&thing).environment.is_studio() && has_key(&thing, &config));
-    assert!(config.lit_for(&lit).environment.is_studio() && !has_key(&lit, &config));
-    assert!(config.lit_for(&outdoors).environment.is_sky() && !has_key(&outdoors, &config));
+    assert!(config.adapted_to(&thing).environment.is_studio() && has_key(&thing, &config));
+    assert!(config.adapted_to(&lit).environment.is_studio() && !has_key(&lit, &config));
+    assert!(config.adapted_to(&outdoors).environment.is_sky() && !has_key(&outdoors, &config));
     assert!(lights::has_sun(&outdoors, &config) && !lights::has_sun(&thing, &config));
     config.sun.enabled = Switch::On;
     assert!(lights::has_sun(&thing, &config) && !has_key(&thing, &config));
     config.environment.source = EnvironmentSource::Sky;
-    assert!(config.lit_for(&thing).environment.is_sky());
+    assert!(config.adapted_to(&thing).environment.is_sky());
     config.environment.source = EnvironmentSource::Auto;
     config.environment.file = "a.hdr".into();
-    assert!(config.lit_for(&outdoors).environment.is_file());
+    assert!(config.adapted_to(&outdoors).environment.is_file());
 }
 
 /// A card of this colour that faces the view.
@@ -437,7 +437,7 @@ fn lab(linear: Vec3) -> Vec3 {
 
 /// In the studio, paint keeps its colour within twice the just noticeable difference.
 #[test]
-fn the_studio_shows_paint_in_its_colour() {
+fn the_studio_preserves_paint_colours() {
     let gpu = gpu();
     for paint in [
         Vec3::new(0.6, 0.06, 0.06),
@@ -459,7 +459,7 @@ fn the_studio_shows_paint_in_its_colour() {
 /// The studio shows a middle-grey card as middle grey, in front of a backdrop, with a visible shadow on the
 /// ground. The path tracer finds the same light.
 #[test]
-fn the_studio_shows_a_card_as_it_is() {
+fn the_studio_shows_a_grey_card_as_middle_grey() {
     let gpu = gpu();
     let (card, view) = card_in_front(Vec3::splat(0.216));
     let mut stage = in_studio(&gpu, &card);
@@ -591,7 +591,7 @@ fn the_background_lies_along_the_ray_of_each_pixel() {
 
 /// The environment is rebuilt when it changes, and only then.
 #[test]
-fn the_environment_is_made_when_it_changes() {
+fn the_environment_is_rebuilt_only_when_it_changes() {
     let gpu = gpu();
     let scene = row(&[0.5], 0.0, Vec3::ONE);
     let mut stage = stage(&gpu, &scene, [48, 48], &image(64, 32, scenery));
@@ -717,7 +717,7 @@ fn the_sky_follows_its_sun() {
 
 /// A sun below the horizon has no shadow map.
 #[test]
-fn a_sun_that_has_set_draws_no_map() {
+fn a_sun_below_the_horizon_draws_no_shadow_map() {
     let gpu = gpu();
     let scene = row(&[1.0], 0.0, Vec3::ONE);
     let mut stage = Stage::new(&gpu, &scene, [48, 48]);
@@ -847,18 +847,18 @@ fn the_sun_of_a_file_is_a_light() {
             let mut stage = stage(&gpu, &scene, [96, 96], file);
             stage.config.shadows.mode = ShadowMode::Rays;
             stage.config.environment.rotation = degrees;
-            // In this view, the upper edge of the image points towards +X.
+            // In this view, the upper edge of the picture points towards +X.
             (draw(&mut stage, above), stage.channel(Channel::Shadow))
         });
         let [(blurred, _), (sharp, shadow)] = &mut pictures;
-        // Lit areas look alike in both images. Three bands represent a sun's cosine to a few percent.
+        // Lit areas look alike in both pictures. Three bands represent a sun's cosine to a few percent.
         let lit = (4, 90);
         let (before, after) = (at(blurred, lit.0, lit.1), at(sharp, lit.0, lit.1));
         assert!(
             (before / after - 1.0).abs().max_element() < 0.12,
             "{before} {after}"
         );
-        // Under the cover, only one image is dark. The shadow points away from the sun, which is rotated by
+        // Under the cover, only one picture is dark. The shadow points away from the sun, which is rotated by
         // `degrees`.
         let turned = glam::Quat::from_rotation_y(degrees.to_radians()) * to_sun;
         let middle = Vec3::ZERO - turned * (1.0 / turned.y) + Vec3::Y;

@@ -245,7 +245,7 @@ const SIZES: &[(usize, usize, usize)] = &[
 ];
 
 #[test]
-fn an_image_becomes_the_cube_that_its_twin_makes() {
+fn equirect_to_cube_matches_the_cpu_reference() {
     for gpu in [gpu(), portable_gpu()] {
         for &(width, height, face) in SIZES {
             let (image, picture) = image(width, height, noise(width as u64));
@@ -390,7 +390,7 @@ fn a_turned_image_turns_the_cube() {
 }
 
 #[test]
-fn cubes_and_levels_are_linear() {
+fn cube_conversion_mips_and_prefiltering_are_linear() {
     let gpu = gpu();
     let (width, height, face) = (32, 16, 16);
     let (one, a) = image(width, height, noise(8));
@@ -432,7 +432,7 @@ fn cubes_and_levels_are_linear() {
 }
 
 #[test]
-fn a_cube_of_the_same_size_is_copied_and_others_are_averaged() {
+fn cubes_of_the_same_size_are_copied_and_others_resampled() {
     let gpu = gpu();
     for (from, to) in [
         (1, 1),
@@ -456,7 +456,7 @@ fn a_cube_of_the_same_size_is_copied_and_others_are_averaged() {
 }
 
 #[test]
-fn levels_are_those_of_their_twin_and_keep_the_energy() {
+fn mip_levels_match_the_cpu_reference_and_conserve_energy() {
     let gpu = gpu();
     for size in [1, 2, 3, 5, 31, 32, 33, 64, 100] {
         let faces = noisy_faces(size, size as u64);
@@ -516,7 +516,7 @@ fn prefiltered(gpu: &Gpu, faces: &Faces, settings: PrefilterSettings) -> (Vec<Fa
 }
 
 #[test]
-fn prefiltered_levels_are_those_of_their_twin() {
+fn prefiltered_levels_match_the_cpu_reference() {
     for gpu in [gpu(), portable_gpu()] {
         for (size, count) in [(2, 8), (3, 9), (16, 32), (33, 31), (64, 48)] {
             let faces = noisy_faces(size, 21);
@@ -583,7 +583,7 @@ fn sky(size: usize) -> Faces {
 }
 
 #[test]
-fn prefiltered_levels_are_near_the_lobes_mean_and_keep_the_energy() {
+fn prefiltered_levels_approximate_the_ggx_lobe_and_conserve_energy() {
     let gpu = gpu();
     let faces = sky(64);
     let settings = PrefilterSettings {
@@ -606,7 +606,7 @@ fn prefiltered_levels_are_near_the_lobes_mean_and_keep_the_energy() {
 }
 
 #[test]
-fn roughness_and_levels_fit_each_other() {
+fn roughness_and_mip_level_map_to_each_other() {
     assert_eq!(
         [1, 2, 3, 8, 16, 33, 64, 256, 512, 2048].map(Prefilter::levels),
         [1, 2, 2, 2, 2, 3, 4, 6, 6, 6]
@@ -695,7 +695,7 @@ fn table_answers(gpu: &Gpu, queries: &[[f32; 2]]) -> (Vec<[f32; 2]>, Vec<[f32; 2
 }
 
 #[test]
-fn the_table_is_near_the_integral_everywhere() {
+fn the_brdf_table_matches_the_integral_everywhere() {
     let gpu = gpu();
     let mut queries = Vec::new();
     let rows = BRDF_TABLE_ROWS - 1;
@@ -765,7 +765,7 @@ fn a_white_metal_in_white_light_is_white() {
 }
 
 #[test]
-fn images_that_do_not_fit_are_refused() {
+fn oversized_images_are_refused() {
     let gpu = portable_gpu();
     let (wide, _) = image(8193, 1, |_, _| DVec3::ONE);
     let error = EquirectImage::new(&gpu, &wide).unwrap_err();

@@ -74,7 +74,7 @@ fn radiance_reads_the_same_however_its_rows_are_stored() {
 }
 
 #[test]
-fn radiance_may_begin_in_two_ways_and_end_early_in_none() {
+fn radiance_files_have_two_signatures_and_truncation_is_an_error() {
     let bytes = hdr([16, 8], Runs::New, speckled);
     let other = [b"#?RGBE\n", &bytes[b"#?RADIANCE\n".len()..]].concat();
     assert_eq!(loaded(&bytes, 99).texels, loaded(&other, 99).texels);
@@ -95,7 +95,7 @@ fn grey_hdr(lines: &str, end: &str) -> Vec<u8> {
 /// Factors in a header that the pixels were multiplied by are divided out, in environments and in compared
 /// images.
 #[test]
-fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
+fn radiance_exposure_and_color_correction_are_divided_out() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.hdr");
     for (lines, expected) in [
@@ -171,7 +171,7 @@ fn radiance_is_divided_by_what_pixels_were_multiplied_by() {
 
 /// Colours with other primaries are converted to Rec. 709, in environments and in compared images.
 #[test]
-fn openexr_of_other_primaries_is_converted() {
+fn openexr_with_other_primaries_is_converted_to_rec_709() {
     let with = |xy: &[f32]| Exr {
         more: vec![(
             "chromaticities",
@@ -278,7 +278,7 @@ fn openexr_with_blocks_past_all_memory_is_refused() {
 // Values.
 
 #[test]
-fn odd_values_are_made_sound_and_suns_fit() {
+fn nan_and_negative_texels_are_replaced_and_bright_suns_fit() {
     let of = |odd: f32| {
         let exr = Exr::new([2, 1]).write(|x, _| if x == 0 { [odd, 1.0, 0.001] } else { [0.5; 3] });
         let image = loaded(&exr, 8192);
@@ -386,7 +386,7 @@ fn pictures_are_scaled_down_by_solid_angle() {
 }
 
 #[test]
-fn pictures_that_are_no_sphere_are_stretched_over_one() {
+fn pictures_with_another_aspect_ratio_are_stretched_with_a_warning() {
     let of = |width: i32, height: i32| Exr::new([width, height]).write(|_, _| [0.25; 3]);
     for (width, height) in [(2, 1), (1, 1), (3, 2), (16, 8), (420, 200), (380, 200)] {
         let image = loaded(&of(width, height), 8192);
@@ -567,7 +567,7 @@ fn cubes_of_every_format_have_their_faces_in_order() {
 }
 
 #[test]
-fn cubes_in_srgb_are_decoded_where_the_format_says_so() {
+fn cubes_are_srgb_decoded_only_for_srgb_formats() {
     let gray = vec![188; 6 * 4];
     for (vulkan, dxgi, expected) in [(37, 28, 188.0 / 255.0), (43, 29, 0.502_886_5)] {
         for bytes in [
@@ -605,7 +605,7 @@ fn cubes_are_scaled_down_face_by_face() {
 }
 
 #[test]
-fn textures_that_are_no_cube_are_refused() {
+fn textures_that_are_not_cube_maps_are_refused() {
     let flat = Ktx2::plain(97, [2, 2], &[vec![0; 32]]).write();
     assert!(fault(&flat).contains("is not a cube map"));
     assert!(fault(&dds(10, [2, 2], 1, 1, &[0; 32])).contains("is not a cube map"));
@@ -635,7 +635,7 @@ fn textures_that_are_no_cube_are_refused() {
 // Files.
 
 #[test]
-fn files_are_told_apart_by_what_they_hold() {
+fn environment_formats_are_detected_by_content() {
     let folder = TempDir::new().unwrap();
     let load = |name: &str, bytes: &[u8]| {
         fs::write(folder.path().join(name), bytes).unwrap();
@@ -780,7 +780,7 @@ fn a_written_cube_is_read_back() {
 }
 
 #[test]
-fn a_cube_of_other_sizes_is_not_written() {
+fn cubes_with_inconsistent_sizes_are_not_written() {
     let sound = baked().prefiltered;
     baked::cube_ktx2(&sound, &[]).unwrap();
     for break_it in [

@@ -82,7 +82,7 @@ fn colors(result: &[[f32; 4]]) -> Vec<DVec3> {
 }
 
 #[test]
-fn the_pass_equals_its_twin() {
+fn the_pass_matches_the_cpu_reference() {
     for (kernels, gpu) in implementations() {
         let pass = ProjectSh::new(&gpu);
         let mut worst: f64 = 0.0;
@@ -135,7 +135,7 @@ fn project_floats(gpu: &Gpu, pass: &ProjectSh, texels: &[[f32; 4]], order: u32) 
 }
 
 #[test]
-fn the_comparer_can_fail() {
+fn the_comparison_detects_errors() {
     let texels = noise(8, 1);
     let expected = twin::project_sh(&texels, 8, 5);
     let all = expected.iter().copied().chain(twin::irradiance_sh(&expected));
@@ -154,7 +154,7 @@ fn the_comparer_can_fail() {
 /// Only the first coefficient is nonzero, and a white surface is as bright as its surroundings. With few
 /// texels, their centres cannot represent band 4, in the twin either.
 #[test]
-fn a_uniform_environment_is_uniform() {
+fn a_uniform_environment_has_only_the_first_coefficient() {
     for (kernels, gpu) in implementations() {
         let pass = ProjectSh::new(&gpu);
         for face in SIZES.into_iter().chain([128]) {
@@ -191,7 +191,7 @@ fn a_uniform_environment_is_uniform() {
 }
 
 #[test]
-fn a_bright_texel_is_the_basis_in_its_direction() {
+fn projecting_a_bright_texel_gives_the_basis_in_its_direction() {
     for (kernels, gpu) in implementations() {
         let pass = ProjectSh::new(&gpu);
         let mut random = Random(3);
@@ -213,7 +213,7 @@ fn a_bright_texel_is_the_basis_in_its_direction() {
 
 /// Rotations about the axes map texels onto texels. Other rotations are compared as functions of five bands.
 #[test]
-fn a_turned_environment_has_a_turned_result() {
+fn a_rotated_environment_has_rotated_coefficients() {
     let gpu = gpu();
     let pass = ProjectSh::new(&gpu);
     let sky = |v: DVec3| environment(v, 60.0) + 0.2 * (7.0 * v.x).sin();
@@ -251,7 +251,7 @@ fn a_turned_environment_has_a_turned_result() {
 }
 
 #[test]
-fn sums_of_environments_are_sums_of_results() {
+fn the_projection_is_linear() {
     let gpu = gpu();
     let pass = ProjectSh::new(&gpu);
     let (a, b) = (noise(50, 1), noise(50, 2));
@@ -287,7 +287,7 @@ fn the_result_is_the_same_from_run_to_run() {
 /// Earlier projections do not affect the next one. In the largest cube, workgroups process several rows with
 /// all kernels.
 #[test]
-fn cubes_of_all_sizes_take_turns() {
+fn earlier_projections_do_not_affect_the_next() {
     let cases = [(257, 5), (1, 3), (64, 3), (2, 5), (700, 5), (3, 3)].map(|(face, order)| {
         let texels = noise(face, 4);
         let expected = twin::project_sh(&texels, face as usize, order as usize);
@@ -332,7 +332,7 @@ fn irradiance_errors(irradiance: &[DVec3; 25], exact: &[(DVec3, DVec3)]) -> (f64
 /// Three bands are enough under a hazy sun. A clear sun, which outshines everything else, is beyond three
 /// bands and beyond five.
 #[test]
-fn irradiance_is_near_the_integral() {
+fn irradiance_approximates_the_integral() {
     let gpu = gpu();
     let pass = ProjectSh::new(&gpu);
     for (sun, tolerance) in [(6.0, 0.01), (60.0, 0.035)] {
@@ -354,7 +354,7 @@ fn irradiance_is_near_the_integral() {
 
 /// The functions used by shading, compared with their twin.
 #[test]
-fn shading_evaluates_as_the_twin() {
+fn sh_evaluation_in_shading_matches_the_cpu_reference() {
     const TEST: &str = "
 #import \"environment/sh.wgsl\"
 @group(0) @binding(0) var<uniform> environment_sh: array<vec4f, 50>;

@@ -152,7 +152,7 @@ fn irradiance(texels: &[Vec3], size: u32) -> DVec3 {
 }
 
 #[test]
-fn the_shader_computes_what_its_twin_does() {
+fn the_sky_shader_matches_the_cpu_reference() {
     let gpu = gpu();
     let mut stage = Stage::new(&gpu, 9);
     for (haze, ground_albedo) in [(1.0, 0.3), (12.0, 0.0)] {
@@ -192,7 +192,7 @@ fn the_shader_computes_what_its_twin_does() {
 
 /// The integration steps and the tables are fine enough.
 #[test]
-fn more_steps_hardly_change_the_sky() {
+fn integration_steps_and_tables_have_converged() {
     let air = params(Vec3::Y);
     let tables = Tables::new(&air);
     for degrees in [90.0, 30.0, 3.0, 0.0, -6.0] {
@@ -223,7 +223,7 @@ fn more_steps_hardly_change_the_sky() {
 
 /// Air masses after Kasten and Young 1989, with the optical depths of plane layers.
 #[test]
-fn the_sun_is_dimmed_and_reddened_by_as_much_air_as_it_shines_through() {
+fn sunlight_is_attenuated_by_its_air_mass() {
     let air = atmosphere::Air::at(0.0, 1.0);
     let depth = 8.0 * atmosphere::RAYLEIGH + 1.2 * atmosphere::MIE_EXTINCTION + 15.0 * atmosphere::OZONE;
     let zenith = atmosphere::transmittance(0.0, 1.0, 1.0);
@@ -258,7 +258,7 @@ fn the_sun_is_dimmed_and_reddened_by_as_much_air_as_it_shines_through() {
 /// The CIE 1931 observer, approximated by the lobes of Wyman, Sloan and Shirley 2013, under a black body,
 /// wavelength by wavelength.
 #[test]
-fn four_wavelengths_have_the_colours_of_all() {
+fn four_wavelengths_match_the_full_spectrum() {
     let lobe = |x: f64, height: f64, middle: f64, left: f64, right: f64| {
         let slope = if x < middle { left } else { right };
         height * (-0.5 * ((x - middle) * slope).powi(2)).exp()
@@ -311,7 +311,7 @@ fn four_wavelengths_have_the_colours_of_all() {
 }
 
 #[test]
-fn the_sky_is_as_bright_as_skies_are() {
+fn sky_irradiance_matches_measurements() {
     let gpu = gpu();
     let size = 32;
     let mut stage = Stage::new(&gpu, size);
@@ -408,7 +408,7 @@ fn the_sky_looks_like_one() {
 }
 
 #[test]
-fn light_that_was_scattered_more_than_once_is_in_the_sky() {
+fn the_sky_includes_multiple_scattering() {
     let gpu = gpu();
     let sky = params(sun(30.0));
     let mut once = Tables::new(&sky);
@@ -424,7 +424,7 @@ fn light_that_was_scattered_more_than_once_is_in_the_sky() {
 }
 
 #[test]
-fn the_sky_turns_with_the_sun_and_is_the_same_on_both_sides_of_it() {
+fn the_sky_rotates_with_the_sun_and_is_symmetric_about_it() {
     let gpu = gpu();
     let size = 16;
     let mut stage = Stage::new(&gpu, size);
@@ -452,7 +452,7 @@ fn the_sky_turns_with_the_sun_and_is_the_same_on_both_sides_of_it() {
 }
 
 #[test]
-fn twice_the_sun_is_twice_the_sky() {
+fn sky_radiance_is_proportional_to_sunlight() {
     let gpu = gpu();
     let mut stage = Stage::new(&gpu, 8);
     let one = stage.draw(&params(sun(30.0))).0;
@@ -465,7 +465,7 @@ fn twice_the_sun_is_twice_the_sky() {
 }
 
 #[test]
-fn the_sky_is_finite_for_any_sun_and_any_air() {
+fn the_sky_is_finite_for_any_parameters() {
     let gpu = portable_gpu();
     let mut stage = Stage::new(&gpu, 6);
     let nan = f32::NAN;
@@ -524,7 +524,7 @@ fn the_sky_is_finite_for_any_sun_and_any_air() {
 }
 
 #[test]
-fn the_tables_last_until_the_air_changes() {
+fn sky_tables_are_recomputed_only_when_the_atmosphere_changes() {
     let gpu = gpu();
     let mut stage = Stage::new(&gpu, 8);
     let all = [
@@ -593,7 +593,7 @@ fn disc(gpu: &Gpu, to_sun: Vec3, rays: &[[f32; 4]]) -> Vec<f32> {
 }
 
 #[test]
-fn the_disc_holds_the_light_of_the_sun_and_sets_behind_the_horizon() {
+fn the_sun_disc_has_the_suns_irradiance_and_sets_at_the_horizon() {
     const SIDE: i32 = 160;
     const STEP: f32 = 1e-4;
     let gpu = gpu();
@@ -614,7 +614,7 @@ fn the_disc_holds_the_light_of_the_sun_and_sets_behind_the_horizon() {
         let whole = sum(degrees, pixel);
         assert!((whole - 1.0).abs() < 0.01, "{degrees}°, {pixel}: {whole}");
     }
-    // The visible share equals the share of light in `sky::transmittance`.
+    // The visible fraction equals the fraction of light in `sky::transmittance`.
     let horizon = atmosphere::horizon(atmosphere::EYE).asin().to_degrees() as f32;
     for (below, share) in [(0.0, 0.5), (0.15, 0.162), (0.3, 0.0), (-0.3, 1.0)] {
         let seen = sum(horizon - below, 1e-4);

@@ -1,4 +1,4 @@
-//! Exposure by the image histogram: compared with its twin, on images with known answers, and over time.
+//! Exposure by the picture histogram: compared with its twin, on pictures with known answers, and over time.
 
 use crate::common;
 use canopy::{
@@ -25,8 +25,8 @@ const ALL: ExposureParams = ExposureParams {
     low: 0.0,
     high: 1.0,
     compensation: 0.0,
-    least: -64.0,
-    most: 64.0,
+    min_ev: -64.0,
+    max_ev: 64.0,
     fallback: 0.0,
     share: 1.0,
 };
@@ -145,7 +145,7 @@ fn check(meter: &mut Meter<'_>, picture: &Picture, params: &ExposureParams, befo
 }
 
 #[test]
-fn histogram_and_exposure_equal_their_twins() {
+fn histogram_and_exposure_match_the_cpu_reference() {
     for gpu in [gpu(), portable_gpu()] {
         let mut meter = Meter::new(&gpu);
         let mut used = Used::default();
@@ -175,7 +175,7 @@ fn histogram_and_exposure_equal_their_twins() {
 
 /// Sums of positions in a bin that exceed 32 bits.
 #[test]
-fn sums_do_not_run_over() {
+fn bin_sums_exceed_32_bits_without_overflow() {
     let gpu = gpu();
     let mut meter = Meter::new(&gpu);
     let picture = Picture::grey([160, 128], |_| 1.12);
@@ -199,10 +199,10 @@ fn one_luminance_becomes_middle_grey() {
 }
 
 #[test]
-fn percentiles_choose_what_counts() {
+fn only_pixels_between_the_percentiles_are_metered() {
     let gpu = gpu();
     let mut meter = Meter::new(&gpu);
-    // A quarter of the image is black, and half of the rest is dark.
+    // A quarter of the picture is black, and half of the remaining pixels are dark.
     let tones = [0.0, 0.01, 1.0, 0.01, 1.0, 0.01, 1.0, 0.0];
     let picture = Picture::grey([64, 32], |i| tones[i as usize % 8]);
     for (low, high, mean) in [
@@ -245,8 +245,8 @@ fn the_exposure_is_always_a_number_within_its_range() {
     let used = meter.expose(&next, &steps);
     assert_eq!(used.ev, used.target_ev, "steps that are too small end it");
     let params = ExposureParams {
-        least: -3.0,
-        most: 4.0,
+        min_ev: -3.0,
+        max_ev: 4.0,
         fallback: 1.5,
         ..TRIMMED
     };
@@ -301,7 +301,7 @@ fn the_same_picture_gives_the_same_bits() {
 }
 
 #[test]
-fn it_approaches_its_target_and_never_overshoots() {
+fn adaptation_approaches_its_target_without_overshoot() {
     let gpu = gpu();
     for [dark, bright] in [[0.02, 7.0], [7.0, 0.02]] {
         let mut meter = Meter::new(&gpu);
@@ -362,7 +362,7 @@ fn draw(stage: &mut Stage<'_>, view: View) -> (Vec<u8>, f32) {
 }
 
 #[test]
-fn twice_the_light_is_a_stop_and_the_same_picture() {
+fn doubling_the_light_lowers_exposure_by_a_stop_and_keeps_the_picture() {
     let gpu = gpu();
     let scenes = [0.5, 1.0, 2.0].map(lit_squares);
     let drawn: Vec<_> = scenes
@@ -381,7 +381,7 @@ fn twice_the_light_is_a_stop_and_the_same_picture() {
 }
 
 #[test]
-fn the_frame_shows_what_was_measured() {
+fn the_frame_uses_the_metered_exposure() {
     let gpu = gpu();
     let scene = lit_squares(1.0);
     let mut stage = metered(&gpu, &scene, [48, 48]);
@@ -418,7 +418,7 @@ fn the_frame_shows_what_was_measured() {
 }
 
 #[test]
-fn time_passes_in_seconds() {
+fn adaptation_depends_on_elapsed_seconds() {
     let gpu = gpu();
     let scene = lit_squares(1.0);
     let mut stage = metered(&gpu, &scene, [18, 18]);
@@ -434,7 +434,7 @@ fn time_passes_in_seconds() {
     let left = (start + 3.0 - after[7]) / 3.0;
     assert!((left - (-1f32).exp()).abs() < 1e-3, "{left}");
     assert_eq!(stage.renderer.stats().exposure_target_ev, start + 3.0);
-    // Single images, new scenes and disabled adaptation adapt at once.
+    // Single pictures, new scenes and disabled adaptation adapt at once.
     stage.elapsed_secs = f32::INFINITY;
     assert_eq!(draw(&mut stage, facing()).1, start + 3.0);
     stage.config.exposure.compensation = 1.0;
@@ -444,7 +444,7 @@ fn time_passes_in_seconds() {
 }
 
 #[test]
-fn samples_of_a_picture_share_the_exposure_of_the_first() {
+fn all_samples_of_a_picture_share_the_exposure_of_the_first() {
     let gpu = gpu();
     // Bars much finer than pixels, so that every sample sees different ones.
     let mut random = Random(3);
@@ -470,7 +470,7 @@ fn samples_of_a_picture_share_the_exposure_of_the_first() {
     let picture = stage.supersampled(&pose, view, 5);
     stage.renderer.collect(&gpu);
     assert_eq!(stage.renderer.stats().exposure_ev, first);
-    // The same image with the first sample's exposure as a fixed one.
+    // The same picture with the first sample's exposure as a fixed one.
     let mean = stage.channel(Channel::Lit).texels;
     stage.config.image.exposure = ExposureMode::Stops(first);
     stage.exposure_ev = first;
@@ -521,7 +521,7 @@ fn every_curve_handles_extremes() {
 }
 
 /// A frame holds 256 lights, and metering uses only those. Ten thousand lights at one point do not make the
-/// image black.
+/// picture black.
 #[test]
 fn lights_past_the_limit_do_not_darken_the_picture() {
     let gpu = gpu();

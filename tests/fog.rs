@@ -102,7 +102,7 @@ fn parallel(mut view: View) -> View {
 /// Uniform fog and fog with a height falloff, in sunlight without shadows. Transmittance is compared with the
 /// closed form, and light with quadrature.
 #[test]
-fn fog_in_sunlight_is_the_closed_form() {
+fn fog_in_sunlight_matches_the_closed_form() {
     let gpu = gpu();
     let scene = wall();
     let sun = Vec3::new(0.3, -0.5, -1.0);
@@ -164,7 +164,7 @@ fn the_background_lies_behind_all_fog() {
         let shown = f64::from(lit[pixel][0]);
         assert!((shown - 0.5 * passes).abs() <= 0.002, "{shown} {passes}");
     }
-    // The alpha of a transparent image is one minus the transmittance.
+    // The alpha of a transparent picture is one minus the transmittance.
     stage.config.environment.background = Background::Transparent;
     stage.draw(&rest(&scene), view);
     let lit = stage.channel(Channel::Lit).texels;
@@ -175,7 +175,7 @@ fn the_background_lies_behind_all_fog() {
 
 /// Light of a lamp in fog with a height falloff, attenuated on its way, compared with quadrature.
 #[test]
-fn light_of_lamps_is_weakened_on_its_way() {
+fn lamp_light_is_attenuated_on_its_way_through_fog() {
     let gpu = gpu();
     let mut scene = wall();
     let lamp = Vec3::new(1.0, 0.5, -4.0);
@@ -229,7 +229,7 @@ fn slit() -> Scene {
 /// Sunlight through a slit, compared with quadrature with exact visibility, for ray-traced shadows and for
 /// shadow maps.
 #[test]
-fn a_shaft_is_where_the_slit_lets_light_through() {
+fn light_shafts_match_quadrature_with_exact_visibility() {
     let gpu = gpu();
     let scene = slit();
     let sun = Vec3::new(0.5, -0.2, 1.0);
@@ -286,7 +286,7 @@ fn a_shaft_is_where_the_slit_lets_light_through() {
 
 /// A moving lamp lights its new position at once, and its shadow leaves no trace after eight frames.
 #[test]
-fn nothing_leaves_a_trail() {
+fn moving_lamps_and_shadows_leave_no_trail() {
     let gpu = gpu();
     let place = |lamp: f32, plate: f32| {
         let corner = Vec3::new(-0.8, -3.0, -3.5);
@@ -306,7 +306,7 @@ fn nothing_leaves_a_trail() {
     let scene = place(-1.5, 90.0);
     let mut stage = stage(&gpu, &scene);
     let view = look_at(Vec3::ZERO, Vec3::NEG_Z, 30.0);
-    // Light of both halves of the image.
+    // Light of both halves of the picture.
     let halves = |stage: &mut Stage<'_>, pose: &Pose, frames: u32| {
         (0..frames).for_each(|_| drop(stage.draw(pose, view)));
         let pixels = found(stage).into_iter().enumerate();
@@ -334,7 +334,7 @@ fn nothing_leaves_a_trail() {
 /// A closed room stays dark while the sun and the sky are bright outside, even where froxels extend through
 /// its walls. A room with an open side does not.
 #[test]
-fn no_light_comes_through_walls() {
+fn no_fog_light_leaks_through_walls() {
     let gpu = gpu();
     let side = |corner: [f32; 3], u: Vec3, v: Vec3| quad(corner.into(), u, v, 0);
     let (x, y, z) = (4.0 * Vec3::X, 3.0 * Vec3::Y, 6.0 * Vec3::Z);
@@ -368,7 +368,7 @@ fn no_light_comes_through_walls() {
 
 /// A sky of a single colour and nothing else. The fog scatters as much light as it absorbs from the view.
 #[test]
-fn fog_before_a_uniform_sky_cannot_be_seen() {
+fn white_fog_is_invisible_in_a_uniform_environment() {
     let gpu = gpu();
     let scene = scene(
         [quad(Vec3::splat(-90.0), Vec3::X, Vec3::Z, 0)],
@@ -394,7 +394,7 @@ fn fog_before_a_uniform_sky_cannot_be_seen() {
 
 /// The noise matches the twin and is fixed in world space.
 #[test]
-fn noise_is_that_of_the_twin() {
+fn fog_noise_matches_the_cpu_reference() {
     let gpu = gpu();
     let scene = wall();
     let mut stage = stage(&gpu, &scene);
@@ -424,7 +424,7 @@ fn noise_is_that_of_the_twin() {
 
 /// The view in a mirror, through a pane and onto a pane includes the fog on the way.
 #[test]
-fn mirrors_and_panes_are_in_the_fog() {
+fn mirrors_and_panes_include_the_fog_along_the_ray() {
     let gpu = gpu();
     let pane = Material {
         base_color: Vec3::ZERO.extend(0.5),
@@ -476,7 +476,7 @@ fn mirrors_and_panes_are_in_the_fog() {
     }
 }
 
-/// Mean radiance of a path-traced image.
+/// Mean radiance of a path-traced picture.
 fn traced(stage: &mut Stage<'_>, pose: &Pose, view: View, samples: u32) -> DVec3 {
     stage.config.image.mode = ImageMode::Path;
     stage.config.paths.samples = samples;
@@ -493,7 +493,7 @@ fn mean(stage: &mut Stage<'_>) -> DVec3 {
 
 /// A single test, because compiling the path tracer takes long.
 #[test]
-fn paths_scatter_once_as_the_fast_frame_does_and_lose_no_light() {
+fn path_traced_fog_matches_the_froxels_and_conserves_energy() {
     let gpu = gpu();
     paths_scatter_once_as_the_fast_frame_does(&gpu);
     paths_lose_no_light_in_white_fog(&gpu);
@@ -505,7 +505,7 @@ fn paths_scatter_once_as_the_fast_frame_does_and_lose_no_light() {
 fn paths_scatter_once_as_the_fast_frame_does(gpu: &Gpu) {
     let mut scene = slit();
     scene.materials[0] = both_sides(Vec3::splat(0.5));
-    // The lamp is outside the image, because froxels near a lamp spread its light.
+    // The lamp is outside the picture, because froxels near a lamp spread its light.
     let lamp = Vec3::new(-1.0, 3.2, -2.5);
     add_light(&mut scene, LightKind::Point, 2.0, lamp, Vec3::ZERO);
     let mut stage = sunny(gpu, &scene, Vec3::new(0.5, -0.2, 1.0));
@@ -575,7 +575,7 @@ fn paths_lose_no_light_in_white_fog(gpu: &Gpu) {
 
 /// Without fog there is no cost: no pass runs, and no image is allocated.
 #[test]
-fn clear_air_takes_nothing() {
+fn no_fog_pass_runs_without_fog() {
     let gpu = gpu();
     let scene = wall();
     let mut stage = sunny(&gpu, &scene, Vec3::new(0.3, -0.5, -1.0));

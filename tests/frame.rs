@@ -1,5 +1,5 @@
-//! Whole frames on the adapter at hand: deformation and trees of moving scenes, shadows compared with brute
-//! force, and golden images.
+//! Whole frames on the adapter at hand: deformation and BVHs of moving scenes, shadows compared with brute
+//! force, and golden pictures.
 
 use crate::common;
 use canopy::{
@@ -53,7 +53,7 @@ fn covered() -> Scene {
     scene
 }
 
-/// The image of `scene` in each shadow mode, and for ray-traced shadows with each rebuild policy.
+/// The picture of `scene` in each shadow mode, and for ray-traced shadows with each rebuild policy.
 fn pictures(stage: &mut Stage<'_>, pose: &Pose) -> Vec<Vec<u8>> {
     let view = look_at(Vec3::new(2.0, 4.0, 5.0), Vec3::ZERO, 50.0);
     let modes = [
@@ -115,10 +115,10 @@ fn indexed_draws_give_the_same_picture() {
     assert!(indexed.1 == pulled.1);
 }
 
-/// A frame that is recorded and dropped, for example because a pipeline is missing, does not affect others.
-/// Histories, trees, motion, fog and the environment continue as if it had never been recorded.
+/// A frame that is recorded and dropped, for example because a pipeline is missing, does not affect other
+/// frames. Histories, trees, motion, fog and the environment continue as if it had never been recorded.
 #[test]
-fn dropped_frames_change_no_others() {
+fn dropped_frames_do_not_affect_other_frames() {
     let gpu = gpu();
     let mut scene = covered();
     scene.materials[0].roughness = 0.3;
@@ -180,7 +180,7 @@ fn dropped_frames_change_no_others() {
 
 /// Readbacks of counts whose commands are dropped free their slots. A submitted one arrives.
 #[test]
-fn counts_of_dropped_commands_make_room() {
+fn readbacks_of_dropped_commands_free_their_slots() {
     let gpu = gpu();
     let mut counters = Counters::<2>::new(&gpu, "test");
     let counts = gpu.buffer_with("test", &[7_u32, 9], wgpu::BufferUsages::COPY_SRC);
@@ -198,9 +198,9 @@ fn counts_of_dropped_commands_make_room() {
     assert_eq!(counters.last(), [7, 9]);
 }
 
-/// An image at rest has converged once the slowest of its means has.
+/// A picture at rest has converged once the slowest of its means has.
 #[test]
-fn a_picture_converges_with_the_slowest_of_its_passes() {
+fn a_picture_converges_with_its_slowest_pass() {
     let gpu = gpu();
     let scene = covered();
     let pose = Pose::new(&scene, None, 0.0);
@@ -316,7 +316,7 @@ fn hidden_nodes_are_neither_drawn_nor_cast_shadows() {
 }
 
 #[test]
-fn a_variant_is_what_a_new_upload_would_be() {
+fn switching_a_variant_equals_a_new_upload() {
     let gpu = gpu();
     let mut scene = covered();
     let blended = scene::Material {
@@ -354,7 +354,7 @@ fn a_variant_is_what_a_new_upload_would_be() {
 }
 
 #[test]
-fn materials_that_move_are_what_a_new_upload_would_be() {
+fn animated_materials_equal_a_new_upload() {
     let gpu = gpu();
     let scene = covered();
     let rest = Pose::new(&scene, None, 0.0);
@@ -396,7 +396,7 @@ fn largest_distance(a: &[Vec3], b: &[Vec3]) -> f32 {
 }
 
 #[test]
-fn deform_equals_its_twin_and_the_trees_of_a_moving_scene_hold() {
+fn deform_matches_the_cpu_reference_and_animated_trees_are_valid() {
     let gpu = gpu();
     let scene = builtin();
     assert!(
@@ -450,7 +450,7 @@ fn deform_equals_its_twin_and_the_trees_of_a_moving_scene_hold() {
 }
 
 #[test]
-fn a_scale_that_turns_a_mesh_inside_out_turns_its_triangles() {
+fn mirroring_scales_flip_the_winding() {
     let gpu = gpu();
     let mut scene = scene([sphere(Vec3::ZERO, 1.0, 8, 0)], vec![matte(Vec3::ONE)]);
     for scale in [Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0), Vec3::new(2.0, 0.5, 3.0)] {
@@ -561,7 +561,7 @@ fn signed_volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
 /// Mirroring skins have the winding of their triangles flipped, whichever of their matrices mirrors. The
 /// mesh's node does not matter.
 #[test]
-fn skins_that_mirror_stay_right_side_out() {
+fn mirroring_skins_flip_the_winding() {
     let gpu = gpu();
     let same = Mat4::IDENTITY;
     let mirror = Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
@@ -803,7 +803,7 @@ fn check_shadows_by(
 }
 
 #[test]
-fn traced_shadows_are_those_of_brute_force_at_every_scale() {
+fn traced_shadows_match_brute_force_at_every_scale() {
     let gpu = gpu();
     let sun = Vec3::new(0.5, 1.0, 0.35).extend(0.0);
     for (name, scale, offset) in [
@@ -819,7 +819,7 @@ fn traced_shadows_are_those_of_brute_force_at_every_scale() {
 }
 
 #[test]
-fn traced_shadows_of_point_and_spot_lights_are_those_of_brute_force() {
+fn point_and_spot_shadows_match_brute_force() {
     let gpu = gpu();
     let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
     let at = Vec3::new(0.3, 3.2, -0.4);
@@ -836,7 +836,7 @@ fn traced_shadows_of_point_and_spot_lights_are_those_of_brute_force() {
 }
 
 #[test]
-fn a_ground_that_is_large_and_tilted_does_not_shadow_itself() {
+fn a_large_tilted_ground_has_no_shadow_acne() {
     let gpu = gpu();
     let tilt = glam::Quat::from_euler(glam::EulerRot::XYZ, 0.2, 0.0, 0.3);
     for half_size in [10.0, 1e3, 1e4] {
@@ -863,7 +863,7 @@ fn a_ground_that_is_large_and_tilted_does_not_shadow_itself() {
 }
 
 #[test]
-fn the_shadow_comparer_can_fail() {
+fn the_shadow_comparison_detects_errors() {
     let image = |values: &[f32]| FloatImage {
         width: values.len() as u32,
         height: 1,
@@ -954,7 +954,7 @@ fn traced_fault([compact, by_pixel]: &[Traced; 2]) -> Option<String> {
 }
 
 #[test]
-fn what_rays_visit_is_counted_only_where_it_is_read() {
+fn ray_visits_are_counted_only_if_the_cost_channel_is_read() {
     let gpu = gpu();
     let mut scene = shadow_scene(1.0, Vec3::ZERO);
     add_lights(&mut scene, 6);
@@ -1007,7 +1007,7 @@ fn add_lights(scene: &mut Scene, count: usize) {
 }
 
 #[test]
-fn compacted_rays_find_what_the_rays_of_every_pixel_find() {
+fn compacted_rays_match_the_rays_of_every_pixel() {
     // On portable devices, the_frame_is_the_same_at_portable_limits tests compaction too.
     for gpu in [gpu(), portable_gpu()].into_iter().take(by_lane(1, 2)) {
         let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
@@ -1034,7 +1034,7 @@ fn compacted_rays_find_what_the_rays_of_every_pixel_find() {
 }
 
 #[test]
-fn compacted_rays_find_the_same_at_masked_surfaces_and_in_the_builtin_scene() {
+fn compacted_rays_are_right_at_masks_and_in_the_builtin_scene() {
     let gpu = gpu();
     let mut cutout = cutout_scene();
     add_lights(&mut cutout, 5);
@@ -1056,7 +1056,7 @@ fn compacted_rays_find_the_same_at_masked_surfaces_and_in_the_builtin_scene() {
 }
 
 #[test]
-fn a_list_that_takes_more_workgroups_than_a_dimension_has_is_traced_whole() {
+fn ray_lists_beyond_65535_workgroups_are_traced_completely() {
     let gpu = gpu();
     let floor = quad(Vec3::new(-9.0, 0.0, 9.0), 18.0 * Vec3::X, -18.0 * Vec3::Z, 0);
     let mut scene = scene([floor], vec![matte(Vec3::ONE)]);
@@ -1112,7 +1112,7 @@ fn tiles_without_geometry_or_facing_away_from_the_light_trace_nothing() {
 }
 
 #[test]
-fn the_comparer_of_traced_rays_can_fail() {
+fn the_comparison_of_traced_rays_detects_errors() {
     let traced = |word, nodes, rays| Traced {
         visibility: vec![0, word],
         cost: vec![[nodes, 1.0, 0.0, 1.0]],
@@ -1129,7 +1129,7 @@ fn the_comparer_of_traced_rays_can_fail() {
 }
 
 #[test]
-fn a_picture_whose_shadow_rays_do_not_fit_is_refused() {
+fn images_too_large_for_the_shadow_ray_list_are_refused() {
     let gpu = portable_gpu();
     let mut scene = shadow_scene(1.0, Vec3::ZERO);
     add_lights(&mut scene, 5);
@@ -1178,7 +1178,7 @@ fn cutout_scene() -> Scene {
 }
 
 #[test]
-fn masked_surfaces_are_cut_out_for_the_eye_for_rays_and_for_maps() {
+fn masked_surfaces_are_cut_out_in_camera_view_rays_and_shadow_maps() {
     let gpu = gpu();
     let scene = cutout_scene();
     let mut stage = Stage::new(&gpu, &scene, SIZE);
@@ -1261,7 +1261,7 @@ fn every_leaf_cutoff_gives_the_same_picture() {
 }
 
 #[test]
-fn blended_surfaces_show_what_is_behind_in_order() {
+fn blended_surfaces_are_composited_in_depth_order() {
     let gpu = gpu();
     let glass = |color: Vec3| scene::Material {
         base_color: color.extend(0.5),
@@ -1294,7 +1294,7 @@ fn blended_surfaces_show_what_is_behind_in_order() {
 }
 
 #[test]
-fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
+fn lighting_equals_the_cpu_reference_for_all_surfaces_and_lights() {
     let gpu = gpu();
     let mut materials = Vec::new();
     let mut balls = Vec::new();
@@ -1373,7 +1373,7 @@ fn lighting_equals_its_twin_for_every_kind_of_surface_and_light() {
 }
 
 #[test]
-fn tonemap_equals_its_twin_for_every_curve() {
+fn tonemap_matches_the_cpu_reference_for_every_curve() {
     let gpu = gpu();
     // Bands of emission from black far into the highlights, in colours that the curves treat differently.
     let mut materials = Vec::new();
@@ -1488,7 +1488,7 @@ fn dithering_keeps_the_mean_of_neighbours() {
 
 /// Dithering only affects values between two levels.
 #[test]
-fn dithering_leaves_colours_of_eight_bits_as_they_are() {
+fn dithering_keeps_exact_8_bit_colours() {
     let gpu = gpu();
     let colors = [[17, 130, 250], [128, 128, 128], [1, 2, 3], [255, 0, 77]];
     let background = [60_u8, 200, 9];
@@ -1529,7 +1529,7 @@ fn dithering_leaves_colours_of_eight_bits_as_they_are() {
 /// KHR_materials_unlit, and a background of one colour. The display shows the given colour, whatever the
 /// exposure and the tone curve.
 #[test]
-fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
+fn unlit_surfaces_and_plain_backgrounds_keep_their_colours() {
     let gpu = gpu();
     // Includes saturated colours, whose darkest channel the G-buffer must preserve next to the brightest.
     let colors = [
@@ -1622,7 +1622,7 @@ fn unlit_surfaces_and_a_plain_background_come_out_as_they_are_given() {
 }
 
 #[test]
-fn the_gbuffer_holds_what_brute_force_sees() {
+fn the_gbuffer_matches_brute_force_rays() {
     let gpu = gpu();
     let scene = shadow_scene(1.0, Vec3::ZERO);
     let mut stage = Stage::new(&gpu, &scene, SIZE);
@@ -1813,7 +1813,7 @@ fn works(scene: &Scene, frames: &[(Rebuild, Pose)], view: View) -> Vec<TreeWork>
 }
 
 #[test]
-fn every_policy_gives_the_shadows_of_trees_that_are_built_every_frame() {
+fn every_rebuild_policy_gives_the_same_shadows() {
     use TreeWork::{None as Kept, Partial, Rebuild as All, Refit};
     let scene = builtin();
     let view = look_at(Vec3::new(6.0, 5.0, 6.0), Vec3::Y, 60.0);
@@ -1822,7 +1822,7 @@ fn every_policy_gives_the_shadows_of_trees_that_are_built_every_frame() {
         (Rebuild::Refit, [All, Refit, Kept, Refit, Refit]),
         (Rebuild::Frame, [All, All, All, All, All]),
     ];
-    // trees_begin_anew_when_the_policy_changes covers all of them.
+    // trees_are_rebuilt_when_the_policy_changes covers all of them.
     for (policy, expected) in policies.into_iter().take(by_lane(1, 3)) {
         let frames = [0.0, 0.7, 0.7, 2.9, 1.6].map(|time| (policy, Pose::new(&scene, Some(0), time)));
         assert_eq!(works(&scene, &frames, view), expected, "{policy:?}");
@@ -1830,7 +1830,7 @@ fn every_policy_gives_the_shadows_of_trees_that_are_built_every_frame() {
 }
 
 #[test]
-fn trees_begin_anew_when_the_policy_changes() {
+fn trees_are_rebuilt_when_the_policy_changes() {
     use TreeWork::{None as Kept, Partial, Rebuild as All, Refit};
     let scene = builtin();
     let view = look_at(Vec3::new(6.0, 5.0, 6.0), Vec3::Y, 60.0);
@@ -1856,7 +1856,7 @@ fn trees_begin_anew_when_the_policy_changes() {
 
 /// Motion by matrices alone, and a scale that flips triangles.
 #[test]
-fn only_the_trees_of_meshes_that_have_moved_are_built() {
+fn only_trees_of_moved_meshes_are_rebuilt() {
     use TreeWork::{None as Kept, Partial, Rebuild as All};
     let scene = shadow_scene(1.0, Vec3::ZERO);
     let pose = |matrices: &[(usize, Mat4)]| {
@@ -1884,7 +1884,7 @@ fn only_the_trees_of_meshes_that_have_moved_are_built() {
 }
 
 #[test]
-fn trees_of_a_still_scene_are_built_once() {
+fn trees_of_a_static_scene_are_built_once() {
     let gpu = gpu();
     let scene = shadow_scene(1.0, Vec3::ZERO);
     let pose = Pose::new(&scene, None, 0.0);
@@ -1928,7 +1928,7 @@ fn shuffled_scene() -> Scene {
 }
 
 #[test]
-fn refit_trees_are_built_again_once_they_have_aged() {
+fn refitted_trees_are_rebuilt_once_their_cost_has_grown() {
     use TreeWork::{None as Kept, Rebuild as All, Refit};
     let gpu = gpu();
     let scene = shuffled_scene();
@@ -2020,9 +2020,9 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
     }
 }
 
-/// The viewer drops the rest of an obsolete frame. The next frame is not affected.
+/// The viewer drops the remaining parts of an obsolete frame. The next frame is not affected.
 #[test]
-fn the_frame_after_a_cancelled_one_is_right() {
+fn a_cancelled_frame_does_not_affect_the_next() {
     let gpu = gpu();
     let mut scene = shadow_scene(1.0, Vec3::ZERO);
     add_lights(&mut scene, 3);
@@ -2082,7 +2082,7 @@ fn a_lost_device_is_an_error_and_no_panic() {
 
 /// Ten quads on a device whose bindings hold the vertices of two quads and of the ground.
 #[test]
-fn a_scene_that_does_not_fit_says_how_much_would() {
+fn scenes_beyond_the_limits_report_the_allowed_size() {
     let quad = || quad(Vec3::ZERO, Vec3::X, Vec3::Y, 0);
     let mut many = scene([quad()], vec![matte(Vec3::ONE)]);
     let node = many.nodes[0].clone();
@@ -2099,7 +2099,7 @@ fn a_scene_that_does_not_fit_says_how_much_would() {
         (the merged normals and tangents are ";
     assert!(line.starts_with(expected), "{line}");
     assert!(line.contains(&gpu.info.name) && !line.contains('\n'), "{line}");
-    // For a single instance, the message names the share that fits.
+    // For a single instance, the message contains the fraction that is within the limit.
     let one = scene([quad()], vec![matte(Vec3::ONE)]);
     gpu.limits.max_storage_buffer_binding_size = 200;
     let line = fault(&gpu, &one, &config);
@@ -2115,10 +2115,10 @@ fn a_scene_that_does_not_fit_says_how_much_would() {
     );
 }
 
-/// The first of several coincident surfaces is visible. The others are not even shaded, because they are no
-/// nearer.
+/// The first of several coincident surfaces is visible. The other surfaces are not even shaded, because they
+/// are no nearer.
 #[test]
-fn of_coincident_surfaces_the_first_is_visible() {
+fn the_first_of_coincident_surfaces_is_visible() {
     let gpu = gpu();
     let sheet = |material| quad(Vec3::new(-1.0, -1.0, 0.0), Vec3::X * 2.0, Vec3::Y * 2.0, material);
     let colors = [Vec3::X, Vec3::Y, Vec3::Z].map(matte).to_vec();
@@ -2133,7 +2133,7 @@ fn of_coincident_surfaces_the_first_is_visible() {
 /// All materials share one buffer, and those with layers another. Each surface is drawn with its own
 /// material, in any order.
 #[test]
-fn every_surface_has_its_own_of_many_materials() {
+fn every_surface_has_its_own_material_among_many() {
     let gpu = gpu();
     let count = 16;
     let color = |i: usize| Vec3::new(i as f32 / count as f32, 0.5, 1.0 - i as f32 / count as f32);
@@ -2167,9 +2167,9 @@ fn every_surface_has_its_own_of_many_materials() {
     }
 }
 
-/// A separate program draws the first frame of an opened scene. The scene fills the image and is lit.
+/// A separate program draws the first frame of an opened scene. The scene fills the picture and is lit.
 #[test]
-fn the_first_frame_shows_what_was_opened() {
+fn the_first_frame_shows_the_opened_scene() {
     let gpu = gpu();
     let mut settings = Config::default();
     settings.occlusion.mode = OcclusionMode::Off;

@@ -91,7 +91,7 @@ fn sunny<'a>(gpu: &'a canopy::gpu::Gpu, scene: &'a Scene, direction: Vec3) -> St
 /// The shadow of a square in the sun, by rays and by maps, is where geometry predicts it. It is as deep as
 /// the lights make it, and fades out with the ground. Everything else is the background, bit for bit.
 #[test]
-fn the_shadow_of_a_square_is_where_geometry_says() {
+fn the_shadow_of_a_square_matches_the_projected_geometry() {
     let gpu = gpu();
     let scene = slab();
     let direction = Vec3::new(0.6, -1.0, 0.3);
@@ -120,7 +120,7 @@ fn the_shadow_of_a_square_is_where_geometry_says() {
             }
             let visible = if within > 0.0 { 0.0 } else { 1.0 };
             let lit = ground::lit(point.as_vec3(), &[sun], &[visible], diffuse, DVec3::ONE);
-            let seen = ground::seen(from_middle(*point));
+            let seen = ground::shadow_opacity(from_middle(*point));
             let expected = background * DVec3::ONE.lerp(lit, seen);
             let found = DVec3::from_array([0, 1, 2].map(|c| f64::from(shown[*index][c])));
             let error = (found - expected).abs().max_element();
@@ -151,8 +151,8 @@ fn the_shadow_of_a_square_is_where_geometry_says() {
     assert!(apart.count() > 3);
 }
 
-/// The background in a shadow is displayed in proportion, without applying the tone curve to the rest. The
-/// curve subtracts 0.04 from the darkest channel, and would turn a dark grey blue.
+/// The background in a shadow is displayed in proportion, without applying the tone curve to the remaining
+/// light. The curve subtracts 0.04 from the darkest channel, and would turn a dark grey blue.
 #[test]
 fn shadows_keep_the_colour_of_the_background() {
     let gpu = gpu();
@@ -210,7 +210,7 @@ fn shadows_keep_the_colour_of_the_background() {
 /// Occlusion of uniform light by a ball above the ground: cos θ sin² α, for a ball above the horizon with
 /// angular radius α, at θ from the vertical.
 #[test]
-fn occlusion_below_a_ball_is_that_of_the_closed_form() {
+fn occlusion_below_a_ball_matches_the_closed_form() {
     let gpu = gpu();
     let (radius, height) = (0.6, 1.0);
     let ball = sphere(Vec3::new(0.0, height as f32, 0.0), radius as f32, 48, 0);
@@ -260,7 +260,7 @@ fn occlusion_below_a_ball_is_that_of_the_closed_form() {
 
 /// Randomly chosen lights give the same mean as all lights. Without a shadow, that is the background.
 #[test]
-fn chosen_lights_leave_the_background_as_it_is() {
+fn randomly_chosen_lights_keep_the_mean_background() {
     let gpu = gpu();
     let mut scene = slab();
     for i in 0..12 {
@@ -288,7 +288,7 @@ fn chosen_lights_leave_the_background_as_it_is() {
 
 /// Lines at whole metres, stronger ones, and the two axes, with the widths and colours of the twin.
 #[test]
-fn the_grid_tells_metres() {
+fn grid_lines_lie_at_whole_metres() {
     let gpu = gpu();
     let scene = slab();
     let mut stage = sunny(&gpu, &scene, Vec3::NEG_Y);
@@ -353,7 +353,7 @@ fn the_grid_tells_metres() {
 /// The ground is invisible from below and when it is off. Other channels hold the background there, and the
 /// trees and the merged triangles do not contain it.
 #[test]
-fn it_is_otherwise_the_background() {
+fn the_ground_is_invisible_outside_its_shadow_and_from_below() {
     let gpu = gpu();
     let scene = slab();
     let mut stage = sunny(&gpu, &scene, Vec3::new(0.6, -1.0, 0.3));
@@ -394,9 +394,9 @@ fn it_is_otherwise_the_background() {
     assert!(differ.iter().all(|i| is_free(i) || at_edge(i)));
 }
 
-/// A transparent image holds the shadow as alpha.
+/// A transparent picture holds the shadow as alpha.
 #[test]
-fn transparent_pictures_hold_shadows_as_alpha() {
+fn transparent_images_hold_the_ground_shadow_as_alpha() {
     let gpu = gpu();
     let scene = slab();
     let direction = Vec3::new(0.6, -1.0, 0.3);
@@ -430,9 +430,10 @@ fn point_at_slab(view: View, index: usize) -> DVec3 {
     point_at(view, pixel, 1.0).unwrap_or(DVec3::splat(100.0))
 }
 
-/// Motion vectors of the shadow are those of the ground under camera motion, whatever else moves.
+/// Motion vectors of the shadow equal the motion vectors of the ground under camera motion, whatever else
+/// moves.
 #[test]
-fn its_motion_is_that_of_the_camera() {
+fn ground_motion_vectors_follow_only_the_camera() {
     let gpu = gpu();
     let scene = slab();
     let mut stage = sunny(&gpu, &scene, Vec3::NEG_Y);

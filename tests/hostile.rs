@@ -88,7 +88,7 @@ fn files_of(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_file_ends_as_the_table_says() {
+fn every_scene_file_has_the_outcome_listed_in_the_table() {
     let cases: Vec<Case> = cases::cases()
         .into_iter()
         .chain(hostile_volumes::cases())
@@ -137,7 +137,7 @@ fn environment_outcome(case: &Case) -> Result<(), String> {
 }
 
 #[test]
-fn every_environment_ends_as_the_table_says() {
+fn every_environment_file_has_the_outcome_listed_in_the_table() {
     let cases = cases::environments();
     assert!(cases.len() > 100, "{} cases", cases.len());
     let fault = |case: &Case| {
@@ -152,7 +152,7 @@ fn every_environment_ends_as_the_table_says() {
 }
 
 #[test]
-fn a_wrong_row_of_the_table_is_found() {
+fn wrong_rows_of_the_outcome_table_are_detected() {
     let mut cases = cases::shapes();
     cases[0].outcome = Outcome::Fails("nothing");
     cases[1].outcome = Outcome::Warns("nothing");
@@ -175,11 +175,11 @@ fn view(scene: &Scene, pose: &Pose) -> View {
     let points = scene::deform::positions(scene, pose);
     let lens = Projection::Perspective { fov_y: 0.8 };
     let viewpoint = Viewpoint::framing(&points, lens, 1.5);
-    View::new(&viewpoint, Aabb::of(points), f32::INFINITY, None)
+    View::new(&viewpoint, Aabb::from_points(points), f32::INFINITY, None)
 }
 
 #[test]
-fn frames_of_odd_files_end_and_are_numbers() {
+fn frames_of_odd_files_finish_without_nan() {
     let gpu = common::gpu();
     let odd = [
         "everything",
@@ -298,7 +298,7 @@ fn corpus() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 /// Loads `CANOPY_FUZZ_ROUNDS` variants of the corpus for each target. The default is 150, or 300 in the long
 /// lane. `CANOPY_FUZZ_SEED` selects others.
 #[test]
-fn variants_of_the_corpus_load_or_fail() {
+fn mutated_corpus_files_load_or_fail_cleanly() {
     let number = |name: &str, default: u64| std::env::var(name).map_or(default, |text| text.parse().unwrap());
     let rounds = number("CANOPY_FUZZ_ROUNDS", by_lane(150, 300));
     let mut mutator = Mutator(number("CANOPY_FUZZ_SEED", 1));
@@ -609,7 +609,7 @@ fn larger_bombs() -> Vec<Bomb> {
 /// A file outside the folder, or one that is not a regular file, is not opened by any reference.
 #[cfg(unix)]
 #[test]
-fn nothing_but_the_folder_is_read() {
+fn only_files_in_the_scene_folder_are_read() {
     use std::os::unix::fs::symlink;
     let outside = TempDir::new().unwrap();
     let inside = outside.path().join("in");
@@ -717,7 +717,7 @@ fn nothing_but_the_folder_is_read() {
 
 /// Only files named by `-o` and similar options are written, and never partially.
 #[test]
-fn only_what_was_asked_for_is_written() {
+fn only_requested_output_files_are_written() {
     let folder = TempDir::new().unwrap();
     let scene = folder.path().join("scene");
     fs::create_dir(&scene).unwrap();

@@ -1,4 +1,4 @@
-//! Triangles that pass through each other: pairs found through the tree, and the marks and counts of a frame.
+//! Triangles that pass through each other: pairs found through the BVH, and the marks and counts of a frame.
 //! Both are compared with every pair of triangles in f64.
 
 use crate::common;
@@ -95,7 +95,7 @@ fn on_a_grid(count: usize, seed: u64) -> Vec<Triangle> {
 }
 
 #[test]
-fn pairs_that_pass_through_are_those_of_every_two_triangles() {
+fn intersecting_pairs_match_brute_force_over_all_triangle_pairs() {
     for (kernels, gpu) in ways() {
         let random = |seed| {
             Soup::random(90, seed)
@@ -142,7 +142,7 @@ fn pairs_that_pass_through_are_those_of_every_two_triangles() {
 
 /// Leaves up to and beyond the ends of subgroups and workgroups.
 #[test]
-fn every_number_of_triangles_is_asked() {
+fn intersecting_pairs_match_brute_force_for_any_triangle_count() {
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
         let query = OverlapPairs::new(&gpu);
         for count in [1, 2, 31, 32, 33, 255, 256, 257, 1001] {
@@ -161,7 +161,7 @@ fn every_number_of_triangles_is_asked() {
 }
 
 #[test]
-fn the_comparers_can_fail() {
+fn the_comparisons_detect_errors() {
     let gpu = gpu();
     let soup = Soup::default().mesh(on_a_grid(60, 1)).mesh(on_a_grid(40, 2));
     let (meshes, tree) = (of_meshes(&soup), tree(&gpu, &soup));
@@ -205,7 +205,7 @@ fn the_comparers_can_fail() {
 
 /// The two triangles of a floor, and one that stands on it, leans over it, or passes through it.
 #[test]
-fn the_twin_knows_what_touches() {
+fn touching_triangles_do_not_intersect_in_the_cpu_reference() {
     let floor = [Vec3::ZERO, Vec3::X * 4.0, Vec3::Z * 4.0];
     let at = |x: f32, y: f32, z: f32| Vec3::new(x, y, z);
     let is_through = |triangle: Triangle| {
@@ -355,7 +355,7 @@ fn of(primitives: impl IntoIterator<Item = Primitive>) -> Scene {
 }
 
 #[test]
-fn boxes_pass_through_or_touch() {
+fn intersecting_and_touching_boxes_are_distinguished() {
     let gpu = gpu();
     let turned = block(
         Vec3::new(0.4, 0.3, 0.35),
@@ -403,7 +403,7 @@ fn boxes_pass_through_or_touch() {
 
 /// Boxes on a much larger floor, rotated and moved, rest on it despite rounding.
 #[test]
-fn what_stands_on_a_floor_does_not_pass_through_it() {
+fn boxes_standing_on_a_floor_do_not_intersect_it() {
     let gpu = gpu();
     let mut random = Random(5);
     for scale in [1e-3, 1.0, 1e3] {
@@ -443,7 +443,7 @@ fn what_stands_on_a_floor_does_not_pass_through_it() {
 
 /// Moving, morphed and hidden meshes change the result from frame to frame. Instances count as meshes.
 #[test]
-fn the_answer_follows_the_pose() {
+fn intersections_follow_the_pose() {
     let gpu = gpu();
     let ball = |rings| sphere(Vec3::ZERO, 0.7, rings, 0);
     let mut grows = ball(6);
@@ -487,7 +487,7 @@ fn the_answer_follows_the_pose() {
 
 /// Crossing bars. Pairs beyond the capacity for pairs of meshes are still counted.
 #[test]
-fn pairs_of_meshes_without_room_are_counted() {
+fn mesh_pairs_beyond_the_capacity_are_still_counted() {
     let gpu = gpu();
     for (bars, has_room) in [(25_u16, true), (40, false)] {
         let bar = |i: u16, across: bool| {
@@ -531,7 +531,7 @@ fn pairs_of_meshes_without_room_are_counted() {
 
 /// Frames in parts give the same result as whole frames. Without a request, nothing is searched.
 #[test]
-fn parts_find_the_same() {
+fn frames_in_parts_find_the_same_intersections() {
     let gpu = gpu();
     let ball = |by: Vec3| {
         let triangles = stocked::sphere(55).into_iter();
@@ -573,7 +573,7 @@ fn parts_find_the_same() {
 
 /// Counts arrive while frames follow one another without a wait, like in the window.
 #[test]
-fn counts_follow_what_moves() {
+fn counts_follow_moving_meshes_without_waiting() {
     let gpu = gpu();
     let turn = Quat::from_euler(glam::EulerRot::XYZ, 0.4, 0.9, 0.2);
     let scene = of([upright(Vec3::ZERO), block(Vec3::ZERO, Vec3::splat(0.3), turn)]);

@@ -130,7 +130,7 @@ fn text(table: &Table) -> String {
 }
 
 #[test]
-fn kernels_stay_below_their_ceilings() {
+fn compiled_kernels_stay_within_their_recorded_limits() {
     let mut table: Table = toml::from_str(&std::fs::read_to_string(table_path()).unwrap()).unwrap();
     let is_set = |name| std::env::var_os(name).is_some();
     let updates = is_set("UPDATE_ISA");
@@ -190,7 +190,7 @@ fn compare(target: &str, kernels: &Kernels, ceilings: &Kernels, exceeded: &mut S
 }
 
 #[test]
-fn a_figure_above_its_ceiling_is_told() {
+fn kernels_beyond_their_recorded_limits_are_reported() {
     let kernels = |instructions: f64| {
         let figures = [
             ("instructions".to_owned(), instructions),

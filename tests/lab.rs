@@ -10,18 +10,18 @@ use canopy::{
     config::{LabRays, LabShow},
     gpu::Gpu,
     lab::{
-        Built, Kernels, LabBuild, LabCounts, LabGeometry, LabView, RayList, Structure, Triangle,
+        Kernels, LabBuild, LabCounts, LabGeometry, LabView, RayList, Structure, StructureData, Triangle,
         TriangleTest, Uploaded, Walk,
         binary_tree::BinaryTree,
         data::{LabHit, LabRayParams, LabShowParams},
-        exact::{self, Exact, Wrong},
+        exact::{self, Exact, Mismatches},
         grid_build::GridBuild,
         kernels::Threads,
         ray_order::RayOrder,
     },
     reference::{
         lab_tests::{self as twin, Counted, Number, TriangleHit},
-        lab_view::{self, Eye, GAP, Seen},
+        lab_view::{self, Eye, GAP, VisibleTriangle},
         lab_walks::{self, Walked},
     },
     render::{Channel, View},
@@ -68,12 +68,18 @@ fn exact(triangles: &[Triangle], rays: &[Ray]) -> Vec<Option<Exact>> {
 }
 
 /// One leaf that holds up to eight triangles.
-fn one_leaf(triangles: &[Triangle]) -> Built {
+fn one_leaf(triangles: &[Triangle]) -> StructureData {
     let tree = Structure::Sah.tree(triangles).unwrap().with_leaves(8);
     tree.binary().unwrap()
 }
 
-fn trace(gpu: &Gpu, built: &Built, triangles: &[Triangle], rays: &[Ray], test: TriangleTest) -> Vec<LabHit> {
+fn trace(
+    gpu: &Gpu,
+    built: &StructureData,
+    triangles: &[Triangle],
+    rays: &[Ray],
+    test: TriangleTest,
+) -> Vec<LabHit> {
     let scene = Uploaded::new(gpu, built, triangles, test, Walk::Private).unwrap();
     let list = RayList::new(gpu, rays).unwrap();
     let kernels = Kernels::new(gpu, test, Walk::Private);
@@ -118,7 +124,7 @@ fn strip(far: f32) -> (Vec<Triangle>, Vec<Ray>) {
 }
 
 #[test]
-fn tests_do_what_their_twins_do() {
+fn triangle_tests_match_the_cpu_reference() {
     let gpu = gpu();
     let mut soup = Soup::random(6, 3).triangles();
     for triangle in &mut soup {
@@ -169,7 +175,7 @@ fn tests_do_what_their_twins_do() {
 }
 
 #[test]
-fn cracks_are_counted_and_the_watertight_test_has_none() {
+fn cracks_are_counted_and_the_watertight_test_has_no_cracks() {
     let gpu = gpu();
     let mut cracks = 0;
     for far in [0.0, 1000.0] {
@@ -177,14 +183,14 @@ fn cracks_are_counted_and_the_watertight_test_has_none() {
         let built = one_leaf(&triangles);
         let exact = exact(&triangles, &rays);
         assert!(exact.iter().all(Option::is_some));
-        let wrong = |test| -> Wrong {
+        let wrong = |test| -> Mismatches {
             let hits = trace(&gpu, &built, &triangles, &rays, test);
             exact::compare(hits, &exact, Query::ClosestHit, 1e-3)
         };
         let all = TriangleTest::ALL.map(|test| (test.name(), wrong(test)));
         let of = |test: TriangleTest| all[TriangleTest::ALL.iter().position(|t| *t == test).unwrap()].1;
         assert_eq!(of(TriangleTest::Watertight).missed, 0, "{all:?}");
-        // Möller-Trumbore has few cracks, so those of both strips are added.
+        // Möller-Trumbore has few cracks, so the cracks of both strips are added.
         cracks += of(TriangleTest::MollerTrumbore).cracks;
         assert!(of(TriangleTest::UnitTriangle).cracks > 0, "{far}: {all:?}");
     }
@@ -192,7 +198,7 @@ fn cracks_are_counted_and_the_watertight_test_has_none() {
 }
 
 #[test]
-fn operations_are_counted() {
+fn arithmetic_operations_of_triangle_tests_are_counted() {
     let triangle = [Vec3::ZERO, Vec3::X, Vec3::Y];
     let ray = Ray {
         origin: [0.25, 0.25, 1.0],
@@ -214,7 +220,7 @@ fn operations_are_counted() {
 }
 
 /// The structure in the layout that `walk` reads.
-fn built(gpu: &Gpu, soup: &Soup, structure: Structure, walk: Walk) -> Built {
+fn built(gpu: &Gpu, soup: &Soup, structure: Structure, walk: Walk) -> StructureData {
     let triangles = soup.triangles();
     if let Some(built) = structure.cells(&triangles).unwrap() {
         return built;
@@ -223,7 +229,7 @@ fn built(gpu: &Gpu, soup: &Soup, structure: Structure, walk: Walk) -> Built {
         Some(quality) => {
             let lbvh = Lbvh::with_quality(gpu, quality);
             let data = soup.build(gpu, &lbvh).read(gpu).unwrap();
-            BinaryTree::of(&data, &triangles).unwrap()
+            BinaryTree::from_data(&data, &triangles).unwrap()
         }
         None => structure.tree(&triangles).unwrap(),
     };
@@ -253,14 +259,14 @@ fn check_tree(tree: &BinaryTree, triangles: &[Triangle]) {
     assert!(seen.iter().all(|times| *times == 1));
 }
 
-/// True if all entry points of a walk are compiled, which takes long. For other walks, the quick lane has
-/// any-hit kernels, and those that count the visits of closest-hit rays.
+/// True if all entry points of a traversal are compiled, which takes long. For other traversals, the quick
+/// lane has any-hit kernels, and those that count the visits of closest-hit rays.
 fn is_compiled_whole(walk: Walk) -> bool {
     by_lane([Walk::Private, Walk::Grid, Walk::KdTree].contains(&walk), true)
 }
 
 #[test]
-fn every_walk_through_every_structure_hits_what_every_triangle_does() {
+fn every_traversal_of_every_structure_matches_brute_force() {
     let gpu = gpu();
     let soup = Soup::random(700, 11);
     let triangles = soup.triangles();
@@ -291,7 +297,7 @@ fn every_walk_through_every_structure_hits_what_every_triangle_does() {
                 assert_eq!(wrong.all(), 0, "{what}, {query:?}: {wrong:?}");
                 let found = hits.iter().filter(|hit| hit.leaf != BVH_MISS).count();
                 assert!(found > 100, "{what}: {found}");
-                // Persistent threads run the same walk in separate kernels.
+                // Persistent threads run the same traversal in separate kernels.
                 let persists = by_lane(false, structure == Structure::Sah);
                 if persists || walk == Walk::Grid {
                     assert_eq!(run(Threads::Persistent), hits, "{what}");
@@ -306,7 +312,7 @@ fn every_walk_through_every_structure_hits_what_every_triangle_does() {
     }
 }
 
-/// Number of rays whose visits differ from those of a twin.
+/// Number of rays whose visits differ from a twin.
 fn visited_otherwise<'a>(
     on: Walked<'a>,
     test: lab_walks::Test,
@@ -324,11 +330,11 @@ fn visited_otherwise<'a>(
     rays.iter().zip(visits).filter(differs).count()
 }
 
-/// Visits of rays match the walk's twin, and not that of another walk. With different rounding, a ray may
-/// miss a box or a cell.
+/// Visits of rays match the twin of the traversal, and do not match the twin of another traversal. With
+/// different rounding, a ray may miss a box or a cell.
 fn check_visits(
     what: &str,
-    (built, walk): (&Built, Walk),
+    (built, walk): (&StructureData, Walk),
     (triangles, test): (&[Triangle], TriangleTest),
     rays: &[Ray],
     visits: &[Visits],
@@ -365,7 +371,7 @@ fn check_visits(
 }
 
 #[test]
-fn grids_of_the_gpu_are_those_of_their_twin() {
+fn gpu_grids_match_the_cpu_reference() {
     let gpu = gpu();
     let build = GridBuild::new(&gpu);
     let soup = |count, seed| Soup::random(count, seed).triangles();
@@ -391,7 +397,7 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
             let two_level = structure.grid_levels().unwrap();
             let found = build.run(&gpu, triangles, two_level).unwrap();
             let twin = structure.cells(triangles).unwrap().unwrap();
-            let differs = |a: &Built, b: &Built| {
+            let differs = |a: &StructureData, b: &StructureData| {
                 (a.rows != b.rows)
                     .then_some("rows")
                     .or((a.links != b.links).then_some("links"))
@@ -426,7 +432,7 @@ fn grids_of_the_gpu_are_those_of_their_twin() {
 }
 
 #[test]
-fn trees_are_rated_by_closed_forms() {
+fn tree_quality_metrics_match_closed_forms() {
     // Two unit squares in a box of 1 × 1 × 2, one at each end, without overlap.
     let square = |z: f32| {
         let corner = |x, y| Vec3::new(x, y, z);
@@ -454,7 +460,7 @@ fn trees_are_rated_by_closed_forms() {
 }
 
 #[test]
-fn orders_change_nothing_but_the_order() {
+fn ray_orders_do_not_change_the_hits() {
     let gpu = gpu();
     let soup = Soup::random(200, 2);
     let triangles = soup.triangles();
@@ -537,7 +543,7 @@ fn read<T: bytemuck::Pod>(gpu: &Gpu, buffer: &wgpu::Buffer) -> Vec<T> {
     bytemuck::pod_collect_to_vec(&gpu.read(buffer).unwrap())
 }
 
-/// Pixels of an image in the order of the rays.
+/// Pixels of a picture in the order of the rays.
 fn in_tiles(texels: &[[f32; 4]], size: [u32; 2]) -> Vec<Option<[f32; 4]>> {
     let inside = |pixel: &glam::UVec2| pixel.x < size[0] && pixel.y < size[1];
     let texel = |pixel: glam::UVec2| texels[(pixel.y * size[0] + pixel.x) as usize];
@@ -559,16 +565,16 @@ fn same_ray(a: &Ray, b: &Ray) -> bool {
         && (a.t_max - b.t_max).abs() <= 1e-4 * b.t_max
 }
 
-/// Every walk through every structure, in a single renderer. Hits match canopy's own trees and a test of
+/// Every traversal of every structure, in a single renderer. Hits match canopy's own trees and a test of
 /// every triangle in f64. Counts match the kernels of `canopy lab`.
 #[test]
-fn the_channel_traces_every_walk_through_every_structure() {
+fn the_channel_traces_every_traversal_of_every_structure() {
     let (gpu, scene) = (gpu(), seen());
     let (mut stage, mut geometry) = staged(&gpu, &scene, SIZE, front());
     let covered = stage.channel(Channel::Position).texels;
     let covered = covered.iter().filter(|texel| texel[3] != 0.0).count() as u64;
     stage.config.lab.show = LabShow::Difference;
-    // The quick lane uses the kernels of the test of all walks.
+    // The quick lane uses the kernels of the test of all traversals.
     stage.config.lab.test = by_lane(TriangleTest::Watertight, stage.config.lab.test);
     let mut expected: Option<Vec<Option<Exact>>> = None;
     for structure in Structure::ALL {
@@ -637,7 +643,7 @@ fn the_channel_traces_every_walk_through_every_structure() {
 
 /// Rays and pixels match the twins, for every display mode, both kinds of rays and both kinds of views.
 #[test]
-fn rays_and_pixels_of_the_channel_are_those_of_the_twins() {
+fn rays_and_pixels_of_the_channel_match_the_cpu_reference() {
     let (gpu, mut scene) = (gpu(), seen());
     // Far from the origin, so that the frame moves its own origin.
     let far = Transform::Matrix(glam::Mat4::from_translation(400.0 * Vec3::X).as_dmat4());
@@ -736,7 +742,7 @@ fn rays_and_pixels_of_the_channel_are_those_of_the_twins() {
 /// Asserts that the rays of a frame match the twin.
 fn check_rays(stage: &mut Stage<'_>, view: View, rays: &[Ray], to_sun: Vec3) {
     let origin = stage.uploaded.buffers.origin;
-    let view = view.moved(-origin);
+    let view = view.translated(-origin);
     let is_shadow = stage.config.lab.rays == LabRays::Shadow;
     let [right, up] = match view.projection {
         Projection::Perspective { .. } => [Vec3::ZERO; 2],
@@ -763,20 +769,20 @@ fn check_rays(stage: &mut Stage<'_>, view: View, rays: &[Ray], to_sun: Vec3) {
         let triangle = merged.indices[ids[at]? as usize];
         let [x, y, z, _] = positions[at];
         let position = Vec3::new(x, y, z) - origin;
-        Some(Seen {
+        Some(VisibleTriangle {
             position,
             triangle: triangle.map(|vertex| merged.positions[vertex as usize] - origin),
             to_eye: (view.eye() - position).normalize(),
         })
     };
-    let seen: Vec<Option<Seen>> = lab_view::pixels(SIZE)
+    let seen: Vec<Option<VisibleTriangle>> = lab_view::pixels(SIZE)
         .map(|pixel| match pixel.x < SIZE[0] && pixel.y < SIZE[1] {
             true => position(pixel),
             false => None,
         })
         .collect();
     // A ten-thousandth of half the diagonal.
-    let start = |(ray, seen): (&Ray, &Option<Seen>)| {
+    let start = |(ray, seen): (&Ray, &Option<VisibleTriangle>)| {
         let away = Vec3::from(ray.origin) - seen.as_ref()?.position;
         (ray.t_max > 0.0 && is_shadow).then(|| away.length())
     };
@@ -813,11 +819,11 @@ fn check_rays(stage: &mut Stage<'_>, view: View, rays: &[Ray], to_sun: Vec3) {
 /// Far from the origin, the area test loses hits, which the channel counts and shows in red. The watertight
 /// test loses none.
 #[test]
-fn a_broken_triangle_test_is_seen() {
+fn lost_hits_of_a_leaky_triangle_test_are_counted_and_shown() {
     const FAR: f32 = 30_000.0;
     let gpu = gpu();
     let there = |far: f32| -> Vec<Triangle> { strip(far).0 };
-    // The frame's origin is in their middle.
+    // The frame's origin is at their centre.
     let parts = [primitive(&there(FAR), 0), primitive(&there(-FAR), 0)];
     let scene = scene(parts, vec![matte(Vec3::splat(0.5))]);
     let at = Vec3::splat(FAR) + Vec3::new(1.7, 0.5, 0.0);
@@ -852,7 +858,7 @@ fn succeeds(folder: &Path, line: &str) -> String {
 }
 
 #[test]
-fn the_command_measures_writes_rays_and_reads_them() {
+fn the_command_measures_and_writes_and_reads_ray_files() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let scene = "v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 4 3 2 1\n\
@@ -884,7 +890,7 @@ fn the_command_measures_writes_rays_and_reads_them() {
             assert!(run[key].as_f64().unwrap() > 0.0, "{key}: {run}");
         }
     }
-    // The same rays hit the same share in every structure.
+    // The same fraction of rays hits something in every structure.
     assert_eq!(runs[0]["hit_share"], runs[2]["hit_share"]);
     assert!(runs[0]["hit_share"].as_f64().unwrap() > 0.1);
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
@@ -918,7 +924,7 @@ fn the_command_measures_writes_rays_and_reads_them() {
 
 /// A file with only a volume has primary rays, and rows for both orders.
 #[test]
-fn the_command_marches_through_a_volume_alone() {
+fn the_command_measures_a_file_with_only_a_volume() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let mut file =
@@ -948,9 +954,9 @@ fn the_command_marches_through_a_volume_alone() {
     assert!(stderr.contains("no triangles and no volumes"), "{stderr}");
 }
 
-/// The channel of an image reports the same counts as the command with the same rays.
+/// The channel of a picture reports the same counts as the command with the same rays.
 #[test]
-fn the_channel_and_the_command_count_alike() {
+fn the_channel_and_the_command_report_the_same_counts() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let mut scene = String::from("v -2 0 -2\nv 2 0 -2\nv 2 0 2\nv -2 0 2\nf 4 3 2 1\n");

@@ -108,7 +108,7 @@ fn the_program_keeps_to_its_layers() {
 }
 
 #[test]
-fn passes_do_not_name_each_other() {
+fn passes_do_not_depend_on_each_other() {
     let passes = passes(&root().join("shaders"));
     assert!(passes.contains("deform") && passes.len() > 50, "{passes:?}");
     let faults: Vec<_> = sources("crates/render/src")
@@ -119,11 +119,11 @@ fn passes_do_not_name_each_other() {
 }
 
 /// No two files import each other, directly or indirectly. A file imports the file that defines an item it
-/// names, through any number of re-exports. A `mod` or `pub use` line alone imports nothing, so a parent may
-/// declare and re-export its children. It is a cycle if a child names an item of its parent while the parent
-/// names an item of the child. Method calls are not considered.
+/// names, through any number of re-exports. A `mod` or `pub use` line by itself imports nothing, so a parent
+/// may declare and re-export its children. It is a cycle if a child names an item of its parent while the
+/// parent names an item of the child. Method calls are not considered.
 #[test]
-fn no_files_import_each_other() {
+fn no_source_files_import_each_other_cyclically() {
     for package in ["bvh", "lab", "reference", "render", "scene"] {
         check_circles(&format!("crates/{package}/src"));
     }
@@ -138,9 +138,9 @@ fn check_circles(package: &str) {
     assert!(circles.is_empty(), "\n{}\n", circles.join("\n"));
 }
 
-/// The GPU core of canopy-bvh does not depend on the tree.
+/// The GPU core of canopy-bvh does not depend on the BVH.
 #[test]
-fn the_gpu_core_knows_no_tree() {
+fn the_gpu_core_does_not_depend_on_the_tree() {
     let imports = Files::new(sources("crates/bvh/src")).imports();
     let of_core: Vec<_> = imports
         .iter()
@@ -556,7 +556,7 @@ mod tests_of_circles {
     }
 
     #[test]
-    fn circles_are_found() {
+    fn import_cycles_are_detected() {
         for (files, expected) in [
             (
                 &[("a.rs", "use crate::b::B;"), ("b.rs", "fn f(_: super::a::A) {}")][..],
@@ -616,7 +616,7 @@ mod tests_of_circles {
     }
 
     #[test]
-    fn what_is_no_circle_is_not_reported() {
+    fn acyclic_imports_are_not_reported() {
         for files in [
             // A parent that only declares and re-exports.
             &[
@@ -661,7 +661,7 @@ mod tests_of_this_test {
 
     /// Each of these violates a layer, in a different notation.
     #[test]
-    fn paths_out_of_a_layer_are_reported() {
+    fn layer_violations_are_reported() {
         for (file, source, expected) in [
             (
                 "output/a/b.rs",
@@ -774,7 +774,7 @@ mod tests_of_this_test {
     }
 
     #[test]
-    fn passes_that_name_each_other_are_reported() {
+    fn dependencies_between_passes_are_reported() {
         for (file, source, expected) in [
             (
                 "light/blend.rs",

@@ -107,7 +107,7 @@ fn floor() -> Scene {
 }
 
 #[test]
-fn a_frame_compiles_what_it_needs_and_no_more() {
+fn a_frame_compiles_only_the_pipelines_it_needs() {
     let gpu = own_gpu();
     let scene = floor();
     let mut recorder = Recorder::new(&gpu, &scene);
@@ -156,7 +156,7 @@ fn a_frame_compiles_what_it_needs_and_no_more() {
 }
 
 #[test]
-fn surfaces_compile_what_draws_them() {
+fn surfaces_compile_only_the_pipelines_that_draw_them() {
     let gpu = own_gpu();
     let plain = {
         let scene = floor();
@@ -179,7 +179,7 @@ fn surfaces_compile_what_draws_them() {
 
 /// A frame with a missing pipeline has no effect. Path samples continue from those before.
 #[test]
-fn samples_of_paths_outlive_a_frame_that_lacks_a_pipeline() {
+fn path_samples_survive_a_frame_with_a_missing_pipeline() {
     let gpu = own_gpu();
     let scene = floor();
     let mut recorder = Recorder::new(&gpu, &scene);
@@ -198,7 +198,7 @@ fn samples_of_paths_outlive_a_frame_that_lacks_a_pipeline() {
 /// Pipelines that a thread collects are not compiled until they are needed. Other threads compile theirs
 /// meanwhile.
 #[test]
-fn what_a_thread_collects_is_not_compiled() {
+fn collected_pipelines_are_not_compiled_until_needed() {
     let gpu = own_gpu();
     let [missing, made] = ["missing", "made"].map(|name| LazyPipeline::new(name, |_| Ok(7)));
     made.get(&gpu).unwrap();

@@ -1,5 +1,5 @@
-//! The licences of all dependencies are among those of deny.toml. Covers all platforms, or only this one if
-//! cargo cannot fetch the crates of others.
+//! The licences of all dependencies are listed in deny.toml. Covers all platforms, or only this one if cargo
+//! cannot fetch the crates of other platforms.
 
 #[path = "../examples/licences/crates.rs"]
 mod crates;
@@ -77,7 +77,8 @@ fn every_dependency_has_an_allowed_licence() {
         toml::from_str(&std::fs::read_to_string(root.join("deny.toml")).unwrap()).unwrap();
     let allowed = deny["licenses"]["allow"].as_array().unwrap();
     let allow = |name: &str| allowed.iter().any(|known| known.as_str() == Some(name));
-    // Crates of other platforms may be neither here nor reachable. A build has fetched those of this one.
+    // Crates of other platforms may be neither on this machine nor reachable. A build has fetched the crates
+    // of this platform.
     let all = crates::metadata(root, None);
     let is_whole = all.is_ok();
     let metadata = all.or_else(|_| crates::metadata(root, Some(&host())));
@@ -102,7 +103,7 @@ fn every_dependency_has_an_allowed_licence() {
 }
 
 #[test]
-fn expressions_are_read_as_they_are_meant() {
+fn licence_expressions_follow_spdx_precedence() {
     let allow = |name: &str| ["MIT", "Zlib", "Apache-2.0"].contains(&name);
     for (expression, expected) in [
         ("MIT", Some(true)),

@@ -1,4 +1,5 @@
-//! Material feature toggles: an image without a feature equals, bit by bit, that of a scene that lacks it.
+//! Material feature toggles: a picture without a feature equals, bit by bit, the picture of a scene that
+//! lacks it.
 
 use crate::common;
 use canopy::{
@@ -27,7 +28,7 @@ fn view() -> View {
     look_at(Vec3::new(0.3, 0.4, 4.0), Vec3::ZERO, 100.0)
 }
 
-/// Texels of all colours. A quarter of them is cut out.
+/// Texels of all colours. The alpha mask hides a quarter of them.
 fn texels(seed: u32) -> Vec<u8> {
     (0..TEXELS * TEXELS)
         .flat_map(|i| {
@@ -101,7 +102,7 @@ fn textured() -> Scene {
     scene
 }
 
-/// Image, shadows and surfaces of `scene`.
+/// Picture, shadows and surfaces of `scene`.
 fn drawn<'s>(
     stage: &mut Stage<'s>,
     scene: &'s Scene,
@@ -129,7 +130,7 @@ fn bits(channels: &[Vec<[f32; 4]>]) -> Vec<[u32; 4]> {
 }
 
 #[test]
-fn without_a_part_a_picture_is_that_of_a_scene_without_it() {
+fn disabling_a_material_part_equals_a_scene_without_it() {
     let gpu = gpu();
     let scene = textured();
     type Set = fn(&mut Materials);
@@ -222,7 +223,7 @@ fn without_a_part_a_picture_is_that_of_a_scene_without_it() {
         let bare = drawn(&mut stage, bare, |_| ());
         assert!(bits(&without.1) == bits(&bare.1), "{name}");
         assert!(without.0 == bare.0, "{name}");
-        // The image differs from the one with the feature. Shadows and cut-outs are the same, except where
+        // The picture differs from the one with the feature. Shadows and cut-outs are the same, except where
         // surfaces face away from the light.
         assert!(without.0 != whole.0, "{name}");
         let is_same = bits(&without.1[..1]) == bits(&whole.1[..1]);
@@ -257,7 +258,7 @@ fn without_a_part_a_picture_is_that_of_a_scene_without_it() {
 
 /// Reflections show the same materials as the direct view.
 #[test]
-fn reflections_leave_out_the_same() {
+fn reflections_leave_out_disabled_material_parts_too() {
     let gpu = gpu();
     let mut scene = textured();
     // The floor is a mirror.

@@ -1,5 +1,5 @@
 //! Materials and lights are compared, pixel by pixel in linear radiance, with an independent evaluation of
-//! the specifications in f64 (tests/common/appearance.rs). Golden images show the same scenes with all
+//! the specifications in f64 (tests/common/appearance.rs). Golden pictures show the same scenes with all
 //! effects on.
 
 use crate::common;
@@ -21,7 +21,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 const SIZE: [u32; 2] = [160, 120];
 
-/// Largest allowed error, as a fraction of the specimen's peak: the peak of the image, or less.
+/// Largest allowed error, as a fraction of the specimen's peak: the peak of the picture, or less.
 const TOLERANCE: f64 = 0.005;
 
 fn load(still: &Still) -> Scene {
@@ -55,7 +55,7 @@ impl Studio {
         Self { gpu, renderer }
     }
 
-    /// The image as bytes, and its radiance.
+    /// The picture as bytes, and its radiance.
     fn draw(&mut self, still: &Still, config: &Config) -> (Vec<u8>, Vec<[f32; 4]>) {
         let camera = Camera {
             eye: still.eye.as_vec3(),
@@ -277,7 +277,7 @@ fn roughness_and_metallic() -> [[Look; 4]; 3] {
 }
 
 #[test]
-fn spheres_of_roughness_and_metallic_are_those_of_the_specification() {
+fn metallic_roughness_spheres_match_the_gltf_specification() {
     let mut studio = Studio::new();
     let beams = [("bulb", bulb()), ("sun", sun())];
     for (name, beam) in beams.into_iter().take(by_lane(1, 2)) {
@@ -285,7 +285,7 @@ fn spheres_of_roughness_and_metallic_are_those_of_the_specification() {
     }
 }
 
-/// The highlight of one sphere, so close that it fills the image.
+/// The highlight of one sphere, so close that it fills the picture.
 fn highlight(look: Look) -> Still {
     let still = spheres(&[[look]], sun());
     let to_light = still.beams[0].from.normalize();
@@ -304,7 +304,7 @@ fn highlight(look: Look) -> Still {
 /// Below a roughness of 0.1, the 32 bits of the G-buffer's normal are not enough. The error is 1 % at 0.07
 /// and 2 % at 0.05.
 #[test]
-fn the_highlights_of_smooth_spheres_are_those_of_the_specification() {
+fn highlights_of_smooth_spheres_match_the_gltf_specification() {
     let mut studio = Studio::new();
     for roughness in [0.1, 0.15, 0.25] {
         for metallic in [0.0, 1.0] {
@@ -549,7 +549,7 @@ fn floor(beam: Beam) -> Still {
 }
 
 #[test]
-fn lights_shine_in_candela_and_lux() {
+fn point_and_directional_lights_are_in_candela_and_lux() {
     let mut studio = Studio::new();
     let from = DVec3::new(0.5, 2.0, -0.5);
     let lights = [
@@ -695,7 +695,7 @@ fn layered() -> Vec<(&'static str, [Look; 4])> {
 }
 
 #[test]
-fn layers_of_spheres_are_those_of_their_specifications() {
+fn material_layers_match_their_gltf_specifications() {
     let mut studio = Studio::new();
     let extensions = layered();
     if by_lane(true, false) {
@@ -793,8 +793,8 @@ fn layer_textures() -> Still {
 }
 
 #[test]
-fn textures_of_layers_are_looked_up_where_they_lie() {
-    // more_textures_than_there_is_room_for_are_left_out also draws layers on a portable device.
+fn layer_textures_are_sampled_with_their_transforms() {
+    // textures_beyond_the_slot_limit_are_left_out also draws layers on a portable device.
     let mut studio = by_lane::<fn() -> Studio>(Studio::new, Studio::portable)();
     check(&mut studio, "textures", &layer_textures(), 75);
 }
@@ -873,7 +873,7 @@ fn glass() -> Still {
 }
 
 #[test]
-fn glass_tints_what_is_behind_it() {
+fn glass_tints_the_surfaces_behind_it() {
     check(&mut Studio::new(), "glass", &glass(), 60);
 }
 
@@ -960,7 +960,7 @@ fn with_extensions(extensions: &Value) -> scene::Result<Scene> {
 }
 
 #[test]
-fn factors_of_layers_are_held_to_their_ranges() {
+fn layer_factors_are_clamped_and_invalid_ones_are_reported() {
     let scene = with_extensions(&json!({
         "KHR_materials_ior": { "ior": 0.3 },
         "KHR_materials_specular": { "specularFactor": 1e300, "specularColorFactor": [-1, 2, 1e300] },
@@ -1177,10 +1177,10 @@ fn bumps(count: u32, slope: f64) -> (Scene, Vec<DVec3>) {
 
 /// From far away, bumps cannot be resolved and reflect like their mean. The reference is the mean over the
 /// normals in f64, with the BRDF of the specification, as far as GGX can match the normal distribution of
-/// these slopes. Without the roughening, the highlight is that of a smooth floor, at least four times as
-/// bright at its centre.
+/// these slopes. Without the roughening, the floor has the highlight of a smooth floor, at least four times
+/// as bright at its centre.
 #[test]
-fn normal_maps_that_shrink_roughen_the_surface() {
+fn minified_normal_maps_increase_roughness() {
     let mut studio = Studio::new();
     let camera = Camera {
         eye: Vec3::Z * 5.0,
@@ -1220,7 +1220,7 @@ fn normal_maps_that_shrink_roughen_the_surface() {
 }
 
 #[test]
-fn a_texture_of_a_layer_that_does_not_exist_is_told() {
+fn missing_layer_textures_are_reported() {
     let error = with_extensions(&json!({
         "KHR_materials_sheen": { "sheenColorTexture": { "index": 12 } },
     }))
@@ -1231,7 +1231,7 @@ fn a_texture_of_a_layer_that_does_not_exist_is_told() {
 }
 
 #[test]
-fn more_textures_than_there_is_room_for_are_left_out() {
+fn textures_beyond_the_slot_limit_are_left_out() {
     let texture = |index: u32| json!({ "index": index });
     let scene = with_extensions(&json!({
         "KHR_materials_specular": { "specularTexture": texture(0), "specularColorTexture": texture(1) },
@@ -1267,7 +1267,7 @@ fn more_textures_than_there_is_room_for_are_left_out() {
 }
 
 #[test]
-fn the_comparison_can_fail() {
+fn the_comparison_detects_errors() {
     let still = floor(Beam::new(Lamp::Point, 40.0, DVec3::Y * 2.0, DVec3::ZERO));
     let mut radiance: Vec<[f32; 4]> = (0..SIZE[0] * SIZE[1])
         .map(|i| {
@@ -1286,9 +1286,9 @@ fn the_comparison_can_fail() {
     assert!(compare(&still, &radiance).0[0].error.is_infinite());
 }
 
-/// The directional integral of the layered BRDF equals that of the plain BRDF over half vectors.
+/// The directional integral of the layered BRDF equals the integral of the plain BRDF over half vectors.
 #[test]
-fn sums_over_directions_are_those_over_half_vectors() {
+fn integrals_over_directions_and_half_vectors_agree() {
     for (roughness, metallic, albedo, cosine) in
         [(1.0, 1.0, 0.9, 0.8), (0.3, 1.0, 0.6, 0.5), (0.5, 0.0, 0.7, 0.9)]
     {

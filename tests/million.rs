@@ -78,7 +78,7 @@ fn overlap_fault(stock: &Stocked, names: &[[u32; 2]], gap: impl Fn(&Solid) -> f6
 }
 
 #[test]
-fn nearest_points() {
+fn a_million_nearest_points_match_brute_force() {
     let gpu = gpu();
     let [stock, ..] = all_kinds(&gpu, 24, 5);
     let points = points(million(), 1);
@@ -96,7 +96,7 @@ fn nearest_points() {
 }
 
 #[test]
-fn nearest_objects() {
+fn a_million_nearest_object_queries_match_brute_force() {
     const K: usize = 3;
     let gpu = gpu();
     let points = points(million(), 2);
@@ -130,7 +130,7 @@ fn nearest_objects() {
 }
 
 #[test]
-fn balls_and_boxes_and_frusta() {
+fn a_million_ball_box_and_frustum_queries_match_brute_force() {
     let gpu = gpu();
     let mut random = Random(3);
     let [triangles, boxes, _] = all_kinds(&gpu, 24, 7);
@@ -189,7 +189,7 @@ fn balls_and_boxes_and_frusta() {
             let Solid::Triangle(triangle) = solid else {
                 return Some("no triangle".into());
             };
-            let before = |grown| queries::before_planes(triangle, &frusta[i].planes, grown);
+            let before = |grown| queries::in_front_of_planes(triangle, &frusta[i].planes, grown);
             let is_wrong = match names.contains(&name) {
                 true => !before(2.0 * CLOSE),
                 false => before(-2.0 * CLOSE),
@@ -201,7 +201,7 @@ fn balls_and_boxes_and_frusta() {
 }
 
 #[test]
-fn pairs_of_a_million_balls_with_a_few_boxes() {
+fn pairs_of_a_million_balls_with_boxes_match_brute_force() {
     let gpu = gpu();
     let many = vec![balls(million(), 0.2, &mut Random(8))];
     let many = Stocked::objects(&gpu, Objects::Balls, many);
@@ -221,7 +221,7 @@ fn pairs_of_a_million_balls_with_a_few_boxes() {
 }
 
 #[test]
-fn moving_balls() {
+fn a_million_moving_balls_stop_at_the_first_contact() {
     let gpu = gpu();
     let mut random = Random(10);
     let [stock, ..] = all_kinds(&gpu, 24, 11);
@@ -287,7 +287,7 @@ fn moving_balls() {
 }
 
 #[test]
-fn signs_and_crossings_of_a_closed_surface() {
+fn a_million_signs_and_ray_crossings_match_a_closed_surface() {
     let gpu = gpu();
     // Every other corner is pulled inwards, which gives convex and concave edges.
     let pulled = |v: Vec3| match (v * 40.0).round().as_ivec3().element_sum() % 2 {
@@ -345,7 +345,7 @@ fn found_near(surface: &[[Vec3; 3]], point: Vec3) -> bool {
 }
 
 #[test]
-fn the_search_for_faults_can_find_one() {
+fn the_search_for_faults_detects_errors() {
     let last = |i: usize| (i == 99_999).then(|| "here".to_owned());
     assert_eq!(fault(100_000, last), Some("here".into()));
     assert_eq!(fault(99_999, last), None);

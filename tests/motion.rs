@@ -74,7 +74,7 @@ fn triangles_at(
     found.map(|triangle| (*triangle, corners(triangle))).collect()
 }
 
-/// Draws `scene` at two consecutive moments, and compares the motion of every pixel with that of its
+/// Draws `scene` at two consecutive moments, and compares the motion of every pixel with the motion of its
 /// triangle's vertices. Returns the longest motion in pixels.
 fn check(stage: &mut Stage<'_>, scene: &Scene, moments: [(&Pose, View); 2]) -> f64 {
     let [(last_pose, last_view), (pose, view)] = moments;
@@ -117,7 +117,7 @@ fn check(stage: &mut Stage<'_>, scene: &Scene, moments: [(&Pose, View); 2]) -> f
 }
 
 #[test]
-fn skins_morphs_nodes_and_the_camera_move_what_they_show() {
+fn skins_morphs_nodes_and_the_camera_give_motion_vectors() {
     let gpu = gpu();
     let scene = scene::load(&[], &Config::default().load, &Progress::default()).unwrap();
     let mut stage = Stage::new(&gpu, &scene, SIZE);
@@ -140,7 +140,7 @@ fn skins_morphs_nodes_and_the_camera_move_what_they_show() {
 
 /// A mirrored mesh has its triangles wound the other way, with their corners in another order.
 #[test]
-fn what_turns_inside_out_or_changes_its_size_has_moved() {
+fn mirrored_and_scaled_meshes_have_motion_vectors() {
     let gpu = gpu();
     let scene = scene([sphere(Vec3::ZERO, 1.0, 6, 0)], vec![matte(Vec3::ONE)]);
     let mut stage = Stage::new(&gpu, &scene, SIZE);
@@ -161,7 +161,7 @@ fn what_turns_inside_out_or_changes_its_size_has_moved() {
 
 /// The first frame of a scene has no previous one. Points at infinity move only with the camera's direction.
 #[test]
-fn nothing_has_moved_at_first_and_the_background_turns_with_the_camera() {
+fn the_first_frame_has_no_motion_and_the_sky_moves_with_rotation() {
     let gpu = gpu();
     let scene = scene([sphere(Vec3::ZERO, 0.5, 6, 0)], vec![matte(Vec3::ONE)]);
     let pose = Pose::new(&scene, None, 0.0);

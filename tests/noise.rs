@@ -1,5 +1,5 @@
-//! Noise estimate of images that are drawn until they are clean: compared with its twin, with the statistics
-//! of random numbers, and with an image of many more samples.
+//! Noise estimate of pictures that are drawn until they have converged: compared with its twin, with the
+//! statistics of random numbers, and with a picture of many more samples.
 
 use crate::common;
 use canopy::{
@@ -64,7 +64,7 @@ fn estimated(before: &[[f32; 4]], shown: &[[f32; 4]]) -> Noise {
 }
 
 #[test]
-fn the_estimate_is_that_of_the_twin_and_that_of_the_distribution() {
+fn the_noise_estimate_matches_the_cpu_reference_and_the_distribution() {
     // Levels by which middle grey changes per relative change of its light: the derivative of the encoding.
     let mean: f64 = 0.216;
     let slope = 255.0 * 1.055 / 2.4 * mean.powf(1.0 / 2.4 - 1.0);
@@ -96,9 +96,9 @@ fn the_estimate_is_that_of_the_twin_and_that_of_the_distribution() {
 }
 
 /// Rendering stops by itself once the noise is below half a level, deterministically. The error to the
-/// converged image is as small as promised. All images of a sequence have the same number of samples.
+/// converged picture is as small as promised. All pictures of a sequence have the same number of samples.
 #[test]
-fn a_picture_is_drawn_until_it_is_clean() {
+fn render_adds_samples_until_the_noise_is_low() {
     let folder = Folder::new();
     let line = "render scene.obj --size 96x72 -q --env sky --set sun.angle=12 --set output.samples=0 --set image.dither=false";
     let picture = |name: &str, more: &str| {
@@ -173,7 +173,7 @@ fn a_picture_is_drawn_until_it_is_clean() {
     assert!(alone == image::load_from_memory(&first).unwrap());
 }
 
-/// A path-traced image reports the noise of its last check, which may precede its last sample.
+/// A path-traced picture reports the noise of its last check, which may precede its last sample.
 #[test]
 fn a_picture_by_paths_reports_its_noise() {
     let folder = Folder::new();

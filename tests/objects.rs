@@ -1,4 +1,4 @@
-//! Trees over triangles, boxes and balls, and their queries beyond rays: regions, pairs, neighbours, sweeps
+//! BVHs over triangles, boxes and balls, and their queries beyond rays: regions, pairs, neighbours, sweeps
 //! and crossings. Each is compared with every object in f64.
 
 use crate::common;
@@ -49,7 +49,7 @@ fn found_fault(found: &BTreeSet<[u32; 2]>, gaps: impl Iterator<Item = ([u32; 2],
 }
 
 #[test]
-fn boxes_and_capsules_touch_objects_of_every_kind() {
+fn box_and_capsule_queries_match_brute_force_for_every_object_kind() {
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
         let mut random = Random(11);
         for (kind, stock) in all_kinds(&gpu, 260, 3).iter().enumerate() {
@@ -128,7 +128,7 @@ fn frustum(random: &mut Random) -> FrustumQuery {
 }
 
 #[test]
-fn frusta_touch_triangles_exactly_and_others_by_their_planes() {
+fn frusta_test_triangles_exactly_and_other_objects_by_planes() {
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
         let mut random = Random(5);
         let frusta: Vec<_> = (0..40).map(|_| frustum(&mut random)).collect();
@@ -138,7 +138,7 @@ fn frusta_touch_triangles_exactly_and_others_by_their_planes() {
             for (frustum, found) in frusta.iter().zip(found) {
                 for (name, solid) in stock.named() {
                     let before = |grown: f64| match solid {
-                        Solid::Triangle(t) => queries::before_planes(t, &frustum.planes, grown),
+                        Solid::Triangle(t) => queries::in_front_of_planes(t, &frustum.planes, grown),
                         Solid::Box(..) | Solid::Ball(..) => frustum.planes.iter().all(|plane| {
                             let [x, y, z, w] = plane.map(f64::from);
                             let normal = DVec3::new(x, y, z);
@@ -197,7 +197,7 @@ fn pairs(gpu: &Gpu, asked: &Pairs<'_>) -> BTreeSet<[u32; 4]> {
     assert!(some.iter().all(|pair| set.contains(pair)));
     // Counted first, with room to keep half of the pairs.
     let asking = asked.other.unwrap_or(asked.search.tree);
-    let counts = Counts::keeping(gpu, asking.triangle_count(), room as u32).unwrap();
+    let counts = Counts::with_capacity(gpu, asking.triangle_count(), room as u32).unwrap();
     let all = gpu.buffer("all", 16 * pairs.len().max(1) as u64, usage);
     let mut encoder = gpu.encoder("test");
     query.record_count(gpu, &mut encoder, asked, &counts).unwrap();
@@ -236,7 +236,7 @@ fn pairs_fault(found: &BTreeSet<[u32; 4]>, a: &Stocked, b: &Stocked, within: boo
 /// queries one other. Tests of two shapes are the same in either order, except balls that query boxes, which
 /// million.rs covers.
 #[test]
-fn pairs_are_those_of_every_two_objects() {
+fn object_pairs_match_brute_force_for_every_pair_of_kinds() {
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
         let first = all_kinds(&gpu, 70, 21);
         let second = all_kinds(&gpu, 40, 31);
@@ -259,7 +259,7 @@ fn pairs_are_those_of_every_two_objects() {
 
 /// From 2,048 objects on, software adapters distribute the pairs of nodes over threads.
 #[test]
-fn pairs_of_many_objects_and_of_more_than_are_kept_are_found() {
+fn pairs_of_many_objects_beyond_the_capacity_match_brute_force() {
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
         let mut random = Random(41);
         let mut stock = |counts: [usize; 2], size: f32| {
@@ -290,7 +290,7 @@ fn pairs_of_many_objects_and_of_more_than_are_kept_are_found() {
 }
 
 #[test]
-fn the_comparers_can_fail() {
+fn the_comparisons_detect_errors() {
     let gpu = gpu();
     let [_, stock, _] = all_kinds(&gpu, 60, 5);
     let found = pairs(&gpu, &Pairs::within(stock.tree()));
@@ -323,7 +323,7 @@ fn the_comparers_can_fail() {
 }
 
 #[test]
-fn neighbours_of_one_surface_are_left_out() {
+fn adjacent_triangles_of_one_surface_are_left_out() {
     let gpu = gpu();
     let moved = |by: Vec3| sphere(6).into_iter().map(move |t| t.map(|v| v + by));
     let one = Soup::default().mesh(sphere(6));
@@ -345,7 +345,7 @@ fn neighbours_of_one_surface_are_left_out() {
 }
 
 #[test]
-fn neighbours_are_the_nearest_objects() {
+fn k_nearest_queries_find_the_nearest_objects() {
     for (kernels, gpu) in ways() {
         let query = NearestK::new(&gpu);
         let mut random = Random(4);
@@ -404,7 +404,7 @@ fn neighbours_are_the_nearest_objects() {
 }
 
 #[test]
-fn moving_capsules_stop_where_they_touch_first() {
+fn moving_capsules_stop_at_the_first_contact() {
     for (number, (kernels, gpu)) in ways().into_iter().enumerate() {
         let query = Sweeps::new(&gpu);
         let mut random = Random(6);
@@ -476,7 +476,7 @@ fn moving_capsules_stop_where_they_touch_first() {
 }
 
 #[test]
-fn sweeps_that_start_in_contact_may_leave() {
+fn sweeps_that_start_in_contact_can_separate() {
     let gpu = gpu();
     let floor = [[-9.0, 0.0, -9.0], [9.0, 0.0, -9.0], [0.0, 0.0, 9.0]].map(Vec3::from);
     let stock = Stocked::triangles(&gpu, &Soup::default().mesh([floor]));
@@ -635,7 +635,7 @@ fn masks_and_predicates_choose_objects() {
 }
 
 #[test]
-fn objects_that_are_none_are_never_found_and_others_follow_their_buffer() {
+fn invalid_objects_are_never_found_and_others_follow_their_buffer() {
     for quality in [Quality::Fast, Quality::High] {
         let gpu = gpu();
         let (nan, inf) = (f32::NAN, f32::INFINITY);
@@ -689,7 +689,7 @@ fn objects_that_are_none_are_never_found_and_others_follow_their_buffer() {
 }
 
 #[test]
-fn trees_without_objects_answer_with_nothing() {
+fn queries_of_empty_trees_find_nothing() {
     let gpu = gpu();
     let buffer = gpu.buffer("objects", 32, Usage::STORAGE);
     let builder = ObjectLbvh::new(&gpu);
@@ -785,10 +785,10 @@ const MINE_IN_PARTS: &str = "
     found[9] = bitcast<u32>(first);
 ";
 
-/// In the quick lane, the first part runs on one device, because its driver compiles longest. The rest is
-/// only parsed, since canopy's own kernels use the pausing forms.
+/// In the quick lane, the first part runs on one device, because its driver compiles longest. The remaining
+/// parts are only parsed, since canopy's own kernels use the pausing forms.
 #[test]
-fn a_shader_of_the_callers_own_asks_the_tree() {
+fn a_caller_shader_can_query_the_tree() {
     let has_parts = by_lane(false, true);
     for (number, (kernels, gpu)) in ways().into_iter().enumerate() {
         let soup = Soup::random(600, 4);
@@ -902,7 +902,7 @@ fn a_shader_of_the_callers_own_asks_the_tree() {
 }
 
 #[test]
-fn the_trees_text_has_no_names_but_its_own() {
+fn tree_wgsl_has_only_prefixed_names() {
     let gpu = gpu();
     let tree = Soup::random(5, 4).build(&gpu, &Lbvh::new(&gpu));
     let text = tree.wgsl(&gpu, 2, None).unwrap();

@@ -8,7 +8,7 @@ use canopy::{
     reference::{
         lbvh::{Triangle, triangles},
         occlusion::{self, Occlusion},
-        shadow_start::Seen,
+        shadow_start::VisiblePoint,
         signal::{self, Eye, SurfacePoint},
         trace::closest_hit,
     },
@@ -99,7 +99,7 @@ fn shares(stage: &mut Stage<'_>) -> Vec<Option<f32>> {
 }
 
 /// Surfaces in the G-buffer of the last frame, for the twin.
-fn seen(stage: &mut Stage<'_>, view: View) -> (Vec<Triangle>, Vec<Option<Seen>>) {
+fn seen(stage: &mut Stage<'_>, view: View) -> (Vec<Triangle>, Vec<Option<VisiblePoint>>) {
     let merged = stage.merged();
     let triangles = triangles(&merged.positions, &merged.indices);
     let [position, normal] = [Channel::Position, Channel::Normal].map(|c| stage.channel(c).texels);
@@ -108,7 +108,7 @@ fn seen(stage: &mut Stage<'_>, view: View) -> (Vec<Triangle>, Vec<Option<Seen>>)
         let along = position - view.eye();
         let hit = closest_hit(&triangles, view.eye(), along, 1e-3, FAR);
         let (triangle, _) = hit.filter(|_| p[3] != 0.0)?;
-        Some(Seen {
+        Some(VisiblePoint {
             position,
             normal,
             triangle: triangles[triangle],
@@ -122,7 +122,7 @@ fn seen(stage: &mut Stage<'_>, view: View) -> (Vec<Triangle>, Vec<Option<Seen>>)
 
 /// Results of the twin's rays `first..first + count` of every pixel.
 fn twin_rays(
-    (triangles, seen): &(Vec<Triangle>, Vec<Option<Seen>>),
+    (triangles, seen): &(Vec<Triangle>, Vec<Option<VisiblePoint>>),
     width: u32,
     rays: (u32, u32),
     reach: f64,
@@ -147,7 +147,7 @@ fn twin_rays(
 
 /// Largest difference of visibility among 99 % of the pixels, the mean difference, and the difference of bent
 /// normals where visibility is high.
-fn differences(gpu: &[Option<(Vec3, f32)>], twin: &Frame, seen: &[Option<Seen>]) -> [f64; 3] {
+fn differences(gpu: &[Option<(Vec3, f32)>], twin: &Frame, seen: &[Option<VisiblePoint>]) -> [f64; 3] {
     let (mut shares, mut bends, mut missed) = (Vec::new(), Vec::new(), 0);
     for ((gpu, twin), seen) in gpu.iter().zip(twin).zip(seen) {
         assert!(gpu.is_some() || twin.is_none());
@@ -172,7 +172,7 @@ fn differences(gpu: &[Option<(Vec3, f32)>], twin: &Frame, seen: &[Option<Seen>])
 }
 
 #[test]
-fn rays_find_what_their_twin_finds() {
+fn ray_hits_match_the_cpu_reference() {
     for gpu in [gpu(), portable_gpu()] {
         let scene = clutter();
         let (pose, view) = (rest(&scene), clutter_view());
@@ -201,7 +201,7 @@ fn rays_find_what_their_twin_finds() {
 }
 
 #[test]
-fn means_and_filter_equal_their_twins() {
+fn history_and_filter_match_the_cpu_reference() {
     let gpu = gpu();
     let scene = clutter();
     let pose = rest(&scene);
@@ -256,7 +256,7 @@ fn a_plane_and_a_convex_body_are_unoccluded_everywhere() {
             quad(Vec3::new(-20.0, 0.0, 20.0), 40.0 * Vec3::X, -40.0 * Vec3::Z, 0),
             Vec3::new(1.0, 3.0, 4.0),
         ),
-        // Smooth normals deviate from those of the triangles by up to 20°.
+        // Smooth normals deviate from the triangles' normals by up to 20°.
         (sphere(Vec3::ZERO, 1.0, 5, 0), Vec3::new(0.4, 1.0, 2.5)),
     ] {
         let mut scene = scene([primitive], vec![both_sides(Vec3::ONE)]);
@@ -353,7 +353,7 @@ fn errors(stage: &mut Stage<'_>, expected: impl Fn(Vec3) -> Option<(f64, Option<
 }
 
 /// Next to an endless wall of height h at distance d, the visibility is ½ (1 + d / √(d² + h²)). In the plane
-/// across the wall, the cosine-weighted share between the normal and an angle β is ½ sin β. The top of the
+/// across the wall, the cosine-weighted fraction between the normal and an angle β is ½ sin β. The top of the
 /// wall is at tan β = d / h.
 #[test]
 fn visibility_beside_a_wall_matches_geometry() {
@@ -406,7 +406,7 @@ fn visibility_beside_a_wall_matches_geometry() {
 }
 
 /// A sphere of radius R on a plane occludes R³ / D³, where D is the distance to the sphere's centre. The
-/// cosine to its centre is R / D, and its share is (R / D)².
+/// cosine to its centre is R / D, and its fraction is (R / D)².
 #[test]
 fn visibility_beside_a_sphere_matches_geometry() {
     let gpu = gpu();
@@ -424,7 +424,7 @@ fn visibility_beside_a_sphere_matches_geometry() {
     assert!(mean < 5e-3 && worst < 0.04, "{mean} {worst}");
 }
 
-/// Mean difference of two lists of visibilities, and that of the worst hundredth.
+/// Mean difference of two lists of visibilities, and mean difference of the worst hundredth.
 fn distance(a: &[Option<f32>], b: &[Option<f32>]) -> [f32; 2] {
     let both = a.iter().zip(b).filter_map(|(a, b)| Some(((*a)? - (*b)?).abs()));
     let mut all: Vec<f32> = both.collect();
@@ -463,7 +463,7 @@ fn a_still_picture_converges_to_the_result_of_many_rays() {
 }
 
 #[test]
-fn every_sample_of_a_picture_brings_new_rays() {
+fn every_sample_of_a_picture_traces_new_rays() {
     let gpu = gpu();
     let scene = clutter();
     let (pose, view) = (rest(&scene), clutter_view());
@@ -478,7 +478,7 @@ fn every_sample_of_a_picture_brings_new_rays() {
 }
 
 #[test]
-fn a_camera_that_moves_leaves_no_ghosts() {
+fn a_moving_camera_leaves_no_ghosting() {
     let gpu = gpu();
     let scene = clutter();
     let pose = rest(&scene);
@@ -545,7 +545,7 @@ fn occlusion_follows_moving_objects() {
     let mut stage = gathering(&gpu, &scene, 4, true);
     gather(&mut stage, &at(-1.5), view, 40);
     let still = errors(&expected(-1.5), &mut stage);
-    // The object jumps. The floor at its old position is unoccluded again once the image has converged.
+    // The object jumps. The floor at its old position is unoccluded again once the picture has converged.
     gather(&mut stage, &at(1.5), view, 2);
     let right = expected(1.5);
     let leapt = errors(&right, &mut stage);
@@ -573,7 +573,7 @@ fn occlusion_follows_moving_objects() {
 /// Moving surfaces keep their history. The whole scene rises towards a static camera, so the surroundings of
 /// each point do not change, and the rays of several frames count.
 #[test]
-fn what_moves_keeps_its_history() {
+fn moving_surfaces_keep_their_history() {
     let gpu = gpu();
     let scene = clutter();
     let view = clutter_view();
@@ -601,7 +601,7 @@ fn what_moves_keeps_its_history() {
 /// A table over a floor that it darkens. The visible part of its top is unoccluded, up to the edge, from the
 /// first frame on.
 #[test]
-fn nothing_leaks_across_an_edge() {
+fn occlusion_does_not_leak_across_depth_edges() {
     let gpu = gpu();
     let top = quad(Vec3::new(-1.0, 0.3, 1.0), 2.0 * Vec3::X, -2.0 * Vec3::Z, 0);
     let floor = quad(Vec3::new(-9.0, 0.0, 9.0), 18.0 * Vec3::X, -18.0 * Vec3::Z, 0);
@@ -634,7 +634,7 @@ fn nothing_leaks_across_an_edge() {
 }
 
 #[test]
-fn the_same_frames_are_the_same_bits_and_other_frames_are_not() {
+fn frames_are_deterministic_and_differ_from_each_other() {
     let gpu = gpu();
     let scene = clutter();
     let pose = rest(&scene);
@@ -687,7 +687,7 @@ fn occlusion_is_the_same_at_portable_limits_and_in_bands() {
 }
 
 #[test]
-fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
+fn history_is_reset_by_a_new_scene_size_setting_or_variant() {
     let gpu = gpu();
     let scene = clutter();
     let pose = rest(&scene);
@@ -731,7 +731,7 @@ fn histories_begin_anew_with_another_scene_size_setting_or_variant() {
 }
 
 #[test]
-fn without_rays_nothing_is_done_and_nothing_is_occluded() {
+fn without_occlusion_rays_no_pass_runs_and_nothing_is_occluded() {
     let gpu = gpu();
     let scene = clutter();
     let (pose, view) = (rest(&scene), clutter_view());
@@ -764,10 +764,10 @@ fn without_rays_nothing_is_done_and_nothing_is_occluded() {
     assert!(auto.1 == same.1 && auto.2 == same.2);
 }
 
-/// Masks let light pass where they are cut out. Blended surfaces block light by their alpha if
+/// Light passes where an alpha mask hides the surface. Blended surfaces block light by their alpha if
 /// `shadows.blended_cast` is on.
 #[test]
-fn rays_test_masked_and_blended_surfaces() {
+fn occlusion_rays_respect_masked_and_blended_alpha() {
     let gpu = gpu();
     let floor = quad(Vec3::new(-9.0, 0.0, 9.0), 18.0 * Vec3::X, -18.0 * Vec3::Z, 0);
     let lid = quad(Vec3::new(-40.0, 0.5, 40.0), 80.0 * Vec3::X, -80.0 * Vec3::Z, 1);
@@ -795,7 +795,7 @@ fn rays_test_masked_and_blended_surfaces() {
 }
 
 /// Between bright walls, light interreflects. Occluded points are brighter than between black walls, by the
-/// twin's fit. With a uniform environment of radiance 1, the scattered light is the albedo's share.
+/// twin's fit. With a uniform environment of radiance 1, the scattered light equals the albedo.
 #[test]
 fn occluded_light_bounces_between_bright_walls() {
     let gpu = gpu();

@@ -1,4 +1,4 @@
-//! Mesh lines over the image. Every pixel is compared with the twin's lines, rasterised in f64.
+//! Mesh lines over the picture. Every pixel is compared with the twin's lines, rasterised in f64.
 
 use crate::common;
 use canopy::{
@@ -143,7 +143,7 @@ fn changed(a: &[u8], b: &[u8]) -> usize {
 }
 
 #[test]
-fn every_pixel_is_that_of_the_twin_s_lines() {
+fn overlay_pixels_match_the_cpu_reference() {
     let scene = meshes();
     let pose = Pose::new(&scene, None, 0.0);
     let gpu = gpu();
@@ -196,7 +196,7 @@ fn every_pixel_is_that_of_the_twin_s_lines() {
 }
 
 #[test]
-fn what_lies_behind_is_dimmed_and_what_is_hidden_has_no_lines() {
+fn occluded_lines_are_dimmed_and_hidden_meshes_have_none() {
     let scene = meshes();
     let mut pose = Pose::new(&scene, None, 0.0);
     let gpu = gpu();
@@ -210,7 +210,7 @@ fn what_lies_behind_is_dimmed_and_what_is_hidden_has_no_lines() {
     let seen = stage.draw(&pose, view());
     let [of_all, of_seen] = [&all, &seen].map(|drawn| changed(&plain, drawn));
     assert!(of_seen < of_all - 40, "{of_seen} of {of_all}");
-    // Visible lines are drawn in full on the front of the sphere, in the middle of the image.
+    // Visible lines are drawn in full on the front of the sphere, at the centre of the picture.
     stage.config.overlay.hidden = 0.5;
     let dimmed = stage.draw(&pose, view());
     assert!(changed(&seen, &dimmed) > 40);
@@ -221,7 +221,7 @@ fn what_lies_behind_is_dimmed_and_what_is_hidden_has_no_lines() {
     let dimmed = stage.draw(&pose, view());
     stage.config.overlay.hidden = 1.0;
     assert_eq!(changed(&stage.draw(&pose, view()), &dimmed), 0);
-    // A mean of several frames shows the lines once. An image larger than the traced one has them too.
+    // A mean of several frames shows the lines once. A picture larger than the traced one has them too.
     assert!(changed(&plain, &stage.supersampled(&pose, view(), 3)) > 100);
     assert_ne!(stage.stretched(&pose, view(), 1, [192, 128]), {
         stage.config.overlay.mesh = 17;

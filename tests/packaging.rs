@@ -30,7 +30,7 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> BTreeSet<&'a str> {
 }
 
 #[test]
-fn the_entry_the_types_and_the_metadata_agree() {
+fn desktop_entry_mime_types_and_metainfo_agree() {
     let desktop = read("packaging/canopy.desktop");
     let types = read("packaging/canopy-mime.xml");
     let metadata = read("packaging/canopy.metainfo.xml");
@@ -61,7 +61,7 @@ fn the_entry_the_types_and_the_metadata_agree() {
 }
 
 #[test]
-fn icons_have_the_sizes_of_their_names() {
+fn icon_files_have_the_sizes_in_their_names() {
     for size in [16_u32, 24, 32, 48, 64, 128, 256, 512] {
         let bytes = std::fs::read(root().join(format!("assets/icon/canopy-{size}.png"))).unwrap();
         // The header of a PNG: signature, length and name of the first chunk, width, height.

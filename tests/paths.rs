@@ -72,7 +72,7 @@ fn samples_take_no_memory(stage: &mut Stage<'_>) {
     assert!(grown < 100 << 20, "{grown} bytes");
 }
 
-/// A path-traced image with the settings of the stage.
+/// A path-traced picture with the settings of the stage.
 fn traced(stage: &mut Stage<'_>, scene: &Scene, view: View, samples: u32) -> Vec<[f32; 4]> {
     stage.config.image.mode = ImageMode::Path;
     stage.config.paths.samples = samples;
@@ -148,7 +148,7 @@ fn dull(albedo: f32, glow: f32) -> Material {
 
 /// A single test, because most of its time is the compilation of the path tracer.
 #[test]
-fn paths_find_what_integrals_do() {
+fn path_traced_light_matches_integrals() {
     let gpu = gpu();
     let grey = |albedo: f32| Material {
         metallic: 1.0,
@@ -385,7 +385,7 @@ fn paths_find_what_integrals_do() {
     println!("lamps: {apart} of {} pixels apart", errors.len());
     assert!(apart * 50 < errors.len(), "{apart}");
 
-    // The same samples again, without any from before the image changed.
+    // The same samples again, without any from before the picture changed.
     enter(&mut stage, &lit);
     let again = traced(&mut stage, &lit, above, 256);
     assert_eq!(again, texels);
@@ -531,7 +531,7 @@ fn paths_are_those_of_their_twin(stage: &mut Stage<'_>) {
         size: stage.size,
         near: view.near.into(),
     };
-    // Share of paths that differ by more than rounding, among those not black in both.
+    // Fraction of paths that differ by more than rounding, among those not black in both.
     let differing = |index: u32| {
         let (mut lit, mut apart) = (0, 0);
         for (i, texel) in (0..).zip(&found) {
@@ -552,7 +552,7 @@ fn paths_are_those_of_their_twin(stage: &mut Stage<'_>) {
     stage.config.paths.bounces = 1;
 }
 
-/// Separate kernels for each step give the same paths. The image has an edge that cuts tiles, all kinds of
+/// Separate kernels for each step give the same paths. The picture has an edge that cuts tiles, all kinds of
 /// rays and ends of paths, and materials with bins of their own. Compilers may round differently, and then a
 /// path may pass another edge. This holds for at most one path in fifty.
 fn separate_kernels_follow_the_same_paths(stage: &mut Stage<'_>) {
@@ -627,7 +627,7 @@ fn separate_kernels_follow_the_same_paths(stage: &mut Stage<'_>) {
     stage.config.paths.kernels = PathKernels::Auto;
 }
 
-/// Difference of a fast image from its reference, as shares of the reference's mean.
+/// Difference of a fast picture from its reference, as fractions of the reference's mean.
 #[derive(Debug)]
 struct Apart {
     mean: f64,
@@ -653,7 +653,7 @@ impl Apart {
 }
 
 /// Compares 64 fast frames with 256 paths per pixel. The mean and the root mean square must lie within these
-/// shares. With a wrong setting, they must not.
+/// fractions. With a wrong setting, they must not.
 fn hold(stage: &mut Stage<'_>, (what, view): (&str, View), tolerance: [f64; 2], spoil: impl Fn(&mut Config)) {
     let scene = stage.scene;
     let reference = traced(stage, scene, view, 256);
@@ -696,7 +696,7 @@ fn above() -> View {
 }
 
 /// The fast frame shades all of a light at its centre, while paths use each point. The cosines of a sun of
-/// 12° have a mean 0.3 % below that of its centre.
+/// 12° have a mean 0.3 % below the cosine of its centre.
 fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
     let things = sheltered(0.8);
     let things = keep(things);
@@ -745,7 +745,7 @@ fn soft_shadows_are_those_of_paths(stage: &mut Stage<'_>) {
     stage.config.sun.enabled = Switch::Off;
 }
 
-/// Both are the cosine-weighted unoccluded share of the hemisphere. Surfaces are so dark that the light
+/// Both are the cosine-weighted unoccluded fraction of the hemisphere. Surfaces are so dark that the light
 /// between them, which the fast frame estimates, is negligible. The remaining difference is the noise of
 /// both, which falls with more rays.
 fn occlusion_is_that_of_paths(stage: &mut Stage<'_>) {
@@ -997,7 +997,7 @@ fn lamps_of_an_environment_are_chosen(stage: &mut Stage<'_>) {
     let view = look_at(Vec3::new(0.5, 1.0, 2.6), Vec3::ZERO, 10.0);
     let mut noise = |face| {
         stage.config.environment.face = face;
-        // The same image continues from 16 paths to many.
+        // The same picture continues from 16 paths to many.
         let few = traced(stage, ball, view, 16);
         Apart::new(&few, &traced(stage, ball, view, by_lane(256, 1024)))
     };
@@ -1008,7 +1008,7 @@ fn lamps_of_an_environment_are_chosen(stage: &mut Stage<'_>) {
     stage.config.environment.face = 0;
 }
 
-/// Radiance of the middle of the floor in a room of ±1 whose ceiling has a radiance of 1. Walls consist of
+/// Radiance of the centre of the floor in a room of ±1 whose ceiling has a radiance of 1. Walls consist of
 /// uniform parts.
 fn floor_by_radiosity(albedos: [f64; 6]) -> f64 {
     const SIDE: u32 = 12;
@@ -1079,7 +1079,7 @@ fn noise_is_that_of_the_picture(stage: &mut Stage<'_>, scene: &Scene, view: View
     let (few, noise) = add(16);
     let (many, later) = add(MAX_ADDED);
     let noise = noise.unwrap();
-    assert_eq!((noise.frames, noise.is_clean()), (24, false), "{noise:?}");
+    assert_eq!((noise.frames, noise.is_converged()), (24, false), "{noise:?}");
     assert!(later.unwrap().levels < noise.levels, "{later:?}, {noise:?}");
     let pixels = |picture: &[u8]| picture.as_chunks::<4>().0.to_vec();
     let apart = |(few, many): (&[u8; 4], &[u8; 4])| {
@@ -1115,7 +1115,7 @@ fn twin_sums(samples: &[PathSums]) -> PathSums {
 
 /// A day of samples loses nothing in these sums, as it would in a sum of f32.
 #[test]
-fn sums_keep_a_day_of_samples() {
+fn path_sums_stay_exact_for_a_day_of_samples() {
     let mut random = common::Random(1);
     let (mut sum, mut exact, mut plain) = (0, 0.0, 0.0_f32);
     const COUNT: u32 = 6_000_000;
@@ -1138,9 +1138,9 @@ fn sums_keep_a_day_of_samples() {
     assert_eq!(largest, (1 << 39) - (1 << 15));
 }
 
-/// Kernels with an unused part draw the same image as kernels without it.
+/// Kernels with an unused part draw the same picture as kernels without it.
 #[test]
-fn a_part_that_nothing_uses_changes_no_picture() {
+fn unused_kernel_parts_change_no_picture() {
     let gpu = gpu();
     let spare = layered(matte(Vec3::ONE), |layers| layers.clearcoat = 1.0);
     let of = |spare: &[Material]| {
@@ -1169,7 +1169,7 @@ fn a_part_that_nothing_uses_changes_no_picture() {
     };
     let [one, separate] = [PathKernels::One, PathKernels::Separate];
     // Separate kernels for each step take long to compile. The quick lane compares them with a single kernel
-    // above, and not here.
+    // above, and not in this test.
     let separate = by_lane(one, separate);
     for (mode, kernels, what, with, density) in [
         // Fog too thin to change any float.

@@ -1,4 +1,4 @@
-//! Picking with a click: rays through the trees of deformed meshes against the G-buffer.
+//! Picking with a click: rays through the BVHs of deformed meshes against the G-buffer.
 
 use crate::common;
 use canopy::{
@@ -78,7 +78,7 @@ fn compare(stage: &mut Stage<'_>, pose: &Pose, view: View, count: u32, seed: u64
     for _ in 0..count {
         let [x, y] = SIZE.map(|side| random.bits() % side);
         let pixel = Vec2::new(x as f32, y as f32) + 0.5;
-        // The built-in scene has no ground below it here.
+        // The built-in scene has no ground below it in this test.
         let shown = shown[(y * SIZE[0] + x) as usize];
         let picked = pick(stage, view, pixel);
         let triangle = picked.and_then(|picked| merged_triangle(&picked, &merged));
@@ -114,7 +114,7 @@ fn solid_builtin() -> Scene {
 
 /// Skins, morph targets and instances at several times of the clip, seen from several places.
 #[test]
-fn a_pick_is_the_triangle_that_the_gbuffer_shows() {
+fn a_pick_is_the_triangle_in_the_gbuffer() {
     let gpu = gpu();
     let scene = solid_builtin();
     let mut stage = Stage::new(&gpu, &scene, SIZE);
@@ -138,9 +138,9 @@ fn a_pick_is_the_triangle_that_the_gbuffer_shows() {
     assert!(ties <= 5, "{ties} of 1000 pixels lie on edges");
 }
 
-/// The comparison detects a mesh at another place than in the image.
+/// The comparison detects a mesh at another place than in the picture.
 #[test]
-fn the_comparer_can_fail() {
+fn the_comparison_detects_errors() {
     let gpu = gpu();
     let scene = solid_builtin();
     let mut stage = Stage::new(&gpu, &scene, SIZE);
@@ -184,7 +184,7 @@ fn middle(gpu: &Gpu, scene: &Scene, pixel: Vec2) -> Option<Picked> {
 }
 
 #[test]
-fn a_pick_sees_what_the_picture_shows() {
+fn picks_follow_visibility_in_the_picture() {
     let gpu = gpu();
     let (centre, beside) = (Vec2::new(80.5, 45.5), Vec2::new(95.5, 45.5));
     let mut scene = cards();
@@ -206,7 +206,7 @@ fn a_pick_sees_what_the_picture_shows() {
 }
 
 #[test]
-fn a_pick_tells_position_normal_and_uv() {
+fn picks_report_position_normal_and_uv() {
     let gpu = gpu();
     let mut scene = scene(
         [quad(Vec3::new(-2.0, -2.0, 0.0), Vec3::X * 4.0, Vec3::Y * 4.0, 0)],
@@ -241,7 +241,7 @@ fn a_pick_tells_position_normal_and_uv() {
 
 /// Points and lines are in no tree, and are one pixel wide. A pick finds them within a few pixels.
 #[test]
-fn points_and_lines_are_found_nearby() {
+fn picks_find_points_and_lines_within_a_few_pixels() {
     let gpu = gpu();
     let mut lines = primitive(&[], 0);
     lines.positions = vec![Vec3::X * -1.0, Vec3::X, Vec3::Y, Vec3::Y * 2.0];
@@ -263,7 +263,7 @@ fn points_and_lines_are_found_nearby() {
 }
 
 #[test]
-fn nothing_is_picked_of_an_empty_scene_or_before_the_first_frame() {
+fn empty_scenes_and_missing_frames_give_no_pick() {
     let gpu = gpu();
     let scene = Scene::default();
     let mut stage = Stage::new(&gpu, &scene, SIZE);

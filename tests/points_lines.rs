@@ -1,5 +1,5 @@
-//! Points and lines: reading them from glTF and OBJ, and drawing them exactly to the pixel. The triangles
-//! beside them do not change.
+//! Points and lines: reading them from glTF and OBJ, and drawing them exactly to the pixel. Triangles in the
+//! same scene do not change.
 
 use crate::common::{self, gltf_builder};
 use canopy::{
@@ -97,7 +97,7 @@ fn every_mode_of_gltf_is_read() {
 }
 
 #[test]
-fn normals_and_tangents_say_how_they_are_lit() {
+fn normals_and_tangents_determine_the_shading_of_points_and_lines() {
     for (normals, tangents, shading) in [
         (false, false, Shading::Unlit),
         (false, true, Shading::Unlit),
@@ -127,7 +127,7 @@ fn normals_and_tangents_say_how_they_are_lit() {
 }
 
 #[test]
-fn one_warning_does_for_a_file() {
+fn a_file_with_many_points_and_lines_gives_one_warning() {
     let mut builder = Builder::triangle();
     for number in 0..11 {
         builder.primitive(json!({ "mode": number % 4, "attributes": { "POSITION": 0 } }));
@@ -151,7 +151,7 @@ fn one_warning_does_for_a_file() {
 }
 
 #[test]
-fn hostile_points_and_lines_are_one_line() {
+fn hostile_points_and_lines_give_a_one_line_error() {
     let refused = |builder: &Builder, limits: &Load, parts: &[&str]| {
         let message = load_within("test.glb", &builder.glb(), limits)
             .unwrap_err()
@@ -266,7 +266,7 @@ fn obj_has_points_and_lines_of_every_form() {
     assert!(near.min_element() > 0.5, "undefined is grey, not black: {near}");
 }
 
-// Images.
+// Pictures.
 
 const SIDE: usize = 16;
 
@@ -322,7 +322,7 @@ const MODES: [(ShadowMode, bool); 4] = [
 ];
 
 #[test]
-fn unlit_points_and_lines_are_a_pixel_wide_and_of_their_colour() {
+fn unlit_points_and_lines_are_a_pixel_wide_in_their_colour() {
     let gpu = gpu();
     let mut dots = thin(&[[3., 4., 0.], [9., 4., 0.]], &[], &[0, 1], 1);
     dots.colors = vec![Vec4::new(0.5, 1., 1., 1.), Vec4::ONE];
@@ -397,7 +397,7 @@ fn unlit_points_and_lines_are_a_pixel_wide_and_of_their_colour() {
 }
 
 #[test]
-fn lines_are_hidden_by_what_is_nearer_and_hide_what_is_farther() {
+fn lines_are_depth_tested_against_surfaces() {
     let gpu = gpu();
     let wall = quad(Vec3::new(-10., -10., 0.), Vec3::X * 15.5, Vec3::Y * 40., 0);
     let ends = [[1., 4., 1.], [14., 4., 1.], [1., 8., -1.], [14., 8., -1.]];
@@ -423,7 +423,7 @@ fn lines_are_hidden_by_what_is_nearer_and_hide_what_is_farther() {
 }
 
 #[test]
-fn blended_lines_are_seen_through_in_the_order_of_all_that_is_blended() {
+fn blended_lines_are_composited_in_order_with_blended_surfaces() {
     let gpu = gpu();
     let blended = |color: Vec4| Material {
         alpha_mode: AlphaMode::Blend,
@@ -455,7 +455,7 @@ fn blended_lines_are_seen_through_in_the_order_of_all_that_is_blended() {
 }
 
 #[test]
-fn with_normals_they_are_lit_as_surfaces_are() {
+fn points_and_lines_with_normals_are_lit_like_surfaces() {
     let gpu = gpu();
     let mut lit = thin(&[[3., 4., 0.], [9., 4., 0.]], &[], &[0, 1], 0);
     lit.normals = vec![Vec3::new(0., 0.6, 0.8), Vec3::new(0., 0.6, 0.8)];
@@ -546,7 +546,7 @@ fn occlusion_around_a_point_does_not_darken_it() {
 }
 
 #[test]
-fn they_move_with_nodes_skins_and_morph_targets_and_hide() {
+fn points_and_lines_follow_nodes_skins_morphs_and_visibility() {
     let gpu = gpu();
     let mut dot = thin(&[[1., 1., 0.]], &[], &[0], 0);
     dot.targets = vec![scene::MorphTarget {
@@ -601,7 +601,7 @@ fn they_move_with_nodes_skins_and_morph_targets_and_hide() {
 }
 
 #[test]
-fn triangles_are_lit_as_if_there_were_no_points_and_lines() {
+fn points_and_lines_do_not_affect_the_lighting_of_triangles() {
     let gpu = gpu();
     let wall = quad(Vec3::new(-10., -10., 0.), Vec3::X * 40., Vec3::Y * 40., 0);
     let cover = quad(Vec3::new(4., 4., 3.), Vec3::X * 6., Vec3::Y * 6., 1);
@@ -687,7 +687,7 @@ fn blended_over(index: usize) -> bool {
 }
 
 #[test]
-fn a_file_of_nothing_else_is_framed_and_seen() {
+fn a_file_of_only_lines_is_framed_and_drawn() {
     let gpu = gpu();
     let edges: Vec<u8> = (0..8_u8)
         .flat_map(|i| [1, 2, 4].map(move |bit| [i, i ^ bit]))

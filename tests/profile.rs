@@ -38,7 +38,7 @@ fn a_trace_of_a_sequence_has_the_times_of_its_statistics() {
     assert!(bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
     assert!(stats["memory"]["process_bytes"].as_u64().unwrap() > 1_000_000);
     let gpu = sums(&trace, "gpu");
-    // Between the least and the greatest time in each of the draws with this pass.
+    // Between the minimum and the maximum time in each of the draws with this pass.
     for name in ["frame", "deform", "gbuffer", "lighting"] {
         let passes = stats["passes"].as_array().unwrap();
         let pass = passes.iter().find(|pass| pass["name"] == name).unwrap();
@@ -84,7 +84,7 @@ fn a_table_has_a_row_for_each_frame_and_memory_by_kind() {
 }
 
 #[test]
-fn other_names_are_an_error_before_any_work() {
+fn invalid_profile_names_fail_before_rendering() {
     let folder = Folder::new();
     for (name, words) in [
         (

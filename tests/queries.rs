@@ -1,4 +1,4 @@
-//! Queries through the tree against every triangle in f64: nearest points, and triangles that overlap boxes.
+//! Queries through the BVH against every triangle in f64: nearest points, and triangles that overlap boxes.
 
 use crate::common;
 use canopy::{
@@ -13,7 +13,7 @@ use common::{Random, Soup, by_lane, gpu, implementations, portable_gpu, random_t
 use glam::Vec3;
 use std::collections::BTreeSet;
 
-/// Triangles to build trees over: ordinary, many, none, and cases that are bad for trees.
+/// Triangles to build BVHs over: ordinary, many, none, and cases that are bad for BVHs.
 fn soups() -> Vec<(&'static str, Soup)> {
     let mut random = Random(7);
     let far = Vec3::new(10_000.0, -3_000.0, 500.0);
@@ -133,7 +133,7 @@ fn points_around(triangles: &[[Vec3; 3]], count: usize, random: &mut Random) -> 
 }
 
 #[test]
-fn nearest_points_are_those_of_every_triangle() {
+fn nearest_points_match_brute_force() {
     for (kernels, gpu) in implementations() {
         let (lbvh, query) = (Lbvh::new(&gpu), NearestPoints::new(&gpu));
         let mut random = Random(3);
@@ -155,7 +155,7 @@ fn nearest_points_are_those_of_every_triangle() {
 }
 
 #[test]
-fn the_comparer_of_nearest_points_can_fail() {
+fn the_comparison_of_nearest_points_detects_errors() {
     let gpu = gpu();
     let soup = Soup::random(100, 1);
     let triangles = soup.triangles();
@@ -276,7 +276,7 @@ fn collected(gpu: &Gpu, soup: &Soup, tree: &Tree, boxes: &[BoxQuery], cutoff: u3
 }
 
 #[test]
-fn boxes_touch_what_they_touch_in_f64() {
+fn box_overlaps_match_f64() {
     for (kernels, gpu) in implementations() {
         let lbvh = Lbvh::new(&gpu);
         let mut random = Random(5);
@@ -296,7 +296,7 @@ fn boxes_touch_what_they_touch_in_f64() {
 }
 
 #[test]
-fn the_comparer_of_overlaps_can_fail() {
+fn the_comparison_of_overlaps_detects_errors() {
     let triangles = random_triangles(50, 1);
     let query = BoxQuery {
         lower: [-0.4; 3],
@@ -319,7 +319,7 @@ fn the_comparer_of_overlaps_can_fail() {
 }
 
 #[test]
-fn one_go_finds_the_same_and_says_what_had_no_room() {
+fn single_pass_overlaps_match_and_report_overflow() {
     for gpu in [gpu(), portable_gpu()] {
         let soup = Soup::random(500, 2).mesh(random_triangles(100, 3));
         let triangles = soup.triangles();
@@ -364,7 +364,7 @@ fn one_go_finds_the_same_and_says_what_had_no_room() {
 }
 
 #[test]
-fn what_was_not_kept_is_searched_again() {
+fn overflowed_results_are_searched_again() {
     for gpu in [gpu(), portable_gpu()] {
         let soup = Soup::random(500, 2).mesh(random_triangles(100, 3));
         let tree = soup.build(&gpu, &Lbvh::new(&gpu));
@@ -374,7 +374,7 @@ fn what_was_not_kept_is_searched_again() {
         let query = Overlap::new(&gpu);
         let (search, regions) = (Search::new(&tree), Queries::new(&gpu, &boxes).unwrap());
         for kept in [0, 1, count / 2, count - 1, count, count + 10] {
-            let counts = Counts::keeping(&gpu, 64, kept).unwrap();
+            let counts = Counts::with_capacity(&gpu, 64, kept).unwrap();
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
             let names = gpu.buffer("names", 8 * u64::from(count), usage);
             let mut encoder = gpu.encoder("test");
@@ -401,7 +401,7 @@ fn what_was_not_kept_is_searched_again() {
 }
 
 #[test]
-fn strange_numbers_are_answered() {
+fn queries_with_nan_or_infinity_are_answered() {
     let gpu = gpu();
     // No tree holds the triangle of the second mesh.
     let soup = Soup::random(300, 2).mesh([[Vec3::NAN, Vec3::ZERO, Vec3::X]]);
@@ -442,7 +442,7 @@ fn strange_numbers_are_answered() {
 }
 
 #[test]
-fn queries_follow_trees_that_move_and_are_of_high_quality() {
+fn queries_match_brute_force_on_refitted_high_quality_trees() {
     let gpu = gpu();
     let lbvh = Lbvh::with_quality(&gpu, Quality::High);
     let soup = Soup::random(900, 8).mesh(random_triangles(30, 9));
@@ -473,7 +473,7 @@ fn queries_follow_trees_that_move_and_are_of_high_quality() {
 }
 
 #[test]
-fn offsets_hold_over_many_blocks() {
+fn result_offsets_are_right_over_many_scan_blocks() {
     let gpu = gpu();
     let soup = Soup::random(1, 2);
     let tree = soup.build(&gpu, &Lbvh::new(&gpu));
@@ -494,7 +494,7 @@ fn offsets_hold_over_many_blocks() {
 }
 
 #[test]
-fn deep_trees_over_meshes_lose_none() {
+fn deep_top_level_trees_lose_no_results() {
     let gpu = gpu();
     let corner = |x: f32| {
         let at = Vec3::splat(x);

@@ -9,7 +9,7 @@ use canopy::{
         lbvh::{Triangle, triangles},
         lighting::{self, Surface},
         reflections,
-        shadow_start::Seen,
+        shadow_start::VisiblePoint,
     },
     render::{Channel, View, frame::blue_noise},
     scene::{
@@ -130,7 +130,7 @@ fn twin(stage: &mut Stage<'_>, view: View, index: u32) -> Vec<Option<DVec3>> {
         let surface = surface.as_ref()?;
         let mesh = meshes[i][0] as usize;
         let place = (surface.position, surface.normal, mesh);
-        let seen: Seen = seen_at(&merged, &soup, place, view.eye())?;
+        let seen: VisiblePoint = seen_at(&merged, &soup, place, view.eye())?;
         let pixel = [i as u32 % SIZE[0], i as u32 / SIZE[0]];
         let noise = (blue_noise::mask(), pixel);
         let roughness = f64::from(surface.roughness);
@@ -148,7 +148,7 @@ fn twin(stage: &mut Stage<'_>, view: View, index: u32) -> Vec<Option<DVec3>> {
     surfaces.iter().enumerate().map(at).collect()
 }
 
-/// Share of pixels whose radiance is not the sum of their emission and the twin's value.
+/// Fraction of pixels whose radiance is not the sum of their emission and the twin's value.
 fn wrong_share(stage: &mut Stage<'_>, view: View, index: u32) -> f64 {
     let twin = twin(stage, view, index);
     let own = stage.channel(Channel::Emissive).texels;
@@ -168,7 +168,7 @@ fn wrong_share(stage: &mut Stage<'_>, view: View, index: u32) -> f64 {
 }
 
 #[test]
-fn rays_find_what_their_twin_finds() {
+fn ray_hits_match_the_cpu_reference() {
     for gpu in [gpu(), portable_gpu()] {
         let scene = glowing_things();
         let view = look_at(Vec3::new(0.3, 1.4, 4.0), Vec3::new(0.0, 0.5, 0.0), 50.0);
@@ -207,7 +207,7 @@ fn integral(surface: &Surface, [corner, u, v]: [DVec3; 3], brdf: impl Fn(DVec3) 
 }
 
 #[test]
-fn many_frames_meet_the_integral() {
+fn accumulated_reflections_match_the_integral() {
     let gpu = gpu();
     let panel = [Vec3::new(-0.6, 0.2, -1.0), 1.2 * Vec3::X, 1.1 * Vec3::Y];
     let [corner, u, v] = panel;
@@ -341,14 +341,14 @@ fn room_before_a_mirror() -> Scene {
 }
 
 #[test]
-fn a_mirror_shows_what_is_seen_from_behind_it() {
+fn a_mirror_shows_the_mirrored_view() {
     let scene = room_before_a_mirror();
     let (eye, target) = (Vec3::new(0.2, 0.1, 1.8), Vec3::new(0.0, 0.0, 0.0));
     let behind = |v: Vec3| v * Vec3::new(1.0, 1.0, -1.0);
     let view = look_at(eye, target, 50.0);
     let from_behind = look_at(behind(eye), behind(target), 50.0);
     let size = [160, 120];
-    // Portable devices also reflect in rays_find_what_their_twin_finds.
+    // Portable devices also reflect in ray_hits_match_the_cpu_reference.
     for gpu in [gpu(), portable_gpu()].into_iter().take(by_lane(1, 2)) {
         for mode in [ShadowMode::Rays, ShadowMode::Map] {
             let mut stage = stage(&gpu, &scene, size);
@@ -395,7 +395,8 @@ fn blended(material: Material, alpha: f32) -> Material {
     }
 }
 
-/// Largest difference of two pixels, and share of pixels that differ by more than a hundredth of their value.
+/// Largest difference of two pixels, and fraction of pixels that differ by more than a hundredth of their
+/// value.
 fn differences(a: &[Vec3], b: &[Vec3]) -> (f32, f64) {
     let off = |(a, b): (&Vec3, &Vec3)| {
         let off = (*a - *b).abs().max_element();
@@ -408,7 +409,7 @@ fn differences(a: &[Vec3], b: &[Vec3]) -> (f32, f64) {
 }
 
 #[test]
-fn blended_mirrors_show_what_solid_ones_do() {
+fn blended_mirrors_match_opaque_mirrors() {
     let solid = room_before_a_mirror();
     let mirror = solid.materials[0].clone();
     let view = look_at(Vec3::new(0.2, 0.1, 1.8), Vec3::ZERO, 50.0);
@@ -456,7 +457,7 @@ fn blended_mirrors_show_what_solid_ones_do() {
 }
 
 #[test]
-fn only_the_front_most_blended_surface_sends_rays() {
+fn only_the_frontmost_blended_surface_traces_reflections() {
     let gpu = gpu();
     // Two panes before the back of a glowing wall. The glowing side is behind the eye.
     let pane = |z: f32| quad(Vec3::new(-2.0, -2.0, z), 4.0 * Vec3::X, 4.0 * Vec3::Y, 0);
@@ -484,7 +485,7 @@ fn only_the_front_most_blended_surface_sends_rays() {
 }
 
 #[test]
-fn mirrors_show_layered_surfaces_that_are_blended() {
+fn mirrors_show_blended_layered_surfaces() {
     let gpu = gpu();
     // The only material with layers is blended, and behind the eye.
     let mirror = quad(Vec3::new(-3.0, -3.0, -1.0), 6.0 * Vec3::X, 6.0 * Vec3::Y, 0);
@@ -548,7 +549,7 @@ fn blended_surfaces_reflect_from_both_sides_in_any_view_and_size() {
 }
 
 #[test]
-fn materials_are_known_by_their_sharpest_lobe() {
+fn the_least_roughness_is_that_of_the_sharpest_lobe() {
     let texture = TextureRef {
         texture: 0,
         uv_set: 0,
@@ -589,7 +590,7 @@ fn materials_are_known_by_their_sharpest_lobe() {
 }
 
 #[test]
-fn blended_coats_meet_solid_ones() {
+fn blended_coats_match_opaque_coats() {
     let gpu = gpu();
     let panel = quad(Vec3::new(-2.0, 0.2, -1.5), 4.0 * Vec3::X, 1.5 * Vec3::Y, 1);
     let floor = quad(Vec3::new(-3.0, 0.0, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
@@ -631,12 +632,12 @@ fn blended_coats_meet_solid_ones() {
 }
 
 #[test]
-fn steps_that_are_left_out_change_no_pixel() {
+fn skipped_reflection_passes_change_no_pixel() {
     let gpu = gpu();
     let scene = room_before_a_mirror();
     let view = look_at(Vec3::new(0.9, 0.4, 1.6), Vec3::new(0.1, 0.0, 2.2), 50.0);
     let mut stage = stage(&gpu, &scene, [100, 60]);
-    // Part of the image traces no rays, and rays are traced in several batches.
+    // Part of the picture traces no rays, and rays are traced in several batches.
     stage.config.reflections.max_roughness = 0.75;
     stage.config.reflections.bounces = 3;
     stage.config.environment.color = [0.3, 0.4, 0.6];
@@ -668,7 +669,7 @@ fn steps_that_are_left_out_change_no_pixel() {
 }
 
 #[test]
-fn mirrors_show_mirrors_as_often_as_they_may() {
+fn mirrors_reflect_each_other_up_to_the_bounce_limit() {
     let gpu = gpu();
     // Two mirrors that face each other. The glowing surface is behind the eye, above the first mirror.
     let scene = scene(
@@ -733,7 +734,7 @@ fn a_furnace_stays_white() {
 }
 
 #[test]
-fn a_furnace_stays_white_where_neighbours_share_rays() {
+fn a_furnace_stays_white_with_ray_reuse() {
     let gpu = gpu();
     for roughness in [0.3, 0.5, 0.7] {
         // A floor seen at all angles. Its far part reflects the fewest of its rays.
@@ -765,7 +766,7 @@ fn a_furnace_stays_white_where_neighbours_share_rays() {
 }
 
 #[test]
-fn what_is_rough_sends_no_rays() {
+fn rough_surfaces_trace_no_reflection_rays() {
     let gpu = gpu();
     let scene = scene(
         [
@@ -807,7 +808,7 @@ fn what_is_rough_sends_no_rays() {
 }
 
 #[test]
-fn scenes_without_gloss_pay_nothing() {
+fn no_reflection_pass_runs_without_glossy_materials() {
     let gpu = gpu();
     let view = look_at(Vec3::new(0.0, 2.0, 3.0), Vec3::ZERO, 50.0);
     let passes = |material: Material, channel: Channel| {
@@ -889,12 +890,12 @@ fn converged(gpu: &Gpu, scene: &Scene, frame: u32) -> Vec<[f32; 4]> {
 }
 
 #[test]
-fn frames_in_motion_are_calm() {
+fn history_reduces_reflection_noise_in_motion() {
     let gpu = gpu();
     let scene = glowing_things();
     let still = converged(&gpu, &scene, 19);
     let later = error(&in_motion(&gpu, &scene, 0..20, true), &still);
-    // Rays alone, either in the same view, which needs no other converged image, or in the first.
+    // Only the rays, either in the same view, which needs no other converged picture, or in the first view.
     let (alone, still, most) = match by_lane(true, false) {
         true => (19..20, still, 0.35),
         false => (0..1, converged(&gpu, &scene, 0), 0.25),
@@ -905,7 +906,7 @@ fn frames_in_motion_are_calm() {
 }
 
 #[test]
-fn neighbours_rays_calm_the_first_frame() {
+fn ray_reuse_reduces_noise_in_the_first_frame() {
     let gpu = gpu();
     let mut scene = glowing_things();
     for material in [0, 4, 5] {
@@ -920,7 +921,7 @@ fn neighbours_rays_calm_the_first_frame() {
 }
 
 #[test]
-fn what_has_gone_is_forgotten_in_six_frames() {
+fn removed_objects_leave_reflections_within_six_frames() {
     let gpu = gpu();
     // With glints of the sun, which few rays find, and without.
     for is_dark in [false, true].into_iter().take(by_lane(1, 2)) {
@@ -960,7 +961,7 @@ fn forgotten(gpu: &Gpu, is_dark: bool) -> [f64; 3] {
 }
 
 #[test]
-fn pictures_of_many_samples_lose_no_light() {
+fn reflections_of_rare_bright_surfaces_lose_no_light() {
     let gpu = gpu();
     // The glowing quad is so small that a ray seldom finds it, and the rays of its neighbours do not.
     let scene = scene(
@@ -991,7 +992,7 @@ fn pictures_of_many_samples_lose_no_light() {
 }
 
 #[test]
-fn another_light_is_seen_in_six_frames() {
+fn reflections_follow_a_light_change_within_six_frames() {
     let gpu = gpu();
     let scene = glowing_things();
     let mut stage = stage(&gpu, &scene, SIZE);
@@ -1021,7 +1022,7 @@ fn layered(base: Material, layers: Layers) -> Material {
     }
 }
 
-/// Mean radiance of an image so narrow that all its pixels see one point, over this number of frames.
+/// Mean radiance of a picture so narrow that all its pixels see one point, over this number of frames.
 fn point_radiance(gpu: &Gpu, scene: &Scene, [eye, target]: [Vec3; 2], frames: u32, bounces: u32) -> DVec3 {
     let view = View {
         projection: Projection::Perspective { fov_y: 1e-4 },
@@ -1053,7 +1054,7 @@ fn stretched_ggx(axes: [DVec3; 3], alphas: [f64; 2], to_eye: DVec3, to_light: DV
 }
 
 #[test]
-fn coats_and_stretched_lobes_meet_the_integral() {
+fn coats_and_anisotropic_lobes_match_the_integral() {
     let gpu = gpu();
     let panel = [Vec3::new(-0.6, 0.2, -1.0), 1.2 * Vec3::X, 1.1 * Vec3::Y];
     let [eye, point] = [Vec3::new(0.1, 1.0, 2.2), Vec3::new(0.1, 0.0, 0.2)];
@@ -1128,7 +1129,7 @@ fn coats_and_stretched_lobes_meet_the_integral() {
 }
 
 #[test]
-fn layers_keep_a_furnace_white() {
+fn layered_materials_stay_white_in_a_furnace() {
     let gpu = gpu();
     let coated = |coat_roughness, base| {
         let layers = Layers {
@@ -1216,7 +1217,7 @@ fn prism(corners: &[[f32; 2]], material: usize) -> Primitive {
 }
 
 #[test]
-fn volumes_refract_by_snell_and_absorb_by_distance() {
+fn volumes_refract_by_snells_law_and_absorb_by_distance() {
     let gpu = gpu();
     // Colours along x identify the end of a ray: a slab from y = 0 to 1, and a ramp of stripes below it.
     let ior = 1.5_f64;
@@ -1270,7 +1271,7 @@ fn volumes_refract_by_snell_and_absorb_by_distance() {
 }
 
 #[test]
-fn light_that_cannot_leave_glass_is_reflected() {
+fn total_internal_reflection_occurs_beyond_the_critical_angle() {
     let gpu = gpu();
     // In at the left of a prism with a right angle, reflected by its slope, out at its bottom. At 30° the
     // slope transmits.
@@ -1332,7 +1333,7 @@ fn gem(material: usize) -> Primitive {
 /// In a white environment, no ray finds more than 1. Total reflection within glass is never chosen at random.
 /// A random choice has the weight of the chosen part.
 #[test]
-fn no_ray_through_glass_outshines_a_furnace() {
+fn no_ray_through_glass_exceeds_the_furnace_radiance() {
     let gpu = gpu();
     let bar = |corners: &[[f32; 2]]| prism(corners, 0);
     let cube = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];

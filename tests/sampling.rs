@@ -21,7 +21,7 @@ fn point(pixel: [u32; 2], k: u32, dimension: u32) -> [f64; 2] {
 }
 
 #[test]
-fn numbers_of_a_pixel_are_spread_evenly() {
+fn samples_of_a_pixel_are_stratified() {
     // Without the mask, which shifts all of a pixel's numbers around the square.
     let zeros = vec![0; (SIDE * SIDE) as usize];
     for dimension in DIMENSIONS {
@@ -41,7 +41,7 @@ fn numbers_of_a_pixel_are_spread_evenly() {
 }
 
 #[test]
-fn dimensions_do_not_know_of_each_other() {
+fn sample_dimensions_are_uncorrelated() {
     let numbers = |dimension| -> Vec<f64> {
         let pixels = (0..SIDE * SIDE).map(|i| [i % SIDE, i / SIDE]);
         let all = pixels.flat_map(|pixel| (0..16).flat_map(move |k| point(pixel, k, dimension)));
@@ -59,7 +59,7 @@ fn dimensions_do_not_know_of_each_other() {
 
 /// Blue noise has little power at low frequencies, so the mean of a few neighbours is near the mean of all.
 #[test]
-fn numbers_of_neighbours_are_spread_as_blue_noise() {
+fn samples_of_neighbouring_pixels_are_blue_noise() {
     for dimension in DIMENSIONS {
         let mut power = 0.0;
         for (k, channel) in [(0, 0), (0, 1), (1, 0), (1, 1), (17, 0), (17, 1)] {

@@ -1,5 +1,5 @@
-//! A scene from a millimetre to 100 km, at the origin and 10 km away. The images are the same in every shadow
-//! mode, from near and from far.
+//! A scene from a millimetre to 100 km, at the origin and 10 km away. The pictures are the same in every
+//! shadow mode, from near and from far.
 
 use crate::common;
 use canopy::{
@@ -78,7 +78,7 @@ fn viewpoints(scene: &Scene, scale: f32, offset: Vec3) -> [Viewpoint; 3] {
     let positions = canopy::reference::deform::deform(scene, &pose).positions;
     let from = |eye: Vec3, target: Vec3| {
         let (eye, target) = (offset + scale * eye, offset + scale * target);
-        Viewpoint::looking(eye, target - eye, Vec3::Y, LENS)
+        Viewpoint::look_to(eye, target - eye, Vec3::Y, LENS)
     };
     [
         Viewpoint::framing(&positions, LENS, ASPECT),
@@ -103,7 +103,7 @@ const MODES: [(ShadowMode, bool); 5] = [
     (ShadowMode::Map, true),
 ];
 
-/// Images of every view in every shadow mode.
+/// Pictures of every view in every shadow mode.
 fn pictures(gpu: &Gpu, scale: f32, offset: Vec3) -> Vec<Vec<u8>> {
     pictures_of(gpu, &unit_scene(scale, offset), scale, offset)
 }
@@ -170,7 +170,7 @@ fn pictures_are_the_same_at_every_scale() {
 }
 
 #[test]
-fn pictures_are_the_same_ten_kilometres_off() {
+fn pictures_are_the_same_ten_kilometres_from_the_origin() {
     let gpu = gpu();
     let expected = pictures(&gpu, 1.0, Vec3::ZERO);
     // At that distance the eye moves in steps of half a millimetre, which is 1 in 2,000 of the pixels across
@@ -183,12 +183,12 @@ fn pictures_are_the_same_ten_kilometres_off() {
 }
 
 #[test]
-fn positions_come_back_in_world_coordinates() {
+fn the_position_channel_is_in_world_coordinates() {
     let gpu = gpu();
     let scene = unit_scene(1.0, FAR_OFF);
     let pose = Pose::new(&scene, None, 0.0);
     let twin = canopy::reference::deform::deform(&scene, &pose).positions;
-    let around = Aabb::of(twin.iter().copied());
+    let around = Aabb::from_points(twin.iter().copied());
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     let [whole, ..] = viewpoints(&scene, 1.0, FAR_OFF);
     stage.draw(&pose, view(&scene, &whole));
@@ -201,7 +201,7 @@ fn positions_come_back_in_world_coordinates() {
         .map(|(a, b)| (*a - *b).abs().max_element());
     assert!(errors.fold(0.0, f32::max) <= 2.0 * step);
     let seen = stage.channel(Channel::Position).texels.into_iter();
-    let seen = Aabb::of(seen.filter(|t| t[3] == 1.0).map(|t| Vec3::from_slice(&t)));
+    let seen = Aabb::from_points(seen.filter(|t| t[3] == 1.0).map(|t| Vec3::from_slice(&t)));
     let (low, high) = (seen.min - around.min, around.max - seen.max);
     assert!(low.min(high).min_element() > -2.0 * step, "{seen:?} {around:?}");
     assert!(low.max(high).max_element() < 0.05, "{seen:?} {around:?}");
@@ -209,7 +209,7 @@ fn positions_come_back_in_world_coordinates() {
 
 /// Vertices far from their own origin lose only the digits that f32 does not hold.
 #[test]
-fn vertices_that_are_far_off_themselves_lose_no_more_than_their_steps() {
+fn far_vertices_lose_only_f32_rounding() {
     let gpu = gpu();
     let scene = unit_scene(30.0, Vec3::ZERO);
     let mut baked = unit_scene(30.0, FAR_OFF);
@@ -230,7 +230,7 @@ fn vertices_that_are_far_off_themselves_lose_no_more_than_their_steps() {
 }
 
 #[test]
-fn a_millimetre_ten_kilometres_off_still_draws() {
+fn a_millimetre_object_ten_kilometres_away_is_drawn() {
     let gpu = gpu();
     for scale in [1e-3, 0.02] {
         for picture in pictures(&gpu, scale, FAR_OFF) {
@@ -240,7 +240,7 @@ fn a_millimetre_ten_kilometres_off_still_draws() {
 }
 
 #[test]
-fn distant_objects_are_framed_together_and_not_clipped_near_by() {
+fn distant_objects_are_framed_together_without_near_clipping() {
     let gpu = gpu();
     let apart = 1e5 * Vec3::X;
     let half = Vec3::splat(0.5);
@@ -259,7 +259,7 @@ fn distant_objects_are_framed_together_and_not_clipped_near_by() {
     // At the relative distance from which an object of a metre would be seen.
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     for (eye, expected) in [(1.5, 1.0), (0.52, 0.02)] {
-        let at = Viewpoint::looking(Vec3::new(0.0, 0.5, eye), Vec3::NEG_Z, Vec3::Y, LENS);
+        let at = Viewpoint::look_to(Vec3::new(0.0, 0.5, eye), Vec3::NEG_Z, Vec3::Y, LENS);
         for (mode, _) in &MODES[..3] {
             stage.config.shadows.mode = *mode;
             stage.draw(&pose, view(&scene, &at));
@@ -268,5 +268,5 @@ fn distant_objects_are_framed_together_and_not_clipped_near_by() {
             assert!((middle - expected).abs() < 1e-4, "{middle} m for {expected}");
         }
     }
-    assert_eq!(Aabb::of(bounds.corners()), bounds);
+    assert_eq!(Aabb::from_points(bounds.corners()), bounds);
 }

@@ -57,7 +57,7 @@ fn load(builder: &Builder) -> Scene {
     try_bytes("test.glb", &builder.glb()).unwrap()
 }
 
-/// The single line of the error for these bytes. It always names the file.
+/// The single line of the error for these bytes. It always contains the name of the file.
 fn refusal(name: &str, bytes: &[u8]) -> String {
     let message = try_bytes(name, bytes).unwrap_err().to_string();
     assert!(message.contains(name) && !message.contains('\n'), "{message}");
@@ -255,7 +255,7 @@ fn keeps_only_the_vertices_that_triangles_use() {
 }
 
 #[test]
-fn two_nodes_show_one_mesh() {
+fn two_nodes_instance_one_mesh() {
     let mut builder = Builder::triangle();
     builder.push(
         "nodes",
@@ -328,7 +328,7 @@ fn a_chain_of_100_000_nodes_is_a_scene() {
 }
 
 #[test]
-fn flat_normals_where_there_are_none() {
+fn missing_normals_become_flat_normals() {
     let mut builder = Builder::new();
     let position = builder.floats("VEC3", &[0., 0., 0., 1., 0., 0., 0., 1., 0., 0., 0., 1.]);
     let indices = builder.accessor("SCALAR", U8, 6, &[0, 1, 2, 0, 3, 1]);
@@ -369,7 +369,7 @@ fn tangents_follow_the_texture_coordinates_of_normal_maps() {
 }
 
 #[test]
-fn materials_have_everything() {
+fn all_material_properties_are_read() {
     let mut builder = Builder::triangle();
     let view = builder.view(&png(4, 2, [10, 20, 30, 40]));
     builder.push(
@@ -666,7 +666,7 @@ fn nodes_are_composed_in_doubles() {
     let [near, far_off] = [[0.; 3], far].map(below);
     for time in [0., 0.7, 1.] {
         let expected = deform(&near, &Pose::new(&near, Some(0), time));
-        let pose = Pose::new(&far_off, Some(0), time).moved(-DVec3::from(far));
+        let pose = Pose::new(&far_off, Some(0), time).translated(-DVec3::from(far));
         let found = deform(&far_off, &pose);
         for (found, expected) in found.positions.iter().zip(&expected.positions) {
             assert!(found.abs_diff_eq(*expected, 1e-6), "{time}: {found} {expected}");
@@ -689,7 +689,7 @@ fn nodes_are_composed_in_doubles() {
 }
 
 #[test]
-fn weights_without_a_sum_go_to_the_first_joint() {
+fn joint_weights_without_a_sum_go_to_the_first_joint() {
     let scene = load(&skinned(&[0., 0., 0., 0., f32::NAN, 1., 0., 0., 1., 0., 0., 0.]));
     assert_eq!(only(&scene).joint_weights[..4], [1., 0., 0., 0.]);
     assert_eq!(only(&scene).joint_weights[8..12], [1., 0., 0., 0.]);
@@ -957,7 +957,7 @@ fn files_merge() {
 }
 
 #[test]
-fn images_that_do_not_decode_are_replaced() {
+fn undecodable_images_are_replaced() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("cut off.png"), &png(64, 64, [1, 2, 3, 255])[..60]).unwrap();
     fs::write(dir.path().join("page.png"), "<html>").unwrap();
@@ -1084,7 +1084,7 @@ fn missing_images_show_only_where_they_are_colours() {
 // Bad files.
 
 #[test]
-fn files_that_are_no_scenes_are_refused() {
+fn files_that_are_not_scenes_are_refused() {
     let dir = TempDir::new().unwrap();
     let missing = dir.path().join("missing.gltf");
     assert!(
@@ -1144,7 +1144,7 @@ fn broken_glbs_are_refused() {
 }
 
 #[test]
-fn required_extensions_that_are_read_are_no_warning() {
+fn supported_required_extensions_give_no_warning() {
     let mut builder = Builder::triangle();
     builder.json["extensionsRequired"] = json!([
         "KHR_mesh_quantization",
@@ -1155,7 +1155,7 @@ fn required_extensions_that_are_read_are_no_warning() {
 }
 
 #[test]
-fn accessors_are_held_to_their_buffers() {
+fn accessors_beyond_their_buffers_are_refused() {
     let triangle = Builder::triangle();
     for (key, value, part) in [
         ("count", json!(4), "reaches past its buffer view 0"),
@@ -1197,7 +1197,7 @@ fn accessors_are_held_to_their_buffers() {
 }
 
 #[test]
-fn sparse_accessors_are_held_to_their_counts() {
+fn invalid_sparse_accessors_are_refused() {
     for (indices, count, part) in [
         (vec![0, 3], 2, "sparse indices"),
         (vec![1, 1], 2, "sparse indices"),
@@ -1214,7 +1214,7 @@ fn sparse_accessors_are_held_to_their_counts() {
 }
 
 #[test]
-fn indices_are_held_to_their_lists() {
+fn out_of_range_indices_are_refused() {
     let mut builder = Builder::triangle();
     let indices = builder.accessor("SCALAR", U8, 3, &[0, 1, 255]);
     builder.first_primitive()["indices"] = json!(indices);
@@ -1300,7 +1300,7 @@ fn places(scene: &Scene) -> Vec<[f32; 3]> {
 }
 
 #[test]
-fn nodes_that_are_listed_too_often_are_drawn_once() {
+fn nodes_listed_several_times_are_drawn_once() {
     let mut builder = Builder::triangle();
     builder.json["nodes"] = json!([
         { "translation": [1, 0, 0], "children": [1], "mesh": 0 },
@@ -1345,7 +1345,7 @@ fn nodes_that_are_listed_too_often_are_drawn_once() {
 }
 
 #[test]
-fn a_default_scene_that_is_not_there_gives_way_to_the_first() {
+fn a_missing_default_scene_is_replaced_by_the_first() {
     let mut builder = Builder::triangle();
     builder.json["nodes"] = json!([{ "mesh": 0 }, { "mesh": 0, "translation": [7, 0, 0] }]);
     builder.json["scene"] = json!(3);
@@ -1362,7 +1362,7 @@ fn a_default_scene_that_is_not_there_gives_way_to_the_first() {
 }
 
 #[test]
-fn buffers_that_nothing_reads_need_no_data() {
+fn unused_buffers_need_no_data() {
     let mut builder = Builder::triangle();
     let length = builder.bin.len();
     builder.json["buffers"] = json!([
@@ -1411,7 +1411,7 @@ fn buffers_that_nothing_reads_need_no_data() {
 }
 
 #[test]
-fn triangles_that_are_nowhere_are_left_out() {
+fn triangles_with_nan_or_infinite_corners_are_left_out() {
     for bad in [f32::NAN, f32::INFINITY] {
         let mut builder = Builder::new();
         let points = [0., 0., 0., 1., bad, 0., 0., 1., 0., 1., 0., 0.];
@@ -1496,7 +1496,7 @@ fn a_cancelled_load_stops() {
 }
 
 #[test]
-fn limits_count_every_copy() {
+fn load_limits_count_every_instance() {
     // The error names the first primitive beyond the limit, before the faults of any are found.
     let mut many = Builder::triangle();
     let indices = many.accessor("SCALAR", U8, 60_000, &[0, 1, 9].repeat(20_000));
@@ -1604,7 +1604,7 @@ fn corners(primitive: &Primitive) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn draco_holds_what_was_compressed() {
+fn draco_decoding_round_trips() {
     let source = sheet();
     let plain = load(&source);
     let exact = load(&compressed(&source, Method::Exact));
@@ -1630,7 +1630,7 @@ fn draco_holds_what_was_compressed() {
 }
 
 #[test]
-fn draco_leaves_the_rest_to_accessors() {
+fn attributes_missing_in_draco_come_from_accessors() {
     // An attribute that the stream lacks comes from its own accessor. Morph targets always do.
     let source = sheet();
     let mut file = compressed(&source, Method::Exact);
@@ -1653,7 +1653,7 @@ fn draco_leaves_the_rest_to_accessors() {
 }
 
 #[test]
-fn draco_is_held_to_its_accessors() {
+fn draco_streams_must_match_their_accessors() {
     let sound = compressed(&sheet(), Method::Exact);
     let attributes = sound.json["meshes"][0]["primitives"][0]["attributes"].clone();
     let accessor = |name: &str| attributes[name].as_u64().unwrap() as usize;
@@ -1712,7 +1712,7 @@ fn draco_cannot_ask_for_more_seams_than_attributes() {
 }
 
 #[test]
-fn broken_draco_streams_are_refused_or_loaded_and_nothing_else() {
+fn broken_draco_streams_never_panic() {
     for method in [Method::Exact, Method::Quantised(11)] {
         let sound = compressed(&sheet(), method);
         let length = sound.json["bufferViews"][0]["byteLength"].as_u64().unwrap() as usize;
@@ -1750,7 +1750,7 @@ fn described(scene: &Scene) -> String {
 }
 
 #[test]
-fn meshopt_holds_what_was_compressed() {
+fn meshopt_decoding_round_trips() {
     let mut source = sheet();
     let plain = load(&source);
     for name in NAMES {
@@ -1798,7 +1798,7 @@ fn bytes_of<T: bytemuck::NoUninit>(values: &[T]) -> Vec<u8> {
 }
 
 #[test]
-fn meshopt_filters_give_back_what_went_in() {
+fn meshopt_filters_round_trip() {
     let plain = load(&sheet());
     let plain = only(&plain);
     let normals: Vec<[f32; 4]> = plain.normals.iter().map(|n| n.extend(0.).to_array()).collect();
@@ -1913,7 +1913,7 @@ fn meshopt_filters_give_back_what_went_in() {
 }
 
 #[test]
-fn meshopt_is_held_to_its_rules() {
+fn invalid_meshopt_streams_are_refused() {
     let sound = packed(&sheet(), NAMES[0], 0);
     let views = sound.json["bufferViews"].as_array().unwrap();
     let mode = |view: usize| &views[view]["extensions"][NAMES[0]]["mode"];
@@ -1963,7 +1963,7 @@ fn meshopt_is_held_to_its_rules() {
 }
 
 #[test]
-fn meshopt_counts_what_it_decodes() {
+fn decoded_meshopt_bytes_count_towards_the_limit() {
     // A stream of a few bytes that holds 512 KiB of zeros, 33 times.
     let mut builder = Builder::triangle();
     let stream = meshopt::attributes(&vec![0; 1 << 19], 256, 1);
@@ -1987,7 +1987,7 @@ fn meshopt_counts_what_it_decodes() {
 }
 
 #[test]
-fn broken_meshopt_streams_are_refused_or_loaded_and_nothing_else() {
+fn broken_meshopt_streams_never_panic() {
     let mut refusals = 0;
     for version in [0, 1] {
         let sound = packed(&sheet(), NAMES[1], version);
@@ -2018,7 +2018,7 @@ fn broken_meshopt_streams_are_refused_or_loaded_and_nothing_else() {
 }
 
 #[test]
-fn optional_compression_gives_way_to_plain_bytes() {
+fn optional_compression_falls_back_to_plain_bytes() {
     // meshopt: streams after the plain bytes of the same views.
     let source = sheet();
     let streams = packed(&source, NAMES[0], 0);
@@ -2064,7 +2064,7 @@ fn optional_compression_gives_way_to_plain_bytes() {
 }
 
 #[test]
-fn a_fallback_buffer_may_be_missing_and_an_image_compressed() {
+fn fallback_buffers_may_be_missing_and_images_compressed() {
     let mut file = packed(&sheet(), NAMES[0], 0);
     file.json["buffers"][1]["uri"] = json!("not shipped.bin");
     load(&file);
@@ -2096,7 +2096,7 @@ fn a_fallback_buffer_may_be_missing_and_an_image_compressed() {
 }
 
 #[test]
-fn sparse_accessors_lie_over_any_view() {
+fn sparse_accessors_work_with_compressed_and_strided_views() {
     // The base, the indices and the values are in streams, with elements of 12 bytes at a stride of 20. None
     // of them is at the beginning.
     let mut builder = Builder::new();
@@ -2165,7 +2165,7 @@ fn quantised(builder: &mut Builder, kind: &str, component: u32, normalized: bool
 }
 
 #[test]
-fn quantised_attributes_and_targets_are_what_the_integers_mean() {
+fn quantised_attributes_and_targets_are_dequantised() {
     for (component, least, most) in [
         (I8, -127, 127),
         (U8, 0, 255),
@@ -2332,7 +2332,7 @@ fn instances_are_children_of_their_node() {
 }
 
 #[test]
-fn instances_are_counted_before_they_are_made() {
+fn instances_are_counted_before_allocation() {
     let mut builder = instanced();
     let many = builder.push(
         "accessors",
@@ -2382,7 +2382,7 @@ fn broken_instances_are_refused_where_they_are_required() {
 // Extensions.
 
 #[test]
-fn required_extensions_that_are_unknown_do_not_hide_the_rest() {
+fn unknown_required_extensions_do_not_prevent_loading() {
     let mut builder = Builder::triangle();
     builder.json["extensionsUsed"] = json!([
         "KHR_texture_transform",
@@ -2423,7 +2423,7 @@ fn required_extensions_that_are_unknown_do_not_hide_the_rest() {
 }
 
 #[test]
-fn geometry_behind_an_unknown_compression_is_left_out_by_name() {
+fn geometry_with_an_unknown_compression_is_left_out_with_a_warning() {
     let future = "KHR_future_mesh_compression";
     let mut builder = Builder::triangle();
     let none = builder.push(
@@ -2817,7 +2817,7 @@ fn pointers_move_materials() {
 }
 
 #[test]
-fn pointers_to_what_is_not_animated_are_named() {
+fn unsupported_animation_pointers_are_reported() {
     let mut builder = Builder::triangle();
     builder.push("materials", json!({}));
     let pointers = [
@@ -2883,7 +2883,7 @@ fn obj_reads_faces_of_every_form() {
 
 /// Scanners write vertices alone.
 #[test]
-fn obj_of_vertices_alone_shows_points() {
+fn obj_with_only_vertices_shows_points() {
     let cloud = obj("# a scan\no scan\nv 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv nan 0 0\nvn 0 0 1\nv 0 1 0 0 0 1\n");
     let primitive = only(&cloud);
     assert_eq!(primitive.points.len(), 3);
@@ -2920,7 +2920,7 @@ fn obj_of_vertices_alone_shows_points() {
 
 /// Files from Windows and macOS name other files in letters of any case. All formats follow one rule.
 #[test]
-fn names_of_other_files_may_differ_in_case() {
+fn referenced_file_names_match_in_any_case() {
     let dir = TempDir::new().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
     fs::create_dir(dir.path().join("Textures")).unwrap();
@@ -2953,7 +2953,7 @@ fn names_of_other_files_may_differ_in_case() {
 
 /// A file whose name looks like options is that file.
 #[test]
-fn obj_reads_options_of_maps_before_names_and_behind_them() {
+fn obj_reads_map_options_before_and_after_names() {
     let dir = TempDir::new().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
     write("my tex.png", &png(1, 1, [1, 2, 3, 255]));
@@ -2978,7 +2978,7 @@ fn obj_reads_options_of_maps_before_names_and_behind_them() {
 /// An image with the name of the OBJ is offered, or used with `load.obj_texture`. It is never used if the
 /// file has textures, several materials or no texture coordinates.
 #[test]
-fn obj_takes_the_image_of_its_name_only_if_asked_to() {
+fn obj_uses_an_image_of_the_same_name_only_on_request() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("spot.obj");
     fs::write(dir.path().join("Spot.PNG"), png(2, 2, [200, 10, 10, 255])).unwrap();
@@ -3026,7 +3026,7 @@ fn obj_takes_the_image_of_its_name_only_if_asked_to() {
 }
 
 #[test]
-fn obj_smooths_where_edges_are_soft() {
+fn obj_smooths_only_across_soft_edges() {
     // Two sides of a roof: nearly flat, then steep, then declared flat.
     let roof = |height: f32, smoothing: &str| {
         obj(&format!(
@@ -3041,7 +3041,7 @@ fn obj_smooths_where_edges_are_soft() {
 }
 
 #[test]
-fn obj_smooths_across_patches_that_share_no_vertices() {
+fn obj_smooths_across_patches_without_shared_vertices() {
     // A bent sheet in two patches, each with vertices of its own along the seam x = 0. The patches are in two
     // groups, then in one.
     let sheet = |between: &str| {
@@ -3138,7 +3138,7 @@ fn obj_reads_materials() {
 }
 
 #[test]
-fn obj_groups_are_meshes_where_there_are_no_objects() {
+fn obj_groups_are_meshes_if_there_are_no_objects() {
     const CORNERS: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
     let names = |text: &str| -> Vec<String> {
         let scene = obj(&format!("{CORNERS}{text}"));
@@ -3156,7 +3156,7 @@ fn obj_groups_are_meshes_where_there_are_no_objects() {
 }
 
 #[test]
-fn obj_numbers_and_names_of_other_countries() {
+fn obj_reads_decimal_commas_and_latin_1_names() {
     let scene = obj("v 0,5 0 0\nv 1,25 0 0\nv 0 1,0 0\nf 1 2 3\n");
     assert_eq!(only(&scene).positions, [Vec3::X * 0.5, Vec3::X * 1.25, Vec3::Y]);
     // Latin-1 in the OBJ, UTF-8 on the disk.
@@ -3172,7 +3172,7 @@ fn obj_numbers_and_names_of_other_countries() {
 }
 
 #[test]
-fn obj_shares_vertices_between_faces_of_every_kind() {
+fn obj_shares_vertices_between_faces_with_equal_attributes() {
     // With and without texture coordinates and normals, smooth and flat, in one mesh of one material.
     let scene = obj(
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nvn 0 0 1\nf 1//1 2//1 3//1\nvt 0.5 0.25\nf 1/1/1 2/1/1 3/1/1\ns off\nf 1//1 2//1 3//1\n\
@@ -3263,14 +3263,14 @@ fn obj_warnings_name_the_first_line() {
 }
 
 #[test]
-fn obj_vertices_that_nothing_refers_to_change_nothing() {
+fn obj_unused_vertices_change_nothing() {
     let roof = "v 0 0.2 0\nv 0 0.2 1\nv -1 0 0\nv 1 0 0\nf 1 3 2\nf 1 2 4\n";
     let far = format!("{roof}v 3e38 0 0\nvt 1 1\nvn 0 0 1\n");
     assert_eq!(only(&obj(roof)).normals, only(&obj(&far)).normals);
 }
 
 #[test]
-fn mtl_names_and_numbers_are_read_as_they_stand() {
+fn mtl_names_and_numbers_are_read_literally() {
     let dir = TempDir::new().unwrap();
     // A name may end in a blank that does not separate words, and a material may have no name.
     let mtl = "newmtl a\u{a0}\nKd 0,5 1 # 1\nd -halo 0,25\nPr 0,5\nnewmtl\nKd 1 0 0\nnewmtl b\nPm 1\nPm x\nTr 2\nTr 0\n";
@@ -3343,7 +3343,7 @@ fn obj_joins_maps_of_roughness_and_metalness() {
 }
 
 #[test]
-fn shared_bytes_count_as_often_as_they_are_read() {
+fn shared_accessors_count_towards_limits_each_time_they_are_read() {
     let mut builder = Builder::triangle();
     let count = 1000;
     let input = builder.floats("SCALAR", &(0..count).map(|i| i as f32).collect::<Vec<_>>());
@@ -3356,7 +3356,7 @@ fn shared_bytes_count_as_often_as_they_are_read() {
     );
     refused(&builder, &["channel 52 of animation 0", "load.max_morph_bytes"]);
 
-    // A pointer to a mesh's weights moves those of every node with this mesh.
+    // A pointer to a mesh's weights moves the weights of every node with this mesh.
     let mut builder = Builder::triangle();
     builder.first_primitive()["targets"] = json!([{}]);
     builder.json["nodes"] = json!(vec![json!({ "mesh": 0 }); 300]);

@@ -32,9 +32,9 @@ fn parsed(composed: &shader::Composed) -> naga::Module {
     })
 }
 
-/// Any triangle test works with any walk.
+/// Any triangle test works with any traversal.
 #[test]
-fn every_pair_of_the_laboratory_validates() {
+fn every_laboratory_shader_pair_validates() {
     for test in TriangleTest::ALL {
         for walk in Walk::ALL {
             let composed = kernels::composed(&SHADERS, test, walk).unwrap();
@@ -83,9 +83,9 @@ fn every_shader_validates_with_portable_capabilities() {
     );
 }
 
-/// The shaders of the tree compile from their own files alone, as a library below the renderer's.
+/// The shaders of the BVH compile only from their own files, as a library below the renderer's.
 #[test]
-fn the_trees_shaders_need_no_others() {
+fn tree_shaders_compile_without_other_shaders() {
     let trees: Vec<_> = accel::SHADERS.entry_files().collect();
     assert_eq!(trees.len(), 32);
     for (path, _) in trees {
@@ -130,7 +130,7 @@ fn every_shader_file_is_embedded_and_imported() {
 
 /// The README lists the imports of each folder, and each folder imports only those above it.
 #[test]
-fn folders_import_each_other_one_way() {
+fn shader_folders_import_only_those_above_them() {
     let folder = |path: &str| path.rsplit_once('/').unwrap().0.to_owned();
     let mut imports = BTreeMap::<String, BTreeSet<String>>::new();
     for (path, text) in SHADERS.files() {
@@ -295,7 +295,7 @@ fn structs_are_the_same_on_both_sides() {
 }
 
 #[test]
-fn the_layout_test_can_fail() {
+fn the_layout_comparison_detects_errors() {
     let parse = |members: &str| {
         naga::front::wgsl::parse_str(&format!(
             "struct RayBatch {{ {members} }} @group(0) @binding(0) var<uniform> p: RayBatch;"
@@ -486,7 +486,7 @@ fn no_constant_is_written_twice() {
 }
 
 #[test]
-fn doubled_constants_are_found() {
+fn duplicate_constants_are_detected() {
     let is_part = |file: &str| file.starts_with("shaders/math/");
     let wgsl = |code| constants_of("shaders/math/a.wgsl", code);
     let rust = constants_of(

@@ -1,4 +1,4 @@
-//! Two images in one: the pass against its twin, and the output of two renderers side by side.
+//! Two pictures in one: the pass against its twin, and the output of two renderers side by side.
 
 use crate::common;
 use canopy::{
@@ -19,7 +19,7 @@ use glam::Vec3;
 use half::f16;
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
-/// Largest difference of a channel of the drawn image: half a step of eight bits, and rounding.
+/// Largest difference of a channel of the drawn picture: half a step of eight bits, and rounding.
 const TOLERANCE: f32 = 0.75 / 255.0;
 
 /// An image on both sides of the bus.
@@ -82,7 +82,7 @@ fn image(gpu: &Gpu, size: [u32; 2], format: Format, bytes: &[u8]) -> GpuImage {
     image
 }
 
-/// Parameters for both images in a part of this size.
+/// Parameters for both pictures in a part of this size.
 fn params(a: &Picture, b: &Picture, size: [u32; 2]) -> CompareParams {
     let (scale_a, offset_a) = placed(a.size, size);
     let (scale_b, offset_b) = placed(b.size, size);
@@ -156,7 +156,7 @@ fn agree(errors: &Errors, (sum, max, count): (u64, u32, u32), is_exact: bool) ->
 }
 
 #[test]
-fn the_pass_is_its_twin_in_every_mode_and_at_every_size() {
+fn the_pass_matches_the_cpu_reference_in_every_mode_and_size() {
     let gpu = gpu();
     let mut pass = Compare::new(&gpu);
     let mut random = Random(7);
@@ -203,7 +203,7 @@ fn the_pass_is_its_twin_in_every_mode_and_at_every_size() {
 }
 
 #[test]
-fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
+fn a_picture_equals_itself_and_differs_from_a_changed_one() {
     let gpu = gpu();
     let mut pass = Compare::new(&gpu);
     let mut random = Random(3);
@@ -234,9 +234,9 @@ fn a_picture_has_no_difference_from_itself_and_a_changed_one_has() {
     assert!(most_apart(&shown, &of_twin) > 0.1);
 }
 
-/// Radiance as B looks the same as on a display, so it equals an image that was tone-mapped before.
+/// Radiance as B looks the same as on a display, so it equals a picture that was tone-mapped before.
 #[test]
-fn radiance_has_no_difference_from_what_a_display_shows_of_it() {
+fn radiance_equals_its_tone_mapped_image() {
     let gpu = gpu();
     let mut pass = Compare::new(&gpu);
     let radiance = |i: u32| [0.02 * i as f32, 1.5, 0.5 * (i % 9) as f32];
@@ -274,7 +274,7 @@ fn radiance_has_no_difference_from_what_a_display_shows_of_it() {
 }
 
 #[test]
-fn pictures_of_another_width_keep_their_middle_and_those_of_another_height_are_scaled() {
+fn pictures_of_another_width_are_centred_and_of_another_height_scaled() {
     assert_eq!(placed([100, 50], [100, 50]), (1.0, [0.0, 0.0]));
     assert_eq!(placed([60, 50], [100, 50]), (1.0, [-20.0, 0.0]));
     // Half a texel would blur all of it.

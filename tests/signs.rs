@@ -176,7 +176,7 @@ fn distance(triangles: &[Triangle], point: Vec3) -> f64 {
 }
 
 #[test]
-fn points_are_inside_of_closed_surfaces_where_those_go_round_them() {
+fn signs_on_closed_surfaces_match_the_winding_number() {
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
         for (name, triangles) in closed().into_iter().take(by_lane(3, 5)) {
             let points = points(&triangles, 1200);
@@ -203,7 +203,7 @@ fn points_are_inside_of_closed_surfaces_where_those_go_round_them() {
 }
 
 #[test]
-fn shells_that_touch_cross_or_lie_within_each_other_have_one_inside() {
+fn signs_of_touching_crossing_and_nested_shells_match_winding_numbers() {
     let gpu = gpu();
     for (name, triangles) in shells() {
         let points = points(&triangles, 1200);
@@ -224,7 +224,7 @@ fn shells_that_touch_cross_or_lie_within_each_other_have_one_inside() {
 }
 
 #[test]
-fn winding_numbers_are_those_of_every_triangle() {
+fn winding_numbers_match_the_sum_over_all_triangles() {
     for (kernels, gpu) in ways() {
         // A ball without its top, a ball inside out beside it, and a soup.
         let open: Vec<_> = sphere(12).into_iter().filter(|t| t[0].y < 0.7).collect();
@@ -265,7 +265,7 @@ fn moments_of_another_tree_are_refused() {
 }
 
 #[test]
-fn an_open_ball_has_an_inside() {
+fn winding_signs_work_for_an_open_ball() {
     let gpu = gpu();
     let open: Vec<_> = sphere(12).into_iter().filter(|t| t[0].y < 0.9).collect();
     let soup = Soup::default().mesh(open.clone());
@@ -281,7 +281,7 @@ fn an_open_ball_has_an_inside() {
 }
 
 #[test]
-fn nothing_has_no_sign() {
+fn empty_meshes_have_no_negative_distances() {
     let gpu = gpu();
     for soup in [
         Soup::default(),

@@ -136,7 +136,7 @@ fn view() -> View {
 }
 
 #[test]
-fn shares_are_those_of_the_twin() {
+fn shadow_visibility_matches_the_cpu_reference() {
     let gpu = gpu();
     for (name, lamp) in LAMPS {
         for (rays, compact) in [(1, true), (4, true), (4, false)] {
@@ -170,14 +170,14 @@ fn shares_are_those_of_the_twin() {
     }
 }
 
-/// Visible share of a disc whose centre is `t` radii past a straight edge.
+/// Visible fraction of a disc whose centre is `t` radii past a straight edge.
 fn share_past_edge(t: f64) -> f64 {
     let t = t.clamp(-1.0, 1.0);
     1.0 - (t.acos() - t * (1.0 - t * t).sqrt()) / std::f64::consts::PI
 }
 
 #[test]
-fn the_penumbra_of_a_straight_edge_is_that_of_the_closed_form() {
+fn the_penumbra_of_a_straight_edge_matches_the_closed_form() {
     const ANGLE: f32 = 4.0;
     const HEIGHT: f32 = 2.0;
     let gpu = gpu();
@@ -226,7 +226,7 @@ fn the_penumbra_of_a_straight_edge_is_that_of_the_closed_form() {
     assert!(rms < 0.005 && most < 0.02 && far < 0.05, "{rms}, {most}, {far}");
 }
 
-/// Error of the mean of 64 frames of a still image, relative to the integral over the light in f64. Returns
+/// Error of the mean of 64 frames of a still picture, relative to the integral over the light in f64. Returns
 /// its root mean square and its mean.
 fn still_picture_error(lamp: Lamp) -> [f64; 2] {
     const FRAMES: u32 = 64;
@@ -262,7 +262,7 @@ fn still_picture_error(lamp: Lamp) -> [f64; 2] {
 
 #[test]
 fn a_still_picture_converges_to_the_integral_over_the_light() {
-    // The rays of the other lamps are compared with the twin in shares_are_those_of_the_twin.
+    // The rays of the other lamps are compared with the twin in shadow_visibility_matches_the_cpu_reference.
     for (name, lamp) in &LAMPS[by_lane(2..3, 0..4)] {
         let [rms, mean] = still_picture_error(*lamp);
         println!("{name}: {rms:.4}, mean {mean:.5}");
@@ -271,7 +271,7 @@ fn a_still_picture_converges_to_the_integral_over_the_light() {
 }
 
 #[test]
-fn without_a_size_no_setting_of_soft_shadows_makes_a_difference() {
+fn lights_without_size_ignore_soft_shadow_settings() {
     let gpu = gpu();
     for lamp in [
         Lamp::Sun(Vec3::new(0.5, 1.0, 0.4), 0.0),
@@ -303,7 +303,7 @@ fn stadium(count: usize) -> Scene {
     scene
 }
 
-/// Mean radiance of an image over many frames, and the greatest number of rays of a frame.
+/// Mean radiance of a picture over many frames, and the greatest number of rays of a frame.
 fn mean_radiance(scene: &Scene, max_rays: u32, rays: u32, frames: u32) -> (Vec<[f32; 4]>, u64) {
     let gpu = gpu();
     let size = [32, 20];
@@ -324,7 +324,7 @@ fn luminance(texel: &[f32; 4]) -> f64 {
 }
 
 #[test]
-fn many_lights_cost_what_the_budget_allows_and_the_mean_is_that_of_all_rays() {
+fn many_lights_stay_within_the_ray_budget_and_are_unbiased() {
     // A quarter of the frames leaves at most twice the noise.
     let (frames, noise) = by_lane((24, 2.0), (96, 1.0));
     let pixels = 32 * 20;
@@ -355,8 +355,8 @@ fn root_mean_square(a: &[[f32; 4]], b: &[[f32; 4]]) -> f64 {
 }
 
 /// Errors of the visibility from one ray per pixel, against 48 rays, in some frames of the built-in scene's
-/// clip. The settings are those of the filter, of the history and of edges. Ten frames come before, like in a
-/// running viewer.
+/// clip. The settings are for the filter, the history and edges. Ten frames come before, like in a running
+/// viewer.
 fn moving_errors(angle: f32, settings: &[(bool, u32, u32)]) -> Vec<(f64, u64)> {
     let gpu = gpu();
     let scene = scene::load(&[], &Config::default().load, &Progress::default()).unwrap();
@@ -402,7 +402,7 @@ fn moving_errors(angle: f32, settings: &[(bool, u32, u32)]) -> Vec<(f64, u64)> {
 }
 
 #[test]
-fn a_frame_of_a_moving_scene_is_nearer_with_history_and_filter() {
+fn history_and_filter_reduce_the_error_of_a_moving_scene() {
     let errors = moving_errors(8.0, &[(true, 32, 1), (false, 1, 1), (true, 1, 1)]);
     println!("{errors:.4?}");
     let [(both, _), (neither, _), (filtered, _)] = errors[..] else {
@@ -413,7 +413,7 @@ fn a_frame_of_a_moving_scene_is_nearer_with_history_and_filter() {
         filtered < 0.85 * neither,
         "{filtered} of {neither} without history"
     );
-    // The twins and edges_without_history_get_more_rays test narrow penumbras.
+    // The twins and shadow_edges_without_history_get_more_rays test narrow penumbras.
     if by_lane(true, false) {
         return;
     }
@@ -430,10 +430,10 @@ fn a_frame_of_a_moving_scene_is_nearer_with_history_and_filter() {
     assert!(sent < rays * 11 / 10, "{errors:?}");
 }
 
-/// A light's shadow is the same alone, beside a light without a size, and beside one with a size, which other
-/// kernels filter. The camera and the ball move between frames.
+/// A light's shadow is the same without other lights, with a light without a size, and with a light with a
+/// size, which other kernels filter. The camera and the ball move between frames.
 #[test]
-fn a_second_light_leaves_the_shadow_of_the_first_as_it_is() {
+fn a_second_light_does_not_change_the_shadow_of_the_first() {
     let gpu = gpu();
     let shadow = |radius: Option<f32>| {
         let mut scene = things();
@@ -463,7 +463,7 @@ fn a_second_light_leaves_the_shadow_of_the_first_as_it_is() {
 /// A second light that gets a size has no history then. Frames in which it had no size must not count as
 /// light that arrived.
 #[test]
-fn a_second_light_that_gets_a_size_begins_anew() {
+fn a_light_that_gets_a_size_starts_without_history() {
     let gpu = gpu();
     let mut scene = things();
     let at = Vec3::new(0.2, 2.2, 0.3);
@@ -502,10 +502,10 @@ fn found_and_sent(stage: &mut Stage<'_>) -> (Vec<[f32; 4]>, u64) {
     (stage.channel(Channel::Shadow).texels, sent)
 }
 
-/// The second frame traces more rays where 5 × 5 pixels of the first frame found different shares, unless
-/// there is history. A list and a thread for every pixel give the same.
+/// The second frame traces more rays where 5 × 5 pixels of the first frame found different visibilities,
+/// unless there is history. A list and a thread for every pixel give the same.
 #[test]
-fn edges_without_history_get_more_rays() {
+fn shadow_edges_without_history_get_more_rays() {
     let gpu = gpu();
     let size = [72, 48];
     let card = quad(Vec3::new(-0.7, 1.0, 0.7), 1.4 * Vec3::X, -1.4 * Vec3::Z, 0);
@@ -543,7 +543,8 @@ fn edges_without_history_get_more_rays() {
     });
     assert_eq!(pictures[0], pictures[1]);
 
-    // A light without a size gets no more rays beside one with a size, here a lamp below the floor.
+    // A light without a size gets no more rays if there is a light with a size, in this test a lamp below the
+    // floor.
     let mut scene = scene([floor, card], vec![matte(Vec3::ONE)]);
     let below = -5.0 * Vec3::Y;
     add_light(&mut scene, LightKind::Point, 1.0, below, Vec3::ZERO);
@@ -584,10 +585,10 @@ fn rays_sent(stage: &mut Stage<'_>) -> u64 {
     stage.renderer.stats().rays
 }
 
-/// If neighbours have agreed for long, rays are traced in turns: each pixel once in the set number of frames.
-/// The image equals that of all rays.
+/// If the visibility of the neighbourhood has been constant for long, rays are traced in turns: each pixel
+/// once in the set number of frames. The picture equals the picture with all rays.
 #[test]
-fn settled_pixels_are_traced_by_turns() {
+fn settled_pixels_are_traced_in_turns() {
     let gpu = gpu();
     let lamp = Lamp::Sun(Vec3::new(0.3, 1.0, 0.2), 4.0);
     let mut scenes = [Scene::default(), Scene::default()];
@@ -614,7 +615,7 @@ fn settled_pixels_are_traced_by_turns() {
 
 /// A change that affects settled pixels is visible immediately.
 #[test]
-fn what_changes_between_surface_and_light_is_traced_at_once() {
+fn changes_that_affect_settled_pixels_are_traced_at_once() {
     let gpu = gpu();
     let sun = |x: f32| Lamp::Sun(Vec3::new(x, 1.0, 0.3), 3.0);
     let lamp = Lamp::Sphere(Vec3::new(0.8, 3.0, 0.5), 0.15);
@@ -630,7 +631,7 @@ fn what_changes_between_surface_and_light_is_traced_at_once() {
             .into_iter()
             .flat_map(move |lamp| [(lamp, here, there), (lamp, there, here)])
     });
-    // Every fifth jump includes each place, and either light and direction.
+    // Every fifth jump includes each position, and either light and direction.
     let jumps = jumps.step_by(by_lane(5, 1));
     let view = look_at(Vec3::new(0.0, 5.0, 3.0), Vec3::ZERO, 20.0);
     let shadow = |stage: &mut Stage<'_>, pose: &Pose| {
@@ -658,7 +659,7 @@ fn what_changes_between_surface_and_light_is_traced_at_once() {
             );
         }
     }
-    // A sun that turns.
+    // A sun that rotates.
     let [every, few] = [1, 64].map(|retrace| {
         let mut scene = Scene::default();
         let mut stage = card_above_a_floor(&gpu, &mut scene, sun(0.4), retrace);
@@ -676,7 +677,7 @@ fn what_changes_between_surface_and_light_is_traced_at_once() {
 
 /// Animated materials do not discard the history of a shadow that moves.
 #[test]
-fn shadows_are_followed_while_materials_change() {
+fn animated_materials_keep_the_shadow_history() {
     let gpu = gpu();
     let lamp = Lamp::Sun(Vec3::new(0.4, 1.0, 0.3), 8.0);
     let view = look_at(Vec3::new(0.0, 5.0, 3.0), Vec3::ZERO, 20.0);
@@ -740,7 +741,7 @@ fn after_a_jump(before: u32) -> Vec<f64> {
 }
 
 #[test]
-fn a_shadow_that_moves_away_leaves_no_trail() {
+fn a_moving_shadow_leaves_no_trail() {
     let shares = after_a_jump(20);
     println!("{shares:.4?}");
     assert!(shares[3] > 0.98, "{shares:?}");
@@ -768,7 +769,7 @@ fn map_difference(lamp: Lamp) -> [f64; 2] {
 }
 
 #[test]
-fn shadow_maps_are_as_soft_as_the_light_is_large() {
+fn shadow_map_penumbrae_match_the_light_size() {
     for (name, lamp) in &LAMPS[..3] {
         let [mean, rms] = map_difference(*lamp);
         println!("{name}: {mean:.4} mean, {rms:.4} rms");
@@ -833,7 +834,7 @@ fn twin_rays(
 }
 
 #[test]
-fn history_and_filter_equal_their_twins() {
+fn history_and_filter_match_the_cpu_reference() {
     compare_with_twins(Lamp::Sun(Vec3::new(1.0, 1.0, 0.2), 20.0));
     compare_with_twins(Lamp::Sphere(Vec3::new(0.6, 2.4, 0.3), 0.4));
 }
@@ -890,10 +891,10 @@ fn compare_with_twins(lamp: Lamp) {
     }
 }
 
-/// Ratio of the error of the last of 30 frames, in visibility, to that of one frame's rays. It measures the
-/// gain from history for a card that moves by `card`, or a floor that moves by `floor`, in one frame. With
-/// `dim` lamps that give almost no light, a further lamp shines and its radiance is compared. Without any, it
-/// is the sun.
+/// Ratio of the error of the last of 30 frames, in visibility, to the error of one frame's rays. It measures
+/// the gain from history for a card that moves by `card`, or a floor that moves by `floor`, in one frame.
+/// With `dim` lamps that give almost no light, a further lamp shines and its radiance is compared. Without
+/// any, it is the sun.
 fn error_with_history(card: Mat4, floor: Mat4, dim: usize) -> f64 {
     error_of_history(&gpu(), card, floor, dim)
 }
@@ -967,7 +968,7 @@ fn error_with_layers(layers: u32) -> f64 {
 }
 
 #[test]
-fn without_layers_to_follow_shadows_by_they_keep_little_of_their_history() {
+fn moving_shadows_lose_history_without_tracking_layers() {
     let [followed, not_followed] = [256, 3].map(error_with_layers);
     println!("{followed:.3}, {not_followed:.3}");
     assert!(followed < 0.3, "{followed}");

@@ -1,5 +1,5 @@
-//! The tests that need no window, in one binary, so that shared code is compiled and linked once. `cargo test
-//! --test suite frame::` runs those of one file.
+//! The tests that need no window, in one binary, so that shared code is compiled and linked once.
+//! `cargo test --test suite frame::` runs the tests of one file.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

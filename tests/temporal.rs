@@ -5,7 +5,7 @@ use crate::common;
 use canopy::{
     config::{Antialias, ShadowMode, Switch, Tonemap},
     gpu::Gpu,
-    reference::temporal::{Mean, Rows, Seen, temporal},
+    reference::temporal::{Mean, Pixel, Rows, temporal},
     render::{Channel, FrameSample, View},
     scene::{self, Pose, Scene},
 };
@@ -15,7 +15,7 @@ use common::{
 };
 use glam::{DVec2, DVec4, Mat4, Quat, Vec3};
 
-/// Root mean square difference of images, in levels.
+/// Root mean square difference of pictures, in levels.
 fn rmse(a: &[u8], b: &[u8]) -> f64 {
     let squares = a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2));
     (squares.sum::<f64>() / a.len() as f64).sqrt()
@@ -33,7 +33,7 @@ fn ball() -> Scene {
 }
 
 /// Pixels of the last frame, from channels that are exact.
-fn seen(stage: &mut Stage<'_>, view: View) -> Vec<Seen> {
+fn seen(stage: &mut Stage<'_>, view: View) -> Vec<Pixel> {
     let channels = [Channel::Lit, Channel::Position, Channel::Motion];
     let [lit, position, motion] = channels.map(|channel| stage.channel(channel).texels);
     let encode = |linear: f32| {
@@ -51,7 +51,7 @@ fn seen(stage: &mut Stage<'_>, view: View) -> Vec<Seen> {
             true => [0, 1, 2].map(|c| encode(lit[i][c])),
             false => background,
         };
-        Seen {
+        Pixel {
             encoded: DVec4::new(r, g, b, 1.0),
             depth: match is_surface {
                 true => offset.as_dvec3().dot(view.forward().as_dvec3()),
@@ -64,7 +64,7 @@ fn seen(stage: &mut Stage<'_>, view: View) -> Vec<Seen> {
 }
 
 #[test]
-fn the_mean_is_that_of_its_twin() {
+fn the_mean_matches_the_cpu_reference() {
     let (gpu, scene) = (gpu(), ball());
     for (size, shown) in [([64, 48], [64, 48]), ([32, 24], [64, 48]), ([48, 36], [64, 48])] {
         let mut stage = Stage::new(&gpu, &scene, size);
@@ -81,7 +81,7 @@ fn the_mean_is_that_of_its_twin() {
             pose.world_from_node[1] = Mat4::from_translation((0.02 * time - jump) * Vec3::X).as_dmat4();
             let turn = Quat::from_rotation_y(0.01 * time);
             let view = look_at(turn * Vec3::new(1.5, 1.8, 3.0), 0.4 * Vec3::Y, 50.0);
-            // In slices of a few rows. The displayed image has more of them.
+            // In slices of a few rows. The displayed picture has more of them.
             (stage.renderer.budget.in_parts, stage.renderer.budget.part_pixels) = (true, 512);
             let picture = stage.stretched(&pose, view, 1, shown);
             let pixels = seen(&mut stage, view);
@@ -101,7 +101,7 @@ fn the_mean_is_that_of_its_twin() {
                 let off = picture.iter().zip(&expected).filter(|(a, b)| a.abs_diff(**b) > 2);
                 let (off, error) = (off.count(), rmse(&picture, &expected));
                 println!("{size:?}, frame {frame}: {off} values off, error {error:.3}");
-                // If two depths are nearly equal, the motion may be that of another pixel.
+                // If two depths are nearly equal, the motion may come from another pixel.
                 assert!(
                     off < 120 && error < 1.0,
                     "{size:?}, frame {frame}: {off}, {error}"
@@ -120,7 +120,7 @@ fn encoded(linear: f64) -> u8 {
     (255.0 * encoded).round() as u8
 }
 
-/// A way to draw moving images: the number of pixels, and the anti-aliasing.
+/// A way to draw moving pictures: the number of pixels, and the anti-aliasing.
 type Way = ([u32; 2], Antialias);
 
 /// A ball that rolls behind a fence of thin bars.
@@ -150,8 +150,8 @@ fn fence() -> Scene {
     )
 }
 
-/// Mean errors of some ways, against many samples of the same moments. The camera turns by `speed` radians
-/// per frame, and the ball moves by `step` metres.
+/// Mean errors of some ways to draw, against many samples of the same moments. The camera turns by `speed`
+/// radians per frame, and the ball moves by `step` metres.
 fn moving_errors(
     gpu: &Gpu,
     scene: &Scene,
@@ -187,7 +187,7 @@ fn moving_errors(
 }
 
 #[test]
-fn moving_pictures_are_nearer_to_many_samples() {
+fn temporal_antialiasing_in_motion_approaches_supersampling() {
     use Antialias::{Off, Smaa, Temporal};
     let gpu = gpu();
     let scene = fence();
@@ -206,7 +206,7 @@ fn moving_pictures_are_nearer_to_many_samples() {
 /// A still scene converges to the mean over its pixels' squares. A ball that jumps leaves no trail after four
 /// frames. Frames from before another channel was shown are not used.
 #[test]
-fn what_stands_still_is_sharp_and_what_jumps_leaves_no_trail() {
+fn static_objects_are_sharp_and_jumping_objects_leave_no_trail() {
     let (gpu, scene) = (gpu(), ball());
     let view = look_at(Vec3::new(1.5, 1.8, 3.0), 0.4 * Vec3::Y, 50.0);
     let stage = |antialias| {
@@ -235,7 +235,7 @@ fn what_stands_still_is_sharp_and_what_jumps_leaves_no_trail() {
         .map(|_| rmse(&temporal.draw(&pose, view), &expected))
         .collect();
     println!("after a jump: {errors:.2?}, {hard:.2} without a mean");
-    // A rim of the former image may remain, and half of it disappears in each frame.
+    // A rim of the former picture may remain, and half of it disappears in each frame.
     assert!(
         errors[0] < 1.5 * hard && errors[2] < 0.9 * hard && errors[4] < 0.65 * hard,
         "{errors:?}"

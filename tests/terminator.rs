@@ -20,8 +20,8 @@ use std::collections::HashMap;
 
 const SIZE: [u32; 2] = [160, 160];
 
-/// A smooth sphere of 20 · `cuts`² triangles: those of an icosahedron, each subdivided into `cuts`² and
-/// projected onto the sphere.
+/// A smooth sphere of 20 · `cuts`² triangles: each triangle of an icosahedron is subdivided into `cuts`²
+/// triangles, which are projected onto the sphere.
 fn icosphere(center: Vec3, radius: f32, cuts: u32) -> Primitive {
     let golden = (1.0 + 5f32.sqrt()) / 2.0;
     let corners: Vec<Vec3> = (0..12)
@@ -116,12 +116,12 @@ fn draw(stage: &mut Stage<'_>, view: View) {
     stage.draw(&pose, view);
 }
 
-/// Differences between an image of a unit sphere and the exact sphere.
+/// Differences between a picture of a unit sphere and the exact sphere.
 #[derive(Debug, Default, PartialEq)]
 struct Steps {
     /// Pixels whose shadow differs from the sphere's.
     pixels: usize,
-    /// Light-dark transitions along rows and columns, in excess of those of the sphere.
+    /// Light-dark transitions along rows and columns, in excess of the sphere's transitions.
     ends: usize,
     /// Largest difference in radiance, relative to the light's peak.
     radiance: f64,
@@ -198,7 +198,7 @@ const SUNS: [Vec3; 4] = [
 const EYE: Vec3 = Vec3::new(0.0, 0.0, 5.0);
 
 #[test]
-fn the_light_of_spheres_ends_without_steps() {
+fn the_terminator_of_spheres_is_smooth() {
     let gpu = gpu();
     let spheres = [(3, 180), (10, 2000), (32, 20480)].map(|(cuts, triangles)| {
         let sphere = icosphere(Vec3::ZERO, 1.0, cuts);
@@ -266,7 +266,7 @@ fn torus_is_lit(at: Vec3, to_light: Vec3) -> Option<bool> {
 
 /// The inner side of a torus is a saddle: concave in one direction and convex in the other.
 #[test]
-fn the_light_of_a_torus_ends_without_triangles() {
+fn the_terminator_of_a_torus_shows_no_triangles() {
     let gpu = gpu();
     let suns = [[-1.0, 0.35, 0.3], [-0.3, 0.3, 0.9], [0.7, 0.25, -0.4]];
     let scenes = suns.map(|sun| {
@@ -309,9 +309,9 @@ fn the_light_of_a_torus_ends_without_triangles() {
     }
 }
 
-/// Without the smooth terminator, shadows are those of the triangles alone. A pixel is lit if its triangle
-/// and its smooth normal face the light and nothing is in between. Rays in f64 start at the point that the
-/// pixel shows.
+/// Without the smooth terminator, shadows depend only on the triangles. A pixel is lit if its triangle and
+/// its smooth normal face the light and nothing is in between. Rays in f64 start at the point that the pixel
+/// shows.
 #[test]
 fn without_the_smooth_terminator_triangles_cast_their_own_shadows() {
     let gpu = gpu();
@@ -365,7 +365,7 @@ fn without_the_smooth_terminator_triangles_cast_their_own_shadows() {
 
 /// The sphere is mirrored by its node, layered, blended, and seen through a double-sided surface.
 #[test]
-fn the_light_ends_alike_however_a_sphere_is_drawn() {
+fn the_terminator_of_a_sphere_is_the_same_for_all_material_kinds() {
     let gpu = gpu();
     let to_light = SUNS[0].normalize();
     let sphere = || vec![icosphere(Vec3::ZERO, 1.0, 3)];
@@ -388,8 +388,8 @@ fn the_light_ends_alike_however_a_sphere_is_drawn() {
         enter(&mut stage, scene);
         let blended = number == 3;
         if blended {
-            // The surface is not in the G-buffer. The G-buffer of the last image is compared with the current
-            // lighting.
+            // The surface is not in the G-buffer. The G-buffer of the last picture is compared with the
+            // current lighting.
             let found = stage.channel(Channel::Lit).texels;
             draw(&mut stage, parallel(EYE));
             let lit = stage.channel(Channel::Lit).texels;
@@ -457,7 +457,7 @@ fn room() -> Vec<Primitive> {
 }
 
 #[test]
-fn no_light_gets_into_a_closed_room() {
+fn no_light_leaks_into_a_closed_room() {
     let gpu = gpu();
     let suns = [
         [0.3, 1.0, 0.2],
@@ -498,7 +498,7 @@ fn no_light_gets_into_a_closed_room() {
 }
 
 #[test]
-fn no_light_comes_up_through_a_floor() {
+fn no_light_leaks_up_through_a_floor() {
     let gpu = gpu();
     let floor = quad(Vec3::new(-90.0, -0.5, 90.0), 180.0 * Vec3::X, -180.0 * Vec3::Z, 0);
     let things = || {
@@ -525,7 +525,7 @@ fn no_light_comes_up_through_a_floor() {
 /// Every side of a box with smooth corners appears to bulge. The light ends where the smooth normal is
 /// perpendicular to it, and sides that face away are dark.
 #[test]
-fn a_box_with_smooth_corners_is_lit_as_far_as_its_normals_say() {
+fn a_box_with_smooth_normals_is_lit_up_to_the_smooth_terminator() {
     let gpu = gpu();
     let box_ = || vec![smooth_box(Vec3::ZERO, Vec3::splat(0.6), true)];
     let scenes = SUNS.map(|sun| {
@@ -556,7 +556,7 @@ fn a_box_with_smooth_corners_is_lit_as_far_as_its_normals_say() {
 /// A surface whose normal texture tilts it by 50 degrees. The light on it matches the twin, and fades to zero
 /// at the horizon of the surface itself.
 #[test]
-fn light_on_a_normal_texture_fades_towards_the_horizon_in_every_mode() {
+fn light_on_normal_maps_fades_to_zero_at_the_surface_horizon() {
     let gpu = gpu();
     let mut ground = quad(Vec3::new(-1.0, 0.0, 1.0), 2.0 * Vec3::X, -2.0 * Vec3::Z, 0);
     ground.tangents = vec![Vec3::X.extend(1.0); ground.positions.len()];
@@ -631,7 +631,7 @@ fn light_on_a_normal_texture_fades_towards_the_horizon_in_every_mode() {
 /// Identical normals that lean towards the light do not bend a triangle that faces away from it. It is
 /// uniformly dark, without specks.
 #[test]
-fn normals_that_lean_alike_leave_a_triangle_flat() {
+fn equal_leaning_normals_do_not_bend_a_triangle() {
     let gpu = gpu();
     let mut leaning = quad(Vec3::new(-1.0, -1.0, 0.0), Vec3::X * 2.0, Vec3::Y * 2.0, 0);
     leaning.normals.fill(Vec3::new(0.61, 0.37, 0.7).normalize());
@@ -647,7 +647,7 @@ fn normals_that_lean_alike_leave_a_triangle_flat() {
 /// Normals that lean below their triangle do not cause self-shadowing. Rays start on the visible side of the
 /// triangle.
 #[test]
-fn normals_below_a_triangle_leave_it_lit() {
+fn normals_below_a_triangle_cause_no_self_shadowing() {
     let gpu = gpu();
     let mut below = quad(Vec3::new(-1.0, -1.0, 0.0), Vec3::X * 2.0, Vec3::Y * 2.0, 0);
     below.normals.fill(Vec3::new(0.9, 0.3, -0.2).normalize());

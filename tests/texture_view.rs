@@ -138,7 +138,7 @@ fn differing(drawn: &[[u8; 4]], params: &TextureViewParams, is_srgb: bool) -> us
 }
 
 #[test]
-fn pixels_are_those_of_the_twin() {
+fn pixels_match_the_cpu_reference() {
     let gpu = gpu();
     let scene = textured();
     let stage = Stage::new(&gpu, &scene, SIZE);
@@ -165,7 +165,7 @@ fn pixels_are_those_of_the_twin() {
             let drawn = draw(&gpu, texture, &params);
             let wrong = differing(&drawn, &params, is_srgb);
             assert_eq!(wrong, 0, "channels {channels:04b}, sRGB {is_srgb}");
-            // The comparison must detect other channels and another place.
+            // The comparison must detect other channels and another position.
             let moved = TextureViewParams {
                 first: [-0.25, 0.5],
                 channels: channels | 1,
@@ -201,7 +201,7 @@ fn pixels_are_those_of_the_twin() {
 
 /// The image of an environment is read back as its half floats.
 #[test]
-fn an_environments_image_is_looked_at_too() {
+fn environment_images_are_shown_as_textures() {
     let gpu = gpu();
     let value = |i: u32| [i as f32, 0.5 * i as f32, 1000.0, 1.0].map(f16::from_f32);
     let mut image = EnvironmentImage {
@@ -227,7 +227,7 @@ fn an_environments_image_is_looked_at_too() {
 }
 
 #[test]
-fn texels_are_the_bytes_that_were_uploaded() {
+fn texels_equal_the_uploaded_bytes() {
     let gpu = gpu();
     let scene = textured();
     let stage = Stage::new(&gpu, &scene, SIZE);

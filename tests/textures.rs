@@ -93,7 +93,7 @@ fn texel(image: &Image, x: u32, y: u32) -> [u8; 4] {
 // PNG, JPEG and WebP.
 
 #[test]
-fn png_of_every_depth_and_kind_interlaced_and_not() {
+fn png_of_every_depth_and_color_type_is_read() {
     let palette: Vec<u8> = (0..16).flat_map(|i| [i * 10, 255 - i, i]).collect();
     for interlaced in [false, true] {
         for (color_type, depths) in [
@@ -159,7 +159,7 @@ fn a_color_key_is_transparent() {
 }
 
 #[test]
-fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
+fn sixteen_bits_are_kept_for_data_and_rounded_for_colors() {
     let values = [0_u16, 128, 129, 385, 386, 32_767, 65_406, 65_407, 65_535];
     let bytes = Png::new([9, 1], 16, 0).write(|x, _| vec![values[x as usize]]);
     for slot in [NUMBERS, NORMAL] {
@@ -210,7 +210,7 @@ fn sixteen_bits_are_kept_for_numbers_and_rounded_for_colors() {
 }
 
 #[test]
-fn jpeg_grey_color_and_ink_baseline_and_progressive() {
+fn grey_rgb_and_cmyk_jpeg_is_read_baseline_and_progressive() {
     const ADOBE: &[u8] = b"\xff\xee\0\x0eAdobe\0\x64\0\0\0\0\0";
     for progressive in [false, true] {
         let grey = sound(&jpeg(&[77], progressive, &[]), COLOR, TextureSupport::default());
@@ -252,7 +252,7 @@ fn webp(width: u32, height: u32) -> Vec<u8> {
 }
 
 #[test]
-fn webp_is_read_whatever_the_file_calls_it() {
+fn webp_is_detected_by_content() {
     let mut builder = Builder::triangle();
     let view = builder.view(&webp(5, 3));
     builder.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
@@ -271,7 +271,7 @@ fn webp_is_read_whatever_the_file_calls_it() {
 // The choice of a texture's image.
 
 #[test]
-fn an_extensions_image_goes_before_the_plain_one_if_it_decodes() {
+fn extension_images_take_precedence_if_they_decode() {
     let red = Png::new([1, 1], 8, 2).write(|_, _| vec![255, 0, 0]);
     let uastc = Ktx2::uastc([1, 1], &[vec![[0, 255, 0, 255]]]).write();
     let broken = uastc[..60].to_vec();
@@ -293,7 +293,7 @@ fn an_extensions_image_goes_before_the_plain_one_if_it_decodes() {
 }
 
 #[test]
-fn an_extension_that_leads_nowhere_is_warned_about() {
+fn texture_extensions_without_a_valid_source_are_warned_about() {
     for (texture, part) in [
         (
             json!({ "extensions": { "KHR_texture_basisu": { "source": 7 } } }),
@@ -321,7 +321,7 @@ fn an_extension_that_leads_nowhere_is_warned_about() {
 
 /// A warning about an image identifies it.
 #[test]
-fn images_that_are_left_out_are_named() {
+fn warnings_name_the_omitted_image() {
     let avif = "data:image/avif;base64,AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZg==";
     let only = json!({ "extensions": { "EXT_texture_avif": { "source": 0 } } });
     for (image, texture, name) in [
@@ -366,7 +366,7 @@ fn images_that_are_left_out_are_named() {
 }
 
 #[test]
-fn the_same_bytes_are_decoded_once() {
+fn identical_image_bytes_are_decoded_once() {
     let mut builder = Builder::triangle();
     let png = Png::new([2, 2], 8, 0).write(|_, _| vec![5]);
     let view = builder.view(&png);
@@ -507,7 +507,7 @@ fn two_channels_of_basis_are_red_and_green() {
 }
 
 #[test]
-fn plain_ktx2_as_it_is_and_in_zstandard() {
+fn ktx2_without_basis_is_read_plain_and_in_zstandard() {
     for (format, texel_bytes, expected) in [
         (9, vec![10], [10, 0, 0, 255]),
         (22, vec![10, 20], [10, 20, 0, 255]),
@@ -542,7 +542,7 @@ fn plain_ktx2_as_it_is_and_in_zstandard() {
 }
 
 #[test]
-fn stored_blocks_are_kept_and_decode_to_what_they_hold() {
+fn block_compressed_textures_are_kept_and_decode_correctly() {
     // Red, two thirds red, a third red, black.
     let gradient = bc1([0xf800, 0]);
     let row = [
@@ -575,7 +575,7 @@ fn stored_blocks_are_kept_and_decode_to_what_they_hold() {
 }
 
 #[test]
-fn dds_of_texels_and_of_normals_in_two_channels() {
+fn dds_with_rgba_texels_and_two_channel_normals_is_read() {
     let texels: Vec<u8> = (0..24).collect();
     let image = sound(&dds(28, [3, 2], 1, 1, &texels), COLOR, ALL);
     assert_eq!((image.format, &*image.rgba8()), (TexelFormat::Rgba8, &texels[..]));
@@ -607,7 +607,7 @@ fn the_first_of_several_layers_is_shown_with_a_warning() {
 // Images beyond limits, and broken images.
 
 #[test]
-fn images_that_are_too_large_are_scaled_down() {
+fn oversized_images_are_scaled_down() {
     let half = |x: u32| {
         if x < 4 {
             vec![0, 0, 0, 0]
@@ -645,7 +645,7 @@ fn images_that_are_too_large_are_scaled_down() {
 }
 
 #[test]
-fn all_images_together_stay_within_their_limit() {
+fn the_total_size_of_images_stays_within_the_limit() {
     let large = Png::new([64, 64], 8, 0).write(|_, _| vec![50]);
     let small = Png::new([8, 8], 8, 0).write(|_, _| vec![60]);
     let mut load = limits();
@@ -778,7 +778,7 @@ fn invalid_and_oversized_images_become_placeholders() {
 /// Every image file in this test, corrupted at random. Each file loads or is replaced by a placeholder, and
 /// no decoder's panic escapes.
 #[test]
-fn broken_bytes_never_do_harm() {
+fn broken_image_bytes_never_panic() {
     let seeds = [
         etc1s(
             [
@@ -845,7 +845,7 @@ fn broken_bytes_never_do_harm() {
 
 // On the GPU.
 
-/// A square that fills the image, textured from its top left to its bottom right.
+/// A square that fills the picture, textured from its top left to its bottom right.
 fn card(builder: &mut Builder, material: Value, uv0: [f32; 8], uv1: [f32; 8]) {
     let position = builder.floats("VEC3", &[-1., 1., 0., 1., 1., 0., 1., -1., 0., -1., -1., 0.]);
     let [uv0, uv1] = [uv0, uv1].map(|uv| builder.floats("VEC2", &uv));
@@ -859,7 +859,7 @@ fn card(builder: &mut Builder, material: Value, uv0: [f32; 8], uv1: [f32; 8]) {
 
 const WHOLE: [f32; 8] = [0., 0., 1., 0., 1., 1., 0., 1.];
 
-/// A channel of an image of [`card`], `size` pixels a side, for each scene.
+/// A channel of a picture of [`card`], `size` pixels a side, for each scene.
 fn shown(gpu: &Gpu, scenes: &[Scene], channel: Channel, size: u32) -> Vec<Vec<[f32; 4]>> {
     let mut stage = Stage::new(gpu, &scenes[0], [size; 2]);
     let view = View {
@@ -899,7 +899,7 @@ fn close(a: &[[f32; 4]], b: &[[f32; 4]], channels: usize, tolerance: f32) -> boo
 }
 
 #[test]
-fn every_way_of_wrapping_and_transforming_shows_the_texel_it_should() {
+fn every_wrap_mode_and_transform_samples_the_expected_texel() {
     let gpu = gpu();
     let png = Png::new([4, 4], 8, 2).write(|x, y| vec![x as u16 * 60, y as u16 * 60, 100]);
     let moved = json!({
@@ -977,7 +977,7 @@ fn every_way_of_wrapping_and_transforming_shows_the_texel_it_should() {
 }
 
 #[test]
-fn each_slot_has_a_transform_and_a_set_of_its_own() {
+fn each_slot_has_its_own_transform_and_uv_set() {
     let gpu = gpu();
     // The left half of each channel is 51, the right half 153.
     let png = Png::new([2, 1], 8, 2).write(|x, _| vec![if x == 0 { 51 } else { 153 }; 3]);
@@ -1033,7 +1033,7 @@ fn each_slot_has_a_transform_and_a_set_of_its_own() {
 }
 
 #[test]
-fn blocks_and_texels_look_alike_on_both_paths() {
+fn block_compressed_and_decoded_textures_look_alike() {
     let (all, portable) = (gpu(), portable_gpu());
     assert_eq!(
         texture_support(&portable),
@@ -1227,7 +1227,7 @@ fn normal_of(texel: &[f64; 4]) -> (DVec3, f64) {
 /// cancel out. If those are all equal, alpha is 1, independent of the rounding of their lengths to eight
 /// bits.
 #[test]
-fn mipmaps_of_normals_keep_how_far_they_differ() {
+fn mipmaps_of_normals_keep_their_variance() {
     let gpu = gpu();
     let mut random = Random(11);
     let mut rough = || [0.0; 3].map(|_: f64| (f64::from(random.unit()) * 255.0).round() as u8);
@@ -1373,7 +1373,7 @@ fn a_load_is_cancelled_among_its_images() {
 /// Each triangle of a ball shows a point, or a small area, of one half of a texture. The ball has the colour
 /// of that half everywhere, for every filter of the texture.
 #[test]
-fn a_palette_shows_no_other_colour() {
+fn palette_textures_do_not_bleed_between_colours() {
     const SIDE: u32 = 256;
     let halves = (0..SIDE * SIDE).flat_map(|i| match i % SIDE < SIDE / 2 {
         true => [255, 128, 0, 255],

@@ -1,9 +1,9 @@
-//! Tree visualisation. Boxes over the image match the twin's descent of the trees and the covered pixels.
+//! BVH visualisation. Boxes over the picture match the twin's descent of the trees and the covered pixels.
 //! Statistics of trees match the twin's boxes and the triangles in f64.
 
 use crate::common;
 use canopy::{
-    accel::{Lbvh, Ray, TreeFigures, tree::TreeData},
+    accel::{Lbvh, Ray, TreeStatistics, tree::TreeData},
     config::{BoxDepths, BoxTrees, CostCount, TreeQuality},
     output::{magma, picture},
     reference::{
@@ -11,7 +11,7 @@ use canopy::{
         tree_boxes::{Trees, tree_boxes},
     },
     render::{
-        Channel, PathOf, PathStep, PickQuery, RayPath, TreeBoxCounts, View,
+        Channel, PathStep, PickQuery, RayKind, RayPath, TreeBoxCounts, View,
         layout::{TREE_BOX_CURRENT, TREE_BOX_LINE, TreeBox, TreeBoxesParams},
         present::tree_boxes::TREE_BOX_LIMIT,
         queries::ray_path::RAY_PATH_STEPS,
@@ -100,7 +100,7 @@ fn both(stage: &mut Stage<'_>, pose: &Pose) -> ([Vec<TreeBox>; 2], Option<TreeBo
 }
 
 #[test]
-fn boxes_are_those_of_the_twin() {
+fn tree_boxes_match_the_cpu_reference() {
     let scene = meshes();
     let pose = Pose::new(&scene, None, 0.0);
     // Drawing on a second device compiles all kernels of a frame. Only the long lane does this.
@@ -143,7 +143,7 @@ fn boxes_are_those_of_the_twin() {
 
 /// The comparison above detects a box that is missing, moved, or at another depth.
 #[test]
-fn other_boxes_are_told_apart() {
+fn the_box_comparison_detects_differences() {
     let scene = meshes();
     let pose = Pose::new(&scene, None, 0.0);
     let gpu = gpu();
@@ -159,7 +159,7 @@ fn other_boxes_are_told_apart() {
 }
 
 #[test]
-fn what_is_hidden_or_off_has_no_boxes() {
+fn hidden_meshes_and_disabled_boxes_draw_nothing() {
     let scene = meshes();
     let mut pose = Pose::new(&scene, None, 0.0);
     let gpu = gpu();
@@ -266,7 +266,7 @@ fn changed(plain: &[u8], drawn: &[u8], shown: &TreeBox) -> Vec<([u8; 3], f32)> {
 
 /// One box covers its edges and nothing else, in the colour of its depth, and faintly behind surfaces.
 #[test]
-fn pixels_of_one_box_lie_along_its_edges() {
+fn one_box_covers_only_its_edges() {
     let corners = [-Vec3::ONE, Vec3::ONE, Vec3::new(-1.0, 1.0, 0.0)];
     let scene = scene([primitive(&[corners], 0)], vec![matte(Vec3::splat(0.5))]);
     let pose = Pose::new(&scene, None, 0.0);
@@ -286,7 +286,7 @@ fn pixels_of_one_box_lie_along_its_edges() {
     assert!(pixels.len() > 150, "{}", pixels.len());
     let far = pixels.iter().map(|(_, distance)| *distance);
     assert!(far.clone().fold(0.0, f32::max) < 1.6, "{far:?}");
-    // The middle of the lines has the colour of the root.
+    // The centre of the lines has the colour of the root.
     let root = picture::bytes(magma::color(0.3));
     let inked = pixels.iter().filter(|(_, distance)| *distance < 0.4);
     let inked: Vec<_> = inked.map(|(color, _)| *color).collect();
@@ -308,7 +308,8 @@ fn pixels_of_one_box_lie_along_its_edges() {
     let dimmed = changed(&plain, &stage.draw(&pose, view()), &boxes[0]);
     assert_eq!(dimmed.len(), pixels.len());
     assert_ne!(dimmed, pixels);
-    // The image of several frames shows the lines once. An image larger than the traced one shows them too.
+    // The picture of several frames shows the lines once. A picture larger than the traced one shows them
+    // too.
     let mean = stage.supersampled(&pose, view(), 3);
     assert!(changed(&plain, &mean, &boxes[0]).len() >= dimmed.len());
     stage.config.tree_boxes.show = BoxDepths::Off;
@@ -317,9 +318,9 @@ fn pixels_of_one_box_lie_along_its_edges() {
     assert_ne!(stage.stretched(&pose, view(), 1, [96, 64]), large);
 }
 
-/// A shader's colours equal those of the program.
+/// A shader's colours equal the colours on the CPU.
 #[test]
-fn colours_of_shaders_are_those_of_the_program() {
+fn shader_colours_equal_the_rust_constants() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/math/magma.wgsl");
     let text = std::fs::read_to_string(path).unwrap();
     let rows = text.lines().filter_map(|line| {
@@ -371,9 +372,9 @@ fn area_sum(data: &TreeData, cutoff: u32, number: u32, leaves: std::ops::Range<u
     own + below.sum::<f64>()
 }
 
-/// Fault of the statistics of trees over one mesh or more, if any. `tolerance` is that of the cost, whose
-/// boxes lie on grids.
-fn figures_fault(found: &TreeFigures, data: &TreeData, cutoff: u32, tolerance: f64) -> Option<String> {
+/// Fault of the statistics of trees over one mesh or more, if any. `tolerance` is for the cost, whose boxes
+/// lie on grids.
+fn figures_fault(found: &TreeStatistics, data: &TreeData, cutoff: u32, tolerance: f64) -> Option<String> {
     let twin = leaves_at_depth(data, cutoff);
     if found.leaves_at_depth != twin {
         return Some(format!("leaves {:?}, not {twin:?}", found.leaves_at_depth));
@@ -396,7 +397,8 @@ fn figures_fault(found: &TreeFigures, data: &TreeData, cutoff: u32, tolerance: f
             return Some(format!("cost {}, not {cost}", mesh.sah_cost));
         }
     }
-    let sum = |count: fn(&canopy::accel::MeshFigures) -> u32| -> u32 { found.meshes.iter().map(count).sum() };
+    let sum =
+        |count: fn(&canopy::accel::MeshStatistics) -> u32| -> u32 { found.meshes.iter().map(count).sum() };
     let sums = [
         sum(|mesh| mesh.triangles),
         sum(|mesh| mesh.nodes),
@@ -406,7 +408,7 @@ fn figures_fault(found: &TreeFigures, data: &TreeData, cutoff: u32, tolerance: f
 }
 
 #[test]
-fn figures_are_those_of_the_boxes() {
+fn tree_statistics_match_the_boxes() {
     let gpu = gpu();
     let lbvh = Lbvh::new(&gpu);
     let soup = Soup::random(700, 3)
@@ -415,14 +417,14 @@ fn figures_are_those_of_the_boxes() {
         .mesh(random_triangles(90, 4));
     let data = soup.tree(&gpu, &lbvh);
     for cutoff in [1, 2, 7, 32] {
-        let found = data.figures(cutoff);
+        let found = data.statistics(cutoff);
         assert_eq!(figures_fault(&found, &data, cutoff, 0.05), None, "{cutoff}");
         assert!(found.leaves_of_size.len() as u32 <= cutoff + 1);
         assert!(found.tlas_nodes >= 1 && found.sah_cost > 1.0);
     }
     // The validator reports the same.
     let report = data.validate(&soup.meshes).unwrap();
-    let found = data.figures(1);
+    let found = data.statistics(1);
     assert_eq!((report.nodes, report.depth), (found.nodes as usize, found.depth));
     assert_eq!(report.sah_cost, found.sah_cost);
     let shares: f64 = found.meshes.iter().map(|mesh| mesh.sah_share).sum();
@@ -431,22 +433,22 @@ fn figures_are_those_of_the_boxes() {
         "the rest is the TLAS"
     );
     // One triangle is tested once. An empty tree costs nothing.
-    let one = Soup::random(1, 5).tree(&gpu, &lbvh).figures(1);
+    let one = Soup::random(1, 5).tree(&gpu, &lbvh).statistics(1);
     assert_eq!(
         (one.sah_cost, one.nodes, &one.leaves_at_depth[..]),
         (1.0, 0, &[1][..])
     );
-    let none = Soup::default().tree(&gpu, &lbvh).figures(1);
-    assert_eq!(none, TreeFigures::default());
+    let none = Soup::default().tree(&gpu, &lbvh).statistics(1);
+    assert_eq!(none, TreeStatistics::default());
 }
 
 #[test]
-fn the_comparer_of_figures_can_fail() {
+fn the_comparison_of_statistics_detects_errors() {
     let gpu = gpu();
     let data = Soup::random(200, 3).tree(&gpu, &Lbvh::new(&gpu));
-    let found = data.figures(4);
+    let found = data.statistics(4);
     assert_eq!(figures_fault(&found, &data, 4, 0.05), None);
-    let refused = |spoil: &dyn Fn(&mut TreeFigures)| {
+    let refused = |spoil: &dyn Fn(&mut TreeStatistics)| {
         let mut found = found.clone();
         spoil(&mut found);
         assert!(figures_fault(&found, &data, 4, 0.05).is_some());
@@ -464,7 +466,7 @@ fn the_comparer_of_figures_can_fail() {
 
 /// The asynchronous copy equals the synchronous read.
 #[test]
-fn copies_of_trees_have_their_figures() {
+fn an_asynchronous_tree_copy_equals_the_synchronous_read() {
     let gpu = gpu();
     for scene in [meshes(), Scene::default()] {
         let pose = Pose::new(&scene, None, 0.0);
@@ -478,18 +480,18 @@ fn copies_of_trees_have_their_figures() {
         assert!(copy(&stage).is_none(), "there is no frame yet");
         stage.draw(&pose, view());
         let copied = copy(&stage).unwrap();
-        assert!(copied.figures(3).is_err(), "nobody has asked for it");
+        assert!(copied.statistics(3).is_err(), "nobody has asked for it");
         copied.map();
         gpu.wait().unwrap();
         assert!(copied.is_done());
         let data = stage.uploaded.state.tree.read(&gpu).unwrap();
-        assert_eq!(copied.figures(3).unwrap(), data.figures(3));
-        assert_eq!(data.figures(3).meshes.len(), scene.meshes.len());
+        assert_eq!(copied.statistics(3).unwrap(), data.statistics(3));
+        assert_eq!(data.statistics(3).meshes.len(), scene.meshes.len());
     }
 }
 
-/// Path of the ray for the surface at a point of the image.
-fn path(stage: &mut Stage<'_>, pixel: Vec2, of: PathOf) -> RayPath {
+/// Path of the ray for the surface at a point of the picture.
+fn path(stage: &mut Stage<'_>, pixel: Vec2, of: RayKind) -> RayPath {
     let gpu = stage.gpu;
     let query = PickQuery {
         view: view(),
@@ -507,7 +509,7 @@ fn path(stage: &mut Stage<'_>, pixel: Vec2, of: PathOf) -> RayPath {
     traced.read().unwrap()
 }
 
-/// Centres of pixels all over the image.
+/// Centres of pixels all over the picture.
 fn pixels() -> impl Iterator<Item = Vec2> {
     let rows = (1..SIZE[1]).step_by(5);
     rows.flat_map(|y| {
@@ -540,7 +542,7 @@ fn order_fault(path: &RayPath, twin: &[Visit]) -> Option<String> {
 }
 
 #[test]
-fn paths_of_camera_rays_are_those_of_the_twin() {
+fn traversal_paths_of_camera_rays_match_the_cpu_reference() {
     let scene = meshes();
     let pose = Pose::new(&scene, None, 0.0);
     for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
@@ -552,7 +554,7 @@ fn paths_of_camera_rays_are_those_of_the_twin() {
             let seen = stage.channel(Channel::Position);
             let (mut hits, mut others) = (0, Vec::new());
             for pixel in pixels() {
-                let path = path(&mut stage, pixel, PathOf::Camera);
+                let path = path(&mut stage, pixel, RayKind::Camera);
                 let ray = camera_ray(&stage, &path);
                 let twin = visits(trees(&data), &ray, cutoff, false);
                 others.extend(order_fault(&path, &twin));
@@ -600,13 +602,13 @@ fn camera_ray(stage: &Stage<'_>, path: &RayPath) -> Ray {
 
 /// The comparison above detects another order, a missing visit, and a false hit.
 #[test]
-fn the_comparer_of_paths_can_fail() {
+fn the_comparison_of_traversal_paths_detects_errors() {
     let scene = meshes();
     let gpu = gpu();
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     stage.draw(&Pose::new(&scene, None, 0.0), view());
     let data = stage.uploaded.state.tree.read(&gpu).unwrap();
-    let path = path(&mut stage, Vec2::new(24.5, 18.5), PathOf::Camera);
+    let path = path(&mut stage, Vec2::new(24.5, 18.5), RayKind::Camera);
     let ray = camera_ray(&stage, &path);
     let good = visits(trees(&data), &ray, stage.config.tree.leaf_cutoff, false);
     assert_eq!(order_fault(&path, &good), None);
@@ -633,7 +635,7 @@ fn the_comparer_of_paths_can_fail() {
 /// The shadow rays of a pixel make the visits that the channel `cost` counts, for point lights and for lights
 /// with a size.
 #[test]
-fn paths_of_shadow_rays_visit_what_the_cost_counts() {
+fn traversal_paths_of_shadow_rays_match_the_cost_channel() {
     let scene = meshes();
     let pose = Pose::new(&scene, None, 0.0);
     let gpu = gpu();
@@ -644,7 +646,7 @@ fn paths_of_shadow_rays_visit_what_the_cost_counts() {
         let cost = stage.channel(Channel::Cost);
         let mut visited = 0;
         for pixel in pixels() {
-            let path = path(&mut stage, pixel, PathOf::Shadow);
+            let path = path(&mut stage, pixel, RayKind::Shadow);
             let texel = pixel.as_uvec2().y * SIZE[0] + pixel.as_uvec2().x;
             let [nodes, triangles, ..] = cost.texels[texel as usize];
             assert_eq!(
@@ -670,13 +672,13 @@ fn paths_of_shadow_rays_visit_what_the_cost_counts() {
 /// Depths rise by one from a node to its children, and boxes of children lie within those of parents. The
 /// drawing grows step by step.
 #[test]
-fn paths_tell_depths_and_boxes() {
+fn traversal_paths_hold_node_depths_and_boxes() {
     let scene = meshes();
     let gpu = gpu();
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     stage.draw(&Pose::new(&scene, None, 0.0), view());
     let data = stage.uploaded.state.tree.read(&gpu).unwrap();
-    let path = path(&mut stage, Vec2::new(24.5, 18.5), PathOf::Camera);
+    let path = path(&mut stage, Vec2::new(24.5, 18.5), RayKind::Camera);
     let mut deepest = 0;
     for step in &path.steps {
         let PathStep::Node {
@@ -703,7 +705,7 @@ fn paths_tell_depths_and_boxes() {
             last_depth: *depth,
             ..TreeBoxesParams::default()
         };
-        // A box is that of its children, which lies within the one on its parent's grid.
+        // A box bounds the node's children, and lies within the quantised box in its parent.
         let holds = |shown: &TreeBox| {
             let lower = corners[0] - stage.uploaded.buffers.origin;
             let upper = corners[1] - stage.uploaded.buffers.origin;
@@ -745,7 +747,7 @@ fn paths_tell_depths_and_boxes() {
 
 /// A path longer than its limit reports its length, and an empty scene has none.
 #[test]
-fn long_paths_are_cut_off_and_empty_ones_are_empty() {
+fn long_traversal_paths_are_truncated_and_empty_scenes_have_none() {
     let gpu = gpu();
     // All boxes overlap, because thin triangles cross each other.
     let mut triangles = random_triangles(4 * RAY_PATH_STEPS as usize, 7);
@@ -756,7 +758,7 @@ fn long_paths_are_cut_off_and_empty_ones_are_empty() {
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     stage.draw(&Pose::new(&scene, None, 0.0), view());
     let longest = pixels()
-        .map(|pixel| path(&mut stage, pixel, PathOf::Camera))
+        .map(|pixel| path(&mut stage, pixel, RayKind::Camera))
         .max_by_key(|path| path.step_count)
         .unwrap();
     println!("{} steps", longest.step_count);
@@ -764,7 +766,7 @@ fn long_paths_are_cut_off_and_empty_ones_are_empty() {
     let empty = Scene::default();
     let mut stage = Stage::new(&gpu, &empty, SIZE);
     stage.draw(&Pose::new(&empty, None, 0.0), view());
-    for of in [PathOf::Camera, PathOf::Shadow] {
+    for of in [RayKind::Camera, RayKind::Shadow] {
         let path = path(&mut stage, Vec2::new(24.5, 16.5), of);
         assert_eq!((path.nodes, path.triangles), (0, 0));
         assert!(path.drawn(0, 1.0).len() <= 1);
@@ -774,7 +776,7 @@ fn long_paths_are_cut_off_and_empty_ones_are_empty() {
 /// The channel `cost` has the colours of magma, in the window and in files, with the range of the settings or
 /// its own.
 #[test]
-fn costs_are_shown_in_the_same_colours_everywhere() {
+fn costs_have_the_same_colours_in_the_window_and_in_files() {
     let scene = meshes();
     let pose = Pose::new(&scene, None, 0.0);
     let gpu = gpu();

@@ -77,7 +77,7 @@ fn difference(grid: &Grid, truth: &Value, canopy_from_file: impl Fn(DVec3) -> DV
 }
 
 #[test]
-fn openvdb_and_nanovdb_are_read_as_their_libraries_read_them() {
+fn openvdb_and_nanovdb_files_match_the_reference_libraries() {
     let truth = truth(include_bytes!("common/volumes/vdb.json.gz"));
     for (name, bytes) in SPARSE {
         let scene = load(&[(name, bytes)]);
@@ -102,7 +102,7 @@ fn openvdb_and_nanovdb_are_read_as_their_libraries_read_them() {
 }
 
 #[test]
-fn scans_are_read_as_their_libraries_read_them() {
+fn nifti_and_nrrd_files_match_the_reference_libraries() {
     let truth = truth(include_bytes!("common/volumes/scans.json.gz"));
     // A person stands upright and looks towards +Z: right is −X, superior +Y, anterior +Z. Units are
     // millimetres.
@@ -129,7 +129,7 @@ fn scans_are_read_as_their_libraries_read_them() {
 }
 
 #[test]
-fn a_wrong_grid_differs() {
+fn the_grid_comparison_detects_errors() {
     let scene = load(&[("big.nrrd", volumes::file("big.nrrd"))]);
     let truth = &truth(include_bytes!("common/volumes/scans.json.gz"))["big.nrrd"];
     let meters = |p: DVec3| p * 1e-3;
@@ -147,7 +147,7 @@ fn a_wrong_grid_differs() {
 }
 
 #[test]
-fn colours_are_interleaved_wherever_their_axis_is() {
+fn colour_components_are_interleaved_for_any_axis_order() {
     let header = |sizes: &str, kinds: &str| {
         format!("NRRD0004\ntype: uchar\ndimension: 4\nsizes: {sizes}\nkinds: {kinds}\nencoding: text\n\n")
     };
@@ -194,7 +194,7 @@ fn colours_are_interleaved_wherever_their_axis_is() {
 }
 
 #[test]
-fn units_and_skips_are_honoured() {
+fn nrrd_units_and_byte_skips_are_applied() {
     let lines = [
         "NRRD0005",
         "# a comment",
@@ -266,7 +266,7 @@ fn gltf(nodes: &Value) -> Vec<u8> {
 }
 
 #[test]
-fn extras_of_nodes_place_volumes() {
+fn node_extras_place_volumes() {
     let placed = |uri: &str| json!({ "extras": { "canopy_volume": uri }, "translation": [5, 0, 0] });
     let uris = [
         "zip.nvdb",
@@ -294,7 +294,7 @@ fn extras_of_nodes_place_volumes() {
     assert_eq!(scene.volumes[3].grids[0].values, [9.0]);
     // Nodes move them, and the bounds of the scene contain them.
     let pose = Pose::new(&scene, None, 0.0);
-    let bounds = Aabb::of(deform::positions(&scene, &pose));
+    let bounds = Aabb::from_points(deform::positions(&scene, &pose));
     let grid = &scene.volumes[0].grids[0];
     let far = Vec3::from(grid.size.map(|n| n as f32)) - 0.5;
     let corner = grid.volume_from_voxel.transform_point3(far) + 5.0 * Vec3::X;
@@ -303,7 +303,7 @@ fn extras_of_nodes_place_volumes() {
 }
 
 #[test]
-fn extras_lead_nowhere_else() {
+fn node_extras_cannot_name_files_outside_the_folder() {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("in")).unwrap();
     fs::write(folder.path().join("secret.nrrd"), volumes::file("gzip.nrrd")).unwrap();
@@ -336,7 +336,7 @@ fn extras_lead_nowhere_else() {
 }
 
 #[test]
-fn volumes_join_other_files() {
+fn volumes_are_merged_with_other_files() {
     let room = gltf(&json!([{ "name": "a" }, { "extras": { "canopy_volume": "zip.nvdb" } }]));
     let files = [
         ("color.nii", volumes::file("color.nii")),
@@ -391,7 +391,7 @@ fn volumes_join_other_files() {
 }
 
 #[test]
-fn info_tells_the_grids() {
+fn info_lists_volume_grids() {
     let folder = TempDir::new().unwrap();
     for name in ["blosc.vdb", "color.nii"] {
         fs::write(folder.path().join(name), volumes::file(name)).unwrap();
@@ -443,7 +443,7 @@ fn info_tells_the_grids() {
 
 /// A volume brings no material, and the ground below it is still drawn.
 #[test]
-fn a_scene_of_volumes_alone_is_drawn() {
+fn a_scene_of_only_volumes_is_drawn() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("a.vdb"), volumes::file("zip.vdb")).unwrap();
     let line = "render -q a.vdb -o a.png --size 24x16 --ground grid";

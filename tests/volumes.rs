@@ -9,7 +9,7 @@ use canopy::{
     },
     gpu::Gpu,
     lab::{
-        data::LabSeen,
+        data::LabMarchResult,
         volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
     },
     reference::{
@@ -17,7 +17,7 @@ use canopy::{
         lbvh::{Triangle, triangles},
         sampling,
         trace::closest_hit,
-        volumes::{LightGrid, Lit, Medium, Order, Seen},
+        volumes::{LightGrid, Lit, MarchResult, Medium, Order},
     },
     render::{
         Channel, Renderer, View,
@@ -76,7 +76,7 @@ fn view() -> View {
     look_at(Vec3::new(0.4, 0.9, 4.0), Vec3::ZERO, 100.0)
 }
 
-/// Radiance of each pixel, and the share of the background that is covered.
+/// Radiance of each pixel, and the fraction of the background that is covered.
 fn lit(stage: &mut Stage<'_>, view: View) -> Vec<[f64; 4]> {
     let pose = Pose::new(stage.scene, None, 0.0);
     stage.draw(&pose, view);
@@ -104,9 +104,9 @@ fn pixels() -> impl Iterator<Item = [u32; 2]> {
 fn params(stage: &Stage<'_>, lattice: &VolumeLattice, lights: usize) -> VolumeParams {
     let node = stage.scene.nodes.iter().position(|node| node.volume.is_some());
     let origin = stage.uploaded.buffers.origin;
-    let pose = Pose::new(stage.scene, None, 0.0).moved(-origin.as_dvec3());
+    let pose = Pose::new(stage.scene, None, 0.0).translated(-origin.as_dvec3());
     let placed = pose.world_from_node[node.unwrap()].as_mat4() * lattice.volume_from_lattice;
-    let look = (lattice.look.is_some(), lattice.is_hot);
+    let look = (lattice.color_temperature.is_some(), lattice.is_hot);
     let shape = (lattice.size, lattice.range);
     volume_params::params(&stage.config.volumes, shape, look, placed, lights).unwrap()
 }
@@ -269,7 +269,7 @@ fn soup(stage: &Stage<'_>) -> Vec<Triangle> {
 }
 
 /// A sparse, coloured, hot volume between a floor and an opaque screen, lit by two lights. Every pixel equals
-/// that of the twin, which skips no brick.
+/// the twin's pixel. The twin skips no brick.
 fn twin(gpu: &Gpu) {
     let floor = quad(Vec3::new(-3.0, -1.1, 3.0), 6.0 * Vec3::X, -6.0 * Vec3::Z, 0);
     let screen = quad(Vec3::new(0.2, 1.4, -1.0), Vec3::X, 2.0 * Vec3::Z, 0);
@@ -371,7 +371,7 @@ fn twin(gpu: &Gpu) {
                     seen.radiance.x,
                     seen.radiance.y,
                     seen.radiance.z,
-                    1.0 - seen.through,
+                    1.0 - seen.transmittance,
                 ]
             })
             .collect();
@@ -450,29 +450,29 @@ fn shadow(gpu: &Gpu) {
 }
 
 #[test]
-fn an_even_box_follows_the_closed_form() {
+fn a_uniform_box_matches_the_closed_form() {
     even_box(&gpu());
 }
 
 #[test]
-fn a_ball_of_smoke_is_that_of_ratio_tracking() {
+fn a_ball_of_smoke_matches_ratio_tracking() {
     ball(&gpu());
 }
 
 #[test]
-fn pixels_are_those_of_the_twin() {
+fn pixels_match_the_cpu_reference() {
     twin(&gpu());
 }
 
 #[test]
-fn surfaces_stand_in_the_shadow_of_volumes() {
+fn volumes_cast_shadows_on_surfaces() {
     shadow(&gpu());
 }
 
 /// Nodes with a shared volume also share its memory and its light grids. They look the same as with separate
 /// copies: immediately, in the next frame, and after some are hidden and shown again.
 #[test]
-fn nodes_that_name_one_volume_are_seen_as_copies_are() {
+fn instances_of_a_volume_look_like_separate_copies() {
     let gpu = gpu();
     let wall = quad(Vec3::new(-4.0, -4.0, -2.0), 8.0 * Vec3::X, 8.0 * Vec3::Y, 0);
     let mut shared = scene([wall], vec![matte(Vec3::ONE)]);
@@ -521,7 +521,7 @@ fn nodes_that_name_one_volume_are_seen_as_copies_are() {
 
 /// A grid too long for a texture of the adapter is refused by name.
 #[test]
-fn too_long_a_grid_is_refused() {
+fn grids_longer_than_a_texture_are_refused() {
     let gpu = gpu();
     let long = gpu.limits.max_texture_dimension_3d + 1;
     let mut scene = Scene::default();
@@ -550,7 +550,7 @@ fn too_long_a_grid_is_refused() {
 
 /// The fog in front of a volume attenuates it.
 #[test]
-fn a_volume_stands_in_the_fog() {
+fn fog_in_front_of_a_volume_attenuates_it() {
     let gpu = gpu();
     let mut scene = scene(
         [quad(Vec3::splat(-90.0), Vec3::X, Vec3::Y, 0)],
@@ -588,7 +588,7 @@ fn a_volume_stands_in_the_fog() {
     assert!(seen > 50, "{seen}");
 }
 
-/// A view of only the middle pixels as an image of their own, a quarter as wide and high.
+/// A view of only the central pixels as a picture of their own, a quarter as wide and high.
 fn close_up() -> View {
     let mut view = view();
     view.projection = Projection::Perspective {
@@ -597,7 +597,7 @@ fn close_up() -> View {
     view
 }
 
-/// Mean radiance of the pixels in the middle, with this number of paths each. The quick lane draws only these
+/// Mean radiance of the central pixels, with this number of paths each. The quick lane draws only these
 /// pixels. With a quarter of the work, they get four times as many paths.
 fn traced(stage: &mut Stage<'_>, samples: u32) -> DVec3 {
     let (view, samples) = by_lane((close_up(), samples / 4), (view(), samples));
@@ -634,7 +634,7 @@ fn near(found: DVec3, expected: DVec3, share: f64) {
 
 /// A single test, because most of its time is the compilation of the path tracer.
 #[test]
-fn paths_know_volumes_as_closed_forms_and_ratio_tracking_do() {
+fn path_traced_volumes_match_closed_forms_and_ratio_tracking() {
     let gpu = gpu();
     paths_know_volumes_as_closed_forms_do(&gpu);
     paths_through_smoke_are_those_of_ratio_tracking(&gpu);
@@ -685,8 +685,8 @@ fn paths_know_volumes_as_closed_forms_do(gpu: &Gpu) {
 }
 
 /// Two balls of smoke with much empty space between, lit by the sun and a lamp. Paths with single scattering
-/// match ratio tracking in f64, and several kernels match a single one. The surface of a ball equals that of
-/// the fast frame.
+/// match ratio tracking in f64, and several kernels match a single one. The surface of a ball equals the
+/// surface in the fast frame.
 fn paths_through_smoke_are_those_of_ratio_tracking(gpu: &Gpu) {
     let balls = |at: Vec3| {
         let ball = |middle: Vec3| (1.0 - 4.0 * at.distance_squared(middle)).max(0.0);
@@ -776,7 +776,7 @@ fn surfaces_of_volumes_are_matte_by_paths(gpu: &Gpu) {
     near(mean_of_middle(&lit(&mut stage, view())), exact, 5e-3);
 }
 
-/// True if a pixel is in the middle, where a volume is deepest.
+/// True if a pixel is near the centre, where a volume is deepest.
 fn is_middle([x, y]: &[u32; 2]) -> bool {
     (9..15).contains(x) && (6..10).contains(y)
 }
@@ -799,7 +799,7 @@ fn within(transform: Mat4, (origin, direction): (DVec3, DVec3)) -> [f64; 2] {
 
 /// Light transmitted and added by uniform boxes and uniform fog in sunlight, before a wall and behind one.
 #[test]
-fn channels_tell_of_volumes_and_of_fog() {
+fn channels_hold_transmittance_and_light_of_volumes_and_fog() {
     let gpu = gpu();
     // Between the boxes to the left, in front of both to the right, and a little of the background.
     let walls = [
@@ -873,9 +873,9 @@ fn channels_tell_of_volumes_and_of_fog() {
                 "{pixel:?}: {scattered} for {added}"
             );
         }
-        // Beside both, through one, through both, in front.
+        // Past both boxes, through one, through both, in front.
         assert!(kinds.iter().all(|count| *count > 8), "{kinds:?}");
-        // The comparison must detect the image without the boxes.
+        // The comparison must detect the picture without the boxes.
         stage.config.volumes.enabled = false;
         lit(&mut stage, view());
         let without = stage.channel(Channel::Transmittance).texels;
@@ -921,7 +921,7 @@ fn many_boxes(materials: Vec<Material>) -> (Scene, [Mat4; LAYERS + 1]) {
 /// Blended surfaces behind two uniform boxes, between them, in one and in front of both, against the closed
 /// form. Glass and a line behind both, against their appearance without the boxes.
 #[test]
-fn blended_surfaces_stand_behind_and_in_front() {
+fn blended_surfaces_composite_behind_within_and_before_volumes() {
     let gpu = gpu();
     let emitted = Vec3::new(0.4, 0.3, 0.1);
     let blended = |material: Material| Material {
@@ -944,7 +944,7 @@ fn blended_surfaces_stand_behind_and_in_front() {
     };
     let materials = vec![glowing(emitted), veil, unlit.clone(), glass];
     let (many, many_placed) = many_boxes(materials.clone());
-    // Columns of the image, the depth at which they stand and their material.
+    // Columns of the picture, the depth at which they stand and their material.
     let strips = [
         (0..3, -6.5, 1),
         (3..6, -2.0, 1),
@@ -1136,7 +1136,7 @@ fn orders(
     volume: &Volume,
     params: &VolumeParams,
     rays: &[Ray],
-) -> ([Vec<LabSeen>; 2], [Vec<Seen>; 2]) {
+) -> ([Vec<LabMarchResult>; 2], [Vec<MarchResult>; 2]) {
     let kernels = VolumeOrders::new(gpu);
     let lattice = VolumeLattice::new(volume, 2048).unwrap();
     let uploaded = MarchedVolume::new(gpu, "test", &lattice, params).unwrap();
@@ -1147,7 +1147,7 @@ fn orders(
             .record(gpu, &mut encoder, &uploaded, &list, order)
             .unwrap();
         gpu.queue.submit([encoder.finish()]);
-        list.seen(gpu).unwrap()
+        list.results(gpu).unwrap()
     });
     let medium = Medium {
         lattice: &lattice,
@@ -1170,13 +1170,13 @@ fn orders(
     (seen, twin)
 }
 
-/// Largest difference of the results, as a share of the brightest.
-fn unlike(seen: &[LabSeen], twin: &[Seen]) -> f64 {
+/// Largest difference of the results, as a fraction of the brightest.
+fn unlike(seen: &[LabMarchResult], twin: &[MarchResult]) -> f64 {
     let brightest = twin.iter().map(|seen| seen.radiance.max_element());
     let brightest = brightest.fold(0.05, f64::max);
     let apart = seen.iter().zip(twin).map(|(seen, twin)| {
         let radiance = Vec3::from(seen.radiance).as_dvec3() - twin.radiance;
-        let through = f64::from(seen.through) - twin.through;
+        let through = f64::from(seen.transmittance) - twin.transmittance;
         through.abs().max(radiance.abs().max_element() / brightest)
     });
     apart.fold(0.0, f64::max)
@@ -1185,7 +1185,7 @@ fn unlike(seen: &[LabSeen], twin: &[Seen]) -> f64 {
 /// Both orders of the laboratory match the twin, for sparse and hot volumes, for mapped colours, and for
 /// surfaces. For a volume without an empty brick, they also take the twin's samples.
 #[test]
-fn both_orders_of_the_laboratory_are_those_of_the_twin() {
+fn both_laboratory_march_orders_match_the_cpu_reference() {
     let gpu = gpu();
     let size = [40, 33, 36];
     let temperature = grid("temperature", size, |at| 800.0 * blobs(at * 1.1));
@@ -1214,13 +1214,13 @@ fn both_orders_of_the_laboratory_are_those_of_the_twin() {
     rays[5].t_max = 0.0;
     let placed = |volume: &Volume, settings: &canopy::config::Volumes| {
         let lattice = VolumeLattice::new(volume, 2048).unwrap();
-        let look = (lattice.look.is_some(), lattice.is_hot);
+        let look = (lattice.color_temperature.is_some(), lattice.is_hot);
         let shape = (lattice.size, lattice.range);
         volume_params::params(settings, shape, look, lattice.volume_from_lattice, 0).unwrap()
     };
     let mut settings = Config::default().frame.volumes;
     let mut ended = 0;
-    let samples = |seen: &[LabSeen]| seen.iter().map(|seen| seen.samples).sum::<u32>();
+    let samples = |seen: &[LabMarchResult]| seen.iter().map(|seen| seen.samples).sum::<u32>();
     // In thin smoke every step counts in both orders. Rays end early in thick smoke.
     for (density, emission, transfer, isovalue, most) in [
         (0.7, 0.0, VolumeTransfer::Off, 0.0, 1e-3),
@@ -1242,7 +1242,7 @@ fn both_orders_of_the_laboratory_are_those_of_the_twin() {
             let far = far.count();
             assert!(far <= allowed, "{case}: {far}");
             assert_eq!(seen[5].samples, 0);
-            assert_eq!(seen[5].through, 1.0);
+            assert_eq!(seen[5].transmittance, 1.0);
         }
         let [front, back] = [0, 1].map(|order| samples(&seen[order]));
         let all: u32 = twin.iter().map(|seen| seen.samples).sum();

@@ -1,4 +1,4 @@
-//! A walking person in small scenes made here, on every implementation of the trees, and against the twin.
+//! A walking person in small scenes, on every implementation of the BVHs, and against the twin.
 
 use crate::common;
 use canopy::{
@@ -15,8 +15,8 @@ use canopy::{
 use glam::Vec3;
 use std::time::Duration;
 
-/// Devices whose trees lie in textures, and in buffers. The quick lane leaves out buffers, because everything
-/// else is the same.
+/// Devices whose trees lie in textures, and in buffers. The quick lane leaves out buffers, because the
+/// results are the same.
 fn implementations() -> Vec<(&'static str, common::Shared)> {
     let all = common::implementations().into_iter();
     all.take(common::by_lane(1, 2)).collect()
@@ -105,7 +105,7 @@ impl<'g> World<'g> {
             indices,
             person: WalkParams {
                 position: feet.to_array(),
-                ..walk::person(walk::PERSON_HEIGHT)
+                ..walk::params_for_height(walk::PERSON_HEIGHT)
             },
         };
         world.build();
@@ -133,7 +133,7 @@ impl<'g> World<'g> {
             positions: &self.positions,
             indices: &self.indices,
         };
-        self.walk.ask(self.gpu, walked, &self.person, start).unwrap();
+        self.walk.submit(self.gpu, walked, &self.person, start).unwrap();
         let state = self.walk.answer(self.gpu, Duration::from_secs(60)).unwrap();
         self.gpu.check().unwrap();
         self.person = walk::from_state(self.person, &state);
@@ -141,8 +141,8 @@ impl<'g> World<'g> {
     }
 
     /// Walks for `seconds` in frames of a sixtieth.
-    fn walk(&mut self, wish: Vec3, seconds: f32) -> Vec3 {
-        self.person.wish = wish.to_array();
+    fn walk(&mut self, desired_velocity: Vec3, seconds: f32) -> Vec3 {
+        self.person.desired_velocity = desired_velocity.to_array();
         for _ in 0..(60.0 * seconds).round() as u32 {
             (self.person.steps, self.person.step_secs) = walk::steps(1.0 / 60.0);
             self.ask(false);
@@ -165,7 +165,7 @@ fn stands_at(feet: Vec3, height: f32) -> bool {
 }
 
 #[test]
-fn a_person_falls_to_the_floor_and_walks_along_a_wall() {
+fn a_walker_falls_to_the_floor_and_slides_along_a_wall() {
     for (kernels, gpu) in implementations() {
         let wall = quad(Vec3::new(2.0, -1.0, -50.0), 100.0 * Vec3::Z, 5.0 * Vec3::Y);
         let mut world = World::new(&gpu, &[floor(), wall], Vec3::new(0.0, 1.0, 0.0));
@@ -185,7 +185,7 @@ fn a_person_falls_to_the_floor_and_walks_along_a_wall() {
 }
 
 #[test]
-fn corners_hold_and_let_go() {
+fn corners_stop_a_walker_and_release_it() {
     let gpu = common::gpu();
     let walls = [
         quad(Vec3::new(2.0, -1.0, -9.0), 18.0 * Vec3::Z, 5.0 * Vec3::Y),
@@ -229,7 +229,7 @@ fn low_steps_are_climbed_and_high_ones_are_not() {
 }
 
 #[test]
-fn stairs_and_slopes() {
+fn stairs_and_gentle_slopes_are_climbed() {
     let gpu = common::gpu();
     let stairs = (0..10).flat_map(|i| {
         let (x, y) = (1.0 + 0.3 * i as f32, 0.2 * (i + 1) as f32);
@@ -267,13 +267,13 @@ fn stairs_and_slopes() {
 }
 
 #[test]
-fn fast_people_pass_no_thin_wall() {
+fn fast_walkers_do_not_tunnel_through_thin_walls() {
     for (kernels, gpu) in implementations() {
         let wall = quad(Vec3::new(7.0, -1.0, -50.0), 100.0 * Vec3::Z, 9.0 * Vec3::Y);
         let mut world = World::new(&gpu, &[floor(), wall], Vec3::ZERO);
         world.person.acceleration = 1e4;
-        for wish in [Vec3::new(30.0, 0.0, 0.0), Vec3::new(30.0, 0.0, 4.0)] {
-            let feet = world.walk(wish, 1.0);
+        for desired_velocity in [Vec3::new(30.0, 0.0, 0.0), Vec3::new(30.0, 0.0, 4.0)] {
+            let feet = world.walk(desired_velocity, 1.0);
             assert!(feet.x <= 6.7, "{kernels}: {feet}");
         }
         // The floor stops a fall from a great height too.
@@ -285,7 +285,7 @@ fn fast_people_pass_no_thin_wall() {
 }
 
 #[test]
-fn platforms_carry_and_walls_push() {
+fn moving_platforms_carry_and_moving_walls_push() {
     for (kernels, gpu) in implementations() {
         let platform = |x: f32, y: f32| block(Vec3::new(x - 2.0, y - 0.2, -2.0), Vec3::new(x + 2.0, y, 2.0));
         let mut world = World::new(&gpu, &[floor(), platform(0.0, 0.1)], Vec3::new(0.5, 0.1, 0.5));
@@ -338,7 +338,7 @@ fn platforms_carry_and_walls_push() {
 }
 
 #[test]
-fn people_jump_and_bump_their_heads() {
+fn walkers_jump_and_stop_at_the_ceiling() {
     let gpu = common::gpu();
     for (ceiling, expected) in [(9.0, 0.3..0.6), (2.0, 0.15..0.2)] {
         let roof = quad(Vec3::new(-9.0, ceiling, -9.0), 18.0 * Vec3::X, 18.0 * Vec3::Z);
@@ -357,11 +357,11 @@ fn people_jump_and_bump_their_heads() {
 }
 
 #[test]
-fn a_walk_starts_on_what_is_below_or_ahead() {
+fn a_walk_starts_on_the_ground_below_or_ahead() {
     let gpu = common::gpu();
     let start = |meshes: &[Vec<Triangle>], from: Vec3, ahead: Vec3| {
         let mut world = World::new(&gpu, meshes, from);
-        world.person.ahead = (100.0 * ahead).to_array();
+        world.person.view_offset = (100.0 * ahead).to_array();
         world.person.top = [0.0, 50.0, 0.0];
         let state = world.ask(true);
         (state.is_grounded != 0).then(|| Vec3::from(state.position))
@@ -403,7 +403,7 @@ fn courtyard() -> Vec<Vec<Triangle>> {
 
 /// Every step starts from the state that the GPU has reached.
 #[test]
-fn the_shader_does_what_its_twin_does() {
+fn the_shader_matches_the_cpu_reference() {
     let gpu = common::gpu();
     let meshes = courtyard();
     let triangles = meshes.concat();
@@ -412,7 +412,7 @@ fn the_shader_does_what_its_twin_does() {
     let (mut walls, mut climbed, mut flown) = (0, 0, 0);
     for frame in 0..600 {
         if frame % 20 == 0 {
-            world.person.wish = (4.0 * random.cube().with_y(0.0)).to_array();
+            world.person.desired_velocity = (4.0 * random.cube().with_y(0.0)).to_array();
             world.person.jump = if frame % 80 == 60 { 3.0 } else { 0.0 };
         }
         if frame % 150 == 149 {
@@ -429,7 +429,7 @@ fn the_shader_does_what_its_twin_does() {
         assert_eq!(state.is_grounded, expected.is_grounded, "{what}");
         let [ours, theirs] = [state.velocity, expected.velocity].map(Vec3::from);
         assert!(ours.distance(theirs) < 0.2, "{what}");
-        let speed = Vec3::from(before.wish).length();
+        let speed = Vec3::from(before.desired_velocity).length();
         walls += u32::from(state.is_grounded == 1 && theirs.length() < 0.7 * speed);
         climbed += u32::from(state.position[1] > before.position[1] + 0.05);
         flown += u32::from(state.is_grounded == 0);
@@ -441,7 +441,7 @@ fn the_shader_does_what_its_twin_does() {
 }
 
 #[test]
-fn nothing_and_no_numbers_do_no_harm() {
+fn empty_scenes_and_nan_input_keep_the_walker_finite() {
     let gpu = common::gpu();
     let mut empty = World::new(&gpu, &[], Vec3::Y);
     let feet = empty.walk(Vec3::X, 0.5);
@@ -461,7 +461,7 @@ fn nothing_and_no_numbers_do_no_harm() {
         match broken {
             0 => person.position = nothing,
             1 => person.velocity = [1e30; 3],
-            2 => person.wish = nothing,
+            2 => person.desired_velocity = nothing,
             3 => person.radius = f32::NAN,
             4 => (person.is_grounded, person.ground_triangle) = (1, 1_000_000),
             _ => {}

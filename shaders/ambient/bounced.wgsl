@@ -57,7 +57,7 @@ fn bounced(pixel: vec2u, index: u32, hit: OcclusionHit) -> vec3f {
     }
     let light = lights[chosen];
     let sample = light_sample(light, start.position);
-    let seen = light_visible_share(start, light, sample, pixel, 1u, frame.first_dimension + SAMPLE_BOUNCED_LIGHT);
-    let arriving = sample.irradiance * (dot(normal, sample.to_light) * seen.share * sum / chosen_weight);
+    let visible = light_visible_share(start, light, sample, pixel, 1u, frame.first_dimension + SAMPLE_BOUNCED_LIGHT);
+    let arriving = sample.irradiance * (dot(normal, sample.to_light) * visible.share * sum / chosen_weight);
     return min(scattered_share(triangle, weights) * arriving / 3.14159265, vec3f(RADIANCE_MAX));
 }

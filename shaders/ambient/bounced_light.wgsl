@@ -1,8 +1,8 @@
 // bounced_light: one bounce of indirect diffuse light from all lights.
 //
 // in   hits_texture: the closest hit of one ambient occlusion ray per pixel; lights, the merged scene (group 2), the
-//      trees (group 1), a slice of rows
-// out  noisy_out: radiance towards the pixel, in two layers of words (math/rgb16.wgsl); 0 for a miss
+//      BVHs (group 1), a slice of rows
+// out  noisy_out: radiance towards the pixel, in two layers of words (math/rgb16.wgsl), or 0 for a miss
 // One thread per pixel. The rays are cosine-distributed, so the mean of the result times the albedo is the radiance
 // that the pixel's surface reflects. Surfaces at hits are Lambertian and have the mean colour of their texture.
 #import "ambient/bounced.wgsl"

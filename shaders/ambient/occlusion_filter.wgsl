@@ -2,7 +2,7 @@
 //
 // in   signal_texture, surfaces; the G-buffer's normals
 // out  occlusion_words: an AmbientVisibility per pixel; ambient/bounced_filter.wgsl fills in its bounced light
-// One thread per pixel. The earlier rounds are those of every signal (denoise/signal_filter.wgsl).
+// One thread per pixel. The earlier rounds are shared by all signals (denoise/signal_filter.wgsl).
 #import "frame/ambient_visibility.wgsl"
 #import "denoise/signal_smooth.wgsl"
 
@@ -23,7 +23,7 @@ fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    // Blocked share of the rays, and the sum of the blocked directions.
+    // Blocked fraction of the rays, and the sum of the blocked directions.
     let blocked = signal_smoothed(pixel);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     // The cosine-weighted mean of all directions of the hemisphere is two thirds of the normal.

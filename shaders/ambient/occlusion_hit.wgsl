@@ -7,8 +7,9 @@ struct OcclusionParams {
     rays: u32,
     // Length of the rays in metres.
     reach: f32,
-    // Number of the ray in this frame whose closest hit is stored. A number beyond the last ray stores none.
-    told: u32,
+    // Index of the ray whose closest hit is stored; a number past the last ray for none. The other rays are any-hit
+    // rays.
+    recorded_ray: u32,
 }
 
 struct OcclusionHit {

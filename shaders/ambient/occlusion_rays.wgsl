@@ -1,11 +1,11 @@
-// occlusion_rays: ambient occlusion by rays through the trees.
+// occlusion_rays: ambient occlusion by rays through the BVHs.
 //
-// in   G-buffer (position, normal, ids), the merged scene (group 2), the trees (group 1), a slice of rows
-// out  noisy_out: this frame's signal in two layers: the blocked share of the rays, and the sum of their directions
-//      weighted by it; zeros where there is no triangle
+// in   G-buffer (position, normal, ids), the merged scene (group 2), the BVHs (group 1), a slice of rows
+// out  noisy_out: this frame's signal in two layers: the blocked fraction of the rays, and the sum of their directions
+//      weighted by it. Fraction and sum are zero where there is no triangle.
 //      hits_out: the closest hit of one of the rays, if light bounces there (ambient/occlusion_hit.wgsl)
 // One thread per pixel. Directions are cosine-weighted about the shading normal. No light can come from below the
-// surface's horizon (shadow/shadow_start.wgsl), so a direction there is mirrored at the horizon. A convex body with
+// surface's horizon (shadow/shadow_start.wgsl), so a direction below the horizon is mirrored at it. A convex body with
 // smooth normals is therefore unoccluded everywhere, and within a closed room every ray is occluded.
 //
 // Directions use the shared sequence (math/sampling.wgsl), whose point k counts the pixel's rays so far. They are
@@ -27,7 +27,7 @@
 // A placeholder if no hits are stored.
 @group(3) @binding(6) var hits_out: texture_storage_2d<rg32uint, write>;
 
-fn tell(pixel: vec2u, hit: vec2u) {
+fn store_hit(pixel: vec2u, hit: vec2u) {
     if all(pixel < textureDimensions(hits_out)) {
         textureStore(hits_out, pixel, vec4u(hit, 0u, 0u));
     }
@@ -39,15 +39,15 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let seen = textureLoad(ids_texture, pixel, 0).r;
-    if !gbuffer_is_triangle(seen) {
+    let surface_id = textureLoad(ids_texture, pixel, 0).r;
+    if !gbuffer_is_triangle(surface_id) {
         textureStore(noisy_out, pixel, 0u, vec4u(0u));
         textureStore(noisy_out, pixel, 1u, vec4u(0u));
-        tell(pixel, OCCLUSION_UNHIT);
+        store_hit(pixel, OCCLUSION_UNHIT);
         return;
     }
-    let triangle = gbuffer_triangle(seen);
-    var start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
+    let triangle = gbuffer_triangle(surface_id);
+    var start = shadow_ray_start(surface_id, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
     start.origin += hemisphere_inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;
@@ -56,15 +56,15 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     for (var ray = 0u; ray < params.rays; ray++) {
         let k = params.index * params.rays + ray;
         let along = hemisphere_direction(start, normal, sampling_point(pixel, k, SAMPLE_OCCLUSION));
-        let is_told = ray == params.told;
-        let hit = shadow_ray_hit(start, along, params.reach, !is_told);
-        hits += hit.taken;
-        occluded += hit.taken * along;
-        if is_told && hit.t >= 0.0 {
+        let is_recorded = ray == params.recorded_ray;
+        let hit = shadow_ray_hit(start, along, params.reach, !is_recorded);
+        hits += hit.blocked;
+        occluded += hit.blocked * along;
+        if is_recorded && hit.t >= 0.0 {
             first_hit = occlusion_hit_pack(occlusion_hit(hit, along));
         }
     }
-    tell(pixel, first_hit);
+    store_hit(pixel, first_hit);
     let found = signal_pack(vec4f(hits, occluded) / f32(params.rays));
     textureStore(noisy_out, pixel, 0u, vec4u(found.x, 0u, 0u, 0u));
     textureStore(noisy_out, pixel, 1u, vec4u(found.y, 0u, 0u, 0u));

@@ -13,7 +13,7 @@ struct BaselineNode {
     // Triangle of a leaf, or the left child.
     left: u32,
     upper: vec3f,
-    // Right child; 0 for a leaf.
+    // Right child, or 0 for a leaf.
     right: u32,
 }
 

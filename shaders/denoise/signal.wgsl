@@ -5,18 +5,18 @@
 #import "frame/frame.wgsl"
 #import "math/octahedral.wgsl"
 
-// Word of a pixel that sent no rays for a part of the signal. Nothing is blocked.
+// Word of a pixel that cast no rays for a part of the signal. Nothing is blocked.
 const SIGNAL_UNSENT = 0x80000000u;
 // Words of a pixel that keeps its light's history. With SIGNAL_KEPT all of the light arrives; with SIGNAL_KEPT_BLOCKED
 // in addition, none does.
 const SIGNAL_KEPT = 0x80010000u;
 const SIGNAL_KEPT_BLOCKED = SIGNAL_SHARE;
-// Bits of a light's word: the blocked share, and a flag for a shadow edge that sent more rays.
+// Bits of a light's word: the blocked fraction, and a flag for a shadow edge that cast more rays.
 const SIGNAL_SHARE = 0x7fffu;
 const SIGNAL_EDGE = 0x8000u;
 
 struct SignalParams {
-    // Longest history in frames; 0 to restart it.
+    // Maximum history length in frames, without this one. 0 restarts the history.
     max_history: u32,
     // Rays per pixel in this frame.
     rays: u32,
@@ -36,7 +36,7 @@ fn signal_pack(signal: vec4f) -> vec2u {
     return vec2u(pack2x16snorm(signal.xy), pack2x16snorm(signal.zw));
 }
 
-// Noisy words, with nothing blocked if no rays were sent.
+// Noisy words, with nothing blocked if no rays were cast.
 fn signal_sent(words: vec2u) -> vec2u {
     return select(words, vec2u(0u), words == vec2u(SIGNAL_UNSENT));
 }
@@ -62,7 +62,7 @@ struct SignalSurface {
     mesh: u32,
     // True if it has moved since the last frame.
     moved: bool,
-    // Number of frames since it became visible; 0 if there is no surface.
+    // Number of frames since the surface became visible; 0 if there is no surface.
     frames: u32,
 }
 

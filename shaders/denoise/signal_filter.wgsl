@@ -9,8 +9,8 @@
 // in   signal_texture, surfaces
 // out  smooth_out: the filtered signal (denoise/signal_smooth.wgsl)
 //
-// Both use one thread per pixel. The filter for bounced light is in ambient/bounced_filter.wgsl, and the one for lights
-// in shadow/shadow_filter.wgsl.
+// Each kernel uses one thread per pixel. The filter for bounced light is in ambient/bounced_filter.wgsl, and the filter
+// for lights in shadow/shadow_filter.wgsl.
 #import "denoise/signal_mean.wgsl"
 
 @group(1) @binding(6) var signal_out: texture_storage_2d<rg32uint, write>;

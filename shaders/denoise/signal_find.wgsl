@@ -14,7 +14,7 @@ struct SignalFound {
 
 // Finds the pixels that showed a surface in the last frame. `at` is its last screen position, in pixels from the centre
 // of the first pixel, and `position` is its last position. A pixel shows the same surface if its mesh is the same, the
-// normals agree, and either plane contains the other's point to within `near`.
+// normals agree, and one surface's point is within `near` of the other surface's plane.
 fn signal_find(at: vec2f, position: vec3f, normal: vec3f, mesh: u32, near: f32, was_in_front: bool) -> SignalFound {
     let corner = clamp(floor(at), vec2f(-1.0), vec2f(frame.size));
     let part = clamp(at - corner, vec2f(0.0), vec2f(1.0));

@@ -1,5 +1,5 @@
-// Temporal mean of a signal. The importer binds the textures read here, and defines `signal_load(words: vec2u) ->
-// vec4f`.
+// Temporal mean of a signal. The importer binds the textures that this file reads, and defines `signal_load(words:
+// vec2u) -> vec4f`.
 #import "denoise/signal_smooth.wgsl"
 #import "denoise/reprojected.wgsl"
 

@@ -1,5 +1,5 @@
-// Model of the Earth's atmosphere in f32. It is that of scene/atmosphere.rs, which names its sources. Lengths are in
-// kilometres. A vec4f holds light at 630, 570, 520 and 440 nm, relative to the sun's light above the atmosphere.
+// Model of the Earth's atmosphere in f32. It is the model of scene/atmosphere.rs, which cites its sources. Lengths are
+// in kilometres. A vec4f holds light at 630, 570, 520 and 440 nm, relative to the sun's light above the atmosphere.
 #import "environment/sky_disc.wgsl"
 
 struct SkyParams {
@@ -70,7 +70,7 @@ fn air_step(step: u32, count: u32) -> vec2f {
     return ends * ends;
 }
 
-// Visible share of the sun's disc above the horizon. `mu` is the cosine between its centre and the zenith.
+// Visible fraction of the sun's disc above the horizon. `mu` is the cosine between its centre and the zenith.
 fn air_disc_share(height: f32, mu: f32) -> f32 {
     let radius = AIR_GROUND + height;
     let reach = SUN_RADIUS * AIR_GROUND / radius;

@@ -19,7 +19,7 @@ fn brdf_table_integral(row: u32, column: u32) -> vec2f {
     var albedo = 0.0;
     var schlick = 0.0;
     for (var i = 0u; i < BRDF_TABLE_SAMPLES; i++) {
-        // A golden-ratio lattice, in integer units of 2⁻³² turns to keep its precision.
+        // A golden-ratio lattice, in integer units of 2⁻³² revolutions to keep its precision.
         let angle = 2.0 * PI * (f32((i * 2654435769u) >> 8u) / 16777216.0);
         let z = 1.0 - (f32(i) + 0.5) / f32(BRDF_TABLE_SAMPLES) * (1.0 + stretched.y);
         let radius = sqrt(saturate(1.0 - z * z));

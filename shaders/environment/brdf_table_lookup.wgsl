@@ -1,6 +1,7 @@
 // Split-sum table (Karis 2013): directional albedo of a specular lobe by perceptual roughness and n · v, without
 // multiple scattering. An entry holds the albedo for a Fresnel reflectance of 1, and the fifth root of the fraction of
-// it that Schlick's term contributes. That root is about 1 − n · v, so both are nearly linear between entries.
+// it that Schlick's term contributes. That root is about 1 − n · v, so the albedo and the root are nearly linear
+// between entries.
 //
 // The importer binds `brdf_table: array<vec4f, BRDF_TABLE_PAIRS>`, with two entries per vector, as a uniform. A row has
 // one roughness. Along a row, n · v is spaced logarithmically. The spacing starts at the angle at which microfacets

@@ -3,7 +3,7 @@
 //
 // in   cube, whose texels have changed
 // out  nothing: a target of one pixel, which is discarded
-#import "frame/cover.wgsl"
+#import "frame/fullscreen.wgsl"
 
 @group(0) @binding(0) var cube: texture_cube<f32>;
 

@@ -1,13 +1,13 @@
 // equirect: converts an equirectangular image to mip level 0 of a cube. `resample` converts the faces of a cube of
 // another size.
 //
-// in   source: the rows of the image, u = ½ + atan2(z, x) / 2π, v = acos(y) / π. A reduced grid follows below: the rows
-//      near the poles once more, with each 2^k columns averaged, so that a column stays about as wide as a row is high.
-//      Its rows of the upper half start on the left, those of the lower half in the middle.
+// in   source: the rows of the image, u = ½ + atan2(z, x) / 2π, v = acos(y) / π. Below the image are the rows near the
+//      poles again, box-filtered over 2^k columns, so that a column stays about as wide as a row is high. Rows of the
+//      upper half start at the first column, and rows of the lower half at the centre column.
 // out  faces
 // A texel is the mean of samples² boxes that cover its area. A box is at least one row high, which amounts to linear
-// interpolation between texels of the image. Longitudes wrap around, and across a pole a row continues half a turn
-// away. One thread per texel of all six faces, from row_offset on.
+// interpolation between texels of the image. Longitudes wrap around, and across a pole a row continues half a
+// revolution away. One thread per texel of all six faces, from row_offset on.
 #import "bvh/angle.wgsl"
 #import "environment/cube_box.wgsl"
 #import "math/half_float.wgsl"
@@ -26,7 +26,8 @@ struct EquirectParams {
 @group(0) @binding(1) var finer: texture_2d_array<f32>;
 @group(0) @binding(2) var faces: texture_storage_2d_array<rgba16float, write>;
 
-// Mean of a row over `span` of the circle around `turn`. A texel covers `texel` of the circle.
+// Mean of a row over the width `span` around the longitude `turn`. `texel` is the width of a texel of the cube. All
+// three parameters are in revolutions.
 fn equirect_row(row: i32, turn: f32, span: f32, texel: f32) -> vec3f {
     let size = vec2i(params.size);
     let is_beyond = row < 0 || row >= size.y;

@@ -5,9 +5,9 @@
 //      read at the centre of a face. It is half the base-2 logarithm of the sample's solid angle over the texel's
 //      (Křivánek and Colbert 2008, "Real-time shading with filtered importance sampling").
 // out  prefiltered: the level
-// The approximation n = v = r is that of Karis 2013, "Real Shading in Unreal Engine 4". Rough levels have few texels
-// and many samples. Eight threads per texel therefore take every eighth sample each, and their sums are added in
-// workgroup memory. A workgroup has eight texels of a row, and neighbouring threads read the same sample.
+// The approximation n = v = r is from Karis 2013, "Real Shading in Unreal Engine 4". Rough levels have few texels and
+// many samples. Therefore each texel has eight threads, which take every eighth sample each, and their sums are added
+// in workgroup memory. A workgroup has eight texels of a row, and neighbouring threads read the same sample.
 #import "environment/cube_map.wgsl"
 #import "math/half_float.wgsl"
 

@@ -1,4 +1,4 @@
-// Reduction of a workgroup of project_sh through workgroup memory alone, nine moments at a time.
+// Reduction of a workgroup of project_sh only through workgroup memory, nine moments at a time.
 #import "environment/project_sh_sums.wgsl"
 
 const BATCH = 9u;

@@ -1,7 +1,7 @@
 // project_sh_stored: project_sh over half floats in a storage texture, for software adapters. Mesa's llvmpipe takes
 // half the time for it, because for a sampled texture it looks up the level's size at every texel.
 //
-// The inputs and outputs are those of project_sh.
+// It has the inputs and outputs of project_sh.
 #import "environment/project_sh_gather.wgsl"
 
 @group(0) @binding(0) var cube: texture_storage_2d_array<rgba16float, read>;

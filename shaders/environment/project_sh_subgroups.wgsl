@@ -1,7 +1,7 @@
 // project_sh_subgroups: project_sh for devices on which all subgroups have one size. Each subgroup sums its threads,
 // and the workgroup sums its subgroups.
 //
-// The inputs and outputs are those of project_sh.
+// It has the inputs and outputs of project_sh.
 #import "environment/project_sh_sums.wgsl"
 
 @group(0) @binding(0) var cube: texture_2d_array<f32>;

@@ -40,7 +40,7 @@ struct Mirror {
     t: vec2u,
 }
 
-// Sums and differences over (±s, ±t): even in both, odd in s, odd in t, odd in both.
+// Sums and differences over (±s, ±t): even in s and t, odd in s, odd in t, odd in s and t.
 struct Parities {
     even: vec3f,
     odd_s: vec3f,
@@ -100,7 +100,7 @@ fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
     let t_reversed = vec2<bool>(axis != 1u, true);
 
     var sums = Moments();
-    // Rows start at the middle one. In faces of odd size it is its own mirror image and counts half.
+    // Rows start at the centre row. In faces of odd size, the centre row is its own mirror image and counts half.
     for (var row = first; row < end; row++) {
         let low = size - half + row;
         let t_texels = vec2u(low, size - 1u - low);

@@ -1,5 +1,5 @@
 // Factors of the orthonormal real spherical harmonics on their polynomials in x, y and z (Sloan 2008, "Stupid Spherical
-// Harmonics Tricks", appendix A2, without the Condon-Shortley phase), named SH_l_|m|.
+// Harmonics Tricks", appendix A2, without the Condon-Shortley phase). Their names are SH_l_|m|.
 
 const SH_0 = 0.28209479177387814;
 const SH_1 = 0.4886025119029199;

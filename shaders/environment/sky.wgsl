@@ -2,10 +2,10 @@
 // below. The sun's disc is not included.
 //
 // The method is Hillaire 2020, "A Scalable and Production Ready Sky and Atmosphere Rendering Technique". Three tables
-// depend on the atmosphere alone and are kept until it changes. Light is then integrated along a ray for each texel.
+// depend only on the atmosphere and are kept until it changes. Light is then integrated along a ray for each texel.
 //
 // sky_transmittance  transmittance along a ray from a height to space: one thread per texel
-// sky_scattering     light scattered at least once that reaches a height, taken as isotropic, per illuminance of the
+// sky_scattering     light scattered at least once that arrives at a height, taken as isotropic, per illuminance of the
 //                    sun: one workgroup per texel, one thread per direction (section 5.5: Ψ = L_2nd / (1 − f))
 // sky_irradiance     irradiance of the ground from the sky: one workgroup per texel, SKY_RAYS directions per thread
 // sky                mip level 0 of the cube: one thread per texel
@@ -39,7 +39,7 @@ fn lookup(from_table: texture_2d<f32>, coords: vec2f) -> vec4f {
     return textureSampleLevel(from_table, smooth_sampler, (coords * (size - 1.0) + 0.5) / size, 0.0);
 }
 
-// Share of the sun's light that reaches a height.
+// Fraction of the sun's light that arrives at a height.
 fn sunlight(height: f32, mu: f32) -> vec4f {
     let above = max(mu, -air_to_horizon(height) / (AIR_GROUND + height));
     return air_disc_share(height, mu) * lookup(transmittance, air_transmittance_coords(height, above));
@@ -53,13 +53,15 @@ fn sun_after(height: f32, mu_sun: f32, nu: f32, length: f32, end: f32) -> f32 {
 }
 
 // Radiance along a ray, and the transmittance to its end.
-struct Seen {
+struct AtmosphereLight {
     light: vec4f,
-    through: vec4f,
+    transmittance: vec4f,
 }
 
-// Light that the atmosphere scatters towards an eye at `height` along a ray of length `whole`.
-fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> Seen {
+// Radiance that the atmosphere scatters towards an eye at `height` along a ray, and the transmittance of the ray. `mu`
+// and `mu_sun` are the zenith cosines of the ray and of the sun, and `nu` is the cosine between them. The last
+// parameter is the length of the ray.
+fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> AtmosphereLight {
     let around = 1.0 + nu * nu;
     let rayleigh_phase = 3.0 / (16.0 * PI) * around;
     // Cornette and Shanks 1992, with g = 0.8.
@@ -80,10 +82,10 @@ fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> Seen {
         light += through * (once + more) * (1.0 - kept) / max(air.extinction, vec4f(1.0e-9));
         through *= kept;
     }
-    return Seen(light, through);
+    return AtmosphereLight(light, through);
 }
 
-// Cosine between the sun and a ray, from their azimuth difference of at most half a turn.
+// Cosine between the sun and a ray, from their azimuth difference of at most π.
 fn between(mu: f32, mu_sun: f32, azimuth: f32) -> f32 {
     return mu * mu_sun + sqrt(max((1.0 - mu * mu) * (1.0 - mu_sun * mu_sun), 0.0)) * cos(azimuth);
 }
@@ -180,7 +182,7 @@ fn sky(@builtin(global_invocation_id) thread: vec3u) {
     let mu_ground = sun_after(SKY_EYE, params.to_sun.y, nu, whole, 0.0);
     let from_sky = lookup(irradiance, vec2f(air_sun_coords(0.0, mu_ground).x, 0.0)) / f32(SKY_SCALE);
     let ground = params.ground_albedo / PI * (sunlight(0.0, mu_ground) * max(mu_ground, 0.0) + from_sky);
-    let light = seen.light + select(vec4f(0.0), seen.through * ground, is_ground);
+    let light = seen.light + select(vec4f(0.0), seen.transmittance * ground, is_ground);
     let radiance = min(params.illuminance * air_rgb(light), vec3f(RADIANCE_MAX));
     textureStore(cube, thread.xy, thread.z, half_float_round(vec4f(radiance, 1.0)));
 }

@@ -1,17 +1,18 @@
-// sum_sh: sums the coefficients of all workgroups of project_sh, scales them to the whole sphere, and convolves them
+// sum_sh: sums the coefficients of all workgroups of project_sh, scales them to the full sphere, and convolves them
 // with the cosine lobe.
 //
-// in   partials: coefficients of each workgroup, grouped by coefficient; w is an eighth of the solid angle that the
-//      workgroup covered
+// in   partials: coefficients of each workgroup, grouped by coefficient; w is the solid angle of one texel of each
+//      group of eight mirror images
 // out  result: 25 coefficients of radiance, then 25 of irradiance, zero past the order
-// One workgroup per coefficient. Its threads add every THREADS-th workgroup. project_sh.wgsl describes both passes.
+// One workgroup per coefficient. Its threads add every THREADS-th workgroup. project_sh.wgsl describes this pass and
+// project_sh.
 
 // Number of bands: 3 or 5.
 override ORDER: u32 = 3u;
 
 // Threads of a workgroup, at most 64.
 override THREADS: u32 = 64u;
-// An eighth of the sphere. Each solid angle stands for eight mirrored texels.
+// π/2 sr, the solid angle of an octant. `w` of the partial sums counts one texel of each group of eight mirror images.
 const EIGHTH = 1.5707963267948966;
 
 @group(0) @binding(0) var<storage, read> partials: array<vec4f>;

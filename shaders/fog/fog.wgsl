@@ -1,5 +1,5 @@
 // Global fog: the froxel grid in which its lighting is computed. The centres of the first and last froxel of a row lie
-// on the image border, so that interpolation never leaves the grid.
+// on the picture border, so that interpolation never leaves the grid.
 #import "fog/fog_scatter.wgsl"
 
 struct FogParams {
@@ -12,9 +12,9 @@ struct FogParams {
     // Depth in metres at which the froxels end.
     far: f32,
     medium: FogMedium,
-    // Number of froxels along the image's width and height, and in depth.
+    // Number of froxels along the picture's width and height, and in depth.
     size: vec3u,
-    // Longest history in frames; 0 to restart it.
+    // Maximum history length in frames, without this one. 0 restarts the history.
     max_history: u32,
     // Nonzero if rays find the visibility of the sky.
     sky_rays: u32,
@@ -30,7 +30,7 @@ fn fog_share_of(far: f32, depth: f32) -> f32 {
     return log(1.0 + FOG_SPAN * max(depth, 0.0) / far) / FOG_GROWTH;
 }
 
-// Texture coordinates in the froxel images for a position in the image.
+// Texture coordinates in the froxel images for a position in the picture.
 fn fog_texel(params: FogParams, at: vec2f) -> vec2f {
     let columns = vec2f(params.size.xy);
     return (at * (columns - 1.0) + 0.5) / columns;

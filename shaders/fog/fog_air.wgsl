@@ -2,15 +2,15 @@
 // `fog_texture` with the layers that fog_integrate writes, and `fog_sampler`, which is linear.
 #import "fog/fog.wgsl"
 
-struct Air {
+struct FogSegment {
     // Radiance that is scattered towards the eye.
     scattered: vec3f,
     // Transmittance to the background.
     transmittance: f32,
 }
 
-// Fog between the eye and `depth` on the view ray at image position `at`, for a known optical depth.
-fn fog_air_of(at: vec2f, depth: f32, optical_depth: f32) -> Air {
+// Fog between the eye and `depth` on the view ray at picture position `at`, for a known optical depth.
+fn fog_in_front_of_depth(at: vec2f, depth: f32, optical_depth: f32) -> FogSegment {
     let slice = f32(fog.size.z) * saturate(fog_share_of(fog.far, depth));
     let first = u32(slice);
     let second = min(first + 1u, fog.size.z);
@@ -19,35 +19,35 @@ fn fog_air_of(at: vec2f, depth: f32, optical_depth: f32) -> Air {
     let far = textureSampleLevel(fog_texture, fog_sampler, texel, second, 0.0);
     let mean = mix(near, far, slice - f32(first));
     let through = mean.a * optical_depth;
-    return Air(mean.rgb * fog_stops(through), fog_passes(through));
+    return FogSegment(mean.rgb * fog_opacity(through), fog_transmittance(through));
 }
 
-fn fog_air_none() -> Air {
-    return Air(vec3f(0.0), 1.0);
+fn fog_none() -> FogSegment {
+    return FogSegment(vec3f(0.0), 1.0);
 }
 
 // Fog in front of the surface point of a pixel.
-fn fog_air(pixel: vec2u, position: vec3f) -> Air {
-    if !fog_is_there() {
-        return fog_air_none();
+fn fog_in_front_of(pixel: vec2u, position: vec3f) -> FogSegment {
+    if !fog_is_enabled() {
+        return fog_none();
     }
     let at = frame_place(pixel);
     let depth = max(dot(position - frame.eye, frame.forward), 0.0);
     let origin = position - depth * view_ray(frame.rays, at).direction;
-    return fog_air_of(at, depth, fog_optical_depth(origin, position));
+    return fog_in_front_of_depth(at, depth, fog_optical_depth(origin, position));
 }
 
 // Fog in front of the background.
-fn fog_air_beyond(pixel: vec2u) -> Air {
-    if !fog_is_there() {
-        return fog_air_none();
+fn fog_in_front_of_background(pixel: vec2u) -> FogSegment {
+    if !fog_is_enabled() {
+        return fog_none();
     }
     let at = frame_place(pixel);
     let ray = view_ray(frame.rays, at);
-    return fog_air_of(at, fog.far, fog_optical_depth_beyond(ray.origin, normalize(ray.direction)));
+    return fog_in_front_of_depth(at, fog.far, fog_optical_depth_beyond(ray.origin, normalize(ray.direction)));
 }
 
-// Applies the fog to the radiance behind it.
-fn fog_seen(air: Air, radiance: vec3f) -> vec3f {
-    return air.transmittance * radiance + air.scattered;
+// Applies the fog to the radiance beyond it.
+fn fog_applied(media: FogSegment, radiance: vec3f) -> vec3f {
+    return media.transmittance * radiance + media.scattered;
 }

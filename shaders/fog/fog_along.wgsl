@@ -2,7 +2,7 @@
 // importer binds `fog`, `fog_light` with the layers that fog_history writes, and `fog_sampler`.
 #import "fog/fog.wgsl"
 
-struct AirAlong {
+struct FogAlongRay {
     scattered: vec3f,
     transmittance: f32,
 }
@@ -23,7 +23,7 @@ fn fog_light_at(position: vec3f) -> vec4f {
 }
 
 // Fog over `distance` metres along the unit vector `direction`. A distance above 1e20 is infinite.
-fn fog_air_along(origin: vec3f, direction: vec3f, distance: f32) -> AirAlong {
+fn fog_along_ray(origin: vec3f, direction: vec3f, distance: f32) -> FogAlongRay {
     let is_endless = distance > 1.0e20;
     let end = origin + select(distance, 0.0, is_endless) * direction;
     let depth = select(
@@ -38,10 +38,10 @@ fn fog_air_along(origin: vec3f, direction: vec3f, distance: f32) -> AirAlong {
     for (var i = 0u; i < FOG_POINTS; i++) {
         let along = reach * (f32(i) + 0.5) / f32(FOG_POINTS);
         let known = fog_light_at(origin + along * direction);
-        let weight = known.w * fog_passes(extinction * along);
+        let weight = known.w * fog_transmittance(extinction * along);
         light += weight * known.rgb;
         weights += weight;
     }
     let mean = fog.medium.albedo * light / max(weights, 1.0e-20);
-    return AirAlong(mean * fog_stops(depth), fog_passes(depth));
+    return FogAlongRay(mean * fog_opacity(depth), fog_transmittance(depth));
 }

@@ -2,13 +2,13 @@
 //
 // in   the result of fog_light, and its mean over the last few frames; the mean of the frames before; lights and
 //      environment (group 0)
-// out  mean_out: layers like those of fog_light, and the history length in frames; 0 where nothing is known
-//      light_out: radiance that the froxel scatters towards the eye, over its extinction and albedo; alpha is 0 where
-//      nothing is known
+// out  mean_out: layers like those of fog_light, and the history length in frames, which is 0 where nothing is known
+//      light_out: radiance that the froxel scatters towards the eye, divided by its extinction and albedo; alpha is 0
+//      where nothing is known
 // One thread per froxel. The mean is reprojected. The differences of 3 × 3 × 3 froxels between the recent mean and the
-// history are tested against their noise. If they exceed it, the recent mean replaces the history and the history
-// length drops. Moving shadows thus leave no trail, and static shadows keep a long history. The first frames use the
-// mean over neighbours.
+// history are tested against their noise. If the differences exceed the noise, the recent mean replaces the history and
+// the history length drops. Moving shadows thus leave no trail, and static shadows keep a long history. The first
+// frames use the mean over neighbours.
 #import "fog/fog_sources.wgsl"
 
 @group(1) @binding(0) var<uniform> row_offset: u32;

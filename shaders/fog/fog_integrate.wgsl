@@ -1,17 +1,17 @@
 // fog_integrate: integrates the fog from the eye to each slice of the froxels.
 //
 // in   the light of each froxel
-// out  air_out: for the near side of each slice, and for the far side of the last one: the mean radiance that the fog
+// out  fog_out: for the near side of each slice, and for the far side of the last slice: the mean radiance that the fog
 //      in front scatters, weighted by its transmittance to the eye; and the factor that noise applies to the optical
-//      depth. Both vary slowly and are independent of the amount of fog. Each pixel gets its fog from them in closed
-//      form (fog/fog_air.wgsl).
+//      depth. The radiance and the factor vary slowly and are independent of the amount of fog. Each pixel gets its fog
+//      from them in closed form (fog/fog_air.wgsl).
 // One thread per column of froxels, front to back.
 #import "fog/fog_last.wgsl"
 
 @group(1) @binding(0) var<uniform> row_offset: u32;
 @group(1) @binding(1) var<uniform> fog: FogParams;
 @group(1) @binding(2) var light_texture: texture_2d_array<f32>;
-@group(1) @binding(3) var air_out: texture_storage_2d_array<rgba16float, write>;
+@group(1) @binding(3) var fog_out: texture_storage_2d_array<rgba16float, write>;
 
 @compute @workgroup_size(8, 8)
 fn fog_integrate(@builtin(global_invocation_id) id: vec3u) {
@@ -39,20 +39,20 @@ fn fog_integrate(@builtin(global_invocation_id) id: vec3u) {
         let width = max(length, frame_pixel_width(middle) * f32(frame.size.x) / f32(fog.size.x));
         noise = fog_noise(fog.medium, middle, width);
         if slice == 0u {
-            textureStore(air_out, column, 0u, vec4f(min(light * fog.medium.albedo, vec3f(RADIANCE_MAX)), noise));
+            textureStore(fog_out, column, 0u, vec4f(min(light * fog.medium.albedo, vec3f(RADIANCE_MAX)), noise));
         }
         let plain = fog_optical_depth(near, far);
         let depth = plain * noise;
-        let weight = passes * fog_stops(depth);
+        let weight = passes * fog_opacity(depth);
         weighted += weight * light;
         weights += weight;
-        passes *= fog_passes(depth);
+        passes *= fog_transmittance(depth);
         plain_depth += plain;
         optical_depth += depth;
         let mean = select(light, weighted / weights, weights > 1.0e-20);
         let factor = select(noise, optical_depth / plain_depth, plain_depth > 1.0e-20);
-        let air = vec4f(min(mean * fog.medium.albedo, vec3f(RADIANCE_MAX)), factor);
-        textureStore(air_out, column, slice + 1u, air);
+        let media = vec4f(min(mean * fog.medium.albedo, vec3f(RADIANCE_MAX)), factor);
+        textureStore(fog_out, column, slice + 1u, media);
         near = far;
     }
 }

@@ -31,7 +31,7 @@ fn fog_froxel(params: FogParams, thread: vec2u) -> vec3u {
     return vec3u(thread.x, thread.y % params.size.y, thread.y / params.size.y);
 }
 
-// Image position of a point in a froxel. `within` goes from 0 to 1 along each axis.
+// Position in the picture of a point in a froxel. `within` goes from 0 to 1 along each axis.
 fn fog_place_of(params: FogParams, froxel: vec3u, within: vec2f) -> vec2f {
     let spaces = max(vec2f(params.size.xy) - 1.0, vec2f(1.0));
     return saturate((vec2f(froxel.xy) + within - 0.5) / spaces);

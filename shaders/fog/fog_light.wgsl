@@ -1,15 +1,17 @@
 // fog_light: visibility of the lights and of the sky at a point of each froxel.
 //
-// in   the trees (group 1), the merged scene (group 2), lights, shadow maps and environment (group 0), the G-buffer's
+// in   the BVHs (group 1), the merged scene (group 2), lights, shadow maps and environment (group 0), the G-buffer's
 //      position, the mean of the last few frames
-// out  noisy_out: this frame's result. The first layers hold the visible share of the lamps' light per channel, and 1
-//      in alpha if the point is visible. The layers behind hold the visible shares of distant lights and of the sky.
-//      recent_out: in the same layout, the mean of the last few frames including this one, and its number of frames
-// One thread per froxel, which takes a visible point of it and traces a ray to each light and to the sky (after Wronski
-// 2014, "Volumetric Fog", and Hillaire 2015, "Physically Based and Unified Volumetric Rendering in Frostbite"). The
-// points come from the shared sequence. A point behind the surface of its pixel is discarded, so that no light leaks
-// through walls. The history holds visibilities rather than light, so that light from moving lights or a moving camera
-// belongs to its frame.
+// out  noisy_out: this frame's result. The first layers hold the visible fraction of the light from punctual lights per
+//      channel, and 1 in alpha if the point is visible. The next layers hold the visible fractions of distant lights
+//      and of the sky.
+//      recent_out: in the layout of noisy_out, the mean of the last few frames including this one, and its number of
+//      frames
+// One thread per froxel, which samples a visible point of the froxel and traces a ray to each light and to the sky
+// (after Wronski 2014, "Volumetric Fog", and Hillaire 2015, "Physically Based and Unified Volumetric Rendering in
+// Frostbite"). The points come from the shared sequence. A point behind the surface of its pixel is discarded, so that
+// no light leaks through walls. The history holds visibilities rather than light, so that light from moving lights or a
+// moving camera belongs to its frame.
 #import "fog/fog_sources.wgsl"
 #import "frame/gbuffer_position.wgsl"
 #import "light/light_area.wgsl"
@@ -28,10 +30,10 @@
 // Weight of this frame in the mean of the last few frames. After eight frames, less than 2 % of an old value is left.
 const FOG_RECENT = 0.4;
 
-// Visible share of the sources at a froxel: lamps per channel, distant lights and the sky by luminance.
+// Visible fraction of the sources at a froxel: punctual lights per channel, distant lights and the sky by luminance.
 struct FogVisible {
     lamps: vec3f,
-    // Visible share of distant lights, and of the sky.
+    // Visible fraction of distant lights, and of the sky.
     far: vec2f,
 }
 
@@ -90,7 +92,7 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
             }
             let u = sampling_point(pixel, frame.sample_index, SAMPLE_FOG_SKY);
             way = LightRay(scattered_direction(point.direction, u), 1.0e30);
-            // Weights the direction with its radiance, relative to the whole sky.
+            // Weights the direction with its radiance, relative to the radiance of the entire sky.
             let there = fog_luminance(environment_prefiltered(way.direction, FOG_SKY_BLUR));
             share = there / max(fog_luminance(fog_sky(point.direction)), 1.0e-20);
         } else {

@@ -23,7 +23,7 @@ fn fog_point(froxel: vec3u, depth: f32) -> FogPoint {
 // Inscattering from a light. Like all results of this file, it is divided by the extinction and the albedo.
 fn fog_source(point: FogPoint, light: Light) -> vec3f {
     let sample = light_sample(light, point.position);
-    // The mean over a ball around a lamp equals the value at the ball's radius over √3.
+    // The mean of the inverse square over a ball around a punctual light equals its value at the ball's radius over √3.
     let least = max(0.577 * point.half_width, light.radius);
     let nearness = min(sample.distance / least, 1.0);
     return sample.irradiance * henyey_greenstein(fog.medium.anisotropy, dot(sample.to_light, point.direction))

@@ -6,11 +6,11 @@
 struct AmbientVisibility {
     // Bent normal: the mean unoccluded direction, a unit vector.
     bent_normal: vec3f,
-    // Visible share of the cosine-weighted hemisphere; 1 without occluders.
+    // Visible fraction of the cosine-weighted hemisphere; 1 if there are no occluders.
     visibility: f32,
-    // Radiance that occluders reflect, averaged over the cosine-weighted hemisphere; black without occluders.
+    // Radiance that occluders reflect, averaged over the cosine-weighted hemisphere; black if there are no occluders.
     bounced: vec3f,
-    // 1 if the visibility comes from two rays alone, 0 if it is a mean of many.
+    // 1 if the visibility comes from only two rays, 0 if it is a mean of many.
     is_pair: f32,
     // True if it was traced.
     is_traced: bool,
@@ -32,9 +32,10 @@ fn ambient_visibility_unpack(words: vec2u) -> AmbientVisibility {
     return AmbientVisibility(octahedral_unpack_22(words.x), f32(words.x >> 22u) / 1023.0, rgb9e5_unpack(words.y), 0.0, true);
 }
 
-// Share of diffuse environment light that arrives directly or after interreflections with the occluders. They are
-// assumed to have the same albedo and occlusion (Jimenez et al. 2016, "Practical Real-Time Strategies for Accurate
-// Indirect Occlusion", section 6). The polynomial is a fit to path tracing, per channel. It maps 0 to 0 and 1 to 1.
+// Fraction of diffuse environment light that arrives directly or after interreflections with the occluders. The
+// occluders are assumed to have the surface's albedo and occlusion (Jimenez et al. 2016, "Practical Real-Time
+// Strategies for Accurate Indirect Occlusion", section 6). The polynomial is a fit to path tracing, per channel. It
+// maps 0 to 0 and 1 to 1.
 //
 // The fit is convex, so its mean over pairs of rays would be too small. With f(v) ≈ v + q v (1 − v), one visible ray of
 // two has to count (1 + q) / 2 = 2 f(1/2) − 1/2.

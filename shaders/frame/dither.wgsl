@@ -1,9 +1,9 @@
-// Dithers an image by noise of one 8-bit level before it is stored. The mean over neighbours then keeps what rounding
+// Dithers a picture by noise of one 8-bit level before it is stored. The mean over neighbours then keeps what rounding
 // removes, and gradients show no bands.
 //
 // The noise has a triangular distribution, so that the error does not depend on the colour (Wannamaker et al. 2000).
-// Near the ends of the range it is uniform over one level. The noise is fixed per pixel, so still images stay still.
-// Colours that 8 bits represent exactly, for example colours stated in a file, are stored unchanged.
+// Near the ends of the range it is uniform over one level. The noise is fixed per pixel, so still pictures stay still.
+// Colours that 8 bits represent exactly, for example colours from a file, are stored unchanged.
 
 // Distance in levels within which a colour counts as exact. It covers the rounding of half floats.
 const DITHER_EXACT = 0.0625;

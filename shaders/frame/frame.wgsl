@@ -22,7 +22,8 @@ struct Frame {
     // Nonzero if `occlusion_words` holds this frame's ambient visibility.
     occlusion: u32,
     sun_horizon: f32,
-    // Slots per pixel for the lights that it sends shadow rays to. Fewer than lights if lights are chosen at random.
+    // Slots per pixel for the lights that it casts shadow rays to. There are fewer slots than lights if lights are
+    // chosen at random.
     light_slots: u32,
     // Shadow rays per light that has a size.
     light_rays: u32,
@@ -38,7 +39,7 @@ struct Frame {
     ground_albedo: f32,
     // Nonzero if `shadow_words` holds the traversal cost.
     counts_cost: u32,
-    // Perceptual roughness below which surfaces trace reflections; 0 for none.
+    // Perceptual roughness below which surfaces trace reflections; 0 if no surface does.
     reflect_below: f32,
     // Offset of the sampling dimensions of lights.
     first_dimension: u32,
@@ -46,7 +47,7 @@ struct Frame {
     unlit_radiance: f32,
     // Bit mask of disabled material features (MATERIALS_…).
     materials_without: u32,
-    // Extinction of the fog per metre up to `fog_base`; 0 without fog.
+    // Extinction of the fog per metre up to `fog_base`; 0 if there is no fog.
     fog_density: f32,
     // Height in metres, in the frame's coordinates.
     fog_base: f32,
@@ -54,7 +55,7 @@ struct Frame {
     fog_falloff: f32,
     // Amplitude of the density noise, as a fraction of the density.
     fog_noise: f32,
-    // Nonzero if volumes attenuate shadow-mapped light. `shadow_words` then holds the blocked shares.
+    // Nonzero if volumes attenuate shadow-mapped light. `shadow_words` then holds the blocked fractions.
     volume_shadows: u32,
     // Shadow rays per light at shadow edges with a short history.
     edge_light_rays: u32,
@@ -72,7 +73,7 @@ struct Frame {
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 
-// Position of a pixel's centre in the image, from 0 to 1 along each axis.
+// Position of a pixel's centre in the picture, from 0 to 1 along each axis.
 fn frame_place(pixel: vec2u) -> vec2f {
     return (vec2f(pixel) + 0.5) / vec2f(frame.size);
 }

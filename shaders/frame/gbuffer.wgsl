@@ -2,14 +2,14 @@
 // write it in one pass.
 //
 // position  rg32float, or rgba32float
-//                        position of the surface (frame/gbuffer_position.wgsl), and w; w is 0 on the background, else
-//                        its bits are
+//                        position of the surface (frame/gbuffer_position.wgsl), and w; w is 0 on the background,
+//                        otherwise its bits are
 //                        31 unlit, 30 the ground or 29 a surface (exactly one of them, so that every value is a
 //                        normal float),
 //                        28 layered, 27–15 roughness (square root), 14–7 metallic, 6–0 occlusion
 // normal    r32uint      shading normal in world space, octahedral
 // albedo    r32uint      base colour (square root; 11, 11 and 10 bits); the colour of an unlit surface
-// emissive  r32uint      radiance, shared exponent (rgb9e5); for the ground, two shares (passes/ground.wgsl)
+// emissive  r32uint      radiance, shared exponent (rgb9e5); for the ground, two fractions (passes/ground.wgsl)
 // ids       r32uint      the triangle, point or line (frame/gbuffer_ids.wgsl)
 #import "frame/gbuffer_ids.wgsl"
 #import "math/octahedral.wgsl"

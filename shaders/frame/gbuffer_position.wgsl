@@ -15,7 +15,7 @@ fn gbuffer_depth(texel: vec4f, eye: vec3f, forward: vec3f) -> f32 {
     return select(texel.x, dot(texel.xyz - eye, forward), ARRAYS_ARE_TEXTURES);
 }
 
-// Position, and w. `at` is the position in the image, from 0 to 1 along each axis.
+// Position, and w. `at` is the position in the picture, from 0 to 1 along each axis.
 fn gbuffer_point(texel: vec4f, rays: ViewRays, at: vec2f) -> vec4f {
     let ray = view_ray(rays, at);
     let on_ray = vec4f(ray.origin + texel.x * ray.direction, texel.y);

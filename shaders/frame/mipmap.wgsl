@@ -4,10 +4,10 @@
 // out  the coarser level
 // sRGB formats are filtered in linear light. A side of 2n texels is halved. A side of 2n + 1 texels is cut into n equal
 // parts, each over three texels with fractional outer weights (Guthe and Heckbert 2005, "Non-power-of-two mipmapping").
-// `mipmap_cut` weights colours by alpha, so that transparent texels do not bleed into the others. `mipmap_normals`
+// `mipmap_cut` weights colours by alpha, so that transparent texels do not bleed into opaque texels. `mipmap_normals`
 // averages directions and stores their spread. A minified normal map thus gets smoother and its surface rougher
 // (Toksvig 2005, "Mipmapping Normal Maps").
-#import "frame/cover.wgsl"
+#import "frame/fullscreen.wgsl"
 @group(0) @binding(0) var finer: texture_2d<f32>;
 
 // Weights of the texels 2i, 2i + 1 and 2i + 2 of a side of `size`.

@@ -6,9 +6,10 @@ struct MotionParams {
     clip_from_offset: mat4x4f,
     last_clip_from_offset: mat4x4f,
     last_eye: vec3f,
-    // Triangles of the merged scene. The vertices of points and lines follow theirs in the index buffer.
+    // Number of triangles of the merged scene. Point and line indices come after the triangles' indices in the index
+    // buffer.
     triangle_count: u32,
-    // Sample jitter of this frame minus that of the last frame, in pixels, y down.
+    // Sample jitter of this frame minus the jitter of the last frame, in pixels, y down.
     jitter: vec2f,
     // Nonzero if anything has moved since the last frame. Otherwise displacement_texture is invalid.
     moves: u32,
@@ -19,7 +20,7 @@ fn motion_displacement(params: MotionParams, texel: vec4f) -> vec3f {
     return select(vec3f(0.0), texel.xyz, params.moves != 0u);
 }
 
-// Position in the image, in pixels from its top-left corner. `clip` is in clip space.
+// Position in the picture, in pixels from its top-left corner. `clip` is in clip space.
 fn motion_in_picture(clip: vec4f) -> vec2f {
     return (clip.xy / clip.w * vec2f(0.5, -0.5) + 0.5) * vec2f(frame.size);
 }
@@ -32,7 +33,7 @@ fn motion_of_point(params: MotionParams, position: vec3f, last: vec3f) -> vec2f 
     return motion_in_picture(clip) - motion_in_picture(last_clip);
 }
 
-// Motion vector of a point at infinity along `direction`; 0 in an orthographic projection.
+// Motion vector of a point at infinity along `direction`, or 0 in an orthographic projection.
 fn motion_of_direction(params: MotionParams, direction: vec3f) -> vec2f {
     let clip = params.clip_from_offset * vec4f(direction, 0.0);
     let last_clip = params.last_clip_from_offset * vec4f(direction, 0.0);
@@ -40,7 +41,7 @@ fn motion_of_direction(params: MotionParams, direction: vec3f) -> vec2f {
     return select(vec2f(0.0), moved, min(clip.w, last_clip.w) > 0.0);
 }
 
-// True if the point was in front of the last frame's camera.
+// True if the point `last` was in front of the last frame's camera.
 fn motion_had_in_front(params: MotionParams, last: vec3f) -> bool {
     return (params.last_clip_from_offset * vec4f(last - params.last_eye, 1.0)).w > 0.0;
 }

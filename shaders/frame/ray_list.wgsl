@@ -1,6 +1,6 @@
-// List of shadow rays of one batch. An entry packs a pixel in 24 bits and a slot in 7 bits (shadow/chosen_lights.wgsl),
-// both relative to the batch's first ones, and a flag for edges that get more rays. Entry i is texel i of the list, in
-// row order.
+// List of shadow rays of one batch. An entry packs a pixel in 24 bits, a slot in 7 bits (shadow/chosen_lights.wgsl),
+// and a flag for edges that get more rays. Pixel and slot are relative to the first pixel and slot of the batch. Entry
+// i is texel i of the list, in row order.
 
 struct RayBatch {
     row_offset: u32,

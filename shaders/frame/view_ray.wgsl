@@ -1,8 +1,8 @@
 // View rays of the camera.
 
-// The ray through the image centre, and its derivatives over half the image to the right and up. They change the
+// The ray through the picture centre, and its derivatives over half the picture to the right and up. They change the
 // direction in a perspective projection, and the origin in an orthographic one. With sample jitter, the central ray
-// goes slightly past the image centre.
+// goes slightly past the picture centre.
 struct ViewRays {
     origin: vec3f,
     direction: vec3f,
@@ -18,7 +18,7 @@ struct ViewRay {
     direction: vec3f,
 }
 
-// View ray at an image position from 0 to 1 along each axis.
+// View ray at a picture position from 0 to 1 along each axis.
 fn view_ray(rays: ViewRays, at: vec2f) -> ViewRay {
     let ndc = at * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
     return ViewRay(

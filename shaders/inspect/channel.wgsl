@@ -1,8 +1,8 @@
 // channel: one channel of the frame as floats, for AOVs and for the debug views.
 //
 // in   G-buffer, visibility and cost of the shadow rays or the shadow maps, ambient visibility, hdr, display,
-//      triangle_info, displacement since the last frame, deviation, bits of the triangles that pass through others, ray
-//      results of the laboratory, fog in front of the surface, volumes in front of the surface
+//      triangle_info, displacement since the last frame, deviation, bits of the triangles that pass through other
+//      triangles, ray results of the laboratory, fog in front of the surface, volumes in front of the surface
 // out  channel_out: up to three floats. Alpha is 1 on surfaces and 0 on the background. Position is NaN on the
 //      background. Motion is NaN where the point was behind the last frame's camera.
 // One thread per pixel. With shadow maps, the shadow channel applies its bias along the shading normal, while
@@ -38,7 +38,7 @@
 @group(1) @binding(15) var<storage, read> reflected_words: array<vec2u>;
 @group(1) @binding(16) var deviation_texture: texture_2d<f32>;
 // One bit per triangle.
-@group(1) @binding(17) var<storage, read> through_words: array<u32>;
+@group(1) @binding(17) var<storage, read> intersecting_bits: array<u32>;
 @group(1) @binding(18) var lab_texture: texture_2d<f32>;
 @group(1) @binding(19) var<uniform> fog: FogParams;
 @group(1) @binding(20) var fog_texture: texture_2d_array<f32>;
@@ -94,7 +94,7 @@ fn reflected(pixel: vec2u) -> vec4f {
     return reflected_unpack(reflected_words[pixel.y * frame.size.x + pixel.x]);
 }
 
-// Fraction of the pixels of a tile that send reflection rays.
+// Fraction of the pixels of a tile that cast reflection rays.
 fn sending_share(tile: vec2u) -> f32 {
     var sending = 0.0;
     for (var i = 0u; i < 64u; i++) {
@@ -107,11 +107,11 @@ fn sending_share(tile: vec2u) -> f32 {
 }
 
 // Returns 1 if the triangle with this id passes through another triangle.
-fn through(id: u32) -> f32 {
+fn is_intersecting(id: u32) -> f32 {
     let triangle = gbuffer_triangle(id);
-    let is_known = gbuffer_is_triangle(id) && triangle / 32u < arrayLength(&through_words);
+    let is_known = gbuffer_is_triangle(id) && triangle / 32u < arrayLength(&intersecting_bits);
     if is_known {
-        return f32((through_words[triangle / 32u] >> (triangle % 32u)) & 1u);
+        return f32((intersecting_bits[triangle / 32u] >> (triangle % 32u)) & 1u);
     }
     return 0.0;
 }
@@ -166,7 +166,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
                 value = vec3f(select(vec2f(params.nan), moved, motion_had_in_front(motion, last)), 0.0);
             }
             case CHANNEL_DEVIATION: {
-                // The deviation was measured for an image of another size.
+                // The deviation was measured for a picture of another size.
                 if all(pixel < textureDimensions(deviation_texture)) {
                     value = vec3f(textureLoad(deviation_texture, pixel, 0).rg, 0.0);
                 } else {
@@ -175,7 +175,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
             }
             case CHANNEL_INTERSECTIONS: {
                 let facing = abs(dot(s.normal, frame_to_eye(s.position)));
-                value = vec3f(through(id), saturate(facing), 0.0);
+                value = vec3f(is_intersecting(id), saturate(facing), 0.0);
             }
             case CHANNEL_REFLECTION: { value = reflected(pixel).rgb; }
             case CHANNEL_REFLECTION_DISTANCE: { value = vec3f(reflected(pixel).a); }
@@ -193,20 +193,21 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
         alpha = lit.a;
     }
     if channel == CHANNEL_TRANSMITTANCE || channel == CHANNEL_SCATTERED {
-        var air = fog_air_beyond(pixel);
+        var media = fog_in_front_of_background(pixel);
         if covered {
-            air = fog_air(pixel, position.xyz);
+            media = fog_in_front_of(pixel, position.xyz);
         }
         if params.volumes != 0u {
-            // The volume's radiance already includes the fog in front of it. Only the fog behind it is left to add.
+            // The volume's radiance already includes the fog in front of the volume. Only the fog beyond the volume is
+            // left to add.
             let seen = textureLoad(volume_texture, pixel, 0);
-            air = Air(seen.rgb + seen.a * air.scattered, seen.a * air.transmittance);
+            media = FogSegment(seen.rgb + seen.a * media.scattered, seen.a * media.transmittance);
         }
-        value = select(air.scattered, vec3f(air.transmittance), channel == CHANNEL_TRANSMITTANCE);
+        value = select(media.scattered, vec3f(media.transmittance), channel == CHANNEL_TRANSMITTANCE);
         alpha = 1.0;
     }
     if channel == CHANNEL_LAB {
-        // The rays were traced for an image of another size.
+        // The rays were traced for a picture of another size.
         let is_traced = all(textureDimensions(lab_texture) == frame.size);
         let found = textureLoad(lab_texture, pixel, 0);
         value = found.rgb;

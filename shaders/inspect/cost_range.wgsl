@@ -5,7 +5,7 @@
 // out  bins: number of pixels with each cost; the last bin counts all larger costs
 // cost_range: one thread
 // out  range: the smallest cost that at most 1 % of the pixels exceed, but at least 1; then the largest cost, clamped
-//      to that of the last bin
+//      to the cost of the last bin
 // Workgroups share data only through atomicAdd.
 
 struct CostRangeParams {

@@ -1,8 +1,7 @@
 // deviation: distance from each visible surface point to a reference surface.
 //
-// in   G-buffer; the tree over the reference surface (group 1), and its moments if it is closed
-//      (bvh/build/moments.wgsl)
-// out  deviation_out: signed distance in metres, negative inside, and the same divided by params.range; zero on the
+// in   G-buffer; the BVH over the reference surface (group 1), and its moments if it is closed (bvh/build/moments.wgsl)
+// out  deviation_out: signed distance in metres, negative inside, and the distance divided by params.range; zero on the
 //      background
 // One thread per pixel. The sign comes from the winding number. `deviation_open` is for surfaces with open edges and
 // takes the sign from the pseudonormal at the nearest point.
@@ -34,10 +33,10 @@ struct DeviationParams {
 const FARTHEST = 1.0e18;
 
 // Surface point of a pixel and the nearest point of the reference surface.
-struct Measured {
+struct NearestSample {
     // Relative to the origin of the tree.
     point: vec3f,
-    // Distance to `nearest` in metres; 0 on the background.
+    // Distance to `nearest` in metres, or 0 on the background.
     distance: f32,
     nearest: vec3f,
     // BVH_MISS on the background.
@@ -45,17 +44,17 @@ struct Measured {
     barycentric: vec2f,
 }
 
-fn measured(pixel: vec2u) -> Measured {
+fn nearest_sample(pixel: vec2u) -> NearestSample {
     let at = (vec2f(pixel) + 0.5) / vec2f(params.size);
     let seen = gbuffer_point(textureLoad(position_texture, pixel, 0), params.rays, at);
     let point = seen.xyz + params.offset;
-    var out = Measured(point, 0.0, point, BVH_MISS, vec2f());
+    var out = NearestSample(point, 0.0, point, BVH_MISS, vec2f());
     if seen.w != 0.0 && !gbuffer_is_ground(seen.w) {
         let nothing = BvhNearLeaf(FARTHEST * FARTHEST, BVH_MISS, 0u);
         let found = bvh_nearest_leaf(point, nothing, params.leaf_cutoff);
         if found.leaf != BVH_MISS {
             let near = bvh_nearest_point(point, FARTHEST, found);
-            out = Measured(point, near.distance, near.position, found.leaf, near.barycentric);
+            out = NearestSample(point, near.distance, near.position, found.leaf, near.barycentric);
         }
     }
     return out;
@@ -71,7 +70,7 @@ fn deviation(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= params.size) {
         return;
     }
-    let near = measured(pixel);
+    let near = nearest_sample(pixel);
     var is_inside = false;
     if near.leaf != BVH_MISS {
         is_inside = bvh_winding_number(near.point, params.leaf_cutoff, params.first_node) > 0.5;
@@ -85,7 +84,7 @@ fn deviation_open(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= params.size) {
         return;
     }
-    let near = measured(pixel);
+    let near = nearest_sample(pixel);
     var is_behind = false;
     if near.leaf != BVH_MISS {
         let t = tree_triangle(near.leaf);

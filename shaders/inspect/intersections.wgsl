@@ -1,13 +1,13 @@
 // intersections: finds the triangles of the frame that pass through triangles of other meshes.
 //
-// in   the tree (group 1), first_leaf
+// in   the BVH (group 1), first_leaf
 // out  through_bits: one bit per triangle of the merged buffers
 //      found: the number of intersecting pairs of triangles, the number of such triangles, the number of pairs whose
 //      meshes have no row, then rows in no order. A row holds two mesh numbers, each plus 1, and their number of pairs.
 //      Both buffers are cleared before the dispatch.
-// One thread per leaf, in leaf order. Workgroups share data only through atomics. Each of the two words that name a
-// row's meshes is written once. A thread that finds another name in a row tries the next row, so no two rows have the
-// same names, whatever the order of execution.
+// One thread per leaf, in leaf order. Workgroups share data only through atomics. Each of the two words with a row's
+// meshes is written once. A thread that finds other meshes in a row tries the next row. So no two rows have the same
+// meshes, regardless of the order of execution.
 #import "bvh/bvh_pairs.wgsl"
 #import "bvh/dispatch.wgsl"
 
@@ -17,7 +17,7 @@
 
 // Rows that are tried for a pair of meshes, by linear probing.
 const ROWS_TRIED = 64u;
-// The pair count saturates here, before it can wrap to 0.
+// The pair count saturates at this value, before it can wrap to 0.
 const PAIRS_MAX = 0xf0000000u;
 
 fn mark(triangle: u32) {
@@ -28,7 +28,7 @@ fn mark(triangle: u32) {
     }
 }
 
-// Claims a word for a name. Returns true if the word already had this name or has it now.
+// Claims a word for a mesh. Returns true if the word already had this mesh or has it now.
 fn claim(word: u32, name: u32) -> bool {
     var known = atomicLoad(&found[word]);
     // A weak exchange may fail spuriously.

@@ -1,4 +1,4 @@
-// outline: draws lines around the selected meshes, over the finished image.
+// outline: draws lines around the selected meshes, over the finished picture.
 //
 // outline_mask: rasterises the selected meshes without a depth test
 // in   the merged scene (group 2), mesh and material of each triangle
@@ -6,10 +6,10 @@
 // outline_edges: full-screen pass that draws the lines along the border of the mask
 // in   the mask, resolved from several samples
 // out  colours premultiplied with their coverage
-// outline_show: blends the lines over the image
+// outline_show: blends the lines over the picture
 // The alpha of masked and fully transparent surfaces is respected.
 #import "material/alpha.wgsl"
-#import "frame/cover.wgsl"
+#import "frame/fullscreen.wgsl"
 
 struct OutlineParams {
     clip_from_offset: mat4x4f,
@@ -17,7 +17,7 @@ struct OutlineParams {
     // Line width in pixels.
     width: f32,
     colors: array<vec4f, 2>,
-    // Top-left corner of the image in the target.
+    // Top-left corner of the picture in the target.
     origin: vec2u,
     // Number of triangles in the merged buffers. Lines and points follow them.
     triangle_count: u32,
@@ -91,7 +91,7 @@ fn outline_edges(in: Corner) -> @location(0) vec4f {
     let at = vec2i(in.clip.xy);
     let here = textureLoad(source_texture, at, 0).xy;
     let width = params.width;
-    // The dark rim keeps the line visible over any image.
+    // The dark rim keeps the line visible over any picture.
     let rim = width + 1.0;
     let reach = i32(ceil(rim));
     var nearest = vec2f(1.0e4);

@@ -1,4 +1,4 @@
-// overlay: edges, vertices, normals and tangents of the meshes, as lines over the image.
+// overlay: edges, vertices, normals and tangents of the meshes, as lines over the picture.
 //
 // overlay_edge: four corners of a strip for each line or dot; the instance index selects the kind and the element
 // in   the merged scene (group 2)
@@ -6,9 +6,9 @@
 // in   the G-buffer's position
 // out  colours premultiplied with their coverage. Blending keeps the maximum of each channel, so their order does not
 //      matter.
-// overlay_show: blends the lines over the image
+// overlay_show: blends the lines over the picture
 // Hidden meshes have no lines.
-#import "frame/cover.wgsl"
+#import "frame/fullscreen.wgsl"
 #import "frame/gbuffer_position.wgsl"
 #import "frame/scene.wgsl"
 
@@ -20,7 +20,7 @@ struct OverlayParams {
     forward: vec3f,
     // Half the line width in pixels.
     half_width: f32,
-    // Size in pixels of the image under the overlay.
+    // Size in pixels of the picture under the overlay.
     size: vec2f,
     // Width in metres of a G-buffer pixel at the eye, and its growth per metre of depth.
     pixel_side: vec2f,

@@ -1,8 +1,8 @@
 // pick: finds the nearest visible hit of a ray from the camera.
 //
-// in   the trees (group 1), the merged scene (group 2), the G-buffer's position and ids
+// in   the BVHs (group 1), the merged scene (group 2), the G-buffer's position and ids
 // out  picked: the triangle that is hit, with its corners, or the point or line in front of it
-// One thread. The ray follows the visibility rules of the image. It hits blended surfaces unless they are fully
+// One thread. The ray follows the visibility rules of the picture. It hits blended surfaces unless they are fully
 // transparent, skips the back faces of single-sided surfaces, and hits masked surfaces where the G-buffer shows them.
 // The G-buffer may have sampled a masked surface away from the pixel centre (material/cut_out.wgsl), while rays go
 // through the centre. The ray's own alpha test therefore decides only where the ray misses the G-buffer's triangle, for
@@ -49,7 +49,7 @@ struct PickHit {
     barycentric: vec2f,
     // Position of the point or line.
     segment_position: vec3f,
-    // Number of the point or line in triangle_info, plus 1; 0 if a triangle is nearer.
+    // Index of the point or line in triangle_info, plus 1; 0 if a triangle is nearer.
     segment: u32,
 }
 
@@ -58,7 +58,7 @@ struct PickHit {
 @group(0) @binding(2) var ids_texture: texture_2d<u32>;
 @group(0) @binding(3) var<storage, read_write> picked: PickHit;
 
-// Number of the G-buffer's triangle at this pixel, plus 1, if the ray hits it; 0 for the background.
+// Index of the G-buffer's triangle at this pixel, plus 1, if the ray hits it; 0 for the background.
 var<private> shown: u32;
 // True if `shown` decides which masked surfaces are visible.
 var<private> is_shown_known: bool;
@@ -101,7 +101,7 @@ fn nearest_seen() -> BvhLeafHit {
     var ray = Ray(params.origin, params.t_min, params.direction, params.t_max);
     read_shown(ray);
     var hit: BvhLeafHit;
-    // Passes through back faces that lie behind one another. The bound guarantees that the loop ends.
+    // Passes through consecutive back faces. The bound guarantees that the loop ends.
     for (var passed = 0u; passed < 256u; passed++) {
         hit = bvh_traverse(ray, params.leaf_cutoff, false);
         if hit.leaf == BVH_MISS || is_seen(tree_triangle(hit.leaf), ray.direction) {
@@ -134,7 +134,7 @@ fn find_segment(depth: f32) -> Segment {
             }
             let id = textureLoad(ids_texture, at, 0).r;
             let texel = textureLoad(position_texture, at, 0);
-            // Lines may lie in a surface, and the depth here belongs to another pixel.
+            // Lines may lie in a surface, and `depth` belongs to another pixel.
             if id > GBUFFER_NO_TRIANGLE && gbuffer_depth(texel, params.eye, params.forward) <= depth * 1.01 {
                 nearest = distance;
                 let seen_at = (vec2f(at) + 0.5) / vec2f(size);
@@ -143,7 +143,7 @@ fn find_segment(depth: f32) -> Segment {
         }
     }
     if found.segment != 0u {
-        // The pixel's centre lies beside the line, so the position is moved onto the line.
+        // The pixel's centre does not lie on the line, so the position is moved onto it.
         let place = segment_place(found.segment - 1u, params.triangle_count, found.position);
         let ends = place.vertices;
         found.position = mix(scene_position(ends.x), scene_position(ends.y), place.share);

@@ -1,11 +1,10 @@
-// ray_path: records every step of one pixel's rays through the trees.
+// ray_path: records every step of one pixel's rays through the BVHs.
 //
-// in   the trees (group 1), the merged scene (group 2), the G-buffer's position, normal and ids, lights; path: the
-//      query
+// in   the BVHs (group 1), the merged scene (group 2), the G-buffer's position, normal and ids, lights; path: the query
 // out  path: the number of steps, nodes and triangles, and the first steps
 // One thread. It traces the camera ray with the any-hit test of shadow rays, or the shadow rays that the last frame
-// sent from the pixel to all lights. If lights are not chosen at random, these visit exactly the nodes and triangles
-// that the `cost` channel counts. The host replaces bvh/bvh_steps.wgsl with the ray_step_… functions.
+// cast from the pixel to all lights. If lights are not chosen at random, these shadow rays visit exactly the nodes and
+// triangles that the `cost` channel counts. The host replaces bvh/bvh_steps.wgsl with the ray_step_… functions.
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "shadow/light_visibility.wgsl"
@@ -17,11 +16,11 @@
 @group(3) @binding(3) var<storage, read_write> path: RayPath;
 
 fn trace_shadow_rays(pixel: vec2u) {
-    let seen = textureLoad(ids_texture, pixel, 0).r;
-    if !gbuffer_is_triangle(seen) {
+    let surface_id = textureLoad(ids_texture, pixel, 0).r;
+    if !gbuffer_is_triangle(surface_id) {
         return;
     }
-    let start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
+    let start = shadow_ray_start(surface_id, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     for (var i = 0u; i < frame.light_count; i++) {
         let light = lights[i];

@@ -1,4 +1,4 @@
-// Recorder of the steps of a ray through the tree, for `ray_path`. It stores the first RAY_PATH_STEPS steps in order.
+// Recorder of the steps of a ray through the BVH, for `ray_path`. It stores the first RAY_PATH_STEPS steps in order.
 // The importer binds `path`.
 #import "bvh/ray.wgsl"
 #import "bvh/tree.wgsl"
@@ -8,7 +8,7 @@ struct RayStep {
     // t_min. For a triangle: the hit distance, negative for a miss.
     values: vec4f,
     kind: u32,
-    // Node number; leaf of a triangle; 1 for an accepted hit.
+    // By `kind`: node index, leaf index, or 1 if the candidate hit was accepted.
     number: u32,
     // Nearest hit so far. Anything farther away is culled.
     t_max: f32,

@@ -6,7 +6,7 @@
 // texture_view_texel: one thread
 // in   mip level and coordinates of a texel
 // out  its value, with linear colours
-#import "frame/cover.wgsl"
+#import "frame/fullscreen.wgsl"
 #import "frame/display.wgsl"
 
 struct TextureViewParams {

@@ -1,21 +1,22 @@
-// tree_boxes: boxes of the trees, as lines over the image.
+// tree_boxes: draws boxes of the BVHs as lines over the picture.
 //
 // tree_boxes_count, tree_boxes_list: one thread per leaf descends from the root to its leaf and emits the boxes whose
 // first leaf this is, so that each box is emitted once
-// in   the trees (group 1), one row per mesh
+// in   the BVHs (group 1), one row per mesh
 // out  number of boxes of each thinning level and in all, and the depth of the deepest box; then the boxes of the
 //      chosen level and above, in any order
 // tree_boxes_choose: one thread
 // in   the counts
-// out  the lowest thinning level whose boxes all fit. The result is the same in every frame of the same trees.
+// out  the lowest thinning level whose boxes all fit into the list. For unchanged BVHs, the result is the same in every
+//      frame.
 // tree_boxes_line: four corners of a strip for each of the twelve edges of a box
 // in   the list, the G-buffer's position
 // out  colours premultiplied with their coverage. Blending keeps the maximum of each channel, so their order does not
 //      matter.
-// tree_boxes_show: blends the lines over the image
+// tree_boxes_show: blends the lines over the picture
 // Workgroups share data only through atomicAdd and atomicMax.
 #import "bvh/box.wgsl"
-#import "frame/cover.wgsl"
+#import "frame/fullscreen.wgsl"
 #import "bvh/dispatch.wgsl"
 #import "frame/gbuffer_position.wgsl"
 #import "math/magma.wgsl"
@@ -28,9 +29,9 @@ struct TreeBoxesParams {
     first_leaf: u32,
     forward: vec3f,
     leaf_count: u32,
-    // Size in pixels of the image under the boxes.
+    // Size in pixels of the picture under the boxes.
     size: vec2f,
-    // Nonzero if the leaves are those of the TLAS.
+    // Nonzero to show leaves of the TLAS.
     over_meshes: u32,
     leaf_cutoff: u32,
     // Range of depths to show, unless leaves_alone shows only leaf boxes.
@@ -43,7 +44,7 @@ struct TreeBoxesParams {
     hidden: f32,
     // Width in metres of a G-buffer pixel at the eye, and its growth per metre of depth.
     pixel_side: vec2f,
-    // Top-left corner of the image in the target.
+    // Top-left corner of the picture in the target.
     origin: vec2u,
 }
 
@@ -120,7 +121,7 @@ fn is_hidden(mesh: Box) -> bool {
     return all(mesh.lower == mesh.upper);
 }
 
-fn go_down(leaf: u32) {
+fn descend(leaf: u32) {
     let over_meshes = params.over_meshes != 0u;
     let leaves_alone = params.leaves_alone != 0u;
     let cutoff = select(max(params.leaf_cutoff, tree.leaf_cutoff), 1u, over_meshes);
@@ -176,7 +177,7 @@ fn tree_boxes_count(
 ) {
     let leaf = leaf_of(workgroup, workgroups, thread);
     if leaf < params.leaf_count {
-        go_down(params.first_leaf + leaf);
+        descend(params.first_leaf + leaf);
     }
 }
 
@@ -189,7 +190,7 @@ fn tree_boxes_list(
     let leaf = leaf_of(workgroup, workgroups, thread);
     lists = true;
     if leaf < params.leaf_count {
-        go_down(params.first_leaf + leaf);
+        descend(params.first_leaf + leaf);
     }
 }
 
@@ -298,7 +299,7 @@ fn tree_boxes_line(in: Line) -> @location(0) vec4f {
     let texel = min(vec2u(in.clip.xy / params.size * seen), vec2u(seen) - 1u);
     let seen_there = textureLoad(position_texture, texel, 0);
     let surface = gbuffer_depth(seen_there, params.eye, params.forward);
-    // The surface in the pixel beside a line may be a pixel's width nearer.
+    // The surface in the pixel next to a line may be a pixel's width nearer.
     let pixel = params.pixel_side.x + params.pixel_side.y * surface;
     let is_behind = gbuffer_w(seen_there) != 0.0 && in.depth > surface + 2.0 * pixel + 1.0e-4 * abs(surface);
     let opacity = coverage * select(1.0, params.hidden, is_behind);

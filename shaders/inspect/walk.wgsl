@@ -1,9 +1,9 @@
-// walk: moves a walking user through the scene, as a capsule under gravity that collides with triangles.
+// walk: moves a walking character through the scene, as a capsule under gravity that collides with triangles.
 //
-// in   params; the trees (group 1); the merged positions and indices
+// in   params; the BVHs (group 1); the merged positions and indices
 // out  state
-// One thread, which sweeps the capsule through the trees (bvh/bvh_sweep.wgsl). Every triangle is solid from both sides,
-// whatever its material. A gap, the skin, remains between the capsule and whatever it touches, so that rounding cannot
+// One thread, which sweeps the capsule through the BVHs (bvh/bvh_sweep.wgsl). Every triangle is solid from both sides,
+// regardless of its material. A gap, the skin, remains between the capsule and its obstacles, so that rounding cannot
 // trap it. Motions are clipped against the planes they hit (Fauerby 2003, "Improved Collision detection and Response").
 // To climb a step, the capsule moves up, ahead and down again.
 #import "bvh/bvh_region.wgsl"
@@ -17,11 +17,11 @@ struct WalkParams {
     // Height of the capsule.
     height: f32,
     // Requested velocity along the ground.
-    wish: vec3f,
+    desired_velocity: vec3f,
     // Greatest height of a step that is climbed.
-    rise: f32,
+    step_height: f32,
     // For walk_start: vector from the camera along the view to beyond the scene.
-    ahead: vec3f,
+    view_offset: vec3f,
     skin: f32,
     // For walk_start: a point above the centre of the scene.
     top: vec3f,
@@ -36,7 +36,7 @@ struct WalkParams {
     is_grounded: u32,
     // Cosine of the steepest walkable slope.
     walkable: f32,
-    // Jump speed; 0 for no jump.
+    // Jump speed; 0 if the character does not jump.
     jump: f32,
     acceleration: f32,
     // Time step in seconds.
@@ -71,7 +71,7 @@ struct WalkTouch {
     t: f32,
     normal: vec3f,
     // True if the contact is walkable. Then its height and leaf follow; BVH_MISS is the ground below the scene.
-    carries: bool,
+    is_walkable: bool,
     height: f32,
     leaf: u32,
 }
@@ -80,7 +80,7 @@ struct WalkMove {
     position: vec3f,
     // True if something blocked the motion.
     is_blocked: bool,
-    // True if the motion ended on a walkable surface. Then `height` and `leaf` are those of WalkTouch.
+    // True if the motion ended on a walkable surface. Then `height` and `leaf` have their meaning in WalkTouch.
     has_landed: bool,
     height: f32,
     leaf: u32,
@@ -95,7 +95,7 @@ fn walk_high(feet: vec3f) -> vec3f {
 }
 
 // True if a contact is walkable, by its slope or, at edges, by the slope of the triangle.
-fn walk_carries(contact: BvhContact) -> bool {
+fn walk_is_walkable(contact: BvhContact) -> bool {
     let object = tree_triangle(contact.leaf);
     let face = cross(object.v1 - object.v0, object.v2 - object.v0);
     let is_level = abs(face.y) > params.walkable * length(face);
@@ -125,13 +125,13 @@ fn walk_sweep(feet: vec3f, motion: vec3f) -> WalkTouch {
                 touch.t = contact.t;
                 touch.normal = contact.normal;
             }
-            if contact.t < carried.t && walk_carries(contact) {
+            if contact.t < carried.t && walk_is_walkable(contact) {
                 carried = WalkTouch(contact.t, contact.normal, true, contact.position.y, contact.leaf);
             }
         }
     }
     if carried.t <= touch.t + tie {
-        touch.carries = true;
+        touch.is_walkable = true;
         touch.height = carried.height;
         touch.leaf = carried.leaf;
     }
@@ -139,13 +139,13 @@ fn walk_sweep(feet: vec3f, motion: vec3f) -> WalkTouch {
 }
 
 // Clips a motion against the first `count` planes. The last plane is the newest.
-fn walk_cut(motion: vec3f, planes: array<vec3f, WALK_PLANES>, count: u32) -> vec3f {
+fn walk_clip(motion: vec3f, planes: array<vec3f, WALK_PLANES>, count: u32) -> vec3f {
     var faces = planes;
     let normal = faces[count - 1u];
     var left = motion - normal * min(dot(motion, normal), 0.0);
     for (var i = 0u; i + 1u < count; i++) {
         if dot(left, faces[i]) < 0.0 {
-            // Slides along the line where both planes meet.
+            // Slides along the intersection line of the two planes.
             let corner = cross(normal, faces[i]);
             let squared = dot(corner, corner);
             left = corner * select(0.0, dot(left, corner) / squared, squared > 1.0e-6);
@@ -170,7 +170,7 @@ fn walk_slide(start: vec3f, motion: vec3f, is_level: bool) -> WalkMove {
         if !(way > 1.0e-3 * params.skin) {
             break;
         }
-        // Includes obstacles just behind the end of the motion, so that the skin stays free.
+        // Includes obstacles just beyond the end of the motion, so that the skin stays free.
         let reach = way + 2.0 * params.skin;
         let touch = walk_sweep(moved.position, left * (reach / way));
         let approach = max(-dot(touch.normal, left) / way, 1.0e-3);
@@ -182,7 +182,7 @@ fn walk_slide(start: vec3f, motion: vec3f, is_level: bool) -> WalkMove {
         let gone = max(free, 0.0) / way;
         moved.position += gone * left;
         left *= 1.0 - gone;
-        if !is_level && touch.carries && motion.y < 0.0 {
+        if !is_level && touch.is_walkable && motion.y < 0.0 {
             moved.has_landed = true;
             moved.height = touch.height;
             moved.leaf = touch.leaf;
@@ -196,7 +196,7 @@ fn walk_slide(start: vec3f, motion: vec3f, is_level: bool) -> WalkMove {
             normal = normalize(flat);
         }
         planes[i] = normal;
-        left = walk_cut(left, planes, i + 1u);
+        left = walk_clip(left, planes, i + 1u);
         if !(dot(left, motion) > 0.0) {
             break;
         }
@@ -205,7 +205,7 @@ fn walk_slide(start: vec3f, motion: vec3f, is_level: bool) -> WalkMove {
 }
 
 // Pushes the capsule out of triangles that it overlaps, the nearest first.
-fn walk_free(start: vec3f) -> vec3f {
+fn walk_depenetrate(start: vec3f) -> vec3f {
     var feet = start;
     if feet.y < params.floor && feet.y > params.floor - params.height {
         feet.y = params.floor + params.skin;
@@ -235,7 +235,7 @@ fn walk_free(start: vec3f) -> vec3f {
                 nearest = distance;
                 push = gap.offset * ((params.radius + params.skin - distance) / max(distance, 1.0e-30));
                 if distance < 1.0e-3 * params.radius {
-                    // The axis passes through the triangle. Pushes towards the side that holds most of the axis.
+                    // The axis passes through the triangle. Pushes towards the side with the longer part of the axis.
                     let face = cross(object.v1 - object.v0, object.v2 - object.v0);
                     let middle = dot(face, 0.5 * (low + high) - object.v0);
                     let normal = face * (select(-1.0, 1.0, middle >= 0.0) / max(length(face), 1.0e-30));
@@ -264,7 +264,7 @@ fn walk_point(triangle: u32, weights: vec2f) -> vec3f {
 }
 
 // Stores the point of the leaf below the feet, so that moving triangles carry the capsule along.
-fn walk_stand(body: ptr<function, WalkState>, leaf: u32) {
+fn walk_attach_to_ground(body: ptr<function, WalkState>, leaf: u32) {
     (*body).is_grounded = 1u;
     (*body).ground_triangle = BVH_MISS;
     if leaf == BVH_MISS {
@@ -290,7 +290,7 @@ fn walk_step(body: ptr<function, WalkState>) {
     let dt = params.step_secs;
     var is_grounded = (*body).is_grounded != 0u;
     var level = vec3f((*body).velocity.x, 0.0, (*body).velocity.z);
-    let change = params.wish - level;
+    let change = params.desired_velocity - level;
     let most = params.acceleration * dt * select(0.3, 1.0, is_grounded);
     level += change * min(most / max(length(change), 1.0e-30), 1.0);
     var fall = (*body).velocity.y - params.gravity * dt;
@@ -299,7 +299,7 @@ fn walk_step(body: ptr<function, WalkState>) {
         is_grounded = !(params.jump > 0.0);
     }
     fall = max(fall, -WALK_FASTEST_FALL * params.height);
-    let ahead = level * dt;
+    let view_offset = level * dt;
     // Part 0 moves ahead. If a wall stops a grounded capsule, parts 1 to 3 move up, ahead and down. Part 4 moves down
     // to the ground or falls.
     var ahead_move: WalkMove;
@@ -311,17 +311,17 @@ fn walk_step(body: ptr<function, WalkState>) {
             continue;
         }
         var origin = place;
-        var way = ahead;
+        var way = view_offset;
         if part == 1u {
             origin = start;
-            way = params.rise * UP;
+            way = params.step_height * UP;
         } else if part == 2u {
             origin = risen;
         } else if part == 3u {
             origin = risen;
             way = (start.y - risen.y - 2.0 * params.skin) * UP;
         } else if part == 4u {
-            way = select(fall * dt, -(params.rise + 2.0 * params.skin), is_grounded) * UP;
+            way = select(fall * dt, -(params.step_height + 2.0 * params.skin), is_grounded) * UP;
         }
         let moved = walk_slide(origin, way, part == 0u || part == 2u);
         if part == 0u {
@@ -330,8 +330,8 @@ fn walk_step(body: ptr<function, WalkState>) {
         } else if part <= 2u {
             risen = moved.position;
         } else if part == 3u {
-            let is_low = moved.height <= start.y + params.rise;
-            let further = dot(moved.position - place, ahead) > 0.01 * dot(ahead, ahead);
+            let is_low = moved.height <= start.y + params.step_height;
+            let further = dot(moved.position - place, view_offset) > 0.01 * dot(view_offset, view_offset);
             if moved.has_landed && is_low && further {
                 place = moved.position;
                 ahead_move.is_blocked = false;
@@ -362,7 +362,7 @@ fn walk_step(body: ptr<function, WalkState>) {
     (*body).velocity = level + fall * UP;
     (*body).is_grounded = 0u;
     if is_grounded {
-        walk_stand(body, leaf);
+        walk_attach_to_ground(body, leaf);
     }
 }
 
@@ -388,7 +388,7 @@ fn walk() {
             body.ground_point += carried;
         }
     }
-    body.position = walk_free(body.position);
+    body.position = walk_depenetrate(body.position);
     for (var step = 0u; step < min(params.steps, WALK_STEPS); step++) {
         walk_step(&body);
     }
@@ -400,7 +400,7 @@ fn walk() {
 @compute @workgroup_size(1)
 fn walk_start() {
     var body = walk_begin();
-    let far = length(params.ahead);
+    let far = length(params.view_offset);
     var origin = params.position;
     var leaf = BVH_MISS;
     for (var attempt = 0u; attempt < 4u && body.is_grounded == 0u; attempt++) {
@@ -408,20 +408,20 @@ fn walk_start() {
         if attempt == 3u {
             origin = params.top;
         }
-        let motion = select(-far * UP, params.ahead, is_ahead);
+        let motion = select(-far * UP, params.view_offset, is_ahead);
         let touch = walk_sweep(origin, motion);
         let place = origin + motion * max(touch.t - params.skin / max(far, 1.0e-30), 0.0);
         if is_ahead {
             origin = place;
-        } else if touch.t < 1.0 && touch.carries {
+        } else if touch.t < 1.0 && touch.is_walkable {
             body.is_grounded = 1u;
             body.position = place;
             leaf = touch.leaf;
         }
     }
     if body.is_grounded != 0u {
-        body.position = walk_free(body.position);
-        walk_stand(&body, leaf);
+        body.position = walk_depenetrate(body.position);
+        walk_attach_to_ground(&body, leaf);
     }
     state = body;
 }

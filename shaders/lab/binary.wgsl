@@ -1,5 +1,5 @@
 // Nodes with two children, four rows each. The first and third row hold the lower corners of the children's boxes, the
-// others the upper corners. The w components of the first two rows hold the children's references.
+// second and fourth the upper corners. The w components of the first two rows hold the children's references.
 #import "lab/data.wgsl"
 #import "lab/reference.wgsl"
 

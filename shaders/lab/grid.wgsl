@@ -4,14 +4,14 @@
 // grid_count        in   triangles; out begins: number of triangles that touch each cell, to be summed
 //                        (bvh/build/scan.wgsl)
 // grid_fill         in   the sums; cursors: zeros; out links: the triangles of each cell, from its sum on
-// grid_inner        in   begins: those sums, of the upper level; out firsts: number of inner cells of each cell, to be
-//                        summed; cursors: their number along each axis, in ten bits each, x lowest
+// grid_inner        in   begins: the sums of the upper level; out firsts: number of inner cells of each cell, to be
+//                        summed; cursors: number of inner cells along each axis, in ten bits each, x lowest
 // grid_inner_count  in   the upper level's sums and links, and firsts; out begins of the inner cells, to be summed
-// grid_inner_fill   in   the same, and those sums; cursors: zeros; out links
+// grid_inner_fill   in   the inputs of grid_inner_count, and the sums of begins; cursors: zeros; out links
 // grid_order        out  links: sorted within each cell, since threads ran in any order. Cells with more than
 //                        GRID_ORDERED triangles are not sorted.
-// One thread per triangle; per cell in grid_inner and grid_order; per link of the upper level in the two others. A
-// triangle touches the cells that its box touches.
+// One thread per triangle; per cell in grid_inner and grid_order; per link of the upper level in grid_inner_count and
+// grid_inner_fill. A triangle touches the cells that its box touches.
 #import "bvh/dispatch.wgsl"
 
 struct LabGrid {
@@ -40,7 +40,7 @@ struct GridBox {
 }
 
 // First and last cell along each axis.
-struct GridTouched {
+struct CellRange {
     first: vec3u,
     last: vec3u,
 }
@@ -50,7 +50,7 @@ fn grid_corner(triangle: u32, corner: u32) -> vec3f {
     return vec3f(corners[at], corners[at + 1u], corners[at + 2u]);
 }
 
-fn grid_touched(cells: GridBox, triangle: u32) -> GridTouched {
+fn grid_cell_range(cells: GridBox, triangle: u32) -> CellRange {
     let a = grid_corner(triangle, 0u);
     let b = grid_corner(triangle, 1u);
     let c = grid_corner(triangle, 2u);
@@ -58,7 +58,7 @@ fn grid_touched(cells: GridBox, triangle: u32) -> GridTouched {
     let scale = side / (cells.upper - cells.lower);
     let low = (min(a, min(b, c)) - cells.lower) * scale - GRID_SLACK;
     let high = (max(a, max(b, c)) - cells.lower) * scale + GRID_SLACK;
-    return GridTouched(
+    return CellRange(
         vec3u(clamp(floor(low), vec3f(0.0), side - 1.0)),
         vec3u(clamp(floor(high), vec3f(0.0), side - 1.0)),
     );
@@ -83,7 +83,7 @@ fn grid_within(number: u32, triangles: u32) -> GridBox {
 
 // Counts a triangle in each cell that it touches. With `fills`, stores it there instead.
 fn grid_place(cells: GridBox, first: u32, triangle: u32, fills: bool) {
-    let touched = grid_touched(cells, triangle);
+    let touched = grid_cell_range(cells, triangle);
     let span = touched.last - touched.first + 1u;
     let count = span.x * span.y * span.z;
     for (var i = 0u; i < count; i++) {

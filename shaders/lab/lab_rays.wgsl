@@ -1,9 +1,10 @@
 // lab_rays: generates the rays of the `lab` channel, in tiles of 8 × 8 pixels, in the order of `canopy lab`.
 //
 // in   the frame; for shadow rays, also the G-buffer's positions and ids, and the merged triangles
-// out  rays: one per pixel of whole tiles. A pixel without a ray has a gap, whose t_max is not above its t_min.
+// out  rays: one per pixel of the tiles that cover the picture. A pixel without a ray has a placeholder, whose t_max
+//      is not above its t_min.
 // One thread per pixel. lab_rays_primary: from the eye through the pixel's centre. lab_rays_shadow: from the visible
-// surface to the first light that reaches it, or upwards if none does.
+// surface to the first light that illuminates it, or upwards if none does.
 #import "frame/frame.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
@@ -11,7 +12,7 @@
 #import "bvh/ray.wgsl"
 
 struct LabRayParams {
-    // Offset of the ray origins at the right edge from the eye; zero except in orthographic views.
+    // Offset of the ray origins at the right edge from the eye. It is zero except in orthographic views.
     right: vec3f,
     // Length of the rays in metres.
     far: f32,
@@ -31,7 +32,7 @@ struct LabRayParams {
 @group(1) @binding(5) var<storage, read> indices: array<u32>;
 @group(1) @binding(6) var<storage, read_write> rays: array<Ray>;
 
-fn gap() -> Ray {
+fn no_ray() -> Ray {
     return Ray(vec3f(0.0), 0.0, vec3f(0.0, 0.0, 1.0), 0.0);
 }
 
@@ -63,13 +64,13 @@ fn shadow(pixel: vec2u) -> Ray {
     let triangle = gbuffer_triangle(id);
     let is_triangle = position.w != 0.0 && !gbuffer_is_ground(position.w) && gbuffer_is_triangle(id);
     if !is_triangle || triangle >= params.triangle_count {
-        return gap();
+        return no_ray();
     }
     let a = corner(triangle, 0u);
     let area = cross(corner(triangle, 1u) - a, corner(triangle, 2u) - a);
     let size = length(area);
     if size == 0.0 {
-        return gap();
+        return no_ray();
     }
     let facing = dot(area, frame_to_eye(position.xyz));
     let normal = select(-area, area, facing >= 0.0) / size;
@@ -84,7 +85,7 @@ fn shadow(pixel: vec2u) -> Ray {
         }
     }
     if dot(normal, to_light) <= 0.0 {
-        return gap();
+        return no_ray();
     }
     return Ray(position.xyz + params.step * normal, 0.0, to_light, distance);
 }
@@ -95,7 +96,7 @@ fn lab_rays_primary(@builtin(global_invocation_id) id: vec3u) {
     if !is_in_tiles(pixel) {
         return;
     }
-    var ray = gap();
+    var ray = no_ray();
     if all(pixel < frame.size) {
         ray = primary(pixel);
     }
@@ -108,7 +109,7 @@ fn lab_rays_shadow(@builtin(global_invocation_id) id: vec3u) {
     if !is_in_tiles(pixel) {
         return;
     }
-    var ray = gap();
+    var ray = no_ray();
     if all(pixel < frame.size) {
         ray = shadow(pixel);
     }

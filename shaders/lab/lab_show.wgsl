@@ -1,10 +1,10 @@
 // lab_show: converts the laboratory's ray results to pixels and sums.
 //
 // in   rays, hits and visits in tiles of 8 × 8 pixels; the normal of each triangle in the order of the hits; the hits
-//      of canopy's own trees
-// out  shown: a grey value of the hit, with red where canopy's own trees disagree; or the nodes and triangles that the
+//      in canopy's own BVHs
+// out  shown: a grey value of the hit, with red where canopy's own BVHs disagree; or the nodes and triangles that the
 //      ray visited, and the steps of the slowest of its 32 neighbours; or the percentage of steps that threads wait for
-//      the slowest one, its steps, and the mean steps. Alpha is 0 if nothing is shown.
+//      the slowest thread, its steps, and the mean steps. Alpha is 0 if nothing is shown.
 //      sums: pairs of words, low word first, which start at 0: rays, hits, nodes, triangles, steps of the slowest of
 //      each 32, hits that differ
 // One thread per ray, one workgroup per tile. The thread whose addition overflows a low word carries into the high
@@ -20,7 +20,7 @@ struct LabShowParams {
     show: u32,
     // Nonzero if the rays go to a light and ask for any hit.
     is_shadow: u32,
-    // Nonzero if the rays were also traced through canopy's own trees.
+    // Nonzero if the rays were also traced through canopy's own BVHs.
     is_checked: u32,
     // Absolute tolerance for equal hits, in addition to a ten-thousandth of their distance.
     slack: f32,

@@ -1,6 +1,6 @@
 // Textbook test by plane and areas. The three triangles between the intersection with the plane and the edges must
-// together be as large as the whole triangle, within LAB_AREAS_SLACK. Rows: the corners, with the unit normal in their
-// w components.
+// together be as large as the triangle, within LAB_AREAS_SLACK. Rows: the corners, with the unit normal in their w
+// components.
 #import "lab/data.wgsl"
 
 struct LabRay {

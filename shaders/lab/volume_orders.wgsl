@@ -3,26 +3,26 @@
 //
 // in   rays; the volume
 // out  seen, one per ray: radiance that the volume scatters and emits, the transmittance, and the number of samples
-// One thread per ray, with a sample in the middle of each step. From front to back, a ray ends when its transmittance
-// is negligible. From back to front, every step counts. Both skip empty bricks and sample at the same points. A ray
-// whose t_max is not above its t_min is the gap of a pixel without a ray.
+// One thread per ray, with a sample at the centre of each step. From front to back, a ray ends when its transmittance
+// is negligible. From back to front, every step counts. Both orders skip empty bricks and sample at the same points. A
+// ray whose t_max is not above its t_min is the placeholder of a pixel without a ray.
 #import "bvh/dispatch.wgsl"
 #import "bvh/ray.wgsl"
 #import "volume/volume_look.wgsl"
 
-struct LabSeen {
+struct LabMarchResult {
     radiance: vec3f,
-    through: f32,
+    transmittance: f32,
     samples: u32,
 }
 
 @group(0) @binding(0) var<storage, read> rays: array<Ray>;
 @group(0) @binding(1) var<storage, read> volume: VolumeParams;
 @group(0) @binding(2) var density_texture: texture_3d<f32>;
-@group(0) @binding(3) var look_texture: texture_3d<f32>;
-@group(0) @binding(4) var skip_texture: texture_3d<f32>;
+@group(0) @binding(3) var color_temperature_texture: texture_3d<f32>;
+@group(0) @binding(4) var majorant_texture: texture_3d<f32>;
 @group(0) @binding(5) var volume_sampler: sampler;
-@group(0) @binding(6) var<storage, read_write> seen: array<LabSeen>;
+@group(0) @binding(6) var<storage, read_write> seen: array<LabMarchResult>;
 
 const MIDDLE = 0.5;
 
@@ -40,11 +40,11 @@ fn step_at(ray: VolumeRay, t: f32, width: f32) -> Step {
             return Step(vec3f(0.0), 1.0);
         }
         let high = volume_surface(ray, vec2f(max(t - ray.step, ray.first), t));
-        let look = volume_look(ray.origin + high * ray.direction);
+        let look = volume_color_temperature(ray.origin + high * ray.direction);
         return Step(volume_color(volume.isovalue, look), 0.0);
     }
     let extinction = volume_extinction(texel);
-    let look = volume_look(at);
+    let look = volume_color_temperature(at);
     let taken = volume_taken(extinction * width);
     let emitted = volume_emitted(look, extinction, width, taken);
     return Step(emitted + taken * volume_color(texel, look), 1.0 - taken);
@@ -54,7 +54,7 @@ fn step_at(ray: VolumeRay, t: f32, width: f32) -> Step {
 // brick is not empty.
 fn volume_skip_back(ray: VolumeRay, at: vec3f, k: f32, t: f32) -> f32 {
     let brick = floor(clamp(at, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
-    if volume_most(vec3u(brick)) > 0.0 {
+    if volume_majorant(vec3u(brick)) > 0.0 {
         return k;
     }
     let faces = (brick + select(vec3f(1.0), vec3f(0.0), ray.direction > vec3f(0.0))) * VOLUME_BRICK;
@@ -81,10 +81,10 @@ fn volume_front_to_back(
         return;
     }
     let ray = march_of(i);
-    var all = LabSeen(vec3f(0.0), 1.0, 0u);
+    var all = LabMarchResult(vec3f(0.0), 1.0, 0u);
     var k = 0.0;
     loop {
-        if k >= ray.steps || all.through < VOLUME_MIN {
+        if k >= ray.steps || all.transmittance < VOLUME_MIN {
             break;
         }
         let step = volume_step(ray, k);
@@ -95,8 +95,8 @@ fn volume_front_to_back(
             continue;
         }
         let one = step_at(ray, t, step.y);
-        all.radiance += all.through * one.added;
-        all.through *= one.kept;
+        all.radiance += all.transmittance * one.added;
+        all.transmittance *= one.kept;
         all.samples += 1u;
         k += 1.0;
     }
@@ -114,7 +114,7 @@ fn volume_back_to_front(
         return;
     }
     let ray = march_of(i);
-    var all = LabSeen(vec3f(0.0), 1.0, 0u);
+    var all = LabMarchResult(vec3f(0.0), 1.0, 0u);
     var k = ray.steps - 1.0;
     loop {
         if k < 0.0 {
@@ -129,7 +129,7 @@ fn volume_back_to_front(
         }
         let one = step_at(ray, t, step.y);
         all.radiance = one.kept * all.radiance + one.added;
-        all.through *= one.kept;
+        all.transmittance *= one.kept;
         all.samples += 1u;
         k -= 1.0;
     }

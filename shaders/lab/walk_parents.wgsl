@@ -1,6 +1,7 @@
 // Stackless walk that goes back up by parent links, with a bit for each level whose other child is still to be visited
-// (Barringer and Akenine-Möller 2013; Áfra and Szirmay-Kalos 2014). `links` holds the parent of each node. The way down
-// is tested with the whole ray, like in lab/walk_restart.wgsl. Steps up do not count as nodes.
+// (Barringer and Akenine-Möller 2013; Áfra and Szirmay-Kalos 2014). `links` holds the parent of each node. On the way
+// down, boxes are tested against the full length of the ray, like in lab/walk_restart.wgsl. Steps up do not count as
+// nodes.
 #import "lab/binary.wgsl"
 #import "lab/trail.wgsl"
 

@@ -1,7 +1,7 @@
 // Walk with a short stack of four entries in registers. If it runs empty, the walk restarts at the root and follows a
 // trail (Laine 2010, "Restart Trail for Stackless BVH Traversal"). A bit of the trail is 0 while the nearer of two
-// children is being visited. It is 1 from then on, or if only one child is hit. Children are tested with the whole ray,
-// so that the way down is the same each time. Nodes behind the hit are skipped at once.
+// children is being visited. It is 1 from then on, or if only one child is hit. Children are tested against the full
+// length of the ray, so that the way down is the same each time. Nodes beyond the hit are skipped at once.
 #import "lab/binary.wgsl"
 #import "lab/trail.wgsl"
 

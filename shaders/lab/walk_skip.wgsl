@@ -1,6 +1,7 @@
 // Stackless walk with skip pointers. Nodes are stored in depth-first order, and each knows the next node after its
-// subtree (Smits 1998; Torres et al. 2009). Two rows each: the lower corner and that node; the upper corner and the
-// reference of a leaf, or BVH_MISS. The order is the same for all rays.
+// subtree (Smits 1998; Torres et al. 2009). A node has two rows. The first has the lower corner and the next node after
+// the subtree, the second the upper corner and the reference of a leaf, or BVH_MISS. The order is the same for all
+// rays.
 #import "lab/data.wgsl"
 #import "lab/reference.wgsl"
 

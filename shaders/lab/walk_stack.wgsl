@@ -1,5 +1,5 @@
-// Walk down a binary tree, the nearer child first, the other on a stack. The importer defines lab_push and lab_pop. An
-// iteration visits a node or a triangle. The host rejects trees deeper than the stack.
+// Walk down a binary tree, the nearer child first, the farther child on a stack. The importer defines lab_push and
+// lab_pop. An iteration visits a node or a triangle. The host rejects trees deeper than the stack.
 #import "lab/binary.wgsl"
 
 fn lab_walk(ray: Ray, any: bool) -> LabHit {

@@ -1,6 +1,6 @@
 // Walk from cell to cell of a two-level grid (Kalojanov, Billeter and Slusallek 2011). `nodes` has a row per upper
-// cell: where its inner cells begin in `links`, and their number along each axis in ten bits each, x lowest; 0 if it is
-// empty. `links` has the layout of lab/walk_grid.wgsl. Cells of both levels count as nodes.
+// cell: where its inner cells begin in `links`, and their number along each axis in ten bits each, x lowest. The number
+// is 0 if the cell is empty. `links` has the layout of lab/walk_grid.wgsl. Cells of either level count as nodes.
 #import "lab/cells.wgsl"
 
 fn lab_walk(ray: Ray, any: bool) -> LabHit {

@@ -1,6 +1,6 @@
-// Walk over nodes with four children. The nearest child comes first, the others go on a stack in private memory, the
-// farthest lowest (Wald, Benthin and Boulos 2008; Ylitie, Karras and Laine 2017). Seven rows each: lower x, y and z,
-// upper x, y and z of the four boxes, and their references. A missing child has an empty box.
+// Walk over nodes with four children. The nearest child comes first. The other children go on a stack in private
+// memory, the farthest first (Wald, Benthin and Boulos 2008; Ylitie, Karras and Laine 2017). A node has seven rows:
+// lower x, y and z, upper x, y and z of the four boxes, and their references. A missing child has an empty box.
 #import "lab/data.wgsl"
 #import "lab/reference.wgsl"
 

@@ -1,13 +1,14 @@
 // Density of the fog: uniform up to a height, with exponential falloff above it.
 //
-// The light of the sun and of the sky is taken as it arrives in the scene. Fog does not attenuate it on the way there,
-// since endless uniform fog would absorb all of it. Light of lamps, and the view through the fog, is attenuated.
+// The light of the sun and of the sky is taken as it arrives in the scene. Fog does not attenuate it before that,
+// because endless uniform fog would absorb all of it. Fog does attenuate the light of punctual lights and the view
+// through the fog.
 #import "frame/frame.wgsl"
 
 // False in kernels for scenes without fog.
 override HAS_FOG: bool = true;
 
-fn fog_is_there() -> bool {
+fn fog_is_enabled() -> bool {
     return HAS_FOG && frame.fog_density > 0.0;
 }
 
@@ -41,8 +42,8 @@ fn fog_optical_depth_beyond(a: vec3f, direction: vec3f) -> f32 {
     return min(select(1.0e30, depth, climb > 1.0e-20), 1.0e30);
 }
 
-// Inverse of fog_optical_depth: distance in metres along a unit vector; very large if the optical depth is never
-// reached.
+// Inverse of fog_optical_depth: distance in metres along a unit vector, or a very large number if the optical depth is
+// never reached.
 fn fog_distance_of(a: vec3f, direction: vec3f, depth: f32) -> f32 {
     let level = depth / max(frame.fog_density * fog_share(a.y), 1.0e-30);
     let is_level = abs(direction.y) * frame.fog_falloff * level < 1.0e-3;
@@ -55,11 +56,11 @@ fn fog_distance_of(a: vec3f, direction: vec3f, depth: f32) -> f32 {
 }
 
 // Transmittance of an optical depth.
-fn fog_passes(depth: f32) -> f32 {
+fn fog_transmittance(depth: f32) -> f32 {
     return exp(-min(depth, 80.0));
 }
 
 // One minus the transmittance, precise for small depths.
-fn fog_stops(depth: f32) -> f32 {
-    return select(1.0 - fog_passes(depth), depth * (1.0 - 0.5 * depth), depth < 1.0e-3);
+fn fog_opacity(depth: f32) -> f32 {
+    return select(1.0 - fog_transmittance(depth), depth * (1.0 - 0.5 * depth), depth < 1.0e-3);
 }

@@ -26,7 +26,7 @@ struct LightSample {
     to_light: vec3f,
     // Distance in metres; very large for directional lights.
     distance: f32,
-    // Irradiance in lux of a surface that faces the light; zero out of range and outside the cone.
+    // Irradiance in lux of a surface that faces the light. It is zero out of range and outside the cone.
     irradiance: vec3f,
 }
 
@@ -46,13 +46,13 @@ fn light_sample(light: Light, position: vec3f) -> LightSample {
         let cone = saturate(dot(-to_light, light.direction) * light.spot_scale + light.spot_offset);
         falloff *= cone * cone;
     }
-    if fog_is_there() {
-        falloff *= fog_passes(fog_optical_depth(position, light.position));
+    if fog_is_enabled() {
+        falloff *= fog_transmittance(fog_optical_depth(position, light.position));
     }
     return LightSample(to_light, distance, light.intensity * falloff);
 }
 
-// True if the light reaches the surface when unoccluded.
+// True if the light illuminates the surface when unoccluded.
 fn light_reaches(sample: LightSample) -> bool {
     return any(sample.irradiance > vec3f(0.0));
 }

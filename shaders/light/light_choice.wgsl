@@ -2,8 +2,8 @@
 // et al. 2020, section 2.4, with all lights as candidates).
 //
 // A single number u selects for all slots. Slot k holds the light at (u + k) / slots of the running sum. This is
-// weighted reservoir sampling whose reservoirs share a stratified number. A light with a share of n / slots is chosen n
-// times for any u, so important lights are not left to chance.
+// weighted reservoir sampling whose reservoirs share a stratified number. A light with the fraction n / slots of the
+// sum is chosen n times for any u, so important lights are not left to chance.
 #import "material/brdf.wgsl"
 #import "frame/frame.wgsl"
 #import "light/light.wgsl"
@@ -33,7 +33,7 @@ fn light_choice_take(choice: ptr<function, LightChoice>, weight: f32) -> u32 {
 }
 
 // Sampling weight of a light: its unshadowed contribution. Layers may reflect light that the BRDF below them does not,
-// so every light that reaches the surface has a minimum weight.
+// so every light that illuminates the surface has a minimum weight.
 fn light_weight(s: Surface, e: BrdfEye, to_eye: vec3f, sample: LightSample) -> f32 {
     let reflected =
         brdf_evaluate(s, e, to_eye, sample.to_light) + 0.05 * max(dot(s.normal, sample.to_light), 0.0);

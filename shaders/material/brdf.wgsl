@@ -25,7 +25,7 @@ fn brdf_smith(n_dot_l: f32, n_dot_v: f32, alpha: f32) -> f32 {
 
 // Attenuates a light where a normal map turns the surface towards it. The factor falls with the light's elevation above
 // the horizon of the smooth surface, down to 0 below it (Chiang, Li and Burley 2019, "Taming the Shadow Terminator",
-// section 3). It is 1 where both normals are the same, and everywhere if `materials.normal_terminator` is off. It
+// section 3). It is 1 where the two normals are equal, and everywhere if `materials.normal_terminator` is off. It
 // applies to lights, not to the environment.
 fn brdf_terminator(smooth_normal: vec3f, normal: vec3f, to_light: vec3f) -> f32 {
     let turned = dot(normal, to_light) * dot(smooth_normal, normal);
@@ -104,16 +104,16 @@ fn brdf_reflected(s: Surface, split: vec2f) -> vec3f {
     return mix(dielectric, metal, s.metallic);
 }
 
-// Share of the environment that the material's occlusion texture lets arrive. If occlusion is traced, the factor is 1,
-// because rays find the geometry that the texture was baked from. Using both would darken twice.
-fn brdf_cavity(s: Surface, ambient: AmbientVisibility) -> f32 {
+// Fraction of the environment's light that is left by the material's occlusion texture. If occlusion is traced, the
+// factor is 1, because rays find the geometry that the texture was baked from. Using both would darken twice.
+fn brdf_occlusion(s: Surface, ambient: AmbientVisibility) -> f32 {
     return select(s.occlusion, 1.0, ambient.is_traced);
 }
 
 // Environment lighting, attenuated by the ambient visibility, and the light that occluders reflect. The specular lobe
-// reads the prefiltered radiance along the mirror direction, except for the share that was traced. Diffuse light reads
-// the irradiance about the bent normal.
-fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected: Reflected) -> vec3f {
+// reads the prefiltered radiance along the mirror direction, except for the fraction that was traced. Diffuse light
+// reads the irradiance about the bent normal.
+fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected: TracedReflection) -> vec3f {
     let n_dot_v = saturate(abs(dot(s.normal, to_eye)));
     let split = brdf_table_at(s.roughness, n_dot_v);
     let specular = brdf_reflected(s, split);
@@ -123,6 +123,6 @@ fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected
     let open = environment_prefiltered(reflect(-to_eye, s.normal), s.roughness);
     let mirrored = ambient_specular(ambient, open, n_dot_v, s.roughness);
     let unseen = (1.0 - reflected.share) * specular * mirrored;
-    return (unseen + s.albedo * below * diffuse_light) * brdf_cavity(s, ambient)
+    return (unseen + s.albedo * below * diffuse_light) * brdf_occlusion(s, ambient)
         + reflected.share * specular * reflected.radiance;
 }

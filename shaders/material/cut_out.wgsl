@@ -1,9 +1,9 @@
-// Alpha masks: the test that cuts out fragments of a masked surface.
+// Alpha masks: the test that discards fragments of a masked surface.
 //
-// Coarse mip levels hold means of alpha. A mean does not tell which fraction of a texel reaches the cutoff, so thin
-// geometry would vanish with distance. Mip level 0 decides instead, as it does for rays. It is read at a random point
-// of the pixel where texels are smaller than pixels, and at the pixel centre where they are larger. The fraction of
-// covered pixels is then correct at every distance.
+// Coarse mip levels hold means of alpha. A mean does not determine which fraction of a texel reaches the cutoff, so
+// thin geometry would vanish with distance. Mip level 0 decides instead, as it does for rays. It is read at a random
+// point of the pixel where texels are smaller than pixels, and at the pixel centre where they are larger. The fraction
+// of covered pixels is then correct at every distance.
 #import "material/alpha.wgsl"
 #import "material/material.wgsl"
 #import "math/sampling.wgsl"

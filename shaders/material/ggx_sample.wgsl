@@ -6,12 +6,12 @@ struct GgxSample {
     direction: vec3f,
     // Half vector between the direction and the eye.
     half_vector: vec3f,
-    // One over the density, times the normal distribution and four cosines that remain of the masking. `brdf_smith` ×
-    // the direction's cosine × this value is BRDF × cosine over density, without the Fresnel term.
+    // D / pdf, where D is the GGX distribution. `brdf_smith` × the direction's cosine × this value is BRDF × cosine /
+    // pdf, without the Fresnel term.
     inverse_density: f32,
 }
 
-// Samples the half vector of a visible normal. `k` bounds the normals; 1 samples all of them.
+// Samples the half vector of a visible normal. `k` bounds the normals. A value of 1 samples all of them.
 fn ggx_half_vector(to_eye: vec3f, alpha: vec2f, k: f32, u: vec2f) -> vec3f {
     let stretched = normalize(vec3f(alpha * to_eye.xy, to_eye.z));
     let bound = k * stretched.z;
@@ -36,7 +36,7 @@ fn ggx_sample(to_eye: vec3f, alpha: vec2f, u: vec2f) -> GgxSample {
     return GgxSample(direction, half_vector, 2.0 * (k * to_eye.z + reach));
 }
 
-// Smith masking: the visible share of the microfacets at this cosine to the normal.
+// Smith masking: the visible fraction of the microfacets at this cosine to the normal.
 fn ggx_masking(cosine: f32, alpha: f32) -> f32 {
     let a2 = alpha * alpha;
     return 2.0 * cosine / (cosine + sqrt(a2 + (1.0 - a2) * cosine * cosine));

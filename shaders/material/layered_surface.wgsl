@@ -43,7 +43,7 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
     l.clearcoat_roughness =
         layer_sample(LAYER_CLEARCOAT_ROUGHNESS, in.uv).g * layered.clearcoat_roughness;
     let bump_texel = layer_sample(LAYER_CLEARCOAT_NORMAL, in.uv);
-    let bump = select(bump_texel, MATERIAL_FLAT, material_is_without(MATERIALS_NORMAL_TEXTURE));
+    let bump = select(bump_texel, MATERIAL_FLAT, material_feature_is_off(MATERIALS_NORMAL_TEXTURE));
     let coat_scale = layered.clearcoat_normal_scale;
     l.clearcoat_roughness =
         material_roughened(l.clearcoat_roughness, bump.a, coat_scale, MATERIAL_COAT_NORMALS_SPREAD);
@@ -52,7 +52,7 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
         l.clearcoat_normal = side * material_mapped_normal(in, bump.xyz, coat_scale);
     }
 
-    let clay = material_is_without(MATERIALS_CLAY);
+    let clay = material_feature_is_off(MATERIALS_CLAY);
     l.f0 = select(l.f0, vec3f(0.04), clay);
     l.specular = select(l.specular, 1.0, clay);
     l.clearcoat = select(l.clearcoat, 0.0, clay);

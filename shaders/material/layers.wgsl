@@ -1,5 +1,5 @@
 // Layers over the metallic-roughness BRDF: KHR_materials_ior, _specular, _clearcoat, _sheen, _anisotropy, _iridescence,
-// _transmission and _volume. Comments give the names that the specifications use.
+// _transmission and _volume. Comments give the names in the specifications.
 //
 // The importer defines `sheen_table_at(row: u32, column: u32) -> f32`.
 #import "material/brdf.wgsl"
@@ -91,7 +91,7 @@ fn sheen_brdf(normal: vec3f, half_vector: vec3f, n_dot_l: f32, n_dot_v: f32, rou
     return distribution / (masking * 4.0 * n_dot_v);
 }
 
-// sheen_albedo_scaling. The specification takes the larger albedo of both directions, which loses energy.
+// sheen_albedo_scaling. The specification takes the larger of the two directions' albedos, which loses energy.
 fn sheen_scaling(l: Layers, n_dot_l: f32) -> f32 {
     let to_light = select(0.0, sheen_albedo(n_dot_l, l.sheen_roughness), brdf_is_single());
     return saturate(1.0 - layers_max(l.sheen_color) * max(l.sheen_albedo, to_light));
@@ -203,7 +203,7 @@ fn layers_coat(l: Layers, to_eye: vec3f) -> f32 {
     return l.clearcoat * (0.04 + 0.96 * layers_grazing(abs(dot(l.clearcoat_normal, to_eye))));
 }
 
-// Lobes by which the surface sends rays.
+// Lobes from which the surface's rays are sampled.
 fn layer_lobes(s: Surface, l: Layers) -> Lobes {
     let ahead = layers_fresnel(s, l, 1.0);
     let grazing = layers_fresnel(s, l, 0.0);
@@ -291,11 +291,11 @@ fn layers_evaluate_light(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, 
 }
 
 // Radiance of the environment that the base reflects. With anisotropy, the microfacet normals spread along the
-// direction of greatest roughness. The loop samples the centres of equal shares of GGX's slopes along it. Each sample
-// reads the environment at the roughness across that direction, widened until neighbouring samples overlap. Samples are
-// weighted by the cosine, like in the prefiltered cube. An implementation note of KHR_materials_anisotropy suggests a
-// single reflection about a bent normal. It is as far from the integral of the BRDF as the reflection about the normal
-// itself.
+// direction of maximum roughness. The loop divides GGX's distribution of slopes along it into equal parts, and samples
+// the centre of each. Each sample reads the environment at the roughness across that direction, widened until
+// neighbouring samples overlap. Samples are weighted by the cosine, like in the prefiltered cube. An implementation
+// note of KHR_materials_anisotropy suggests a single reflection about a bent normal. That reflection is as far from the
+// integral of the BRDF as the reflection about the normal itself.
 fn layers_prefiltered(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     let alpha = s.roughness * s.roughness;
     let stretched = mix(alpha, 1.0, l.anisotropy * l.anisotropy);
@@ -317,14 +317,14 @@ fn layers_prefiltered(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
 }
 
 // Emission and environment lighting, attenuated by the ambient visibility, and the traced reflections. `lobes` are the
-// lobes that the rays were sent by.
+// lobes that the rays were sampled from.
 fn layers_ambient(
     s: Surface,
     l: Layers,
     lobes: Lobes,
     to_eye: vec3f,
     ambient: AmbientVisibility,
-    reflected: Reflected,
+    reflected: TracedReflection,
 ) -> vec3f {
     let n_dot_v = saturate(abs(dot(s.normal, to_eye)));
     let traced = reflected.share * reflection_share(s);
@@ -339,12 +339,12 @@ fn layers_ambient(
     let diffuse_light = ambient_bounced(ambient, s.albedo) * open + ambient.bounced;
     let mirrored = ambient_specular(ambient, layers_prefiltered(s, l, to_eye), n_dot_v, s.roughness);
     var sum = (1.0 - traced) * specular * mirrored + scattered * diffuse_light;
-    sum = brdf_cavity(s, ambient) * (sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
+    sum = brdf_occlusion(s, ambient) * (sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
         + l.sheen_color * min(l.sheen_albedo, 1.0) * (open * ambient.visibility + ambient.bounced));
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
     let coat_open = environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness);
     let coat_mirrored = ambient_specular(ambient, coat_open, coat_n_dot_v, l.clearcoat_roughness);
-    let coat_untraced = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * brdf_cavity(s, ambient);
+    let coat_untraced = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * brdf_occlusion(s, ambient);
     let coat = coat_untraced * coat_mirrored;
     let weights = lobe_weights(lobes, s, to_eye);
     return mix(s.emissive + sum, coat, layers_coat(l, to_eye))

@@ -25,7 +25,7 @@ fn lobe_coat(l: Lobes, to_eye: vec3f) -> f32 {
     return l.coat * (0.04 + 0.96 * lobe_grazing(abs(dot(l.coat_normal, to_eye))));
 }
 
-// Share of light that reaches the base and returns.
+// Fraction of light that reaches the base and returns.
 fn lobe_under(l: Lobes, to_eye: vec3f) -> f32 {
     return l.under_sheen * (1.0 - lobe_coat(l, to_eye));
 }
@@ -36,7 +36,7 @@ fn lobe_entering(l: Lobes, s: Surface, cosine: f32) -> vec3f {
     return s.albedo * (l.transmission * max(1.0 - max(fresnel.r, max(fresnel.g, fresnel.b)), 0.0));
 }
 
-// Roughness of the isotropic lobe that reflects about as much as an anisotropic one: the mean of both α². It matches
+// Roughness of the isotropic lobe that reflects about as much as an anisotropic one: the mean of the two α². It matches
 // the integrals of lobes with α from 0.02 to 1 within 3 %.
 fn lobe_mean_roughness(roughness: f32, anisotropy: f32) -> f32 {
     let alpha = roughness * roughness;

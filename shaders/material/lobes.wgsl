@@ -1,9 +1,10 @@
-// Lobes by which a surface sends rays: its base, a clear coat over it, and transmission. Surfaces without layers have
-// the base alone. For surfaces with layers, two textures hold the other parameters:
+// Lobes from which a surface's rays are sampled: its base, a clear coat over it, and transmission. Surfaces without
+// layers have only the base. For surfaces with layers, two textures hold the other parameters:
 //
 // layers  rgba32uint  the coat's normal, octahedral; the base's reflectance at normal incidence (square root; 11, 11
-//                     and 10 bits); that at grazing incidence (square root, 8 bits each) and the share that the
-//                     sheen leaves, 8; coat, its roughness (square root), anisotropy and its direction, 8 each
+//                     and 10 bits); its reflectance at grazing incidence (square root, 8 bits each) and the fraction of
+//                     light that the sheen leaves, 8; coat, its roughness (square root), anisotropy and its direction,
+//                     8 each
 // glass   rg32uint    absorption, shared exponent (rgb9e5); transmission 16, index of refraction 16 (0 where thin)
 #import "bvh/angle.wgsl"
 #import "math/basis.wgsl"
@@ -24,7 +25,7 @@ struct Lobes {
     anisotropy: f32,
     // Share of light that enters through a dielectric base.
     transmission: f32,
-    // Index of refraction of a volume; 0 for a thin surface.
+    // Index of refraction of a volume, or 0 for a thin surface.
     ior: f32,
     // Absorption of the volume, per metre.
     absorption: vec3f,

@@ -14,9 +14,9 @@ fn lobes_at(pixel: vec2u, s: Surface) -> Lobes {
     return lobes_plain(s);
 }
 
-// True if the surface traces a reflection or transmission ray. `seen` is its id in the G-buffer.
-fn sends_ray(pixel: vec2u, seen: u32, s: Surface) -> bool {
-    if !gbuffer_is_triangle(seen) {
+// True if the surface traces a reflection or transmission ray. `surface_id` is its id in the G-buffer.
+fn sends_ray(pixel: vec2u, surface_id: u32, s: Surface) -> bool {
+    if !gbuffer_is_triangle(surface_id) {
         return false;
     }
     if s.layered {

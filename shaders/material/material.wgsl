@@ -4,7 +4,7 @@
 // adapter. passes/gbuffer_indexed.wgsl draws indexed where the primitive index is available.
 //
 // The importer defines `material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) -> vec4f`.
-// `number` is that of the texture's transform; for textures of layers, MATERIAL_TEXTURES is added.
+// `number` is the index of the texture's transform. For textures of layers, MATERIAL_TEXTURES is added.
 // material/material_sample.wgsl defines it for fragments.
 #import "material/material_surface.wgsl"
 

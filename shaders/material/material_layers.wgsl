@@ -1,7 +1,7 @@
 // Layers of a bound material (group 3, after its base): their uniform and textures.
 //
-// A material binds each texture once, even if several layers use it. The limit is eight textures, since the base takes
-// the other eight of the portable sixteen.
+// A material binds each texture once, even if several layers use it. The limit is eight textures: WebGPU guarantees 16
+// sampled textures per shader stage, and the base uses eight.
 #import "material/layered_surface.wgsl"
 #import "material/material.wgsl"
 
@@ -29,8 +29,8 @@ fn sheen_table_at(row: u32, column: u32) -> f32 {
     return sheen_table[at / 4u][at % 4u];
 }
 
-// Number of the layer's texture among these, from 1; 0 if it has none. Branches depend on it alone, because textures
-// are sampled in uniform control flow.
+// One-based index of the layer's texture, or 0 for none. Branches depend only on this index, because textures are
+// sampled in uniform control flow.
 fn layer_slot(layer: u32) -> u32 {
     return layered.layer_slots[layer / 4u][layer % 4u] & 255u;
 }

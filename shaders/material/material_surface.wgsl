@@ -50,31 +50,31 @@ fn merged_fragment(vertex: u32, triangle: u32) -> Fragment {
     );
 }
 
-// UV set of a texture, counted from 1; 0 if the material has no such texture.
+// UV set of a texture, counted from 1, or 0 if the material has no such texture.
 fn material_uv_set(texture: u32) -> u32 {
     return (material.uv_sets >> (2u * texture)) & 3u;
 }
 
 fn material_base_color(uv: vec4f, color: vec4f) -> vec4f {
     let texel = base_color_texel(uv);
-    let shown = select(texel, vec4f(1.0, 1.0, 1.0, texel.a), material_is_without(MATERIALS_BASE_COLOR_TEXTURE));
+    let shown = select(texel, vec4f(1.0, 1.0, 1.0, texel.a), material_feature_is_off(MATERIALS_BASE_COLOR_TEXTURE));
     return material_tinted(material.base_color, color, shown);
 }
 
 // True if the settings disable this feature of all materials.
-fn material_is_without(part: u32) -> bool {
+fn material_feature_is_off(part: u32) -> bool {
     return (frame.materials_without & part) != 0u;
 }
 
 // Base colour from the factor, the vertex colour and the texel. Alpha is kept whatever the settings disable.
 fn material_tinted(factor: vec4f, color: vec4f, texel: vec4f) -> vec4f {
-    let own = select(color, vec4f(1.0, 1.0, 1.0, color.a), material_is_without(MATERIALS_VERTEX_COLORS));
+    let own = select(color, vec4f(1.0, 1.0, 1.0, color.a), material_feature_is_off(MATERIALS_VERTEX_COLORS));
     let tinted = factor * own * texel;
     let clay = vec4f(vec3f(MATERIALS_CLAY_ALBEDO), tinted.a);
-    return select(tinted, clay, material_is_without(MATERIALS_CLAY));
+    return select(tinted, clay, material_feature_is_off(MATERIALS_CLAY));
 }
 
-// Alpha alone, for passes without frame uniforms.
+// Only alpha, for passes without frame uniforms.
 fn material_alpha(uv: vec4f, color: vec4f) -> f32 {
     return material.base_color.a * color.a * base_color_texel(uv).a;
 }
@@ -123,11 +123,11 @@ fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let metallic_roughness = select(
         rough_texel,
         vec4f(1.0),
-        material_is_without(MATERIALS_METALLIC_ROUGHNESS_TEXTURE),
+        material_feature_is_off(MATERIALS_METALLIC_ROUGHNESS_TEXTURE),
     );
-    let bump = select(bump_texel, MATERIAL_FLAT, material_is_without(MATERIALS_NORMAL_TEXTURE));
-    let occlusion = select(cavity_texel, 1.0, material_is_without(MATERIALS_OCCLUSION_TEXTURE));
-    let emissive = select(glow_texel, vec3f(1.0), material_is_without(MATERIALS_EMISSIVE_TEXTURE));
+    let bump = select(bump_texel, MATERIAL_FLAT, material_feature_is_off(MATERIALS_NORMAL_TEXTURE));
+    let occlusion = select(cavity_texel, 1.0, material_feature_is_off(MATERIALS_OCCLUSION_TEXTURE));
+    let emissive = select(glow_texel, vec3f(1.0), material_feature_is_off(MATERIALS_EMISSIVE_TEXTURE));
 
     let smooth_normal = material_normal(in);
     let mapped = material_mapped_normal(in, bump.xyz, material.normal_scale);
@@ -140,16 +140,16 @@ fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
         gloss,
     );
     let facing = select(-normal, normal, front);
-    let is_stand_in = (material.flags & MATERIAL_STAND_IN) != 0u;
+    let is_stand_in = (material.flags & MATERIAL_PLACEHOLDER) != 0u;
     let relief = select(1.0, material_relief(facing, frame_to_eye(in.position)), is_stand_in);
-    let clay = material_is_without(MATERIALS_CLAY);
+    let clay = material_feature_is_off(MATERIALS_CLAY);
     let roughened = material_roughened(roughness, bump.a, material.normal_scale, MATERIAL_NORMALS_SPREAD);
     return Surface(
         in.position,
         facing,
         base_color.rgb,
         (1.0 + material.occlusion_strength * (occlusion - 1.0)) * relief,
-        select(material.emissive * emissive, vec3f(0.0), unlit || material_is_without(MATERIALS_EMISSION)),
+        select(material.emissive * emissive, vec3f(0.0), unlit || material_feature_is_off(MATERIALS_EMISSION)),
         select(roughened, MATERIALS_CLAY_ROUGHNESS, clay),
         select(material.metallic * metallic_roughness.b, 0.0, clay),
         unlit,

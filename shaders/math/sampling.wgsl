@@ -10,7 +10,8 @@
 // The mask in row order, two values per word.
 @group(0) @binding(9) var<uniform> blue_noise: array<vec4u, BLUE_NOISE_ROWS>;
 
-// A value of the mask, scaled to 32 bits. The mask is shifted by number `place` of the R₂ sequence (Roberts 2018).
+// A value of the mask, scaled to 32 bits. The mask is shifted by the number with index `place` of the R₂ sequence
+// (Roberts 2018).
 fn sampling_offset(pixel: vec2u, place: u32) -> u32 {
     let begin = (vec2u(place) * vec2u(3242174889u, 2447445414u)) >> vec2u(16u);
     let at = (pixel + begin) % BLUE_NOISE_SIDE;

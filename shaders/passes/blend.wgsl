@@ -1,12 +1,12 @@
-// blend: draws surfaces with alpha blending or transmission over the lit image, from back to front.
+// blend: draws surfaces with alpha blending or transmission over the lit picture, from back to front.
 //
-// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the trees, the front-most
-//      blended surface of each pixel, its reflection, and fog and volumes in front (group 1)
+// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the BVHs, the front-most
+//      blended surface of each pixel, its reflection, and fog and volumes in front of it (group 1)
 // out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`
 //      display: alpha-blended with the colour of unlit surfaces, multiplied, nothing added
-// Lights and shadow mode are those of `lighting`. In ray mode each fragment traces its own shadow rays. Surfaces with
-// layers are drawn twice. `blend_behind` attenuates the background, and `blend_layers` adds the light that the surface
-// itself scatters.
+// Lights and shadow mode are the same as in `lighting`. In ray mode each fragment traces its own shadow rays. Surfaces
+// with layers are drawn twice. `blend_behind` attenuates the background, and `blend_layers` adds the light that the
+// surface scatters.
 #import "material/blended.wgsl"
 #import "material/cut_out.wgsl"
 #import "light/light_choice.wgsl"
@@ -27,7 +27,7 @@
 @group(1) @binding(9) var volume_spans: texture_storage_2d_array<r32float, read>;
 
 // Traced reflection of the fragment, if it is the front-most blended surface.
-fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> Reflected {
+fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> TracedReflection {
     if any(pixel >= textureDimensions(front_ids)) || textureLoad(front_ids, pixel).r != triangle + 1u {
         return reflected_nothing();
     }
@@ -72,7 +72,7 @@ fn blended_lights(pixel: vec2u, s: Surface, e: BrdfEye, to_eye: vec3f) -> Blende
     return BlendedLights(light_choice_begin(total, u), chooses);
 }
 
-// Factor on the next light; 0 if it is not chosen.
+// Factor on the next light, or 0 if it is not chosen.
 fn blended_take(
     all: ptr<function, BlendedLights>,
     s: Surface,
@@ -113,13 +113,13 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
         }
     }
     let alpha = saturate(base_color.a);
-    let air = air_ahead(vec2u(in.clip.xy), s.position);
-    let seen = min(fog_seen(air, min(radiance, vec3f(RADIANCE_MAX))), vec3f(RADIANCE_MAX));
-    let shown = select(vec3f(0.0), air.transmittance * saturate(s.albedo), s.unlit);
+    let media = media_in_front(vec2u(in.clip.xy), s.position);
+    let seen = min(fog_applied(media, min(radiance, vec3f(RADIANCE_MAX))), vec3f(RADIANCE_MAX));
+    let shown = select(vec3f(0.0), media.transmittance * saturate(s.albedo), s.unlit);
     return Blended(vec4f(seen, alpha), vec4f(shown, alpha));
 }
 
-// Coverage from alpha. Masked surfaces are cut out, and only blended ones are partly transparent.
+// Coverage from alpha. Masked surfaces have an alpha mask, and only blended surfaces are partly transparent.
 fn coverage(in: Fragment, alpha: f32) -> f32 {
     if is_cut_out(in) {
         discard;
@@ -140,8 +140,8 @@ fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
 
 // Inscattering of fog and volumes in front. `blend_behind` attenuates it together with the background, so this restores
 // it.
-fn air_again(air: Air, covered: f32, transmittance: vec3f) -> vec3f {
-    return covered * (1.0 - transmittance) * air.scattered;
+fn inscattering_restored(media: FogSegment, covered: f32, transmittance: vec3f) -> vec3f {
+    return covered * (1.0 - transmittance) * media.scattered;
 }
 
 @fragment
@@ -169,8 +169,8 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
             radiance += layers_evaluate_light(s, l, to_eye, sample.to_light, eye.growth) * sample.irradiance * visible;
         }
     }
-    let air = air_ahead(pixel, s.position);
-    radiance = covered * air.transmittance * min(radiance, vec3f(RADIANCE_MAX))
-        + air_again(air, covered, layers_transmittance(s, l, to_eye));
+    let media = media_in_front(pixel, s.position);
+    radiance = covered * media.transmittance * min(radiance, vec3f(RADIANCE_MAX))
+        + inscattering_restored(media, covered, layers_transmittance(s, l, to_eye));
     return Blended(vec4f(min(radiance, vec3f(RADIANCE_MAX)), covered), vec4f(0.0));
 }

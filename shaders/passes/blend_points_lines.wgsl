@@ -38,8 +38,8 @@ fn blend_points_lines(in: Fragment) -> Blended {
         }
     }
     let alpha = saturate(base_color.a);
-    let air = air_ahead(vec2u(in.clip.xy), s.position);
-    let seen = min(fog_seen(air, min(radiance, vec3f(RADIANCE_MAX))), vec3f(RADIANCE_MAX));
-    let shown = select(vec3f(0.0), air.transmittance * saturate(s.albedo), s.unlit);
+    let media = media_in_front(vec2u(in.clip.xy), s.position);
+    let seen = min(fog_applied(media, min(radiance, vec3f(RADIANCE_MAX))), vec3f(RADIANCE_MAX));
+    let shown = select(vec3f(0.0), media.transmittance * saturate(s.albedo), s.unlit);
     return Blended(vec4f(seen, alpha), vec4f(shown, alpha));
 }

@@ -2,7 +2,7 @@ enable primitive_index;
 // gbuffer_indexed: gbuffer for adapters with a primitive index.
 //
 // in   the merged scene as vertex buffers, one material (group 3); the instance index is the draw's first triangle
-// out  the same as gbuffer.wgsl
+// out  the outputs of gbuffer.wgsl
 // Draws are indexed, so a vertex is shaded once for all triangles that share it.
 #import "passes/gbuffer_surface.wgsl"
 

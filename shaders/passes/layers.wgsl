@@ -1,7 +1,8 @@
 // layers: shades surfaces with layered materials where the G-buffer shows them.
 //
 // in   the merged scene (group 2), one material with its layers (group 3), the G-buffer's ids and the results of
-//      shadow, occlusion and reflection rays and the fog in front (group 1), lights and shadow maps (group 0)
+//      shadow, occlusion and reflection rays and the fog in front of the surface (group 1), lights and shadow maps
+//      (group 0)
 // out  hdr: linear radiance
 // `lighting` leaves these pixels black.
 #import "fog/fog_air.wgsl"
@@ -44,6 +45,6 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
             radiance += layers_evaluate_light(s, l, to_eye, sample.to_light, growth) * sample.irradiance * visible;
         }
     }
-    let seen = fog_seen(fog_air(pixel, s.position), min(radiance, vec3f(RADIANCE_MAX)));
+    let seen = fog_applied(fog_in_front_of(pixel, s.position), min(radiance, vec3f(RADIANCE_MAX)));
     return vec4f(min(seen, vec3f(RADIANCE_MAX)), 1.0);
 }

@@ -4,9 +4,9 @@
 //      lights or shadow maps, ambient visibility, reflected radiance, the fog in front
 // out  hdr: linear radiance, black where `layers` follows. Alpha is 1 on surfaces. On the background, which shows the
 //      environment, it is the opacity of the fog. On the ground it also includes the light lost to shadows.
-//      display: colours shown without exposure or tone mapping: those of unlit surfaces, for which hdr holds emission
-//      alone, of the ground's grid, and of a plain background; black elsewhere. Alpha is the share of the background
-//      that the ground's shadows leave, which the tone curve ignores; 1 elsewhere.
+//      display: colours shown without exposure or tone mapping: of unlit surfaces, for which hdr holds only emission,
+//      of the ground's grid, and of a plain background; black elsewhere. Alpha is the fraction of the background that
+//      the ground's shadows leave, which the tone curve ignores. It is 1 elsewhere.
 // One thread per pixel.
 #import "environment/backdrop.wgsl"
 #import "environment/background.wgsl"
@@ -81,15 +81,15 @@ fn write_ground(pixel: vec2u, s: Surface, shares: vec2f) {
     let line = shares.y;
     let lit = mix(vec3f(1.0), ground_lit(pixel, s), seen);
     let behind = backdrop(pixel);
-    let air = fog_air(pixel, s.position);
-    let air_behind = fog_air_beyond(pixel);
+    let media = fog_in_front_of(pixel, s.position);
+    let fog_behind = fog_in_front_of_background(pixel);
     let kept = (1.0 - line) * dot(lit, vec3f(0.2126, 0.7152, 0.0722));
     // The ground attenuates the background, but not the inscattering in front of it.
-    let from_behind = max(fog_seen(air_behind, behind.radiance) - air.scattered, vec3f(0.0));
-    let radiance = air.scattered + (1.0 - line) * lit * from_behind;
-    let shown = (1.0 - line) * lit * air_behind.transmittance * behind.display;
-    write_display(pixel, shown + line * air.transmittance * s.albedo, kept);
-    let covered = 1.0 - air_behind.transmittance * kept;
+    let from_behind = max(fog_applied(fog_behind, behind.radiance) - media.scattered, vec3f(0.0));
+    let radiance = media.scattered + (1.0 - line) * lit * from_behind;
+    let shown = (1.0 - line) * lit * fog_behind.transmittance * behind.display;
+    write_display(pixel, shown + line * media.transmittance * s.albedo, kept);
+    let covered = 1.0 - fog_behind.transmittance * kept;
     textureStore(hdr_out, pixel, half_float_round(vec4f(radiance, covered)));
 }
 
@@ -102,10 +102,10 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     if position.w == 0.0 {
         let behind = backdrop(pixel);
-        let air = fog_air_beyond(pixel);
-        let seen = min(fog_seen(air, behind.radiance), vec3f(RADIANCE_MAX));
-        textureStore(hdr_out, pixel, half_float_round(vec4f(seen, 1.0 - air.transmittance)));
-        write_display(pixel, air.transmittance * behind.display, 1.0);
+        let media = fog_in_front_of_background(pixel);
+        let seen = min(fog_applied(media, behind.radiance), vec3f(RADIANCE_MAX));
+        textureStore(hdr_out, pixel, half_float_round(vec4f(seen, 1.0 - media.transmittance)));
+        write_display(pixel, media.transmittance * behind.display, 1.0);
         return;
     }
     let emissive = textureLoad(emissive_texture, pixel, 0).r;
@@ -119,23 +119,23 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
         write_ground(pixel, s, unpack2x16unorm(emissive));
         return;
     }
-    let air = fog_air(pixel, s.position);
-    write_display(pixel, select(vec3f(0.0), air.transmittance * s.albedo, s.unlit), 1.0);
+    let media = fog_in_front_of(pixel, s.position);
+    write_display(pixel, select(vec3f(0.0), media.transmittance * s.albedo, s.unlit), 1.0);
     if s.layered {
         textureStore(hdr_out, pixel, vec4f(0.0, 0.0, 0.0, 1.0));
         return;
     }
     var radiance = s.emissive;
     if !s.unlit {
-        let seen = textureLoad(ids_texture, pixel, 0).r;
+        let surface_id = textureLoad(ids_texture, pixel, 0).r;
         var reflected = reflected_nothing();
-        if gbuffer_is_triangle(seen) {
+        if gbuffer_is_triangle(surface_id) {
             reflected = reflected_at(pixel, s);
-            s.smooth_normal = shadow_ray_start(seen, s.position).smooth_normal;
+            s.smooth_normal = shadow_ray_start(surface_id, s.position).smooth_normal;
         }
         let to_eye = frame_to_eye(s.position);
         radiance += brdf_ambient(s, to_eye, ambient_visibility_at(pixel, s.normal), reflected);
-        let eye = brdf_eye(s, to_eye, glint_growth(seen, s.position));
+        let eye = brdf_eye(s, to_eye, glint_growth(surface_id, s.position));
         for (var slot = 0u; slot < frame.light_slots; slot++) {
             let chosen = visibility_light(slot, pixel);
             let sample = light_sample(lights[chosen.light], s.position);
@@ -148,6 +148,6 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
             }
         }
     }
-    radiance = fog_seen(air, min(radiance, vec3f(RADIANCE_MAX)));
+    radiance = fog_applied(media, min(radiance, vec3f(RADIANCE_MAX)));
     textureStore(hdr_out, pixel, half_float_round(vec4f(min(radiance, vec3f(RADIANCE_MAX)), 1.0)));
 }

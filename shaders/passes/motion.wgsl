@@ -49,12 +49,12 @@ fn motion(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let texel = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
-    let seen = textureLoad(ids_texture, pixel, 0).r;
+    let surface_id = textureLoad(ids_texture, pixel, 0).r;
     var moved = vec3f(0.0);
-    if gbuffer_is_triangle(seen) {
-        moved = triangle_path(seen - 1u, texel.xyz);
-    } else if seen != 0u {
-        moved = segment_path((seen & ~GBUFFER_NO_TRIANGLE) - 1u, texel.xyz);
+    if gbuffer_is_triangle(surface_id) {
+        moved = triangle_path(surface_id - 1u, texel.xyz);
+    } else if surface_id != 0u {
+        moved = segment_path((surface_id & ~GBUFFER_NO_TRIANGLE) - 1u, texel.xyz);
     }
     textureStore(displacement_out, pixel, vec4f(moved, 0.0));
 }

@@ -1,7 +1,7 @@
 // points_lines: draws opaque and masked points and lines into the G-buffer, one pixel wide.
 //
 // in   the merged scene (group 2), one material (group 3), the images that `gbuffer` has drawn
-// out  the same as `gbuffer`; ids have the bit GBUFFER_NO_TRIANGLE
+// out  the outputs of `gbuffer`; ids have the bit GBUFFER_NO_TRIANGLE
 #import "material/cut_out.wgsl"
 #import "passes/gbuffer_drawn.wgsl"
 #import "material/points_lines.wgsl"

@@ -1,9 +1,9 @@
 // reproject: finds each pixel's surface in the last frame, for all signals that are averaged over frames.
 //
 // in   G-buffer (position, ids), the merged scene (group 2), displacement of the surfaces, the last frame's surfaces
-// out  reprojected_out: the four pixels of the last frame around the reprojected position, and which of them show the surface.
-//      A pixel shows it if the mesh is the same, the normals agree, and either plane contains the other's point to
-//      within a pixel's width.
+// out  reprojected_out: the four pixels of the last frame around the reprojected position, and which of them show the
+//      surface. A pixel shows it if the mesh is the same, the normals agree, and one surface's point is within a
+//      pixel's width of the other surface's plane.
 //      surfaces_out: this frame's surfaces, with the number of frames since each became visible, and whether it has
 //      moved
 // One thread per pixel.
@@ -22,7 +22,7 @@
 @group(1) @binding(6) var reprojected_out: texture_storage_2d<rg32uint, write>;
 @group(1) @binding(7) var surfaces_out: texture_storage_2d<rgba32uint, write>;
 @group(1) @binding(8) var<uniform> motion: MotionParams;
-// Longest history in frames; 0 to restart it.
+// Maximum history length in frames, without this one. 0 restarts the history.
 @group(1) @binding(9) var<uniform> max_history: u32;
 
 @compute @workgroup_size(8, 8)
@@ -31,15 +31,15 @@ fn reproject(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    let seen = textureLoad(ids_texture, pixel, 0).r;
-    if !gbuffer_is_triangle(seen) {
+    let surface_id = textureLoad(ids_texture, pixel, 0).r;
+    if !gbuffer_is_triangle(surface_id) {
         textureStore(reprojected_out, pixel, vec4u(0u));
         textureStore(surfaces_out, pixel, vec4u(0u));
         return;
     }
-    let triangle = gbuffer_triangle(seen);
+    let triangle = gbuffer_triangle(surface_id);
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
-    let normal = shadow_ray_start(seen, position).geometric_normal;
+    let normal = shadow_ray_start(surface_id, position).geometric_normal;
     let mesh = (triangle_info[triangle].x * 2654435769u) >> 27u;
     let near = signal_tolerance(position);
     let displacement = motion_displacement(motion, textureLoad(displacement_texture, pixel, 0));

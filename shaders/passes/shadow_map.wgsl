@@ -49,7 +49,7 @@ fn cut_out(in: Cut) {
     let at = in.clip.xy;
     let u = vec2f(gradient_noise(at), gradient_noise(at.yx + 47.0));
     let is_cut = cut_out_alpha(in.uv, in.color, u) < material.alpha_cutoff;
-    // Decorrelates the stipple patterns of surfaces behind each other.
+    // Decorrelates the stipple patterns of surfaces that lie behind each other.
     let moved = at + 64.0 * fract(in.clip.z * vec2f(1021.0, 1373.0));
     let is_clear = material_alpha(in.uv, in.color) <= gradient_noise(moved);
     let is_blended = (material.flags & MATERIAL_BLENDED) != 0u;

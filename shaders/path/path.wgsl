@@ -1,7 +1,7 @@
 // path: unidirectional path tracer in a single kernel, one path per pixel (Kajiya 1986, "The Rendering Equation"; Veach
 // 1997, chapters 9 and 10).
 //
-// in   the merged scene (group 2), the trees (group 1), lights and the environment cube (group 0), the table of
+// in   the merged scene (group 2), the BVHs (group 1), lights and the environment cube (group 0), the table of
 //      path/path_table.wgsl
 // out  sample_out: radiance of one path; alpha 1 if it hits a surface
 // One thread per pixel of a slice of rows. At each surface the path samples direct light from one light, chosen by its
@@ -12,7 +12,7 @@
 // level 0. path_shade.wgsl and its neighbours are the same path tracer as several kernels.
 //
 // One loop traces all rays of a surface in turn, because llvmpipe inlines the traversal at every call.
-#import "path/path_meet.wgsl"
+#import "path/path_interact.wgsl"
 #import "path/path_rays.wgsl"
 
 @group(3) @binding(0) var<uniform> row_offset: u32;
@@ -37,13 +37,13 @@ fn path(@builtin(global_invocation_id) id: vec3u) {
             if goes_on && !any(state.throughput > vec3f(0.0)) {
                 break;
             }
-            if !goes_on && !path_wants(which) {
+            if !goes_on && !path_has_direct(which) {
                 which = select(which + 1u, RAY_ENVIRONMENT, which == RAY_LIFT);
                 continue;
             }
             var ray = Ray(state.origin, state.t_min, state.direction, 1.0e30);
             if !goes_on {
-                ray = path_asking_ray(which, is_lifted);
+                ray = path_direct_ray(which, is_lifted);
             }
             let hit = path_trace_ray(ray, which, pixel, bounce);
             let is_hit = hit.leaf != BVH_MISS;
@@ -54,7 +54,7 @@ fn path(@builtin(global_invocation_id) id: vec3u) {
             }
             if !goes_on {
                 if !is_hit {
-                    path_take(which, bounce - 1u);
+                    path_add_direct(which, bounce - 1u);
                 }
                 which++;
                 continue;
@@ -69,7 +69,7 @@ fn path(@builtin(global_invocation_id) id: vec3u) {
         if !any(state.throughput > vec3f(0.0)) {
             break;
         }
-        if !path_meet(found, pixel, bounce, params.bounces) {
+        if !path_interact(found, pixel, bounce, params.bounces) {
             break;
         }
         bounce++;

@@ -4,8 +4,8 @@
 // out  sums: PATH_SUM_WORDS per pixel, the words of fixed-point numbers with PATH_FRACTION fractional bits, lowest word
 //      first. Integer sums are exact and independent of order, so parts of the samples may be summed on other machines.
 //      Samples that are too large saturate.
-//      hdr_out: the mean without the plain background; alpha is the share of samples that hit a surface
-//      display_out: the plain background behind them
+//      hdr_out: the mean without the plain background; alpha is the fraction of samples that hit a surface
+//      display_out: the plain background behind the surfaces
 // One thread per pixel.
 #import "environment/backdrop.wgsl"
 #import "frame/frame.wgsl"

@@ -1,10 +1,10 @@
 // Fog for paths. Scattering uses delta tracking (Woodcock et al. 1965). Transmittance to the light uses residual ratio
-// tracking (Novák, Selle and Jarosz 2014). Both are unbiased. Only the part that noise adds is tracked, since the rest
-// has a closed form. The importer binds `params`.
+// tracking (Novák, Selle and Jarosz 2014). Both methods are unbiased. Only the density that noise adds is tracked,
+// because the uniform density has a closed form. The importer binds `params`.
 //
-// Like in the real-time frame, the light of the sky and of the sun is what arrives in the scene. Rays that leave the
-// scene therefore cross no fog. The exceptions are rays from the eye, rays through glass, and rays by which a surface
-// shows a mirror image.
+// Like in the real-time frame, the light of the sky and of the sun is the light that arrives in the scene. Rays that
+// leave the scene therefore cross no fog. The exceptions are rays from the eye, rays through glass, and rays by which a
+// surface shows a mirror image.
 #import "fog/fog_scatter.wgsl"
 #import "path/path_random.wgsl"
 
@@ -31,7 +31,7 @@ fn fog_flight(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
 }
 
 // Estimates the factor that noise applies to the transmittance.
-fn fog_noise_passes(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
+fn fog_noise_transmittance(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     var share = 1.0;
     var depth = 0.0;
     for (var step = 0u; step < FOG_STEPS; step++) {
@@ -46,6 +46,6 @@ fn fog_noise_passes(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     return share;
 }
 
-fn fog_is_mottled() -> bool {
+fn fog_has_noise() -> bool {
     return HAS_FOG && min(frame.fog_density, frame.fog_noise) > 0.0;
 }

@@ -1,7 +1,7 @@
 // First and last kernel of the wavefront path tracer (Laine, Karras and Aila 2013, "Megakernels Considered Harmful:
 // Wavefront Path Tracing on GPUs"). It advances all paths of a slice of pixel rows from surface to surface. The order
 // is path_generate, then for each surface path_trace, path_sort, path_shade and path_shadow, then path_finish. The
-// estimator is that of path.wgsl: the same functions, in the same order for each path.
+// estimator is the same as in path.wgsl, with the same functions in the same order for each path.
 //
 // path_generate  out  paths at the eye; the list of all paths, and its range
 // path_finish    in   finished paths
@@ -38,7 +38,7 @@ fn path_generate(
     let pixel = path_pixel(number);
     path_begin(pixel);
     let ended = vec4u(0u, 0u, 0u, bitcast<u32>(PATH_ENDED));
-    let way = path_row_of(state.direction, state.sent_density);
+    let way = path_row_of(state.direction, state.sampled_density);
     paths[path_row(ROW_ORIGIN, number)] = path_row_of(state.origin, 0.0);
     paths[path_row(ROW_DIRECTION, number)] = select(ended, way, all(pixel < frame.size));
     paths[path_row(ROW_THROUGHPUT, number)] = path_row_of(state.throughput, 0.0);

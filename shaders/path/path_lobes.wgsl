@@ -115,7 +115,7 @@ fn path_ggx_density(to_eye: vec3f, direction: vec3f, alpha: vec2f) -> f32 {
     return distribution / (2.0 * (k * to_eye.z + reach));
 }
 
-// Density of the reflected directions that path_reflect samples.
+// Density of the reflected directions that path_sample_reflection samples.
 fn path_density(p: PathSurface, direction: vec3f) -> f32 {
     if p.kind == PATH_MEDIUM {
         return henyey_greenstein(p.anisotropy, dot(-p.to_eye, direction));
@@ -132,7 +132,7 @@ fn path_density(p: PathSurface, direction: vec3f) -> f32 {
 }
 
 // BRDF or phase function times the cosine.
-fn path_scatters(p: PathSurface, direction: vec3f) -> vec3f {
+fn path_evaluate(p: PathSurface, direction: vec3f) -> vec3f {
     if p.kind == PATH_MEDIUM {
         return vec3f(path_density(p, direction));
     }
@@ -143,15 +143,15 @@ fn path_scatters(p: PathSurface, direction: vec3f) -> vec3f {
 }
 
 // The same for a light, with the fade of normal textures at the terminator.
-fn path_scatters_light(p: PathSurface, direction: vec3f) -> vec3f {
+fn path_evaluate_light(p: PathSurface, direction: vec3f) -> vec3f {
     if p.kind != PATH_LAYERED {
-        return path_scatters(p, direction);
+        return path_evaluate(p, direction);
     }
     return layers_evaluate_light(p.s, p.l, p.to_eye, direction, p.growth);
 }
 
 // Samples a direction from a reflection lobe. `choice` is less than the sum of the reflection lobes' probabilities.
-fn path_reflect(p: PathSurface, u: vec2f, choice: f32) -> vec3f {
+fn path_sample_reflection(p: PathSurface, u: vec2f, choice: f32) -> vec3f {
     let by_coat = choice < p.chances.x;
     let by_base = !by_coat && choice < p.chances.x + p.chances.y;
     let normal = select(p.s.normal, p.l.clearcoat_normal, by_coat);
@@ -169,7 +169,7 @@ fn path_reflect(p: PathSurface, u: vec2f, choice: f32) -> vec3f {
     return normalize(local.x * basis.tangent + local.y * basis.bitangent + local.z * normal);
 }
 
-struct PathThrough {
+struct TransmissionSample {
     direction: vec3f,
     // BSDF weight of the sample: its value times the cosine, over density and selection probability.
     weight: vec3f,
@@ -178,7 +178,7 @@ struct PathThrough {
 
 // Samples the transmitted direction. Volumes refract; thin surfaces transmit straight on, as rough as they would
 // reflect. From within a volume (`is_inside`), this also samples internal reflection.
-fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathThrough {
+fn path_sample_transmission(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> TransmissionSample {
     let s = p.s;
     let l = p.l;
     let is_mirror = s.roughness < REFLECTION_MIRROR;
@@ -212,7 +212,7 @@ fn path_through(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> PathT
         / max(p.chances.w, 1.0e-20);
     let leaving = select(s.albedo * l.transmission, vec3f(1.0), reflects);
     let weight = select(entering, leaving, is_inside) * select(0.0, masking, above > 0.0);
-    return PathThrough(
+    return TransmissionSample(
         normalize(local.x * basis.tangent + local.y * basis.bitangent + local.z * s.normal),
         select(weight, vec3f(0.0), is_total && !is_inside),
         !reflects,

@@ -177,10 +177,10 @@ fn path_load(index: u32, uv: vec4f) {
 fn path_emission(index: u32, uv: vec4f) -> vec3f {
     let at = params.material_word + params.material_stride * index;
     let header = params.header_word + PATH_HEADER * index;
-    let has_texture = (table[header + 1u] & 16u) != 0u && !material_is_without(MATERIALS_EMISSIVE_TEXTURE);
+    let has_texture = (table[header + 1u] & 16u) != 0u && !material_feature_is_off(MATERIALS_EMISSIVE_TEXTURE);
     var texel = vec3f(1.0);
     if has_texture {
         texel = path_sample(header + 20u, path_rows(index, 4u), uv).rgb;
     }
-    return select(table_vec3(at + 4u) * texel, vec3f(0.0), material_is_without(MATERIALS_EMISSION));
+    return select(table_vec3(at + 4u) * texel, vec3f(0.0), material_feature_is_off(MATERIALS_EMISSION));
 }

@@ -18,7 +18,7 @@
 const SURE_BOUNCES = 3u;
 
 // Samples one of the lights and a point of it.
-fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> Asked {
+fn path_sample_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> DirectSample {
     var choice = path_point(pixel, bounce, PATH_LIGHT).x;
     var total = 0.0;
     var chosen = 0u;
@@ -38,9 +38,9 @@ fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32)
             choice = saturate((choice * total - weight) / max(total - weight, 1.0e-30));
         }
     }
-    var asked: Asked;
+    var direct: DirectSample;
     if chosen_weight == 0.0 {
-        return asked;
+        return direct;
     }
     let light = lights[chosen];
     let sample = light_sample(light, p.s.position);
@@ -52,46 +52,46 @@ fn path_ask_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32)
         // A light of uniform radiance: its solid angle, over the projected solid angle along its axis.
         spread = 2.0 / (1.0 + sqrt(1.0 - sine * sine));
     }
-    asked.direction = ray.direction;
-    asked.distance = ray.distance;
+    direct.direction = ray.direction;
+    direct.distance = ray.distance;
     if p.kind == PATH_MEDIUM || dot(start.horizon_normal, ray.direction) > 0.0 {
-        asked.light = path_scatters_light(p, ray.direction) * sample.irradiance * (spread * total / chosen_weight);
-        asked.in_fog = select(0.0, ray.distance, ray.distance < 1.0e20);
+        direct.light = path_evaluate_light(p, ray.direction) * sample.irradiance * (spread * total / chosen_weight);
+        direct.in_fog = select(0.0, ray.distance, ray.distance < 1.0e20);
     }
-    return asked;
+    return direct;
 }
 
-fn path_ask_environment(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> Asked {
+fn path_sample_environment(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> DirectSample {
     let side = params.environment_face;
-    var asked: Asked;
+    var direct: DirectSample;
     // The environment is black.
     if table_float(params.environment_word + 6u * side * side - 1u) <= 0.0 {
-        return asked;
+        return direct;
     }
     let sky = path_environment(path_point(pixel, bounce, PATH_ENVIRONMENT));
-    asked.direction = sky.direction;
-    asked.distance = 1.0e30;
+    direct.direction = sky.direction;
+    direct.distance = 1.0e30;
     if (p.kind == PATH_MEDIUM || dot(start.geometric_normal, sky.direction) > 0.0) && sky.density > 0.0 {
         let density = path_density(p, sky.direction);
-        asked.light = path_scatters(p, sky.direction) * environment_prefiltered(sky.direction, 0.0)
+        direct.light = path_evaluate(p, sky.direction) * environment_prefiltered(sky.direction, 0.0)
             / (sky.density + density);
-        if fog_is_there() && p.kind != PATH_MEDIUM && density > FOG_IMAGE {
-            asked.light *= fog_passes(fog_optical_depth_beyond(start.origin, sky.direction));
-            asked.in_fog = asked.distance;
+        if fog_is_enabled() && p.kind != PATH_MEDIUM && density > FOG_IMAGE {
+            direct.light *= fog_transmittance(fog_optical_depth_beyond(start.origin, sky.direction));
+            direct.in_fog = direct.distance;
         }
     }
-    return asked;
+    return direct;
 }
 
-fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> Asked {
-    var asked: Asked;
+fn path_sample_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> DirectSample {
+    var direct: DirectSample;
     let count = params.emitter_count;
     let sums = params.emitter_word + count;
     if count == 0u {
-        return asked;
+        return direct;
     }
     if table_float(sums + count - 1u) <= 0.0 {
-        return asked;
+        return direct;
     }
     let chosen = path_choose(sums, count, path_point(pixel, bounce, PATH_EMITTER).x);
     let triangle = table[params.emitter_word + chosen.index];
@@ -109,9 +109,9 @@ fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u3
     let distance2 = dot(offset, offset);
     let direction = offset * inverseSqrt(max(distance2, 1.0e-30));
     let facing = dot(across, -direction) / max(twice_area, 1.0e-30);
-    asked.direction = direction;
+    direct.direction = direction;
     // Stops short of the emitter, which would occlude itself.
-    asked.distance = 0.9999 * sqrt(distance2);
+    direct.distance = 0.9999 * sqrt(distance2);
     let index = table[params.emitter_word + 2u * count + chosen.index];
     let glows_behind = alpha[ALPHA_HEADER * index + ALPHA_DOUBLE_SIDED] != 0u;
     let is_seen = facing > 0.0 || (glows_behind && facing < 0.0);
@@ -120,18 +120,18 @@ fn path_ask_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u3
         let uv = w.x * vec4f(scene_uv(i.x, 0u), scene_uv(i.x, 1u)) + w.y * vec4f(scene_uv(i.y, 0u), scene_uv(i.y, 1u))
             + w.z * vec4f(scene_uv(i.z, 0u), scene_uv(i.z, 1u));
         let density = chosen.chance * distance2 / (0.5 * twice_area * abs(facing));
-        asked.light = path_scatters(p, direction) * path_emission(index, uv)
+        direct.light = path_evaluate(p, direction) * path_emission(index, uv)
             / (density + path_density(p, direction));
-        if fog_is_there() {
-            asked.light *= fog_passes(fog_optical_depth(start.origin, at));
-            asked.in_fog = sqrt(distance2);
+        if fog_is_enabled() {
+            direct.light *= fog_transmittance(fog_optical_depth(start.origin, at));
+            direct.in_fog = sqrt(distance2);
         }
     }
-    return asked;
+    return direct;
 }
 
 // Scattering event before a surface of the scene: the distance in metres, or −1, and the medium.
-struct MediumMet {
+struct MediumEvent {
     t: f32,
     // Number of a volume, or PATH_IN_FOG.
     index: u32,
@@ -147,21 +147,21 @@ fn path_volume_count() -> u32 {
 }
 
 // Finds the event that scatters the path within `distance`, and adds the emission of volumes up to it.
-fn path_medium_met(pixel: vec2u, bounce: u32, distance: f32, has_fog: bool) -> MediumMet {
+fn path_medium_event(pixel: vec2u, bounce: u32, distance: f32, has_fog: bool) -> MediumEvent {
     let volumes = path_volume_count();
-    var met = MediumMet(-1.0, PATH_IN_FOG);
+    var event = MediumEvent(-1.0, PATH_IN_FOG);
     var reach = distance;
     path_random_begin(pixel, bounce, RAY_ON);
     // Media are independent, so the nearest of their collisions is the collision with their sum.
-    if has_fog && fog_is_there() {
-        met.t = fog_flight(state.origin, state.direction, reach);
-        reach = select(met.t, reach, met.t < 0.0);
+    if has_fog && fog_is_enabled() {
+        event.t = fog_flight(state.origin, state.direction, reach);
+        reach = select(event.t, reach, event.t < 0.0);
     }
     for (var i = 0u; i < volumes; i++) {
         path_volume_load(i);
         let way = path_volume_way(volume_ray(state.origin, state.direction, reach), true);
         if way.t >= 0.0 {
-            met = MediumMet(way.t, i);
+            event = MediumEvent(way.t, i);
             reach = way.t;
         }
     }
@@ -169,16 +169,16 @@ fn path_medium_met(pixel: vec2u, bounce: u32, distance: f32, has_fog: bool) -> M
         path_volume_load(i);
         if volume.emission > 0.0 && volume.isovalue < 0.0 {
             let emitted = path_volume_emitted(volume_ray(state.origin, state.direction, reach));
-            state.radiance += path_added(state.throughput * emitted, max(bounce, 1u) - 1u);
+            state.radiance += path_contribution(state.throughput * emitted, max(bounce, 1u) - 1u);
         }
     }
-    return met;
+    return event;
 }
 
 // Turns a scattering event into a surface. `start` is the start of its rays.
-fn path_medium(met: MediumMet, start: ptr<function, ShadowStart>) -> PathSurface {
+fn path_medium(event: MediumEvent, start: ptr<function, ShadowStart>) -> PathSurface {
     let to_eye = -state.direction;
-    let position = state.origin + met.t * state.direction;
+    let position = state.origin + event.t * state.direction;
     (*start).position = position;
     (*start).origin = position;
     var p: PathSurface;
@@ -186,11 +186,11 @@ fn path_medium(met: MediumMet, start: ptr<function, ShadowStart>) -> PathSurface
     p.to_eye = to_eye;
     p.kind = PATH_MEDIUM;
     p.anisotropy = params.medium.anisotropy;
-    if !HAS_VOLUMES || met.index == PATH_IN_FOG {
+    if !HAS_VOLUMES || event.index == PATH_IN_FOG {
         state.throughput *= params.medium.albedo;
         return p;
     }
-    path_volume_load(met.index);
+    path_volume_load(event.index);
     let at = (volume.voxel_from_world * vec4f(position, 1.0)).xyz;
     let albedo = volume_color(volume_texel(at), path_volume_color(at));
     if volume.isovalue < 0.0 {
@@ -209,32 +209,32 @@ fn path_medium(met: MediumMet, start: ptr<function, ShadowStart>) -> PathSurface
 }
 
 // Samples direct light.
-fn path_ask(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) {
-    asked[0] = path_ask_light(p, start, pixel, bounce);
-    asked[1] = path_ask_environment(p, start, pixel, bounce);
-    asked[2] = path_ask_emitter(p, start, pixel, bounce);
+fn path_sample_direct(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) {
+    direct_samples[0] = path_sample_light(p, start, pixel, bounce);
+    direct_samples[1] = path_sample_environment(p, start, pixel, bounce);
+    direct_samples[2] = path_sample_emitter(p, start, pixel, bounce);
     let volumes = path_volume_count();
-    let is_mottled = fog_is_mottled();
+    let is_mottled = fog_has_noise();
     for (var ray = RAY_LIGHT; ray <= RAY_EMITTER; ray++) {
-        let wanted = asked[ray - RAY_LIGHT];
+        let wanted = direct_samples[ray - RAY_LIGHT];
         if !any(wanted.light > vec3f(0.0)) {
             continue;
         }
         path_random_begin(pixel, bounce, ray);
         var share = 1.0;
         if is_mottled && wanted.in_fog > 0.0 {
-            share = fog_noise_passes(start.origin, wanted.direction, wanted.in_fog);
+            share = fog_noise_transmittance(start.origin, wanted.direction, wanted.in_fog);
         }
         for (var i = 0u; i < volumes; i++) {
             path_volume_load(i);
             share *= path_volume_way(volume_ray(start.origin, wanted.direction, wanted.distance), false).share;
         }
-        asked[ray - RAY_LIGHT].light *= state.throughput * share;
+        direct_samples[ray - RAY_LIGHT].light *= state.throughput * share;
     }
 }
 
 // Russian roulette, with the throughput as survival probability.
-fn path_survive(pixel: vec2u, bounce: u32) {
+fn path_roulette(pixel: vec2u, bounce: u32) {
     if bounce >= SURE_BOUNCES {
         let goes_on = min(layers_max(state.throughput), 1.0);
         let ends = path_point(pixel, bounce, PATH_CHOICE).y >= goes_on;
@@ -250,15 +250,15 @@ fn path_escape(bounce: u32) {
         return;
     }
     var weight = 1.0;
-    if state.sent_density >= 0.0 {
-        weight = state.sent_density / max(state.sent_density + path_environment_density(state.direction), 1.0e-30);
+    if state.sampled_density >= 0.0 {
+        weight = state.sampled_density / max(state.sampled_density + path_environment_density(state.direction), 1.0e-30);
     }
     let light = state.throughput * environment_prefiltered(state.direction, 0.0) * weight;
-    state.radiance += path_added(light, bounce - 1u);
+    state.radiance += path_contribution(light, bounce - 1u);
 }
 
 // Triangle that a path has hit.
-struct TriangleMet {
+struct PathTriangle {
     s: Surface,
     l: Layers,
     index: u32,
@@ -268,49 +268,49 @@ struct TriangleMet {
     is_inside: bool,
 }
 
-fn path_triangle(hit: PathHit) -> TriangleMet {
-    var met: TriangleMet;
-    met.index = gbuffer_triangle(hit.seen);
-    let v0 = scene_position(indices(3u * met.index));
-    let v1 = scene_position(indices(3u * met.index + 1u));
-    let v2 = scene_position(indices(3u * met.index + 2u));
-    met.area = 0.5 * abs(dot(cross(v1 - v0, v2 - v0), state.direction));
-    met.is_back = (hit.seen & GBUFFER_BACK) != 0u;
-    let at = hit_fragment(hit.seen, hit.barycentric, state.direction, 0.0);
+fn path_triangle(hit: PathHit) -> PathTriangle {
+    var triangle: PathTriangle;
+    triangle.index = gbuffer_triangle(hit.surface_id);
+    let v0 = scene_position(indices(3u * triangle.index));
+    let v1 = scene_position(indices(3u * triangle.index + 1u));
+    let v2 = scene_position(indices(3u * triangle.index + 2u));
+    triangle.area = 0.5 * abs(dot(cross(v1 - v0, v2 - v0), state.direction));
+    triangle.is_back = (hit.surface_id & GBUFFER_BACK) != 0u;
+    let at = hit_fragment(hit.surface_id, hit.barycentric, state.direction, 0.0);
     path_load(hit.material, at.fragment.uv);
-    met.s = material_surface(at.fragment, material_base_color(at.fragment.uv, at.fragment.color), at.front);
-    met.l = material_layers(at.fragment, met.s, at.front, -state.direction);
-    met.is_inside = met.is_back && met.l.volume_ior > 0.0 && met.l.transmission > 0.0;
-    return met;
+    triangle.s = material_surface(at.fragment, material_base_color(at.fragment.uv, at.fragment.color), at.front);
+    triangle.l = material_layers(at.fragment, triangle.s, at.front, -state.direction);
+    triangle.is_inside = triangle.is_back && triangle.l.volume_ior > 0.0 && triangle.l.transmission > 0.0;
+    return triangle;
 }
 
 // Adds the triangle's emission, with its MIS weight against emitter sampling.
-fn path_glow(met: TriangleMet, material_index: u32, bounce: u32) {
+fn path_add_emission(triangle: PathTriangle, material_index: u32, bounce: u32) {
     let has_back = alpha[ALPHA_HEADER * material_index + ALPHA_DOUBLE_SIDED] != 0u;
-    if !any(met.s.emissive > vec3f(0.0)) || (met.is_back && !has_back) {
+    if !any(triangle.s.emissive > vec3f(0.0)) || (triangle.is_back && !has_back) {
         return;
     }
     var weight = 1.0;
-    if state.sent_density >= 0.0 {
-        let offset = met.s.position - state.asked_from;
-        let density = path_emitter_chance(met.index) * dot(offset, offset) / max(met.area, 1.0e-30);
-        weight = state.sent_density / max(state.sent_density + density, 1.0e-30);
+    if state.sampled_density >= 0.0 {
+        let offset = triangle.s.position - state.direct_origin;
+        let density = path_emitter_chance(triangle.index) * dot(offset, offset) / max(triangle.area, 1.0e-30);
+        weight = state.sampled_density / max(state.sampled_density + density, 1.0e-30);
     }
-    let under = 1.0 - layers_coat(met.l, -state.direction);
-    state.radiance += path_added(state.throughput * met.s.emissive * (under * weight), max(bounce, 1u) - 1u);
+    let under = 1.0 - layers_coat(triangle.l, -state.direction);
+    state.radiance += path_contribution(state.throughput * triangle.s.emissive * (under * weight), max(bounce, 1u) - 1u);
 }
 
 // Advances the path to its hit, or to an earlier scattering event, as surface number `bounce`. Returns false if the
 // path ends there.
-fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
-    let is_hit = hit.seen != 0u;
-    var triangle: TriangleMet;
+fn path_interact(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
+    let is_hit = hit.surface_id != 0u;
+    var triangle: PathTriangle;
     if is_hit {
         triangle = path_triangle(hit);
     }
-    let has_fog = select(bounce == 0u || state.shows_image, !triangle.is_inside, is_hit);
-    let met = path_medium_met(pixel, bounce, select(1.0e30, hit.t, is_hit), has_fog);
-    let is_triangle = met.t < 0.0;
+    let has_fog = select(bounce == 0u || state.is_mirror_like, !triangle.is_inside, is_hit);
+    let event = path_medium_event(pixel, bounce, select(1.0e30, hit.t, is_hit), has_fog);
+    let is_triangle = event.t < 0.0;
     if is_triangle && !is_hit {
         path_escape(bounce);
         return false;
@@ -324,36 +324,36 @@ fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
             state.radiance += state.throughput * triangle.s.albedo * frame.unlit_radiance;
             return false;
         }
-        start = shadow_ray_start(hit.seen, triangle.s.position);
+        start = shadow_ray_start(hit.surface_id, triangle.s.position);
         triangle.s.smooth_normal = start.smooth_normal;
         if is_inside {
             state.throughput *= exp(-triangle.l.absorption * hit.t);
         }
-        path_glow(triangle, hit.material, bounce);
+        path_add_emission(triangle, hit.material, bounce);
         p = path_surface(triangle.s, triangle.l, -state.direction);
         if bounce == 0u {
-            p.growth = glint_growth(hit.seen, triangle.s.position);
+            p.growth = glint_growth(hit.surface_id, triangle.s.position);
         }
     } else {
-        p = path_medium(met, &start);
+        p = path_medium(event, &start);
     }
     if bounce >= bounces {
         return false;
     }
     let choices = path_point(pixel, bounce, PATH_CHOICE);
     let u = path_point(pixel, bounce, PATH_DIRECTION);
-    asked = array<Asked, PATH_ASKED>();
+    direct_samples = array<DirectSample, PATH_DIRECT>();
     state.is_lifted = false;
     if !is_inside {
-        path_ask(p, start, pixel, bounce);
+        path_sample_direct(p, start, pixel, bounce);
     }
     if is_triangle && !is_inside {
-        let cosine = dot(start.geometric_normal, asked[0].direction);
+        let cosine = dot(start.geometric_normal, direct_samples[0].direction);
         state.lift = start.lift * saturate(1.0 - cosine / max(start.grazing, 1.0e-6));
         state.is_lifted = cosine < start.grazing;
         state.is_below = cosine <= 0.0;
     }
-    state.asked_from = start.origin;
+    state.direct_origin = start.origin;
     state.origin = start.origin;
     state.t_min = 0.0;
     let through_from = 1.0 - p.chances.w;
@@ -364,25 +364,25 @@ fn path_meet(hit: PathHit, pixel: vec2u, bounce: u32, bounces: u32) -> bool {
         let turn = 6.2831853 * u.y;
         let beside = cos(turn) * basis.tangent + sin(turn) * basis.bitangent;
         state.direction = normalize(cosine * state.direction + across * beside);
-        state.sent_density = path_density(p, state.direction);
-        state.shows_image = false;
+        state.sampled_density = path_density(p, state.direction);
+        state.is_mirror_like = false;
     } else if is_inside || choices.x >= through_from {
         let choice = select((choices.x - through_from) / max(p.chances.w, 1.0e-20), choices.x, is_inside);
-        let through = path_through(p, is_inside, u, choice);
+        let through = path_sample_transmission(p, is_inside, u, choice);
         let outward = select(start.geometric_normal, -start.geometric_normal, through.enters);
         state.origin = select(start.origin, 2.0 * start.position - start.origin, through.enters);
         state.throughput *= select(vec3f(0.0), through.weight, dot(through.direction, outward) > 0.0);
         state.direction = through.direction;
-        state.sent_density = -1.0;
-        state.shows_image = true;
+        state.sampled_density = -1.0;
+        state.is_mirror_like = true;
     } else {
-        state.direction = path_reflect(p, u, choices.x);
-        state.sent_density = path_density(p, state.direction);
-        state.shows_image = state.sent_density > FOG_IMAGE;
-        let is_above = dot(state.direction, start.geometric_normal) > 0.0 && state.sent_density > 0.0;
-        let weight = path_scatters(p, state.direction) / max(state.sent_density, 1.0e-30);
+        state.direction = path_sample_reflection(p, u, choices.x);
+        state.sampled_density = path_density(p, state.direction);
+        state.is_mirror_like = state.sampled_density > FOG_IMAGE;
+        let is_above = dot(state.direction, start.geometric_normal) > 0.0 && state.sampled_density > 0.0;
+        let weight = path_evaluate(p, state.direction) / max(state.sampled_density, 1.0e-30);
         state.throughput *= select(vec3f(0.0), weight, is_above);
     }
-    path_survive(pixel, bounce);
+    path_roulette(pixel, bounce);
     return true;
 }

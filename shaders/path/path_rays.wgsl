@@ -1,10 +1,10 @@
-// Rays of a path (path/path_state.wgsl) through the trees.
+// Rays of a path (path/path_state.wgsl) through the BVHs.
 #import "material/alpha.wgsl"
 #import "bvh/bvh.wgsl"
 #import "frame/gbuffer_ids.wgsl"
 #import "path/path_state.wgsl"
 
-// Most back faces of single-sided surfaces that a ray from the eye passes through.
+// Maximum number of back faces of single-sided surfaces that a ray from the eye passes through.
 const MAX_BACKS = 16u;
 
 // Ray state for the any-hit test: a seed, and whether the ray passes through clear surfaces.
@@ -24,9 +24,9 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
 }
 
 // Shadow ray for direct light, from the last surface of the path.
-fn path_asking_ray(which: u32, is_lifted: bool) -> Ray {
-    let wanted = asked[max(which, RAY_LIGHT) - RAY_LIGHT];
-    var ray = Ray(state.asked_from, 0.0, wanted.direction, wanted.distance);
+fn path_direct_ray(which: u32, is_lifted: bool) -> Ray {
+    let wanted = direct_samples[max(which, RAY_LIGHT) - RAY_LIGHT];
+    var ray = Ray(state.direct_origin, 0.0, wanted.direction, wanted.distance);
     // Grazing rays start like in shadow/shadow_ray.wgsl.
     if which == RAY_LIFT {
         ray.direction = state.lift;
@@ -39,8 +39,8 @@ fn path_asking_ray(which: u32, is_lifted: bool) -> Ray {
 }
 
 fn path_trace_ray(ray: Ray, which: u32, pixel: vec2u, bounce: u32) -> BvhLeafHit {
-    // Light from lamps passes straight through glass, like in the real-time frame. All other light through glass is
-    // found by paths.
+    // Light from punctual lights passes straight through glass, like in the real-time frame. All other light through
+    // glass is found by paths.
     passes_clear = which <= RAY_LIGHT;
     ray_seed = path_hash(pixel.x + path_hash(pixel.y + path_hash(params.index * 512u + bounce * 8u + which)));
     return bvh_traverse(ray, frame.leaf_cutoff, which != RAY_ON);
@@ -49,14 +49,14 @@ fn path_trace_ray(ray: Ray, which: u32, pixel: vec2u, bounce: u32) -> BvhLeafHit
 // True if the ray to a light may start at the smooth surface, given the hit on the way there.
 fn path_lifts(is_hit: bool) -> bool {
     if is_hit && state.is_below {
-        asked[0].light = vec3f(0.0);
+        direct_samples[0].light = vec3f(0.0);
     }
     return !is_hit;
 }
 
-// True if the ray from the eye continues behind its hit, the back of a single-sided surface.
+// True if the ray from the eye continues beyond its hit, the back of a single-sided surface.
 fn path_passes_back(hit: PathHit) -> bool {
-    return (hit.seen & GBUFFER_BACK) != 0u && alpha[ALPHA_HEADER * hit.material + ALPHA_DOUBLE_SIDED] == 0u;
+    return (hit.surface_id & GBUFFER_BACK) != 0u && alpha[ALPHA_HEADER * hit.material + ALPHA_DOUBLE_SIDED] == 0u;
 }
 
 fn path_hit(hit: BvhLeafHit) -> PathHit {
@@ -66,6 +66,6 @@ fn path_hit(hit: BvhLeafHit) -> PathHit {
     let triangle = tree_triangle(hit.leaf);
     let across = cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
     let is_back = dot(across, state.direction) > 0.0;
-    let seen = (triangle.triangle + 1u) | GBUFFER_HIT | select(0u, GBUFFER_BACK, is_back);
-    return PathHit(seen, triangle.payload, hit.barycentric, hit.t);
+    let surface_id = (triangle.triangle + 1u) | GBUFFER_HIT | select(0u, GBUFFER_BACK, is_back);
+    return PathHit(surface_id, triangle.payload, hit.barycentric, hit.t);
 }

@@ -21,18 +21,18 @@ const ROW_THROUGHPUT = 2u;
 // Radiance, and a bit mask of the surface's wanted rays, by ray number.
 const ROW_RADIANCE = 3u;
 // Start of the shadow rays, and 1 if the continuation ray shows a mirror image.
-const ROW_ASKED_FROM = 4u;
+const ROW_DIRECT_ORIGIN = 4u;
 // PathHit without its distance.
 const ROW_HIT = 5u;
 const ROW_LIFT = 6u;
-// From PATH_ASKED_ROW on follow two rows per shadow ray: direction and distance; light.
+// From PATH_DIRECT_ROW on follow two rows per shadow ray: direction and distance; light.
 
-// In place of a density: the path has ended.
+// Stored instead of a density if the path has ended.
 const PATH_ENDED = -2.0;
-// In place of a hit: no ray was traced.
+// Stored instead of a hit if no ray was traced.
 const PATH_NO_RAY = 0xffffffffu;
-// Flag beside the ray bits: the ray to a light points below the triangle, so it cannot start there instead of at the
-// smooth surface.
+// Flag next to the ray bits. The ray to a light points below the triangle, so it must start at the smooth surface, not
+// at the triangle.
 const PATH_BELOW = 32u;
 
 fn path_row(kind: u32, number: u32) -> u32 {

@@ -1,6 +1,6 @@
 // path_shadow: traces one kind of shadow ray. A kernel of the wavefront path tracer (path_generate.wgsl).
 //
-// in   the list of paths and their direct light samples; the trees (group 1)
+// in   the list of paths and their direct light samples; the BVHs (group 1)
 // out  radiance, with the unoccluded light added
 // One thread per path of the list.
 #import "bvh/dispatch.wgsl"
@@ -34,11 +34,11 @@ fn path_shadow(
     if (bits & (1u << which)) == 0u {
         return;
     }
-    let kind = PATH_ASKED_ROW + 2u * (which - RAY_LIGHT);
+    let kind = PATH_DIRECT_ROW + 2u * (which - RAY_LIGHT);
     let way = bitcast<vec4f>(paths[path_row(kind, number)]);
-    asked[which - RAY_LIGHT] = Asked(way.xyz, way.w, path_vec3(kind + 1u, number), 0.0);
+    direct_samples[which - RAY_LIGHT] = DirectSample(way.xyz, way.w, path_vec3(kind + 1u, number), 0.0);
     state.radiance = bitcast<vec3f>(found.xyz);
-    state.asked_from = path_vec3(ROW_ASKED_FROM, number);
+    state.direct_origin = path_vec3(ROW_DIRECT_ORIGIN, number);
     state.is_below = (bits & PATH_BELOW) != 0u;
     var ray = which;
     if which == RAY_LIGHT && (bits & (1u << RAY_LIFT)) != 0u {
@@ -47,16 +47,16 @@ fn path_shadow(
     }
     var is_lifted = false;
     for (var step = 0u; step < 2u; step++) {
-        let is_hit = path_trace_ray(path_asking_ray(ray, is_lifted), ray, pixel, stage.bounce + 1u).leaf != BVH_MISS;
+        let is_hit = path_trace_ray(path_direct_ray(ray, is_lifted), ray, pixel, stage.bounce + 1u).leaf != BVH_MISS;
         if ray != RAY_LIFT {
             if !is_hit {
-                path_take(ray, stage.bounce);
+                path_add_direct(ray, stage.bounce);
             }
             break;
         }
         is_lifted = path_lifts(is_hit);
         ray = RAY_LIGHT;
-        if !path_wants(ray) {
+        if !path_has_direct(ray) {
             break;
         }
     }

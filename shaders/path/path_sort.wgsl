@@ -3,7 +3,7 @@
 //
 // in   the list of paths and their hits; bins: the bin of each material
 // out  counts, ranges; list_out: the paths whose ray was traced
-// Misses go to the first bin. The sort is that of reflections/hit_sort.wgsl.
+// Misses go to the first bin. The sort is in reflections/hit_sort.wgsl.
 #import "reflections/hit_sort.wgsl"
 #import "path/path_rows.wgsl"
 #import "frame/ray_list.wgsl"

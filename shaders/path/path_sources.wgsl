@@ -1,5 +1,5 @@
-// Importance sampling of emissive triangles and of directions of the environment, with their densities. Both use
-// cumulative sums in the table of path/path_material.wgsl.
+// Importance sampling of emissive triangles and of directions of the environment, with their densities. Both kinds of
+// sampling use cumulative sums in the table of path/path_material.wgsl.
 #import "environment/cube_map.wgsl"
 #import "path/path_material.wgsl"
 
@@ -36,7 +36,7 @@ fn path_choose(word: u32, count: u32, u: f32) -> Chosen {
     return Chosen(low, chance, saturate((u - before) / max(chance, 1.0e-20)));
 }
 
-// Probability of choosing this triangle among the emissive ones; 0 if it is not emissive.
+// Probability of choosing this triangle among the emissive triangles, or 0 if it is not emissive.
 fn path_emitter_chance(triangle: u32) -> f32 {
     var low = 0u;
     var high = params.emitter_count;

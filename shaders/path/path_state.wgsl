@@ -5,7 +5,7 @@
 #import "math/sampling.wgsl"
 
 // Direct light sample: a shadow ray, and the light that it adds if nothing occludes it.
-struct Asked {
+struct DirectSample {
     direction: vec3f,
     distance: f32,
     light: vec3f,
@@ -20,16 +20,16 @@ struct PathState {
     direction: vec3f,
     // Density with which the direction was sampled; −1 if its light is not also sampled directly, so that no MIS weight
     // applies.
-    sent_density: f32,
+    sampled_density: f32,
     // True if the continuation ray shows a mirror image (path/path_fog.wgsl).
-    shows_image: bool,
-    // Throughput; zero once the path has ended.
+    is_mirror_like: bool,
+    // Throughput, which is zero once the path has ended.
     throughput: vec3f,
     radiance: vec3f,
     // 1 if the eye sees a surface.
     cover: f32,
     // Start of the shadow rays (shadow/shadow_start.wgsl).
-    asked_from: vec3f,
+    direct_origin: vec3f,
     // Lift of the ray to a light, like in ShadowStart. `is_lifted` if the ray starts at the smooth surface, `is_below`
     // if it points below the triangle.
     lift: vec3f,
@@ -37,9 +37,9 @@ struct PathState {
     is_below: bool,
 }
 
-// Hit of a ray. `seen` is an id of frame/gbuffer_ids.wgsl, 0 for a miss.
+// Hit of a ray. `surface_id` is an id of frame/gbuffer_ids.wgsl, 0 for a miss.
 struct PathHit {
-    seen: u32,
+    surface_id: u32,
     material: u32,
     barycentric: vec2f,
     t: f32,
@@ -47,7 +47,7 @@ struct PathHit {
 
 var<private> state: PathState;
 // Indexed by RAY_LIGHT, RAY_ENVIRONMENT and RAY_EMITTER, minus RAY_LIGHT.
-var<private> asked: array<Asked, PATH_ASKED>;
+var<private> direct_samples: array<DirectSample, PATH_DIRECT>;
 
 // Rays of one surface, in the order in which they are traced.
 const RAY_LIFT = 0u;
@@ -83,29 +83,29 @@ fn path_begin(pixel: vec2u) {
     state.origin = ray.origin;
     state.t_min = 0.0;
     state.direction = ray.direction;
-    state.sent_density = -1.0;
-    state.shows_image = true;
+    state.sampled_density = -1.0;
+    state.is_mirror_like = true;
     state.throughput = vec3f(1.0);
     state.radiance = vec3f(0.0);
     state.cover = 0.0;
     state.is_lifted = false;
-    asked = array<Asked, PATH_ASKED>();
+    direct_samples = array<DirectSample, PATH_DIRECT>();
 }
 
 // Contribution of a path. After the first surface it is clamped if the settings say so.
-fn path_added(light: vec3f, bounce: u32) -> vec3f {
+fn path_contribution(light: vec3f, bounce: u32) -> vec3f {
     let most = select(1.0e30, params.clamp, params.clamp > 0.0 && bounce > 0u);
     return light * min(1.0, most / max(max(light.x, max(light.y, light.z)), 1.0e-20));
 }
 
 // Adds a direct light sample.
-fn path_take(ray: u32, bounce: u32) {
-    state.radiance += path_added(asked[ray - RAY_LIGHT].light, bounce);
+fn path_add_direct(ray: u32, bounce: u32) {
+    state.radiance += path_contribution(direct_samples[ray - RAY_LIGHT].light, bounce);
 }
 
 // True if the path has a direct light sample for this ray.
-fn path_wants(ray: u32) -> bool {
-    return any(asked[max(ray, RAY_LIGHT) - RAY_LIGHT].light > vec3f(0.0));
+fn path_has_direct(ray: u32) -> bool {
+    return any(direct_samples[max(ray, RAY_LIGHT) - RAY_LIGHT].light > vec3f(0.0));
 }
 
 // Sample of a pixel. NaN and infinity are replaced by 0, because they would never leave the sums.

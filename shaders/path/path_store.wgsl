@@ -11,7 +11,7 @@ fn path_vec3(kind: u32, number: u32) -> vec3f {
     return bitcast<vec3f>(paths[path_row(kind, number)].xyz);
 }
 
-// Pixel of a path. In tiles cut off by the image border, it may lie outside the image.
+// Pixel of a path. In tiles cut off by the picture border, it may lie outside the picture.
 fn path_pixel(number: u32) -> vec2u {
     let tiles = (frame.size.x + 7u) / 8u;
     let tile = number / 64u;

@@ -5,9 +5,9 @@
 //               MaterialLayers
 // headers       PATH_HEADER words per material: the number of its layers (all ones for none), a bit mask of its
 //               textures, then four words per texture: first word of its texels, width, height, flags PATH_TEXEL_…
-// emitters      emissive triangles in ascending order; then the cumulative share of light up to each of them; then
+// emitters      emissive triangles in ascending order; then the cumulative fraction of light up to each of them; then
 //               their materials
-// environment   the same sums for each texel of a cube of `environment_face`
+// environment   such cumulative fractions for each texel of a cube of `environment_face`
 // sheen         the table of material/material_layers.wgsl
 // volumes       PATH_VOLUME words per volume: see path/path_volume.wgsl
 
@@ -17,7 +17,7 @@ struct PathParams {
     // Number of the sample, and greatest number of bounces.
     index: u32,
     bounces: u32,
-    // Greatest contribution of a path after the first surface; 0 for no limit.
+    // Maximum contribution of a path after the first surface; 0 for no limit.
     clamp: f32,
     // Near distance along the view.
     near: f32,

@@ -1,6 +1,6 @@
 // path_trace: traces the continuation rays. A kernel of the wavefront path tracer (path_generate.wgsl).
 //
-// in   the list of paths and their rays; the trees (group 1)
+// in   the list of paths and their rays; the BVHs (group 1)
 // out  the hit of each path; PATH_NO_RAY for paths that have ended
 // One thread per path of the list.
 #import "bvh/dispatch.wgsl"
@@ -43,6 +43,6 @@ fn path_trace(
         }
         ray.t_min = found.t;
     }
-    paths[path_row(ROW_HIT, number)] = vec4u(found.seen, found.material, bitcast<vec2u>(found.barycentric));
+    paths[path_row(ROW_HIT, number)] = vec4u(found.surface_id, found.material, bitcast<vec2u>(found.barycentric));
     paths[path_row(ROW_ORIGIN, number)].w = bitcast<u32>(found.t);
 }

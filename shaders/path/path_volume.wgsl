@@ -1,6 +1,6 @@
 // Volumes on the way of a path, read from its table (path/path_table.wgsl). Scattering uses delta tracking (Woodcock et
-// al. 1965). Transmittance to the light uses ratio tracking (Novák, Selle and Jarosz 2014). Both are unbiased. Each
-// brick has its own majorant, so empty space costs one step per brick. The importer binds `table` and `params`.
+// al. 1965). Transmittance to the light uses ratio tracking (Novák, Selle and Jarosz 2014). Both methods are unbiased.
+// Each brick has its own majorant, so empty space costs one step per brick. The importer binds `table` and `params`.
 //
 // A volume in the table starts with the first words of its densities, colours and bricks, the level of its voxels, and
 // the largest component of a colour. Its VolumeParams follow. A voxel of level n is the mean of 2ⁿ × 2ⁿ × 2ⁿ voxels.
@@ -74,7 +74,7 @@ fn path_volume_load(index: u32) {
     volume.brightest = table_float(header + 4u);
 }
 
-fn volume_most(brick: vec3u) -> f32 {
+fn volume_majorant(brick: vec3u) -> f32 {
     let counts = vec3u(ceil(volume.size / VOLUME_BRICK));
     return table_float(volume.bricks + (brick.z * counts.y + brick.y) * counts.x + brick.x);
 }
@@ -174,7 +174,7 @@ fn path_volume_way(ray: VolumeRay, is_path: bool) -> PathVolumeWay {
     for (var step = 0u; step < PATH_VOLUME_STEPS; step++) {
         let faces = ((brick + ahead) * VOLUME_BRICK - ray.origin) / ray.direction;
         let leaves = min(faces.x, min(faces.y, faces.z));
-        let most = volume_most(vec3u(brick));
+        let most = volume_majorant(vec3u(brick));
         let next = t - log(path_random()) / max(most, 1.0e-30);
         if next >= min(leaves, ray.end) {
             // Free flights have no memory, so the distance to the next collision is drawn anew in each brick.

@@ -2,10 +2,10 @@
 //
 // path_emitters     one thread per emissive triangle: its area times the luminance of its material
 // path_environment  one thread per texel of a level of the environment cube: its luminance times its solid angle.
-//                   Paths sample the cube with a linear filter, so this is the mean filtered luminance over the
-//                   texel. A lamp of one texel spreads nearly half of its light to the texels around it.
-// path_scan         one workgroup: replaces these weights by their inclusive prefix sums over the total; zeros if
-//                   the total is 0
+//                   Paths sample the cube with a linear filter, so this is the mean filtered luminance over the texel.
+//                   A light of one texel spreads nearly half of its light to the texels around it.
+// path_scan         one workgroup: replaces these weights by their inclusive prefix sums, divided by the total; zeros
+//                   if the total is 0
 #import "environment/cube_map.wgsl"
 #import "bvh/dispatch.wgsl"
 #import "path/path_table.wgsl"

@@ -1,12 +1,12 @@
-// accumulate: sums the frames of a supersampled image; resolve: writes their mean.
+// accumulate: sums the frames of a supersampled picture; resolve: writes their mean.
 //
-// in   hdr and display of one frame, and the image's exposure
+// in   hdr and display of one frame, and the picture's exposure
 // out  shown: sums of the linear light that a display emits, so that bright and dark edges are equally smooth;
-//      premultiplied with coverage if the image is transparent
+//      premultiplied with coverage if the picture is transparent
 //      radiance: sums of hdr plus the radiance equivalent of display
 //      resolve writes the mean of shown, sRGB-encoded and dithered.
-// Both sums are in f32. accumulate: one thread per pixel. resolve: a full-screen triangle.
-#import "frame/cover.wgsl"
+// The sums are in f32. accumulate: one thread per pixel. resolve: a full-screen triangle.
+#import "frame/fullscreen.wgsl"
 #import "frame/display.wgsl"
 #import "frame/dither.wgsl"
 #import "picture/exposure_params.wgsl"

@@ -1,14 +1,14 @@
-// antialias: morphological antialiasing of the finished image.
+// antialias: morphological antialiasing of the finished picture.
 //
-// in   picture: encoded for the display, 8 bits per channel; a transparent image is premultiplied before the encoding
+// in   picture: encoded for the display, 8 bits per channel; a transparent picture is premultiplied before the encoding
 // out  edges: flags for an edge to the left and to the upper neighbour; weights: coverage of each of the two pixels at
-//      an edge by the other; then the smoothed image, and that image scaled to a larger target
+//      an edge by the other pixel; then the smoothed picture, and the smoothed picture scaled to a larger target
 // Four full-screen draws. The method is Jimenez et al. 2012, "SMAA: Enhanced Subpixel Morphological Antialiasing":
 // edges and their local contrast (section 3.1); ends, turns and corners of edges, and diagonals (3.2, 3.3). Between two
-// turns, an edge stands for a line from the middle of one turn to the middle of the edge and on to the middle of the
-// other turn. The paper looks up the areas between line and edge; here they are integrated. Diagonals are treated
-// alike. They are stairs with steps of one pixel, between longer steps instead of turns.
-#import "frame/cover.wgsl"
+// turns, an edge stands for a line from the centre of one turn to the centre of the edge and on to the centre of the
+// other turn. The paper looks up the areas between line and edge in a table. This shader integrates them. Diagonals are
+// treated similarly. They are stairs with steps of one pixel, between longer steps instead of turns.
+#import "frame/fullscreen.wgsl"
 #import "math/cubic.wgsl"
 #import "frame/display.wgsl"
 
@@ -68,7 +68,7 @@ fn has_edge(at: vec2i, bit: u32) -> bool {
     return all(at >= vec2i(0)) && all(at < size) && (textureLoad(edge_bits, at, 0).r & bit) != 0u;
 }
 
-// Turn of an edge, as a bit mask: towards the previous pixel, towards the next one, neither or both.
+// Turns at the end of an edge, as a bit mask: towards the previous pixel and towards the next pixel.
 const BEFORE = 1u;
 const AFTER = 2u;
 
@@ -99,9 +99,9 @@ fn find_end(first: vec2i, axis: Axis, step: i32) -> End {
     // A pixel stores the crossing edges at its start; the next pixel stores those at its end.
     let ahead = select(vec2i(0), axis.along, forward);
     let available = select(dot(first, axis.along) + 1, dot(last - first, axis.along), forward);
-    let count = min(available, i32(ANTIALIAS_REACH));
+    let count = min(available, i32(ANTIALIAS_SEARCH_DISTANCE));
     for (var distance = 0; distance < count; distance++) {
-        // Both reads are inside the image, because an edge lies between two rows.
+        // Both reads are inside the picture, because an edge lies between two rows.
         let at = first + distance * step * axis.along;
         let after = textureLoad(edge_bits, at + ahead, 0).r;
         let before = textureLoad(edge_bits, at + ahead - axis.across, 0).r;
@@ -121,8 +121,8 @@ fn find_end(first: vec2i, axis: Axis, step: i32) -> End {
     return End(f32(select(count - 1, count, runs_on)), 0u, 1.0);
 }
 
-// Area under the line in a pixel, at this distance from the end of an edge of this length. The line runs from half a
-// pixel beside the end to the middle of the edge.
+// Area under the line in a pixel, at this distance from the end of an edge of this length. The line runs from a point
+// half a pixel off the end to the centre of the edge.
 fn ramp(distance: f32, length: f32) -> f32 {
     let first = min(distance, 0.5 * length);
     let last = min(distance + 1.0, 0.5 * length);
@@ -144,7 +144,7 @@ struct Longer {
 // Follows stairs from a corner, in two alternating directions.
 fn find_longer(corner: vec2i, across: vec2i, along: vec2i) -> Longer {
     var at = corner;
-    for (var distance = 1u; distance < 2u * ANTIALIAS_REACH; distance++) {
+    for (var distance = 1u; distance < 2u * ANTIALIAS_SEARCH_DISTANCE; distance++) {
         let crosses = (distance & 1u) != 0u;
         let direction = select(along, across, crosses);
         at += direction;
@@ -155,18 +155,18 @@ fn find_longer(corner: vec2i, across: vec2i, along: vec2i) -> Longer {
             return Longer(f32(distance), 0.0);
         }
     }
-    return Longer(f32(2u * ANTIALIAS_REACH), 0.0);
+    return Longer(f32(2u * ANTIALIAS_SEARCH_DISTANCE), 0.0);
 }
 
-// Same as `areas`, for a step of stairs: a segment of one pixel that turns to one side at its start and to the other at
-// its end. The line goes through the middles of the segments and drifts by half a pixel towards a longer one. It cuts a
-// triangle off each of the two pixels.
+// Result of `areas` for a step of stairs: a segment of one pixel that turns to one side at its start and to the other
+// side at its end. The line goes through the centres of the segments and drifts by half a pixel towards a longer
+// segment. It cuts a triangle off each of the two pixels.
 fn diagonal_areas(at: vec2i, axis: Axis, turns_after: bool) -> vec2f {
     let down = select(-axis.across, axis.across, turns_after);
     let start = find_longer(at, -down, -axis.along);
     let end = find_longer(at + axis.along, down, axis.along);
     let length = start.distance + end.distance;
-    // Drift towards `down`, half a segment from the middle, at the end and at the start.
+    // Drift towards `down`, half a segment from the centre, at the end and at the start.
     let drift = vec2f(
         end.crosses * max(0.0, 1.0 - 2.0 * (end.distance - 0.5) / length)
             - start.crosses * max(0.0, 1.0 - 2.0 * (start.distance + 0.5) / length),
@@ -179,7 +179,7 @@ fn diagonal_areas(at: vec2i, axis: Axis, turns_after: bool) -> vec2f {
     return select(cut.yx, cut, turns_after);
 }
 
-// Coverage of the pixel after the edge by the one before it, and the other way round.
+// Coverage of the pixel after the edge by the pixel before it, and the reverse.
 fn areas(at: vec2i, axis: Axis) -> vec2f {
     let start = find_end(at, axis, -1);
     let end = find_end(at, axis, 1);
@@ -222,7 +222,7 @@ fn weights(in: Corner) -> @location(0) vec4f {
     return found;
 }
 
-// Linear light, premultiplied with alpha like the image.
+// Linear light, premultiplied with alpha like the picture.
 fn linear(encoded: vec4f) -> vec4f {
     return vec4f(srgb_decode(encoded.rgb), encoded.a);
 }
@@ -235,7 +235,7 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     let own = textureLoad(weights_texture, at, 0);
     let below = textureLoad(weights_texture, min(at + vec2i(0, 1), last), 0).y * f32(at.y < last.y);
     let right = textureLoad(weights_texture, min(at + vec2i(1, 0), last), 0).w * f32(at.x < last.x);
-    // Blends along the axis with more coverage only. Both axes would count a slanted edge twice.
+    // Blends along the axis with more coverage only. Counting it along both axes would count a slanted edge twice.
     let along_y = max(own.x, below) >= max(own.z, right);
     let shares = select(vec2f(own.z, right), vec2f(own.x, below), along_y);
     var blended = here;
@@ -243,7 +243,8 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
         let axis = select(vec2i(1, 0), vec2i(0, 1), along_y);
         let before = linear(textureLoad(picture, max(at - axis, vec2i(0)), 0));
         let after = linear(textureLoad(picture, min(at + axis, last), 0));
-        // Area that both neighbours cover must not count twice. Neither neighbour gets more than it would alone.
+        // Area that both neighbours cover must not count twice. Neither neighbour gets more than it would without the
+        // other.
         let taken = shares * shares / (shares.x + shares.y);
         let mixed = (1.0 - taken.x - taken.y) * linear(here) + taken.x * before + taken.y * after;
         blended = vec4f(srgb_encode(mixed.rgb), mixed.a);
@@ -251,7 +252,7 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     return blended;
 }
 
-// Bicubic, because bilinear filtering shows the pixels of the smaller image as diamonds.
+// Bicubic, because bilinear filtering shows the pixels of the smaller picture as diamonds.
 @fragment
 fn stretch(in: Corner) -> @location(0) vec4f {
     let size = vec2f(textureDimensions(picture));

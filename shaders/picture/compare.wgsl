@@ -1,15 +1,15 @@
-// compare: compares two images, A and B, in the viewer: split at a line, or as a false-colour error.
+// compare: compares two pictures, A and B, in the viewer: split at a line, or as a false-colour error.
 // compare_errors: computes the sum, the maximum and the number of these errors.
 //
-// in   a_texture, b_texture: sRGB-encoded images. If b_exposure is not 0, B is linear and displayed like radiance in
-//      `tonemap`. Images whose size differs from the target's part are scaled about its centre and filtered; others are
-//      read texel by texel.
-// out  compare: the composed image, sRGB-encoded
+// in   a_texture, b_texture: sRGB-encoded pictures. If b_exposure is not 0, B is linear and displayed like radiance in
+//      `tonemap`. Pictures whose size differs from the target's part are scaled about its centre and filtered. Other
+//      pictures are read texel by texel.
+// out  compare: the composed picture, sRGB-encoded
 //      compare_errors: totals, which start at 0: the low 16 bits of the sums, the bits above them, the largest error
 //      and the number of pixels, with errors in 1/65535
 // compare: a full-screen triangle. compare_errors: one thread per pixel. A workgroup adds up in its memory and then
-// with relaxed atomics; nothing reads the totals before the dispatch has ended.
-#import "frame/cover.wgsl"
+// with relaxed atomics. Nothing reads the totals before the dispatch has ended.
+#import "frame/fullscreen.wgsl"
 #import "frame/display.wgsl"
 #import "math/magma.wgsl"
 
@@ -17,7 +17,7 @@ struct CompareParams {
     // Top-left corner and size in pixels of the part of the target.
     origin: vec2u,
     size: vec2u,
-    // Mapping from a pixel centre in that part to texels of each image: a factor and an offset.
+    // Mapping from a pixel centre in that part to texels of each picture: a factor and an offset.
     offset_a: vec2f,
     offset_b: vec2f,
     scale_a: f32,
@@ -45,10 +45,10 @@ var<workgroup> sum: atomic<u32>;
 var<workgroup> largest: atomic<u32>;
 var<workgroup> count: atomic<u32>;
 
-// Shown outside an image.
+// Shown outside a picture.
 const BACKDROP = vec3f(0.1);
 
-// Samples an image at `at` in texels. Alpha is 1 inside the image.
+// Samples a picture at `at` in texels. Alpha is 1 inside the picture.
 fn filtered(picture: texture_2d<f32>, at: vec2f) -> vec4f {
     let size = vec2i(textureDimensions(picture));
     if any(at < vec2f(0.0)) || any(at >= vec2f(size)) {

@@ -4,12 +4,12 @@
 // in   the G-buffer's position
 // out  the radius in pixels of the circle of confusion (Potmesil and Chakravarty 1982, "Synthetic Image Generation with
 //      a Lens and Aperture Camera Model"). It is negative in front of the focus, and at most DEPTH_OF_FIELD_LIMIT. Also
-//      the largest radius of each tile.
+//      the maximum radius of each tile.
 // depth_of_field: one thread per pixel
 // in   hdr, display, those circles
-// out  both blurred. Each pixel gathers from the neighbours whose circles reach it. The foreground spreads over the
-//      background. The background spreads no farther than the pixel's own circle, so that it does not bleed into sharp
-//      surfaces. Values stay unchanged where no circle nearby is larger than half a pixel.
+// out  hdr and display, blurred. Each pixel gathers from the neighbours whose circles cover it. The foreground spreads
+//      over the background. The background spreads no farther than the pixel's own circle, so that it does not bleed
+//      into sharp surfaces. Values stay unchanged where no circle nearby is larger than half a pixel.
 // Workgroups share data only through atomicMax.
 #import "frame/frame.wgsl"
 #import "frame/gbuffer_position.wgsl"
@@ -19,7 +19,7 @@ struct DepthOfFieldParams {
     // Diameter of the aperture, and focal length, in metres.
     aperture: f32,
     focal_length: f32,
-    // Focus distance along the view in metres; 0 to focus on the centre of the image.
+    // Focus distance along the view in metres; 0 to focus on the centre of the picture.
     focus: f32,
     // Pixels per metre of the sensor.
     pixels_per_metre: f32,
@@ -68,7 +68,7 @@ fn depth_of_field_circles(@builtin(global_invocation_id) thread: vec3u) {
     atomicMax(&tiles[tile.y * tiles_in_row() + tile.x], bitcast<u32>(abs(radius)));
 }
 
-// Largest circle that may reach a pixel. A tile is as wide as the largest possible circle.
+// Largest circle that may cover a pixel. A tile is as wide as the largest possible circle.
 fn reach_of(pixel: vec2u) -> f32 {
     let tile = vec2i(pixel / DEPTH_OF_FIELD_TILE);
     let last = vec2i((frame.size - 1u) / DEPTH_OF_FIELD_TILE);

@@ -1,4 +1,4 @@
-// exposure: meters the image's luminance and adapts the exposure to it.
+// exposure: meters the picture's luminance and adapts the exposure to it.
 //
 // exposure_histogram: one thread per 16 pixels
 // in   hdr: all pixels, including the background; bins all zero
@@ -26,12 +26,12 @@ struct ExposureParams {
     high: f32,
     // Exposure compensation in stops.
     compensation: f32,
-    // Least and greatest exposure in stops.
-    least: f32,
-    most: f32,
-    // Exposure of a black image in stops.
+    // Minimum and maximum exposure in stops.
+    min_ev: f32,
+    max_ev: f32,
+    // Exposure of a black picture in stops.
     fallback: f32,
-    // Fraction of the remaining difference that this frame adapts; 1 adapts at once.
+    // Fraction of the remaining difference that the exposure adapts by in this frame; 1 adapts at once.
     share: f32,
 }
 
@@ -46,14 +46,14 @@ const ADAPTED = 0.01;
 var<workgroup> counts: array<atomic<u32>, EXPOSURE_BINS>;
 var<workgroup> sums: array<atomic<u32>, EXPOSURE_BINS>;
 
-// Bits of the luminance, minus the bits of the least luminance that counts. At least EXPOSURE_BINS <<
+// Bits of the luminance, minus the bits of the minimum luminance that counts. At least EXPOSURE_BINS <<
 // EXPOSURE_BIN_SHIFT for black and NaN. The weights are Rec. 709's in 4096ths. Their products with half floats are
 // exact in f32, so a fused multiply-add gives the same sum.
 fn luminance_bits(color: vec3f) -> u32 {
     let weighted = color * vec3f(871.0, 2929.0, 296.0) / 4096.0;
     let bits = bitcast<u32>((weighted.r + weighted.g) + weighted.b);
     let last = EXPOSURE_MIN_BITS + (EXPOSURE_BINS << EXPOSURE_BIN_SHIFT) - 1u;
-    // Infinity still counts as a number here; NaN does not.
+    // Infinity still counts as a number. NaN does not.
     return select(bits, min(bits, last), bits <= 0x7f800000u) - EXPOSURE_MIN_BITS;
 }
 
@@ -73,7 +73,7 @@ fn exposure_histogram(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_in
         let bin = bits >> EXPOSURE_BIN_SHIFT;
         if bin < EXPOSURE_BINS {
             atomicAdd(&counts[bin], 1u);
-            // 64 · 64 pixels of 20 bits fit in 32 bits.
+            // A sum over 64 · 64 pixels of 20 bits fits in 32 bits.
             atomicAdd(&sums[bin], bits & ((1u << EXPOSURE_BIN_SHIFT) - 1u));
         }
     }
@@ -125,7 +125,7 @@ fn exposure(@builtin(local_invocation_index) bin: u32) {
         let all = weighed[0];
         let is_black = all.y == 0.0;
         let metered = log2(0.18) - all.x / select(all.y, 1.0, is_black) + params.compensation;
-        let goal = clamp(select(metered, params.fallback, is_black), params.least, params.most);
+        let goal = clamp(select(metered, params.fallback, is_black), params.min_ev, params.max_ev);
         let way = goal - used.ev;
         let nearer = used.ev + params.share * way;
         // A step that rounds to zero would never arrive.

@@ -1,4 +1,4 @@
-// Exposure of an image.
+// Exposure of a picture.
 
 struct Exposure {
     // Factor on radiance.

@@ -1,16 +1,17 @@
 // noise: estimates the remaining noise of the mean of many samples.
 //
-// in   shown: sums over params.summed frames of the light that a display emits, in an image of params.frames frames;
-//      before: the same after params.frames_before, fewer frames
+// in   shown: sums over params.summed frames of the light that a display emits, in a picture of params.frames frames;
+//      before: such sums after params.frames_before, fewer frames
 // out  bins: pixels by the standard error of their mean, in the channel with the largest error. There are
 //      NOISE_EVEN_BINS linear bins, NOISE_BINS_PER_LEVEL for each level of 255. Then follow NOISE_BINS_PER_OCTAVE bins
 //      per factor of 2; the last bin holds all larger errors.
 //      before: a copy of shown. Without earlier frames, this is the only output.
 // One thread per pixel. Workgroups share data only through atomicAdd.
 //
-// A mean of n frames that extends a mean of m frames differs from it with a variance of s² (1/m − 1/n), where s² is the
-// variance of a frame. The variance of the mean itself is s²/n. This generalises the two-halves estimate of Dammertz et
-// al. 2010, "A Hierarchical Automatic Stopping Condition for Monte Carlo Global Illumination", to any two means.
+// Let a mean of n frames extend a mean of m frames, and let s² be the variance of a frame. Then the difference of the
+// two means has a variance of s² (1/m − 1/n). The variance of the mean itself is s²/n. This generalises the two-halves
+// estimate of Dammertz et al. 2010, "A Hierarchical Automatic Stopping Condition for Monte Carlo Global Illumination",
+// to any two means.
 #import "frame/display.wgsl"
 
 struct NoiseParams {

@@ -1,4 +1,4 @@
-// temporal: averages the jittered frames of a moving image; shown: writes the mean.
+// temporal: averages the jittered frames of a moving picture; shown: writes the mean.
 //
 // in   picture: the frame, tone-mapped and sRGB-encoded; position and displacement of its pixels' surfaces; last_mean,
 //      last_samples and last_box: the mean of the earlier frames, its number of samples, and the colours that it was
@@ -6,14 +6,14 @@
 // out  mean_out, linear; samples_out; box_out; shown encodes and dithers the mean. All have the output size, which may
 //      be larger than the frame's.
 //
-// The mean is reprojected with the motion of the nearest surface among the four surrounding pixels, and clamped to the
-// colours of 3 × 3 pixels (after Karis 2014, "High-Quality Temporal Supersampling"). Some frames miss geometry thinner
-// than a pixel, so the colours of earlier frames extend the clamp, with a weight that decays. A sample is weighted by
-// its distance from the centre of the output pixel, so that a larger image fills in over some frames (after Herrera et
-// al. 2020, "A Survey of Temporal Antialiasing Techniques", section 5).
+// The mean is reprojected with the motion of the nearest surface among the four surrounding pixels. It is clamped to
+// the colours of 3 × 3 pixels (after Karis 2014, "High-Quality Temporal Supersampling"). Some frames miss geometry
+// thinner than a pixel, so the colours of earlier frames extend the clamp, with a weight that decays. A sample is
+// weighted by its distance from the centre of the output pixel, so that a larger output fills in over some frames
+// (after Herrera et al. 2020, "A Survey of Temporal Antialiasing Techniques", section 5).
 // temporal: one thread per output pixel. shown: a full-screen triangle.
 #import "math/cubic.wgsl"
-#import "frame/cover.wgsl"
+#import "frame/fullscreen.wgsl"
 #import "frame/display.wgsl"
 #import "frame/dither.wgsl"
 #import "frame/gbuffer_seen.wgsl"
@@ -73,7 +73,7 @@ fn from_ycocg(c: vec3f) -> vec3f {
     return vec3f(middle + c.y, c.x + c.z, middle - c.y);
 }
 
-// Mean of the earlier frames at a point of the image. At a pixel centre it is the pixel's value.
+// Mean of the earlier frames at a point of the picture. At a pixel centre it is the pixel's value.
 fn last_mean(at: vec2f) -> vec4f {
     let places = cubic_taps(at, vec2f(textureDimensions(last_mean_texture)), TEMPORAL_SLOPE);
     var sum = vec4f(0.0);
@@ -144,8 +144,8 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let last_samples = textureLoad(last_samples_texture, vec2u(history_at), 0).r;
     let last = last_mean(history_at);
     let last_box = box_unpack(textureLoad(last_box_texture, vec2u(history_at), 0).xy);
-    // If the frame shows none of the earlier frames' colours around here, their surface is gone. Eight-bit rounding is
-    // less than a tenth of the threshold.
+    // If the frame shows none of the earlier frames' colours around this pixel, the earlier surface is gone. Eight-bit
+    // rounding is less than a tenth of the threshold.
     let apart = max(last_box.least - box.most, box.least - last_box.most);
     let most_apart = max(max(apart.x, apart.y), max(apart.z, apart.w));
     let other = smoothstep(0.1 * TEMPORAL_OTHER_COLORS, TEMPORAL_OTHER_COLORS, most_apart);

@@ -1,11 +1,11 @@
 // tonemap: converts radiance, or a channel of the frame, to display values.
 //
-// in   hdr, the exposure, and display (colours shown without exposure or tone mapping; alpha is the share of the
+// in   hdr, the exposure, and display (colours shown without exposure or tone mapping; alpha is the fraction of the
 //      background that the ground's shadows leave); or the channel's floats
-// out  target, sRGB-encoded by this shader (the target's format is not sRGB). A transparent image is premultiplied
-//      before the encoding, with the coverage as alpha. The lit image is dithered, unless `temporal` reads it.
+// out  target, sRGB-encoded by this shader (the target's format is not sRGB). A transparent picture is premultiplied
+//      before the encoding, with the coverage as alpha. The lit picture is dithered, unless `temporal` reads it.
 // A full-screen triangle. hdr is filtered if the target is larger; channels are not.
-#import "frame/cover.wgsl"
+#import "frame/fullscreen.wgsl"
 #import "frame/display.wgsl"
 #import "frame/dither.wgsl"
 #import "picture/exposure_params.wgsl"
@@ -14,14 +14,14 @@
 struct TonemapParams {
     // Tone curve: 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX.
     curve: u32,
-    // 0 for the lit image, else a channel.
+    // 0 for the lit picture, else a channel.
     channel: u32,
     // Factor on the channel, after the offset.
     scale: f32,
-    // Nonzero if the lit image keeps its coverage as alpha.
+    // Nonzero if the lit picture keeps its coverage as alpha.
     transparent: u32,
     offset: vec4f,
-    // Nonzero if the lit image is dithered.
+    // Nonzero if the lit picture is dithered.
     dither: u32,
     // Weights of nodes and triangles in the `cost` channel.
     cost_weights: vec2f,
@@ -36,7 +36,7 @@ struct TonemapParams {
 // x: the cost that the brightest colour of the `cost` channel stands for.
 @group(0) @binding(6) var<uniform> cost_range: vec4f;
 
-// A colour for a number, different from those of adjacent numbers.
+// A colour for a number, different from the colours of adjacent numbers.
 fn hashed(id: f32) -> vec3f {
     let h = (u32(id) + 1u) * 2654435761u;
     let hue = vec3f(vec3u(h, h >> 8u, h >> 16u) & vec3u(255u)) / 255.0;
@@ -66,7 +66,7 @@ fn diverging(share: f32) -> vec3f {
     return select(select(within, ABOVE, share > 1.0), BELOW, share < -1.0);
 }
 
-// Colours of triangles that pass through others, the same as output::intersection_colors.
+// Colours of triangles that pass through other triangles, the same as output::intersection_colors.
 fn intersection(is_through: bool, facing: f32) -> vec3f {
     let grey = vec3f(mix(0.14, 0.50, facing));
     return select(grey, mix(0.75, 1.0, facing) * vec3f(1.0, 0.6, 0.0), is_through);

@@ -10,8 +10,8 @@ struct HitFragment {
     levels: vec2f,
 }
 
-fn hit_fragment(seen: u32, barycentric: vec2f, direction: vec3f, width: f32) -> HitFragment {
-    let triangle = gbuffer_triangle(seen);
+fn hit_fragment(surface_id: u32, barycentric: vec2f, direction: vec3f, width: f32) -> HitFragment {
+    let triangle = gbuffer_triangle(surface_id);
     let i = vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
     let w = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
     let v0 = scene_position(i.x);
@@ -37,9 +37,9 @@ fn hit_fragment(seen: u32, barycentric: vec2f, direction: vec3f, width: f32) -> 
     let area = max(length(across), 1.0e-30);
     let uv_areas = abs(a.xz * b.yw - a.yw * b.xz);
     // At grazing angles, the ray's footprint is longer along the ray than across it. Anisotropic filtering would stay
-    // sharp across it, so the mean of both is used.
+    // sharp across it, so the mean of the two lengths is used.
     let cosine = max(abs(dot(across, direction)) / area, 0.01);
     let covered = log2(max(width, 1.0e-30)) - 0.5 * log2(cosine);
     let levels = 0.5 * log2(max(uv_areas / area, vec2f(1.0e-30))) + covered;
-    return HitFragment(fragment, (seen & GBUFFER_BACK) == 0u, levels);
+    return HitFragment(fragment, (surface_id & GBUFFER_BACK) == 0u, levels);
 }

@@ -1,13 +1,12 @@
 // Compacts hits of rays and sorts them by the bin of their material. This is a stable counting sort in the form reduce,
-// then scan, so no workgroup waits for another. Blocks are those of the radix sort (bvh/build/sort_block.wgsl). Rays
-// without a listed hit get no entry, so the sort also compacts.
+// then scan, so no workgroup waits for another. Blocks are the blocks of the radix sort (bvh/build/sort_block.wgsl).
+// Rays without a listed hit get no entry, so the sort also compacts.
 //
 // The importer binds
 //     counts   one per bin and block: the block's hits of the bin, then their exclusive prefix sums along the bin's row
 //     ranges   first the range of all hits, then the range of each bin, with the workgroup counts of its dispatch
 // and defines the input and the output:
 //     fn hit_sort_listed(number: u32, is_sorted: bool) -> ListedHit    hit of ray `number`; bin 0 unless sorted
-//     fn hit_sort_store(at: u32, entry: u32)
 //     fn hit_sort_store(at: u32, entry: u32)
 #import "bvh/dispatch.wgsl"
 #import "reflections/hit_range.wgsl"
@@ -85,7 +84,7 @@ fn hit_sort_ranges(bins: u32, thread: u32) {
     }
 }
 
-// Scatters each hit to the next free place after `base` of its bin.
+// Scatters each hit to the next free index after `base` of its bin.
 fn hit_sort_scatter_behind(block: u32, thread: u32, is_sorted: bool) {
     clear_masks(thread);
     workgroupBarrier();

@@ -1,10 +1,10 @@
 // reflection_ambient: ambient occlusion and bounced light at the hits of reflection rays.
 //
-// in   G-buffer of the hits (position, normal, ids), lights, the merged scene (group 2), the trees (group 1), a slice
-//      of rows
+// in   G-buffer of the hits (position, normal, ids), lights, the merged scene (group 2), the BVHs (group 1), a slice of
+//      rows
 // out  hits_out: the layer HITS_AMBIENT (reflections/hit_ambient.wgsl)
-// One thread per pixel. Each hit sends two rays into its hemisphere, like `occlusion_rays` does for the pixels of the
-// image. One of the rays is a closest-hit ray, and its hit is lit like in `bounced_light`.
+// One thread per pixel. Each hit casts two rays into its hemisphere, like `occlusion_rays` does for the pixels of the
+// picture. One of the rays is a closest-hit ray, and its hit is lit like in `bounced_light`.
 #import "ambient/bounced.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "ambient/hemisphere.wgsl"
@@ -28,11 +28,11 @@ fn reflection_ambient(@builtin(global_invocation_id) id: vec3u) {
     if position.w == 0.0 {
         return;
     }
-    let seen = textureLoad(ids_texture, pixel, 0).r;
-    var start = shadow_ray_start(seen, position.xyz);
-    start.origin += hemisphere_inwards(gbuffer_triangle(seen), start);
+    let surface_id = textureLoad(ids_texture, pixel, 0).r;
+    var start = shadow_ray_start(surface_id, position.xyz);
+    start.origin += hemisphere_inwards(gbuffer_triangle(surface_id), start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
-    let told = params.told;
+    let recorded_ray = params.recorded_ray;
     var taken = 0.0;
     var radiance = vec3f(0.0);
     var first_hit = OCCLUSION_UNHIT;
@@ -40,9 +40,9 @@ fn reflection_ambient(@builtin(global_invocation_id) id: vec3u) {
         let k = params.index * HIT_AMBIENT_RAYS + ray;
         let u = sampling_point(pixel, k, frame.first_dimension + SAMPLE_OCCLUSION);
         let along = hemisphere_direction(start, normal, u);
-        let hit = shadow_ray_hit(start, along, params.reach, ray != told);
-        taken += hit.taken;
-        if ray == told && hit.t >= 0.0 {
+        let hit = shadow_ray_hit(start, along, params.reach, ray != recorded_ray);
+        taken += hit.blocked;
+        if ray == recorded_ray && hit.t >= 0.0 {
             first_hit = occlusion_hit_pack(occlusion_hit(hit, along));
         }
     }

@@ -1,14 +1,14 @@
-// reflection_classify: compacts the pixels whose surfaces send reflection rays into a list.
+// reflection_classify: compacts the pixels whose surfaces cast reflection rays into a list.
 //
-// in   G-buffer (position, ids) and lobes, of the image or of the previous bounce's hits; `arguments` all zero
+// in   G-buffer (position, ids) and lobes, of the picture or of the previous bounce's hits; `arguments` all zero
 // out  list: the pixels, with x in the lower 16 bits. Tiles come in any order. Within a tile of 8 × 8 pixels, entries
-//      are in row order. For cost comparisons, pixels that send no ray can be listed too
+//      are in row order. For cost comparisons, pixels that cast no ray can be listed too
 //      (reflections/reflection_params.wgsl).
-//      arguments: workgroup counts of reflection_sort, the number of rays and of tiles that send rays; SortParams; then
+//      arguments: workgroup counts of reflection_sort, the number of rays and of tiles that cast rays; SortParams; then
 //      per batch of rays its workgroup counts, number of rays and first ray
-//      hit_ids_out: zeros where no ray is sent
-//      reflected_words, mean_out: at the first bounce, zeros where no ray is sent
-//      sending: at the first bounce, the workgroup counts of reflection_filter and the tiles that send rays, packed
+//      hit_ids_out: zeros where no ray is cast
+//      reflected_words, mean_out: at the first bounce, zeros where no ray is cast
+//      sending: at the first bounce, the workgroup counts of reflection_filter and the tiles that cast rays, packed
 //      like entries of the list
 // One thread per row of a tile, eight tiles per workgroup. Workgroups share data only through atomicAdd.
 // `reflection_arguments` is a separate dispatch of one thread.
@@ -32,7 +32,7 @@
 @group(1) @binding(9) var layers_texture: texture_2d<u32>;
 @group(1) @binding(10) var glass_texture: texture_2d<u32>;
 
-// Bits 0 to 7 mark the pixels of a row that send a ray, bits 8 to 15 those inside the image.
+// Bits 0 to 7 mark the pixels of a row that cast a ray, bits 8 to 15 the pixels inside the picture.
 var<workgroup> row_masks: array<u32, 64>;
 // First list entry of each tile that has rays.
 var<workgroup> tile_first: array<u32, 8>;

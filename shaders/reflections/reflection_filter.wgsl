@@ -12,10 +12,10 @@
 // reflection_filter: the last round of spatial filtering
 // out  reflected_words: the filtered signal
 //
-// One workgroup per tile that sends rays, in any order, and one thread per pixel. Pixels that send no ray hold zeros in
+// One workgroup per tile that casts rays, in any order, and one thread per pixel. Pixels that cast no ray hold zeros in
 // reflected_words and in the means, and undefined values in the images that the rounds exchange. The sharpest lobe of a
 // surface decides the filter width. Mirrors with a single lobe have no noise, so they are neither averaged nor
-// filtered. Mirrors that choose between lobes are averaged over frames only. The words are those of
+// filtered. Mirrors that choose between lobes are averaged over frames only. The words are defined in
 // reflections/reflected.wgsl.
 #import "material/brdf.wgsl"
 #import "math/color.wgsl"
@@ -31,7 +31,7 @@
 #import "denoise/signal_smooth.wgsl"
 
 struct ReflectionFilterParams {
-    // Longest history in frames; 0 to restart it.
+    // Maximum history length in frames, without this one. 0 restarts the history.
     max_history: u32,
     rays: u32,
     // Distance between filter taps in pixels; 0 disables the filter.
@@ -61,7 +61,7 @@ struct ReflectionFilterParams {
 
 @group(1) @binding(8) var<storage, read_write> reflected_words: array<vec2u>;
 
-struct Mirroring {
+struct ReflectingSurface {
     surface: Surface,
     // Roughness of the sharpest lobe.
     roughness: f32,
@@ -70,7 +70,7 @@ struct Mirroring {
     traces: bool,
 }
 
-fn mirroring_at(pixel: vec2u) -> Mirroring {
+fn reflecting_surface_at(pixel: vec2u) -> ReflectingSurface {
     let s = gbuffer_unpack(
         gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel),
         textureLoad(normal_texture, pixel, 0).r,
@@ -82,13 +82,13 @@ fn mirroring_at(pixel: vec2u) -> Mirroring {
         let roughness = lobes_roughness(packed, s);
         let has_choice = lobes_have_coat(packed) || lobes_transmit(packed);
         let is_mirror = roughness < REFLECTION_MIRROR && !has_choice;
-        return Mirroring(s, roughness, is_mirror, lobes_send(packed, s));
+        return ReflectingSurface(s, roughness, is_mirror, lobes_send(packed, s));
     }
     let is_mirror = s.roughness < REFLECTION_MIRROR;
-    return Mirroring(s, s.roughness, is_mirror, reflection_share(s) > 0.0);
+    return ReflectingSurface(s, s.roughness, is_mirror, reflection_share(s) > 0.0);
 }
 
-// Pixel of a thread; outside the image if it has none.
+// Pixel of a thread; outside the picture if it has none.
 fn pixel_of(workgroup: vec3u, workgroups: vec3u, local: vec3u) -> vec2u {
     let number = dispatch_workgroup(workgroup, workgroups);
     if number >= sending.count {
@@ -104,13 +104,13 @@ fn word_of(pixel: vec2u) -> u32 {
 
 // Statistics of this frame's rays over 3 × 3 pixels: mean and standard deviation of the compressed radiance, and the
 // harmonic mean of the hit distances.
-struct Around {
+struct RayStatistics {
     mean: vec3f,
     deviation: vec3f,
     distance: f32,
 }
 
-fn around(pixel: vec2u) -> Around {
+fn ray_statistics(pixel: vec2u) -> RayStatistics {
     var sum = vec3f(0.0);
     var squares = vec3f(0.0);
     var count = 0.0;
@@ -128,7 +128,7 @@ fn around(pixel: vec2u) -> Around {
     }
     let mean = sum / max(count, 1.0);
     let deviation = sqrt(max(squares / max(count, 1.0) - mean * mean, vec3f(0.0)));
-    return Around(mean, deviation, count / max(distance, 1.0e-9));
+    return RayStatistics(mean, deviation, count / max(distance, 1.0e-9));
 }
 
 // Weighted mean of the last frame over four pixels. Alpha is the total weight of the pixels that have a mean.
@@ -156,16 +156,16 @@ fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32
 }
 
 // Filter radius in pixels, a fraction of the lobe's footprint at the hit distance. Points of a plane mirror closer than
-// this footprint reflect about the same.
+// this footprint have similar reflections.
 fn lobe_width(s: Surface, alpha: f32, distance: f32) -> f32 {
     return 0.65 * alpha * min(distance, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
 }
 
 // Ratio estimator over the rays of a pixel and its eight neighbours. Each ray counts with this pixel's BRDF over the
 // density that its direction was sampled with (Stachowiak 2015, "Stochastic Screen-Space Reflections"). Dividing by the
-// sum of the weights removes most of their noise, and the albedo of the lobe is known. The longer the history, the less
-// this estimate counts beside the pixel's `own` ray. It is not used where the lobe is narrower than a pixel, because
-// the reflection then changes faster than a ratio of so few rays can resolve.
+// sum of the weights removes most of the weights' noise, and the albedo of the lobe is known. The longer the history,
+// the less this estimate counts relative to the pixel's `own` ray. It is not used where the lobe is narrower than a
+// pixel, because the reflection then changes faster than a ratio of so few rays can resolve.
 fn resolved(
     pixel: vec2u,
     s: Surface,
@@ -206,7 +206,7 @@ fn resolved(
             continue;
         }
         let other = sent_ray_unpack(words);
-        // The hit point is the same for both pixels. For a miss, the direction is the same.
+        // The two pixels share the hit point. For a miss, they share the direction.
         let hit = there.position + found.a * other.direction;
         let to_hit = normalize(hit - s.position);
         let n_dot_l = dot(s.normal, to_hit);
@@ -247,13 +247,13 @@ fn reflection_accumulate(
         return;
     }
     let noisy = reflected_unpack(words);
-    let m = mirroring_at(pixel);
+    let m = reflecting_surface_at(pixel);
     let s = m.surface;
     if m.is_mirror {
         textureStore(signal_out, pixel, vec4u(words, 0u, 0u));
         return;
     }
-    let found = around(pixel);
+    let found = ray_statistics(pixel);
     let surface = signal_surface_unpack(textureLoad(surfaces, pixel, 0));
     let reprojected = reprojected_unpack(textureLoad(reprojected_texture, pixel, 0).xy);
     var last = last_mean(reprojected.corner, reprojected.weights);
@@ -289,10 +289,10 @@ fn reflection_accumulate(
 var<private> own_normal: vec3f;
 var<private> own_lobe: f32;
 
-// Compressed radiance, and 1 if traced. Both are weighted by the similarity of the lobes.
+// Compressed radiance, and 1 if traced. Radiance and flag are weighted by the similarity of the lobes.
 fn signal_at(pixel: vec2u) -> vec4f {
     let found = reflected_unpack(textureLoad(signal_texture, pixel, 0).xy);
-    let other = mirroring_at(pixel);
+    let other = reflecting_surface_at(pixel);
     let turn = length(other.surface.normal - own_normal);
     let differs = turn + abs(other.roughness * other.roughness - own_lobe);
     let counts = other.traces && found.a > 0.0 && !other.is_mirror;
@@ -306,7 +306,7 @@ fn smoothed(pixel: vec2u) -> vec2u {
         return words;
     }
     let found = reflected_unpack(words);
-    let m = mirroring_at(pixel);
+    let m = reflecting_surface_at(pixel);
     let s = m.surface;
     if m.is_mirror || params.step == 0u {
         return words;

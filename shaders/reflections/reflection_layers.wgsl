@@ -30,7 +30,7 @@ fn reflection_layers(
     let s = hit.surface;
     let l = hit.layers;
     let follows = select(0.0, 1.0, frame.reflect_below > 0.0);
-    let traced = Reflected(vec3f(0.0), follows);
+    let traced = TracedReflection(vec3f(0.0), follows);
     let lobes = lobes_packed(layer_lobes(s, l), s);
     var ambient = ambient_unoccluded(s.normal);
     if frame.occlusion != 0u {

@@ -56,13 +56,13 @@ fn reflection_light(
     if s.unlit {
         radiance = s.albedo * frame.unlit_radiance;
     } else {
-        let seen = textureLoad(ids_texture, pixel, 0).r;
-        s.smooth_normal = shadow_ray_start(seen, s.position).smooth_normal;
+        let surface_id = textureLoad(ids_texture, pixel, 0).r;
+        s.smooth_normal = shadow_ray_start(surface_id, s.position).smooth_normal;
         var ambient = ambient_unoccluded(s.normal);
         if frame.occlusion != 0u {
             ambient = hit_ambient_unpack(textureLoad(hits_texture, pixel, HITS_AMBIENT, 0), s.normal);
         }
-        let traced = Reflected(vec3f(0.0), reflection_share(s));
+        let traced = TracedReflection(vec3f(0.0), reflection_share(s));
         radiance += brdf_ambient(s, to_eye, ambient, traced);
         let eye = brdf_eye(s, to_eye, 0.0);
         for (var slot = 0u; slot < frame.light_slots; slot++) {

@@ -11,7 +11,7 @@ struct ReflectionParams {
     blur: f32,
     // Nonzero for the last bounce.
     is_last: u32,
-    // Pixels to list: those that send a ray, all pixels of tiles that send any, or all pixels.
+    // Pixels to list: pixels that cast a ray, all pixels of tiles that cast any, or all pixels.
     listing: u32,
     // Order of the hits: one of the ORDER_… constants below.
     order: u32,

@@ -1,20 +1,19 @@
-// reflection_rays: traces reflection and transmission rays through the trees.
+// reflection_rays: traces reflection and transmission rays through the BVHs.
 //
-// in   G-buffer (position, normal, albedo, ids) and lobes, of the image or of the previous bounce's hits, and the rays
-//      that led there; the list from reflection_classify; the merged scene (group 2), the trees (group 1); the light of
-//      the fog
-// out  hit_ids_out: number of the triangle hit, plus 1, with GBUFFER_HIT, and GBUFFER_BACK for a back face; 0 for a
-//      miss
+// in   G-buffer (position, normal, albedo, ids) and lobes, of the picture or of the previous bounce's hits, and the
+//      rays that led to the hits; the list from reflection_classify; the merged scene (group 2), the BVHs (group 1);
+//      the light of the fog
+// out  hit_ids_out: index of the triangle hit plus 1, with GBUFFER_HIT, and GBUFFER_BACK for a back face; 0 for a miss
 //      hits_out: the hit and its ray (reflections/reflection_ray.wgsl)
 //      reflected_words: at the first bounce, the hit distance; at any bounce, the environment is added for a miss, and
 //      the light that fog scatters along the ray
 //      sent_out: at the first bounce, the direction and its density (reflections/sent_ray.wgsl), if they are needed
-// One thread per list entry of a batch. A surface with several lobes selects one of them for its ray. The coat is
-// selected with its share of the lobes' response to uniform light, and reflection or transmission by the Fresnel term.
-// Directions are sampled from the GGX lobe (material/ggx_sample.wgsl), with one point of the shared sequence
-// (math/sampling.wgsl) per frame. Each bounce has its own dimension of the sequence. A direction on the wrong side of
-// the triangle is mirrored at it. Volumes refract transmitted rays; thin surfaces transmit them straight on. Rays of
-// the last bounce pass through clear surfaces, so that they show what is behind.
+// One thread per list entry of a batch. A surface with several lobes selects one of them for its ray. The probability
+// of the coat is its fraction of the lobes' response to uniform light. The Fresnel term decides between reflection and
+// transmission. Directions are sampled from the GGX lobe (material/ggx_sample.wgsl), with one point of the shared
+// sequence (math/sampling.wgsl) per frame. Each bounce has its own dimension of the sequence. A direction on the wrong
+// side of the triangle is mirrored at it. Volumes refract transmitted rays. Thin surfaces transmit them straight on.
+// Rays of the last bounce pass through clear surfaces, so that they show the surfaces beyond.
 #import "material/alpha.wgsl"
 #import "math/basis.wgsl"
 #import "material/brdf.wgsl"
@@ -94,7 +93,7 @@ fn nearest_seen(ray_in: Ray, passes: bool, inside: bool) -> SeenHit {
     var ray = ray_in;
     var found: SeenHit;
     passes_clear = passes && !inside;
-    // Enough for the back faces behind one another in closed rooms. The bound guarantees that the loop ends.
+    // Enough for consecutive back faces in closed rooms. The bound guarantees that the loop ends.
     for (var pass_through = 0u; pass_through < 16u; pass_through++) {
         found.hit = bvh_traverse(ray, frame.leaf_cutoff, false);
         if found.hit.leaf == BVH_MISS {
@@ -116,12 +115,12 @@ fn nearest_seen(ray_in: Ray, passes: bool, inside: bool) -> SeenHit {
 }
 
 // Sampled direction of a ray.
-struct Sent {
+struct LobeSample {
     direction: vec3f,
     // BRDF weight of the sample.
     weight: vec3f,
     roughness: f32,
-    // True if the ray continues behind the surface; true if it continues within the surface's volume.
+    // True if the ray continues beyond the surface, and true if it continues within the surface's volume.
     enters: bool,
     inside: bool,
     // The fields of SentRay. `lobe` is 0 for mirrors and for layered surfaces, which choose among lobes.
@@ -129,7 +128,8 @@ struct Sent {
     density: f32,
 }
 
-// Cosine between the refracted direction and the microfacet normal, by Snell's law; 0 for total internal reflection.
+// Cosine between the refracted direction and the microfacet normal, by Snell's law. It is 0 for total internal
+// reflection.
 fn cosine_across(cosine: f32, eta: f32) -> f32 {
     return sqrt(max(1.0 - eta * eta * (1.0 - cosine * cosine), 0.0));
 }
@@ -142,7 +142,7 @@ fn lobe_max(v: vec3f) -> f32 {
 // volume's side of the triangle. The coat is selected by its response to uniform light. The base reflects or transmits
 // by the Fresnel term at the sampled microfacet. No ray then carries more than 1, and light that cannot leave a volume
 // is always reflected.
-fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: vec2f, choice: f32) -> Sent {
+fn sample_lobe(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: vec2f, choice: f32) -> LobeSample {
     let under = lobe_under(l, to_eye);
     let is_inside = is_back && l.ior > 0.0;
     // Glass may reflect any part of the light that passes its coat.
@@ -209,7 +209,7 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     if !by_coat {
         let chosen = select(mirrored, passes, through);
         var gain = lobe_gain(l, s, w.base_ratio, select(reflecting, reflecting_across, is_inside));
-        // Thin surfaces transmit the same share at all microfacets.
+        // Thin surfaces transmit the same fraction at all microfacets.
         gain = select(gain, vec3f(1.0 + w.base_ratio), through);
         gain = select(gain, vec3f(1.0), refracts);
         weight = chosen * gain * (sum * under * all / max(lobe_max(chosen) * below, 1.0e-20));
@@ -222,7 +222,7 @@ fn sent(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: v
     let is_shared = !s.layered && !is_mirror && above > 0.0;
     let half_vector = select(sampled.half_vector, facet, bends);
     let density = brdf_ggx(vec3f(0.0, 0.0, 1.0), half_vector, max(alpha2, 1.0e-4)) / sampled.inverse_density;
-    return Sent(direction, weight, roughness, through, inside, select(0.0, lobe, is_shared), density);
+    return LobeSample(direction, weight, roughness, through, inside, select(0.0, lobe, is_shared), density);
 }
 
 @compute @workgroup_size(RAY_BLOCK)
@@ -237,15 +237,15 @@ fn reflection_rays(
     }
     let pixel = ray_list_pixel(textureLoad(list_texture, ray_list_texel(batch.first + entry), 0).r);
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
-    let seen = textureLoad(ids_texture, pixel, 0).r;
+    let surface_id = textureLoad(ids_texture, pixel, 0).r;
     let s = gbuffer_unpack(
         position,
         textureLoad(normal_texture, pixel, 0).r,
         textureLoad(albedo_texture, pixel, 0).r,
         0u,
     );
-    // Lists of whole tiles, for cost comparisons, include pixels that send no ray.
-    if !sends_ray(pixel, seen, s) {
+    // Lists of complete tiles, for cost comparisons, include pixels that cast no ray.
+    if !sends_ray(pixel, surface_id, s) {
         return;
     }
     let is_first = params.bounce == 0u;
@@ -260,8 +260,8 @@ fn reflection_rays(
     let dimension = params.dimension;
     let u = sampling_point(pixel, frame.sample_index, SAMPLE_REFLECTIONS + dimension);
     let choice = sampling_point(pixel, frame.sample_index, SAMPLE_LOBES + dimension);
-    let start = shadow_ray_start(seen, s.position);
-    let ray_sent = sent(l, s, w, to_eye, start.is_back, u, choice.x);
+    let start = shadow_ray_start(surface_id, s.position);
+    let ray_sent = sample_lobe(l, s, w, to_eye, start.is_back, u, choice.x);
     // Triangle normal on the side of the new ray.
     let outward = select(start.geometric_normal, -start.geometric_normal, ray_sent.enters);
     let origin = select(start.origin, 2.0 * start.position - start.origin, ray_sent.enters);
@@ -293,10 +293,10 @@ fn reflection_rays(
     let hit = found.hit;
     let word = pixel.y * frame.size.x + pixel.x;
     var scattered = vec3f(0.0);
-    if fog_is_there() && !ray_sent.inside && counts {
-        let air = fog_air_along(origin, direction, select(hit.t, 1.0e30, hit.leaf == BVH_MISS));
-        scattered = carried * air.scattered;
-        carried *= air.transmittance;
+    if fog_is_enabled() && !ray_sent.inside && counts {
+        let media = fog_along_ray(origin, direction, select(hit.t, 1.0e30, hit.leaf == BVH_MISS));
+        scattered = carried * media.scattered;
+        carried *= media.transmittance;
     }
     if hit.leaf == BVH_MISS {
         let sky = environment_prefiltered(direction, params.blur * ray_sent.roughness);

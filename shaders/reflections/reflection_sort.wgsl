@@ -3,7 +3,8 @@
 //
 // reflection_count    in   the list of rays, hit_ids, triangle_info, bins: the bin of each material
 //                     out  counts
-// reflection_scan     out  counts: exclusive prefix sums along each bin's row; ranges[1 + bin].count. One workgroup per bin
+// reflection_scan     out  counts: exclusive prefix sums along each bin's row; ranges[1 + bin].count. One workgroup per
+//                          bin
 // reflection_ranges   out  ranges
 // reflection_scatter  out  sorted: the pixels, by bin, and within a bin in the order of the list
 //
@@ -27,9 +28,9 @@ fn hit_sort_listed(number: u32, is_sorted: bool) -> ListedHit {
     var hit = ListedHit(HIT_NONE, NO_BIN);
     if number < params.count {
         let entry = textureLoad(list_texture, ray_list_texel(number), 0).r;
-        let seen = textureLoad(hit_ids_texture, ray_list_pixel(entry), 0).r;
-        if seen != 0u {
-            let bin = bins[triangle_info[gbuffer_triangle(seen)].y];
+        let surface_id = textureLoad(hit_ids_texture, ray_list_pixel(entry), 0).r;
+        if surface_id != 0u {
+            let bin = bins[triangle_info[gbuffer_triangle(surface_id)].y];
             hit = ListedHit(entry, select(0u, bin, is_sorted));
         } else if bounce.order == ORDER_OFF {
             hit.bin = 0u;

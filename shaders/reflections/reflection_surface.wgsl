@@ -3,7 +3,7 @@
 // reflection_surface: materials with textures
 // in   the list of hits, sorted by material bins, and the range of one bin; the hits of reflection_rays; the merged
 //      scene (group 2); a material with its textures and samplers (group 3)
-// out  position, normal, albedo, emissive, encoded like those of `gbuffer` (frame/gbuffer.wgsl)
+// out  position, normal, albedo, emissive, encoded like in `gbuffer` (frame/gbuffer.wgsl)
 //
 // reflection_surface_plain: materials without textures
 // in   the same, with the uniforms of all these materials
@@ -74,14 +74,14 @@ fn reflection_surface_plain(
     let normal = material_normal(seen.fragment);
     let facing = select(-normal, normal, seen.front);
     let unlit = (flags & MATERIAL_UNLIT) != 0u;
-    let clay = material_is_without(MATERIALS_CLAY);
+    let clay = material_feature_is_off(MATERIALS_CLAY);
     let relief = material_relief(facing, frame_to_eye(seen.fragment.position));
     store(listed.pixel, Surface(
         seen.fragment.position,
         facing,
         base_color.rgb,
-        select(1.0, relief, (flags & MATERIAL_STAND_IN) != 0u),
-        select(emissive, vec3f(0.0), unlit || material_is_without(MATERIALS_EMISSION)),
+        select(1.0, relief, (flags & MATERIAL_PLACEHOLDER) != 0u),
+        select(emissive, vec3f(0.0), unlit || material_feature_is_off(MATERIALS_EMISSION)),
         select(factors.y, MATERIALS_CLAY_ROUGHNESS, clay),
         select(factors.x, 0.0, clay),
         unlit,

@@ -1,4 +1,4 @@
-// List of the tiles of 8 × 8 pixels that send reflection rays at the first bounce.
+// List of the tiles of 8 × 8 pixels that cast reflection rays at the first bounce.
 
 struct SendingTiles {
     // Workgroup counts of an indirect dispatch with one workgroup per tile.

@@ -4,7 +4,7 @@
 struct SentRay {
     // Unit vector.
     direction: vec3f,
-    // BRDF × cosine over density, without the Fresnel term. At most 4.
+    // BRDF × cosine / density, without the Fresnel term. At most 4.
     lobe: f32,
     // Density of the direction per steradian, from 2^-32 to 2^32.
     density: f32,

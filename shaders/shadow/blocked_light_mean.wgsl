@@ -1,20 +1,20 @@
-// State of the shadow history and filter for one light, packed in a word: the mean blocked share, that share times the
-// penumbra width, and the number of frames in the mean.
+// State of the shadow history and filter for one light, packed in a word: the mean blocked fraction, that fraction
+// times the penumbra width, and the number of frames in the mean.
 //
-// The share has 14 bits, so that an average over a thousand frames still changes. The width is stored as its square
-// root in 12 bits, which keeps narrow penumbras distinct.
+// The blocked fraction has 14 bits, so that an average over a thousand frames still changes. The width is stored as its
+// square root in 12 bits, which keeps narrow penumbras distinct.
 
 struct BlockedLightMean {
     // From 0 to 1.
     share: f32,
-    // The share times the penumbra width in pixels.
+    // The blocked fraction times the penumbra width in pixels.
     width: f32,
     // BLOCKED_FRAMES_ALL means all frames in which the surface has been visible.
     frames: f32,
 }
 
 const BLOCKED_FRAMES_ALL = 63.0;
-// Bits of the share.
+// Bits of the blocked fraction.
 const BLOCKED_SHARE_MASK = 0x3fffu;
 
 fn blocked_light_mean_pack(mean: BlockedLightMean) -> u32 {

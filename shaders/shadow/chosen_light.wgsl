@@ -2,8 +2,8 @@
 
 struct ChosenLight {
     light: u32,
-    // Factor on the light's radiance that also accounts for the lights that were not chosen; 0 for an empty slot. The
-    // last eight bits are lost in packing.
+    // Factor on the light's radiance that also accounts for the lights that were not chosen. It is 0 for an empty slot.
+    // The last eight bits are lost in packing.
     weight: f32,
 }
 

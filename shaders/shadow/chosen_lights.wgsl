@@ -1,5 +1,5 @@
-// The lights that a pixel sends shadow rays to. These are all lights, or those that `light_choice` chose if rays to all
-// would exceed the budget. Chosen lights are stored as words behind the results of the shadow rays.
+// The lights that a pixel casts shadow rays to. These are all lights, or the lights that `light_choice` chose if rays
+// to all lights would exceed the budget. Chosen lights are stored as words after the results of the shadow rays.
 #import "shadow/chosen_light.wgsl"
 #import "frame/frame.wgsl"
 #import "shadow/shadow_words.wgsl"

@@ -1,9 +1,9 @@
-// light_choice: chooses the lights that each pixel sends shadow rays to, if rays to all lights would exceed the budget.
+// light_choice: chooses the lights that each pixel casts shadow rays to, if rays to all lights would exceed the budget.
 //
 // in   G-buffer, the merged scene (group 2), lights
 // out  shadow_words: a ChosenLight per slot and pixel (shadow/chosen_lights.wgsl)
 // One thread per pixel; the method is in light/light_choice.wgsl. A light that is chosen several times gets as many
-// slots. If its rays would all be the same, it gets one slot with the whole weight.
+// slots. If its rays would be identical, it gets one slot with the total weight.
 #import "shadow/chosen_lights.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
@@ -18,7 +18,7 @@
 #texels 1 4 ids_texture: r32uint
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
-// Sampling weight of a light; 0 if the surface sends no ray to it.
+// Sampling weight of a light, or 0 if the surface casts no ray to it.
 fn weight_of(s: Surface, e: BrdfEye, start: ShadowStart, to_eye: vec3f, light: Light) -> f32 {
     let sample = light_sample(light, s.position);
     let reaches = light_reaches(sample) && dot(start.horizon_normal, sample.to_light) > 0.0;
@@ -38,11 +38,11 @@ fn light_choice(@builtin(global_invocation_id) id: vec3u) {
         textureLoad(albedo_texture, pixel, 0).r,
         0u,
     );
-    let seen = textureLoad(ids_texture, pixel, 0).r;
+    let surface_id = textureLoad(ids_texture, pixel, 0).r;
     var start = ShadowStart();
     start.horizon_normal = s.normal;
-    if gbuffer_is_triangle(seen) {
-        start = shadow_ray_start(seen, s.position);
+    if gbuffer_is_triangle(surface_id) {
+        start = shadow_ray_start(surface_id, s.position);
         s.smooth_normal = start.smooth_normal;
     }
     let to_eye = frame_to_eye(s.position);

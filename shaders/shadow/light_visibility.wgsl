@@ -1,12 +1,12 @@
-// Visible share of a light, found by shadow rays.
+// Visible fraction of a light, found by shadow rays.
 #import "light/light_area.wgsl"
 #import "shadow/shadow_ray.wgsl"
 
 struct VisibleShare {
     // From 0 to 1.
     share: f32,
-    // Mean distance in metres from the surface to the blockers, weighted by the light that each blocks; 0 without a
-    // blocker.
+    // Mean distance in metres from the surface to the blockers, weighted by the light that each blocks; 0 if there is
+    // no blocker.
     to_blocker: f32,
     // Leaf of a triangle that blocks one of the rays; BVH_MISS without a blocker.
     blocker: u32,
@@ -30,8 +30,8 @@ fn light_visible_share(
         let ray = light_area_ray_above(light, sample, start.horizon_normal, pixel, k, dimension);
         if ray.distance > 0.0 {
             let hit = shadow_ray_hit(start, ray.direction, ray.distance, true);
-            taken += hit.taken;
-            to_blocker += hit.taken * hit.taken_at;
+            taken += hit.blocked;
+            to_blocker += hit.blocked * hit.blocker_distance;
             blocker = select(blocker, hit.leaf, hit.t >= 0.0);
         }
     }

@@ -2,12 +2,12 @@
 //
 // in   G-buffer (position, normal, ids), lights, the chosen lights, the merged scene (group 2), rows and slots of the
 //      batch, the last frame's shadow edges, tiles where something has changed; `arguments` all zero
-// out  list: an entry for each pixel and slot that sends rays. Tiles come in any order. Within a tile of 8 × 8 pixels,
-//      entries are ordered by slot, then edges first, then by row. Neighbouring threads thus trace coherent rays, and
-//      equally many.
+// out  list: an entry for each pixel and slot that casts rays. Tiles come in any order. Within a tile of 8 × 8 pixels,
+//      entries are ordered by slot, then edges first, then by row. Neighbouring threads thus trace coherent rays, in
+//      equal numbers.
 //      arguments: the number of entries and of rays, and the workgroup counts of `shadow_rays`
 //      shadow_words: the words of pixels that show points and lines, and the counts
-//      blocked_out: the known result where no ray is sent
+//      blocked_out: the known result where no ray is cast
 // One thread per row of a tile, eight tiles per workgroup, so two barriers are enough for 512 pixels. A tile without
 // rays takes no space in the list. Workgroups share data only through atomicAdd. `shadow_arguments` is a separate
 // dispatch of one thread.
@@ -26,9 +26,9 @@ struct RayArguments {
     groups: vec3u,
     // Entries of the list.
     rays: atomic<u32>,
-    // Tiles that send rays.
+    // Tiles that cast rays.
     tiles: atomic<u32>,
-    // Number of rays. An entry sends several rays to a light with a size.
+    // Number of rays. An entry casts several rays to a light with a size.
     sent: atomic<u32>,
 }
 
@@ -44,10 +44,10 @@ struct RayArguments {
 #texels 1 9 edges_texture: r32uint array
 #texels 1 10 tiles_texture: rg32uint
 
-// Per slot of the batch and per row: bits 0 to 7 mark the pixels that send rays, bits 8 to 15 those at shadow edges,
-// which send more.
+// Per slot of the batch and per row: bits 0 to 7 mark the pixels that cast rays, bits 8 to 15 the pixels at shadow
+// edges, which cast more.
 var<workgroup> row_masks: array<u32, 64 * RAY_BATCH_SLOTS>;
-// First list entry of each tile that sends rays.
+// First list entry of each tile that casts rays.
 var<workgroup> tile_first: array<u32, 8>;
 // Number of rays of each row.
 var<workgroup> row_sent: array<u32, 64>;
@@ -68,19 +68,19 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         if any(pixel >= frame.size) {
             break;
         }
-        let seen = textureLoad(ids_texture, pixel, 0).r;
-        if !gbuffer_is_triangle(seen) {
+        let surface_id = textureLoad(ids_texture, pixel, 0).r;
+        if !gbuffer_is_triangle(surface_id) {
             for (var i = 0u; i < slots; i++) {
                 let slot = first_slot + i;
                 blocked_light_store(pixel, slot, SIGNAL_UNSENT);
-                if seen != 0u {
+                if surface_id != 0u {
                     shadow_words[shadow_word(slot, pixel)] = SHADOW_UNTRACED;
                 }
             }
             continue;
         }
         let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
-        let start = shadow_ray_start(seen, position);
+        let start = shadow_ray_start(surface_id, position);
         let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         let edges = shadow_edges(pixel);
         for (var i = 0u; i < slots; i++) {

@@ -1,12 +1,17 @@
-// Number of rays that a pixel sends to the light of a slot, from the last frame's results around the reprojected
-// surface. A slot whose shadow had an edge with a short history gets more rays, because a filter would blur that edge.
-// The edge has moved or was disoccluded. This is the adaptive sampling of Boksansky et al. 2019, "Ray Traced Shadows:
-// Maintaining Real-Time Frame Rates", Ray Tracing Gems, chapter 13. Only one slot of a pixel gets more rays, which
-// keeps the pixel within its budget. A slot gets no rays if its neighbourhood has agreed for several frames and nothing
-// has changed between the surface and the light.
-// The importer binds `reprojected_texture`, `edges_texture` and `tiles_texture`: the reprojection taps of the pixel's surface,
-// the last frame's results of shadow_accumulate with a layer per two slots, and the output of shadow_shafts. If they
-// are not in use, placeholders are bound.
+// Chooses the slots of a pixel that get more rays, and those that get none, from the last frame's results around the
+// reprojected surface.
+//
+// A slot gets more rays if its shadow had an edge with a short history, which has moved or was disoccluded. A filter
+// would blur that edge. This is the adaptive sampling of Boksansky et al. 2019, "Ray Traced Shadows: Maintaining
+// Real-Time Frame Rates", Ray Tracing Gems, chapter 13. Only one slot of a pixel gets more rays, which keeps the pixel
+// within its budget.
+//
+// A slot gets no rays if all 5 × 5 pixels were lit, or all in shadow, for SETTLED_FRAMES frames, and nothing has
+// changed between the surface and the light.
+//
+// The importer binds `reprojected_texture`, `edges_texture` and `tiles_texture`: the reprojection taps of the pixel's
+// surface, the last frame's results of shadow_accumulate with a layer per two slots, and the output of shadow_shafts.
+// If they are not in use, placeholders are bound.
 #import "frame/frame.wgsl"
 #import "light/light.wgsl"
 #import "shadow/shadow_edges_word.wgsl"
@@ -50,7 +55,7 @@ fn shadow_edges_has_settled(edges: ShadowEdges, slot: u32) -> bool {
     return slot < 31u && ((edges.settled >> slot) & 1u) != 0u;
 }
 
-// Stored value of a settled slot, in place of a traced result.
+// Stored value of a settled slot, instead of a traced result.
 fn shadow_edges_kept(edges: ShadowEdges, slot: u32) -> u32 {
     return select(SIGNAL_KEPT, SIGNAL_KEPT | SIGNAL_KEPT_BLOCKED, ((edges.blocked >> (slot & 31u)) & 1u) != 0u);
 }

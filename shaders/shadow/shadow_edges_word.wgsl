@@ -1,12 +1,12 @@
 // Per-pixel state of the shadows of two lights, packed in a word. Bit k is set if light k has an edge with a short
-// history. From bit 4 (k + 1) on follow the number of frames in which 5 × 5 pixels agreed, and a bit that is set if
-// they agreed on shadow.
+// history. The three bits from 4 (k + 1) on count the frames for which all 5 × 5 pixels were lit, or all in shadow. The
+// next bit is set if they were in shadow.
 
 // Tile bit that forces all rays to be traced.
 const SHAFT_ALL = 0x80000000u;
 // Greatest number of frames that is counted.
 const SETTLED_MAX = 7u;
-// Frames after which a light has settled. Each frame has traced 25 rays.
+// Frames after which a light has settled. Each frame has traced the rays of 5 × 5 pixels.
 const SETTLED_FRAMES = 4u;
 
 fn shadow_edges_pack(edges: vec2<bool>, frames: vec2u, blocked: vec2<bool>) -> u32 {

@@ -5,12 +5,12 @@
 //      last_edges
 // out  means_out: means over the frames since the pixel's surface became visible
 //      edges_out: for each light with a size, a bit and a frame count (shadow/shadow_edges_word.wgsl). The bit is set
-//      if 5 × 5 pixels find different shares and the history is short. The count is the number of frames in which they
-//      have agreed.
+//      if 5 × 5 pixels find different fractions and the history is short. The count is the number of frames in which
+//      they have agreed.
 // The history loses weight, down to nothing, where the mean of 3 × 3 pixels differs from it by several standard
-// deviations, since the lighting has then changed (after Schied et al. 2018, "Gradient Estimation for Real-Time
-// Adaptive Temporal Filtering"). The history is also clamped to the range of 5 × 5 pixels. A neighbourhood is needed
-// because one pixel says little, and its neighbours' rays are stratified with its own.
+// deviations. The lighting has then changed (after Schied et al. 2018, "Gradient Estimation for Real-Time Adaptive
+// Temporal Filtering"). The history is also clamped to the range of 5 × 5 pixels. A neighbourhood is needed because a
+// single pixel has too few rays, and its neighbours' rays are stratified with its own.
 //
 // shadow_smooth: one round of spatial filtering
 // in   means, surfaces
@@ -18,9 +18,9 @@
 //
 // shadow_filter: the last round of spatial filtering
 // in   means, surfaces; the slots of the two lights, and this frame's noisy result
-// out  shadow_words: the visible share of each light with a size
+// out  shadow_words: the visible fraction of each light with a size
 //
-// All entry points use one thread per pixel, which alone writes the words of its pixel.
+// All entry points use one thread per pixel. No other thread writes the words of its pixel.
 #import "frame/apron.wgsl"
 #import "shadow/blocked_light_mean.wgsl"
 #import "math/cubic.wgsl"
@@ -56,7 +56,7 @@ override SHADOW_LIGHTS: u32 = 2u;
 const CHANGE_MIN = 2.5;
 const CHANGE_MAX = 5.0;
 
-// Blocked share in and around the tile this frame, half a word per light.
+// Blocked fraction in and around the tile this frame, half a word per light.
 var<workgroup> found: array<u32, 144>;
 // Difference to the history, and the variance of a ray there, packed like a signal.
 var<workgroup> changes: array<vec2u, 64>;
@@ -78,7 +78,7 @@ fn noisy_means(words: vec2u) -> vec4f {
     return signal_unpack(found) * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
 }
 
-// Packs the shares of two lights in a word. The bits sort in the order of the shares.
+// Packs the fractions of two lights in a word. The bits sort in the order of the fractions.
 fn fresh_shares(words: vec2u) -> u32 {
     return (words.x & SIGNAL_SHARE) | ((words.y & SIGNAL_SHARE) << 16u);
 }
@@ -142,7 +142,7 @@ fn penumbra_width(share: f32, width: f32) -> f32 {
     return width / max(share, 1.0e-6);
 }
 
-// Weight, in frames, of a frame that sent more rays to an edge.
+// Weight, in frames, of a frame that cast more rays at an edge.
 fn edge_frames() -> f32 {
     return f32(frame.edge_light_rays) / f32(frame.light_rays);
 }
@@ -158,15 +158,15 @@ fn frames_of(mean: BlockedLightMean, all: f32) -> f32 {
 }
 
 // Longest history where the light's shadow moves. The shadow's motion is only known to about a pixel, which matters
-// less for a wider penumbra. A surface that itself moves gets no constant part, because it turns relative to the light.
-// The numbers were measured (docs/benchmarks/shadows.md).
+// less for a wider penumbra. A surface that moves gets no constant part, because it turns relative to the light. The
+// numbers were measured (docs/benchmarks/shadows.md).
 const MOVING_EARLIER = 1.0;
 const MOVING_EARLIER_PER_SQUARE = 3.0;
 
 // An edge with a history shorter than this gets more rays in the next frame.
 const EDGE_FRAMES = 12.0;
 
-// Number of frames in which the reprojected pixel's neighbourhood agreed, for both lights.
+// Number of frames in which the reprojected pixel's neighbourhood agreed, for each of the two lights.
 fn frames_settled(reprojected: Reprojected) -> vec2u {
     let at = clamp(reprojected_nearest(reprojected), vec2i(0), vec2i(textureDimensions(last_edges)) - 1);
     return shadow_edges_frames(textureLoad(last_edges, at, params.layer / 2u, 0).r);
@@ -229,7 +229,7 @@ fn shadow_accumulate(
     workgroupBarrier();
     var sum = vec4f(0.0);
     let corner = clamp(thread.xy, vec2u(1u), vec2u(6u)) - 1u;
-    // The loops run zero times if the whole tile agrees with its history and with its surroundings.
+    // The loops run zero times if the tile agrees with its history and with its surroundings.
     let sums = select(0u, 9u, atomicLoad(&history_differs) != 0u);
     for (var i = 0u; i < sums; i++) {
         sum += signal_unpack(changes[8u * (corner.y + i / 3u) + corner.x + i % 3u]);
@@ -245,7 +245,7 @@ fn shadow_accumulate(
         most = max(most, other);
     }
     let limited = clamp(shares, signal_unpack(least).xz, signal_unpack(most).xz);
-    // Scales the penumbra width with the share.
+    // Scales the penumbra width with the blocked fraction.
     let scale = min(limited / max(shares, vec2f(1.0e-6)), vec2f(1.0));
     a = BlockedLightMean(limited.x, a.width * scale.x, a.frames);
     b = BlockedLightMean(limited.y, b.width * scale.y, b.frames);
@@ -291,9 +291,9 @@ fn signal_at(pixel: vec2u) -> vec4f {
 // Standard deviation of the filter for one ray, as a fraction of the penumbra width.
 const PENUMBRA_SHARE = 0.25;
 
-// Variance that this round adds, divided by s², where s is the step of the round. The whole filter may be as wide as
-// the penumbra allows, and narrower the more rays there are. Near neighbours come first, so a round adds only what the
-// earlier rounds, which add up to (s² − 1) / 6 together, leave open.
+// Variance that this round adds, divided by s², where s is the step of the round. All rounds together may be as wide as
+// the penumbra allows, and narrower the more rays there are. Near neighbours come first. The earlier rounds add up to
+// (s² − 1) / 6, and this round adds only the variance that is still missing.
 fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
     let rays = frames * f32(params.rays);
     let deviation = PENUMBRA_SHARE * penumbra_width(blocked.x, blocked.y);
@@ -303,7 +303,7 @@ fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
 }
 
 // Means of a pixel after a round. The filter is no wider than the penumbra, so contact shadows stay sharp. Where all
-// nine taps hold the same share of a light, as in most of an image, the weights are not evaluated.
+// nine taps hold the same fraction of a light, as in most of a picture, the weights are not evaluated.
 fn smoothed(pixel: vec2u) -> array<BlockedLightMean, 2> {
     let words = textureLoad(means, pixel, 0).xy;
     var first = blocked_light_mean_unpack(words.x);
@@ -348,7 +348,8 @@ fn shadow_filter(@builtin(global_invocation_id) id: vec3u) {
     }
     let blocked = smoothed(pixel);
     let word = shadow_word(params.layer, pixel);
-    // Hard shadows are not filtered, and surfaces that face away from the light are dark. Both keep their value.
+    // Hard shadows are not filtered, and surfaces that face away from the light are dark. These lights keep their
+    // value.
     var noisy = vec2u(textureLoad(found_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
     if SHADOW_LIGHTS == 2u {
         noisy.y = textureLoad(found_texture, pixel, params.layer + 1u, 0).r;

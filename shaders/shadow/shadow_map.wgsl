@@ -63,7 +63,7 @@ fn shadow_map_point(view: ShadowView, position: vec3f) -> ShadowMapPoint {
     return ShadowMapPoint(vec2f(0.5, -0.5) * ndc.xy + 0.5, ndc.z, is_inside);
 }
 
-// Gradient of depth over the receiver's plane. Depth is linear on a plane in both projections. Comparing offset taps
+// Gradient of depth over the receiver's plane. Depth is linear on a plane in either projection. Comparing offset taps
 // with the plane avoids self-shadowing.
 fn shadow_map_gradient(view: ShadowView, at: ShadowMapPoint, position: vec3f, normal: vec3f, texel: f32) -> vec2f {
     let basis = basis_about(normal);
@@ -91,7 +91,8 @@ fn shadow_map_soft(
     let receiver = shadow_map_distance(view, at.depth);
     // Size in metres of a texel at the receiver.
     let texel = view.texel_size * mix(1.0, receiver, view.perspective);
-    // The search radius covers blockers down to a third of the distance to a lamp. It finds nearer ones only by chance.
+    // The search radius covers blockers farther from a punctual light than a third of the receiver's distance. Blockers
+    // nearer to the light are found only by chance.
     let widest = light.radius * select(receiver - view.near, 2.0, view.perspective != 0.0);
     let most = SHADOW_MAP_REACH * size.x;
     let search = min(widest / texel, most);

@@ -7,7 +7,7 @@
 //      is set if the shadow may have changed
 // The method follows Zeng et al. 2021, "Temporally Reliable Motion Vectors for Real-time Ray Tracing", section 4. A
 // point of the blocking triangle casts its shadow where the line from the light through it meets the plane of the
-// surface. The last frame saw the same shadow where the same point cast it.
+// surface. In the last frame, the shadow was where this point cast it.
 // If a pixel's ray hit nothing, the nearest moved triangle that its neighbours' rays hit is taken. Which triangle of an
 // object is hit makes little difference to the motion.
 // One thread per pixel.
@@ -71,7 +71,7 @@ fn corners_of(triangle: u32) -> vec3u {
 fn blocker_at(pixel: vec2u, k: u32) -> u32 {
     let slots = (frame.light_slots + 1u) & ~1u;
     let light = first_light + k;
-    // Without a blocked share or a ray, the stored triangle is from an older frame.
+    // If nothing is blocked or no ray was cast, the stored triangle is from an older frame.
     let blocked = textureLoad(blocked_texture, pixel, light, 0).r;
     var found = 0u;
     if (blocked & SIGNAL_SHARE) != 0u && blocked < SIGNAL_UNSENT {
@@ -125,7 +125,7 @@ fn caster_on_line(light: Light, position: vec3f, triangle: u32) -> Caster {
 }
 
 struct NearBlocker {
-    // Triangle number plus 1, with MOVED; 0 without a blocker.
+    // Triangle index plus 1, with MOVED; 0 if there is no blocker.
     triangle: u32,
     // True if any blocker in 5 × 5 pixels has moved.
     any_moved: bool,
@@ -136,7 +136,8 @@ struct NearBlocker {
 const RINGS = array(0x22880u, 0x50140u, 0x404404u, 0xa8822au, 0x1100011u);
 const MIDDLE = 0x1000u;
 
-// Index of the set pixel nearest to the centre; among equals, the first in row order. At least one must be set.
+// Index of the set pixel nearest to the centre. Among equally near pixels, it is the first in row order. At least one
+// must be set.
 fn nearest_of(pixels: u32) -> u32 {
     var found = pixels & MIDDLE;
     for (var i = 0u; i < 5u; i++) {

@@ -10,9 +10,9 @@
 const SHADOW_OPAQUE = 0.998;
 
 // Fraction of the light left after the blended surfaces that the ray has met so far.
-var<private> ray_left: f32;
+var<private> ray_transmittance: f32;
 // Mean distance in metres from `ray_from` to these surfaces, weighted by the light that each takes.
-var<private> ray_taken_at: f32;
+var<private> ray_blocker_distance: f32;
 var<private> ray_from: vec3f;
 
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
@@ -29,27 +29,27 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
         return true;
     }
     let along = mat2x3f(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0) * barycentric;
-    let taken = ray_left * saturate(value);
-    ray_taken_at += taken * distance(triangle.v0 + along, ray_from);
-    ray_left -= taken;
+    let taken = ray_transmittance * saturate(value);
+    ray_blocker_distance += taken * distance(triangle.v0 + along, ray_from);
+    ray_transmittance -= taken;
     // Many layers together block like an opaque surface and end the ray.
-    return ray_left <= 1.0 - SHADOW_OPAQUE;
+    return ray_transmittance <= 1.0 - SHADOW_OPAQUE;
 }
 
 // Fraction of the light that arrives along a ray.
 fn shadow_ray_share(ray: Ray) -> f32 {
-    ray_left = 1.0;
+    ray_transmittance = 1.0;
     let is_blocked = bvh_traverse(ray, frame.leaf_cutoff, true).leaf != BVH_MISS;
-    return select(ray_left, 0.0, is_blocked);
+    return select(ray_transmittance, 0.0, is_blocked);
 }
 
 struct ShadowRayHit {
-    // Distance to the blocker in metres; −1 without one.
+    // Distance to the blocker in metres, or −1 if there is none.
     t: f32,
     // Fraction of the light that is blocked, blended surfaces included, and the mean distance of the blockers in
     // metres.
-    taken: f32,
-    taken_at: f32,
+    blocked: f32,
+    blocker_distance: f32,
     // Leaf of the blocker; BVH_MISS without one.
     leaf: u32,
     // Barycentric coordinates of the hit.
@@ -72,8 +72,8 @@ fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32, any: bool
     }
     var hit = ShadowRayHit(-1.0, 0.0, 0.0, BVH_MISS, vec2f(0.0));
     ray_from = start.origin;
-    ray_left = 1.0;
-    ray_taken_at = 0.0;
+    ray_transmittance = 1.0;
+    ray_blocker_distance = 0.0;
     // A loop inlines the large traversal code only once.
     loop {
         let found = bvh_traverse(ray, frame.leaf_cutoff, any);
@@ -93,11 +93,11 @@ fn shadow_ray_hit(start: ShadowStart, direction: vec3f, distance: f32, any: bool
             ray = Ray(start.origin + lift, 0.0, direction - lift / distance, distance);
         } else {
             // Discards the attenuation of the first ray.
-            ray_left = 1.0;
-            ray_taken_at = 0.0;
+            ray_transmittance = 1.0;
+            ray_blocker_distance = 0.0;
         }
     }
-    hit.taken = select(1.0 - ray_left, 1.0, hit.t >= 0.0);
-    hit.taken_at = select(ray_taken_at / max(hit.taken, 1.0e-6), hit.t, hit.t >= 0.0);
+    hit.blocked = select(1.0 - ray_transmittance, 1.0, hit.t >= 0.0);
+    hit.blocker_distance = select(ray_blocker_distance / max(hit.blocked, 1.0e-6), hit.t, hit.t >= 0.0);
     return hit;
 }

@@ -1,15 +1,15 @@
-// shadow_rays: traces shadow rays through the trees.
+// shadow_rays: traces shadow rays through the BVHs.
 //
-// in   G-buffer (position, normal, ids), lights, the chosen lights, the merged scene (group 2), the trees (group 1);
-//      for `shadow_rays`, the batch's list from shadow_classify; for `shadow_rays_by_pixel`, the last frame's shadow
-//      edges, and tiles where something has changed
-// out  shadow_words: the visible share of each light, the traversal cost if it is counted, and the number of rays
+// in   G-buffer (position, normal, ids), lights, the chosen lights, the merged scene (group 2), the BVHs (group 1); for
+//      `shadow_rays`, the batch's list from shadow_classify; for `shadow_rays_by_pixel`, the last frame's shadow edges,
+//      and tiles where something has changed
+// out  shadow_words: the visible fraction of each light, the traversal cost if it is counted, and the number of rays
 //      (shadow/shadow_words.wgsl)
 //      blocked_out: for lights with a size, the filter's input, with the penumbra width and a bit set if more rays were
-//      sent; once anything moves, also the blocking triangles
-// `shadow_rays` uses one thread per list entry. It adds shares and cost to words that are zero before the first batch,
-// because several threads may trace rays of one pixel. `shadow_rays_by_pixel` uses one thread per pixel, in tiles of 8
-// × 8, which writes all words of the pixel. Workgroups share data only through atomicOr and atomicAdd.
+//      cast; once anything moves, also the blocking triangles
+// `shadow_rays` uses one thread per list entry. It adds fractions and cost to words that are zero before the first
+// batch, because several threads may trace rays of one pixel. `shadow_rays_by_pixel` uses one thread per pixel, in
+// tiles of 8 × 8, which writes all words of the pixel. Workgroups share data only through atomicOr and atomicAdd.
 #import "shadow/blocked_light.wgsl"
 #import "shadow/blocked_light_store.wgsl"
 #import "shadow/chosen_lights.wgsl"
@@ -39,7 +39,8 @@ fn light_of(slot: u32, pixel: vec2u) -> ChosenLight {
     return chosen_light(slot, atomicLoad(&shadow_words[chosen_light_word(slot, pixel)]));
 }
 
-// Stores the number of the triangle that blocks a slot's light, plus 1. Its layers follow those of the blocked shares.
+// Stores the index of the triangle that blocks a slot's light, plus 1. The layers of these indices follow the layers of
+// the blocked fractions.
 fn blocker_store(pixel: vec2u, slot: u32, leaf: u32) {
     let layer = ((frame.light_slots + 1u) & ~1u) + slot;
     if leaf != BVH_MISS && layer < textureNumLayers(blocked_out) && all(pixel < textureDimensions(blocked_out)) {
@@ -48,15 +49,15 @@ fn blocker_store(pixel: vec2u, slot: u32, leaf: u32) {
     }
 }
 
-// Traces the rays of a slot and returns the visible share in the slot's byte of a word.
+// Traces the rays of a slot and returns the visible fraction in the slot's byte of a word.
 fn traced(start: ShadowStart, pixel: vec2u, slot: u32, light: Light, sample: LightSample, rays: u32) -> u32 {
     let is_edge = rays > light_rays(light);
     let dimension = frame.first_dimension + SAMPLE_LIGHTS + slot;
-    let seen = light_visible_share(start, light, sample, pixel, rays, dimension);
-    let blocked = blocked_light_pack(light, sample, seen, start.position);
+    let visible = light_visible_share(start, light, sample, pixel, rays, dimension);
+    let blocked = blocked_light_pack(light, sample, visible, start.position);
     blocked_light_store(pixel, slot, select(blocked, blocked | SIGNAL_EDGE, is_edge));
-    blocker_store(pixel, slot, seen.blocker);
-    return shadow_share_pack(seen.share, slot);
+    blocker_store(pixel, slot, visible.blocker);
+    return shadow_share_pack(visible.share, slot);
 }
 
 @compute @workgroup_size(RAY_BLOCK)
@@ -73,8 +74,8 @@ fn shadow_rays(
     let slot = ((entry >> 24u) & 0x7fu) + batch.first_slot;
     let offset = entry & 0xffffffu;
     let pixel = vec2u(offset % frame.size.x, batch.row_offset + offset / frame.size.x);
-    let seen = textureLoad(ids_texture, pixel, 0).r;
-    let start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
+    let surface_id = textureLoad(ids_texture, pixel, 0).r;
+    let start = shadow_ray_start(surface_id, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
     let light = lights[light_of(slot, pixel).light];
     let rays = rays_to_light(light, entry >= 0x80000000u);
     let share = traced(start, pixel, slot, light, light_sample(light, start.position), rays);
@@ -100,18 +101,18 @@ fn shadow_rays_by_pixel(
     var rays = 0u;
     let pixel = id.xy + vec2u(0u, row_offset);
     if all(pixel < frame.size) {
-        let seen = textureLoad(ids_texture, pixel, 0).r;
-        let surface = gbuffer_is_triangle(seen);
+        let surface_id = textureLoad(ids_texture, pixel, 0).r;
+        let surface = gbuffer_is_triangle(surface_id);
         var start = ShadowStart();
         var normal = vec3f(0.0);
         if surface {
-            start = shadow_ray_start(seen, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
+            start = shadow_ray_start(surface_id, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
             normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
         }
         let edges = shadow_edges(pixel);
         for (var first = 0u; first < frame.light_slots; first += 4u) {
             // Points and lines trace no rays.
-            var word = select(SHADOW_UNTRACED, 0u, surface || seen == 0u);
+            var word = select(SHADOW_UNTRACED, 0u, surface || surface_id == 0u);
             if !surface {
                 for (var slot = first; slot < min(frame.light_slots, first + 4u); slot++) {
                     blocked_light_store(pixel, slot, SIGNAL_UNSENT);

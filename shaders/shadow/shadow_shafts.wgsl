@@ -1,9 +1,10 @@
-// shadow_shafts: finds the tiles of 8 × 8 pixels between which and a light something has changed since the last frame.
+// shadow_shafts: finds the pairs of a tile of 8 × 8 pixels and a light between which something has changed since the
+// last frame.
 //
 // in   this frame's surfaces; old and new boxes of everything that has moved; lights, and bits of the lights that have
 //      changed
 // out  tiles_out: one texel per tile. x has a bit for each of the first 31 lights that something has moved in front of.
-//      y has the same bits and those of the changed lights. SHAFT_ALL in y asks for all rays. It is set in every tile
+//      y has these bits and the bits of the changed lights. SHAFT_ALL in y asks for all rays. It is set in every tile
 //      if materials or the number of lights have changed, and otherwise in each tile by turns.
 // A tile in which a surface has moved has all bits set.
 // One workgroup per tile. This is shaft culling (Haines and Wallace 1991, "Shaft Culling for Efficient Ray-Traced
@@ -40,7 +41,7 @@ const SLACK = 1.0e-5;
 // Threads of a workgroup. The first eight each process a row of the tile.
 const SHAFT_THREADS = 32u;
 
-// Bounds of the surfaces of each row of the tile, then of the whole tile in the first element.
+// Bounds of the surfaces of each row of the tile, then of the entire tile in the first element.
 var<workgroup> lows: array<vec3f, 8>;
 var<workgroup> highs: array<vec3f, 8>;
 // One bit per light.
@@ -56,7 +57,8 @@ fn line_meets(start: vec3f, along: vec3f, end: f32, low: vec3f, high: vec3f) -> 
     return max(max(enter.x, enter.y), max(enter.z, 0.0)) <= min(min(leave.x, leave.y), min(leave.z, end));
 }
 
-// True if a line from the box `middle` ± `half` to the light may intersect another box. Conservative.
+// True if a line from the box with centre `middle` and half extents `half` to the light may intersect another box.
+// Conservative.
 fn shaft_meets(middle: vec3f, half: vec3f, light: Light, low: vec3f, high: vec3f) -> bool {
     let rounding = SLACK * (abs(middle) + abs(low) + abs(high) + half);
     if light.kind == LIGHT_DIRECTIONAL {

@@ -1,7 +1,7 @@
 // Layout of the results of shadow rays, in one buffer of words. First come SHADOW_HEADER words of counts. For every
-// four slots (shadow/chosen_lights.wgsl) follows one word per pixel, with the visible share of slot i's light in byte i
-// % 4. If cost is counted, two words per pixel hold the nodes (TLAS included) and the triangles that the pixel's rays
-// visited. If lights are chosen at random, one word per pixel and slot holds the light (shadow/chosen_light.wgsl).
+// four slots (shadow/chosen_lights.wgsl) follows one word per pixel, with the visible fraction of slot i's light in
+// byte i % 4. If cost is counted, two words per pixel hold the nodes (TLAS included) and the triangles that the pixel's
+// rays visited. If lights are chosen at random, one word per pixel and slot holds the light (shadow/chosen_light.wgsl).
 #import "frame/frame.wgsl"
 
 // Number of rays traced.
@@ -17,7 +17,7 @@ fn shadow_word(slot: u32, pixel: vec2u) -> u32 {
     return SHADOW_HEADER + (slot / 4u * frame.size.y + pixel.y) * frame.size.x + pixel.x;
 }
 
-// Packs a visible share from 0 to 1 in the slot's byte.
+// Packs a visible fraction from 0 to 1 in the slot's byte.
 fn shadow_share_pack(share: f32, slot: u32) -> u32 {
     return u32(round(255.0 * share)) << (8u * (slot % 4u));
 }
@@ -26,7 +26,7 @@ fn shadow_share_unpack(word: u32, slot: u32) -> f32 {
     return f32((word >> (8u * (slot % 4u))) & 255u) / 255.0;
 }
 
-// Index of the first word after those of all slots.
+// Index of the first word after the words of all slots.
 fn shadow_words_end() -> u32 {
     let layers = max((frame.light_slots + 3u) / 4u, 1u);
     return SHADOW_HEADER + layers * frame.size.y * frame.size.x;

@@ -1,9 +1,9 @@
 // A volume on its lattice: its parameters, lookups and transmittance. The importer binds `volume`, `density_texture`,
-// `skip_texture` and `volume_sampler`.
+// `majorant_texture` and `volume_sampler`.
 #import "volume/volume_ray.wgsl"
 
 struct VolumeParams {
-    // Transform from the frame's coordinates to the lattice. Voxel i lies between i and i + 1 along each axis.
+    // Transform from frame coordinates to voxel indices. Voxel i lies between i and i + 1 along each axis.
     voxel_from_world: mat4x4f,
     world_from_voxel: mat4x4f,
     // Size in voxels.
@@ -30,15 +30,15 @@ struct VolumeParams {
     transfer_base: f32,
     // Bit mask of VOLUME_… flags.
     flags: u32,
-    // Black-body colours by temperature, from 0 to that of the hottest voxel.
+    // Black-body colours by temperature, from 0 to the temperature of the hottest voxel.
     blackbody: array<vec4f, VOLUME_TABLE>,
     // Transfer function: colour and opacity by value.
     transfer: array<vec4f, VOLUME_TABLE>,
 }
 
 // Positive if the brick is not empty.
-fn volume_most(brick: vec3u) -> f32 {
-    return textureLoad(skip_texture, brick, 0).r;
+fn volume_majorant(brick: vec3u) -> f32 {
+    return textureLoad(majorant_texture, brick, 0).r;
 }
 
 // Texel at a point of the lattice.

@@ -1,9 +1,9 @@
-// volume_compose: blends the result of volume_march over the image.
+// volume_compose: blends the result of volume_march over the picture.
 //
 // in   radiance and transmittance from volume_march
 // out  hdr, display: attenuated by the transmittance through blending; the radiance is added to hdr
-//      volume_total: the same for the volumes alone: radiance and transmittance of all of them together
-#import "frame/cover.wgsl"
+//      volume_total: radiance and transmittance of all volumes together, without the surfaces
+#import "frame/fullscreen.wgsl"
 
 @group(0) @binding(0) var volume_texture: texture_2d<f32>;
 

@@ -1,9 +1,9 @@
 // volume_light: visibility of each light, and of the surroundings, at the cells of a coarse grid in a volume.
 //
-// in   the volume, the trees (group 1), the merged scene (group 2), lights
+// in   the volume, the BVHs (group 1), the merged scene (group 2), lights
 // out  light_out: four channels per texel, in slabs of `cells.z` texels along z. Channel 0 is the mean over eight
 //      directions, for ambient light; channel i + 1 is light i. Cells that are never read hold ones.
-// One thread per cell and slab. A ray from the cell's centre through the trees finds occluding surfaces. The volume's
+// One thread per cell and slab. A ray from the cell's centre through the BVHs finds occluding surfaces. The volume's
 // own transmittance is marched along the same ray.
 #import "shadow/shadow_ray.wgsl"
 #import "volume/volume.wgsl"
@@ -11,7 +11,7 @@
 @group(3) @binding(0) var<uniform> first_slice: u32;
 @group(3) @binding(1) var<storage, read> volume: VolumeParams;
 @group(3) @binding(2) var density_texture: texture_3d<f32>;
-@group(3) @binding(3) var skip_texture: texture_3d<f32>;
+@group(3) @binding(3) var majorant_texture: texture_3d<f32>;
 @group(3) @binding(4) var volume_sampler: sampler;
 @group(3) @binding(5) var light_out: texture_storage_3d<rgba16float, write>;
 
@@ -26,7 +26,7 @@ fn is_needed(at: vec3f) -> bool {
     for (var z = low.z; z <= high.z; z++) {
         for (var y = low.y; y <= high.y; y++) {
             for (var x = low.x; x <= high.x; x++) {
-                if textureLoad(skip_texture, vec3u(x, y, z), 0).r > 0.0 {
+                if textureLoad(majorant_texture, vec3u(x, y, z), 0).r > 0.0 {
                     return true;
                 }
             }

@@ -1,16 +1,16 @@
-// Scattering colour and emission of a volume at a point of its lattice. The importer binds `look_texture` in addition
-// to the inputs of volume/volume.wgsl.
+// Scattering colour and emission of a volume at a point of its lattice. The importer binds `color_temperature_texture`
+// in addition to the inputs of volume/volume.wgsl.
 #import "volume/volume.wgsl"
 
 // Colour, and temperature in w.
-fn volume_look(at: vec3f) -> vec4f {
-    if (volume.flags & VOLUME_LOOK) == 0u {
+fn volume_color_temperature(at: vec3f) -> vec4f {
+    if (volume.flags & VOLUME_COLOR_TEMPERATURE) == 0u {
         return vec4f(1.0, 1.0, 1.0, 0.0);
     }
-    return textureSampleLevel(look_texture, volume_sampler, at / volume.size, 0.0);
+    return textureSampleLevel(color_temperature_texture, volume_sampler, at / volume.size, 0.0);
 }
 
-// Black-body colour of a temperature relative to that of the hottest voxel.
+// Black-body colour of a temperature relative to the temperature of the hottest voxel.
 fn volume_glow(temperature: f32) -> vec3f {
     let place = saturate(temperature) * f32(VOLUME_TABLE - 1u);
     let low = u32(place);

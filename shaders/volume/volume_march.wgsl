@@ -2,13 +2,13 @@
 //
 // in   the volume, its light grid (volume/volume_light.wgsl), position of the G-buffer, lights and the environment's
 //      spherical harmonics
-// out  volume_out: radiance that the volume scatters and emits towards the eye, and its transmittance
-//      span_out, if surfaces are blended over the image later: the distances between which the volume is visible, in
-//      two layers, or zeros
+// out  volume_out: radiance that the volume scatters and emits towards the eye, and its transmittance span_out, if
+//      surfaces are blended over the picture later: the distances between which the volume is visible, in two layers,
+//      or zeros
 // Marches front to back in steps from the lattice's box, with one sample per step. The shared sequence
-// (math/sampling.wgsl) jitters the sample of a pixel in its steps. Within a step the medium is that of the sample, and
-// its absorption and scattering are integrated in closed form. For a homogeneous medium the result is exact, however
-// long steps are. Empty bricks are skipped without shifting the samples. A ray ends when its transmittance is
+// (math/sampling.wgsl) jitters the sample of a pixel in its steps. Within a step the medium is taken from the sample,
+// and its absorption and scattering are integrated in closed form. For a homogeneous medium the result is exact,
+// however long steps are. Empty bricks are skipped without shifting the samples. A ray ends when its transmittance is
 // negligible.
 //
 // Ambient light is scattered with the spherical harmonics of the environment. Fog is applied up to the mean distance of
@@ -26,8 +26,8 @@
 @group(1) @binding(1) var<storage, read> volume: VolumeParams;
 @group(1) @binding(2) var position_texture: texture_2d<f32>;
 @group(1) @binding(3) var density_texture: texture_3d<f32>;
-@group(1) @binding(4) var look_texture: texture_3d<f32>;
-@group(1) @binding(5) var skip_texture: texture_3d<f32>;
+@group(1) @binding(4) var color_temperature_texture: texture_3d<f32>;
+@group(1) @binding(5) var majorant_texture: texture_3d<f32>;
 @group(1) @binding(6) var light_texture: texture_3d<f32>;
 @group(1) @binding(7) var volume_sampler: sampler;
 @group(1) @binding(8) var volume_out: texture_storage_2d<rgba16float, write>;
@@ -77,7 +77,7 @@ fn surface(ray: VolumeRay, eye: ViewRay, span: vec2f) -> vec3f {
     let normal = volume_normal(at, to_eye);
     let position = eye.origin + high * eye.direction;
     // Cells behind the surface are dark, so light is looked up in front of it. A face of the lattice may cut through
-    // solid material. In front of it there are no cells, and nothing of the volume either.
+    // solid material. There are no cells in front of such a face, and no part of the volume either.
     let out = (volume.voxel_from_world * vec4f(normal, 0.0)).xyz;
     let cell = volume.size / vec3f(volume.cells);
     let lit_at = at + 1.75 * max(cell.x, max(cell.y, cell.z)) * normalize(out);
@@ -93,7 +93,7 @@ fn surface(ray: VolumeRay, eye: ViewRay, span: vec2f) -> vec3f {
         let sample = light_sample(lights[i], position);
         sum += channels[channel] * max(dot(normal, sample.to_light), 0.0) / PI * sample.irradiance;
     }
-    return volume_color(volume.isovalue, volume_look(at)) * sum;
+    return volume_color(volume.isovalue, volume_color_temperature(at)) * sum;
 }
 
 @compute @workgroup_size(8, 8)
@@ -138,7 +138,7 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
             continue;
         }
         let extinction = volume_extinction(texel);
-        let look = volume_look(at);
+        let look = volume_color_temperature(at);
         let taken = volume_taken(extinction * step.y);
         var added = volume_emitted(look, extinction, step.y, taken);
         if taken > 0.0 {
@@ -151,12 +151,12 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
         middle += through * taken * t;
         through *= 1.0 - taken;
     }
-    if fog_is_there() {
+    if fog_is_enabled() {
         // Blending attenuates the inscattering in front together with the background, so this restores it.
         let taken = 1.0 - through;
         let distance = select(ray.first, middle / taken, taken > 1.0e-6);
-        let air = fog_air(pixel, eye.origin + distance * eye.direction);
-        radiance = air.transmittance * radiance + taken * air.scattered;
+        let media = fog_in_front_of(pixel, eye.origin + distance * eye.direction);
+        radiance = media.transmittance * radiance + taken * media.scattered;
     }
     let shown = min(radiance, vec3f(RADIANCE_MAX));
     textureStore(volume_out, pixel, half_float_round(vec4f(shown, through)));

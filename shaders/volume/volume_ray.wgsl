@@ -1,6 +1,6 @@
 // Rays in the lattice of a volume, and their intersections. The importer defines `volume` with the fields of
-// VolumeParams (volume/volume.wgsl) that are used here, `volume_texel`, `volume_transfer`, and `volume_most`, which
-// identifies empty bricks.
+// VolumeParams (volume/volume.wgsl) that this file uses, `volume_texel`, `volume_transfer`, and `volume_majorant`,
+// which identifies empty bricks.
 
 // A ray in lattice coordinates, parametrised by the distance in metres.
 struct VolumeRay {
@@ -37,11 +37,11 @@ fn volume_step(ray: VolumeRay, k: f32) -> vec2f {
     return vec2f(first, min(ray.step, ray.end - first));
 }
 
-// First step whose sample lies behind the empty brick around `at`. The sample is at the fraction `share` of its step,
+// First step whose sample lies beyond the empty brick around `at`. The sample is at the fraction `share` of its step,
 // and step `k` is the current one. Returns `k` if the brick is not empty.
 fn volume_skip(ray: VolumeRay, at: vec3f, k: f32, t: f32, share: f32) -> f32 {
     let brick = floor(clamp(at, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
-    if volume_most(vec3u(brick)) > 0.0 {
+    if volume_majorant(vec3u(brick)) > 0.0 {
         return k;
     }
     let faces = (brick + select(vec3f(0.0), vec3f(1.0), ray.direction > vec3f(0.0))) * VOLUME_BRICK;

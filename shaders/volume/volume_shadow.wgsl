@@ -1,8 +1,8 @@
 // volume_shadow: attenuates the lights that surfaces see by the volume in between, one thread per pixel.
 //
 // in   the volume, position of the G-buffer, lights
-// both shadow_words: the visible share in each slot, times the transmittance of the volume; with shadow maps, the share
-// that volumes block, which is zero before the first volume
+// both shadow_words: the visible fraction in each slot, times the transmittance of the volume; with shadow maps, the
+//      fraction that volumes block, which is zero before the first volume
 // Rays that miss the volume's box cost only that test.
 #import "shadow/chosen_lights.wgsl"
 #import "frame/frame.wgsl"
@@ -15,7 +15,7 @@
 @group(1) @binding(1) var<storage, read> volume: VolumeParams;
 @group(1) @binding(2) var position_texture: texture_2d<f32>;
 @group(1) @binding(3) var density_texture: texture_3d<f32>;
-@group(1) @binding(4) var skip_texture: texture_3d<f32>;
+@group(1) @binding(4) var majorant_texture: texture_3d<f32>;
 @group(1) @binding(5) var volume_sampler: sampler;
 @group(1) @binding(6) var<storage, read_write> shadow_words: array<u32>;
 

@@ -2,7 +2,7 @@
 
 use crate::{Result, app::viewer::Viewer};
 
-/// A feature that works beside the frame: on threads, or on the GPU without blocking.
+/// A feature that works asynchronously to the frame: on threads, or on the GPU without blocking.
 pub(super) trait Feature {
     /// Reacts to changes once per frame, after the panel is laid out and before the scene is recorded. It
     /// starts work and takes results from threads.

@@ -11,7 +11,7 @@ use crate::{
             Activity, POLL, PictureKey, Scales,
             in_flight::{FrameTimes, GPU_POLL, InFlight},
             of_picture,
-            preparation::Preparation,
+            preparation::PipelineCompilation,
         },
         viewer::Viewer,
         window::{graphics::Graphics, screen::Paint},
@@ -58,7 +58,7 @@ impl Viewer {
         self.graphics
             .recover(&self.state.config, scene, environment.as_deref())?;
         self.in_flight = None;
-        self.preparation = Preparation::default();
+        self.preparation = PipelineCompilation::default();
         self.gui.forget_fonts();
         self.schedule.reset();
         for feature in FEATURES {
@@ -118,7 +118,7 @@ impl Viewer {
         if self.schedule.since_last_frame(Instant::now()).is_none() {
             self.state.record_frame(wall_ms);
         }
-        if let Some(frame_ms) = times.frame_ms.filter(|_| !frame.at_rest) {
+        if let Some(frame_ms) = times.frame_ms.filter(|_| !frame.is_still) {
             let budget_ms = match self.state.config.window.frame_ms {
                 0.0 => self.graphics.gpu.capabilities.frame_ms,
                 budget_ms => budget_ms,
@@ -130,7 +130,7 @@ impl Viewer {
                 gpu_ms.map(|ms| ms as f32).or(side.wall_ms)
             });
             let both_ms = frame_ms + of_b.unwrap_or(0.0);
-            self.resolution.learn(frame.scale, both_ms, budget_ms);
+            self.resolution.update(frame.scale, both_ms, budget_ms);
         }
         self.draw_within(Duration::ZERO);
         has_side.then(Instant::now)
@@ -218,7 +218,7 @@ impl Viewer {
             variant: stage.variant,
             time: stage.time,
             hidden: stage.hidden.clone(),
-            edition: stage.edition,
+            edit_count: stage.edit_count,
             channel: self.state.picture.channel,
             counts_intersections: self.state.picture.counts_intersections,
             area: self.area,
@@ -399,7 +399,7 @@ impl Viewer {
         let Some(in_flight) = &self.in_flight else {
             return Ok(true);
         };
-        if in_flight.picture == *picture || !in_flight.frame.at_rest {
+        if in_flight.picture == *picture || !in_flight.frame.is_still {
             return Ok(false);
         }
         self.in_flight = None;
@@ -417,7 +417,7 @@ impl Viewer {
     }
 
     /// Composes the window and presents it. A short frame of the scene is part of it. The parts of a long
-    /// frame are submitted behind it, and the window shows the previous picture until they are done.
+    /// frame are submitted after it, and the window shows the previous picture until they are done.
     fn present(
         &mut self,
         mut encoder: wgpu::CommandEncoder,
@@ -543,7 +543,7 @@ impl Viewer {
             match self.save_picture(picture) {
                 Ok((path, left)) => {
                     let left = left.map(|left| format!(", which {}", left.text()));
-                    let (path, left) = (pictures::told(&path), left.unwrap_or_default());
+                    let (path, left) = (pictures::shown_path(&path), left.unwrap_or_default());
                     self.state.notify(format!("saved {path}{left}"));
                 }
                 Err(error) => self.report_as("The picture could not be saved", error)?,
@@ -614,7 +614,7 @@ impl Viewer {
         Ok((path, left))
     }
 
-    /// Name of the scene without its extension.
+    /// Returns the name of the scene without its extension.
     pub(super) fn picture_name(&self) -> String {
         let stage = self.state.stage.as_ref();
         let first = stage.and_then(|stage| stage.files.first());

@@ -15,9 +15,9 @@
 //! Each folder is a feature. Its `model` holds the state, `view` the egui code, `actions` the effects of keys
 //! and buttons, and `task` the work on threads and on the GPU.
 //!
-//! The loop drives features that work beside the frame through one trait in `feature.rs`. Once per frame they
-//! react to changes and take GPU results. They drop the resources of a lost device. `features.rs` lists them.
-//! `viewer.rs` holds shared state, `run.rs` the loop, and `frame.rs` a frame of the window.
+//! The loop drives features that work asynchronously to the frame through one trait in `feature.rs`. Once per
+//! frame they react to changes and take GPU results. They drop the resources of a lost device. `features.rs`
+//! lists them. `viewer.rs` holds shared state, `run.rs` the loop, and `frame.rs` a frame of the window.
 
 mod bookmarks;
 mod camera;

@@ -7,7 +7,7 @@ use crate::{
         bookmarks::model::Bookmarks,
         camera::walker::Walker,
         compare::side::Comparing,
-        deviation::{figures::DeviationFigures, file::DeviationFile},
+        deviation::{figures::DeviationStatistics, file::DeviationFile},
         environment::file::EnvironmentFile,
         features::FEATURES,
         files::{
@@ -25,7 +25,7 @@ use crate::{
         schedule::{
             Schedule, Wakeup,
             in_flight::{GPU_POLL, InFlight},
-            preparation::Preparation,
+            preparation::PipelineCompilation,
             resolution::Resolution,
             sample_pace::SamplePace,
         },
@@ -81,9 +81,9 @@ impl Viewer {
             loading: None,
             environment: EnvironmentFile::default(),
             deviation: DeviationFile::default(),
-            figures: DeviationFigures::default(),
+            figures: DeviationStatistics::default(),
             comparing: Comparing::default(),
-            preparation: Preparation::default(),
+            preparation: PipelineCompilation::default(),
             profiling: Profiling::default(),
             exporting: None,
             benchmark: None,
@@ -127,7 +127,7 @@ impl Viewer {
             viewer.window.set_visible(true);
         }
         app::files::shaders::watch(&mut viewer);
-        // With a fixed number of frames, the frames are those of the clip.
+        // If the number of frames is fixed, the clip plays, so that its frames are drawn.
         let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
         viewer.state.playback.clips_play = has_gpu || viewer.schedule.has_frame_limit();
         viewer.state.ui.keymap = Keymap::new(&viewer.options.config.keys)?.into();
@@ -265,8 +265,13 @@ impl Viewer {
             }
             Some(Action::Present) => app::presentation::task::toggle(self),
             Some(Action::Fullscreen) => {
-                native::toggle_fullscreen(&self.window);
-                self.state.notify("full screen on or off");
+                let is_full = native::toggle_fullscreen(&self.window);
+                let text = if is_full {
+                    "full screen on"
+                } else {
+                    "full screen off"
+                };
+                self.state.notify(text);
             }
             // An explicit file name applies to the whole window, also for F12.
             Some(Action::Screenshot) if self.options.screenshot.is_none() => {
@@ -369,9 +374,9 @@ impl Viewer {
         };
         self.state.find_sun();
         // The panel sets these flags again as it is laid out.
-        self.state.deviation.tells_figures = false;
-        self.state.motion.path.is_told = false;
-        self.state.trees.view.tells_figures = false;
+        self.state.deviation.shows_figures = false;
+        self.state.motion.path.is_in_panel = false;
+        self.state.trees.view.shows_figures = false;
         let loaded_with = self.state.config.load.clone();
         let mut room = egui::Rect::NOTHING;
         let mut answer = ui::Answer::None;
@@ -412,7 +417,7 @@ impl Viewer {
     }
 }
 
-/// Viewport of the scene in whole pixels.
+/// Returns the viewport of the scene in whole pixels.
 fn area(room: egui::Rect, pixels_per_point: f32, window: [u32; 2]) -> Area {
     let pixel = |point: f32, most: u32| {
         let pixel = (point * pixels_per_point).round();
@@ -431,7 +436,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scene_has_whole_pixels_within_the_window() {
+    fn the_viewport_has_whole_pixels_within_the_window() {
         let room = egui::Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(633.4, 400.0));
         let scene = area(room, 1.5, [1280, 500]);
         assert_eq!((scene.origin, scene.size), ([0, 0], [950, 500]));

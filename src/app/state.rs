@@ -1,5 +1,5 @@
-//! State that the panel shows and changes: settings, the scene and its time, the camera. Nothing here is on
-//! the GPU.
+//! State that the panel shows and changes: settings, the scene and its time, the camera. Nothing in this
+//! module is on the GPU.
 
 use crate::{
     app::{
@@ -10,7 +10,7 @@ use crate::{
         environment::EnvironmentState,
         environment::sun::{self, SunOfScene},
         files::FileState,
-        files::offers::Offer,
+        files::offers::Suggestion,
         input::keys::{Action, ORBIT_STEPS},
         inspect::InspectState,
         palette::channels,
@@ -34,7 +34,7 @@ use crate::{
         bounds::{Aabb, Bounds},
         edits::{AppliedEdits, SceneEdits},
         framing::{self, Ground, Look, Viewpoint},
-        opened::{FirstMoment, OpenedScene, clip_points, scene_origin},
+        opened::{InitialState, OpenedScene, clip_points, scene_origin},
     },
 };
 use std::{
@@ -43,8 +43,8 @@ use std::{
     sync::Arc,
 };
 
-/// Headline of the error for settings that do not fit the scene.
-const MISFIT: &str = "A setting does not fit the scene";
+/// Headline of the error for settings that are invalid for the scene.
+const MISFIT: &str = "A setting is invalid for this scene";
 
 /// Number of frame times in the history.
 pub(super) const HISTORY: usize = 240;
@@ -108,10 +108,10 @@ pub(super) struct Stage {
     /// Edits of the scene by the user.
     pub(super) applied: AppliedEdits,
     /// Number of changes to `applied`.
-    pub(super) edition: u64,
+    pub(super) edit_count: u64,
     /// Edited materials that have not been uploaded to the GPU.
     pub(super) changed_materials: BTreeSet<usize>,
-    first: FirstMoment,
+    first: InitialState,
     /// The last exposure and the inputs that it was computed from.
     exposure: Option<(ExposureKey, f32)>,
     /// The last pose and the inputs that it was computed from.
@@ -125,7 +125,7 @@ struct PoseKey {
     blend: Arc<Blend>,
     time: f32,
     hidden: Arc<BTreeSet<usize>>,
-    edition: u64,
+    edit_count: u64,
     world_from_file: glam::Mat4,
 }
 
@@ -152,7 +152,7 @@ impl Stage {
             camera: None,
             hidden: Arc::default(),
             applied: AppliedEdits::default(),
-            edition: 0,
+            edit_count: 0,
             changed_materials: BTreeSet::new(),
             first: opened.first,
             exposure: None,
@@ -160,7 +160,7 @@ impl Stage {
         }
     }
 
-    /// Display name of the scene.
+    /// Returns the display name of the scene.
     pub(super) fn name(&self) -> String {
         let name = |path: &PathBuf| path.file_name().map(|n| n.to_string_lossy().into_owned());
         match (self.files.first().and_then(name), self.files.len()) {
@@ -182,7 +182,7 @@ impl Stage {
             blend: self.blend.clone(),
             time: self.time,
             hidden: self.hidden.clone(),
-            edition: self.edition,
+            edit_count: self.edit_count,
             world_from_file: self.scene.world_from_file,
         };
         if let Some((known, pose)) = &self.posed
@@ -213,7 +213,7 @@ impl Stage {
         self.first.ground(mode)
     }
 
-    /// Name of a ground mode together with its effect below this scene.
+    /// Returns the name of a ground mode together with its effect below this scene.
     pub(super) fn ground_name(&self, mode: GroundMode) -> String {
         let ground = self.ground(mode);
         let spacing = ground.and_then(|ground| ground.spacing_text());
@@ -257,7 +257,7 @@ impl Stage {
         Camera::new(viewpoint, bounds.center(), framing::extent(bounds))
     }
 
-    /// Display name of a clip, or of the rest pose.
+    /// Returns the display name of a clip, or of the rest pose.
     pub(super) fn clip_name(&self, clip: Option<usize>) -> String {
         let Some(clip) = clip else {
             return "rest pose".into();
@@ -266,13 +266,14 @@ impl Stage {
         named(name.unwrap_or_default(), "clip", clip)
     }
 
-    /// Display name of a camera of the file.
+    /// Returns the display name of a camera of the file.
     pub(super) fn camera_name(&self, camera: usize) -> String {
         let found = self.scene.cameras.get(camera);
         named(found.map_or("", |camera| &camera.name), "camera", camera)
     }
 
-    /// Length in seconds of the clip that plays, or of the longest blended clip. 0 without a clip.
+    /// Returns the length in seconds of the clip that plays, or of the longest blended clip, or 0 without a
+    /// clip.
     pub(super) fn duration(&self) -> f32 {
         self.blend.duration_secs(&self.scene, self.clip)
     }
@@ -301,7 +302,7 @@ impl Stage {
         ev
     }
 
-    /// Exposure in stops of the last picture that was not metered, 0 before the first.
+    /// Returns the exposure in stops of the last picture that was not metered, or 0 before the first one.
     pub(super) fn last_exposure(&self) -> f32 {
         self.exposure.as_ref().map_or(0.0, |(_, ev)| *ev)
     }
@@ -359,10 +360,10 @@ impl State {
     }
 
     /// Shows another scene from its first view, or the same files again from the current view. A setting that
-    /// does not fit the scene is shown as an error.
+    /// is invalid for the scene is shown as an error.
     pub(super) fn show(&mut self, files: Vec<PathBuf>, mut opened: OpenedScene, look: &Look, aspect: f32) {
-        if let Some(misfit) = &opened.misfit {
-            self.fail(MISFIT, misfit.to_string());
+        if let Some(setting_error) = &opened.setting_error {
+            self.fail(MISFIT, setting_error.to_string());
         }
         self.environment.sun_of_scene = SunOfScene::default();
         // Pending changes become an undo step of the previous scene.
@@ -431,12 +432,12 @@ impl State {
     /// Shows which axis was taken as up if it is not the usual one, and offers the likely corrections.
     fn offer(&mut self) {
         let Some(stage) = &self.stage else { return };
-        self.files.offers = Offer::of(&stage.scene, &self.config);
+        self.files.offers = Suggestion::of(&stage.scene, &self.config);
         let axis = stage.up_axis(self.config.scene.up);
         if self.config.scene.up == UpAxis::Auto && axis != UpAxis::Y {
             let why = match stage.scene.up {
                 UpHint::Stands(_) => "the scene is upright if",
-                _ => "the file states that",
+                _ => "the file specifies that",
             };
             let axis = axis.name().to_uppercase();
             self.notify(format!("{why} {axis} points up; U selects the next axis"));
@@ -448,7 +449,9 @@ impl State {
         let wanted = self.config.scene.up;
         if self.stage.as_mut().is_some_and(|s| s.set_up_axis(wanted)) {
             self.environment.sun_of_scene = SunOfScene::default();
-            self.files.offers.retain(|offer| !matches!(offer, Offer::Up(_)));
+            self.files
+                .offers
+                .retain(|offer| !matches!(offer, Suggestion::Up(_)));
             self.forget_clicks();
             self.first_view(look, aspect);
         }
@@ -457,15 +460,16 @@ impl State {
     /// Axis that the key U chooses: the offered one, or else the next one.
     fn next_up_axis(&self) -> UpAxis {
         let offered = self.files.offers.iter().find_map(|offer| match offer {
-            Offer::Up(axis) => Some(*axis),
-            Offer::Texture(_) => None,
+            Suggestion::Up(axis) => Some(*axis),
+            Suggestion::Texture(_) => None,
         });
         let wanted = self.config.scene.up;
         let now = self.stage.as_ref().map(|stage| stage.up_axis(wanted));
         offered.unwrap_or_else(|| now.unwrap_or(UpAxis::Y).next())
     }
 
-    /// Extinction coefficient per metre at which the far side of the scene is still visible through the fog.
+    /// Returns the extinction coefficient per metre at which the far side of the scene is still visible
+    /// through the fog.
     pub(super) fn usual_fog_density(&self) -> f32 {
         let (_, most) = Fog::DENSITY.into_inner();
         (0.5 / self.camera.extent().max(1e-6)).min(most)
@@ -515,14 +519,14 @@ impl State {
 
     fn start_from(&mut self, points: &[glam::Vec3], look: &Look, aspect: f32) {
         let Some(stage) = &mut self.stage else { return };
-        let mut misfit = None;
+        let mut setting_error = None;
         let mut settings = self.config.camera.clone();
         let first = |settings: &_| {
             let (first, scene) = (&stage.first, &stage.scene);
             first.view(scene, points, look, settings, aspect)
         };
         let view = first(&settings).or_else(|error| {
-            misfit = Some(error.to_string());
+            setting_error = Some(error.to_string());
             settings.name.clear();
             first(&settings)
         });
@@ -532,8 +536,8 @@ impl State {
             self.motion.framed = Some(self.camera);
             stage.camera = view.camera;
         }
-        if let Some(misfit) = misfit {
-            self.fail(MISFIT, misfit);
+        if let Some(setting_error) = setting_error {
+            self.fail(MISFIT, setting_error);
         }
     }
 
@@ -555,7 +559,7 @@ impl State {
         }
     }
 
-    /// Camera of the file that is looked through, until the user moves away from it.
+    /// Returns the camera of the file that is looked through, until the user moves away from it.
     pub(super) fn camera_of_file(&self) -> Option<usize> {
         let is_followed = self.motion.followed == Some(self.camera);
         self.stage.as_ref()?.camera.filter(|_| is_followed)
@@ -573,7 +577,7 @@ impl State {
             glam::Vec3::Y
         };
         let view = Viewpoint::framing_from(&points, -forward, up, projection, aspect);
-        let now = Aabb::of(points);
+        let now = Aabb::from_points(points);
         self.camera = Camera::new(&view, now.center(), framing::extent(now));
     }
 
@@ -612,7 +616,7 @@ impl State {
             return self.first_view(look, aspect);
         }
         let Some(stage) = &self.stage else { return };
-        let middle = Aabb::of(stage.points(glam::Vec3::ZERO)).center();
+        let middle = Aabb::from_points(stage.points(glam::Vec3::ZERO)).center();
         let view = self.camera.viewpoint();
         if !view.sees(middle, aspect) && self.motion.followed != Some(self.camera) {
             self.frame(aspect);
@@ -733,7 +737,7 @@ impl State {
                 let mode = &mut self.config.image.mode;
                 let (next, name) = match mode {
                     ImageMode::Fast => (ImageMode::Path, "path tracer"),
-                    ImageMode::Path => (ImageMode::Fast, "real-time"),
+                    ImageMode::Path => (ImageMode::Fast, "fast"),
                 };
                 *mode = next;
                 self.notify(format!("render mode: {name}"));
@@ -842,7 +846,7 @@ impl State {
         None
     }
 
-    /// Settings, edits and variant that a frozen side B keeps.
+    /// Returns the settings, edits and variant that a frozen side B keeps.
     pub(super) fn shown(&self) -> SideState {
         let stage = self.stage.as_ref();
         let edits = stage.map(|stage| stage.applied.edits().clone());
@@ -1004,7 +1008,7 @@ mod tests {
 
     /// Every action of a key that changes something shows a notice.
     #[test]
-    fn actions_of_keys_are_told() {
+    fn actions_of_keys_show_a_notice() {
         let mut state = State::new(Config::default());
         let opened = OpenedScene::new(Scene::default(), &Config::default(), Span::Clip);
         state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
@@ -1067,7 +1071,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_a_thing_has_no_plural() {
+    fn counts_of_one_are_singular() {
         assert_eq!(counted(0, "warning"), "0 warnings");
         assert_eq!(counted(1, "warning"), "1 warning");
         assert_eq!(counted(2, "extension"), "2 extensions");
@@ -1075,7 +1079,7 @@ mod tests {
 
     /// The view follows an animated camera of the file until the user moves it.
     #[test]
-    fn the_file_s_camera_is_followed_until_it_is_left() {
+    fn an_animated_camera_is_followed_until_the_user_moves_it() {
         let channel = scene::Channel {
             target: 0,
             property: Property::Translation,
@@ -1123,7 +1127,7 @@ mod tests {
 
     /// The other clips carry the scene away by ten or a hundred metres.
     #[test]
-    fn another_clip_is_framed() {
+    fn switching_the_clip_frames_the_scene_again() {
         let clip = |metres: f32| Clip {
             channels: vec![scene::Channel {
                 target: 0,
@@ -1236,12 +1240,12 @@ mod tests {
     }
 
     #[test]
-    fn a_lying_scene_is_offered_upright_and_turned_by_the_key() {
+    fn a_lying_scene_offers_an_up_axis_and_the_key_applies_it() {
         let mut state = State::new(Config::default());
         let look = Look::default();
         state.show(vec!["a.obj".into()], lying_scene(), &look, 1.0);
-        let texture = Offer::Texture("a.png".into());
-        assert_eq!(state.files.offers, [Offer::Up(UpAxis::Z), texture.clone()]);
+        let texture = Suggestion::Texture("a.png".into());
+        assert_eq!(state.files.offers, [Suggestion::Up(UpAxis::Z), texture.clone()]);
         let lying = state.camera;
         state.perform(Action::NextUpAxis, 1.0, &look);
         state.follow_up_axis(&look, 1.0);

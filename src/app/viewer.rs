@@ -5,7 +5,7 @@ use crate::{
     app::{
         camera::walker::Walker,
         compare::side::Comparing,
-        deviation::{figures::DeviationFigures, file::DeviationFile},
+        deviation::{figures::DeviationStatistics, file::DeviationFile},
         environment::file::EnvironmentFile,
         export::process::Exporting,
         files::{
@@ -23,7 +23,7 @@ use crate::{
         profile::{benchmark::Benchmark, frames::Profiling, memory::MemoryLog},
         rays::model::TracedRay,
         schedule::{
-            Schedule, in_flight::InFlight, preparation::Preparation, resolution::Resolution,
+            Schedule, in_flight::InFlight, preparation::PipelineCompilation, resolution::Resolution,
             sample_pace::SamplePace,
         },
         state::State,
@@ -67,10 +67,10 @@ pub(super) struct Viewer {
     pub(super) loading: Option<Loading>,
     pub(super) environment: EnvironmentFile,
     pub(super) deviation: DeviationFile,
-    pub(super) figures: DeviationFigures,
+    pub(super) figures: DeviationStatistics,
     /// Side B of a comparison.
     pub(super) comparing: Comparing,
-    pub(super) preparation: Preparation,
+    pub(super) preparation: PipelineCompilation,
     pub(super) profiling: Profiling,
     /// The running export.
     pub(super) exporting: Option<Exporting>,

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_names_keep_their_ends() {
+    fn shortened_names_keep_both_ends() {
         assert_eq!(shortened("bunny.obj", 25), "bunny.obj");
         let long = shortened("a-very-long-name-of-a-scanned-part-rev-7.obj", 25);
         assert_eq!(long.chars().count(), 25);

@@ -58,7 +58,7 @@ fn obj(scene: &Scene, pose: &Pose, merged: &Merged, origin: Vec3) -> String {
     let shows = |((node, _), _): &((usize, usize), _)| pose.visible[*node];
     let shown = || scene.instances().zip(&merged.meshes).filter(shows);
     let triangles = |range: &Range<u32>| &merged.indices[range.start as usize..range.end as usize];
-    // Vertex numbers in the file, from 1; 0 for vertices that no visible triangle uses.
+    // Vertex numbers in the file, from 1, or 0 if no visible triangle uses the vertex.
     let mut numbers = vec![0; merged.positions.len()];
     for vertex in shown().flat_map(|(_, range)| triangles(range).as_flattened()) {
         numbers[*vertex as usize] = 1;
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn object_names_are_clean_and_unique() {
+    fn exported_object_names_are_sanitized_and_unique() {
         let mut taken = HashSet::new();
         let mut name = |a: &str, b: &str, node| object_name([&a.into(), &b.into()], node, &mut taken);
         assert_eq!(name("a b#c", "", 0), "a_b_c");

@@ -6,7 +6,7 @@ use crate::{
     config::Config,
     output::{
         self,
-        path_part::{self, About},
+        path_part::{self, PartInfo},
     },
     render::paths::path_sums::PathSums,
     scene::picture::checked_openexr,
@@ -66,7 +66,10 @@ pub fn run(args: &MergeArgs, config: &Config, quiet: bool) -> Result<()> {
         Some(first) if !args.partial => return Err(joined.lacks(first)),
         Some(_) => {
             let samples: usize = missing.iter().map(|gap| gap.samples.len()).sum();
-            log::warn!("{}: {samples} samples are missing", args.output.display());
+            log::warn!(
+                "{}: the parts lack {samples} samples per pixel",
+                args.output.display()
+            );
         }
         None => {}
     }
@@ -87,7 +90,7 @@ struct Joined<'a> {
     sums: PathSums,
     /// Provenance of the picture.
     made: Option<String>,
-    parts: Vec<(&'a Path, About)>,
+    parts: Vec<(&'a Path, PartInfo)>,
 }
 
 /// Missing samples, and the part that stopped before them if there is one.
@@ -98,7 +101,7 @@ struct Gap<'a> {
 
 impl Joined<'_> {
     /// Fails if a part does not match the previous ones.
-    fn check(&self, path: &Path, about: &About) -> Result<()> {
+    fn check(&self, path: &Path, about: &PartInfo) -> Result<()> {
         for (known, other) in &self.parts {
             let difference = other.of.difference(&about.of);
             let difference = difference.or_else(|| {
@@ -133,7 +136,7 @@ impl Joined<'_> {
             .map(|(path, about)| (about.range(), Some((*path, about))));
         for (range, part) in ranges.chain([(total..total, None)]) {
             if end < range.start {
-                let early = last.filter(|(_, about): &(&Path, &About)| about.samples[1] > end);
+                let early = last.filter(|(_, about): &(&Path, &PartInfo)| about.samples[1] > end);
                 gaps.push(Gap {
                     samples: end..range.start,
                     ended_early: early.map(|(path, _)| path),
@@ -150,7 +153,7 @@ impl Joined<'_> {
             let what = format!("ended before {what}; --partial averages the samples that exist");
             return Error::scene(path, what);
         }
-        // All parts state the same number of parts, which shows which ones are missing.
+        // All parts store the same number of parts, which shows which ones are missing.
         let [_, count] = self.parts.first().map_or([1, 1], |(_, about)| about.part);
         let there = |number: &u32| self.parts.iter().any(|(_, about)| about.part == [*number, count]);
         let missing: Vec<_> = (1..=count).filter(|number| !there(number)).take(10).collect();

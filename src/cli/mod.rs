@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_definition_is_sound() {
+    fn the_command_definition_is_valid() {
         Cli::command().debug_assert();
     }
 
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn help_and_version_are_those_of_the_command() {
+    fn help_and_version_match_the_command() {
         let answer = |line: &str| parse(line).unwrap_err().to_string();
         for line in ["--help", "-h", "-v --help"] {
             assert!(answer(line).contains("bake-env"), "{line}");
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn help_is_a_command_too() {
+    fn help_is_also_a_subcommand() {
         assert!(parse("help").unwrap_err().to_string().contains("bake-env"));
         let of = |line: &str| parse(line).unwrap_err();
         assert!(of("help render").to_string().contains("--samples"));
@@ -276,9 +276,9 @@ mod tests {
         options
     }
 
-    /// clap would take the value of one option for that of the other.
+    /// clap would take the value of one option for the value of the other option.
     #[test]
-    fn no_option_of_a_command_is_named_like_one_of_all() {
+    fn no_subcommand_option_shadows_a_global_option() {
         let command = Cli::command();
         let of_all: Vec<_> = command
             .get_arguments()
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn options_take_two_lines_and_stand_under_headings() {
+    fn option_help_takes_at_most_two_lines_under_headings() {
         let names = Cli::command();
         let names = names.get_subcommands().map(clap::Command::get_name);
         let mut count = 0;

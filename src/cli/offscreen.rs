@@ -27,7 +27,7 @@ use crate::{
     scene::{
         Blend, Pose, Progress, Scene,
         bounds::{Aabb, Bounds},
-        compared::Compared,
+        compared::ReferenceSurface,
         edits::AppliedEdits,
         framing::{Ground, Look, Viewpoint},
         opened::{FirstView, OpenedScene, Span},
@@ -105,7 +105,7 @@ pub(super) fn adapter(report: &Report, config: &Config) -> Result<Gpu> {
 }
 
 /// Returns settings for a frame that shows only the scene's geometry.
-pub(super) fn geometry_alone(mut config: Config) -> Config {
+pub(super) fn geometry_only(mut config: Config) -> Config {
     config.shadows.mode = ShadowMode::Off;
     config.occlusion.mode = OcclusionMode::Off;
     config.reflections.mode = ReflectionMode::Off;
@@ -119,7 +119,7 @@ pub(super) fn geometry_alone(mut config: Config) -> Config {
 ///
 /// Any error of loading and drawing.
 pub(super) fn deformed(report: &Report, files: &[PathBuf], config: Config) -> Result<(Offscreen, Moment)> {
-    let config = unseen(config);
+    let config = hidden_frame(config);
     let gpu = adapter(report, &config)?;
     let support = texture_support(&gpu);
     let opened = load(report, files, |files, progress| {
@@ -135,8 +135,8 @@ pub(super) fn deformed(report: &Report, files: &[PathBuf], config: Config) -> Re
 }
 
 /// Returns settings for a frame that only fills the buffers and is not displayed.
-pub(super) fn unseen(config: Config) -> Config {
-    let mut config = geometry_alone(config);
+pub(super) fn hidden_frame(config: Config) -> Config {
+    let mut config = geometry_only(config);
     config.output.size = [16, 16];
     config.camera.name.clear();
     config
@@ -179,7 +179,7 @@ pub(super) struct Moment {
 
 impl Offscreen {
     /// Uploads `opened` for pictures of `output.size`, and logs its warnings. The first view is `look`, or
-    /// that of the settings.
+    /// the view of the settings.
     ///
     /// # Errors
     ///
@@ -335,7 +335,7 @@ impl Offscreen {
             profile.remember_memory(Memory::now(&self.gpu));
         }
         if !self.gpu.capabilities.timestamps {
-            self.renderer.learn_wall_ms(wall_ms);
+            self.renderer.update_budget(wall_ms);
         }
         Ok(Drawn { wall_ms, compile_ms })
     }
@@ -353,7 +353,7 @@ impl Offscreen {
     }
 
     /// Sets the surface that the channel `deviation` measures the distance to.
-    pub(super) fn set_compared(&mut self, compared: Compared) -> Result<()> {
+    pub(super) fn set_compared(&mut self, compared: ReferenceSurface) -> Result<()> {
         let tree = ComparedTree::new(&self.gpu, Arc::new(compared))?;
         self.renderer.set_compared(Some(Arc::new(tree)));
         Ok(())
@@ -366,7 +366,7 @@ impl Offscreen {
         if self.lab_pose.as_ref() == Some(&moment.pose) {
             return Ok(());
         }
-        let mut config = geometry_alone(self.config.clone());
+        let mut config = geometry_only(self.config.clone());
         config.image.mode = ImageMode::Fast;
         let config = std::mem::replace(&mut self.config, config);
         let reads = std::mem::take(&mut self.reads);

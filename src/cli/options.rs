@@ -281,7 +281,7 @@ impl Common {
                 let in_file = |(_, text): &(String, String)| names(text, key);
                 options.gives(key) || self.set.iter().any(is_set) || own.as_ref().is_some_and(in_file)
             };
-            for line in made.apply_but(&mut config, search, given)? {
+            for line in made.apply_except(&mut config, search, given)? {
                 log::warn!("{}: {line}", search.picture.display());
             }
         }

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_of_paths_take_a_quarter_of_a_second() {
+    fn path_samples_per_draw_target_a_quarter_of_a_second() {
         assert_eq!(added(1, 10.0), 4);
         assert_eq!(added(8, 500.0), 4);
         assert_eq!(added(1, 9000.0), 1);

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_say_what_is_done_and_what_is_left() {
+    fn progress_lines_show_done_and_remaining_work() {
         let begun = Instant::now();
         let steps = |done, measured| Activity::Steps {
             what: "frame 3 of 8".into(),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_at_a_terminal_sees_nothing() {
+    fn quiet_progress_draws_nothing() {
         let line = StatusLine::new(true);
         line.step(1, 2, "unseen");
         assert!(line.drawing.is_none() && erase().is_empty());

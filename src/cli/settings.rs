@@ -128,7 +128,7 @@ fn setting_json(settings: &Layered, key: &str) -> Result<Value> {
 }
 
 fn toml_json(value: Option<&impl serde::Serialize>) -> Result<Value> {
-    serde_json::to_value(value).map_err(|e| Error::Internal(format!("a setting as JSON: {e}")))
+    serde_json::to_value(value).map_err(|e| Error::Internal(format!("cannot write a setting as JSON: {e}")))
 }
 
 fn explanation(settings: &Layered, key: &str) -> Result<String> {
@@ -154,7 +154,7 @@ fn explanation(settings: &Layered, key: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the place of a group in the panel.
+/// Returns the position of a group in the panel.
 fn place(group: &Group) -> String {
     match group.tab {
         Some(tab) => format!("{}: {}", tab.title(), group.title),
@@ -257,13 +257,13 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_effect_says_why() {
+    fn settings_without_effect_explain_why() {
         let text = explanation(&Layered::default(), "shadows.map_pcf_width").unwrap();
         assert!(text.contains("no effect while shadows.mode is not map"), "{text}");
     }
 
     #[test]
-    fn words_are_wrapped() {
+    fn text_is_wrapped_at_words() {
         assert_eq!(wrapped("one two three", 7), "one two\nthree");
         assert_eq!(wrapped("unbreakable", 3), "unbreakable");
     }

@@ -34,7 +34,7 @@ impl Config {
         let Some((.., expected)) = found.next() else {
             return Vec::new();
         };
-        if *expected == <String as Describe>::what() {
+        if *expected == <String as Describe>::type_name() {
             return Vec::new();
         }
         let mut values: Vec<String> = Vec::new();
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn candidates_are_what_is_expected() {
+    fn candidates_of_every_setting_are_valid() {
         let config = Config::default();
         for (key, expected) in [
             ("shadows.mode", &["off", "map", "rays"][..]),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_is_told() {
+    fn every_setting_is_described() {
         let told = Config::described();
         assert_eq!(told.len(), Config::keys().len());
         let mode = told.iter().find(|told| told.key == "tree.rebuild").unwrap();

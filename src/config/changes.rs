@@ -12,7 +12,7 @@ use toml::Value;
 
 /// Keys that are specific to a scene or a run. They are not saved, because they would be wrong defaults for
 /// the next one.
-const OF_A_RUN: [&str; 11] = [
+const RUN_KEYS: [&str; 11] = [
     "animation.clip",
     "animation.loop_from",
     "animation.loop_to",
@@ -93,7 +93,7 @@ impl Config {
             let Some((section, name)) = key.split_once('.') else {
                 continue;
             };
-            if usual.get(&key) == Some(&value) || OF_A_RUN.contains(&key.as_str()) {
+            if usual.get(&key) == Some(&value) || RUN_KEYS.contains(&key.as_str()) {
                 continue;
             }
             let value: toml_edit::Value =
@@ -111,7 +111,7 @@ impl Config {
     }
 }
 
-/// Sets a key of a document and keeps the comment behind it.
+/// Sets a key of a document and keeps the comment after it.
 fn put(document: &mut toml_edit::DocumentMut, section: &str, name: &str, value: toml_edit::Value) {
     let table = document
         .entry(section)
@@ -138,7 +138,7 @@ mod tests {
     use toml::Table;
 
     #[test]
-    fn values_are_those_of_the_file() {
+    fn values_match_the_default_file() {
         let written: Table = toml::from_str(DEFAULTS).unwrap();
         let config = Config::default();
         let values = config.values();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_left_alone() {
+    fn broken_files_are_not_merged_into() {
         let config = Config::default();
         for broken in ["[sun", "[sun]\nx = 1"] {
             assert!(config.merged_into("f", broken).is_err(), "{broken}");

@@ -33,7 +33,7 @@ mod tests {
     use super::closest;
 
     #[test]
-    fn mistyped_words_are_known_again() {
+    fn mistyped_words_find_the_closest_known_word() {
         let known = ["render", "view", "info", "bench", "config", "adapters"];
         for (word, expected) in [
             ("rendr", Some("render")),

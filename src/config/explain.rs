@@ -50,7 +50,7 @@ impl Config {
     }
 }
 
-/// Returns the comment behind a key of `config.toml`, including its continuation lines.
+/// Returns the comment after a key of `config.toml`, including its continuation lines.
 pub(super) fn comment(section: &str, key: &str) -> String {
     let header = format!("[{section}]");
     let mut lines = DEFAULTS
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_explained_or_suggested() {
+    fn settings_are_explained_or_similar_ones_suggested() {
         let explained = Config::explain("shadows.map_resolution").unwrap();
         assert_eq!(explained.expected, "a whole number from 64 to 8192");
         assert_eq!(explained.default, Some(Value::Integer(2048)));

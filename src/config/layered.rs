@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_key_knows_where_it_comes_from() {
+    fn each_setting_records_its_origin() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.toml");
         std::fs::write(

@@ -22,11 +22,11 @@ const SECTIONS: [&str; 10] = [
     "scene",
 ];
 
-/// The only key of `[scene]` that belongs to a look. The others depend on the scene file.
-const OF_SCENE: &str = "scene.ground";
+/// The only key of `[scene]` that belongs to a look. The section's other keys depend on the scene file.
+const LOOK_SCENE_KEY: &str = "scene.ground";
 
 /// Key of a section in [`SECTIONS`] that depends on the scene file and is therefore not part of a look.
-const OF_A_FILE: &str = "lights.radii";
+const FILE_KEY: &str = "lights.radii";
 
 /// Maximum size of a file in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -66,7 +66,7 @@ impl Look {
             if !is_of_looks(key) {
                 let sections = SECTIONS[..SECTIONS.len() - 1].join(", ");
                 let what = format!(
-                    "{key}: cannot be in a look; a look may set {OF_SCENE} and keys of \
+                    "{key}: cannot be in a look; a look may set {LOOK_SCENE_KEY} and keys of \
                                     {sections}"
                 );
                 return Err(fault(origin, what));
@@ -143,8 +143,8 @@ impl Look {
 fn is_of_looks(key: &str) -> bool {
     let section = key.split('.').next().unwrap_or_default();
     match section {
-        "scene" => key == OF_SCENE,
-        section => SECTIONS.contains(&section) && key != OF_A_FILE,
+        "scene" => key == LOOK_SCENE_KEY,
+        section => SECTIONS.contains(&section) && key != FILE_KEY,
     }
 }
 
@@ -346,12 +346,12 @@ mod tests {
         let missing = Look::find("teapot", Some(&folder)).unwrap_err().to_string();
         assert_eq!(
             missing,
-            "no look \"teapot\"; there are c, Fast, Misty morning, Outdoors, Quality, Studio"
+            "no look \"teapot\"; looks are c, Fast, Misty morning, Outdoors, Quality, Studio"
         );
     }
 
     #[test]
-    fn a_broken_look_is_one_line_and_changes_nothing() {
+    fn a_broken_look_gives_a_one_line_error_and_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         for (text, what) in [
             ("[sun]\nstrength = \"much\"", "sun.strength: expected a number"),
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn built_in_looks_differ_from_the_defaults_and_from_each_other() {
+    fn built_in_looks_differ_from_the_defaults_and_each_other() {
         let applied = |name| {
             let mut config = Config::default();
             Look::find(name, None).unwrap().apply(&mut config).unwrap();

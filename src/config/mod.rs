@@ -55,17 +55,17 @@ settings! {
 const FREE: &str = "keys";
 
 impl Config {
-    /// Returns these settings with those of the frame [resolved](FrameSettings::resolved).
+    /// Returns a copy whose frame settings are [resolved](FrameSettings::resolved).
     pub fn resolved(&self, adapter: AdapterTraits) -> Self {
         let mut config = self.clone();
         config.frame = self.frame.resolved(adapter);
         config
     }
 
-    /// Returns these settings with those of the frame [settled](FrameSettings::settled).
-    pub fn settled(&self) -> Self {
+    /// Returns a copy whose frame settings are [adapted to a still picture](FrameSettings::for_still).
+    pub fn for_still(&self) -> Self {
         let mut config = self.clone();
-        config.frame = self.frame.settled();
+        config.frame = self.frame.for_still();
         config
     }
 
@@ -161,14 +161,14 @@ impl Config {
     /// Returns the smallest and largest number that `key` accepts, not counting a 0 that means automatic.
     pub fn range(key: &str) -> Option<[f64; 2]> {
         static ALL: LazyLock<HashMap<String, [f64; 2]>> = LazyLock::new(|| {
-            let all = Config::ends().into_iter();
+            let all = Config::ranges().into_iter();
             all.map(|(section, key, ends)| (format!("{section}.{key}"), ends))
                 .collect()
         });
         ALL.get(key).copied()
     }
 
-    /// Every key with the values that it accepts, in the order of `config.toml`.
+    /// Returns every key with the values that it accepts, in the order of `config.toml`.
     fn expected() -> &'static [Expectation] {
         static ALL: LazyLock<Vec<Expectation>> = LazyLock::new(|| {
             let mut all = Config::expectations();
@@ -314,7 +314,7 @@ mod tests {
 
     /// Every key is in config.toml and can be set to its own value.
     #[test]
-    fn every_key_is_in_the_file_and_can_be_set() {
+    fn every_setting_is_in_the_default_file_and_can_be_set() {
         let default = Config::default();
         let written: Table = toml::from_str(DEFAULTS).unwrap();
         for (section, keys) in default.table() {
@@ -352,7 +352,7 @@ mod tests {
         assert!(documented > 8, "only {documented} ranges were found");
     }
 
-    /// Returns the comment behind a key in config.toml.
+    /// Returns the comment after a key in config.toml.
     fn documentation(section: &str, key: &str) -> &'static str {
         let of_section = DEFAULTS.split(&format!("\n[{section}]")).nth(1).unwrap();
         let of_section = of_section.split("\n[").next().unwrap();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_take_toml_and_bare_words() {
+    fn set_options_accept_toml_and_bare_words() {
         let mut config = Config::default();
         for set in [
             "shadows.mode=map",
@@ -403,7 +403,7 @@ mod tests {
 
     /// Key bindings are text, even where TOML would read a number, and know their origin.
     #[test]
-    fn keys_are_text_with_an_origin() {
+    fn key_bindings_are_read_as_text_with_their_origin() {
         let mut config = Config::default();
         config
             .merge("a", "[keys]\nframe = [\"G\", \"\"]\nplay = \"P\"\npanel = \"\"")
@@ -425,7 +425,7 @@ mod tests {
 
     /// Words and numbers in stops round-trip through TOML.
     #[test]
-    fn exposures_are_words_or_stops() {
+    fn exposure_modes_round_trip_as_words_or_stops() {
         let mut config = Config::default();
         for (text, mode) in [
             ("\"auto\"", ExposureMode::Auto),
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_origin_and_key() {
+    fn config_errors_name_origin_and_key() {
         let mut config = Config::default();
         for (text, expected) in [
             (
@@ -565,7 +565,7 @@ mod tests {
             "--set: \"tree.leaf_cutoff\" is not KEY=VALUE"
         );
         assert!(
-            message(config.set_text("--set", "shadows.map_pcf_width=4")).contains("none of 1, 3, 5 and 7")
+            message(config.set_text("--set", "shadows.map_pcf_width=4")).contains("not one of 1, 3, 5 and 7")
         );
     }
 }

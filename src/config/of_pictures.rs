@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use toml::Value;
 
 /// Sections of the machine, the window and the user, which do not affect pictures.
-const OF_NO_PICTURE: [&str; 5] = ["gpu", "window", "output", "load", "keys"];
+const NON_PICTURE_SECTIONS: [&str; 5] = ["gpu", "window", "output", "load", "keys"];
 
 /// The only key of those sections that affects pictures.
-const OF_A_PICTURE: &str = "load.obj_texture";
+const PICTURE_LOAD_KEY: &str = "load.obj_texture";
 
 /// True if `key` affects pictures.
 pub fn affects_picture(key: &str) -> bool {
     let section = key.split('.').next().unwrap_or_default();
-    key == OF_A_PICTURE || !OF_NO_PICTURE.contains(&section)
+    key == PICTURE_LOAD_KEY || !NON_PICTURE_SECTIONS.contains(&section)
 }
 
 impl Config {
     /// Returns the settings that affect pictures and differ from the defaults.
-    pub fn of_pictures(&self) -> BTreeMap<String, Value> {
+    pub fn picture_settings(&self) -> BTreeMap<String, Value> {
         let defaults = Self::default().table();
         let mut found = BTreeMap::new();
         for (section, keys) in self.table() {
@@ -35,7 +35,7 @@ impl Config {
     }
 
     /// Returns these settings with everything that affects pictures reset to the defaults.
-    pub fn without_picture(&self) -> Self {
+    pub fn without_picture_settings(&self) -> Self {
         let defaults = Self::default();
         let mut without = Self {
             gpu: self.gpu.clone(),
@@ -57,26 +57,26 @@ mod tests {
     use crate::config::{ShadowMode, Theme};
 
     #[test]
-    fn a_picture_depends_on_neither_machine_nor_person() {
+    fn picture_settings_leave_out_machine_and_user_settings() {
         let mut config = Config::default();
-        assert!(config.of_pictures().is_empty());
+        assert!(config.picture_settings().is_empty());
         config.gpu.adapter = "of my machine".into();
         config.window.theme = Theme::Light;
         config.load.max_nodes = 7;
         config.set("test", "keys.quit", "F3").unwrap();
-        assert!(config.of_pictures().is_empty());
+        assert!(config.picture_settings().is_empty());
         config.load.obj_texture = true;
         config.shadows.mode = ShadowMode::Map;
         config.image.background = [0.1, 0.2, 0.3];
-        let of_pictures = config.of_pictures();
-        let keys: Vec<_> = of_pictures.keys().collect();
+        let picture_settings = config.picture_settings();
+        let keys: Vec<_> = picture_settings.keys().collect();
         assert_eq!(keys, ["image.background", "load.obj_texture", "shadows.mode"]);
-        let mut without = config.without_picture();
+        let mut without = config.without_picture_settings();
         assert_eq!(
             (without.window.theme, without.shadows.mode),
             (Theme::Light, ShadowMode::Rays)
         );
-        for (key, value) in of_pictures {
+        for (key, value) in picture_settings {
             without.set("test", &key, value).unwrap();
         }
         assert_eq!(without, config);

@@ -57,7 +57,7 @@ section! {
 }
 
 section! {
-    /// `[output]`: images rendered without a window.
+    /// `[output]`: pictures rendered without a window.
     Output {
         size: [u32; 2] => SIZE: RangeInclusive<u32> = Window::SIZE,
         fps: f32 => FPS: RangeInclusive<f32> = 0.001..=1e6,

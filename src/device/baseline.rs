@@ -14,7 +14,7 @@ gpu_structs! {
         /// Triangle of a leaf, or left child of an inner node.
         left: u32,
         upper: [f32; 3],
-        /// Right child of an inner node; 0 for a leaf.
+        /// Right child of an inner node, or 0 for a leaf.
         right: u32,
     }
 }

@@ -8,8 +8,8 @@ use crate::{
     lab, render,
 };
 
-/// Every shader file: the benchmarks' own, on top of those of canopy-lab, canopy-render and canopy-bvh. A
-/// test checks that none is missing.
+/// Every shader file: the benchmarks' own files, on top of the files of canopy-lab, canopy-render and
+/// canopy-bvh. A test checks that none is missing.
 pub static SHADERS: Library = Library {
     files: wgsl_files!["bench/baseline.wgsl", "bench/copy.wgsl"],
     constants: &[baseline::CONSTANTS],

@@ -36,7 +36,7 @@ pub struct CubeTexels {
 }
 
 impl CubeTexels {
-    /// Edge length of a level in texels.
+    /// Returns the edge length of a level in texels.
     fn side(&self, level: usize) -> usize {
         (self.face as usize).checked_shr(level as u32).unwrap_or(0).max(1)
     }
@@ -65,8 +65,7 @@ impl Form {
             Ok("json") => Ok(Self::Json),
             Ok(_) => Ok(Self::Ktx2),
             Err(_) => Err(Error::Usage(format!(
-                "{}: unknown output format; the name must end in .json or .ktx2, or be that of a folder, \
-                 without an extension",
+                "{}: unknown output format; the name must end in .json or .ktx2, or have no extension, for a folder",
                 out.display()
             ))),
         }
@@ -198,7 +197,7 @@ fn pairs(baked: &Baked) -> Result<Vec<(&'static str, String)>> {
 ///
 /// # Errors
 ///
-/// [`Error::Encode`] if the levels are not those of a cube.
+/// [`Error::Encode`] if the levels do not form a cube.
 pub fn cube_ktx2(cube: &CubeTexels, pairs: &[(&str, String)]) -> Result<Vec<u8>> {
     let levels = &cube.levels;
     let is_whole = |(level, texels): (usize, &Vec<_>)| texels.len() == 6 * cube.side(level).pow(2);

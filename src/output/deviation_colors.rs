@@ -30,12 +30,12 @@ pub fn color(share: f32) -> Vec3 {
     if share > 1.0 {
         return encoded(ABOVE);
     }
-    between(&DIVERGING, 0.5 * share + 0.5)
+    interpolate(&DIVERGING, 0.5 * share + 0.5)
 }
 
 /// Interpolates between evenly spaced colours, of which there must be at least two. `share` is from 0 to 1,
 /// and so is the result.
-pub(super) fn between(colors: &[[u8; 3]], share: f32) -> Vec3 {
+pub(super) fn interpolate(colors: &[[u8; 3]], share: f32) -> Vec3 {
     let last = colors.len() - 1;
     let at = share * last as f32;
     let step = (at as usize).min(last - 1);
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_map_is_grey_in_its_middle_and_ends_in_other_colours() {
+    fn the_deviation_map_is_grey_at_zero_and_marks_out_of_range_values() {
         let bytes = |share| color(share).to_array().map(|c| (c * 255.0).round() as u8);
         assert_eq!(bytes(0.0), [221; 3]);
         assert_eq!([bytes(-1.0), bytes(1.0)], [DIVERGING[0], DIVERGING[8]]);

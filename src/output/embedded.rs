@@ -140,7 +140,7 @@ fn in_png(file: &mut (impl Read + Seek)) -> io::Result<Embedded> {
     Ok(Ok(None))
 }
 
-/// Returns the text of an `iTXt` chunk, from the data behind its keyword.
+/// Returns the text of an `iTXt` chunk, from the data after its keyword.
 fn text_of_chunk(data: &[u8]) -> Embedded {
     let [compressed, _, rest @ ..] = data else {
         return Ok(None);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_come_back_and_pixels_stay() {
+    fn embedded_text_round_trips_and_keeps_the_pixels() {
         let text = "{\"files\":[\"fox.glb\"]}";
         for (with, without) in files(text) {
             assert_eq!(found(&with), Ok(Some(text.as_bytes().to_vec())));
@@ -272,9 +272,9 @@ mod tests {
         assert_eq!(found(b"glTF\x02\0\0\0 and so on"), Ok(None));
     }
 
-    /// Lengths stated in a file are never allocated or followed beyond the limits.
+    /// Lengths in a file are never allocated or followed beyond the limits.
     #[test]
-    fn hostile_texts_are_one_line() {
+    fn invalid_embedded_texts_are_refused_within_limits() {
         let png = picture::png(1, 1, vec![1; 4]).unwrap();
         let with = |data: &[u8]| {
             let (head, rest) = png.split_at(PNG_HEADER);

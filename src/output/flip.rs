@@ -31,8 +31,8 @@ const FEATURE_WIDTH: f32 = 0.082;
 pub fn flip(size: [u32; 2], a: &[[f32; 3]], b: &[[f32; 3]], pixels_per_degree: f32) -> Vec<f32> {
     let (filters, to) = (Filters::new(pixels_per_degree), Colors::new());
     let [a, b] = std::thread::scope(|scope| {
-        let other = scope.spawn(|| Seen::new(size, a, &filters, &to));
-        let b = Seen::new(size, b, &filters, &to);
+        let other = scope.spawn(|| FilteredImage::new(size, a, &filters, &to));
+        let b = FilteredImage::new(size, b, &filters, &to);
         // Propagates a panic of the other thread.
         let a = other
             .join()
@@ -54,14 +54,14 @@ pub fn flip(size: [u32; 2], a: &[[f32; 3]], b: &[[f32; 3]], pixels_per_degree: f
 }
 
 /// Image after the contrast-sensitivity filter.
-struct Seen {
+struct FilteredImage {
     /// CIELAB colours with the Hunt adjustment.
     colors: Vec<Vec3>,
     /// Edge and point magnitude at each pixel.
     features: Vec<[f32; 2]>,
 }
 
-impl Seen {
+impl FilteredImage {
     fn new(size: [u32; 2], pixels: &[[f32; 3]], filters: &Filters, to: &Colors) -> Self {
         let opponent: Vec<Vec3> = pixels
             .iter()
@@ -72,9 +72,9 @@ impl Seen {
             values: opponent.iter().map(|color| color[c]).collect(),
         });
         let [resolved_y, resolved_cx, resolved_cz] = [
-            y.resolved(&filters.achromatic),
-            cx.resolved(&filters.red_green),
-            cz.resolved(&filters.blue_yellow),
+            y.csf_filtered(&filters.achromatic),
+            cx.csf_filtered(&filters.red_green),
+            cz.csf_filtered(&filters.blue_yellow),
         ];
         let channels = resolved_y.iter().zip(&resolved_cx).zip(&resolved_cz);
         let colors = channels.map(|((y, cx), cz)| {
@@ -178,7 +178,7 @@ struct Plane {
 
 impl Plane {
     /// Applies the contrast-sensitivity filter of a channel.
-    fn resolved(&self, sensitivity: &[Weighted]) -> Vec<f32> {
+    fn csf_filtered(&self, sensitivity: &[Weighted]) -> Vec<f32> {
         let mut sum = vec![0.0; self.values.len()];
         for (kernel, weight) in sensitivity {
             let filtered = self.along_rows(kernel).along_columns(kernel);
@@ -243,14 +243,14 @@ fn spread(difference: f32, largest: f32) -> f32 {
     MAX_OF_SCALE + (1.0 - MAX_OF_SCALE) * (difference - common) / (largest - common)
 }
 
-/// HyAB distance in CIELAB, for large differences: the difference in lightness plus the distance in chroma
-/// (Abasi, Amani Tehran and Fairchild 2020).
+/// Returns the HyAB distance in CIELAB, for large differences: the difference in lightness plus the distance
+/// in chroma (Abasi, Amani Tehran and Fairchild 2020).
 fn hyab(a: Vec3, b: Vec3) -> f32 {
     let difference = a - b;
     difference.x.abs() + difference.y.hypot(difference.z)
 }
 
-/// Hunt adjustment: dark colours look less colourful.
+/// Applies the Hunt adjustment: dark colours look less colourful.
 fn hunt(lab: Vec3) -> Vec3 {
     let factor = 0.01 * lab.x;
     lab * Vec3::new(1.0, factor, factor)

@@ -33,7 +33,7 @@ mod tests {
 
     /// Without colour vision, the two only differ in brightness.
     #[test]
-    fn what_passes_through_is_brighter_than_all_grey() {
+    fn intersecting_parts_are_brighter_than_any_grey() {
         let darkest = luminance(color(true, 0.0));
         let brightest = luminance(color(false, 1.0));
         assert!(darkest > brightest, "{darkest} {brightest}");

@@ -1,6 +1,6 @@
 //! Colour map of errors.
 
-use super::deviation_colors::between;
+use super::deviation_colors::interpolate;
 use glam::Vec3;
 
 /// The map magma of matplotlib, from black over violet and orange to light yellow with increasing lightness
@@ -30,7 +30,7 @@ pub const MAGMA: [[u8; 3]; 17] = [
 /// outside the range are clamped, and NaN has the upper colour.
 pub fn color(share: f32) -> Vec3 {
     let share = if share.is_nan() { 1.0 } else { share };
-    between(&MAGMA, share.clamp(0.0, 1.0))
+    interpolate(&MAGMA, share.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
 
     /// Colours of matplotlib 3.11, at positions between our samples.
     #[test]
-    fn colours_are_those_of_matplotlib() {
+    fn magma_matches_matplotlib() {
         let bytes = |share| color(share).to_array().map(|c| (c * 255.0).round() as u8);
         for (place, theirs) in MATPLOTLIB {
             let ours = bytes(f32::from(place) / 255.0);

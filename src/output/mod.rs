@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_number_frames() {
+    fn file_name_templates_number_frames() {
         let name = |text: &str| Template::new(Path::new(text)).unwrap();
         assert_eq!(name("a-{frame}.png").frame(7), Path::new("a-7.png"));
         assert_eq!(name("a-{frame:4}.png").frame(7), Path::new("a-0007.png"));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_are_known_or_listed() {
+    fn unknown_extensions_list_the_known_ones() {
         assert_eq!(extension(Path::new("A.PNG"), &["png", "exr"]).unwrap(), "png");
         let message = extension(Path::new("a.gif"), &["png", "exr"])
             .unwrap_err()

@@ -65,8 +65,8 @@ pub fn significant(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Formats a share as a percentage with one decimal. A share above 0 never prints as 0 %, and one below 1
-/// never as 100 %.
+/// Formats a fraction as a percentage with one decimal. A fraction above 0 never prints as 0 %, and one below
+/// 1 never as 100 %.
 pub fn percent(share: f64) -> String {
     match 100.0 * share {
         less if less > 0.0 && less < 0.05 => "< 0.1 %".into(),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_not_rounded_to_nothing_or_all() {
+    fn percentages_are_not_rounded_to_0_or_100() {
         for (share, text) in [
             (0.0, "0.0 %"),
             (1e-5, "< 0.1 %"),

@@ -41,7 +41,7 @@ const ENCODING: Encoding = Encoding::SMALL_LOSSLESS;
 /// Description of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct About {
+pub struct PartInfo {
     format: u32,
     /// Number of the part, from 1, and the number of parts.
     pub part: [u32; 2],
@@ -94,7 +94,7 @@ impl Identity {
     }
 }
 
-impl About {
+impl PartInfo {
     /// Describes a part that covers the samples `range` of the `total` of a picture, and holds the first
     /// `held` of them.
     pub fn new(
@@ -134,7 +134,7 @@ impl About {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathPart {
     /// Description of the part.
-    pub about: About,
+    pub about: PartInfo,
     /// Sums of its samples.
     pub sums: PathSums,
     /// Provenance of the picture, if it is known.
@@ -220,7 +220,7 @@ fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
         }
     };
     let about = text_of(KEYWORD).filter(|text| text.len() <= MAX_BYTES);
-    let about: About = serde_json::from_str(&about.ok_or(NO_PART)?)
+    let about: PartInfo = serde_json::from_str(&about.ok_or(NO_PART)?)
         .map_err(|e| format!("has a broken description of its part: {e}"))?;
     if about.format != FORMAT {
         let format = about.format;
@@ -229,7 +229,7 @@ fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
         ));
     }
     if !about.is_sound() {
-        return Err("declares samples that it cannot have".into());
+        return Err("has an invalid sample range, sample count or part number".into());
     }
     // Accepts exactly the layout that canopy writes, so that no header can request more memory than its size
     // implies.

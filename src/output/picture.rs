@@ -114,10 +114,10 @@ fn unencodable(why: &dyn std::fmt::Display) -> Error {
 
 /// Converts a channel to RGBA with eight bits per channel. Pixels without a surface are transparent.
 ///
-/// Positions are relative to their bounds, depths run from white (near) to black (far), and normals are (n +
-/// 1) / 2. Colours are sRGB-encoded, and each index has its own colour. Costs use the map of [`cost`], for
-/// nodes and triangles together up to 256. Deviations and intersections have their own colours. All other
-/// channels are grey.
+/// Positions are relative to their bounds, depths run from white (near) to black (far), and normals n are
+/// stored as 0.5 n + 0.5. Colours are sRGB-encoded, and each index has its own colour. Costs use the map of
+/// [`cost`], for nodes and triangles together up to 256. Deviations and intersections have their own colours.
+/// All other channels are grey.
 pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
     let covered = || image.texels.iter().filter(|t| t[3] != 0.0);
     let vector = |t: &[f32; 4]| Vec3::new(t[0], t[1], t[2]);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn channels_become_viewable() {
+    fn channels_are_converted_to_viewable_colours() {
         let nothing = [f32::NAN, f32::NAN, f32::NAN, 0.0];
         assert_eq!(
             one(
@@ -254,7 +254,7 @@ mod tests {
 
     /// The automatic range is exceeded by at most a hundredth of the pixels.
     #[test]
-    fn costs_have_a_range_of_their_own() {
+    fn the_automatic_cost_range_is_the_99th_percentile() {
         let texels = (0..200).map(|i| [i as f32, 1000.0, 0.0, 1.0]);
         let image = FloatImage {
             width: 201,
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn files_hold_what_they_are_given() {
+    fn written_image_files_hold_the_given_pixels() {
         let image = FloatImage {
             width: 2,
             height: 1,

@@ -65,7 +65,7 @@ impl PictureError {
     }
 }
 
-/// Root mean square over the channels of a pixel.
+/// Returns the root mean square over the channels of a pixel.
 fn root_mean_square(a: [f32; 3], b: [f32; 3]) -> f32 {
     let square = |(a, b): (f32, f32)| {
         let difference = f64::from(a) - f64::from(b);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_those_of_pixels_and_of_all() {
+    fn rmse_is_computed_per_pixel_and_over_all() {
         let a = picture(2, &[[0.0; 3], [1.0; 3], [0.5; 3], [0.25, 0.5, 0.75]]);
         let mut b = a.clone();
         assert_eq!(PictureError::new(Metric::Rmse, &a, &b).max, 0.0);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_in_one_alone_is_infinitely_far() {
+    fn nan_in_only_one_image_is_an_infinite_error() {
         let a = picture(3, &[[f32::NAN; 3], [f32::INFINITY; 3], [1.0; 3]]);
         let same = PictureError::new(Metric::Rmse, &a, &a);
         assert_eq!((same.mean, same.differing), (0.0, 0.0));

@@ -38,7 +38,7 @@ pub struct Layer {
     pub name: String,
     /// Its colour.
     pub color: colors::Rgb,
-    /// Time in each frame; 0 where it did not run.
+    /// Time in each frame, or 0 if it did not run.
     pub ms: Vec<f64>,
 }
 
@@ -152,7 +152,7 @@ mod tests {
 
     /// A single hitch among many frames does not set the height.
     #[test]
-    fn a_hitch_does_not_flatten_the_others() {
+    fn a_single_hitch_does_not_set_the_chart_height() {
         let mut times = vec![10.0; 99];
         times.push(5000.0);
         assert_eq!(usual(times.iter().copied()), 20.0);
@@ -162,7 +162,7 @@ mod tests {
     use crate::profile::history::samples::frames;
 
     #[test]
-    fn layers_add_up_to_the_frame() {
+    fn chart_layers_sum_to_the_frame_time() {
         let frames = frames();
         let chart = Chart::of(&frames);
         assert_eq!(chart.numbers, [1, 2, 3]);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_are_round_and_hold_all() {
+    fn chart_scales_are_round_and_cover_all_values() {
         for (ms, expected) in [
             (0.0, (0.001, 0.00025)),
             (3.9, (4.0, 1.0)),

@@ -93,7 +93,7 @@ const STEPS: &[(&[&str], Rgb)] = &[
     ),
 ];
 
-/// Shades of the passes of a step, in order: the share of white to mix in, or of black if negative.
+/// Shades of the passes of a step, in order: the fraction of white to mix in, or of black if negative.
 const SHADES: [f64; 4] = [0.0, 0.55, -0.4, 0.3];
 
 /// Returns the colour of a pass.
@@ -181,7 +181,7 @@ mod tests {
     /// Adjacent passes in a stack differ by several times the just noticeable difference (2.3), for
     /// trichromats, protanopes and deuteranopes.
     #[test]
-    fn neighbours_are_told_apart() {
+    fn adjacent_passes_have_distinguishable_colours() {
         let frame = [
             "sky",
             "cube_mips",
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_have_a_colour_and_keep_it() {
+    fn unknown_names_have_a_stable_colour() {
         assert_eq!(of("shadow_rays_at_hits"), of("shadow_rays_at_hits"));
         assert_ne!(of("a"), of("b"));
         assert_eq!(css([1, 171, 255]), "#01abff");

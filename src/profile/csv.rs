@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_hold_the_times_of_the_passes() {
+    fn csv_columns_hold_pass_times() {
         let frames = samples::frames();
         let records = parse(&text(&frames));
         assert_eq!(records.len(), 4);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_names_stay_in_their_field() {
+    fn hostile_names_are_quoted_in_csv() {
         let mut frames = samples::frames();
         let mut timed = (**frames[0].gpu.as_ref().unwrap()).clone();
         timed.passes[1].name = "a,\"b\"\r\nc".into();

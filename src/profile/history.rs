@@ -211,7 +211,7 @@ pub(crate) mod samples {
                 timing: number,
             }
         };
-        // The zero of the GPU's clock is 5 seconds before that of the CPU's.
+        // The GPU's clock starts 5 seconds before the CPU's clock.
         let at = |number: u64| 5000.0 + 20.0 * number as f64 + 5.0;
         let short = |number| {
             vec![
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn timings_find_their_frame_and_old_frames_go() {
+    fn timings_are_matched_to_their_frame_and_old_frames_are_dropped() {
         let mut history = History::new(3);
         for frame in 1..=5 {
             history.span("record", Instant::now());
@@ -312,7 +312,7 @@ mod tests {
     /// Profiling is always on in the viewer. It costs far less than a hundredth of a frame at 60 Hz, and
     /// needs no further memory once there are 600 frames.
     #[test]
-    fn a_frame_costs_little() {
+    fn profiling_a_frame_costs_less_than_a_percent_of_it() {
         let passes: Vec<_> = (0..50)
             .map(|n| samples::pass("reflection_surface", n % 3, 0.0, 0.1))
             .collect();
@@ -343,7 +343,7 @@ mod tests {
 
     /// The time between presents is only set for frames that follow one another.
     #[test]
-    fn presents_are_paced_where_they_follow() {
+    fn present_intervals_are_measured_only_between_consecutive_frames() {
         let mut history = History::new(9);
         let start = Instant::now();
         for (number, ms, follows) in [(1, 0, true), (2, 16, true), (3, 900, false), (4, 950, true)] {

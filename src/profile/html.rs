@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_is_well_formed_and_holds_all() {
+    fn the_html_page_is_well_formed_and_complete() {
         let frames = frames();
         let page = text(&report(), &frames);
         assert_eq!(fault(&page), None);
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_names_are_text() {
+    fn hostile_names_are_escaped_in_html() {
         let hostile = "</td><script>alert('1')</script>&\"\u{1}";
         let mut frames = frames();
         let mut timed = (**frames[0].gpu.as_ref().unwrap()).clone();
@@ -444,7 +444,7 @@ mod tests {
 
     /// The checker detects broken pages.
     #[test]
-    fn broken_pages_are_seen() {
+    fn the_html_checker_detects_broken_pages() {
         let page = text(&report(), &frames());
         for (from, to) in [
             ("</table>", ""),
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn dates_follow_the_gregorian_calendar() {
         for (secs, expected) in [
             (0, "1970-01-01 00:00 UTC"),
             (951_782_400, "2000-02-29 00:00 UTC"),

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_tell_the_kind() {
+    fn resource_labels_determine_the_memory_kind() {
         for (label, expected) in [
             ("merged.positions", "geometry"),
             ("lbvh.nodes of 94722 triangles", "trees"),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greater_figures_are_kept() {
+    fn the_maximum_of_each_memory_figure_is_kept() {
         let [a, b] = [[1, 9, 0, 0, 0], [5, 2, 0, 0, 7]].map(|gpu_bytes| Memory {
             gpu_bytes,
             process_bytes: None,

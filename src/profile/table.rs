@@ -7,7 +7,7 @@ use super::history::Frame;
 pub struct Table {
     /// GPU passes, in the order of the frame.
     pub gpu: Vec<Row>,
-    /// CPU work, in order.
+    /// CPU work, in the order of the frame.
     pub cpu: Vec<Row>,
     /// Number of frames.
     pub frames: usize,
@@ -94,7 +94,7 @@ impl Table {
         self.gpu.iter().filter(|row| row.depth == 1)
     }
 
-    /// Returns a row's share of the GPU time of all frames.
+    /// Returns a row's fraction of the GPU time of all frames.
     pub fn share(&self, row: &Row) -> f64 {
         let outermost = self.gpu.iter().filter(|row| row.depth == 0);
         let all: f64 = outermost.map(Row::sum).sum();
@@ -166,7 +166,7 @@ impl Row {
     }
 
     /// Returns its mean over all frames, including those in which it did not run. This way the means of
-    /// nested passes never exceed that of their parent in total.
+    /// nested passes never add up to more than the mean of their parent.
     pub fn mean_ms(&self) -> f64 {
         self.sum() / self.ms.len().max(1) as f64
     }
@@ -224,7 +224,7 @@ mod tests {
 
     /// The nested passes and the time between them sum to their parent.
     #[test]
-    fn what_is_between_passes_is_told() {
+    fn time_between_nested_passes_is_reported() {
         let whole = pass("frame", 0, 0.0, 10.0);
         let [fog, lbvh] = [("fog", 3.0), ("lbvh", 4.0)].map(|(name, ms)| pass(name, 1, 0.0, ms));
         let sort = pass("sort", 2, 0.0, 4.0);
@@ -239,7 +239,7 @@ mod tests {
 
     /// A pass that does not run keeps its row, and several runs in a frame are added.
     #[test]
-    fn rows_stay_in_the_order_of_the_frame() {
+    fn rows_keep_the_order_of_passes_in_the_frame() {
         let names = |table: &Table| -> Vec<String> { table.gpu.iter().map(|row| row.name.clone()).collect() };
         let [frame, lbvh, fog] = ["frame", "lbvh", "fog"].map(|name| {
             let depth = usize::from(name != "frame");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_name_what_a_pass_is_nested_in() {
+    fn pass_paths_name_the_enclosing_passes() {
         let frames = frames();
         let table = Table::of(&frames);
         let expected = [

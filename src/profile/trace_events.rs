@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trace_keeps_the_rules_and_the_sums_of_the_table() {
+    fn the_trace_is_valid_and_its_sums_match_the_table() {
         let frames = frames();
         let trace = trace(&frames);
         assert_eq!(faults(&trace), Vec::<String>::new());
@@ -231,7 +231,7 @@ mod tests {
 
     /// The sort of the second frame ran twice inside its parent, and no frame starts before its submission.
     #[test]
-    fn children_lie_in_their_parents_after_the_submission() {
+    fn child_events_lie_within_their_parents_after_the_submission() {
         let trace = trace(&frames());
         let of = |name: &str, frame: u64| -> Vec<[f64; 2]> {
             let events = events(&trace, "gpu").into_iter();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_that_overlap_get_threads_of_their_own() {
+    fn overlapping_passes_get_separate_threads() {
         let mut frames = frames();
         let mut timed = (**frames[0].gpu.as_ref().unwrap()).clone();
         let begin = timed.passes[1].spans[0].start * 1e3;
@@ -268,7 +268,7 @@ mod tests {
 
     /// The checker detects broken traces.
     #[test]
-    fn broken_traces_are_seen() {
+    fn the_trace_checker_detects_broken_traces() {
         let good = trace(&frames());
         let breaks: [fn(&mut Value); 6] = [
             |event| event["dur"] = json!(-1.0),

@@ -4,7 +4,7 @@ use crate::{Error, Result, config, scene};
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
 
-/// A file named in a picture's metadata, by its path relative to the picture's folder or by its name alone.
+/// A file named in a picture's metadata, by its path relative to the picture's folder or only by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRef {
     name: String,
@@ -43,7 +43,7 @@ impl FileRef {
 }
 
 /// Returns the path of `file` relative to `folder`, with forward slashes, if it is inside. Otherwise returns
-/// the file name alone, because a full path would reveal the user's folder names.
+/// only the file name, because a full path would reveal the user's folder names.
 pub(super) fn kept_name(file: &Path, folder: Option<&Path>) -> String {
     let inside = folder.and_then(|folder| {
         // The parent of a bare file name is an empty path.

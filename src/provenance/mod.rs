@@ -51,12 +51,12 @@ pub struct Provenance {
     pub size: [u32; 2],
     /// Samples per pixel.
     pub samples: u32,
-    /// Files of the scene; empty for the built-in one.
+    /// Files of the scene. Empty for the built-in scene.
     files: Vec<FileRef>,
     /// Settings that differ from the defaults, plus the clip, its time and the material variant.
     settings: BTreeMap<String, Value>,
     view: StoredView,
-    /// Channel shown; empty for the lit picture.
+    /// Channel shown. Empty for the lit picture.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub channel: String,
     /// Nodes that the user has hidden.
@@ -87,7 +87,7 @@ struct StoredView {
     half_height: Option<f32>,
 }
 
-/// State that determines a picture beside the settings.
+/// State that determines a picture, in addition to the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PictureInputs<'a> {
     /// Files of the scene.
@@ -124,7 +124,7 @@ pub enum Omitted {
 }
 
 impl Omitted {
-    /// Message, to be placed behind the name of the picture.
+    /// Returns the message, to be placed after the name of the picture.
     pub fn text(self) -> &'static str {
         match self {
             Self::Edits => "does not store edits and hidden meshes: there are too many",
@@ -137,7 +137,7 @@ impl Provenance {
     /// Creates the provenance of a picture that shows `shown` with the settings `config`. `folder` is the
     /// picture's folder, or `None` if it is not known yet.
     pub fn new(config: &Config, shown: &PictureInputs<'_>, folder: Option<&Path>) -> Self {
-        let mut settings = config.of_pictures();
+        let mut settings = config.picture_settings();
         // The view is stored separately.
         settings.remove("camera.name");
         settings.remove("camera.fov");
@@ -254,7 +254,7 @@ impl Provenance {
     ///
     /// [`Error::NotFound`] if a file that a setting names is missing.
     pub fn apply(&self, config: &mut Config, search: &Search<'_>) -> Result<Vec<String>> {
-        self.apply_but(config, search, |_| false)
+        self.apply_except(config, search, |_| false)
     }
 
     /// Does the same as [`Self::apply`], but skips file keys for which `given` is true, because the caller
@@ -263,13 +263,13 @@ impl Provenance {
     /// # Errors
     ///
     /// Any error of [`Self::apply`].
-    pub fn apply_but(
+    pub fn apply_except(
         &self,
         config: &mut Config,
         search: &Search<'_>,
         given: impl Fn(&str) -> bool,
     ) -> Result<Vec<String>> {
-        let mut set = config.without_picture();
+        let mut set = config.without_picture_settings();
         let mut left = Vec::new();
         let names = |key| self.settings.contains_key(key);
         if self.format == 1 && !names("environment.file") && !names("environment.source") {
@@ -331,10 +331,10 @@ impl Provenance {
         let of_settings = FILES.iter().filter_map(|key| self.settings.get(*key)?.as_str());
         let mut names = self.files.iter().map(FileRef::name).chain(of_settings);
         if let Some(name) = names.find(|name| !name.is_empty() && !is_safe(name)) {
-            return Some(format!("the file {name:?}, which is not in the picture's folder"));
+            return Some(format!("the file {name:?} is not in the picture's folder"));
         }
         let edits = self.edits.as_ref().and_then(SavedEdits::fault);
-        edits.or_else(|| self.view.fault().map(|what| format!("a view {what}")))
+        edits.or_else(|| self.view.fault().map(str::to_owned))
     }
 }
 
@@ -352,7 +352,7 @@ fn parsed(text: &str) -> Result<Provenance, String> {
     let found: Provenance =
         serde_json::from_value(json).map_err(|e| format!("its settings are broken: {e}"))?;
     match found.fault() {
-        Some(what) => Err(format!("its settings name {what}")),
+        Some(what) => Err(format!("its settings are invalid: {what}")),
         None => Ok(found),
     }
 }
@@ -378,19 +378,19 @@ impl StoredView {
     fn fault(&self) -> Option<&'static str> {
         let matrix = Mat4::from_cols_array(&self.world_from_view);
         if !matrix.is_finite() || matrix.row(3).to_array() != [0.0, 0.0, 0.0, 1.0] {
-            return Some("that is not a position");
+            return Some("the view matrix is not affine");
         }
         let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| axis.truncate());
         let is_one = |axis: Vec3| (axis.length() - 1.0).abs() < TOLERANCE;
         if ![x, y, z].into_iter().all(is_one) || x.cross(y).distance(z) > TOLERANCE {
-            return Some("that is not a rotation");
+            return Some("the axes of the view matrix are not a rotation");
         }
         let is_lens = match (self.fov_radians, self.half_height) {
             (Some(fov), None) => fov > 0.0 && fov < std::f32::consts::PI,
             (None, Some(half)) => half.is_finite() && half > 0.0,
             _ => false,
         };
-        (!is_lens).then_some("without a lens")
+        (!is_lens).then_some("the projection is missing or invalid")
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 fn view() -> Viewpoint {
     let lens = Projection::Perspective { fov_y: 0.7 };
-    Viewpoint::looking(
+    Viewpoint::look_to(
         Vec3::new(0.1, 2.3, -4.7),
         Vec3::new(0.3, -0.2, 1.0),
         Vec3::Y,
@@ -43,7 +43,7 @@ fn search(picture: &Path) -> Search<'_> {
 }
 
 #[test]
-fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
+fn provenance_holds_settings_and_files_but_no_personal_paths() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home of jane");
     std::fs::create_dir_all(home.join("scenes")).unwrap();
@@ -98,7 +98,7 @@ fn a_picture_tells_how_it_was_made_and_nothing_of_the_person() {
 }
 
 #[test]
-fn a_file_is_known_again_by_its_name_and_size() {
+fn files_are_recognised_by_name_and_size() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fox.glb");
     std::fs::write(&file, "12345").unwrap();
@@ -115,7 +115,7 @@ fn a_file_is_known_again_by_its_name_and_size() {
 /// allowed.
 #[cfg(unix)]
 #[test]
-fn links_out_of_the_folder_of_a_picture_are_refused() {
+fn symbolic_links_out_of_the_picture_folder_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let [inside, outside] = ["in", "out"].map(|name| folder.path().join(name));
     for folder in [&inside, &outside] {
@@ -170,7 +170,7 @@ fn links_out_of_the_folder_of_a_picture_are_refused() {
 /// Before the studio environment existed, scenes without an environment were lit by the sky. Such pictures
 /// render as before.
 #[test]
-fn pictures_of_the_first_format_stay_under_the_sky() {
+fn pictures_of_format_1_keep_the_sky_environment() {
     let mut config = Config::default();
     let mut made = Provenance::new(&config, &shown(&["a.glb".into()]), None);
     let mut source = |made: &Provenance| {
@@ -187,7 +187,7 @@ fn pictures_of_the_first_format_stay_under_the_sky() {
 
 /// Metadata is untrusted: errors are a single line, and no file outside the picture's folder is opened.
 #[test]
-fn hostile_texts_are_one_line() {
+fn invalid_provenance_gives_a_one_line_error() {
     let made = Provenance::new(&Config::default(), &shown(&["a.glb".into()]), None);
     let good: serde_json::Value = serde_json::from_str(&made.text()).unwrap();
     let with = |pointer: &str, value: serde_json::Value| {
@@ -213,9 +213,9 @@ fn hostile_texts_are_one_line() {
     assert!(message("/format", (FORMAT + 1).into()).contains("newer canopy"));
     assert!(message("/size", serde_json::json!([0, 5])).contains("0 × 5"));
     assert!(message("/samples", 5000.into()).contains("5000 samples"));
-    assert!(message("/view/fov_radians", 4.0.into()).contains("lens"));
+    assert!(message("/view/fov_radians", 4.0.into()).contains("projection"));
     assert!(message("/view/world_from_view/0", 2.0.into()).contains("rotation"));
-    assert!(message("/view/world_from_view/12", 1e39.into()).contains("place"));
+    assert!(message("/view/world_from_view/12", 1e39.into()).contains("affine"));
     message("/view/world_from_view", serde_json::json!([1.0]));
     message("/settings", 3.into());
     for broken in ["", "{", "[]", "null", "{\"format\": 1}", &"[".repeat(100_000)] {
@@ -234,7 +234,7 @@ fn hostile_texts_are_one_line() {
         "{left:?}"
     );
     assert_eq!(config.load, Config::default().frame.opening.load);
-    assert!(config.of_pictures().contains_key("image.tonemap"));
+    assert!(config.picture_settings().contains_key("image.tonemap"));
 }
 
 /// Creates a scene with an edited material, and returns its saved edits.
@@ -286,7 +286,7 @@ fn edits_are_kept() {
 
 /// Nothing is written that could not be read again. Parts that do not fit are left out and reported.
 #[test]
-fn what_would_be_refused_is_not_written() {
+fn provenance_that_cannot_be_read_again_is_not_written() {
     let most = embedded::MAX_BYTES;
     let files = ["a.glb".into()];
     let mut shown = shown(&files);

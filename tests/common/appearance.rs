@@ -571,8 +571,8 @@ impl Surface {
         sum
     }
 
-    /// Transmitted share of the radiance straight behind: KHR_materials_transmission's base layer, and Beer's
-    /// law.
+    /// Transmitted fraction of the radiance straight behind: KHR_materials_transmission's base layer, and
+    /// Beer's law.
     fn transmittance(&self, to_eye: DVec3) -> DVec3 {
         let n_dot_v = self.normal.dot(to_eye).abs();
         let [dielectric, _] = self.fresnel(n_dot_v, n_dot_v);
@@ -665,9 +665,9 @@ impl Surface {
     }
 }
 
-/// Share of uniform light that a look without textures reflects in a direction at this cosine to its normal,
-/// in the plane of its tangent. It is a sum over `steps` × `steps` directions, with equal parts of the
-/// cosine.
+/// Fraction of uniform light that a look without textures reflects in a direction at this cosine to its
+/// normal, in the plane of its tangent. It is a sum over `steps` × `steps` directions, with equal parts of
+/// the cosine.
 pub(crate) fn reflected(look: &Look, cosine: f64, steps: u32) -> DVec3 {
     let to_eye = DVec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
     let at = Intersection {
@@ -729,8 +729,8 @@ fn lambda_sheen(cosine: f64, alpha: f64) -> f64 {
     }
 }
 
-/// E of KHR_materials_sheen: the share of light from one direction that the sheen scatters in all directions,
-/// summed over the hemisphere.
+/// E of KHR_materials_sheen: the fraction of light from one direction that the sheen scatters in all
+/// directions, summed over the hemisphere.
 pub(crate) fn sheen_albedo(cosine: f64, roughness: f64) -> f64 {
     const STEPS: u32 = 48;
     let sine = (1.0 - cosine * cosine).sqrt();

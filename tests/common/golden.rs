@@ -1,10 +1,10 @@
-//! Comparison of images with those in tests/golden/, which UPDATE_GOLDEN=1 writes.
+//! Comparison of pictures with those in tests/golden/, which UPDATE_GOLDEN=1 writes.
 
 use crate::common::rounds_corners_coarsely;
 use canopy::gpu::Gpu;
 use std::path::Path;
 
-/// Mean difference of two images' bytes, and the largest.
+/// Mean difference of two pictures' bytes, and the largest.
 pub(crate) fn difference(a: &[u8], b: &[u8]) -> (f64, u8) {
     assert_eq!(a.len(), b.len(), "the pictures have other sizes");
     let steps = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b));
@@ -12,7 +12,7 @@ pub(crate) fn difference(a: &[u8], b: &[u8]) -> (f64, u8) {
     (sum / a.len() as f64, steps.max().unwrap_or(0))
 }
 
-/// Compares an image with tests/golden/NAME.png. The mean difference may be 0.5 of 255. Between adapters,
+/// Compares a picture with tests/golden/NAME.png. The mean difference may be 0.5 of 255. Between adapters,
 /// edges and highlights may move by a pixel, and shadows must not. The difference may be 1 if all edges move.
 pub(crate) fn compare_with_golden(gpu: &Gpu, name: &str, picture: &[u8], [width, height]: [u32; 2]) {
     let most = if rounds_corners_coarsely(gpu) { 1.0 } else { 0.5 };

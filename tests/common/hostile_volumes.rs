@@ -583,7 +583,7 @@ fn openvdb() -> Vec<Case> {
     add(
         "an end before the start",
         Vdb { end, ..usual() },
-        Fails("which is described at"),
+        Fails("grid offsets that decrease"),
     );
     add(
         "an end within the grid",

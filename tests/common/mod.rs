@@ -1,4 +1,4 @@
-//! Shared parts of several tests: a device, triangles to build trees over, and the trees themselves.
+//! Shared parts of several tests: a device, triangles to build BVHs over, and the trees themselves.
 
 pub(crate) mod appearance;
 pub(crate) mod draco;
@@ -38,7 +38,7 @@ pub(crate) fn by_lane<T>(quick: T, all: T) -> T {
 
 /// The adapter that the environment names, or the best one. On a machine without a GPU, it is Mesa's software
 /// adapter. Features chosen automatically if rays are fast, such as occlusion and temporal anti-aliasing, are
-/// off unless a test enables them. Images are therefore the same on all adapters, and do not depend on
+/// off unless a test enables them. Pictures are therefore the same on all adapters, and do not depend on
 /// earlier ones. `CANOPY_TEST_ARRAYS=buffers` makes all tests use the kernels of GPUs. scripts/test does this
 /// once with the frames.
 pub(crate) fn gpu() -> Shared {
@@ -59,7 +59,7 @@ pub(crate) fn own_gpu() -> Gpu {
 
 /// Distance in pixels by which corners of triangles may be drawn away from their positions. Vulkan promises
 /// four bits of subpixel precision along each axis. If the G-buffer stores depths, points may be this far off
-/// their triangles. Software adapters that store positions have those of the triangles.
+/// their triangles. Software adapters that store positions have the positions on the triangles.
 pub(crate) fn subpixel(gpu: &Gpu) -> f32 {
     match gpu.capabilities.arrays {
         Arrays::Buffers => f32::sqrt(2.0) / 16.0,
@@ -182,7 +182,7 @@ pub(crate) fn every_implementation() -> Vec<(&'static str, Shared)> {
 
 /// Devices for most tests of builds and rays. The long lane has [`every_implementation`]. The quick lane has
 /// two: arrays in textures, and arrays in buffers with subgroups if available. Compiling the kernels of all
-/// takes minutes.
+/// implementations takes minutes.
 pub(crate) fn implementations() -> Vec<(&'static str, Shared)> {
     if by_lane(false, true) {
         return every_implementation();

@@ -1,9 +1,9 @@
-//! Small scenes built in code, and images of them.
+//! Small scenes built in code, and pictures of them.
 
 use canopy::{
     config::{Background, Config, EnvironmentSource, OcclusionMode, ReflectionMode, Switch},
     gpu::{Gpu, GpuImage, PipelineSet},
-    reference::{lbvh::Triangle, lighting, shadow_start::Seen, signal::Eye, trace::closest_hit},
+    reference::{lbvh::Triangle, lighting, shadow_start::VisiblePoint, signal::Eye, trace::closest_hit},
     render::{Channel, FloatImage, FrameInput, FrameSample, Merged, Renderer, UploadedScene, View},
     scene::{
         AlphaMode, Image, Light, LightKind, Material, Mesh, Node, Pose, Primitive, Projection, Sampler,
@@ -185,7 +185,7 @@ pub(crate) fn look_at(eye: Vec3, target: Vec3, reach: f32) -> View {
     }
 }
 
-/// A target for images.
+/// A target for pictures.
 pub(crate) fn picture(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
     let format = wgpu::TextureFormat::Rgba8Unorm;
@@ -206,7 +206,7 @@ pub(crate) struct Stage<'a> {
     pub exposure_ev: f32,
     /// Seconds since the last frame.
     pub elapsed_secs: f32,
-    /// Channels to record besides those of every frame.
+    /// Channels to record in addition to the channels of every frame.
     pub reads: Vec<Channel>,
     /// The ground below the scene.
     pub ground: Option<Ground>,
@@ -252,18 +252,18 @@ impl<'a> Stage<'a> {
         self.config.image.background = [0.0; 3];
     }
 
-    /// Draws a frame and reads the image: rows of RGBA bytes.
+    /// Draws a frame and reads the picture: rows of RGBA bytes.
     pub(crate) fn draw(&mut self, pose: &Pose, view: View) -> Vec<u8> {
         self.supersampled(pose, view, 1)
     }
 
-    /// Draws this number of frames of one image and reads it.
+    /// Draws this number of frames of one picture and reads it.
     pub(crate) fn supersampled(&mut self, pose: &Pose, view: View, count: u32) -> Vec<u8> {
         let size = self.size;
         self.stretched(pose, view, count, size)
     }
 
-    /// Draws like [`Stage::supersampled`], into an image that may be larger than the rendered size.
+    /// Draws like [`Stage::supersampled`], into a picture that may be larger than the rendered size.
     pub(crate) fn stretched(&mut self, pose: &Pose, view: View, count: u32, size: [u32; 2]) -> Vec<u8> {
         let target = picture(self.gpu, size);
         for index in 0..count {
@@ -272,14 +272,14 @@ impl<'a> Stage<'a> {
         self.gpu.read_texture(&target.texture).unwrap()
     }
 
-    /// Draws a frame of an image and waits for it.
+    /// Draws a frame of a picture and waits for it.
     fn record(&mut self, pose: &Pose, view: View, sample: FrameSample, target: &GpuImage) {
         let encoder = self.record_only(pose, view, sample, target);
         self.renderer.submit(self.gpu, encoder);
         self.gpu.wait().unwrap();
     }
 
-    /// Records a frame of an image.
+    /// Records a frame of a picture.
     pub(crate) fn record_only(
         &mut self,
         pose: &Pose,
@@ -368,12 +368,12 @@ pub(crate) fn seen_at(
     soup: &[Triangle],
     (position, normal, mesh): (Vec3, Vec3, usize),
     eye: Vec3,
-) -> Option<Seen> {
+) -> Option<VisiblePoint> {
     let range = merged.meshes[mesh].clone();
     let own = &soup[range.start as usize..range.end as usize];
     let (triangle, _) = closest_hit(own, eye, position - eye, 1e-3, 1e30)?;
     let triangle = range.start as usize + triangle;
-    Some(Seen {
+    Some(VisiblePoint {
         position,
         normal,
         triangle: soup[triangle],

@@ -1,4 +1,4 @@
-//! Trees over triangles, boxes and balls, with the objects of their leaves.
+//! BVHs over triangles, boxes and balls, with the objects of their leaves.
 
 use super::{Random, Soup, random_triangles};
 use canopy::{

@@ -44,7 +44,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn nothing_that_a_monkey_does_breaks_the_window() {
+fn random_input_does_not_break_the_window() {
     let files = Files::write();
     let seed = number("CANOPY_MONKEY_SEED").unwrap_or(1);
     let long = number("CANOPY_MONKEY_FRAMES");
@@ -103,7 +103,7 @@ fn nothing_that_a_monkey_does_breaks_the_window() {
 
 /// Desktops find the entry in their menu by the class, and show the icon.
 #[test]
-fn the_window_has_an_icon_and_the_name_of_its_application() {
+fn the_window_has_an_icon_and_its_application_class() {
     let files = Files::write();
     let window = Window::open(files.folder());
     let (class, icon) = window.class_and_icon();

@@ -33,7 +33,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 /// The first size of the window.
 pub(crate) const SIZE: [u16; 2] = [640, 400];
 
-// Key symbols of X. Those of ASCII characters are the characters.
+// Key symbols of X. The symbol of an ASCII character is the character.
 pub(crate) const BACKSPACE: u32 = 0xff08;
 pub(crate) const TAB: u32 = 0xff09;
 pub(crate) const RETURN: u32 = 0xff0d;
@@ -186,7 +186,7 @@ impl Window {
             .connection
             .damage_create(damage, window.window, level)
             .unwrap();
-        // The window appears with its first image. Only a visible window takes the keyboard.
+        // The window appears with its first picture. Only a visible window takes the keyboard.
         window.wait("a window that is shown", Self::is_shown);
         window
             .connection

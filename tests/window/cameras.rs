@@ -11,7 +11,7 @@ use std::{
 
 /// A person walks forward through the built-in scene while W is held. The camera stays at eye height.
 #[test]
-fn a_person_walks_through_the_built_in_scene() {
+fn walk_mode_moves_through_the_built_in_scene_at_eye_height() {
     let display = Display::start();
     let log = [("RUST_LOG", "canopy::app=trace")];
     let arguments = "--size 640x480 --set window.panel=false --set window.still_samples=1 --set camera.mode=walk \
@@ -62,7 +62,7 @@ fn a_person_walks_through_the_built_in_scene() {
 }
 
 #[test]
-fn views_have_keys_and_a_changed_file_is_loaded_again() {
+fn views_have_keys_and_changed_files_are_reloaded() {
     let display = Display::start();
     std::fs::create_dir(display.path("model")).unwrap();
     let file = display.path("model/scene.obj");
@@ -119,7 +119,7 @@ fn sliding_square() -> gltf_builder::Builder {
 }
 
 /// The timeline scrubs, steps and repeats a part, and a switch of the panel sets a morph weight. Keys of a
-/// camera path and an export of three images follow.
+/// camera path and an export of three pictures follow.
 #[test]
 fn a_clip_is_scrubbed_stepped_and_exported() {
     let display = Display::start();
@@ -131,7 +131,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
                 --set window.still_samples=1 --set window.axes=false --set output.size=[48,36] --set output.fps=3";
     let arguments: Vec<_> = line.split_whitespace().collect();
     let _canopy = display.canopy(&arguments);
-    // Position of the square: its centre and its height, in pixels of the image above the notices.
+    // Position of the square: its centre and its height, in pixels of the picture above the notices.
     let square = |shot: &Screenshot| {
         let bright = |p: &[u8; 3]| p[0] > 90;
         let rows = shot.pixels.chunks(shot.width).take(440).skip(40);
@@ -159,7 +159,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     };
     let first = display.settled("the square at the left", |shot| square(shot).0 > 1.0);
     let (left, height) = square(&first);
-    // The timeline is below the image, which is 480 pixels wide, with its middle at 240.
+    // The timeline is below the picture, which is 480 pixels wide, with its middle at 240.
     let scale = (240.0 - left) / 2.0;
     display.focus("scene.glb");
     click([240, 567]);
@@ -168,7 +168,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
     display.settled("a frame later", at(240.0 + scale));
     assert!(display.xdotool(&["key", "alt+Left", "alt+Left"]));
     display.settled("two frames back", at(240.0 - scale));
-    // The right handle to the middle, which is the end of the loop.
+    // The right handle, which is the end of the loop, to the centre.
     slide([466, 580], [245, 580]);
     assert!(display.xdotool(&["key", "alt+End"]));
     let middle = display.settled("the end of the loop", at(240.0));
@@ -200,7 +200,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
         assert!(start.elapsed() < TIMEOUT, "no pictures: {stderr}");
         std::thread::sleep(Duration::from_millis(200));
     }
-    // From the start to the end of the loop, at three images per second, as tall as displayed.
+    // From the start to the end of the loop, at three pictures per second, as tall as displayed.
     let middles: Vec<f64> = exported()
         .iter()
         .map(|file| {
@@ -224,7 +224,7 @@ fn a_clip_is_scrubbed_stepped_and_exported() {
 /// A saved view is restored, also by the next run, and the axes look along one of them. The turntable turns
 /// until it is stopped, and a lens blurs objects out of focus.
 #[test]
-fn a_view_is_saved_turned_and_blurred() {
+fn views_are_saved_rotated_and_defocused() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let start = |eye: &str| {
@@ -246,7 +246,7 @@ fn a_view_is_saved_turned_and_blurred() {
     let front = go("KP_1", &first);
     assert!(go("alt+1", &front) == first, "the saved view is another one");
 
-    // The green end of the axes is that of Y, and looks down.
+    // The green end of the axes belongs to Y. A click on it looks down.
     let corner = |(index, p): &(usize, &[u8; 3])| {
         let is_green = i32::from(p[1]) > 40 + i32::from(p[0].max(p[2]));
         is_green && index / first.width < 110 && (530..640).contains(&(index % first.width))
@@ -313,10 +313,10 @@ fn a_view_is_saved_turned_and_blurred() {
     );
 }
 
-/// Alt+G draws the image by paths, with the set number of them, and again after a change. It can be compared
-/// with the fast frame side by side.
+/// Alt+G draws the picture by paths, with the set number of them, and again after a change. It can be
+/// compared with the fast frame side by side.
 #[test]
-fn paths_of_light_are_traced_and_compared_with_the_fast_frame() {
+fn path_tracing_runs_and_is_compared_with_the_rasterized_frame() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let line = "scene.obj --size 320x240 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --ground off \
@@ -345,7 +345,7 @@ fn paths_of_light_are_traced_and_compared_with_the_fast_frame() {
     // Light over several paths is noisy where the fast frame is smooth.
     let (darker, brighter) = paths.darker_and_brighter(&fast);
     assert!(darker + brighter > 0.001, "no path is to be seen");
-    // Side B keeps the former image.
+    // Side B keeps the former picture.
     let both = go("k", &paths);
     display.press("alt+g");
     let right = |shot: &Screenshot| -> Vec<[u8; 3]> {

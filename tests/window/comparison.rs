@@ -3,7 +3,7 @@
 use crate::display::{Display, OBJ, Screenshot, TIMEOUT};
 use std::time::{Duration, Instant};
 
-/// The window's pixels after a few frames with these arguments beside the scene.
+/// The window's pixels after a few frames, with these arguments and the scene.
 fn pictured(display: &Display, arguments: &str) -> Screenshot {
     let line = format!(
         "scene.obj --size 480x360 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --exit-after 3 \
@@ -26,9 +26,9 @@ fn pictured(display: &Display, arguments: &str) -> Screenshot {
     }
 }
 
-/// Each side of the line equals the image of a separate window, bit by bit.
+/// Each side of the line equals the picture of a separate window, bit by bit.
 #[test]
-fn the_sides_of_a_comparison_are_what_each_would_be_alone() {
+fn each_side_of_a_comparison_equals_a_separate_window() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     std::fs::write(display.path("other.obj"), OBJ.replace("0.8", "0.4")).unwrap();
@@ -55,7 +55,7 @@ fn the_sides_of_a_comparison_are_what_each_would_be_alone() {
     assert!(b == a, "the same again");
     assert!(both.columns(left.clone()) == a.columns(left.clone()));
     assert!(both.columns(right.clone()) != a.columns(right.clone()));
-    // An image of the window, which does not differ from the current one.
+    // A picture of the window, which does not differ from the current one.
     let both = pictured(&display, "--compare saved.png");
     assert!(both.columns(left.clone()) == a.columns(left));
     assert!(both.columns(right.clone()) == a.columns(right));
@@ -101,7 +101,7 @@ fn both_sides_of_a_comparison_move_together() {
     }
 }
 
-/// The line is dragged, keys change the display of both sides, and an image of the current frame equals it.
+/// The line is dragged, keys change the display of both sides, and a picture of the current frame equals it.
 #[test]
 fn a_comparison_is_dragged_flipped_and_ended() {
     let display = Display::start();
@@ -144,7 +144,7 @@ fn a_comparison_is_dragged_flipped_and_ended() {
     assert!(!same(&middle, &dragged, 225..305));
     assert!(same(&middle, &dragged, 340..640));
     assert!(same(&middle, &dragged, 0..180));
-    // Alt+K shows one side alone, then the other.
+    // Alt+K shows only one side, then only the other side.
     display.press("alt+k");
     let one = display.settled("a side", |now| !(195..210).any(|x| handle(now, x)));
     display.press("alt+k");
@@ -160,7 +160,7 @@ fn a_comparison_is_dragged_flipped_and_ended() {
     assert!(seen(&difference).iter().any(|p| p[0] > 120), "nothing differs");
     let [mean, max] = *told_differences(&display).last().unwrap();
     assert!(mean > 1e-3 && max > 0.05, "{mean} {max}");
-    // The current frame, and an image of it.
+    // The current frame, and a picture of it.
     display.press("ctrl+k");
     let start = Instant::now();
     while told_differences(&display).last() != Some(&[0.0, 0.0]) {
@@ -176,7 +176,7 @@ fn a_comparison_is_dragged_flipped_and_ended() {
 /// A file that cannot be compared gives one line: immediately if the file is missing, otherwise in the
 /// window.
 #[test]
-fn what_cannot_be_compared_is_told_in_a_line() {
+fn invalid_comparisons_give_a_one_line_message() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     std::fs::write(display.path("broken.png"), b"no picture").unwrap();
@@ -185,7 +185,10 @@ fn what_cannot_be_compared_is_told_in_a_line() {
         ("--compare no.png", "no.png"),
         ("--compare broken.png", "broken.png"),
         ("--compare-with shadow.mode=map", "did you mean shadows.mode"),
-        ("--compare-with window.panel=true", "both sides share it"),
+        (
+            "--compare-with window.panel=true",
+            "both sides use the value of A",
+        ),
     ] {
         let line = format!("{start}{arguments}");
         let mut canopy = display.canopy(&line.split(' ').collect::<Vec<_>>());

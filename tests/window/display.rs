@@ -131,7 +131,7 @@ impl Display {
         let mut number = String::new();
         let stdout = server.stdout.take().unwrap();
         BufReader::new(stdout).read_line(&mut number).unwrap();
-        // The welcome card would cover the image.
+        // The welcome card would cover the picture.
         std::fs::create_dir(folder.path().join("canopy")).unwrap();
         std::fs::write(folder.path().join("canopy/panel.json"), r#"{"welcomed": true}"#).unwrap();
         Self {
@@ -176,7 +176,7 @@ impl Display {
             command.args(arguments);
         }
         let child = command
-            // The tests compare images, so none of them may show a notice of a pressed key.
+            // The tests compare pictures, so none of them may show a notice of a pressed key.
             .args(["--set", "window.notice_secs=0"])
             .env("CANOPY_STATUS", address.to_string())
             .env("DISPLAY", &self.name)
@@ -229,7 +229,7 @@ impl Display {
         }
     }
 
-    /// The display once canopy has been idle for 0.1 s and the image is accepted.
+    /// The display once canopy has been idle for 0.1 s and the picture is accepted.
     pub(crate) fn settled(&self, what: &str, accept: impl Fn(&Screenshot) -> bool) -> Screenshot {
         let start = Instant::now();
         let status = self.status.borrow().clone();
@@ -237,7 +237,7 @@ impl Display {
             let before = status.last();
             if before.is_idle {
                 let now = self.screenshot();
-                // The display may still copy the last image, and input may be on its way.
+                // The display may still copy the last picture, and input may be on its way.
                 std::thread::sleep(Duration::from_millis(100));
                 let is_still = status.last() == before && self.screenshot() == now;
                 if is_still && accept(&now) {
@@ -286,7 +286,7 @@ impl Display {
 }
 
 impl Screenshot {
-    /// Shares of the display's pixels that are darker and brighter than in `other`, by more than rounding.
+    /// Fractions of the display's pixels that are darker and brighter than in `other`, by more than rounding.
     pub(crate) fn darker_and_brighter(&self, other: &Self) -> (f64, f64) {
         let sum = |p: &[u8; 3]| p.iter().map(|c| i32::from(*c)).sum::<i32>();
         let steps = self

@@ -1,4 +1,4 @@
-//! Inspection: meshes, materials, trees, textures, times.
+//! Inspection: meshes, materials, BVHs, textures, times.
 
 use crate::{
     display::{Display, OBJ, Screenshot, TIMEOUT},
@@ -25,7 +25,7 @@ fn a_click_selects_a_mesh_that_can_be_hidden() {
         let (darker, brighter) = now.darker_and_brighter(&scene);
         darker + brighter < 1e-4
     };
-    // The card is in the middle of the image.
+    // The card is in the middle of the picture.
     click("320", "190");
     let selected = display.settled("an outline", |now| !same(now));
     let green = |now: &Screenshot| {
@@ -55,7 +55,7 @@ fn a_click_selects_a_mesh_that_can_be_hidden() {
 /// Alt+O opens the scene tree. A name is searched, its row clicked and its mesh hidden. A material is edited
 /// and a light added, and one click resets everything to the file.
 #[test]
-fn a_scene_is_looked_into_and_edited() {
+fn the_scene_tree_is_searched_and_edited() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let line = "scene.obj --size 720x480 --eye 2.5,3,3.5 --target 0,0.2,0 --sun -0.4,-1,-0.3 --set window.panel=false \
@@ -70,7 +70,7 @@ fn a_scene_is_looked_into_and_edited() {
         // Nothing is highlighted under the pointer.
         assert!(display.xdotool(&["sleep", "0.3", "mousemove", "630", "470"]));
     };
-    // The image right of the tree.
+    // The picture right of the tree.
     let differ = |a: &Screenshot, b: &Screenshot| {
         let at = |shot: &Screenshot| -> Vec<[u8; 3]> {
             let row = |y: usize| shot.pixels[y * shot.width + 320..y * shot.width + 630].to_vec();
@@ -100,7 +100,7 @@ fn a_scene_is_looked_into_and_edited() {
     });
     display.press("alt+h");
     display.settled("all meshes", same);
-    // Side B keeps the current image, behind a line in the middle of the image.
+    // Side B keeps the current picture, to the right of a line at the centre of the picture.
     display.press("k");
     let compared = display.settled("a line", |now| differ(now, &open) > 1e-4);
     let side_b = |shot: &Screenshot| -> Vec<[u8; 3]> {
@@ -120,7 +120,7 @@ fn a_scene_is_looked_into_and_edited() {
     display.press("k");
     let metal = display.settled("a metal", |now| differ(now, &half) > 0.05);
     assert!(side_b(&metal) != side_b(&open));
-    // A light that is added in front of the surface in the middle of the image.
+    // A light that is added in front of the surface in the middle of the picture.
     click("160", "16");
     click("160", "44");
     let lit = display.settled("a light", |now| differ(now, &metal) > 0.02);
@@ -138,7 +138,7 @@ fn a_scene_is_looked_into_and_edited() {
         display.press(key);
         display.settled(what, |now| differ(now, expected) < most);
     }
-    // An image keeps the edits, and so does an export, which another process draws.
+    // A picture keeps the edits, and so does an export, which another process draws.
     display.press("ctrl+y");
     display.settled("both again", |now| differ(now, &lit) < 0.01);
     let saved = |end: &str| {
@@ -192,7 +192,7 @@ fn a_scene_is_looked_into_and_edited() {
 /// Shift+I shows parts that intersect other meshes in orange. The panel counts them and lists the meshes, and
 /// a click on an entry selects both.
 #[test]
-fn what_passes_through_is_shown_counted_and_selected() {
+fn intersecting_meshes_are_shown_counted_and_selected() {
     let display = Display::start();
     let spike = "o spike\nv 0.2 -1 0.2\nv 0 1 0.2\nv 0.4 1 0.2\nf 9 10 11\n";
     std::fs::write(display.path("scene.obj"), format!("{OBJ}{spike}")).unwrap();
@@ -225,7 +225,7 @@ fn what_passes_through_is_shown_counted_and_selected() {
     let selected = display.settled("outlines", |now| green(now) > green(&shown) + 300);
     assert!(selected != shown);
     display.press("Escape");
-    // Counted while the lit image is shown, so the list stays.
+    // Counted while the lit picture is shown, so the list stays.
     assert!(display.xdotool(&["mousemove", "20", "580"]));
     display.press("shift+i");
     let lit = display.settled("the lit scene", |now| orange(now) == plain);
@@ -253,7 +253,7 @@ fn told_figures(display: &Display) -> Vec<String> {
 /// The statistics equal those of the command at the same time of a clip. New ones appear once the file that
 /// the scene is compared with has changed.
 #[test]
-fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
+fn deviation_statistics_match_the_command_and_follow_its_file() {
     let display = Display::start();
     // The moving parts are in the built-in scene, which is compared with a plane.
     let builtin = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/builtin.glb");
@@ -299,9 +299,10 @@ fn the_deviation_has_the_figures_of_the_command_and_its_file_is_watched() {
     assert!(canopy.0.try_wait().unwrap().is_none(), "the window is gone");
 }
 
-/// A preview marks the point that a click would measure, and disappears once the pointer has left the image.
+/// A preview marks the point that a click would measure, and disappears once the pointer has left the
+/// picture.
 #[test]
-fn the_point_that_a_click_would_measure_is_shown_before() {
+fn the_measuring_point_is_previewed_under_the_pointer() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let line = "scene.obj --size 640x480 --eye 2.5,3,3.5 --target 0,0.2,0 --set window.panel=false \
@@ -323,20 +324,20 @@ fn the_point_that_a_click_would_measure_is_shown_before() {
     let none = marks(&away);
     point_at("320", "190");
     display.settled("a preview", |now| marks(now) > none + 20);
-    // Outside the window, whose image stays unchanged.
+    // Outside the window, whose picture stays unchanged.
     point_at("700", "550");
     display.settled("no preview", |now| marks(now) == none);
     point_at("320", "190");
     display.settled("a preview again", |now| marks(now) > none + 20);
-    // Over the card with the points, which is not the image.
+    // Over the card with the points, which is not the picture.
     point_at("60", "90");
     display.settled("no preview beside", |now| marks(now) == none);
 }
 
-/// Y draws boxes of the trees, and the panel counts them. Shift+R and a click trace a ray, and its steps can
+/// Y draws boxes of the BVHs, and the panel counts them. Shift+R and a click trace a ray, and its steps can
 /// be viewed.
 #[test]
-fn trees_are_looked_at() {
+fn tree_boxes_and_ray_traversal_steps_are_shown() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let others = ["Channel", "Timings", "Ray cost", "BVH boxes", "Mesh overlays"];
@@ -346,7 +347,7 @@ fn trees_are_looked_at() {
     let arguments: Vec<_> = line.split_whitespace().collect();
     let _canopy = display.canopy_with(&arguments, &[("RUST_LOG", "canopy=debug")]);
     let log = || std::fs::read_to_string(display.path("stderr")).unwrap();
-    // The image alone, because the panel shows statistics, and notices come and go at its lower edge.
+    // Only the picture, because the panel shows statistics, and notices come and go at its lower edge.
     let changed = |now: &Screenshot, before: &Screenshot| {
         let rows = now.pixels.chunks(now.width).zip(before.pixels.chunks(now.width));
         let pixels = rows.take(480).flat_map(|(a, b)| a.iter().zip(b).take(470));
@@ -356,7 +357,7 @@ fn trees_are_looked_at() {
     display.focus("scene.obj");
     // Two triangles in each of two trees.
     display.settled("figures", |_| {
-        log().contains("counted the trees: 2 nodes, 4 leaves")
+        log().contains("counted the BVHs: 2 nodes, 4 leaves")
     });
     display.press("y");
     let boxes = display.settled("boxes", |now| changed(now, &scene) > 1500);
@@ -366,7 +367,7 @@ fn trees_are_looked_at() {
     display.settled("no boxes", |now| changed(now, &scene) < 40);
 
     display.press("shift+r");
-    // The card is above the middle of the image.
+    // The card is above the middle of the picture.
     assert!(display.xdotool(&["mousemove", "240", "230", "click", "1"]));
     // Green rays and triangles, and the cyan box of the current step.
     let path = |now: &Screenshot| {
@@ -423,7 +424,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     assert!(open.pixels != frozen.pixels, "the scene stands still too");
     display.press("F9");
     display.settled("later frames", |now| charts(now) != charts(&frozen));
-    // The button of the benchmark: a turn around the scene.
+    // The button of the benchmark: a rotation around the scene.
     assert!(display.xdotool(&["mousemove", "407", "373", "click", "1"]));
     let page = || {
         let files = std::fs::read_dir(display.folder.path()).unwrap();
@@ -439,7 +440,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
     assert_eq!(report.matches("<title>frame ").count(), 2 * 120);
     assert!(report.contains("scene.obj") && report.contains("window.render_scale"));
     let after = display.settled("the view as it was", |now| lit(now) > 60);
-    // Above the profiler. Averages over frames have a different history here.
+    // Above the profiler. Averages over frames have a different history there.
     let scene_of = |now: &Screenshot| Screenshot {
         width: now.width,
         pixels: now.pixels[..340 * now.width].to_vec(),
@@ -483,7 +484,7 @@ fn the_profiler_is_shown_and_a_trace_is_written() {
 /// Alt+T opens the texture viewer. One channel is grey, the last level is one colour, and edges of triangles
 /// lie over the texture.
 #[test]
-fn textures_are_looked_at() {
+fn the_texture_viewer_shows_channels_levels_and_uv_edges() {
     let display = Display::start();
     let line = "--size 780x590 --shadows off --occlusion off --set reflections.mode=off --set animation.play=false \
                 --set window.panel=false --set window.still_samples=1 --set window.render_scale=0.25";

@@ -95,7 +95,7 @@ fn a_scene_is_shown_and_keys_switch_its_shadows() {
 }
 
 #[test]
-fn a_still_picture_is_the_mean_of_samples_and_then_nothing_is_drawn() {
+fn a_static_picture_is_the_mean_of_samples_then_drawing_stops() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let show = |samples: u32| {
@@ -123,7 +123,7 @@ fn a_still_picture_is_the_mean_of_samples_and_then_nothing_is_drawn() {
 }
 
 #[test]
-fn a_file_that_does_not_load_leaves_a_message_in_the_window() {
+fn a_failed_load_shows_a_message_in_the_window() {
     let display = Display::start();
     std::fs::write(display.path("broken.glb"), b"glTF, but not really").unwrap();
     let mut canopy = display.canopy(&["broken.glb", "--size", "640x480"]);
@@ -182,7 +182,7 @@ fn the_panel_keeps_its_foldings_between_runs() {
 }
 
 #[test]
-fn a_lost_device_is_replaced_and_the_window_goes_on() {
+fn a_lost_device_is_replaced_and_the_window_stays_open() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     // Side B comes back too.
@@ -204,7 +204,7 @@ fn a_lost_device_is_replaced_and_the_window_goes_on() {
         })
     };
     let whole = show(&[], None);
-    // Both sides were shown before, and neither is A alone.
+    // Both sides are shown as before the loss, and not only A.
     show(&[("CANOPY_LOSE_DEVICE", "12")], Some(&whole));
     let stderr = std::fs::read_to_string(display.path("stderr")).unwrap();
     assert!(stderr.contains("the GPU device was lost"), "{stderr}");
@@ -220,7 +220,7 @@ fn largest(samples: &[serde_json::Value], key: &str) -> f64 {
 /// An environment lights the first counted frame. If its file breaks later, this is reported once, and the
 /// displayed environment stays.
 #[test]
-fn an_environment_lights_the_first_frame_and_outlives_its_file() {
+fn an_environment_lights_the_first_frame_and_survives_a_broken_file() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     // Red in all directions, as 2 × 1 texels without run lengths.
@@ -272,7 +272,7 @@ fn an_environment_lights_the_first_frame_and_outlives_its_file() {
 
 /// Scenes change and the window is resized all the time. `CANOPY_SOAK_FRAMES=20000` makes a long run of it.
 #[test]
-fn memory_stays_level_while_scenes_and_sizes_change() {
+fn memory_stays_constant_while_scenes_and_window_sizes_change() {
     let frames = std::env::var("CANOPY_SOAK_FRAMES").map_or(500_u32, |n| n.parse().unwrap());
     let display = Display::start();
     let rows: String = (0..60)
@@ -343,7 +343,7 @@ fn memory_stays_level_while_scenes_and_sizes_change() {
 
 /// A folder of several scenes opens the browser, and so does Ctrl+O if the system has no file dialog.
 #[test]
-fn files_are_found_without_a_file_dialog() {
+fn the_built_in_browser_opens_files_without_a_file_dialog() {
     let display = Display::start();
     std::fs::create_dir(display.path("models")).unwrap();
     for name in ["one.obj", "two.obj"] {
@@ -404,11 +404,11 @@ fn files_are_found_without_a_file_dialog() {
     }
 }
 
-/// The window at rest shows the same image as its saved file, `canopy render`, and a render from the saved
+/// The window at rest shows the same picture as its saved file, `canopy render`, and a render from the saved
 /// file. The scene is in the studio, whose shadows take many samples, with the number that its noise
 /// requires.
 #[test]
-fn the_window_at_rest_and_render_show_the_same_picture() {
+fn the_settled_window_and_render_show_the_same_picture() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let line = "scene.obj --set environment.source=auto --size 320x200";
@@ -481,10 +481,10 @@ fn keys_keep_their_order_on_slow_frames() {
     assert!(closed == first, "what was typed has changed the scene");
 }
 
-/// A setting is typed in the palette and undone. An image is opened again with its settings. The image alone
-/// fills the window.
+/// A setting is typed in the palette and undone. A picture is opened again with its settings. Only the
+/// picture fills the window.
 #[test]
-fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
+fn settings_are_typed_and_undone_and_pictures_are_reopened() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let still = [
@@ -531,7 +531,7 @@ fn settings_are_typed_and_undone_and_a_picture_is_opened_again() {
         let (darker, brighter) = now.darker_and_brighter(&made);
         now.is_drawn() && darker + brighter < 0.005
     });
-    // The image alone has no axes.
+    // The presentation has no axes.
     display.focus("scene.obj");
     display.press("F10");
     let alone = display.settled("the picture alone", |now| *now != again);
@@ -645,7 +645,7 @@ fn the_window_is_never_black() {
 /// The palette goes to a setting in the panel by keyboard alone, and arrows change it. The search field for
 /// settings does the same.
 #[test]
-fn a_setting_is_reached_and_changed_by_keyboard_alone() {
+fn settings_can_be_found_and_changed_by_keyboard_alone() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let line = "scene.obj --size 780x590 --eye 2.5,3,3.5 --target 0,0.2,0 --shadows off --set window.panel=false \

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 const TONEMAP: &str = include_str!("../../shaders/picture/tonemap.wgsl");
 
-/// A saved file takes effect soon. A broken file leaves the image unchanged and reports its line, and the
+/// A saved file takes effect soon. A broken file leaves the picture unchanged and reports its line, and the
 /// next valid one repairs it.
 #[test]
-fn a_saved_shader_shows_without_a_build() {
+fn edited_shaders_are_reloaded_without_a_build() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     std::fs::create_dir_all(display.path("mine/picture")).unwrap();

@@ -13,9 +13,9 @@ fn frame_times(display: &Display) -> Vec<f64> {
     times.collect()
 }
 
-/// The panel and the help are drawn over the last image while the GPU works on a frame that takes seconds.
+/// The panel and the help are drawn over the last picture while the GPU works on a frame that takes seconds.
 #[test]
-fn a_key_is_answered_while_a_long_frame_is_drawn() {
+fn keys_are_handled_while_a_long_frame_is_drawn() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let settings = [
@@ -34,7 +34,7 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
     let trace = [("RUST_LOG", "canopy::app=trace")];
     let mut canopy = display.canopy_with(&settings, &trace);
     display.focus("scene.obj");
-    // Samples of the still image follow one another, each a long frame.
+    // Samples of the still picture follow one another, each a long frame.
     let start = Instant::now();
     let is_long = |times: &[f64]| times.len() > 3 && times.iter().rev().take(2).all(|ms| *ms > 400.0);
     while !is_long(&frame_times(&display)) {
@@ -71,10 +71,10 @@ fn a_key_is_answered_while_a_long_frame_is_drawn() {
     );
 }
 
-/// While the driver still has shaders to compile, the first image is drawn without rays, whose kernels take
+/// While the driver still has shaders to compile, the first picture is drawn without rays, whose kernels take
 /// longest.
 #[test]
-fn the_first_picture_waits_for_no_rays() {
+fn the_first_picture_is_drawn_without_waiting_for_ray_kernels() {
     let display = Display::start();
     std::fs::write(display.path("scene.obj"), OBJ).unwrap();
     let line = "scene.obj --env sky --size 640x480 --shadows rays --set sun.angle=0 --set window.panel=false --set window.still_samples=1 \
@@ -107,7 +107,7 @@ fn frame_sizes(display: &Display) -> Vec<[u32; 2]> {
 /// Slow frames lose no part of a drag. They are coarse until the mouse rests, and show a notice that they are
 /// slow.
 #[test]
-fn a_drag_ends_where_the_mouse_ends_and_at_full_resolution() {
+fn slow_frames_lose_no_drag_and_end_at_full_resolution() {
     let line = "scene.obj --size 640x360 --eye 2.5,3,3.5 --target 0,0.2,0 --occlusion rays --shadows rays \
                 --background 303030 --set occlusion.rays=16 --set occlusion.history=4 --set window.still_samples=1 --set sun.angle=0 \
                 --set window.panel=false";

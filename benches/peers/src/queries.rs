@@ -57,24 +57,24 @@ const HALF_BOX: f32 = 0.01;
 type Answers = Vec<f32>;
 
 /// A method: milliseconds of the build, milliseconds of the queries, and the answers.
-type Way<'a> = Box<dyn FnMut() -> anyhow::Result<(f64, f64, Answers)> + 'a>;
+type Method<'a> = Box<dyn FnMut() -> anyhow::Result<(f64, f64, Answers)> + 'a>;
 
 /// A kind of query, and the tolerance of its answers.
 struct Table<'a> {
     name: String,
     close: f32,
     rounds: usize,
-    ways: Vec<(&'static str, Way<'a>)>,
+    methods: Vec<(&'static str, Method<'a>)>,
 }
 
 impl Table<'_> {
     /// Runs all methods, alternating between them, and prints them. Returns true if they agree.
     fn run(mut self) -> anyhow::Result<bool> {
-        let mut times = vec![[Vec::new(), Vec::new(), Vec::new()]; self.ways.len()];
-        let mut differ = vec![0.0; self.ways.len()];
+        let mut times = vec![[Vec::new(), Vec::new(), Vec::new()]; self.methods.len()];
+        let mut differ = vec![0.0; self.methods.len()];
         let mut expected = Answers::new();
         for _ in 0..self.rounds {
-            for (line, (_, way)) in self.ways.iter_mut().enumerate() {
+            for (line, (_, way)) in self.methods.iter_mut().enumerate() {
                 let (build, queries, answers) = way()?;
                 for (all, ms) in times[line].iter_mut().zip([build, queries, build + queries]) {
                     all.push(ms);
@@ -96,7 +96,7 @@ impl Table<'_> {
             "", "build", "queries", "both", "over the first", "differ"
         );
         let first = median(&times[0][2]);
-        for ((name, _), (ms, differ)) in self.ways.iter().zip(times.iter().zip(&differ)) {
+        for ((name, _), (ms, differ)) in self.methods.iter().zip(times.iter().zip(&differ)) {
             print!("{name:<36}");
             for ms in ms {
                 let least = ms.iter().copied().fold(f64::INFINITY, f64::min);
@@ -199,15 +199,15 @@ fn built(canopy: &mut Canopy, triangles: &Triangles, cutoff: u32) -> anyhow::Res
 
 /// Triangle for the crate `bvh` with a distance function.
 #[derive(Debug)]
-struct Distant<'a>(&'a Shape);
+struct DistanceShape<'a>(&'a Shape);
 
-impl Bounded<f32, 3> for Distant<'_> {
+impl Bounded<f32, 3> for DistanceShape<'_> {
     fn aabb(&self) -> BvhBox<f32, 3> {
         self.0.aabb()
     }
 }
 
-impl PointDistance<f32, 3> for Distant<'_> {
+impl PointDistance<f32, 3> for DistanceShape<'_> {
     fn distance_squared(&self, point: Point3<f32>) -> f32 {
         let [a, b, c] = self.0.corners().map(|v| Vector::new(v.x, v.y, v.z));
         let point = Vector::new(point.x, point.y, point.z);
@@ -248,7 +248,7 @@ fn nearest_points(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
         let Peer::Bvh(tree, shapes) = peer else {
             anyhow::bail!("not the tree that was asked for");
         };
-        let distant: Vec<_> = shapes.iter().map(Distant).collect();
+        let distant: Vec<_> = shapes.iter().map(DistanceShape).collect();
         let distance = |point: &Vec3| {
             let found = tree.nearest_to(Point3::from(point.to_array()), &distant);
             found.map_or(f32::INFINITY, |(_, distance)| distance)
@@ -264,7 +264,7 @@ fn nearest_points(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
         ),
         close: 1e-5 * (high - low).length(),
         rounds: ROUNDS,
-        ways: vec![
+        methods: vec![
             ("canopy", Box::new(of_canopy)),
             ("parry3d TriMesh", Box::new(of_parry)),
             ("bvh, parallel", Box::new(of_bvh)),
@@ -421,7 +421,7 @@ fn box_overlaps(canopy: &mut Canopy, input: &Input) -> anyhow::Result<bool> {
         ),
         close: 0.5,
         rounds: ROUNDS,
-        ways: vec![
+        methods: vec![
             ("canopy, in one pass", Box::new(in_one_pass)),
             ("canopy, counted first", Box::new(counted_first)),
             ("parry3d TriMesh", Box::new(of_parry)),
@@ -512,7 +512,7 @@ fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
     };
     let kd_tree = || timed(|| ImmutableKdTree::<f32, 3>::new_from_slice(&arrays));
     let r_tree = || timed(|| RTree::bulk_load(arrays.clone()));
-    let ways: Vec<(&'static str, Way<'_>)> = vec![
+    let methods: Vec<(&'static str, Method<'_>)> = vec![
         ("canopy", Box::new(|| of_canopy(1))),
         (
             "kiddo",
@@ -549,11 +549,11 @@ fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
         name: name("the nearest"),
         close: 1e-5,
         rounds: ROUNDS,
-        ways,
+        methods,
     }
     .run()?;
 
-    let ways: Vec<(&'static str, Way<'_>)> = vec![
+    let methods: Vec<(&'static str, Method<'_>)> = vec![
         ("canopy", Box::new(|| of_canopy(NEIGHBOURS))),
         (
             "kiddo",
@@ -592,11 +592,11 @@ fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
         name: name(&format!("the {NEIGHBOURS} nearest")),
         close: 1e-5,
         rounds: ROUNDS,
-        ways,
+        methods,
     }
     .run()?;
 
-    let ways: Vec<(&'static str, Way<'_>)> = vec![
+    let methods: Vec<(&'static str, Method<'_>)> = vec![
         ("canopy, counted first", Box::new(within_of_canopy)),
         (
             "kiddo",
@@ -633,7 +633,7 @@ fn neighbours(canopy: &mut Canopy) -> anyhow::Result<bool> {
         name: name(&format!("those within {radius}")),
         close: 0.5,
         rounds: ROUNDS,
-        ways,
+        methods,
     }
     .run()?;
     Ok(agree)
@@ -678,7 +678,7 @@ pub(crate) fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
     };
     // Like a frame of a simulation: the buffers of the counts are allocated too, and nothing waits in
     // between.
-    let counts = Counts::keeping(gpu, OBJECTS as u32, 2 * OBJECTS as u32)?;
+    let counts = Counts::with_capacity(gpu, OBJECTS as u32, 2 * OBJECTS as u32)?;
     let into_given = || {
         let (build, tree) = built_objects(gpu, &builder, Objects::Boxes, &rows)?;
         let (ms, found) = timed(|| {
@@ -732,7 +732,7 @@ pub(crate) fn box_pairs(canopy: &Canopy) -> anyhow::Result<bool> {
         close: 0.5,
         // More rounds, because they are short.
         rounds: 7 * ROUNDS,
-        ways: vec![
+        methods: vec![
             ("canopy, in one pass", Box::new(in_one_pass)),
             ("canopy, counted first", Box::new(of_canopy)),
             ("canopy, counted first, room given", Box::new(into_given)),

@@ -1,6 +1,6 @@
 //! Simulates ten thousand spheres that fall on a figure with moving arms, entirely on the GPU. Each step
-//! skins the figure, rebuilds the tree over its skinned triangles and the tree over the spheres, and a shader
-//! of this program queries both trees for contacts.
+//! skins the figure, and rebuilds the BVH over its skinned triangles and the BVH over the spheres. A shader
+//! of this program queries both BVHs for contacts.
 //!
 //! ```text
 //! cargo run --release --example falling_spheres -- spheres.obj
@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The figure and the spheres after two seconds are written to that file. The exit code is 1 if a sphere is
-//! inside the figure by more than a fifth of its radius, or if two spheres overlap by more than half of it.
+//! inside the figure by more than a fifth of its radius. It is also 1 if two spheres overlap by more than
+//! half of the radius.
 
 use canopy_bvh::{
     accel::{

@@ -1,4 +1,4 @@
-//! Uses only the tree, in a program with its own device, buffers and shader.
+//! Uses only the BVH, in a program with its own device, buffers and shader.
 //!
 //! ```text
 //! cargo run --example own_device
@@ -49,7 +49,7 @@ fn look(@builtin(global_invocation_id) pixel: vec3u) {
 }
 "#;
 
-/// Two meshes in one vertex and one index buffer, in the format that the tree's builder reads.
+/// Two meshes in one vertex and one index buffer, in the format that the BVH's builder reads.
 #[derive(Default)]
 struct Scene {
     positions: Vec<Vec3>,

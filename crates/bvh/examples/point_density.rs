@@ -5,10 +5,10 @@
 //! cargo run --release --example point_density -- 1000000
 //! ```
 //!
-//! The points are evenly distributed in a cube, with a dense ball in its middle. The density at a point is
-//! eight divided by the volume of the smallest ball that contains its eight nearest neighbours. The exit code
-//! is 1 if the neighbours of a hundred points differ from those of a loop over all points, or if the
-//! densities differ from those of the distribution.
+//! The points are evenly distributed in a cube, with a dense ball at its centre. The density at a point is
+//! eight divided by the volume of the smallest ball that contains its eight nearest neighbours. For a hundred
+//! points, the neighbours are compared with the result of a loop over all points. The exit code is 1 if they
+//! differ, or if the densities differ from the distribution's.
 
 use canopy_bvh::{
     accel::{self, Codes, NearestK, ObjectGeometry, ObjectLbvh, Objects, Search, Work},
@@ -95,7 +95,7 @@ fn run() -> Result<String, Error> {
         let found = &neighbours[i * K as usize..][..K as usize];
         for (found, expected) in found.iter().zip(distances) {
             if (found.distance - expected).abs() > 1e-6 {
-                return Err(format!("point {i}: {found:?}, and a loop finds {expected}").into());
+                return Err(format!("point {i}: query: {found:?}, brute force: {expected}").into());
             }
         }
     }

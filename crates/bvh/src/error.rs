@@ -1,4 +1,4 @@
-//! The error type. Each message is a single line that names the file, argument or limit at fault.
+//! The error type. Each message is a single line with the file, argument or limit at fault.
 
 use std::{
     cell::Cell,
@@ -10,7 +10,7 @@ use std::{
 /// Result of this library's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can fail. Where the remedy is known, the message states it.
+/// Everything that can fail. If the remedy is known, the message includes it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -34,13 +34,13 @@ pub enum Error {
         /// Source of the limit.
         by: String,
     },
-    /// The geometry cannot be built into trees, or a tree failed validation.
+    /// The geometry cannot be built into BVHs, or a BVH failed validation.
     #[error("{0}")]
     Tree(String),
     /// A shader could not be composed. The message has its file and line.
     #[error("{0}")]
     Shader(String),
-    /// A named adapter or backend does not exist, or the GPU returned no result.
+    /// The requested adapter or backend does not exist, or the GPU returned no result.
     #[error("{0}")]
     NotFound(String),
     /// A function rejected an argument. This variant is for programs built on this library.
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guarded_panic_is_none() {
+    fn guarded_returns_none_on_panic() {
         assert_eq!(guarded(|| 3), Some(3));
         assert_eq!(guarded(|| guarded(|| panic!("inside"))), Some(None::<()>));
         assert!(!GUARDED.get());

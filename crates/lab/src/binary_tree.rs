@@ -2,7 +2,7 @@
 
 use super::{
     Triangle,
-    layout::{Built, Layout},
+    layout::{Layout, StructureData},
 };
 use canopy_bvh::{
     Error, Result,
@@ -12,7 +12,7 @@ use canopy_scene::bounds::Aabb;
 use glam::{DVec3, Vec3};
 use std::ops::Range;
 
-/// Most triangles of a leaf, whose number has three bits in a reference.
+/// Maximum number of triangles in a leaf. The number has three bits in a reference.
 pub const LEAF_MAX: u32 = 8;
 /// Limit of the triangles that references can address.
 const TRIANGLES_MAX: usize = 1 << 28;
@@ -57,7 +57,7 @@ impl BinaryTree {
     /// # Errors
     ///
     /// [`Error::Tree`] if it is not a tree over all of them.
-    pub fn of(built: &TreeData, triangles: &[Triangle]) -> Result<Self> {
+    pub fn from_data(built: &TreeData, triangles: &[Triangle]) -> Result<Self> {
         let count = triangles.len() as u32;
         let wrong = || Error::Tree("the tree does not hold all triangles".into());
         let leaves = built.triangles.get(..triangles.len()).ok_or_else(wrong)?;
@@ -84,7 +84,8 @@ impl BinaryTree {
         Ok(tree)
     }
 
-    /// Gives node `at` two children, whose leaves meet at `middle`. Returns the index of the first.
+    /// Gives node `at` two children. `middle` is the first leaf of the second child. Returns the index of the
+    /// first.
     pub(super) fn split(&mut self, at: usize, middle: u32) -> usize {
         let Range { start, end } = self.nodes[at].leaves;
         let first = self.nodes.len();
@@ -102,13 +103,13 @@ impl BinaryTree {
                 None => {
                     let leaves = self.nodes[at].leaves.clone();
                     let leaves = leaves.map(|leaf| self.order[leaf as usize] as usize);
-                    Aabb::of(leaves.flat_map(|triangle| triangles[triangle]))
+                    Aabb::from_points(leaves.flat_map(|triangle| triangles[triangle]))
                 }
             };
         }
     }
 
-    /// Copies the tree, with nodes of up to `most` triangles as leaves.
+    /// Copies the tree, and turns nodes of up to `most` triangles into leaves.
     pub fn with_leaves(&self, most: u32) -> Self {
         let most = most.clamp(1, LEAF_MAX);
         let mut tree = Self {
@@ -182,12 +183,12 @@ impl BinaryTree {
     }
 
     /// Creates a structure that has no nodes yet.
-    fn without_nodes(&self, root: u32) -> Built {
-        Built {
+    fn without_nodes(&self, root: u32) -> StructureData {
+        StructureData {
             root,
             levels: self.levels(),
             order: self.order.clone(),
-            ..Built::in_order(self.nodes[0].bounds, [1; 3], 0)
+            ..StructureData::in_order(self.nodes[0].bounds, [1; 3], 0)
         }
     }
 
@@ -196,7 +197,7 @@ impl BinaryTree {
     /// # Errors
     ///
     /// [`Error::Limit`] if the tree has more triangles than references can address.
-    pub fn laid_out(&self, layout: Layout) -> Result<Option<Built>> {
+    pub fn laid_out(&self, layout: Layout) -> Result<Option<StructureData>> {
         Ok(Some(match layout {
             Layout::Binary => self.binary()?,
             Layout::Skip => self.skip()?,
@@ -232,7 +233,7 @@ impl BinaryTree {
     /// # Errors
     ///
     /// [`Error::Limit`] if the tree has more triangles than references can address.
-    pub fn binary(&self) -> Result<Built> {
+    pub fn binary(&self) -> Result<StructureData> {
         self.check()?;
         let mut numbers = vec![BVH_MISS; self.nodes.len()];
         let inner = || {
@@ -269,7 +270,7 @@ impl BinaryTree {
     /// # Errors
     ///
     /// Any error of [`BinaryTree::binary`].
-    pub fn skip(&self) -> Result<Built> {
+    pub fn skip(&self) -> Result<StructureData> {
         self.check()?;
         let mut built = self.without_nodes(0);
         // Number of nodes in each subtree, including its root.
@@ -303,7 +304,7 @@ impl BinaryTree {
     /// # Errors
     ///
     /// Any error of [`BinaryTree::binary`].
-    pub fn wide(&self) -> Result<Built> {
+    pub fn wide(&self) -> Result<StructureData> {
         self.check()?;
         let mut numbers = vec![BVH_MISS; self.nodes.len()];
         let mut wide: Vec<(Vec<u32>, u32)> = Vec::new();

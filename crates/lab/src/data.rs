@@ -10,13 +10,13 @@ wgsl_constants! {
     /// Fraction of a cell by which triangles are extended into adjacent cells, against rounding errors of
     /// rays.
     pub const GRID_SLACK: f64 = 1e-3;
-    /// Least extent of a box that is divided into cells.
+    /// Minimum extent of a box that is divided into cells.
     pub const GRID_MIN: f64 = 1.2e-38;
-    /// Most triangles of a cell that one thread sorts.
+    /// Maximum number of triangles of a cell that one thread sorts.
     pub const GRID_ORDERED: u32 = 1024;
     /// Cells per triangle of the lower level of a two-level grid.
     pub const GRID_LOWER_DENSITY: f64 = 2.0;
-    /// Most cells along an axis of the lower level.
+    /// Maximum number of cells along an axis of the lower level.
     pub const GRID_LOWER_SIDE: f64 = 64.0;
     /// Tolerance for the sum of the three areas at a hit, relative to the triangle's area.
     pub const LAB_AREAS_SLACK: f64 = 1.00001;
@@ -81,18 +81,18 @@ gpu_structs! {
         show: u32,
         /// 1 if rays go to a light and are any-hit.
         is_shadow: u32,
-        /// 1 if the rays were also traced through canopy's own trees.
+        /// 1 if the rays were also traced through canopy's own BVHs.
         is_checked: u32,
         /// Tolerance for equal hits, in addition to a ten-thousandth of their distance.
         slack: f32,
     }
 
     /// Result of a ray through a volume.
-    LabSeen {
+    LabMarchResult {
         /// Radiance towards the ray's origin.
         radiance: [f32; 3],
         /// Transmittance.
-        through: f32,
+        transmittance: f32,
         /// Number of samples.
         samples: u32,
         _pad: [u32; 3],

@@ -15,13 +15,13 @@ const DISTANCE: f64 = 1e-4;
 pub struct Exact {
     /// Distance in units of the direction's length.
     pub t: f64,
-    /// Least of the three barycentric weights, as the distance to an edge.
+    /// Minimum of the three barycentric weights, as the distance to an edge.
     pub edge: f64,
 }
 
 /// Counts of the hits that differ from those in f64.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wrong {
+pub struct Mismatches {
     /// Number of compared rays.
     pub rays: u32,
     /// Misses of rays that hit.
@@ -34,15 +34,16 @@ pub struct Wrong {
     pub cracks: u32,
 }
 
-impl Wrong {
+impl Mismatches {
     /// Number of all different hits.
     pub fn all(&self) -> u32 {
         self.missed + self.false_hits + self.elsewhere
     }
 }
 
-/// Closest hit of a ray, from either side, strictly between its `t_min` and `t_max`. Edges belong to both of
-/// their triangles. Their edge functions are exactly opposite, so no ray passes between them.
+/// Closest hit of a ray, from either side, strictly between its `t_min` and `t_max`. A shared edge belongs to
+/// both of its triangles. The two triangles' edge functions are exactly opposite, so no ray passes between
+/// them.
 pub fn closest(triangles: &[Triangle], ray: &Ray) -> Option<Exact> {
     let origin = Vec3::from(ray.origin).as_dvec3();
     let direction = Vec3::from(ray.direction).as_dvec3();
@@ -81,8 +82,8 @@ pub fn compare(
     exact: &[Option<Exact>],
     query: Query,
     slack: f64,
-) -> Wrong {
-    let mut wrong = Wrong::default();
+) -> Mismatches {
+    let mut wrong = Mismatches::default();
     for (hit, exact) in hits.into_iter().zip(exact) {
         wrong.rays += 1;
         let is_hit = hit.leaf != BVH_MISS;
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_triangle_is_found_and_edges_belong_to_both() {
+    fn the_nearest_triangle_is_found_and_edges_belong_to_both_triangles() {
         let at = |z: f32| [[0.0, 0.0, z], [1.0, 0.0, z], [0.0, 1.0, z]].map(Vec3::from);
         let other = |z: f32| [[1.0, 1.0, z], [1.0, 0.0, z], [0.0, 1.0, z]].map(Vec3::from);
         let ray = |x: f32, y: f32| Ray {
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_to_be_wrong_is_counted() {
+    fn every_kind_of_wrong_hit_is_counted() {
         let miss = LabHit {
             leaf: BVH_MISS,
             ..hit(9.0)

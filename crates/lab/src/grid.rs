@@ -1,6 +1,6 @@
 //! Uniform and two-level grids on the CPU.
 
-use super::{Triangle, layout::Built};
+use super::{Triangle, layout::StructureData};
 use crate::data::{GRID_LOWER_DENSITY, GRID_LOWER_SIDE, GRID_MIN, GRID_SLACK};
 use canopy_bvh::{Error, Result};
 use canopy_scene::bounds::Aabb;
@@ -10,9 +10,9 @@ use glam::Vec3;
 const DENSITY: f32 = 4.0;
 /// Cells per triangle of the upper level of a two-level grid.
 const UPPER_DENSITY: f32 = 0.25;
-/// Most cells along an axis.
+/// Maximum number of cells along an axis.
 const SIDE_MAX: f32 = 256.0;
-/// Most cells and triangle references.
+/// Maximum number of cells and of triangle references.
 const LINKS_MAX: usize = 1 << 26;
 
 /// Box that is divided into cells.
@@ -69,7 +69,7 @@ impl Cells {
 
     /// First and last cell along each axis that the box of a triangle overlaps.
     fn span(&self, triangle: &Triangle) -> [[usize; 3]; 2] {
-        let (around, slack) = (Aabb::of(*triangle), GRID_SLACK as f32);
+        let (around, slack) = (Aabb::from_points(*triangle), GRID_SLACK as f32);
         let count = Vec3::from(self.count.map(|side| side as f32));
         let (scale, last) = (count / (self.bounds.max - self.bounds.min), count - 1.0);
         let cell = |corner: Vec3, slack: f32| {
@@ -153,11 +153,11 @@ fn links(cells: &[Vec<u32>]) -> Vec<u32> {
 /// # Errors
 ///
 /// [`Error::Limit`] if triangles overlap too many cells.
-pub fn uniform(triangles: &[Triangle]) -> Result<Built> {
-    let bounds = around(Aabb::of(triangles.iter().flatten().copied()));
+pub fn uniform(triangles: &[Triangle]) -> Result<StructureData> {
+    let bounds = around(Aabb::from_points(triangles.iter().flatten().copied()));
     let cells = Cells::uniform(bounds, triangles.len());
     let numbers: Vec<u32> = (0..triangles.len() as u32).collect();
-    let mut built = Built::in_order(bounds, cells.count, triangles.len());
+    let mut built = StructureData::in_order(bounds, cells.count, triangles.len());
     built.links = links(&cells.fill(triangles, &numbers)?);
     built.node_bytes = 4;
     built.node_count = cells.len() as u32;
@@ -169,11 +169,11 @@ pub fn uniform(triangles: &[Triangle]) -> Result<Built> {
 /// # Errors
 ///
 /// Any error of [`uniform`].
-pub fn two_level(triangles: &[Triangle]) -> Result<Built> {
-    let bounds = around(Aabb::of(triangles.iter().flatten().copied()));
+pub fn two_level(triangles: &[Triangle]) -> Result<StructureData> {
+    let bounds = around(Aabb::from_points(triangles.iter().flatten().copied()));
     let cells = Cells::upper(bounds, triangles.len());
     let numbers: Vec<u32> = (0..triangles.len() as u32).collect();
-    let mut built = Built::in_order(bounds, cells.count, triangles.len());
+    let mut built = StructureData::in_order(bounds, cells.count, triangles.len());
     let mut all_within = Vec::new();
     for (number, within) in cells.fill(triangles, &numbers)?.iter().enumerate() {
         if within.is_empty() {

@@ -4,7 +4,7 @@
 use super::{
     Triangle,
     grid::{self, Cells},
-    layout::Built,
+    layout::StructureData,
 };
 use crate::data::{GRID_ORDERED, LabGrid};
 use canopy_bvh::{
@@ -164,7 +164,7 @@ impl GridBuild {
     /// # Errors
     ///
     /// Any error of [`GridParts::new`] and [`GridParts::reserve`].
-    pub fn run(&self, gpu: &Gpu, triangles: &[Triangle], two_level: bool) -> Result<Built> {
+    pub fn run(&self, gpu: &Gpu, triangles: &[Triangle], two_level: bool) -> Result<StructureData> {
         let mut parts = GridParts::new(gpu, triangles, two_level)?;
         for step in 0..parts.steps() {
             let mut encoder = gpu.encoder("grid");
@@ -240,11 +240,9 @@ impl GridParts {
     /// without a triangle.
     pub fn new(gpu: &Gpu, triangles: &[Triangle], two_level: bool) -> Result<Self> {
         if triangles.is_empty() {
-            return Err(Error::Argument(
-                "there are no triangles for the laboratory".into(),
-            ));
+            return Err(Error::Argument("the grid needs at least one triangle".into()));
         }
-        let bounds = grid::around(Aabb::of(triangles.iter().flatten().copied()));
+        let bounds = grid::around(Aabb::from_points(triangles.iter().flatten().copied()));
         let cells = match two_level {
             true => Cells::upper(bounds, triangles.len()),
             false => Cells::uniform(bounds, triangles.len()),
@@ -348,9 +346,9 @@ impl GridParts {
     /// # Errors
     ///
     /// [`Error::Gpu`] if the device is lost.
-    pub fn read(&self, gpu: &Gpu) -> Result<Built> {
+    pub fn read(&self, gpu: &Gpu) -> Result<StructureData> {
         let triangles = self.triangles.len();
-        let mut built = Built::in_order(self.bounds, self.cells.count, triangles);
+        let mut built = StructureData::in_order(self.bounds, self.cells.count, triangles);
         built.node_bytes = 4;
         built.node_count = self.upper.cells;
         let Some(lower) = &self.lower else {

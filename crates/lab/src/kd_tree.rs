@@ -5,7 +5,7 @@ use super::{
     Triangle,
     binary_tree::area,
     grid::{around, check_links},
-    layout::Built,
+    layout::StructureData,
 };
 use canopy_bvh::Result;
 use canopy_scene::bounds::Aabb;
@@ -14,8 +14,8 @@ use canopy_scene::bounds::Aabb;
 const PLANES: usize = 31;
 /// Cost of a node, in triangle tests.
 const NODE_COST: f64 = 1.0;
-/// Factor on the tests if a split leaves one side empty. The node itself has its full cost. Otherwise a
-/// single triangle would be cut out of its box again and again.
+/// Factor on the tests if a split leaves one side empty. The node itself has its full cost. Without the
+/// factor, thin slices of empty space around a single triangle would be split off repeatedly.
 const EMPTY_SHARE: f64 = 0.8;
 /// Fraction of the box's longest edge by which triangles are extended across a plane, against rounding errors
 /// of rays.
@@ -28,11 +28,11 @@ const LEAF: u32 = 3;
 /// # Errors
 ///
 /// [`Error::Limit`](canopy_bvh::Error::Limit) if triangles overlap too many leaves.
-pub fn build(triangles: &[Triangle]) -> Result<Built> {
-    let boxes: Vec<Aabb> = triangles.iter().map(|t| Aabb::of(*t)).collect();
-    let bounds = around(Aabb::of(triangles.iter().flatten().copied()));
+pub fn build(triangles: &[Triangle]) -> Result<StructureData> {
+    let boxes: Vec<Aabb> = triangles.iter().map(|t| Aabb::from_points(*t)).collect();
+    let bounds = around(Aabb::from_points(triangles.iter().flatten().copied()));
     let slack = SLACK * (bounds.max - bounds.min).max_element();
-    let mut built = Built::in_order(bounds, [1; 3], triangles.len());
+    let mut built = StructureData::in_order(bounds, [1; 3], triangles.len());
     let deepest = 8 + (1.3 * (triangles.len() as f32).log2()) as u32;
     let all: Vec<u32> = (0..triangles.len() as u32).collect();
     built.rows.push([0; 4]);

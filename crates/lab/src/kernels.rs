@@ -1,6 +1,6 @@
 //! `trace` of the laboratory: kernels of one triangle test and one traversal.
 
-use super::{Triangle, layout::Built, triangle_test::TriangleTest, walk::Walk};
+use super::{Triangle, layout::StructureData, triangle_test::TriangleTest, walk::Walk};
 use crate::data::{LabHit, LabQuery};
 use canopy_bvh::{
     Error, Result,
@@ -18,13 +18,14 @@ use std::ops::Range;
 
 pub use crate::settings::LabThreads as Threads;
 
-/// Workgroups of persistent threads. They fill a large GPU, and no more rays than that are in flight at once.
+/// Number of workgroups of persistent threads. They fill a large GPU, and their threads limit the number of
+/// rays in flight.
 pub const PERSISTENT_WORKGROUPS: u32 = 512;
 
 /// Label of the passes that trace rays.
 pub const LABEL: &str = "lab";
 
-/// Kernels for both queries.
+/// Kernels for closest-hit and any-hit queries.
 #[derive(Debug)]
 pub struct Kernels {
     per_ray: [Kernel; 2],
@@ -234,14 +235,14 @@ impl Uploaded {
     /// traversal, and [`Error::Argument`] without a triangle.
     pub fn new(
         gpu: &Gpu,
-        built: &Built,
+        built: &StructureData,
         triangles: &[Triangle],
         test: TriangleTest,
         walk: Walk,
     ) -> Result<Self> {
         if triangles.is_empty() {
             return Err(Error::Argument(
-                "there are no triangles for the laboratory".into(),
+                "the laboratory needs at least one triangle".into(),
             ));
         }
         if built.levels >= walk.most_levels() {

@@ -22,7 +22,7 @@ pub enum Layout {
 
 /// Structure in the layout that a traversal reads.
 #[derive(Debug, Clone)]
-pub struct Built {
+pub struct StructureData {
     /// Rows of `nodes` in WGSL.
     pub rows: Vec<[u32; 4]>,
     /// Words of `links` in WGSL.
@@ -43,7 +43,7 @@ pub struct Built {
     pub levels: u32,
 }
 
-impl Built {
+impl StructureData {
     /// Counts the nodes in `rows`, of `bytes` bytes each.
     pub(super) fn counts_nodes(&mut self, bytes: u32) {
         self.node_bytes = bytes;

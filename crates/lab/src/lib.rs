@@ -2,8 +2,9 @@
 //! same triangles and rays, and compares hits with f64.
 //!
 //! A [`TriangleTest`] stores and intersects triangles, a [`Structure`] is built over them, and a [`Walk`]
-//! traverses it. [`Kernels`] combines one test and one walk into shaders. Each test and walk is one file of
-//! `shaders/lab`, and any two fit together. [`exact`] finds the hits of rays in f64 by brute force.
+//! traverses it. [`Kernels`] combines one test and one walk into shaders. Each test and each walk is one file
+//! of `shaders/lab`, and any test can be combined with any walk. [`exact`] finds the hits of rays in f64 by
+//! brute force.
 
 pub mod binary_tree;
 pub mod data;
@@ -26,14 +27,14 @@ pub mod volume_orders;
 pub mod walk;
 
 pub use kernels::{Kernels, RayList, Uploaded};
-pub use layout::{Built, Layout};
+pub use layout::{Layout, StructureData};
 pub use made::BuiltStructure;
 pub use shaders::SHADERS;
 pub use structure::Structure;
 pub use triangle_test::TriangleTest;
 pub use view::{
     LabView,
-    lab_scene::{LabBuild, LabFigures, LabGeometry, LabScene},
+    lab_scene::{LabBuild, LabGeometry, LabScene, LabStatistics},
     lab_show::LabCounts,
 };
 pub use walk::Walk;

@@ -1,6 +1,8 @@
 //! Acceleration structure over the triangles of a frame, before its layout for a traversal.
 
-use super::{Structure, Triangle, Walk, binary_tree::BinaryTree, grid_build::GridBuild, layout::Built};
+use super::{
+    Structure, Triangle, Walk, binary_tree::BinaryTree, grid_build::GridBuild, layout::StructureData,
+};
 use canopy_bvh::{
     Error, Result,
     accel::{Codes, Geometry, Lbvh, MeshRange, Work, tree::Quality},
@@ -20,7 +22,7 @@ pub struct BuiltStructure {
 #[derive(Debug)]
 enum Form {
     Tree(BinaryTree),
-    Cells(Built),
+    Cells(StructureData),
 }
 
 impl BuiltStructure {
@@ -35,7 +37,7 @@ impl BuiltStructure {
     pub fn new(gpu: &Gpu, triangles: &[Triangle], structure: Structure) -> Result<Self> {
         if triangles.is_empty() {
             return Err(Error::Argument(
-                "there are no triangles for the laboratory".into(),
+                "the laboratory needs at least one triangle".into(),
             ));
         }
         if let Some(quality) = structure.on_gpu() {
@@ -55,8 +57,12 @@ impl BuiltStructure {
         let form = match structure.cells(triangles)? {
             Some(cells) => Form::Cells(cells),
             None => {
-                let missing =
-                    || Error::Argument(format!("{} has no builder; please report this", structure.name()));
+                let missing = || {
+                    Error::Argument(format!(
+                        "{} has no builder; please report this bug",
+                        structure.name()
+                    ))
+                };
                 Form::Tree(structure.tree(triangles).ok_or_else(missing)?)
             }
         };
@@ -70,7 +76,7 @@ impl BuiltStructure {
     ///
     /// [`Error::Argument`] if the walk cannot traverse the structure, and [`Error::Limit`] if it has more
     /// triangles than references can address.
-    pub fn laid_out(&self, walk: Walk, leaf: u32) -> Result<Built> {
+    pub fn laid_out(&self, walk: Walk, leaf: u32) -> Result<StructureData> {
         let built = match &self.form {
             Form::Tree(tree) => tree.with_leaves(leaf).laid_out(walk.layout())?,
             Form::Cells(cells) => Some(cells.clone()),
@@ -119,6 +125,6 @@ fn of_gpu(gpu: &Gpu, triangles: &[Triangle], quality: Quality) -> Result<BuiltSt
     gpu.queue.submit([commands]);
     gpu.wait()?;
     let build_ms = clock.ms();
-    let form = Form::Tree(BinaryTree::of(&tree.read(gpu)?, triangles)?);
+    let form = Form::Tree(BinaryTree::from_data(&tree.read(gpu)?, triangles)?);
     Ok(BuiltStructure { form, build_ms })
 }

@@ -12,7 +12,7 @@ const VERSION: u32 = 1;
 const HEADER: usize = 64;
 /// Bytes of a name.
 const NAME: usize = 24;
-/// Most rays of a file, which take 2 GiB.
+/// Maximum number of rays of a file, which take 2 GiB.
 const RAYS_MAX: u64 = 1 << 26;
 
 /// Named list of rays.
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn files_hold_what_was_written() {
+    fn ray_files_round_trip() {
         let set = set();
         let bytes = set.to_bytes().unwrap();
         assert_eq!(bytes.len(), 64 + 3 * 32);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_one_line() {
+    fn broken_ray_files_give_a_one_line_error() {
         let good = set().to_bytes().unwrap();
         let with = |at: usize, new: &[u8]| {
             let mut bytes = good.clone();

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_hold_the_same_rays() {
+    fn ray_orders_are_permutations() {
         let ray = |i: usize| Ray {
             origin: [(i * 7 % 40) as f32, 1.0, 0.0],
             t_min: 0.0,

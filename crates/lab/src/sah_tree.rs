@@ -12,7 +12,7 @@ const BINS: usize = 16;
 
 /// Builds the tree over `triangles`, which must not be empty, down to leaves of one triangle.
 pub fn build(triangles: &[Triangle]) -> BinaryTree {
-    let boxes: Vec<Aabb> = triangles.iter().map(|t| Aabb::of(*t)).collect();
+    let boxes: Vec<Aabb> = triangles.iter().map(|t| Aabb::from_points(*t)).collect();
     let count = triangles.len() as u32;
     let mut tree = BinaryTree {
         nodes: vec![BinaryNode::new(0..count)],
@@ -34,10 +34,10 @@ pub fn build(triangles: &[Triangle]) -> BinaryTree {
     tree
 }
 
-/// Partitions `order` at the cheapest split, or in the middle if the centroids coincide.
+/// Partitions `order` at the cheapest split, or into halves if the centroids coincide.
 fn partition(order: &mut [u32], boxes: &[Aabb]) -> usize {
     let center = |triangle: &u32| boxes[*triangle as usize].center();
-    let centers = Aabb::of(order.iter().map(center));
+    let centers = Aabb::from_points(order.iter().map(center));
     let extent = centers.max - centers.min;
     let bin = |center: Vec3, axis: usize| {
         let share = (center[axis] - centers.min[axis]) / extent[axis];

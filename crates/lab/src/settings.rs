@@ -4,7 +4,7 @@ use canopy_scene::{choice, section, settings::ZeroOr};
 use std::ops::RangeInclusive;
 
 choice! {
-    /// Ray-triangle test. The headers of `shaders/lab/test_….wgsl` name the sources.
+    /// Ray-triangle test. The headers of `shaders/lab/test_….wgsl` cite the papers.
     LabTest {
         /// Plane intersection, then three areas.
         Areas = "areas",
@@ -22,7 +22,7 @@ choice! {
 }
 
 choice! {
-    /// Traversal of a structure. The headers of `shaders/lab/walk_….wgsl` name the sources.
+    /// Traversal of a structure. The headers of `shaders/lab/walk_….wgsl` cite the papers.
     LabWalk {
         /// Stack in private memory.
         Private = "private-stack",
@@ -78,7 +78,7 @@ choice! {
     LabRays {
         /// Closest-hit rays from the eye through pixel centres.
         Primary = "primary",
-        /// Any-hit rays from visible points to the first light that reaches them.
+        /// Any-hit rays from visible points to the first light that illuminates them.
         Shadow = "shadow",
     }
 }
@@ -94,9 +94,9 @@ choice! {
         Triangles = "triangles",
         /// Sum of nodes and triangles.
         Both = "both",
-        /// Share of time that 32 neighbouring threads wait for the slowest.
+        /// Fraction of steps in which a thread idles until the slowest of 32 neighbours is done.
         Divergence = "divergence",
-        /// Hits that differ from those of canopy's own trees.
+        /// Number of hits that differ from the hits in canopy's own BVHs.
         Difference = "difference",
     }
 }

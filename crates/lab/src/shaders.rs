@@ -1,4 +1,4 @@
-//! Shaders of the laboratory, on top of those of the renderer.
+//! Shaders of the laboratory, in addition to the renderer's.
 
 use super::{
     data,

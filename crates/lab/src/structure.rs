@@ -4,7 +4,7 @@ use super::{
     Triangle,
     binary_tree::BinaryTree,
     grid, kd_tree,
-    layout::{Built, Layout},
+    layout::{Layout, StructureData},
     sah_tree,
     walk::Walk,
 };
@@ -48,7 +48,7 @@ impl Structure {
     ///
     /// # Errors
     ///
-    /// [`Error::Argument`] with the names of the walks that can.
+    /// [`Error::Argument`] with the names of the walks that can traverse it.
     pub fn check(self, walk: Walk) -> Result<()> {
         if self.has(walk) {
             return Ok(());
@@ -74,7 +74,7 @@ impl Structure {
     /// # Errors
     ///
     /// [`Error::Limit`] if triangles overlap too many cells.
-    pub fn cells(self, triangles: &[Triangle]) -> Result<Option<Built>> {
+    pub fn cells(self, triangles: &[Triangle]) -> Result<Option<StructureData>> {
         Ok(Some(match self {
             Self::Grid => grid::uniform(triangles)?,
             Self::TwoLevel => grid::two_level(triangles)?,

@@ -1,7 +1,7 @@
 //! `volume_orders` of the laboratory: marches the rays of a list through a volume, front to back or back to
 //! front.
 
-use crate::data::LabSeen;
+use crate::data::LabMarchResult;
 use canopy_bvh::{
     Result,
     accel::{Ray, layout::TRACE_BLOCK},
@@ -29,7 +29,7 @@ pub enum VolumeOrder {
     BackToFront,
 }
 
-/// Kernels for both orders.
+/// Kernels for the two orders.
 #[derive(Debug)]
 pub struct VolumeOrders {
     front_to_back: Kernel,
@@ -41,7 +41,7 @@ pub struct VolumeOrders {
 pub struct MarchedVolume {
     grids: VolumeGrids,
     params: wgpu::Buffer,
-    skip: wgpu::TextureView,
+    majorants: wgpu::TextureView,
     sampler: wgpu::Sampler,
 }
 
@@ -107,8 +107,8 @@ impl VolumeOrders {
                 &rays.rays,
                 &volume.params,
                 &volume.grids.density,
-                &volume.grids.look,
-                &volume.skip,
+                &volume.grids.color_temperature,
+                &volume.majorants,
                 &volume.sampler,
                 &rays.seen,
             ],
@@ -118,16 +118,16 @@ impl VolumeOrders {
 }
 
 impl MarchedVolume {
-    /// Uploads the lattice of the volume `name`, with these settings.
+    /// Uploads the lattice of the volume with this name and these settings.
     ///
     /// # Errors
     ///
-    /// Any error of [`VolumeGrids::of`].
+    /// Any error of [`VolumeGrids::upload`].
     pub fn new(gpu: &Gpu, name: &str, lattice: &VolumeLattice, params: &VolumeParams) -> Result<Self> {
-        let grids = VolumeGrids::of(gpu, name, lattice, &Progress::default())?;
+        let grids = VolumeGrids::upload(gpu, name, lattice, &Progress::default())?;
         gpu.catch(|| Self {
             params: gpu.buffer_with("volume.params", bytemuck::bytes_of(params), Usage::STORAGE),
-            skip: grids.skip(gpu, params),
+            majorants: grids.majorant_texture(gpu, params),
             sampler: sampler(gpu),
             grids,
         })
@@ -136,7 +136,12 @@ impl MarchedVolume {
     /// Bytes of the voxels.
     pub fn bytes(&self) -> u64 {
         let voxels = self.grids.facts.size.map(u64::from).iter().product::<u64>();
-        voxels * if self.grids.facts.has_look { 10 } else { 2 }
+        voxels
+            * if self.grids.facts.has_color_temperature {
+                10
+            } else {
+                2
+            }
     }
 }
 
@@ -148,7 +153,7 @@ impl MarchedRays {
     /// [`canopy_bvh::Error::Limit`] if the rays exceed a limit of the device.
     pub fn new(gpu: &Gpu, rays: &[Ray]) -> Result<Self> {
         let count = rays.len();
-        let bytes = (count * size_of::<LabSeen>()) as u64;
+        let bytes = (count * size_of::<LabMarchResult>()) as u64;
         gpu.check_binding(&format!("a list of {count} rays"), bytes)?;
         gpu.catch(|| Self {
             rays: gpu.buffer_with("lab.rays", rays, Usage::STORAGE),
@@ -162,7 +167,7 @@ impl MarchedRays {
     /// # Errors
     ///
     /// [`canopy_bvh::Error::Gpu`] if the device is lost.
-    pub fn seen(&self, gpu: &Gpu) -> Result<Vec<LabSeen>> {
+    pub fn results(&self, gpu: &Gpu) -> Result<Vec<LabMarchResult>> {
         let bytes = gpu.read(&self.seen)?;
         Ok(bytemuck::pod_collect_to_vec(&bytes))
     }

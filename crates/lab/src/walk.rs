@@ -37,7 +37,7 @@ impl Walk {
         }
     }
 
-    /// Most levels of nodes, limited by the entries of the stack or the bits of the trail.
+    /// Maximum number of levels of nodes, limited by the entries of the stack or the bits of the trail.
     pub fn most_levels(self) -> u32 {
         match self {
             Self::Private => LAB_STACK,

@@ -1,6 +1,6 @@
 //! CPU reference of `antialias`, with edges in exact integers and weights and colours in f64.
 
-use canopy_render::layout::{ANTIALIAS_CONTRAST, ANTIALIAS_CORNER, ANTIALIAS_REACH};
+use canopy_render::layout::{ANTIALIAS_CONTRAST, ANTIALIAS_CORNER, ANTIALIAS_SEARCH_DISTANCE};
 
 /// Finished picture with 8 bits a channel, rows from the top.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +85,8 @@ struct Runs<'a> {
 /// End of an edge.
 struct End {
     distance: f64,
-    /// True if the edge turns to the pixel before it, and if it turns to the one after it.
+    /// True if the edge turns to the side of the pixel before it, and true if it turns to the side of the
+    /// pixel after it.
     turns: [bool; 2],
     kept: f64,
 }
@@ -115,7 +116,7 @@ impl Runs<'_> {
     }
 
     fn end(&self, mut along: isize, across: isize, step: isize) -> End {
-        let reach = f64::from(ANTIALIAS_REACH);
+        let reach = f64::from(ANTIALIAS_SEARCH_DISTANCE);
         let ahead = step.max(0);
         let mut distance = 0.0;
         while distance < reach {
@@ -169,7 +170,7 @@ impl Runs<'_> {
     /// value is 1 if that segment crosses the axis, −1 if it is along the axis, and 0 if there is none.
     fn longer(&self, mut corner: [isize; 2], across: isize, along: isize) -> [f64; 2] {
         let steps = [[along, 0], [0, across]];
-        let reach = 2 * ANTIALIAS_REACH as usize;
+        let reach = 2 * ANTIALIAS_SEARCH_DISTANCE as usize;
         for distance in 1..reach {
             let crosses = distance % 2;
             let step = steps[crosses];
@@ -184,8 +185,8 @@ impl Runs<'_> {
         [reach as f64, 0.0]
     }
 
-    /// Coverage of the two pixels at a staircase segment by the pixel in direction `down`, for that pixel and
-    /// for the other.
+    /// Coverage of the two pixels at a step of stairs by each other. The first element is for the pixel
+    /// towards `down`.
     fn cuts(&self, along: isize, across: isize, down: isize) -> [f64; 2] {
         let [before, before_crosses] = self.longer([along, across], -down, -1);
         let [after, after_crosses] = self.longer([along + 1, across], down, 1);
@@ -196,7 +197,7 @@ impl Runs<'_> {
         [0.5 + drift(0.5), 0.5 - drift(-0.5)].map(|leg| 0.5 * leg * leg)
     }
 
-    /// Coverage of the pixel after the edge, and of the one before it.
+    /// Coverage of the pixel after the edge, and of the pixel before it.
     fn areas(&self, along: isize, across: isize) -> [f64; 2] {
         let mut ends = [-1, 1].map(|step| self.end(along, across, step));
         let turns = [ends[0].turns, ends[1].turns];
@@ -229,7 +230,7 @@ impl Runs<'_> {
     }
 }
 
-/// Computes ∫ ½ (1 − 2t / length) dt over the pixel, up to the middle of the edge.
+/// Computes ∫ ½ (1 − 2t / length) dt over the pixel, up to the centre of the edge.
 fn ramp(distance: f64, length: f64) -> f64 {
     let integral = |t: f64| 0.5 * (t - t * t / length);
     let middle = 0.5 * length;

@@ -1,7 +1,7 @@
 //! CPU reference of `bounced_light`, in f64: light that bounces once off the hits of ambient-occlusion rays.
 //! The GPU samples one light, and this sums all of them.
 
-use super::{lbvh::Triangle, lighting, occlusion, shadow_start::Seen};
+use super::{lbvh::Triangle, lighting, occlusion, shadow_start::VisiblePoint};
 use canopy_render::layout::Light;
 
 use glam::{DVec3, Vec3};
@@ -23,11 +23,11 @@ pub struct Surroundings<'a> {
 impl Surroundings<'_> {
     /// Radiance towards `seen` from the hit of its occlusion ray `k` within `reach` metres, or black without
     /// a hit.
-    pub fn along(&self, seen: &Seen, random: (&[u16], [u32; 2]), k: u32, reach: f64) -> DVec3 {
+    pub fn along(&self, seen: &VisiblePoint, random: (&[u16], [u32; 2]), k: u32, reach: f64) -> DVec3 {
         let Some((hit, along)) = occlusion::first_hit(self.triangles, seen, random, k, reach) else {
             return DVec3::ZERO;
         };
-        let start = Seen {
+        let start = VisiblePoint {
             position: hit.position.as_vec3(),
             normal: Vec3::ZERO,
             triangle: self.triangles[hit.triangle],

@@ -56,7 +56,7 @@ fn each<T>(params: &CompareParams, mut of: impl FnMut(u32, u32) -> T) -> Vec<T> 
     places.map(|(x, y)| of(x, y)).collect()
 }
 
-/// Colours of both pictures at a pixel, if they contain it.
+/// Colours of the two pictures at a pixel, if each contains it.
 fn both(
     params: &CompareParams,
     a: Pixels<'_>,

@@ -23,7 +23,7 @@ pub fn circle(params: &DepthOfFieldParams, depth: f64, middle: f64) -> f64 {
     (scale * f64::from(params.pixels_per_metre) * share).clamp(-LIMIT, LIMIT)
 }
 
-/// Largest circle that may reach each pixel, from its tile and the neighbouring ones.
+/// Largest circle of confusion that may cover each pixel, from its tile and the neighbouring tiles.
 pub fn reaches([width, height]: [usize; 2], circles: &[f64]) -> Vec<f64> {
     let side = LIMIT as usize;
     let tile = |pixel: usize| [pixel % width / side, pixel / width / side];

@@ -50,7 +50,7 @@ pub fn exposure(params: &ExposureParams, bins: &[ExposureBin], used: Exposure) -
     } else {
         params.fallback.into()
     };
-    let target = wanted.clamp(params.least.into(), params.most.into());
+    let target = wanted.clamp(params.min_ev.into(), params.max_ev.into());
     let way = target - f64::from(used.ev);
     let nearer = f64::from(used.ev) + f64::from(params.share) * way;
     // The adaptation ends within a hundredth of a stop, which is invisible, or when a step is too small for

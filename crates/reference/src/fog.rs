@@ -98,7 +98,8 @@ fn lattice_between(at: DVec3) -> f64 {
     sum
 }
 
-/// Phase function of Henyey and Greenstein (1941), per steradian. `cosine` is that of the scattering angle.
+/// Phase function of Henyey and Greenstein (1941), per steradian. `cosine` is the cosine of the scattering
+/// angle.
 pub fn phase(anisotropy: f64, cosine: f64) -> f64 {
     let g = anisotropy;
     let d = 1.0 + g * g - 2.0 * g * cosine;
@@ -129,7 +130,7 @@ pub struct Slice {
     pub light: DVec3,
 }
 
-/// Scattered radiance and transmittance in front of each slice of a column, and behind the last one.
+/// Scattered radiance and transmittance in front of each slice of a column, and beyond the last slice.
 pub fn integrate(column: &[Slice]) -> Vec<(DVec3, f64)> {
     let mut air = vec![(DVec3::ZERO, 1.0)];
     let (mut scattered, mut passes) = (DVec3::ZERO, 1.0);
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_phase_function_integrates_to_one_and_is_sampled_as_it_is() {
+    fn the_phase_function_is_normalized_and_sampled_proportionally() {
         const STEPS: u32 = 100_000;
         for anisotropy in [-0.7, 0.0, 0.4, 0.9] {
             let cosine = |i: u32| 2.0 * (f64::from(i) + 0.5) / f64::from(STEPS) - 1.0;
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_one_in_the_mean() {
+    fn fog_noise_has_a_mean_of_one() {
         let fog = Fog {
             density: 1.0,
             base: 0.0,

@@ -6,9 +6,9 @@ use canopy_render::layout::Light;
 use glam::{DVec2, DVec3, Vec3};
 use std::f64::consts::PI;
 
-/// Opacity of the ground's shadows at `from_middle`, in units of the reach. It is 1 within half of the reach
-/// and 0 beyond it.
-pub fn seen(from_middle: DVec2) -> f64 {
+/// Opacity of the ground's shadows at `from_middle`, the offset from the ground's centre in units of its
+/// visible radius. It is 1 within half of that radius and 0 beyond it.
+pub fn shadow_opacity(from_middle: DVec2) -> f64 {
     let t = (2.0 * from_middle.length() - 1.0).clamp(0.0, 1.0);
     1.0 - t * t * (3.0 - 2.0 * t)
 }
@@ -34,8 +34,8 @@ pub fn grid(at: DVec2, width: DVec2) -> f64 {
 }
 
 /// Ratio of the light on the ground at `position` to the light without occluders. `visible` are the visible
-/// shares of `lights`. `diffuse` is the radiance of a white surface that faces up under the environment
-/// alone, and `ambient` is its visible share.
+/// fractions of `lights`. `diffuse` is the radiance of a white surface that faces up and is lit only by the
+/// environment, and `ambient` is the environment's visible fraction.
 pub fn lit(position: Vec3, lights: &[Light], visible: &[f64], diffuse: DVec3, ambient: DVec3) -> DVec3 {
     let (mut unblocked, mut arriving) = (PI * diffuse, PI * diffuse * ambient);
     for (light, visible) in lights.iter().zip(visible) {

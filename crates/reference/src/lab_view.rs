@@ -10,7 +10,7 @@ use glam::{UVec2, Vec2, Vec3};
 pub struct Eye {
     /// Position of the eye.
     pub at: Vec3,
-    /// Direction to the middle of the picture, and vectors from there to its right and upper edges.
+    /// Direction to the centre of the picture, and vectors from the centre to its right and upper edges.
     pub middle_right_up: [Vec3; 3],
     /// Width and height in pixels.
     pub size: [u32; 2],
@@ -18,7 +18,7 @@ pub struct Eye {
 
 /// Visible triangle and point of a pixel.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen {
+pub struct VisibleTriangle {
     /// Visible point.
     pub position: Vec3,
     /// Corners of the triangle.
@@ -27,7 +27,7 @@ pub struct Seen {
     pub to_eye: Vec3,
 }
 
-/// Placeholder for a pixel that sends no ray.
+/// Placeholder for a pixel that casts no ray.
 pub const GAP: Ray = Ray {
     origin: [0.0; 3],
     t_min: 0.0,
@@ -35,7 +35,7 @@ pub const GAP: Ray = Ray {
     t_max: 0.0,
 };
 
-/// Pixels of whole tiles in the order of the rays, including those outside the picture.
+/// Pixels of the tiles that cover the picture, in the order of the rays. Includes pixels outside the picture.
 pub fn pixels([width, height]: [u32; 2]) -> impl Iterator<Item = UVec2> {
     let columns = width.div_ceil(8);
     let tiles = columns * height.div_ceil(8);
@@ -63,7 +63,7 @@ pub fn primary(eye: &Eye, params: &LabRayParams, pixel: UVec2) -> Ray {
 }
 
 /// Ray from the visible point towards a light, given its direction and distance.
-pub fn shadow(seen: Option<&Seen>, params: &LabRayParams, light: (Vec3, f32)) -> Ray {
+pub fn shadow(seen: Option<&VisibleTriangle>, params: &LabRayParams, light: (Vec3, f32)) -> Ray {
     let Some(seen) = seen else {
         return GAP;
     };
@@ -85,9 +85,9 @@ pub fn shadow(seen: Option<&Seen>, params: &LabRayParams, light: (Vec3, f32)) ->
     }
 }
 
-/// Image in the order of the rays, and the sums. `normals` are those of the triangles, in the order of hits.
-/// `greys` are the levels of surfaces that face the eye or are lit, of surfaces seen edge-on, and of surfaces
-/// in shadow. `kinds` are the values of `LabShow` for counts and for divergence.
+/// Image in the order of the rays, and the sums. `normals` are the normals of the triangles, in the order of
+/// hits. `greys` are the levels of surfaces that face the eye or are lit, of surfaces seen edge-on, and of
+/// surfaces in shadow. `kinds` are the values of `LabShow` for counts and for divergence.
 pub fn show(
     params: &LabShowParams,
     (rays, hits, visits): (&[Ray], &[LabHit], &[Visits]),

@@ -1,5 +1,5 @@
 //! CPU references of the laboratory's traversals (shaders/lab/walk_….wgsl, which document the memory layout
-//! of each structure), and of what they visit. Traversals with a stack are recursive here.
+//! of each structure), and of the nodes that they visit. Traversals with a stack are recursive on the CPU.
 
 use super::lab_tests::TriangleHit;
 use canopy_bvh::accel::layout::{BVH_MARGIN, BVH_MISS, EMPTY_BOX_EXTENT, Ray};
@@ -176,7 +176,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// True if a box that is entered at this distance is behind the hit.
+    /// True if a box that is entered at this distance is beyond the hit.
     fn is_behind(&self, enter: f32) -> bool {
         enter > self.hit.0 * BVH_MARGIN as f32
     }
@@ -191,7 +191,7 @@ impl<'a> Walk<'a> {
             return self.leaf(reference);
         }
         self.nodes += 1;
-        // Both visits must agree, so the boxes are tested against the whole ray.
+        // The two visits must agree, so the boxes are tested against the full length of the ray.
         let [first, second] = self.children(reference, self.ray.t_max);
         if !self.is_behind(first.1) && self.below_twice(first.0) {
             return true;

@@ -1,4 +1,4 @@
-//! CPU references of the stages of the tree build, in the order of `accel::lbvh`. They are plain functions
+//! CPU references of the stages of the BVH build, in the order of `accel::lbvh`. They are plain functions
 //! over slices, with arguments in binding order.
 
 use canopy_bvh::accel::layout::{
@@ -8,7 +8,7 @@ use canopy_bvh::accel::layout::{
 use canopy_scene::bounds::Aabb;
 use glam::Vec3;
 
-/// Extent of `EMPTY_BOX_EXTENT` in bvh/box.wgsl. The empty box reaches from it to its negative.
+/// Extent of `EMPTY_BOX_EXTENT` in bvh/box.wgsl. The empty box extends from it to its negative.
 const FAR: f32 = EMPTY_BOX_EXTENT as f32;
 
 /// Corners of a triangle.
@@ -27,7 +27,7 @@ pub fn triangles(positions: &[Vec3], indices: &[[u32; 3]]) -> Vec<Triangle> {
 pub fn triangle_box(triangle: &Triangle) -> Aabb {
     let valid = |x: f32| x.abs() < (1u64 << 50) as f32;
     if triangle.iter().all(|v| v.to_array().into_iter().all(valid)) {
-        Aabb::of(*triangle)
+        Aabb::from_points(*triangle)
     } else {
         Aabb::EMPTY
     }
@@ -54,15 +54,15 @@ pub fn bounds(triangles: &[Triangle], meshes: &[MeshRange]) -> Vec<(Aabb, Aabb)>
         boxes
             .filter(|b| !b.is_empty())
             .fold((Aabb::EMPTY, Aabb::EMPTY), |(centroids, whole), b| {
-                (centroids.union(Aabb::of([b.center()])), whole.union(b))
+                (centroids.union(Aabb::from_points([b.center()])), whole.union(b))
             })
     };
     meshes.iter().map(of_mesh).collect()
 }
 
 /// CPU reference of `morton`: code of each triangle in its mesh's bounds, and of each mesh in the scene's
-/// box. The highest bit of each three is that of x. An axis has `axis_bits` bits, but at most 10 for meshes.
-/// Codes of up to 30 bits are in the high word.
+/// box. The highest bit of each three is the bit of x. An axis has `axis_bits` bits, but at most 10 for
+/// meshes. Codes of up to 30 bits are in the high word.
 pub fn morton(
     triangles: &[Triangle],
     meshes: &[MeshRange],
@@ -103,10 +103,10 @@ pub fn morton(
     codes
 }
 
-/// True if the codes of [`morton`] name the same or adjacent cells on each axis. The codes of `meshes` are
-/// last. WGSL's division may be off by 2.5 ulp, so a centroid at the edge of a cell may fall into the next
-/// one. With 10 bits an axis, that error is far smaller than a cell, so at most one code in a hundred may
-/// differ.
+/// True if the codes of [`morton`] refer to the same or adjacent cells on each axis. The codes of `meshes`
+/// are last. WGSL's division may be off by 2.5 ulp, so a centroid at the edge of a cell may fall into the
+/// next one. With 10 bits an axis, that error is far smaller than a cell, so at most one code in a hundred
+/// may differ.
 pub fn are_near(codes: &[u64], twin: &[u64], meshes: usize, axis_bits: u32) -> bool {
     let cell = |code: u64, axis: u32| {
         let bits = (0..21).map(|bit| (code >> (3 * bit + axis) & 1) << bit);
@@ -141,7 +141,7 @@ pub fn with_tlas(meshes: &[MeshRange]) -> Vec<MeshRange> {
 }
 
 /// CPU reference of the sorts: items (triangles, then meshes) in leaf order. They are sorted stably by mesh
-/// and code. `meshes` are those of [`with_tlas`], here and below.
+/// and code. In this and the following functions, `meshes` come from [`with_tlas`].
 pub fn order(codes: &[u64], meshes: &[MeshRange]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..codes.len() as u32).collect();
     for mesh in meshes {
@@ -152,7 +152,7 @@ pub fn order(codes: &[u64], meshes: &[MeshRange]) -> Vec<u32> {
 }
 
 /// Leaves that `hierarchy` and `tlas_leaves` write. These are the triangles in leaf order, then the rows of
-/// the TLAS in theirs.
+/// the TLAS in the leaf order of the TLAS.
 pub fn leaves(
     triangles: &[Triangle],
     triangle_info: &[[u32; 2]],
@@ -240,13 +240,13 @@ pub fn hierarchy(
     leaf_cutoff: u32,
 ) -> Vec<Option<(Node, f64)>> {
     let boxes: Vec<Aabb> = leaves.iter().map(leaf_box).collect();
-    nodes_of_four(&binary(sorted_codes, &boxes, meshes), meshes, leaf_cutoff)
+    collapse_to_four_wide(&binary(sorted_codes, &boxes, meshes), meshes, leaf_cutoff)
 }
 
 /// CPU reference of `node_make`: collapses each binary node with more leaves than the cutoff into a four-wide
-/// node. The largest child is replaced by its own two children, twice. In a large TLAS, both children are
-/// replaced once. Also returns the area of each node. `None` marks a number without a node.
-pub(super) fn nodes_of_four(
+/// node. The largest child is replaced by its own two children, twice. In a large TLAS, each of the two
+/// children is replaced once. Also returns the area of each node. `None` marks a number without a node.
+pub(super) fn collapse_to_four_wide(
     binary: &[Option<Binary>],
     meshes: &[MeshRange],
     leaf_cutoff: u32,
@@ -286,7 +286,7 @@ pub(super) fn nodes_of_four(
                 }
             }
             let around = node.boxes[0].union(node.boxes[1]);
-            nodes[at] = Some((four(number as u32, &children), area(around)));
+            nodes[at] = Some((encode_node(number as u32, &children), area(around)));
         }
     }
     nodes
@@ -339,17 +339,17 @@ pub fn node_of(boxes: &[Aabb]) -> Node {
         bounds: *bounds,
         is_right: false,
     };
-    four(0, &boxes.iter().enumerate().map(child).collect::<Vec<_>>())
+    encode_node(0, &boxes.iter().enumerate().map(child).collect::<Vec<_>>())
 }
 
 /// CPU reference of `node_write`: encodes a node with these children.
-fn four(mesh: u32, children: &[Child]) -> Node {
+fn encode_node(mesh: u32, children: &[Child]) -> Node {
     let last = children[children.len() - 1].last;
     let mut around = children
         .iter()
         .fold(Aabb::EMPTY, |b, child| b.union(child.bounds));
     if around.is_empty() {
-        around = Aabb::of([Vec3::ZERO]);
+        around = Aabb::from_points([Vec3::ZERO]);
     }
     let child = |i: usize| children.get(i);
     let mut node = Node {
@@ -432,7 +432,7 @@ pub(super) fn leaf_box(leaf: &LeafTriangle) -> Aabb {
     if leaf.v0 == [FAR; 3] {
         Aabb::EMPTY
     } else {
-        Aabb::of([leaf.v0, leaf.v1, leaf.v2].map(Vec3::from))
+        Aabb::from_points([leaf.v0, leaf.v1, leaf.v2].map(Vec3::from))
     }
 }
 
@@ -455,7 +455,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_near_in_cells_side_by_side() {
+    fn codes_of_adjacent_cells_count_as_near() {
         // Cell 3 of x is next to cell 4, whose codes share no bit of x. Then comes cell 5.
         let code = |x: u64| (0..21).map(|bit| (x >> bit & 1) << (3 * bit + 2)).sum::<u64>();
         let codes = |x: u64, shift: u32| {
@@ -471,7 +471,7 @@ mod tests {
         let many = |shift: u32| [vec![code(6) << shift; 3], vec![code(7) << shift; 197]].concat();
         assert!(!are_near(&many(32), &codes(7, 32), 0, 10));
         assert!(are_near(&many(0), &codes(7, 0), 0, 21));
-        // Codes of meshes are short even if those of triangles are long.
+        // Codes of meshes are short even if the codes of triangles are long.
         let with_mesh = |x: u64| [codes(7, 0), vec![code(x) << 32]].concat();
         assert!(are_near(&with_mesh(3), &with_mesh(4), 1, 21));
         assert!(!are_near(&with_mesh(3), &with_mesh(5), 1, 21));

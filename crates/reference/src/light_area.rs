@@ -43,8 +43,8 @@ impl LightSeen {
         (along, length)
     }
 
-    /// Visible share of the light, by rays `first..first + count` of a pixel in a dimension of the sampling
-    /// sequence with its mask.
+    /// Visible fraction of the light, by rays `first..first + count` of a pixel in a dimension of the
+    /// sampling sequence with its mask.
     pub fn visible_share(
         &self,
         triangles: &[Triangle],
@@ -55,7 +55,7 @@ impl LightSeen {
         1.0 - self.blocked(triangles, start, numbers, rays).0
     }
 
-    /// Blocked share of the light by the same rays, and the mean distance of the blockers in metres.
+    /// Blocked fraction of the light by such rays, and the mean distance of the blockers in metres.
     pub fn blocked(
         &self,
         triangles: &[Triangle],
@@ -128,7 +128,7 @@ mod tests {
             let light = seen(distance, radius);
             let sine = radius / distance.unwrap_or(1.0);
             let least = (1.0 - sine * sine).sqrt();
-            // The cosine over a uniform cap is uniform between that of its edge and 1.
+            // The cosine over a uniform cap is uniformly distributed between the cosine of its edge and 1.
             let cosines = numbers().map(|n| light.ray(n).0.dot(light.to_light));
             let mean = cosines
                 .inspect(|cosine| assert!(*cosine >= least - 1e-12 && *cosine <= 1.0 + 1e-12))

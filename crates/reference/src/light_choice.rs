@@ -1,4 +1,4 @@
-//! CPU reference of `light_choice`: samples the lights that a pixel sends shadow rays to.
+//! CPU reference of `light_choice`: samples the lights that a pixel casts shadow rays to.
 
 /// Sampled light.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_light_counts_as_often_as_it_should_in_the_mean() {
+    fn light_selection_is_unbiased() {
         let weights = [0.5, 0.0, 3.0, 0.25, 8.0, 0.01, 1.0];
         for slots in [1, 2, 5, 16] {
             let mut sums = [0.0; 7];

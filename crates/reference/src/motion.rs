@@ -22,7 +22,7 @@ impl Camera {
 }
 
 /// Motion of a point in pixels, x to the right and y down. The point keeps its barycentric coordinates in its
-/// triangle, whose corners were at `last_corners`. Returns `None` if the point is behind either camera.
+/// triangle, whose corners were at `last_corners`. Returns `None` if the point is behind one of the cameras.
 pub fn motion(
     size: [u32; 2],
     [now, last]: [&Camera; 2],

@@ -4,7 +4,7 @@
 use super::{
     lbvh::Triangle,
     sampling,
-    shadow_start::{Seen, ShadowStart},
+    shadow_start::{ShadowStart, VisiblePoint},
     signal::Signal,
     trace::closest_hit,
 };
@@ -25,7 +25,7 @@ pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
 }
 
 /// Origin of rays, moved towards the triangle's centre so that rounding does not leave it outside.
-fn start(seen: &Seen) -> ShadowStart {
+fn start(seen: &VisiblePoint) -> ShadowStart {
     let mut start = seen.start();
     let [v0, v1, v2] = seen.triangle.map(Vec3::as_dvec3);
     let longest = (v1 - v0).length().max((v2 - v1).length()).max((v0 - v2).length());
@@ -72,17 +72,17 @@ pub struct Hit {
 }
 
 /// Direction of ray `k` of a pixel. Directions below the horizon are mirrored.
-fn along(seen: &Seen, horizon: DVec3, (mask, pixel): (&[u16], [u32; 2]), k: u32) -> DVec3 {
+fn along(seen: &VisiblePoint, horizon: DVec3, (mask, pixel): (&[u16], [u32; 2]), k: u32) -> DVec3 {
     let numbers = sampling::point(mask, pixel, k, SAMPLE_OCCLUSION);
     let along = direction(seen.normal, numbers);
     along - (2.0 * along.dot(horizon)).min(0.0) * horizon
 }
 
 /// Closest hit of ray `k` of a pixel within `reach` metres, and the ray's direction. Rays that should start
-/// on a smooth surface start on the triangle like all others.
+/// on a smooth surface start on the triangle, like all rays.
 pub fn first_hit(
     triangles: &[Triangle],
-    seen: &Seen,
+    seen: &VisiblePoint,
     random: (&[u16], [u32; 2]),
     k: u32,
     reach: f64,
@@ -98,7 +98,7 @@ pub fn first_hit(
 /// Occlusion by rays `first..first + count` of a pixel within `reach` metres.
 pub fn rays(
     triangles: &[Triangle],
-    seen: &Seen,
+    seen: &VisiblePoint,
     random: (&[u16], [u32; 2]),
     (first, count): (u32, u32),
     reach: f64,
@@ -144,7 +144,7 @@ mod tests {
 
     /// Each of 4^n equal cells of the square contains one of the first 4^n points of a pixel.
     #[test]
-    fn directions_have_the_mean_and_the_length_of_a_cosine() {
+    fn directions_are_unit_vectors_with_a_cosine_distribution() {
         for normal in [Vec3::Y, Vec3::Z, Vec3::NEG_Z, Vec3::new(0.36, -0.48, -0.8)] {
             let all = (0..4096).map(|k| direction(normal, sampling::point(&[0; 4096], [3, 5], k, 0)));
             let sum: DVec3 = all
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read() {
+    fn packed_visibility_is_unpacked() {
         assert_eq!(unpack_visibility(1023 << 22 | 1023 | 2046 << 11), (Vec3::Y, 1.0));
         assert_eq!(unpack_visibility(1023 | 1023 << 11), (Vec3::Z, 0.0));
         let (direction, share) = unpack_visibility(512 << 22);

@@ -16,7 +16,7 @@ pub struct Segment {
     pub ends: [Vec3; 2],
 }
 
-/// Merged vertex with world position, normal and tangent. The sign of the tangent's w is that of the
+/// Merged vertex with world position, normal and tangent. The sign of the tangent's w is the sign of the
 /// bitangent. Its magnitude is at most 1e-6 for hidden meshes.
 pub type Vertex = (Vec3, Vec3, Vec4);
 

@@ -1,6 +1,6 @@
 //! CPU reference of path/path.wgsl in f64. It covers opaque surfaces and clear glass without textures, lit by
-//! one lamp without a size. It uses the same random numbers and thus makes the same decisions. Microfacets
-//! scatter light once, as with `materials.multiple_scattering` off.
+//! one punctual light without a size. It uses the random numbers of the shader and thus makes the same
+//! decisions. Microfacets scatter light once, as with `materials.multiple_scattering` off.
 
 use super::{
     lbvh::Triangle,
@@ -8,7 +8,7 @@ use super::{
     lighting::{self, Surface},
     reflections::{basis, ggx_sample},
     sampling,
-    shadow_start::{Seen, ShadowStart},
+    shadow_start::{ShadowStart, VisiblePoint},
     trace::closest_hit,
 };
 use canopy_render::layout::{
@@ -43,9 +43,9 @@ pub struct PathScene<'a> {
     pub normals: &'a [[Vec3; 3]],
     /// Materials of the triangles.
     pub materials: &'a [PathMaterial],
-    /// Triangles that block the lamp's light.
+    /// Triangles that block the light.
     pub opaque: &'a [Triangle],
-    /// Lamp, which is a point or a spot light.
+    /// Punctual light: a point or a spot light.
     pub light: &'a Light,
 }
 
@@ -54,9 +54,9 @@ pub struct PathScene<'a> {
 pub struct PathView {
     /// Position of the eye.
     pub eye: DVec3,
-    /// Unit vector to the middle of the picture.
+    /// Unit vector to the centre of the picture.
     pub forward: DVec3,
-    /// Vectors from the middle to the right and upper edges, at a distance of one metre.
+    /// Vectors from the centre to the right and upper edges, at a distance of one metre.
     pub half_extents: [DVec3; 2],
     /// Width and height in pixels.
     pub size: [u32; 2],
@@ -66,7 +66,7 @@ pub struct PathView {
 
 /// Surface that a path has hit, with the probabilities of the specular lobe, the diffuse lobe and
 /// transmission.
-struct Met {
+struct Interaction {
     surface: Surface,
     material: PathMaterial,
     start: ShadowStart,
@@ -85,7 +85,7 @@ fn dielectric(cosine: f64) -> f64 {
     0.04 + 0.96 * grazing(cosine)
 }
 
-impl Met {
+impl Interaction {
     fn new(scene: &PathScene<'_>, triangle: usize, position: DVec3, to_eye: DVec3) -> Self {
         let material = scene.materials[triangle];
         let corners = scene.triangles[triangle];
@@ -98,7 +98,7 @@ impl Met {
         let normals = scene.normals[triangle].map(Vec3::as_dvec3);
         let mean: DVec3 = (0..3).map(|i| shares[i] * normals[i]).sum();
         let normal = side * mean.normalize();
-        let seen = Seen {
+        let seen = VisiblePoint {
             position: position.as_vec3(),
             normal: normal.as_vec3(),
             triangle: corners,
@@ -203,7 +203,7 @@ impl Met {
         (self.world(local), weight, !reflects)
     }
 
-    /// Radiance by the lamp if it is not blocked.
+    /// Radiance from the light if it is not blocked.
     fn lamp(&self, scene: &PathScene<'_>) -> DVec3 {
         let (to_light, irradiance) = lighting::incident(scene.light, self.surface.position);
         let kept = lighting::terminator(&self.surface, to_light);
@@ -263,7 +263,7 @@ pub fn radiance(
         let along = direction.as_vec3();
         let hit = closest_hit(scene.triangles, origin.as_vec3(), along, 0.0, 1e30);
         let Some((triangle, t)) = hit else { break };
-        let met = Met::new(scene, triangle, origin + t * direction, -direction);
+        let met = Interaction::new(scene, triangle, origin + t * direction, -direction);
         let [v0, v1, v2] = scene.triangles[triangle];
         let is_back = (v1 - v0).cross(v2 - v0).dot(along) > 0.0;
         let choices = numbers(bounce, PATH_CHOICE);

@@ -73,8 +73,8 @@ pub fn reflected(cosine: f64, roughness: f64, metallic: f64, albedo: f64, steps:
 }
 
 /// Radiosities of patches that illuminate each other (Goral et al. 1984). Each emits `emitted` and reflects
-/// the share `albedo` of the incoming light. Row i of `form_factors` has the fractions of patch i's incoming
-/// light that come from the other patches.
+/// the fraction `albedo` of the incoming light. Row i of `form_factors` has the fractions of patch i's
+/// incoming light that come from the other patches.
 pub fn radiosity(emitted: &[f64], albedo: &[f64], form_factors: &[Vec<f64>]) -> Vec<f64> {
     let mut sent = emitted.to_vec();
     for _ in 0..200 {

@@ -1,8 +1,8 @@
-//! CPU reference of `ploc`, `ploc_leaves` and `ploc_nodes`: builds trees by clustering the sorted leaves.
+//! CPU reference of `ploc`, `ploc_leaves` and `ploc_nodes`: builds BVHs by clustering the sorted leaves.
 
-use super::lbvh::{Binary, leaf_box, nodes_of_four};
+use super::lbvh::{Binary, collapse_to_four_wide, leaf_box};
 use canopy_bvh::accel::layout::{
-    LeafTriangle, MeshRange, Node, PLOC_BLOCK, PLOC_DEPTH, PLOC_LEFT, PLOC_RADIUS,
+    LeafTriangle, MeshRange, Node, PLOC_BLOCK, PLOC_DEPTH, PLOC_MAX_OUTPUT, PLOC_RADIUS,
 };
 use canopy_scene::bounds::Aabb;
 
@@ -30,7 +30,7 @@ struct Cluster {
 }
 
 /// Reorders sorted leaves into tree order, and returns them with the nodes and their areas by number. `None`
-/// marks a number without a node. `meshes` are those of [`with_tlas`](super::lbvh::with_tlas).
+/// marks a number without a node. `meshes` come from [`with_tlas`](super::lbvh::with_tlas).
 pub fn hierarchy(
     sorted: &[LeafTriangle],
     meshes: &[MeshRange],
@@ -38,7 +38,7 @@ pub fn hierarchy(
 ) -> (Vec<LeafTriangle>, Vec<Option<(Node, f64)>>) {
     let Clustered { order, binary } = cluster(sorted, meshes);
     let leaves = order.iter().map(|position| sorted[*position]);
-    let nodes = nodes_of_four(&binary, meshes, leaf_cutoff);
+    let nodes = collapse_to_four_wide(&binary, meshes, leaf_cutoff);
     (leaves.collect(), nodes)
 }
 
@@ -78,7 +78,7 @@ fn cluster(sorted: &[LeafTriangle], meshes: &[MeshRange]) -> Clustered {
         }
         let mut groups = Vec::new();
         while !chunks.is_empty() {
-            let count = chunks.len().min((PLOC_BLOCK / PLOC_LEFT) as usize);
+            let count = chunks.len().min((PLOC_BLOCK / PLOC_MAX_OUTPUT) as usize);
             groups.push(chunks.drain(..count).flatten().collect());
         }
         chunks = groups;
@@ -107,8 +107,8 @@ fn chunks_of(clusters: Vec<Cluster>, size: usize) -> Vec<Vec<Cluster>> {
 fn rounds_after(mut chunks: usize) -> u32 {
     let mut rounds = 0;
     while chunks > 1 {
-        chunks = chunks.div_ceil((PLOC_BLOCK / PLOC_LEFT) as usize);
-        let goal = if chunks > 1 { PLOC_LEFT } else { 1 };
+        chunks = chunks.div_ceil((PLOC_BLOCK / PLOC_MAX_OUTPUT) as usize);
+        let goal = if chunks > 1 { PLOC_MAX_OUTPUT } else { 1 };
         rounds += (PLOC_BLOCK / goal).ilog2() + 1;
     }
     rounds
@@ -120,7 +120,7 @@ fn join_chunk(
     rounds_after: u32,
     mut finish: impl FnMut(Cluster) -> Option<Cluster>,
 ) {
-    let goal = if is_last { 0 } else { PLOC_LEFT as usize };
+    let goal = if is_last { 0 } else { PLOC_MAX_OUTPUT as usize };
     let mut deepest = clusters.iter().map(|cluster| cluster.depth).max().unwrap_or(0);
     *clusters = clusters.drain(..).filter_map(&mut finish).collect();
     while clusters.len() > goal {
@@ -149,8 +149,8 @@ fn join_chunk(
     }
 }
 
-/// Nearest cluster of the same mesh within the search radius of cluster `i`, by the least perimeter of the
-/// merged box. Ties go to the least i XOR j.
+/// Nearest cluster of the same mesh within the search radius of cluster `i`, by the smallest perimeter of the
+/// merged box. Ties go to the smallest i XOR j.
 fn find_nearest(clusters: &[Cluster], i: usize, by_distance: bool) -> usize {
     let radius = PLOC_RADIUS as usize;
     let range = i.saturating_sub(radius)..(i + radius + 1).min(clusters.len());

@@ -1,4 +1,4 @@
-//! Brute-force queries against every triangle in f64, for comparison with queries through the tree.
+//! Brute-force queries against every triangle in f64, for comparison with queries through the BVH.
 
 use super::lbvh::Triangle;
 use glam::{DVec3, Vec3};
@@ -59,7 +59,8 @@ fn nearest_by_region(triangle: &Triangle, p: DVec3) -> DVec3 {
     a + ab * (vb / sum) + ac * (vc / sum)
 }
 
-/// Least distance from `point` to any triangle and the triangle's index, or `None` without triangles.
+/// Distance from `point` to the nearest triangle and the triangle's index, or `None` if there are no
+/// triangles.
 pub fn nearest(triangles: &[Triangle], point: Vec3) -> Option<(f64, usize)> {
     let distances = triangles.iter().zip(0..).map(|(triangle, number)| {
         let at = nearest_on_triangle(triangle, point);
@@ -175,7 +176,7 @@ fn edges(triangle: &Triangle) -> [[DVec3; 2]; 3] {
 }
 
 /// Distance between two triangles, which is attained at an edge of one of them. If they intersect, it is the
-/// least overlap along a separating axis, negated.
+/// smallest overlap along a separating axis, negated.
 fn triangle_gap(a: &Triangle, b: &Triangle) -> f64 {
     let of_edges = |edges_of: &Triangle, other: &Triangle| {
         let distances = edges(edges_of).map(|[from, to]| Solid::Triangle(*other).segment_distance(from, to));
@@ -203,7 +204,7 @@ fn triangle_gap(a: &Triangle, b: &Triangle) -> f64 {
     gaps.fold(f64::NEG_INFINITY, f64::max).min(0.0)
 }
 
-/// Penetration depth of two triangles, or 0 if they do not intersect. It is the least of two lengths. The
+/// Penetration depth of two triangles, or 0 if they do not intersect. It is the minimum of two lengths. The
 /// first is how far each triangle extends on either side of the other's plane. The second is the length of
 /// their shared interval on the intersection line of the planes (Möller 1997, "A Fast Triangle-Triangle
 /// Intersection Test").
@@ -246,7 +247,7 @@ pub fn through(a: &Triangle, b: &Triangle) -> f64 {
 
 /// True if any part of a triangle is in front of all `planes` when these are moved outwards by `grown`. Clips
 /// the triangle by each plane.
-pub fn before_planes(triangle: &Triangle, planes: &[[f32; 4]; 6], grown: f64) -> bool {
+pub fn in_front_of_planes(triangle: &Triangle, planes: &[[f32; 4]; 6], grown: f64) -> bool {
     let mut polygon = triangle.map(Vec3::as_dvec3).to_vec();
     for [x, y, z, w] in planes.map(|plane| plane.map(f64::from)) {
         let normal = DVec3::new(x, y, z);
@@ -283,7 +284,7 @@ pub fn crossing(triangle: &Triangle, origin: Vec3, direction: Vec3) -> Option<(f
 }
 
 /// Winding number of `triangles` around a point (Jacobson et al. 2013, equation 5). It is the sum of their
-/// solid angles (van Oosterom and Strackee 1983) over that of a sphere.
+/// solid angles (van Oosterom and Strackee 1983), divided by 4π.
 pub fn winding_number(triangles: &[Triangle], point: Vec3) -> f64 {
     let of_triangle = |triangle: &Triangle| {
         let [a, b, c] = triangle.map(|corner| corner.as_dvec3() - point.as_dvec3());

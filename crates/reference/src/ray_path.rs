@@ -1,6 +1,6 @@
 //! CPU reference of the traversal in bvh/bvh.wgsl: the nodes and triangles that a ray visits, in order.
 
-use super::{trace::enter, tree_boxes::Trees};
+use super::{trace::intersect_child, tree_boxes::Trees};
 use canopy_bvh::accel::layout::{BVH_MARGIN, Node, Ray, STACK_SIZE};
 use glam::Vec3;
 
@@ -104,7 +104,7 @@ fn inverse(direction: Vec3) -> Vec3 {
 fn children(node: &Node, ray: &Ray, inverse: Vec3) -> Vec<(usize, f32)> {
     let present = (0..4).filter(|child| !node.leaves(*child).is_empty());
     let entered = present.filter_map(|child| {
-        let at = enter(node, child, ray, inverse, BVH_MARGIN as f32)?;
+        let at = intersect_child(node, child, ray, inverse, BVH_MARGIN as f32)?;
         Some((child, at))
     });
     entered.collect()

@@ -1,6 +1,6 @@
 //! CPU references of the reflection passes, in f64.
 
-use super::{sampling, shadow_start::Seen, trace::intersect};
+use super::{sampling, shadow_start::VisiblePoint, trace::intersect};
 use crate::lbvh::Triangle;
 use canopy_render::layout::{REFLECTION_MIRROR, SAMPLE_REFLECTIONS};
 
@@ -47,7 +47,12 @@ pub fn smith(n_dot_l: f64, n_dot_v: f64, alpha: f64) -> f64 {
 
 /// Reflection ray at the first bounce from a pixel's surface with this perceptual roughness, in frame
 /// `index`. Returns `None` if the direction is below the surface.
-pub fn sample(seen: &Seen, roughness: f64, (mask, pixel): (&[u16], [u32; 2]), index: u32) -> Option<Sample> {
+pub fn sample(
+    seen: &VisiblePoint,
+    roughness: f64,
+    (mask, pixel): (&[u16], [u32; 2]),
+    index: u32,
+) -> Option<Sample> {
     let (normal, to_eye) = (seen.normal.as_dvec3(), seen.to_eye.as_dvec3());
     let (tangent, bitangent) = basis(normal);
     let cosine = to_eye.dot(normal).abs().max(1e-4);
@@ -78,7 +83,7 @@ pub fn sample(seen: &Seen, roughness: f64, (mask, pixel): (&[u16], [u32; 2]), in
 /// if the ray may hit it.
 pub fn hit(
     triangles: &[Triangle],
-    seen: &Seen,
+    seen: &VisiblePoint,
     direction: DVec3,
     is_seen: impl Fn(usize, bool) -> bool,
 ) -> Option<(usize, f64)> {

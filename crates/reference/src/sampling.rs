@@ -1,9 +1,9 @@
 //! CPU reference of math/sampling.wgsl: random numbers of all sampling passes.
 
-/// Returns two numbers in [0, 1) for ray `k` of a pixel in one dimension of the sequence. They are from the
-/// (0, 2)-sequence of Kollig and Keller 2002 ("Efficient Multidimensional Sampling"), shuffled for each
-/// dimension (Burley 2020, "Practical Hash-based Owen Scrambling", section 3). A blue-noise mask of 64 × 64
-/// pixels rotates both numbers. Its offsets are points of the R₂ sequence (Roberts 2018).
+/// Returns two numbers in [0, 1) for ray `k` of a pixel in one dimension of the sequence. The numbers are
+/// from the (0, 2)-sequence of Kollig and Keller 2002 ("Efficient Multidimensional Sampling"), shuffled for
+/// each dimension (Burley 2020, "Practical Hash-based Owen Scrambling", section 3). A blue-noise mask of 64 ×
+/// 64 pixels rotates the two numbers. Its offsets are points of the R₂ sequence (Roberts 2018).
 pub fn point(mask: &[u16], pixel: [u32; 2], k: u32, dimension: u32) -> [f64; 2] {
     let k = shuffle(k, hash(dimension));
     let (mut second, mut column) = (0_u32, 1_u32 << 31);

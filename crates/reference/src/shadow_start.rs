@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 
 /// Visible point of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct VisiblePoint {
     /// World position.
     pub position: Vec3,
     /// Shading normal.
@@ -40,7 +40,7 @@ pub struct ShadowStart {
     pub grazing: Option<f64>,
 }
 
-impl Seen {
+impl VisiblePoint {
     /// Computes the origins of shadow rays.
     pub fn start(&self) -> ShadowStart {
         let [v0, v1, v2] = self.triangle.map(Vec3::as_dvec3);
@@ -138,9 +138,9 @@ mod tests {
     use glam::DQuat;
 
     /// Triangle with corners on a sphere around the origin, with the sphere's normals.
-    fn on_sphere(corners: [Vec3; 3], position: Vec3, to_eye: Vec3) -> Seen {
+    fn on_sphere(corners: [Vec3; 3], position: Vec3, to_eye: Vec3) -> VisiblePoint {
         let triangle = corners.map(Vec3::normalize);
-        Seen {
+        VisiblePoint {
             position,
             normal: position.normalize(),
             triangle,
@@ -162,7 +162,7 @@ mod tests {
     const PLACES: [[f32; 2]; 5] = [[0.3, 0.3], [0.6, 0.3], [0.05, 0.9], [0.0, 0.5], [0.02, 0.01]];
 
     #[test]
-    fn starts_lie_outside_of_a_sphere_and_leave_it_along_its_tangents() {
+    fn rays_along_tangents_of_a_sphere_start_outside_it() {
         for place in PLACES {
             let triangle = CORNERS.map(Vec3::normalize);
             let position = between(triangle, place);
@@ -186,21 +186,21 @@ mod tests {
 
     /// On the inside of a sphere, where the surface is concave, rays start from the triangle.
     #[test]
-    fn hollow_flat_and_wild_surfaces_have_the_triangle_s_own_start() {
+    fn shadow_rays_of_concave_and_flat_surfaces_start_on_the_triangle() {
         let triangle = CORNERS.map(Vec3::normalize);
         let [a, b, c] = triangle;
         let flat = (b - a).cross(c - a).normalize();
         for place in PLACES {
             let position = between(triangle, place);
             let outside = on_sphere(CORNERS, position, Vec3::Z);
-            let own = |seen: Seen| {
+            let own = |seen: VisiblePoint| {
                 let start = seen.start();
                 assert_eq!(start.lift, DVec3::ZERO, "{seen:?}");
                 assert_eq!(start.horizon_normal, start.geometric_normal);
                 let away = (start.origin - start.position).dot(start.geometric_normal);
                 assert!(away > 0.0 && away < 1e-6);
             };
-            let with = |corner_normals| Seen {
+            let with = |corner_normals| VisiblePoint {
                 corner_normals,
                 ..outside
             };
@@ -209,7 +209,8 @@ mod tests {
             own(with(triangle.map(|n| -n)));
             own(with([Vec3::ZERO; 3]));
             own(with([Vec3::NAN; 3]));
-            // For opposite normals, those on the wrong side do not count, and the others point up.
+            // For opposite normals, normals on the wrong side do not count, and the remaining normals point
+            // up.
             let mixed = with([a, -b, c]).start();
             assert!(mixed.lift == DVec3::ZERO || mixed.lift.dot(mixed.geometric_normal) > 0.0);
         }
@@ -217,7 +218,7 @@ mod tests {
 
     /// Normals in f32 of triangles that are far away, large or small.
     #[test]
-    fn flat_triangles_stay_flat_in_f32() {
+    fn flat_triangles_need_no_lift_in_f32() {
         for (scale, offset) in [(1.0, 0.0), (1e-3, 0.0), (1e5, 0.0), (0.01, 70.0), (1e4, 3e3)] {
             for turn in 0..50 {
                 let turn = glam::Quat::from_rotation_x(0.7 * turn as f32)
@@ -228,7 +229,7 @@ mod tests {
                 let [p, q, r] = CORNERS;
                 let normal = turn * (q - p).cross(r - p).normalize();
                 let position = between([a, b, c], [0.3, 0.4]);
-                let seen = Seen {
+                let seen = VisiblePoint {
                     position,
                     normal,
                     triangle,
@@ -243,11 +244,11 @@ mod tests {
     /// A point outside a triangle, as rasterisers produce, is moved inside by some steps. Other points do not
     /// move.
     #[test]
-    fn points_outside_are_moved_inside() {
+    fn points_outside_a_triangle_are_moved_inside() {
         let triangle @ [a, b, c] = CORNERS;
         let normal = (b - a).cross(c - a).normalize();
         for (u, v) in [(-1e-3, 0.4), (0.5, -2e-4), (0.6, 0.401), (1.0005, -2e-4)] {
-            let seen = Seen {
+            let seen = VisiblePoint {
                 position: between(triangle, [u, v]),
                 normal,
                 triangle,
@@ -266,7 +267,7 @@ mod tests {
                 let depth = (start.position - from).dot(inwards) / step;
                 assert!(depth > 3.9, "{u} {v}: {depth}");
             }
-            let inside = Seen {
+            let inside = VisiblePoint {
                 position: between(triangle, [0.3, 0.3]),
                 ..seen
             };
@@ -278,7 +279,7 @@ mod tests {
     /// A blocker between the triangle and the smooth surface blocks every ray that starts below it, and no
     /// ray of the triangle above it.
     #[test]
-    fn what_lies_below_the_smooth_surface_is_in_the_way() {
+    fn blockers_below_the_smooth_surface_block_rays_that_start_below_them() {
         let triangle = CORNERS.map(Vec3::normalize);
         let start = on_sphere(CORNERS, between(triangle, [0.6, 0.3]), Vec3::Z).start();
         let normal = start.geometric_normal;

@@ -17,10 +17,10 @@ pub trait Signal: Copy + Default {
     }
 }
 
-/// Blocked light of a lamp.
+/// Blocked light of a light source.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Blocked {
-    /// Blocked share in [0, 1].
+    /// Blocked fraction in [0, 1].
     pub share: f64,
     /// Share times the width of the penumbra in pixels.
     pub width: f64,
@@ -61,7 +61,7 @@ pub struct Shadow {
 }
 
 impl Blocked {
-    /// Most previous frames that count while the shadow moves.
+    /// Maximum number of previous frames that count while the shadow moves.
     fn earlier_while_moving(self, point: &SurfacePoint) -> f64 {
         let width = self.width / self.share.max(1e-6);
         let least = f64::from(u8::from(point.position == point.last_position));
@@ -70,7 +70,7 @@ impl Blocked {
 }
 
 impl SurfacePoint {
-    /// Greater distance of either point from the other's plane.
+    /// Maximum of the distances of each point from the other's plane.
     fn away(&self, other: &Self) -> f64 {
         self.away_from(other, self.position)
     }
@@ -378,7 +378,7 @@ pub fn filter<S: Signal>(frame: &Frame<S>, eye: &Eye, rays: u32, step: u32) -> F
 pub fn filter_blocked(frame: &Frame<Blocked>, eye: &Eye, rays: u32, step: u32) -> Frame<Blocked> {
     let smoothed = |index: usize| {
         let (point, own) = frame[index]?;
-        // Precision of a share in a packed word.
+        // Precision of a fraction in a packed word.
         let held = |share: f64| (share.clamp(0.0, 1.0) * 16383.0).round() as u32;
         let [x, y] = [index as u32 % eye.size[0], index as u32 / eye.size[0]].map(i64::from);
         let varies = (-1..=1)

@@ -9,7 +9,7 @@ use glam::{DVec2, DVec4};
 
 /// Pixel of a frame.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen {
+pub struct Pixel {
     /// Colour, sRGB-encoded, and coverage.
     pub encoded: DVec4,
     /// Depth along the view in metres, infinite on the background.
@@ -25,21 +25,21 @@ pub struct Mean {
     pub color: DVec4,
     /// Number of samples in the mean.
     pub samples: f64,
-    /// Least and most luma, chroma and coverage of the clamping box.
+    /// Minimum and maximum luma, chroma and coverage of the clamping box.
     pub colors: [DVec4; 2],
 }
 
-/// Image, row by row.
+/// Picture, row by row.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a, T> {
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Pixels of the image.
+    /// Pixels of the picture.
     pub pixels: &'a [T],
 }
 
 impl<T: Copy> Rows<'_, T> {
-    /// Pixel at a position, clamped to the image.
+    /// Pixel at a position, clamped to the picture.
     fn at(&self, [x, y]: [i64; 2]) -> T {
         let [width, height] = self.size.map(i64::from);
         self.pixels[(y.clamp(0, height - 1) * width + x.clamp(0, width - 1)) as usize]
@@ -76,7 +76,7 @@ fn stored(color: DVec4) -> DVec4 {
     (255.0 * (color + offset).clamp(DVec4::ZERO, DVec4::ONE)).round() / 255.0 - offset
 }
 
-/// Mean at `at`, in pixels from the image's corner, filtered bicubically without the corners of the 4 × 4
+/// Mean at `at`, in pixels from the picture's corner, filtered bicubically without the corners of the 4 × 4
 /// pixels.
 fn resampled(last: &Rows<'_, Mean>, at: DVec2) -> DVec4 {
     let corner = (at - 0.5).floor();
@@ -98,7 +98,7 @@ fn resampled(last: &Rows<'_, Mean>, at: DVec2) -> DVec4 {
 /// Adds a frame to the mean of the last frame, if there is one, displayed with `shown` pixels. `jitter` is
 /// the frame's sample offset from pixel centres in pixels. Assumes that no frame has disocclusions.
 pub fn temporal(
-    frame: &Rows<'_, Seen>,
+    frame: &Rows<'_, Pixel>,
     jitter: DVec2,
     last: Option<&Rows<'_, Mean>>,
     shown: [u32; 2],
@@ -111,7 +111,7 @@ pub fn temporal(
         let at = DVec2::new((index % shown[0]).into(), (index / shown[0]).into()) + 0.5;
         let sampled_at = at * scale - jitter;
         let middle = [sampled_at.x.floor() as i64, sampled_at.y.floor() as i64];
-        let taps: Vec<(DVec2, Seen)> = (0..9)
+        let taps: Vec<(DVec2, Pixel)> = (0..9)
             .map(|i| {
                 let tap = [middle[0] + i % 3 - 1, middle[1] + i / 3 - 1];
                 let inside = [0, 1].map(|axis| tap[axis].clamp(0, i64::from(frame.size[axis]) - 1));
@@ -184,10 +184,10 @@ mod tests {
 
     /// A static picture is preserved for any jitter, and a step edge stays as sharp as its pixels.
     #[test]
-    fn the_mean_of_equal_frames_is_that_frame() {
+    fn the_history_mean_of_equal_frames_equals_the_frame() {
         let gray = DVec4::new(0.2, 0.5, 0.7, 1.0);
         let pixels: Vec<_> = (0..48)
-            .map(|i| Seen {
+            .map(|i| Pixel {
                 encoded: if i % 8 < 4 { gray } else { DVec4::W },
                 depth: 1.0,
                 moved: DVec2::ZERO,
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_come_back_from_their_differences() {
+    fn ycocg_conversion_round_trips() {
         let color = DVec4::new(0.1, 0.9, 0.4, 0.5);
         assert!((from_ycocg(ycocg(color)) - color).abs().max_element() < 1e-15);
     }

@@ -174,7 +174,7 @@ mod tests {
 
     /// IEC 61966-2-1 at the end of the linear part, at middle grey, and at half of the levels.
     #[test]
-    fn srgb_is_encoded_as_the_standard_says() {
+    fn srgb_encoding_follows_iec_61966_2_1() {
         for encoded in [0.0, 0.02, 0.0404, 0.0405, 0.3, 1.0] {
             assert!((srgb_encode(srgb_decode(encoded)) - encoded).abs() < 1e-6);
         }
@@ -195,10 +195,10 @@ mod tests {
     }
 
     /// Sobotka's curve (AgX.py) has its pivot at middle grey and 0.5, with a slope of 2. Its powers are 3 for
-    /// the toe and 3.25 for the shoulder. Its sixth-order least-squares fit has the mean squared error of
-    /// 3.67 · 10⁻⁶ that Wrensch states. With his four digits it is 7.09 · 10⁻⁶.
+    /// the toe and 3.25 for the shoulder. Wrensch gives a mean squared error of 3.67 · 10⁻⁶ for the
+    /// sixth-order least-squares fit. With his four-digit coefficients, the error is 7.09 · 10⁻⁶.
     #[test]
-    fn agx_follows_the_curve_that_it_is_a_fit_of() {
+    fn agx_fits_the_original_curve() {
         let (pivot, slope) = (10.0 / 16.5, 2.0);
         let original = |x: f64| {
             let (width, power, sign) = if x < pivot {
@@ -219,7 +219,7 @@ mod tests {
 
     /// The range is from 10 stops below middle grey to 6.5 above, where bright colours become white.
     #[test]
-    fn agx_ends_where_it_is_said_to() {
+    fn agx_covers_10_stops_below_and_6_5_above_middle_grey() {
         let stops = |stops: f64| 0.18 * stops.exp2();
         let grey = |radiance| shown(4, DVec3::splat(radiance)).y;
         assert!(grey(stops(-10.0)) < 1e-3 && grey(stops(6.5)) > 0.998);

@@ -73,9 +73,10 @@ pub fn triangle_hit(triangle: &Triangle, ray: &Ray, fuses: bool) -> Option<[f32;
     is_hit.then(|| [t, edges[1] / sum, edges[2] / sum])
 }
 
-/// CPU reference of `bvh_intersect_children` for one child of a node, in f32 like the shader. Returns the distance at
-/// which the ray enters the child's box. The caller provides the inverse direction and the margin.
-pub fn enter(node: &Node, child: usize, ray: &Ray, inverse: Vec3, margin: f32) -> Option<f32> {
+/// CPU reference of `bvh_intersect_children` for one child of a node, in f32 like the shader. Returns the
+/// distance at which the ray enters the child's box. The caller provides the inverse direction and the
+/// margin.
+pub fn intersect_child(node: &Node, child: usize, ray: &Ray, inverse: Vec3, margin: f32) -> Option<f32> {
     let (mut near, mut far) = (ray.t_min, f32::INFINITY);
     for axis in 0..3 {
         let corner = |steps: [u32; 3]| (steps[axis] >> (8 * child) & 255) as f32;
@@ -151,7 +152,7 @@ mod tests {
 
     /// Distances and weights match those in f64.
     #[test]
-    fn hits_are_those_of_wider_numbers() {
+    fn f32_hits_match_f64_hits() {
         let mut hits = 0;
         for number in 0..4000 {
             let at = |k: u32| noise(64 * number + 32 + k);

@@ -1,4 +1,4 @@
-//! CPU reference of `tree_boxes`: selects the boxes of trees to show, from the root down.
+//! CPU reference of `tree_boxes`: selects the boxes of BVHs to show, from the root down.
 
 use canopy_bvh::accel::layout::{EMPTY_BOX_EXTENT, LeafTriangle, Node, TlasEntry};
 use canopy_render::layout::{TreeBox, TreeBoxesParams};

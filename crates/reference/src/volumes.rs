@@ -1,5 +1,5 @@
-//! CPU reference of the volume passes. It marches through the same lattice in f64, in both orders. Ratio
-//! tracking, which has no steps, is the ground truth for both.
+//! CPU reference of the volume passes. It marches through the shaders' lattice in f64, in both orders. Ratio
+//! tracking, which has no steps, is the ground truth.
 
 use super::{fog::phase, lighting::incident};
 use canopy_render::layout::{Light, VolumeParams};
@@ -52,11 +52,11 @@ struct Ray {
 
 /// Result of a march along a ray.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct MarchResult {
     /// Radiance towards the eye.
     pub radiance: DVec3,
     /// Transmittance.
-    pub through: f64,
+    pub transmittance: f64,
     /// Number of samples of the medium.
     pub samples: u32,
 }
@@ -83,11 +83,13 @@ impl Medium<'_> {
         (interpolated(self.lattice.size, at, value) - base) / (high - base)
     }
 
-    fn look(&self, at: DVec3) -> [f64; 4] {
-        match &self.lattice.look {
-            Some(look) => {
-                [0, 1, 2, 3].map(|k| interpolated(self.lattice.size, at, |index| f64::from(look[index][k])))
-            }
+    fn color_temperature(&self, at: DVec3) -> [f64; 4] {
+        match &self.lattice.color_temperature {
+            Some(color_temperature) => [0, 1, 2, 3].map(|k| {
+                interpolated(self.lattice.size, at, |index| {
+                    f64::from(color_temperature[index][k])
+                })
+            }),
             None => [1.0, 1.0, 1.0, 0.0],
         }
     }
@@ -111,17 +113,17 @@ impl Medium<'_> {
     }
 
     /// Single-scattering albedo at a texel and a point.
-    fn albedo(&self, texel: f64, look: [f64; 4]) -> DVec3 {
+    fn albedo(&self, texel: f64, color_temperature: [f64; 4]) -> DVec3 {
         let own = DVec3::from(self.params.albedo.map(f64::from));
         let color = match self.has_transfer() {
             true => DVec3::from_slice(&self.transfer(texel)),
             false => DVec3::ONE,
         };
-        own * color * DVec3::from_slice(&look)
+        own * color * DVec3::from_slice(&color_temperature)
     }
 
-    fn emitted(&self, look: [f64; 4]) -> DVec3 {
-        let color = entry(self.params.blackbody.as_flattened(), look[3]);
+    fn emitted(&self, color_temperature: [f64; 4]) -> DVec3 {
+        let color = entry(self.params.blackbody.as_flattened(), color_temperature[3]);
         f64::from(self.params.emission) * DVec3::from_slice(&color)
     }
 
@@ -251,11 +253,11 @@ impl Medium<'_> {
         (origin, direction, far): (DVec3, DVec3, f64),
         jitter: f64,
         order: Order,
-    ) -> Seen {
+    ) -> MarchResult {
         let ray = self.ray(origin, direction, far);
-        let mut seen = Seen {
+        let mut seen = MarchResult {
             radiance: DVec3::ZERO,
-            through: 1.0,
+            transmittance: 1.0,
             samples: 0,
         };
         let steps: Vec<_> = ray.steps().collect();
@@ -265,7 +267,7 @@ impl Medium<'_> {
                 Order::FrontToBack => k,
                 Order::BackToFront => count - 1 - k,
             };
-            if order == Order::FrontToBack && seen.through < 1.0 / 2048.0 {
+            if order == Order::FrontToBack && seen.transmittance < 1.0 / 2048.0 {
                 break;
             }
             let [first, width] = steps[k];
@@ -279,11 +281,11 @@ impl Medium<'_> {
                     let before = (t - ray.step).max(ray.first);
                     let along = (origin, direction);
                     seen.radiance = self.surface(lit, ray, along, [before, t]);
-                    seen.through = 0.0;
+                    seen.transmittance = 0.0;
                 }
                 continue;
             }
-            let look = self.look(at);
+            let color_temperature = self.color_temperature(at);
             let extinction = self.extinction(texel);
             let kept = (-extinction * width).exp();
             let length = match extinction * width > 1e-12 {
@@ -291,12 +293,13 @@ impl Medium<'_> {
                 false => width,
             };
             let scattered = self.scattered(lit, at, origin + t * direction, direction);
-            let added = length * self.emitted(look) + (1.0 - kept) * self.albedo(texel, look) * scattered;
+            let added = length * self.emitted(color_temperature)
+                + (1.0 - kept) * self.albedo(texel, color_temperature) * scattered;
             match order {
-                Order::FrontToBack => seen.radiance += seen.through * added,
+                Order::FrontToBack => seen.radiance += seen.transmittance * added,
                 Order::BackToFront => seen.radiance = kept * seen.radiance + added,
             }
-            seen.through *= kept;
+            seen.transmittance *= kept;
         }
         seen
     }
@@ -344,7 +347,7 @@ impl Medium<'_> {
             let cosine = normal.dot(to_light).max(0.0);
             sum + arriving(i + 1) * cosine / PI * irradiance
         });
-        self.albedo(surface, self.look(at)) * sum
+        self.albedo(surface, self.color_temperature(at)) * sum
     }
 
     /// Radiance along a ray by ratio tracking (Novák, Selle and Jarosz 2014, "Residual Ratio Tracking for
@@ -391,7 +394,7 @@ impl Medium<'_> {
             }
             let position = origin + t * direction;
             let texel = self.texel(ray.at(t));
-            let albedo = self.albedo(texel, self.look(ray.at(t)));
+            let albedo = self.albedo(texel, self.color_temperature(ray.at(t)));
             for light in lights {
                 let (to_light, irradiance) = incident(light, position.as_vec3());
                 let distance = match light.kind {
@@ -446,7 +449,7 @@ fn interpolated(size: [u32; 3], at: DVec3, value: impl Fn(usize) -> f64) -> f64 
     sum
 }
 
-/// Samples a table at `place` in [0, 1].
+/// Samples a table at position `place` in [0, 1].
 fn entry(table: &[[f32; 4]], place: f64) -> [f64; 4] {
     let last = table.len() - 1;
     let place = place.clamp(0.0, 1.0) * last as f64;

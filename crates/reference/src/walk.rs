@@ -1,5 +1,5 @@
 //! `walk`: a walking character as a capsule, by brute force against every triangle. It follows
-//! inspect/walk.wgsl in the same order.
+//! inspect/walk.wgsl step by step.
 
 use super::lbvh::Triangle;
 use canopy_bvh::accel::layout::BVH_MISS;
@@ -7,7 +7,7 @@ use canopy_render::layout::{WALK_STEPS, WalkParams, WalkState};
 
 use glam::{Vec2, Vec3};
 
-/// Most planes that a motion is clipped by.
+/// Maximum number of planes that a motion is clipped by.
 const PLANES: usize = 4;
 /// Terminal velocity, in heights per second.
 const FASTEST_FALL: f32 = 20.0;
@@ -318,7 +318,7 @@ impl Solids<'_> {
         let (start, dt) = (Vec3::from(body.position), params.step_secs);
         let mut is_grounded = body.is_grounded != 0;
         let mut level = Vec3::from(body.velocity).with_y(0.0);
-        let change = Vec3::from(params.wish) - level;
+        let change = Vec3::from(params.desired_velocity) - level;
         let hold = if is_grounded { 1.0 } else { 0.3 };
         let most = params.acceleration * dt * hold;
         level += change * (most / change.length().max(1e-30)).min(1.0);
@@ -339,7 +339,7 @@ impl Solids<'_> {
         }
         let mut landed = None;
         if is_grounded {
-            let down = -(params.rise + 2.0 * params.skin) * Vec3::Y;
+            let down = -(params.step_height + 2.0 * params.skin) * Vec3::Y;
             let moved = self.slide(params, place, down, false);
             landed = moved.landed;
             fall = 0.0;
@@ -367,15 +367,18 @@ impl Solids<'_> {
         }
     }
 
-    /// Moves up a step, over it and down. Returns `None` if that leads no further than `place` or too high.
+    /// Moves up a step, over it and down. Returns `None` if the result is no farther than `place`, or too
+    /// high.
     pub fn climb(&self, params: &WalkParams, start: Vec3, ahead: Vec3, place: Vec3) -> Option<Vec3> {
-        let risen = self.slide(params, start, params.rise * Vec3::Y, false).position;
+        let risen = self
+            .slide(params, start, params.step_height * Vec3::Y, false)
+            .position;
         let over = self.slide(params, risen, ahead, true).position;
         let down = start.y - over.y - 2.0 * params.skin;
         let moved = self.slide(params, over, down * Vec3::Y, false);
         let (height, _) = moved.landed?;
         let further = (moved.position - place).dot(ahead) > 0.01 * ahead.length_squared();
-        (height <= start.y + params.rise && further).then_some(moved.position)
+        (height <= start.y + params.step_height && further).then_some(moved.position)
     }
 
     /// Moves the body with the surface that carries it, resolves overlaps, and advances by time steps.
@@ -414,7 +417,7 @@ mod tests {
         WalkParams {
             height: 1.8,
             radius: 0.3,
-            rise: 0.35,
+            step_height: 0.35,
             skin: 0.01,
             walkable: 50_f32.to_radians().cos(),
             floor: 0.0,
@@ -443,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn planes_cut_motions() {
+    fn motions_are_clipped_against_planes() {
         let motion = Vec3::new(1.0, -1.0, 0.5);
         assert_eq!(cut(motion, &[]), motion);
         assert_eq!(cut(motion, &[Vec3::Y]), Vec3::new(1.0, 0.0, 0.5));
@@ -499,12 +502,12 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_pushes_out() {
+    fn overlapping_triangles_push_the_capsule_out() {
         let params = params();
         let wall = quad(Vec3::new(0.2, -1.0, -9.0), 18.0 * Vec3::Z, 5.0 * Vec3::Y);
         let feet = Solids(&wall).free(&params, 0.01 * Vec3::Y);
         assert!(feet.distance(Vec3::new(-0.11, 0.01, 0.0)) < 1e-4, "{feet}");
-        // If a triangle crosses the axis, the push is upwards for a floor below the middle.
+        // If a triangle crosses the axis, the push is upwards for a floor below the centre.
         let floor = quad(Vec3::new(-9.0, 0.7, -9.0), 18.0 * Vec3::Z, 18.0 * Vec3::X);
         let feet = Solids(&floor).free(&params, Vec3::ZERO);
         assert!(feet.distance(0.71 * Vec3::Y) < 1e-4, "{feet}");
@@ -512,9 +515,12 @@ mod tests {
     }
 
     #[test]
-    fn steps_in_time_accelerate_fall_and_land() {
-        let wish = [2.0, 0.0, 0.0];
-        let mut params = WalkParams { wish, ..params() };
+    fn time_steps_accelerate_fall_and_land() {
+        let desired_velocity = [2.0, 0.0, 0.0];
+        let mut params = WalkParams {
+            desired_velocity,
+            ..params()
+        };
         params.position = [0.0, 0.01, 0.0];
         let state = Solids(&[]).walk(&params);
         assert!((state.velocity[0] - 25.0 / 60.0).abs() < 1e-5, "{state:?}");

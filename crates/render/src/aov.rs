@@ -1,12 +1,12 @@
-//! Channels of a frame that an image can show (arbitrary output variables, AOVs).
+//! Channels of a frame that a picture can show (arbitrary output variables, AOVs).
 
 use crate::settings::Settings;
 use canopy_bvh::gpu::library::wgsl_constants;
 
-/// Content of an image: the lit image, or a channel of the frame as floats.
+/// Content of a picture: the lit picture, or a channel of the frame as floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Channel {
-    /// Lit, tone-mapped image.
+    /// Lit, tone-mapped picture.
     #[default]
     Lit,
     /// World position in metres; NaN at the background.
@@ -41,9 +41,9 @@ pub enum Channel {
     Motion,
     /// Reflected radiance found by rays, divided by the weight of all lobes of the surface.
     Reflection,
-    /// Hit distance of the reflection ray in metres. It is about 65,536 for a miss, and 0 if no ray was sent.
+    /// Hit distance of the reflection ray in metres. It is about 65,536 for a miss, and 0 if no ray was cast.
     ReflectionDistance,
-    /// Share of the tile's 64 pixels that send reflection rays.
+    /// Fraction of the tile's 64 pixels that cast reflection rays.
     ReflectionTiles,
     /// Signed distance in metres from the surface that the scene is compared with, and the same over the
     /// tolerance.
@@ -106,7 +106,7 @@ impl Channel {
         })
     }
 
-    /// Returns the name on the command line and in lists, in lower case.
+    /// Returns the name for the command line and for lists, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lit => "lit",

@@ -1,4 +1,4 @@
-//! Bind group layouts that several passes share: frame (group 0), tree (1), scene (2) and material (3). Also
+//! Bind group layouts that several passes share: frame (group 0), BVH (1), scene (2) and material (3). Also
 //! the raster pipelines that use them.
 
 use super::formats::DEPTH_FORMAT;
@@ -49,7 +49,7 @@ const fn vertex_buffer(
 /// Maximum number of textures of all layers of a material together.
 pub const LAYER_TEXTURES: usize = 8;
 
-/// Raster pipeline over the merged scene. Its vertex shader is that of material/material.wgsl or
+/// Raster pipeline over the merged scene. Its vertex shader is in material/material.wgsl or
 /// material/points_lines.wgsl.
 #[derive(Debug, Clone)]
 pub(super) struct SurfacePipeline {

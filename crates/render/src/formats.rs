@@ -30,7 +30,7 @@ pub const LOBE_FORMATS: [Format; 2] = [Format::Rgba32Uint, Format::Rg32Uint];
 pub const DEPTH_FORMAT: Format = Format::Depth32Float;
 /// Format of radiance.
 pub const HDR_FORMAT: Format = Format::Rgba16Float;
-/// Format of the display-encoded image that later passes still read.
+/// Format of the display-encoded picture that later passes still read.
 pub const PICTURE_FORMAT: Format = Format::Rgba8Unorm;
 
 /// Format of the fog's froxels, whose slices are layers of an image. A texel holds light or its source terms,

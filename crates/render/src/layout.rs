@@ -4,7 +4,7 @@
 use canopy_bvh::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
-    /// Maximum number of lights in a frame. This many fit into a uniform buffer of the portable size.
+    /// Maximum number of lights in a frame, the capacity of a uniform buffer of the portable size.
     pub const LIGHT_LIMIT: u32 = 256;
     /// Maximum number of shadow-map layers in a frame.
     pub const SHADOW_VIEW_LIMIT: u32 = 128;
@@ -90,16 +90,16 @@ wgsl_constants! {
     pub const REFLECTION_FAR: f64 = 65504.0;
     /// Index of the ray counter among the indirect arguments of reflections.
     pub const REFLECTION_RAYS: u32 = 3;
-    /// Index of the counter of 8 × 8 pixel tiles that send reflection rays.
+    /// Index of the counter of 8 × 8 pixel tiles that cast reflection rays.
     pub const REFLECTION_TILES: u32 = 4;
-    /// Least throughput of a reflection ray that is traced, relative to the weight of all lobes of its
+    /// Minimum throughput of a reflection ray that is traced, relative to the weight of all lobes of its
     /// surface.
     pub const REFLECTION_MIN: f64 = 1.0 / 1024.0;
-    /// Least difference between two pixels that counts as an edge, in 8-bit steps of the channel with the
+    /// Minimum difference between two pixels that counts as an edge, in 8-bit steps of the channel with the
     /// largest difference.
     pub const ANTIALIAS_CONTRAST: u32 = 13;
     /// Search distance for the ends of an edge, in pixels in each direction.
-    pub const ANTIALIAS_REACH: u32 = 32;
+    pub const ANTIALIAS_SEARCH_DISTANCE: u32 = 32;
     /// Maximum number of time steps in one dispatch of the walk simulation.
     pub const WALK_STEPS: u32 = 30;
     /// Integration steps along a ray through the atmosphere.
@@ -114,7 +114,7 @@ wgsl_constants! {
     /// Side in pixels of the square that one histogram workgroup reads. The workgroup has one thread per bin.
     /// Its 20-bit sums have room for no larger square.
     pub const EXPOSURE_TILE: u32 = 64;
-    /// Bits, as f32, of the least luminance that is counted, 2^-16. Anything darker counts as black.
+    /// Bits, as f32, of the minimum luminance that is not counted as black, 2^-16.
     pub const EXPOSURE_MIN_BITS: u32 = (127 - 16) << 23;
     /// Number of low bits of an f32 below those that form its bin index.
     pub const EXPOSURE_BIN_SHIFT: u32 = 20;
@@ -128,7 +128,7 @@ wgsl_constants! {
     pub const BRDF_TABLE_PAIRS: u32 = BRDF_TABLE_COLUMNS * BRDF_TABLE_ROWS / 2;
     /// Samples per entry of the split-sum BRDF table.
     pub const BRDF_TABLE_SAMPLES: u32 = 1024;
-    /// Least perceptual roughness for shading. Below it a highlight is smaller than a pixel, and its peak
+    /// Minimum perceptual roughness for shading. Below it a highlight is smaller than a pixel, and its peak
     /// overflows f32.
     pub const ROUGHNESS_MIN: f64 = 0.045;
     /// Largest finite value of a half float. Radiance is stored in half floats.
@@ -178,7 +178,7 @@ wgsl_constants! {
 
 /// Maximum number of mip levels of the prefiltered environment cube, from smooth to rough.
 pub const PREFILTER_LEVELS: u32 = 6;
-/// Least face size in texels of the last prefiltered level.
+/// Minimum face size in texels of the last prefiltered level.
 pub const PREFILTER_FACE_MIN: u32 = 8;
 
 gpu_structs! {
@@ -194,16 +194,16 @@ gpu_structs! {
         leaf_cutoff: u32,
         /// Camera rays through the jittered sample positions of the pixels.
         rays: ViewRays,
-        /// Radiance behind the scene if the environment is not visible.
+        /// Radiance of the background if the environment is not visible.
         background: [f32; 3],
-        /// Blur of the environment behind the scene, as the roughness of a mirror that reflects it.
+        /// Blur of the environment as background, expressed as the roughness of a mirror that reflects it.
         background_blur: f32,
         to_sun: [f32; 3],
         /// Factor on the environment's cube map and SH coefficients.
         environment_scale: f32,
-        /// Illuminance of the sun whose disc is visible, before the scale; zero without a sun.
+        /// Illuminance of the sun whose disc is visible, before the scale; zero if there is no sun.
         sun_disc: [f32; 3],
-        /// 1 if the environment is visible behind the scene.
+        /// 1 if the environment is visible as background.
         shows_environment: u32,
         /// Cosine and sine of the environment's rotation about +Y.
         environment_turn: [f32; 2],
@@ -230,12 +230,12 @@ gpu_structs! {
         /// Half the angular diameter of the sun's disc, in radians.
         sun_radius: f32,
         /// Bias on the mip level of textures. It sharpens textures where the frame has fewer pixels than the
-        /// image shown.
+        /// picture shown.
         texture_bias: f32,
         /// Albedo of the ground below the sky. The scene's ground plane continues it.
         ground_albedo: f32,
         counts_cost: u32,
-        /// Perceptual roughness below which surfaces trace reflection rays; 0 for none.
+        /// Perceptual roughness below which surfaces trace reflection rays; 0 if no surface does.
         reflect_below: f32,
         /// Offset to the dimensions of the sampling sequence that lights are sampled in.
         first_dimension: u32,
@@ -243,7 +243,7 @@ gpu_structs! {
         unlit_radiance: f32,
         /// Parts of materials that are left out: bits `MATERIALS_…`.
         materials_without: u32,
-        /// Extinction of the fog per metre below `fog_base`; 0 without fog.
+        /// Extinction of the fog per metre below `fog_base`; 0 if there is no fog.
         fog_density: f32,
         /// Height in metres, in the frame's coordinates, above which the fog thins out.
         fog_base: f32,
@@ -271,8 +271,8 @@ gpu_structs! {
         backdrop_top: f32,
         _pad: [u32; 2],
     }
-    /// Ray through the centre of the image, and its change over half the image. In a perspective projection
-    /// the direction changes, in a parallel projection the origin.
+    /// Ray through the centre of the picture, and its change over half the picture. In a perspective
+    /// projection the direction changes, in a parallel projection the origin.
     ViewRays {
         origin: [f32; 3],
         _origin: u32,
@@ -328,7 +328,7 @@ gpu_structs! {
         metallic: f32,
         roughness: f32,
         occlusion_strength: f32,
-        /// Alpha below this cutoff is discarded; 0 keeps everything.
+        /// Alpha mask cutoff, below which fragments are discarded; 0 keeps all fragments.
         alpha_cutoff: f32,
         /// Two bits per texture (base colour, metallic-roughness, normal, occlusion, emissive): 0 none, 1 UV
         /// set 0, 2 UV set 1.
@@ -403,7 +403,7 @@ gpu_structs! {
         groups: [u32; 3],
         /// Entries in the list of rays.
         rays: u32,
-        /// Tiles of 8 × 8 pixels that send rays.
+        /// Tiles of 8 × 8 pixels that cast rays.
         tiles: u32,
         /// Rays that are traced. An entry for an area light stands for several.
         sent: u32,
@@ -417,7 +417,7 @@ gpu_structs! {
         last_clip_from_offset: [[f32; 4]; 4],
         last_eye: [f32; 3],
         triangle_count: u32,
-        /// Jitter of this frame minus that of the last one, in pixels.
+        /// Jitter of this frame minus the jitter of the last frame, in pixels.
         jitter: [f32; 2],
         /// 1 if the image of displacements is written.
         moves: u32,
@@ -494,7 +494,7 @@ gpu_structs! {
         dimension: u32,
         /// Maximum number of rays in a batch.
         batch: u32,
-        /// Blur of the radiance that a ray finds, as a share of its lobe's width.
+        /// Blur of the radiance that a ray finds, as a fraction of its lobe's width.
         blur: f32,
         /// 1 for the last bounce.
         is_last: u32,
@@ -524,7 +524,7 @@ gpu_structs! {
     }
     /// Parameters of `reflection_filter`.
     ReflectionFilterParams {
-        /// Maximum history length in earlier frames; 0 where the history begins.
+        /// Maximum history length in frames, without this one. 0 restarts the history.
         max_history: u32,
         rays: u32,
         /// Distance in pixels between the filter taps; 0 disables the filter.
@@ -543,8 +543,9 @@ gpu_structs! {
         rays: u32,
         /// Length of the rays in metres.
         reach: f32,
-        /// Index of the ray whose closest hit is recorded. The other rays may end at any hit.
-        told: u32,
+        /// Index of the ray whose closest hit is stored; a number past the last ray for none. The other rays
+        /// are any-hit rays.
+        recorded_ray: u32,
     }
     /// Scattering properties and noise of the fog. The density is in [`Frame`].
     FogMedium {
@@ -569,7 +570,7 @@ gpu_structs! {
         medium: FogMedium,
         /// Size of the froxel grid: columns, rows and depth slices.
         size: [u32; 3],
-        /// Maximum history length in earlier frames; 0 where the history begins.
+        /// Maximum history length in frames, without this one. 0 restarts the history.
         max_history: u32,
         /// 1 if rays sample the visibility of the sky.
         sky_rays: u32,
@@ -577,7 +578,7 @@ gpu_structs! {
     }
     /// Parameters of `deviation`.
     DeviationParams {
-        /// Origin of the frame's coordinates relative to that of the compared surface.
+        /// Origin of the frame's coordinates relative to the origin of the compared surface.
         offset: [f32; 3],
         leaf_cutoff: u32,
         size: [u32; 2],
@@ -585,7 +586,7 @@ gpu_structs! {
         range: f32,
         /// Number of pairs of rows before the moments of the tree's nodes.
         first_node: u32,
-        /// Camera rays of the image.
+        /// Camera rays of the picture.
         rays: ViewRays,
     }
     /// Bounding boxes of moved geometry, for finding shadow rays that may have changed.
@@ -603,7 +604,7 @@ gpu_structs! {
     }
     /// Parameters of the denoiser's passes for a signal.
     SignalParams {
-        /// Maximum history length in earlier frames; 0 where the history begins.
+        /// Maximum history length in frames, without this one. 0 restarts the history.
         max_history: u32,
         /// Rays per pixel that each frame counts as.
         rays: u32,
@@ -635,31 +636,32 @@ gpu_structs! {
     }
     /// Parameters of exposure metering.
     ExposureParams {
-        /// Low and high percentile, as shares of the pixels, between which pixels count.
+        /// Low and high percentile between which pixels count, as fractions of all pixels.
         low: f32,
         high: f32,
         /// Exposure compensation in stops.
         compensation: f32,
-        /// Least and greatest exposure in stops.
-        least: f32,
-        most: f32,
-        /// Exposure of a black image in stops.
+        /// Minimum and maximum exposure in stops.
+        min_ev: f32,
+        max_ev: f32,
+        /// Exposure of a black picture in stops.
         fallback: f32,
-        /// Fraction of the way to the target that the exposure adapts in this frame; 1 adapts at once.
+        /// Fraction of the difference to the target that the exposure adapts by in this frame; 1 adapts at
+        /// once.
         share: f32,
     }
     /// Parameters of `tonemap`.
     TonemapParams {
         /// Tone curve: 0 none, 1 Reinhard, 2 ACES, 3 PBR Neutral, 4 AgX.
         curve: u32,
-        /// 0 shows the lit image; otherwise a channel, mapped to colours by its kind.
+        /// 0 shows the lit picture; otherwise a channel, mapped to colours by its kind.
         channel: u32,
         /// Factor on the values of the channel.
         scale: f32,
-        /// 1 if the lit image keeps its coverage as alpha. Its colours are then premultiplied.
+        /// 1 if the lit picture keeps its coverage as alpha. Its colours are then premultiplied.
         transparent: u32,
         offset: [f32; 4],
-        /// 1 if the lit image is dithered.
+        /// 1 if the lit picture is dithered.
         dither: u32,
         _pad: u32,
         /// Weights of nodes and triangles in the `cost` channel.
@@ -674,12 +676,12 @@ gpu_structs! {
         velocity: [f32; 3],
         /// Height of the capsule.
         height: f32,
-        /// Velocity along the ground that the controls ask for.
-        wish: [f32; 3],
-        /// Greatest height of a step that is climbed.
-        rise: f32,
-        /// For finding a start: offset from `position` along the view that reaches beyond the scene.
-        ahead: [f32; 3],
+        /// Velocity along the ground that the controls request.
+        desired_velocity: [f32; 3],
+        /// Maximum height of a step that is climbed.
+        step_height: f32,
+        /// For finding a start: offset from `position` along the view to a point beyond the scene.
+        view_offset: [f32; 3],
         /// Gap that is kept between the capsule and what it touches.
         skin: f32,
         /// For finding a start: point above the centre of the scene.
@@ -697,7 +699,7 @@ gpu_structs! {
         is_grounded: u32,
         /// Cosine of the steepest slope that can be walked on.
         walkable: f32,
-        /// Speed of a jump; 0 for none.
+        /// Speed of a jump; 0 if the character does not jump.
         jump: f32,
         /// Acceleration along the ground.
         acceleration: f32,
@@ -708,7 +710,8 @@ gpu_structs! {
         leaf_cutoff: u32,
         _pad: [u32; 2],
     }
-    /// State after the steps of a walk. The fields mean the same as in [`WalkParams`].
+    /// Character state after the simulation steps. The fields have the meaning of the fields in
+    /// [`WalkParams`].
     WalkState {
         position: [f32; 3],
         is_grounded: u32,
@@ -726,9 +729,9 @@ gpu_structs! {
         eye: [f32; 3],
         /// Width of the line in pixels.
         width: f32,
-        /// Display colours of both outlines, linear.
+        /// Display colours of the two outlines, linear.
         colors: [[f32; 4]; 2],
-        /// Top-left corner of the image in the target.
+        /// Top-left corner of the picture in the target.
         origin: [u32; 2],
         /// Number of triangles in the merged buffers.
         triangle_count: u32,
@@ -744,7 +747,7 @@ gpu_structs! {
         leaf_cutoff: u32,
         /// Unit vector along the view.
         forward: [f32; 3],
-        /// Radius in pixels around `pixel` in which points and lines are searched; 0 without any.
+        /// Radius in pixels around `pixel` in which points and lines are searched; 0 if there are none.
         reach: u32,
         /// Pixel of the G-buffer.
         pixel: [u32; 2],
@@ -774,7 +777,7 @@ gpu_structs! {
         barycentric: [f32; 2],
         /// Position on the point or line.
         segment_position: [f32; 3],
-        /// Index of the point or line, counted after the triangles, plus 1; 0 if none is in front.
+        /// Index of the point or line plus 1, counted after the triangles; 0 if no point or line is in front.
         segment: u32,
     }
     /// Parameters of the clear sky. The illuminance is the sun's above the atmosphere, in linear Rec. 709.
@@ -786,11 +789,11 @@ gpu_structs! {
         illuminance: [f32; 3],
         ground_albedo: f32,
     }
-    /// Parameters for adding a frame to the mean of a supersampled image.
+    /// Parameters for adding a frame to the mean of a supersampled picture.
     AccumulateParams {
         /// Same as [`TonemapParams::curve`].
         curve: u32,
-        /// Index of the frame within the image.
+        /// Index of the frame within the picture.
         index: u32,
         width: u32,
         /// Same as [`TonemapParams::transparent`].
@@ -800,20 +803,20 @@ gpu_structs! {
         /// Same as [`Frame::unlit_radiance`].
         unlit_radiance: f32,
     }
-    /// Parameters of `noise`, the noise estimate of a supersampled image.
+    /// Parameters of `noise`, the noise estimate of a supersampled picture.
     NoiseParams {
         width: u32,
         height: u32,
         /// Frames accumulated so far.
         frames: u32,
-        /// Frames accumulated at the last estimate; 0 before the first.
+        /// Frames accumulated at the last estimate; 0 before the first estimate.
         frames_before: u32,
-        /// Number of frames whose sum the shown image is: all of them, or 1 if it is their mean.
+        /// Number of frames whose sum is shown: all frames of the picture, or 1 if their mean is shown.
         summed: u32,
         /// `summed` at the last estimate.
         summed_before: u32,
     }
-    /// Parameters for comparing two images, A and B, in one target.
+    /// Parameters for comparing two pictures, A and B, in one target.
     CompareParams {
         /// Top-left corner in pixels of the target region that shows them.
         origin: [u32; 2],
@@ -829,7 +832,7 @@ gpu_structs! {
         /// Position of the divider in pixels from the left or the top. B is shown beyond it.
         line: f32,
         is_horizontal: u32,
-        /// 1 if the error is shown instead of the images.
+        /// 1 if the error is shown instead of the pictures.
         is_difference: u32,
         /// Factor on the error before it is mapped to a colour.
         gain: f32,
@@ -875,7 +878,7 @@ gpu_structs! {
         /// Unit vector along the view.
         forward: [f32; 3],
         leaf_count: u32,
-        /// Size in pixels of the image that is drawn over.
+        /// Size in pixels of the picture that is drawn over.
         size: [f32; 2],
         /// 1 if `first_leaf` and `leaf_count` refer to leaves of the TLAS.
         over_meshes: u32,
@@ -890,7 +893,7 @@ gpu_structs! {
         hidden: f32,
         _pad: u32,
         pixel_side: [f32; 2],
-        /// Top-left corner of the image in the target.
+        /// Top-left corner of the picture in the target.
         origin: [u32; 2],
         _pad2: [u32; 2],
     }
@@ -915,7 +918,7 @@ gpu_structs! {
         forward: [f32; 3],
         /// Half the line width in pixels.
         half_width: f32,
-        /// Size in pixels of the image that is drawn over.
+        /// Size in pixels of the picture that is drawn over.
         size: [f32; 2],
         pixel_side: [f32; 2],
         /// Length of normals and tangents in metres.
@@ -932,7 +935,7 @@ gpu_structs! {
         /// Diameter of the aperture in metres. The focal length is in metres too.
         aperture: f32,
         focal_length: f32,
-        /// Focus distance along the view in metres; 0 focuses on the centre of the image.
+        /// Focus distance along the view in metres; 0 focuses on the centre of the picture.
         focus: f32,
         /// Pixels per metre of the sensor.
         pixels_per_metre: f32,
@@ -988,7 +991,7 @@ gpu_structs! {
         /// and `t_min`. For a triangle, the hit distance, negative if missed.
         values: [f32; 4],
         kind: u32,
-        /// Index of the node, leaf of the triangle, or 1 if a hit was accepted.
+        /// By `kind`: node index, leaf index, or 1 if the candidate hit was accepted.
         number: u32,
         t_max: f32,
         _pad: u32,
@@ -997,7 +1000,8 @@ gpu_structs! {
     }
     /// Volume, and the parameters of its ray marching.
     VolumeParams {
-        /// Voxel lattice from the frame's coordinates. Voxel i lies between i and i + 1 along each axis.
+        /// Transform from frame coordinates to voxel indices. Voxel i lies between i and i + 1 along each
+        /// axis.
         voxel_from_world: [[f32; 4]; 4],
         world_from_voxel: [[f32; 4]; 4],
         /// Voxels along each axis.
@@ -1025,7 +1029,8 @@ gpu_structs! {
         /// Bits `VOLUME_…`.
         flags: u32,
         _pad: u32,
-        /// Black-body colours by temperature, from 0 to that of the hottest voxel: a table of 128 entries.
+        /// Black-body colours by temperature, from 0 to the temperature of the hottest voxel: a table of 128
+        /// entries.
         blackbody: [[[f32; 4]; 32]; 4],
         /// Transfer function: colour and opacity by value, also 128 entries.
         transfer: [[[f32; 4]; 32]; 4],

@@ -23,21 +23,21 @@
 //!    in one batch, or refits them, as [`geometry::tree_policy`] decides. [`canopy_bvh::accel::cost`]
 //!    measures how refitted BVHs degrade.
 //! 5. [`raster::gbuffer`]: position, normal, albedo, material, emission and triangle of each pixel's surface.
-//!    [`raster::points_lines`]: points and lines on top, from which no rays start. [`raster::ground`]: a
-//!    ground plane below the scene that receives shadows. [`history::motion`], on request: motion vectors.
+//!    [`raster::points_lines`]: points and lines on top, which cast no rays. [`raster::ground`]: a ground
+//!    plane below the scene that receives shadows. [`history::motion`], on request: motion vectors.
 //! 6. [`history`], if anything is stochastically sampled: `reproject` finds each surface in the last frame.
 //!    [`history::denoiser`] averages over frames and neighbours with it.
 //! 7. [`shadows`]: with many lights, [`shadows::light_choice`] chooses some for each pixel.
 //!    [`shadows::shadow_shafts`] finds the tiles and lights between which anything has moved.
 //!    [`shadows::shadow_classify`] lists the shadow rays that have to be traced, and [`shadows::shadow_rays`]
-//!    traces them to a visible share per pixel and light. [`shadows::shadow_motion`] reprojects moving
+//!    traces them to a visible fraction per pixel and light. [`shadows::shadow_motion`] reprojects moving
 //!    shadows, and [`shadows::shadow_filter`] denoises. For comparison, [`shadows::shadow_map`] draws shadow
 //!    maps instead.
 //! 8. [`ambient::occlusion`], on request: [`ambient::occlusion_rays`] samples ambient visibility and
 //!    [`ambient::occlusion_filter`] denoises it. [`ambient::bounced_light`] lights the hits of these rays and
 //!    [`ambient::bounced_filter`] denoises the result.
 //! 9. [`reflections`], on request: [`reflections::lobes`] draws the lobes of layered surfaces. Then, for each
-//!    bounce, [`reflections::reflection_classify`] lists the pixels that send rays,
+//!    bounce, [`reflections::reflection_classify`] lists the pixels that cast rays,
 //!    [`reflections::reflection_rays`] traces them, and [`reflections::reflection_sort`] sorts the hits by
 //!    material. [`reflections::reflection_surface`] turns the hits into a G-buffer,
 //!    [`reflections::reflection_lobes`] adds the lobes of layers, and [`reflections::reflection_ambient`]
@@ -49,17 +49,17 @@
 //!     [`volumes`], if there are any: before that, [`volumes::volume_shadow`] attenuates the lights that
 //!     surfaces see. Afterwards, [`volumes::volume_light`] finds how much light arrives inside,
 //!     [`volumes::volume_march`] ray-marches, and [`volumes::volume_compose`] composes the result over the
-//!     image.
+//!     picture.
 //! 11. [`raster::blend_gbuffer`], if reflection rays are traced: G-buffer of the front-most blended surfaces,
-//!     which send rays too. [`light::blend`]: alpha-blended and transmissive surfaces, points and lines, back
+//!     which cast rays too. [`light::blend`]: alpha-blended and transmissive surfaces, points and lines, back
 //!     to front, seen through the volumes in front of them. [`present::depth_of_field`], on request: blur of
 //!     a lens with an aperture.
 //! 12. [`inspect::deviation`], on request: distance of the visible surfaces from the surface of another file.
-//!     [`inspect::intersections`], on request: triangles that intersect those of other meshes.
-//!     [`inspect::guest`], if there is one: the pass of another package, such as the laboratory's.
-//!     [`inspect::channel`]: one channel of the frame as floats, for an AOV or a debug view.
+//!     [`inspect::intersections`], on request: triangles that intersect other meshes. [`inspect::guest`], if
+//!     there is one: the pass of another package, such as the laboratory's. [`inspect::channel`]: one channel
+//!     of the frame as floats, for an AOV or a debug view.
 //! 13. [`present`]: [`present::exposure`], or [`present::cost_range`] for the channel `cost`, then
-//!     [`present::tonemap`], and [`present::antialias`] or [`present::temporal`]. An image of several frames
+//!     [`present::tonemap`], and [`present::antialias`] or [`present::temporal`]. A picture of several frames
 //!     uses [`present::accumulate`], their mean, instead. [`present::overlay`] and [`present::tree_boxes`],
 //!     on request: mesh lines and BVH boxes on top.
 //!
@@ -68,18 +68,18 @@
 //! [`materials::mipmap`] runs when a scene is uploaded. Between frames, [`queries::pick`] finds what a click
 //! hits, [`queries::outline`] draws an outline around it for the viewer, and [`queries::ray_path`] records
 //! every traversal step of a ray. [`queries::walk`] moves the walking character, and [`queries::camera_arm`]
-//! finds how far a camera may be from the point that it orbits. [`canopy_scene::edits`] override what the
-//! files say, and [`Renderer::write_materials`] uploads them. [`present::compare`] shows the images of two
+//! finds how far a camera may be from the point that it orbits. [`canopy_scene::edits`] override the content
+//! of files, and [`Renderer::write_materials`] uploads them. [`present::compare`] shows the pictures of two
 //! renderers in one.
 //!
 //! # Conventions
 //!
 //! The conventions are glTF's: right-handed, +Y up, metres, radians, colours linear unless they say sRGB,
-//! lights in lux and candela. A matrix is named by its spaces, as in `world_from_view`. Within a frame the
-//! world's origin is [`SceneBuffers::origin`]. Depth is reversed: 1 is near, 0 is far.
+//! lights in lux and candela. Matrix names contain the target and source space, as in `world_from_view`.
+//! Within a frame the world's origin is [`SceneBuffers::origin`]. Depth is reversed: 1 is near, 0 is far.
 //!
 //! A pass has the same name everywhere: in its source, its shader, its CPU reference in canopy-reference, its
-//! labels and its profiler scope. Passes never refer to each other; this module connects them. [`settings`]
+//! labels and its profiler scope. Passes never refer to each other. This module connects them. [`settings`]
 //! are plain structs.
 
 pub mod ambient;
@@ -114,14 +114,14 @@ pub mod volumes;
 pub mod world;
 
 pub use aov::Channel;
-pub use canopy_bvh::accel::{MeshFigures, TreeFigures};
+pub use canopy_bvh::accel::{MeshStatistics, TreeStatistics};
 pub use frame::FrameInput;
 pub use frame::frame_sample::FrameSample;
 pub use materials::material_textures::SceneTexture;
 pub use queries::geometry_copy::GeometryCopy;
 pub use queries::outline::{OUTLINES, OutlineQuery};
 pub use queries::pick::{Element, Picked};
-pub use queries::ray_path::{PathOf, PathStep, RayPath, RayPathCopy};
+pub use queries::ray_path::{PathStep, RayKind, RayPath, RayPathCopy};
 pub use queries::texture_view::{DrawnTexture, TexelCopy, TextureView};
 pub use queries::tree_copy::TreeCopy;
 pub use renderer::Renderer;
@@ -147,7 +147,7 @@ use environment::Environment;
 use fog::Fog;
 use frame::life_cycle::LifeCycle;
 use frame::recording::Recording;
-use frame::{Frame, FrameUniforms, Integrator, Prepared};
+use frame::{Frame, FrameSetup, FrameUniforms, Integrator};
 use geometry::deform::Deform;
 use geometry::tree_policy::TreePlan;
 use geometry::trees::TreePasses;
@@ -167,7 +167,7 @@ use raster::gbuffer::GBufferPass;
 use raster::ground::GroundPass;
 use raster::points_lines::PointsLines;
 use reflections::Reflections;
-use resources::{Incident, Seen};
+use resources::{Incident, VisibleSurfaces};
 use shadows::Shadows;
 use volumes::Volumes;
 use world::World;
@@ -238,7 +238,7 @@ impl Passes {
     fn prepare<'a>(
         &mut self,
         r: &mut Recording<'_>,
-        mut prepared: Prepared<'a>,
+        mut prepared: FrameSetup<'a>,
         layouts: &Layouts,
         spreads: bool,
     ) -> Result<Frame<'a>> {
@@ -290,7 +290,7 @@ impl Passes {
         self.ground.record(r, world, gbuffer)?;
         let motion = self.motion.record(r, world, gbuffer, last_positions)?;
         let history = self.history.record(r, world, gbuffer, motion)?;
-        let seen = Seen {
+        let seen = VisibleSurfaces {
             gbuffer,
             motion,
             history,
@@ -300,7 +300,9 @@ impl Passes {
         let fog = self.fog.record(r, world, gbuffer)?;
         self.reflections.record(r, world, seen, fog, shadows)?;
         let radiance = match &frame.integrator {
-            Integrator::Paths { part, added } => self.paths.record(r, world, (part.as_ref(), *added))?,
+            Integrator::Paths { samples, added } => {
+                self.paths.record(r, world, (samples.as_ref(), *added))?
+            }
             Integrator::Hybrid => {
                 let light = Incident::new(shadows.output(), ambient, self.reflections.output(), fog);
                 self.volumes.shade(r, frame, gbuffer, light.visibility)?;

@@ -17,7 +17,7 @@ use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usa
 
 /// Maximum history length while something moves. Disoccluded areas have to brighten and newly covered areas
 /// have to darken quickly.
-const MOVING: u32 = 8;
+const MOVING_HISTORY: u32 = 8;
 
 /// Format of the reprojected pixels of the last frame: denoise/reprojected.wgsl.
 pub const REPROJECTED_FORMAT: Format = Format::Rg32Uint;
@@ -31,7 +31,7 @@ pub const NOISY_FORMAT: Format = Format::R32Uint;
 pub const TILES_FORMAT: Format = Format::Rg32Uint;
 
 /// Size of an image that is bound but unused. Like most images, it has no side that is a power of two. Mesa's
-/// llvmpipe compiles a kernel again for images in which other sides are powers of two.
+/// llvmpipe compiles a new variant of a kernel if a side changes between a power of two and any other size.
 pub const UNUSED: [u32; 2] = [3, 3];
 /// Layers of an array image that is bound but unused. Mesa's llvmpipe compiles a kernel again for arrays of
 /// one layer.
@@ -194,7 +194,7 @@ impl Hits {
     }
 }
 
-/// Lobes of layered materials, by which they send rays: written by `lobes`, and for hits by
+/// Lobes of layered materials, from which their rays are sampled: written by `lobes`, and for hits by
 /// `reflection_lobes`.
 #[derive(Debug)]
 pub struct Lobes {
@@ -232,18 +232,18 @@ pub enum ReflectionStart {
     Blended,
 }
 
-/// Bytes per pixel in [`Reflected::words`].
+/// Bytes per pixel in [`ReflectedRadiance::words`].
 pub const REFLECTED_BYTES: u64 = 8;
 
 /// Reflected radiance of each pixel: written by the reflection passes.
 #[derive(Debug)]
-pub struct Reflected {
+pub struct ReflectedRadiance {
     /// Two words per pixel (reflections/reflected.wgsl).
     pub words: wgpu::Buffer,
     size: Option<[u32; 2]>,
 }
 
-impl Reflected {
+impl ReflectedRadiance {
     /// Creates a zeroed buffer for `size` pixels, or for a single one if no rays are traced.
     ///
     /// # Errors
@@ -270,7 +270,7 @@ impl Reflected {
 /// Motion of each pixel's surface since the last frame: written by `motion`.
 #[derive(Debug, Clone, Copy)]
 pub struct Motion<'a> {
-    /// Cameras of both frames.
+    /// Cameras of this frame and the last one.
     pub params: &'a Uniform<MotionParams>,
     /// World-space displacement of each pixel's surface. It is only valid if the parameters say that anything
     /// moved.
@@ -297,8 +297,8 @@ pub struct Reprojection<'a> {
 }
 
 impl Reprojection<'_> {
-    /// Returns the maximum history length in earlier frames for a signal that averages `frames` and detects
-    /// changes itself.
+    /// Returns the maximum history length in frames, without this one, for a signal that averages `frames`
+    /// frames and detects changes itself.
     pub fn max_history(&self, frames: u32) -> u32 {
         (frames - 1).min(self.index)
     }
@@ -306,7 +306,7 @@ impl Reprojection<'_> {
     /// Returns the maximum history length for a signal that does not detect changes. It is short while
     /// something moves. Once everything is still, frames from before that are dropped.
     pub fn max_history_in_motion(&self, frames: u32) -> u32 {
-        let most = if self.moves { MOVING } else { frames };
+        let most = if self.moves { MOVING_HISTORY } else { frames };
         (frames.min(most) - 1).min(self.since_rest)
     }
 }
@@ -334,7 +334,7 @@ impl std::fmt::Debug for ShadowJob<'_> {
 
 /// Visible surfaces, their motion and their reprojection.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
+pub struct VisibleSurfaces<'a> {
     /// G-buffer of the surfaces.
     pub gbuffer: &'a GBuffer,
     /// Motion since the last frame.
@@ -405,7 +405,7 @@ impl Visibility {
             };
             GpuImage::with_layers(gpu, label, size, layers, Format::R32Uint, usage)
         };
-        fitted(gpu, plan.size, || Self {
+        try_create(gpu, plan.size, || Self {
             words: gpu.buffer("shadow_words", bytes, usage),
             blocked: image("blocked_light", plan.filters),
             plan,
@@ -482,8 +482,8 @@ pub struct NoisyOcclusion<'a> {
 /// Ambient visibility of each pixel: written by the occlusion passes.
 #[derive(Debug)]
 pub struct AmbientVisibility {
-    /// Two words per pixel: the visible share with the bent normal, and the bounced light from the occluders
-    /// (frame/ambient_visibility.wgsl).
+    /// Two words per pixel: the visible fraction with the bent normal, and the bounced light from the
+    /// occluders (frame/ambient_visibility.wgsl).
     pub words: wgpu::Buffer,
     size: Option<[u32; 2]>,
 }
@@ -531,7 +531,7 @@ pub struct Incident<'a> {
     /// Visibility of the environment, and bounced light.
     pub ambient: &'a AmbientVisibility,
     /// Radiance along reflection rays.
-    pub reflected: &'a Reflected,
+    pub reflected: &'a ReflectedRadiance,
     /// Fog in front of the surfaces.
     pub fog: FogFroxels<'a>,
 }
@@ -541,7 +541,7 @@ impl<'a> Incident<'a> {
     pub fn new(
         visibility: &'a Visibility,
         ambient: &'a AmbientVisibility,
-        reflected: &'a Reflected,
+        reflected: &'a ReflectedRadiance,
         fog: FogFroxels<'a>,
     ) -> Self {
         Self {
@@ -564,7 +564,7 @@ pub struct FogFroxels<'a> {
     /// in front of it scatters to the eye, weighted by transmittance. Alpha is the factor by which noise
     /// changes the optical depth.
     pub integrated: &'a GpuImage,
-    /// Sampler for both.
+    /// Sampler for both textures.
     pub sampler: &'a wgpu::Sampler,
 }
 
@@ -585,7 +585,8 @@ pub const SPAN_FORMAT: Format = Format::R32Float;
 /// is blended.
 #[derive(Debug, Clone, Copy)]
 pub struct VolumeLayers<'a> {
-    /// One layer per volume, the farthest first: radiance, and transmittance of the light from behind.
+    /// One layer per volume, the farthest first: radiance, and transmittance of the light from beyond the
+    /// volume.
     pub seen: &'a GpuImage,
     /// Two layers per volume: the distances at which it begins and ends.
     pub spans: &'a GpuImage,
@@ -601,7 +602,7 @@ impl VolumeLayers<'_> {
     }
 }
 
-/// Lit image: written by `lighting`. `layers` and `blend` draw into it.
+/// Lit picture: written by `lighting`. `layers` and `blend` draw into it.
 #[derive(Debug)]
 pub struct Radiance {
     /// Linear radiance.
@@ -634,18 +635,18 @@ impl Radiance {
 /// Channel that a frame shows.
 #[derive(Debug, Clone, Copy)]
 pub struct Displayed<'a> {
-    /// Values of the channel. If this frame shows the lit image, they are an earlier frame's.
+    /// Values of the channel. If this frame shows the lit picture, they are an earlier frame's.
     pub image: &'a GpuImage,
     /// Heat map that shows the channel; `None` if it has other colours.
     pub heat: Option<Heat>,
 }
 
-/// Calls `make`, which creates resources for an image of `size`.
+/// Calls `make`, which creates resources for a picture of `size`.
 ///
 /// # Errors
 ///
 /// [`Error::Gpu`] if the adapter has too little memory.
-pub fn fitted<T>(gpu: &Gpu, size: [u32; 2], make: impl FnOnce() -> T) -> Result<T> {
+pub fn try_create<T>(gpu: &Gpu, size: [u32; 2], make: impl FnOnce() -> T) -> Result<T> {
     gpu.catch(make).map_err(|e| {
         let [width, height] = size;
         let name = &gpu.info.name;

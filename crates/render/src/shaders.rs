@@ -1,4 +1,4 @@
-//! Shaders of the passes, on top of those of the BVH.
+//! Shaders of the passes, in addition to the BVH's.
 
 use super::{
     aov, environment, fog,
@@ -70,11 +70,11 @@ pub static SHADERS: Library = Library {
         "fog/fog_sources.wgsl",
         "frame/ambient_visibility.wgsl",
         "frame/apron.wgsl",
-        "frame/cover.wgsl",
         "frame/deform.wgsl",
         "frame/display.wgsl",
         "frame/dither.wgsl",
         "frame/frame.wgsl",
+        "frame/fullscreen.wgsl",
         "frame/gbuffer.wgsl",
         "frame/gbuffer_ids.wgsl",
         "frame/gbuffer_position.wgsl",
@@ -255,8 +255,8 @@ pub static SHADERS: Library = Library {
         tree_boxes::COLORS,
         volume_params::CONSTANTS,
     ],
-    // These shaders need no bounds checks. Pixels are compared with the image size. Triangles come from the
-    // trees or the G-buffer, materials and their alpha from the upload. Texture coordinates, which come from
+    // These shaders need no bounds checks. Pixels are compared with the picture size. Triangles come from the
+    // BVHs or the G-buffer, materials and their alpha from the upload. Texture coordinates, which come from
     // files, are wrapped.
     proven: &["ambient/occlusion_rays.wgsl", "shadow/shadow_rays.wgsl"],
     base: Some(&accel::SHADERS),

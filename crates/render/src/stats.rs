@@ -30,7 +30,7 @@ pub struct FrameStats {
     /// Tiles of 8 × 8 pixels that were classified, counted once per batch of lights. It is 0 if rays are not
     /// compacted.
     pub tiles: u32,
-    /// Classified tiles that sent rays, in the last frame whose count has been read back.
+    /// Classified tiles that cast rays, in the last frame whose count has been read back.
     pub sending_tiles: u32,
     /// Counts of reflection rays, in the last frame whose counts have been read back.
     pub reflections: ReflectionCounts,
@@ -40,7 +40,8 @@ pub struct FrameStats {
     pub tree_growth: f32,
     /// Compute dispatches for the BVHs.
     pub tree_dispatches: u32,
-    /// Exposure in stops. With automatic exposure, it is that of the last frame that has been read back.
+    /// Exposure in stops. With automatic exposure, it is the exposure of the last frame that has been read
+    /// back.
     pub exposure_ev: f32,
     /// Target of the exposure adaptation, in stops.
     pub exposure_target_ev: f32,
@@ -54,7 +55,7 @@ pub struct FrameStats {
     /// Colour range of the channel `cost`, or of counts in the channel `lab`, in the last frame that has been
     /// read back; `None` if neither is shown.
     pub cost_range: Option<CostRange>,
-    /// Noise of the accumulated image, as last estimated; `None` before the first estimate.
+    /// Noise of the accumulated picture, as last estimated; `None` before the first estimate.
     pub noise: Option<Noise>,
     /// Samples per pixel so far, if the frame is path-traced.
     pub path_samples: Option<u32>,
@@ -65,7 +66,7 @@ pub struct FrameStats {
 pub struct ReflectionCounts {
     /// Number of rays.
     pub rays: u32,
-    /// Number of tiles of 8 × 8 pixels that sent them.
+    /// Number of tiles of 8 × 8 pixels that cast the rays.
     pub tiles: u32,
     /// Number of rays that hit something.
     pub hits: u32,
@@ -112,20 +113,20 @@ pub struct IntersectionCounts {
     pub triangles: u32,
     /// Intersecting pairs of triangles. The count saturates: from 0xf000_0000 on there may be more.
     pub pairs: u32,
-    /// Pairs of meshes, those with the most pairs of triangles first. There are at most 1,024.
+    /// Pairs of meshes, in descending order of their number of triangle pairs. There are at most 1,024.
     pub meshes: Vec<MeshPair>,
     /// Pairs of triangles of further meshes that are not in the list.
     pub unlisted: u32,
 }
 
-/// Noise of an accumulated image.
+/// Noise of an accumulated picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Noise {
-    /// Frames that the image is the mean of; for a path-traced image, samples per pixel.
+    /// Frames that the picture is the mean of; for a path-traced picture, samples per pixel.
     pub frames: u32,
-    /// 95th percentile over the pixels of the standard error of the mean. It is in display levels of 255, in
-    /// the channel where it is largest. It is rounded up to a bin of the histogram. It is infinite if the
-    /// last bin is reached or the readback failed.
+    /// 95th percentile over the pixels of the standard error of the mean. The error is in display levels of
+    /// 255, in the channel with the largest error, and rounded up to a bin of the histogram. It is infinite
+    /// if it falls into the last bin or the readback failed.
     pub levels: f32,
 }
 
@@ -164,7 +165,7 @@ pub enum TreeWork {
 }
 
 impl TreeWork {
-    /// Returns the name in JSON and in the panel.
+    /// Returns the name for JSON and for the panel.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -40,7 +40,7 @@ impl View {
     }
 
     /// Returns the view translated by an offset.
-    pub fn moved(mut self, by: Vec3) -> Self {
+    pub fn translated(mut self, by: Vec3) -> Self {
         self.world_from_view.w_axis += by.extend(0.0);
         self
     }
@@ -75,8 +75,8 @@ impl View {
         clip_from_view * Mat4::from_quat(rotation.inverse())
     }
 
-    /// Returns the vectors from the image centre to its right and its upper edge at a depth of one metre;
-    /// zero in a parallel projection.
+    /// Returns the vectors from the picture centre to its right and its upper edge at a depth of one metre.
+    /// They are zero in a parallel projection.
     pub fn half_extents(&self, aspect: f32) -> [Vec3; 2] {
         let tangent = match self.projection {
             Projection::Perspective { fov_y } => (0.5 * fov_y).tan(),
@@ -89,8 +89,8 @@ impl View {
         ]
     }
 
-    /// Returns the vectors from the image centre to its right and its upper edge at the eye; zero in a
-    /// perspective projection.
+    /// Returns the vectors from the picture centre to its right and its upper edge at the eye. They are zero
+    /// in a perspective projection.
     pub fn eye_extents(&self, aspect: f32) -> [Vec3; 2] {
         let half_height = match self.projection {
             Projection::Perspective { .. } => 0.0,
@@ -103,7 +103,7 @@ impl View {
         ]
     }
 
-    /// Returns origin and direction of the ray through a point of an image of `size` pixels. The centre of
+    /// Returns origin and direction of the ray through a point of a picture of `size` pixels. The centre of
     /// the first pixel is at ½. The direction advances the depth by one metre, so that distances along the
     /// ray are depths.
     pub fn ray(&self, pixel: Vec2, size: [u32; 2]) -> [Vec3; 2] {
@@ -124,7 +124,7 @@ impl View {
         }
     }
 
-    /// Returns the camera rays of an image of `size` pixels, whose sample positions are offset by `jitter`
+    /// Returns the camera rays of a picture of `size` pixels, whose sample positions are offset by `jitter`
     /// from the pixel centres, y down.
     pub fn rays(&self, jitter: Vec2, size: [u32; 2]) -> ViewRays {
         let [origin_right, origin_up] = self.eye_extents(aspect(size));
@@ -144,7 +144,7 @@ impl View {
         }
     }
 
-    /// Returns the side of a pixel in metres at the eye, and its growth per metre of depth, in an image of
+    /// Returns the side of a pixel in metres at the eye, and its growth per metre of depth, in a picture of
     /// `rows` rows.
     pub fn pixel_side(&self, rows: u32) -> [f32; 2] {
         let rows = rows.max(1) as f32;
@@ -179,14 +179,14 @@ pub(super) fn jittered_from_clip(jitter: Vec2, size: [u32; 2]) -> Mat4 {
     Mat4::from_translation(shift.extend(0.0))
 }
 
-/// Picking query: the object at a point of the image.
+/// Picking query: the object at a point of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PickQuery {
     /// Camera.
     pub view: View,
-    /// Point in pixels from the image's top-left corner. The centre of the first pixel is at ½.
+    /// Point in pixels from the picture's top-left corner. The centre of the first pixel is at ½.
     pub pixel: Vec2,
-    /// Width and height of the image in pixels.
+    /// Width and height of the picture in pixels.
     pub size: [u32; 2],
 }
 
@@ -207,7 +207,7 @@ mod tests {
 
     /// A point along a ray projects to the ray's sample position, at that depth.
     #[test]
-    fn rays_go_through_what_a_frame_looks_at() {
+    fn points_along_a_ray_project_to_its_pixel() {
         let size = [40, 30];
         let projections = [
             Projection::Perspective { fov_y: 0.7 },

@@ -40,8 +40,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Returns the same inputs with another frame, such as that of the hits of a bounce.
-    pub fn seen_by<'b>(self, frame: &'b Frame<'b>) -> World<'b>
+    /// Returns these inputs with another frame, for example the frame of the hits of a bounce.
+    pub fn with_frame<'b>(self, frame: &'b Frame<'b>) -> World<'b>
     where
         'a: 'b,
     {

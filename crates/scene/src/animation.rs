@@ -45,7 +45,7 @@ impl Pose {
     }
 
     /// Returns the pose translated by `by` in world space.
-    pub fn moved(&self, by: DVec3) -> Self {
+    pub fn translated(&self, by: DVec3) -> Self {
         let mut moved = self.clone();
         moved.shift(by);
         moved
@@ -58,8 +58,8 @@ impl Pose {
         }
     }
 
-    /// Evaluates `clip` at `time_secs`, or returns the rest pose. Before the first key its value holds, and
-    /// after the last key that one's value.
+    /// Evaluates `clip` at `time_secs`, or returns the rest pose. The value of the first key holds before it,
+    /// and the value of the last key after it.
     pub fn new(scene: &Scene, clip: Option<usize>, time_secs: f32) -> Self {
         Self::blended(scene, clip, &Blend::default(), time_secs)
     }
@@ -272,9 +272,9 @@ fn set_camera(camera: &mut Camera, property: Property, value: f32) {
     }
 }
 
-/// Returns the matrices that deform the instance at `node`: that of its node, and those of its joints. The
-/// matrices of a hidden instance collapse every vertex to the node's origin, because neither rays nor the
-/// rasteriser hit degenerate triangles.
+/// Returns the matrices that deform the instance at `node`: the matrix of its node, and the matrices of its
+/// joints. The matrices of a hidden instance collapse every vertex to the node's origin, because neither rays
+/// nor the rasteriser hit degenerate triangles.
 pub fn instance_matrices(scene: &Scene, pose: &Pose, node: usize) -> (Mat4, Option<Vec<Mat4>>) {
     let mut rigid = pose.world_from_node[node].as_mat4();
     let skin = scene.nodes[node].skin;

@@ -1,10 +1,10 @@
 //! Optics of the Earth's atmosphere at four wavelengths: scattering, absorption and transmittance.
 //!
-//! The model is that of Hillaire 2020, "A Scalable and Production Ready Sky and Atmosphere Rendering
-//! Technique" (EGSR), section 4 and table 1. The numbers are from Bruneton 2017, "Precomputed Atmospheric
-//! Scattering: a New Implementation". Those papers evaluate it at 680, 550 and 440 nm and use the results as
-//! red, green and blue, which turns twilight purple. Here it is evaluated at [`WAVELENGTHS`] and weighted by
-//! [`RGB_FROM_BANDS`], like García Liñán 2022 does with other wavelengths and weights.
+//! The model is from Hillaire 2020, "A Scalable and Production Ready Sky and Atmosphere Rendering Technique"
+//! (EGSR), section 4 and table 1. The numbers are from Bruneton 2017, "Precomputed Atmospheric Scattering: a
+//! New Implementation". Those papers evaluate it at 680, 550 and 440 nm and use the results as red, green and
+//! blue, which makes twilight purple. This module evaluates the model at [`WAVELENGTHS`] and weights the
+//! results by [`RGB_FROM_BANDS`], like García Liñán 2022 does with other wavelengths and weights.
 //!
 //! Lengths are in kilometres.
 
@@ -38,11 +38,11 @@ pub const OZONE_HEIGHT: f64 = 25.0;
 /// Half width of the ozone layer's tent profile.
 pub const OZONE_REACH: f64 = 15.0;
 
-/// Rows of the matrix from a spectrum at [`WAVELENGTHS`] to linear Rec. 709. The spectrum is relative to that
-/// of the sun above the atmosphere.
+/// Rows of the matrix from a spectrum at [`WAVELENGTHS`] to linear Rec. 709. The spectrum is relative to the
+/// sun's spectrum above the atmosphere.
 ///
 /// It is a least-squares fit to the CIE 1931 observer and a black body of 5778 K. The fit covers spectra that
-/// the atmosphere transmits and scatters, including those of sunset and twilight. The error is 0.2 % on
+/// the atmosphere transmits and scatters, including spectra of sunset and twilight. The error is 0.2 % on
 /// average and at most 1.4 %. Three wavelengths used directly as colours have an error of up to a half.
 pub const RGB_FROM_BANDS: [DVec4; 3] = [
     DVec4::new(0.795_15, 0.663_43, -0.514_96, 0.056_38),
@@ -65,7 +65,7 @@ pub struct Air {
 }
 
 impl Air {
-    /// Returns the coefficients at `height`. `haze` multiplies those of aerosols.
+    /// Returns the coefficients at `height`. `haze` multiplies the coefficients of aerosols.
     pub fn at(height: f64, haze: f64) -> Self {
         let rayleigh = RAYLEIGH * (-height / RAYLEIGH_HEIGHT).exp();
         let aerosols = haze * (-height / MIE_HEIGHT).exp();
@@ -119,8 +119,8 @@ pub fn transmittance(height: f64, mu: f64, haze: f64) -> DVec4 {
     (-depth).exp()
 }
 
-/// Returns the share of sunlight that reaches `height` if the cosine of the sun's centre to the zenith is
-/// `mu`: the visible share of the disc, times the transmittance.
+/// Returns the fraction of sunlight that arrives at `height` if the cosine of the sun's centre to the zenith
+/// is `mu`. It is the visible fraction of the disc, times the transmittance.
 pub fn sunlight(height: f64, mu: f64, haze: f64) -> DVec4 {
     disc_share(height, mu) * disc_light(height, mu, haze)
 }
@@ -130,7 +130,7 @@ pub fn disc_light(height: f64, mu: f64, haze: f64) -> DVec4 {
     transmittance(height, mu.max(horizon(height)), haze)
 }
 
-/// Returns the share of the sun's disc that is above the horizon.
+/// Returns the fraction of the sun's disc that is above the horizon.
 pub fn disc_share(height: f64, mu: f64) -> f64 {
     let reach = SUN_RADIUS * GROUND_RADIUS / (GROUND_RADIUS + height);
     let above = (0.5 + 0.5 * (mu - horizon(height)) / reach).clamp(0.0, 1.0);

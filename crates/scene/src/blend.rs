@@ -1,8 +1,8 @@
 //! Clips that are blended by weight, and morph weights that are set by hand.
 //!
-//! The rules are those of three.js's `AnimationMixer`. Each property is blended by itself, over the clips
-//! that animate it. If their weights sum to less than 1, the rest pose gets the remaining weight. If they sum
-//! to more, they are divided by their sum.
+//! The rules are the same as in three.js's `AnimationMixer`. Each property is blended separately, over the
+//! clips that animate it. If their weights sum to less than 1, the rest pose gets the remaining weight. If
+//! they sum to more, they are divided by their sum.
 //!
 //! Numbers are weighted means. Rotations are normalised weighted sums of quaternions, each negated if needed
 //! to lie in the hemisphere of the first (Kavan and Žára 2005, "Spherical blend skinning", section 4). For
@@ -23,7 +23,7 @@ use glam::Vec4;
 pub struct Blend {
     /// Clips with weights from 0 to 1, each clip once. If empty, a single clip plays.
     pub clips: Vec<(usize, f32)>,
-    /// Morph weights that override those of clips.
+    /// Morph weights that override the weights from clips.
     pub morphs: Vec<MorphWeight>,
 }
 
@@ -69,8 +69,8 @@ impl Blend {
         Ok((blend.clips.first().map(|(clip, _)| *clip), blend))
     }
 
-    /// Formats text that [`Blend::named`] reads back: the index of the clip alone, or of all clips with their
-    /// weights.
+    /// Formats text that [`Blend::named`] reads back: the index of a single clip, or the index and weight of
+    /// each clip.
     pub fn text(&self, clip: Option<usize>) -> String {
         if self.clips.is_empty() {
             return clip.map_or_else(|| "none".into(), |clip| clip.to_string());
@@ -94,8 +94,8 @@ impl Blend {
             .extend(weight.map(|weight| MorphWeight { node, target, weight }));
     }
 
-    /// Sets the morph weights that texts such as `face/smile=0.5` name. The node and the target of its mesh
-    /// are given by name or index.
+    /// Sets morph weights from texts such as `face/smile=0.5`. The node and the target of its mesh are given
+    /// by name or index.
     ///
     /// # Errors
     ///
@@ -114,8 +114,8 @@ impl Blend {
         self.morphs.iter().map(text)
     }
 
-    /// Returns the duration in seconds of the longest clip that has a weight, or of `clip` alone; 0 without a
-    /// clip.
+    /// Returns the duration in seconds of the longest clip that has a weight, or of `clip` if it is the only
+    /// one. Returns 0 if there is no clip.
     pub fn duration_secs(&self, scene: &Scene, clip: Option<usize>) -> f32 {
         let length = |clip: usize| scene.clips.get(clip).map_or(0.0, |clip| clip.duration_secs);
         match &self.clips[..] {
@@ -242,7 +242,7 @@ fn mean(scene: &Scene, of_thing: &[Contribution<'_>], value: &mut Vec<f32>, sum:
     if share != 1.0 {
         sum.iter_mut().for_each(|sum| *sum /= share);
     }
-    // A node is visible if at least half of the weight says so.
+    // A node is visible if clips with at least half of the weight make it visible.
     if property == Property::Visible {
         sum[0] = if sum[0] >= 0.5 { 1.0 } else { 0.0 };
     }
@@ -373,10 +373,11 @@ mod tests {
     }
 
     #[test]
-    fn means_are_those_of_f64_and_the_rest_pose_has_the_rest() {
+    fn blends_match_f64_and_the_rest_pose_has_the_remaining_weight() {
         let scene = two();
         for (weights, translation, angle, scale, morphs) in [
-            // Half of each. Only one has a scale, so the rest pose contributes the other half of the scale.
+            // Each clip has half of the weight. Only one has a scale, so the rest pose contributes the other
+            // half of the scale.
             (
                 [0.5, 0.5],
                 [2.0, 0.0, 2.0],
@@ -416,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clip_that_is_named_twice_is_that_clip() {
+    fn a_clip_blended_with_itself_equals_the_clip() {
         let mut scene = two();
         // Quaternions that are not normalised, and a time between keys.
         for clip in &mut scene.clips {
@@ -466,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_for_half_of_the_weight_is_shown() {
+    fn a_node_hidden_with_half_of_the_weight_is_shown() {
         let visible = |value: f32| vec![channel(Property::Visible, &[value])];
         let scene = scene(vec![clip("a", 1.0, visible(0.0)), clip("b", 1.0, visible(1.0))]);
         let is_shown = |a, b| pose(&scene, &[(0, a), (1, b)], 0.0).visible[0];
@@ -475,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_blends_are_read_and_faults_are_named() {
+    fn blend_texts_are_parsed_and_faults_are_reported() {
         let mut scene = two();
         scene.clips.push(clip("a, b=c", 1.0, Vec::new()));
         scene.clips.push(clip("x=0.5", 1.0, Vec::new()));
@@ -505,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn morph_weights_by_hand_come_over_the_clip() {
+    fn manual_morph_weights_override_the_clip() {
         let scene = two();
         let mut blend = Blend::default();
         let texts = ["face/smile=0.75".to_owned(), "0/1=2".to_owned()];

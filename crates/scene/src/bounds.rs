@@ -22,14 +22,14 @@ impl Aabb {
     };
 
     /// Returns the bounding box of points.
-    pub fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
+    pub fn from_points(points: impl IntoIterator<Item = Vec3>) -> Self {
         points.into_iter().fold(Self::EMPTY, |b, p| Self {
             min: b.min.min(p),
             max: b.max.max(p),
         })
     }
 
-    /// Returns the bounding box of both boxes.
+    /// Returns the bounding box of the two boxes.
     pub fn union(self, other: Self) -> Self {
         Self {
             min: self.min.min(other.min),
@@ -111,7 +111,7 @@ impl Aabb {
 }
 
 /// Pose-independent bounds of a scene: the rest box of each part and of the vertices of each joint, and the
-/// reach of each morph target.
+/// maximum displacement of each morph target.
 #[derive(Debug, Clone, Default)]
 pub struct Bounds {
     /// Bounds by mesh and primitive.
@@ -121,7 +121,7 @@ pub struct Bounds {
 #[derive(Debug, Clone)]
 struct PartBounds {
     rest: Aabb,
-    /// Joints, each with the box of the vertices that it moves, in mesh space; empty for a rigid part.
+    /// Joints, each with the box of the vertices that it moves, in mesh space. Empty for a rigid part.
     joints: Vec<(usize, Aabb)>,
     /// Largest offset of each morph target, per axis.
     reaches: Vec<Vec3>,
@@ -131,14 +131,14 @@ impl Bounds {
     /// Computes the bounds, visiting every vertex once.
     pub fn new(scene: &Scene) -> Self {
         let part = |primitive: &super::Primitive| {
-            // A map, because a file may name any joint index if there is no skin.
+            // A map, because a file may use any joint index if there is no skin.
             let mut joints: BTreeMap<usize, Aabb> = BTreeMap::new();
             let per_vertex = primitive.influences_per_vertex;
             for (slot, (&joint, &weight)) in primitive.joints.iter().zip(&primitive.joint_weights).enumerate()
             {
                 if weight != 0.0 {
                     let moved = joints.entry(joint as usize).or_insert(Aabb::EMPTY);
-                    *moved = moved.union(Aabb::of([primitive.positions[slot / per_vertex]]));
+                    *moved = moved.union(Aabb::from_points([primitive.positions[slot / per_vertex]]));
                 }
             }
             let reaches = primitive
@@ -152,7 +152,7 @@ impl Bounds {
                 })
                 .collect();
             PartBounds {
-                rest: Aabb::of(primitive.positions.iter().copied()),
+                rest: Aabb::from_points(primitive.positions.iter().copied()),
                 joints: joints.into_iter().collect(),
                 reaches,
             }
@@ -201,18 +201,18 @@ impl Bounds {
         parts
     }
 
-    /// Returns a conservative box around the whole scene.
+    /// Returns a conservative bounding box of the scene.
     pub fn scene(&self, scene: &Scene, pose: &Pose) -> Aabb {
-        whole(scene, pose, &self.parts(scene, pose))
+        parts_bounds(scene, pose, &self.parts(scene, pose))
     }
 }
 
 /// Returns the box around these parts of a scene and around its volumes.
-pub fn whole(scene: &Scene, pose: &Pose, parts: &[Aabb]) -> Aabb {
+pub fn parts_bounds(scene: &Scene, pose: &Pose, parts: &[Aabb]) -> Aabb {
     if scene.volumes.is_empty() {
         return Aabb::union_of_finite(parts);
     }
-    let volumes: Vec<Aabb> = volume_corners(scene, pose).map(Aabb::of).collect();
+    let volumes: Vec<Aabb> = volume_corners(scene, pose).map(Aabb::from_points).collect();
     Aabb::union_of_finite(&[&volumes, parts].concat())
 }
 
@@ -247,11 +247,11 @@ mod tests {
     use glam::{DMat4, DVec3};
 
     #[test]
-    fn a_transformed_box_is_that_of_its_corners() {
+    fn a_transformed_box_bounds_the_transformed_corners() {
         let wave = |i: i32, speed: f32| (i as f32 * speed).sin();
         for i in 0..500 {
             let vector = |speed: f32| Vec3::new(wave(i, speed), wave(i, speed + 0.3), wave(i, 2.0 * speed));
-            let b = Aabb::of([100.0 * vector(1.1), vector(3.7)]);
+            let b = Aabb::from_points([100.0 * vector(1.1), vector(3.7)]);
             let [x, y, z, at] = [0.7, 1.9, 2.3, 5.1].map(vector);
             let matrix = Mat4::from_cols(
                 x.extend(0.0),
@@ -260,13 +260,13 @@ mod tests {
                 (1e3 * at).extend(1.0),
             );
             let corners = b.corners().map(|corner| matrix.transform_point3(corner));
-            assert_eq!(b.transformed(matrix), Aabb::of(corners));
+            assert_eq!(b.transformed(matrix), Aabb::from_points(corners));
         }
         assert!(Aabb::EMPTY.transformed(Mat4::IDENTITY).is_empty());
     }
 
     #[test]
-    fn volumes_are_held_where_their_nodes_place_them() {
+    fn bounds_contain_volumes_placed_by_nodes() {
         let grid = |size, volume_from_voxel| Grid {
             name: String::new(),
             components: 1,
@@ -300,13 +300,13 @@ mod tests {
         assert_eq!(bounds(&scene), expected);
         let pose = Pose::new(&scene, None, 0.0);
         let points = crate::deform::positions(&scene, &pose);
-        assert_eq!(Aabb::of(points), expected);
+        assert_eq!(Aabb::from_points(points), expected);
         scene.nodes[0].visible = false;
         assert_eq!(bounds(&scene), Aabb::union_of_finite(&[]));
     }
 
     #[test]
-    fn joints_without_a_skin_cost_what_there_is_of_them() {
+    fn joint_bounds_without_a_skin_store_only_used_joints() {
         let primitive = Primitive {
             positions: vec![Vec3::ONE],
             joints: vec![u32::MAX, 7, 0, 0],

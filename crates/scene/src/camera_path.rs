@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Times are in seconds and increase from key to key. Positions are in world space, in metres. The vertical
-//! field of view is in degrees, and defaults to that of the settings.
+//! field of view is in degrees, and defaults to the field of view of the settings.
 //!
 //! Eyes and targets follow a cubic Hermite spline whose tangents are the mean slopes around each key (Catmull
 //! and Rom 1974, for non-uniform times). Fields of view are interpolated linearly.
@@ -137,7 +137,7 @@ impl CameraPath {
     /// Returns the number of frames from the first key to the last at `fps` frames per second; at most a
     /// million.
     pub fn frames(&self, fps: f32) -> u32 {
-        // The tolerance keeps a whole number of frames whole after a division and a multiplication.
+        // The tolerance keeps an integer number of frames an integer after a division and a multiplication.
         (self.duration_secs() * fps + 1e-3).floor().min(1e6 - 1.0) as u32 + 1
     }
 
@@ -157,7 +157,7 @@ impl CameraPath {
             self.spline([a, b], t, |key| key.target),
         );
         let fov_y = (fov(a) + (fov(b) - fov(a)) * t).to_radians();
-        Viewpoint::looking(eye, target - eye, Vec3::Y, Projection::Perspective { fov_y })
+        Viewpoint::look_to(eye, target - eye, Vec3::Y, Projection::Perspective { fov_y })
     }
 
     /// Returns the keys around a time, and the interpolation parameter between them, from 0 to 1.
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_passed_through_and_lines_stay_lines() {
+    fn the_path_interpolates_its_keys_and_keeps_straight_lines() {
         let path = r#"{"keys": [
             {"time": 1, "eye": [0, 0, 5], "target": [0, 0, 0], "fov": 30},
             {"time": 2, "eye": [1, 0, 5], "target": [1, 0, 0]},
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn camera_paths_round_trip_through_a_file() {
         let key = |time, fov| Key {
             time,
             eye: Vec3::new(0.1, time, 5.0),
@@ -247,19 +247,19 @@ mod tests {
         assert_eq!(CameraPath::read(&file, 45.0).unwrap(), path);
     }
 
-    /// A counter-clockwise quarter turn moves a camera from the front to the right.
+    /// A counter-clockwise rotation by 90° moves a camera from the front to the right.
     #[test]
-    fn turns_go_around_the_centre() {
+    fn turntable_rotations_are_about_the_centre() {
         let lens = Projection::Perspective { fov_y: 1.0 };
         let center = Vec3::new(1.0, 0.0, 0.0);
-        let first = Viewpoint::looking(Vec3::new(1.0, 2.0, 5.0), Vec3::NEG_Z, Vec3::Y, lens);
+        let first = Viewpoint::look_to(Vec3::new(1.0, 2.0, 5.0), Vec3::NEG_Z, Vec3::Y, lens);
         let view = turned(&first, center, std::f32::consts::FRAC_PI_2);
         assert!((view.eye() - Vec3::new(6.0, 2.0, 0.0)).length() < 1e-5);
         assert!((view.forward() - Vec3::NEG_X).length() < 1e-5);
     }
 
     #[test]
-    fn corners_are_rounded() {
+    fn the_velocity_is_continuous_at_corners() {
         let path = r#"{"keys": [
             {"time": 0, "eye": [0, 0, 0], "target": [0, 0, -9]},
             {"time": 1, "eye": [2, 0, 0], "target": [2, 0, -9]},
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn invalid_camera_paths_report_the_fault() {
         let key = r#"{"time": 0, "eye": [0, 0, 1], "target": [0, 0, 0]}"#;
         assert!(parse(&format!(r#"{{"keys": [{key}]}}"#)).is_ok());
         for (text, part) in [

@@ -30,7 +30,7 @@ pub struct Channel {
     /// Values: `components` floats per key, or three times that for cubic splines (in-tangent, value,
     /// out-tangent).
     pub values: Vec<f32>,
-    /// Number of floats in a value: that of the property, or one per morph target.
+    /// Number of floats in a value: the property's number, or one per morph target.
     pub components: usize,
 }
 
@@ -83,7 +83,7 @@ pub enum Property {
         slot: TextureSlot,
         /// Animated part of its transform.
         part: UvPart,
-        /// Rest state of the whole transform.
+        /// Rest state of the complete transform.
         rest: UvTransform,
     },
     /// Linear colour of a light: three floats.
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_and_lines() {
+    fn step_and_linear_interpolation_match_the_specification() {
         let values = [0.0, 10.0, 4.0, 30.0];
         let step = channel(Property::Weights, Interpolation::Step, &values, 2);
         let linear = channel(Property::Weights, Interpolation::Linear, &values, 2);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Triangles of a file, in world space.
 #[derive(Debug)]
-pub struct Compared {
+pub struct ReferenceSurface {
     /// World positions in metres.
     pub positions: Vec<Vec3>,
     /// Vertex indices of the triangles, counter-clockwise seen from outside.
@@ -22,7 +22,7 @@ pub struct Compared {
     pub files: Vec<PathBuf>,
 }
 
-impl Compared {
+impl ReferenceSurface {
     /// Creates the surface of `triangles`, which are indices into `positions`.
     pub fn new(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Compared {
         }
     }
 
-    /// Reads `path` at the time of the settings. A clip setting that does not fit the file is ignored.
+    /// Reads `path` at the time of the settings. A setting of a clip that the file does not have is ignored.
     ///
     /// # Errors
     ///

@@ -71,10 +71,10 @@ impl Mirrors {
         }
     }
 
-    /// Returns the triangles of a primitive of the instance, counter-clockwise seen from outside. Those that
-    /// a reflection turns inside out are flipped. The joints decide if the primitive has influences, else the
-    /// node does. If only some of the joints are reflections, a triangle is flipped if these have more than
-    /// half of the weight at its corners.
+    /// Returns the triangles of a primitive of the instance, counter-clockwise seen from outside. Triangles
+    /// that a reflection turns inside out are flipped. The matrices of the joints decide if the primitive has
+    /// influences, otherwise the matrix of the node. If only some of the joints are reflections, a triangle
+    /// is flipped if the reflections have more than half of the weight at its corners.
     pub fn triangles<'a>(&'a self, primitive: &'a Primitive) -> impl Iterator<Item = [u32; 3]> + 'a {
         let per_vertex = primitive.influences_per_vertex;
         let joints = self.joints.as_deref().filter(|_| per_vertex > 0);

@@ -10,14 +10,14 @@ const BINS: usize = 40;
 
 /// Sample point of one surface and its nearest point on another.
 #[derive(Debug, Clone, Copy)]
-pub struct Measured {
+pub struct NearestSample {
     /// Sample point.
     pub point: SurfacePoint,
     /// Nearest point on the other surface.
     pub nearest: SignedNearest,
 }
 
-/// Statistics of a surface's signed distances. Means and shares are weighted by area.
+/// Statistics of a surface's signed distances. Means and fractions are weighted by area.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
     /// Number of sample points, excluding the vertices.
@@ -63,7 +63,7 @@ pub struct Extreme {
 impl Statistics {
     /// Computes the statistics of `vertices` and `samples`, which must not both be empty. `tolerance` is in
     /// metres.
-    pub fn new(vertices: &[Measured], samples: &[Measured], tolerance: Option<f64>) -> Self {
+    pub fn new(vertices: &[NearestSample], samples: &[NearestSample], tolerance: Option<f64>) -> Self {
         let all = || vertices.iter().chain(samples);
         let extreme = |sign: f64| {
             let least = all().min_by(|a, b| {
@@ -75,7 +75,7 @@ impl Statistics {
         let (min, max) = (extreme(1.0), extreme(-1.0));
         let area: f64 = samples.iter().map(|m| m.point.area).sum();
         // If the total area is zero, all samples have equal weight.
-        let weight = |m: &Measured| match area > 0.0 {
+        let weight = |m: &NearestSample| match area > 0.0 {
             true => m.point.area / area,
             false => 1.0 / samples.len() as f64,
         };
@@ -123,14 +123,14 @@ impl Statistics {
 }
 
 impl OutOfTolerance {
-    /// Returns the share of the area that is out of tolerance.
+    /// Returns the fraction of the area that is out of tolerance.
     pub fn share(&self) -> f64 {
         self.below + self.above
     }
 }
 
 impl Extreme {
-    fn of(measured: Option<&Measured>) -> Self {
+    fn of(measured: Option<&NearestSample>) -> Self {
         let nowhere = Self {
             distance: 0.0,
             position: DVec3::ZERO,

@@ -175,7 +175,7 @@ impl MaterialValue {
             }
             Self::NormalScale | Self::ClearcoatNormalScale => -1e9..=1e9,
             Self::Ior | Self::IridescenceIor => 0.0..=100.0,
-            // Slightly more than a full turn, in radians.
+            // Slightly more than 2π radians.
             Self::AnisotropyRotation => -7.0..=7.0,
             Self::IridescenceThicknessMin | Self::IridescenceThicknessMax | Self::Thickness => 0.0..=1e6,
             Self::AttenuationDistance => 1e-9..=f32::INFINITY,

@@ -20,15 +20,15 @@ pub struct SceneEdits {
     /// refers to the light.
     pub lights: BTreeMap<usize, BTreeMap<LightValue, Value>>,
     /// Edits of the lights at nodes of the files, keyed by node.
-    pub places: BTreeMap<usize, LightPlace>,
-    /// Added lights. Their nodes come after those of the files.
+    pub places: BTreeMap<usize, LightEdit>,
+    /// Added lights. Their nodes come after the nodes of the files.
     pub added: Vec<AddedLight>,
 }
 
 /// Edit of the light at a node.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct LightPlace {
-    /// Transform in the axes of the file; `None` for that of its node.
+pub struct LightEdit {
+    /// Transform in the axes of the file, or `None` for the transform of its node.
     pub file_from_light: Option<Mat4>,
     /// True if it is switched off.
     pub is_off: bool,
@@ -53,8 +53,7 @@ impl SceneEdits {
         *self == Self::default()
     }
 
-    /// Edits a material so that its values are those of `wanted`. Values that equal those of `of_file` are
-    /// not edits.
+    /// Edits a material so that its values equal `wanted`. Values that equal `of_file` are not edits.
     pub fn set_material(&mut self, index: usize, of_file: &Material, wanted: &Material) {
         let differs = |value: &MaterialValue| value.differs(of_file, wanted);
         let values = MaterialValue::ALL.into_iter().filter(differs);
@@ -182,8 +181,7 @@ impl AppliedEdits {
         of_files.map_or(scene.nodes.len(), |of_files| of_files.nodes)
     }
 
-    /// Returns the nodes that have lights: those of the files that were not removed, then those that were
-    /// added.
+    /// Returns the nodes that have lights: nodes of the files whose light was not removed, then added nodes.
     pub fn light_nodes(&self, scene: &Scene) -> Vec<usize> {
         let is_removed = |node: &usize| self.edits.places.get(node).is_some_and(|p| p.is_removed);
         let count = self.node_count(scene);

@@ -26,7 +26,7 @@ use std::path::Path;
 pub const EXTENSIONS: [&str; 4] = ["hdr", "exr", "ktx2", "dds"];
 
 /// Loads the environment at `path`. It is scaled down if its longer side exceeds `most` texels, or if the
-/// edge of a cube face exceeds a quarter of that.
+/// edge of a cube face exceeds a quarter of `most`.
 ///
 /// An image of any aspect ratio is stretched over the sphere, with a warning if it is not about twice as wide
 /// as high. NaN and negative values become 0, and infinities 65504, the largest half float. Larger values are
@@ -40,7 +40,7 @@ pub fn load(path: &Path, limits: &settings::Load, most: u32) -> Result<Environme
     parse(path, &read_file(path, limits.max_file_bytes)?, limits, most)
 }
 
-/// Like [`load`], from a file in memory. `name` is for messages.
+/// Loads an environment like [`load`], from a file in memory. `name` is for messages.
 ///
 /// # Errors
 ///

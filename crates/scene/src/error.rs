@@ -1,4 +1,4 @@
-//! Scene errors. Each is a single line that names the file or the object at fault.
+//! Scene errors. Each is a single line with the name of the file or the object at fault.
 
 use std::{
     cell::Cell,
@@ -27,7 +27,7 @@ pub enum Error {
     Scene {
         /// Path of the opened file.
         path: PathBuf,
-        /// Description of the fault, which names the accessor, node or key.
+        /// Description of the fault, with the accessor, node or key.
         what: String,
     },
     /// The opened folder holds several scenes.
@@ -40,7 +40,7 @@ pub enum Error {
         /// Names of the first few.
         names: String,
     },
-    /// Something named by the user, such as a clip or a camera, does not exist in the scene.
+    /// Something that the user selected, such as a clip or a camera, does not exist in the scene.
     #[error("{0}")]
     NotFound(String),
     /// The scene is larger than the settings allow.
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guarded_panic_is_none() {
+    fn guarded_returns_none_on_panic() {
         assert_eq!(guarded(|| 3), Some(3));
         assert_eq!(guarded(|| guarded(|| panic!("inside"))), Some(None::<()>));
         assert!(!GUARDED.get());

@@ -14,7 +14,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A byte range of a file, or the whole file. Buffers and images share one copy of the file.
+/// A byte range of a file, or the complete file. Buffers and images share one copy of the file.
 #[derive(Debug, Clone)]
 pub(super) struct Bytes {
     whole: Arc<Cow<'static, [u8]>>,
@@ -57,7 +57,7 @@ impl<T: Into<Cow<'static, [u8]>>> From<T> for Bytes {
     }
 }
 
-/// Reads `path`, which the user named, or standard input if [`is_stdin`] is true for it.
+/// Reads `path`, which comes from the user, or standard input if [`is_stdin`] is true for it.
 pub(super) fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     if is_stdin(path) {
         return read_whole(Path::new(STDIN), std::io::stdin().lock(), max_bytes);
@@ -156,7 +156,7 @@ pub(super) struct Folder {
 /// A file that a name resolved to.
 #[derive(Debug)]
 struct ResolvedPath {
-    /// Path relative to the folder, in the case of the names on the disk.
+    /// Path relative to the folder, with upper and lower case as on the disk.
     inside: PathBuf,
     /// Absolute path without symbolic links.
     real: PathBuf,
@@ -243,7 +243,7 @@ impl Folder {
     }
 
     /// Resolves a relative path, written with `/` or `\`. An exact match comes first, then one that differs
-    /// in case. Every name that comes out of a file is resolved here.
+    /// in case. Every name that comes out of a file is resolved by this function.
     fn find(&self, path: &str) -> Result<ResolvedPath, String> {
         let quoted = format!("\"{}\"", shorten(path));
         if path.is_empty() {
@@ -331,8 +331,8 @@ impl Folder {
         Some(ResolvedPath { inside, real })
     }
 
-    /// Returns the relative path to the file that `path` names, in the case of the names on the disk.
-    pub(super) fn spelled(&self, path: &str) -> Option<PathBuf> {
+    /// Returns the relative path to the file at `path`, with upper and lower case as on the disk.
+    pub(super) fn path_on_disk(&self, path: &str) -> Option<PathBuf> {
         Some(self.find(path).ok()?.inside)
     }
 
@@ -341,10 +341,10 @@ impl Folder {
         self.find(path).is_ok()
     }
 
-    /// Like [`Self::path`], for paths that were written on another machine. If the path does not resolve, the
-    /// file of the same name beside the scene is used, and its name is returned. The error is that of the
-    /// original path.
-    pub(super) fn beside(&self, path: &str) -> Result<(Bytes, Option<String>), String> {
+    /// Resolves paths like [`Self::path`], but accepts paths that were written on another machine. If the
+    /// path does not resolve, the file of that name in the scene's folder is used, and its name is returned.
+    /// An error is about the original path.
+    pub(super) fn path_or_beside(&self, path: &str) -> Result<(Bytes, Option<String>), String> {
         let why = match self.path(path) {
             Ok(bytes) => return Ok((bytes, None)),
             Err(why) => why,
@@ -378,7 +378,7 @@ fn list(folder: &Path) -> HashMap<String, String> {
 ///
 /// # Errors
 ///
-/// A message that says why the name is refused.
+/// A message with the reason why the name is refused.
 pub fn find_beside(picture: &Path, name: &str, limits: &settings::Load) -> Result<Option<PathBuf>, String> {
     let folder = Folder::of(picture, limits, Sources::default()).map_err(|e| e.to_string())?;
     let folder = Folder {
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn opens_what_lies_in_the_folder() {
+    fn opens_files_within_the_folder() {
         let (_dir, folder) = folder();
         for uri in ["a.bin", "./a.bin", "sub dir/../a.bin", "sub%20dir/%2E%2E/a.bin"] {
             assert_eq!(*folder.uri(uri).unwrap(), *b"abc", "{uri}");
@@ -484,7 +484,7 @@ mod tests {
     /// `sources` lists the files that were read and those that were missing, because a change of either
     /// changes the scene.
     #[test]
-    fn sources_are_what_was_read_or_missed() {
+    fn sources_list_files_that_were_read_or_missing() {
         let (dir, folder) = folder();
         folder.uri("a.bin").unwrap();
         folder.path("later.png").unwrap_err();
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_lies_elsewhere() {
+    fn refuses_files_outside_the_folder() {
         let (_dir, folder) = folder();
         for uri in [
             "../secret",
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_more_than_all_files_may_hold() {
+    fn refuses_files_beyond_the_total_size_limit() {
         let (dir, folder) = folder();
         for name in ["1", "2", "3", "4"] {
             fs::write(dir.path().join("in").join(name), [0; 10]).unwrap();
@@ -559,22 +559,22 @@ mod tests {
     }
 
     #[test]
-    fn finds_names_of_other_machines_beside_the_scene() {
+    fn absolute_paths_of_other_machines_resolve_beside_the_scene() {
         let (_dir, folder) = folder();
         for path in ["C:\\work\\A.bin", "/etc/a.bin", "../../a.BIN", "no/A.BIN"] {
-            let (bytes, name) = folder.beside(path).unwrap();
+            let (bytes, name) = folder.path_or_beside(path).unwrap();
             assert_eq!((&*bytes, name.as_deref()), (&b"abc"[..], Some("a.bin")));
         }
         for path in ["a.bin", "A.BIN"] {
-            assert_eq!(folder.beside(path).unwrap().1, None);
+            assert_eq!(folder.path_or_beside(path).unwrap().1, None);
         }
         for path in ["../secret", "/etc/passwd", "sub dir", "x/", ".."] {
-            folder.beside(path).unwrap_err();
+            folder.path_or_beside(path).unwrap_err();
         }
     }
 
     #[test]
-    fn letters_may_have_another_case_where_no_file_has_the_same_ones() {
+    fn names_match_in_any_case_unless_an_exact_match_exists() {
         let (dir, folder) = folder();
         for uri in ["A.bin", "./A.BIN", "SUB%20dir/../a.BIN", "sub dir/../A.bin"] {
             assert_eq!(*folder.uri(uri).unwrap(), *b"abc", "{uri}");
@@ -599,13 +599,13 @@ mod tests {
     fn bytes_without_a_file_have_no_folder() {
         let folder = Folder::none();
         assert!(folder.uri("a.bin").unwrap_err().contains("no folder"));
-        folder.beside("a.bin").unwrap_err();
+        folder.path_or_beside("a.bin").unwrap_err();
         assert_eq!(*folder.uri("data:,ab").unwrap(), *b"ab");
     }
 
     #[cfg(unix)]
     #[test]
-    fn refuses_links_that_lead_out() {
+    fn refuses_symbolic_links_out_of_the_folder() {
         let (dir, folder) = folder();
         std::os::unix::fs::symlink(dir.path().join("secret"), dir.path().join("in/link")).unwrap();
         std::os::unix::fs::symlink("/dev/zero", dir.path().join("in/zero")).unwrap();

@@ -1,4 +1,4 @@
-//! Scene files in folders: the scene that a folder stands for, and natural order of names.
+//! Scene files in folders: the scene in a folder, and natural order of names.
 
 use crate::{Error, Result};
 use std::{
@@ -58,7 +58,7 @@ pub fn scenes(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(scenes)
 }
 
-/// Maps the empty path, which is the parent of a bare name, to the current folder.
+/// Maps the empty path, which is the parent of a name without folders, to the current folder.
 fn or_current(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -107,9 +107,9 @@ pub fn resolved(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     files.iter().map(resolve).collect()
 }
 
-/// Finds the scene that a folder stands for: the only one in it, or else the only one on the nearest level
-/// below that has any. Files that differ only in their extension are the same scene. Hidden subfolders are
-/// skipped, and at most `most` entries are visited.
+/// Finds the scene in a folder. It must be the only scene in the folder, or else the only one on the nearest
+/// level of subfolders that has scenes. Files that differ only in their extension are the same scene. Hidden
+/// subfolders are skipped, and at most `most` entries are visited.
 fn scene_of(folder: &Path, most: usize) -> Result<PathBuf> {
     let mut level = vec![folder.to_owned()];
     let mut entries_left = most;
@@ -139,7 +139,7 @@ fn scene_of(folder: &Path, most: usize) -> Result<PathBuf> {
                 }
             }
         }
-        // Volumes beside a scene belong to it.
+        // Volumes in a scene's folder belong to the scene.
         if !found.iter().all(|path| is_volume(path)) {
             found.retain(|path| !is_volume(path));
         }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_in_the_order_of_people() {
+    fn natural_order_compares_numbers_by_value() {
         let mut names = ["part10", "Part2", "part1", "a", "part02", "B", "part"];
         names.sort_by(|a, b| natural_order(a, b));
         let expected = ["a", "B", "part", "part1", "Part2", "part02", "part10"];
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_go_around_the_folder() {
+    fn neighbours_wrap_around_within_the_folder() {
         let folder = folder(&["b10.glb", "b9.OBJ", "a.gltf", "a.bin", "sub/c.glb"]);
         let step = |file: &str, forward| {
             let found = neighbour(&folder.path().join(file), forward).unwrap();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_stands_for_its_only_scene() {
+    fn a_folder_resolves_to_its_only_scene() {
         for (files, expected) in [
             (&["Fox.glb", "readme.txt"][..], "Fox.glb"),
             (&["fox.obj", "fox.gltf", "fox.mtl"], "fox.gltf"),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn several_scenes_are_named_and_none_is_an_error() {
+    fn several_scenes_or_none_in_a_folder_are_an_error() {
         let several = folder(&["b.glb", "a.obj", "c/d.glb"]);
         let error = resolved(&[several.path().to_owned()]).unwrap_err();
         assert!(matches!(error, Error::SeveralScenes { .. }));
@@ -296,18 +296,18 @@ mod tests {
     }
 
     #[test]
-    fn hidden_folders_are_no_part_of_a_folder() {
+    fn hidden_folders_are_not_searched() {
         let folder = folder(&[".git/a.glb", "x.txt"]);
         let text = resolved(&[folder.path().to_owned()]).unwrap_err();
         assert!(text.to_string().contains("without a scene"), "{text}");
-        // A hidden folder that is named explicitly is opened.
+        // A hidden folder that is given explicitly is opened.
         let hidden = folder.path().join(".git");
         let found = resolved(std::slice::from_ref(&hidden)).unwrap();
         assert_eq!(found, [hidden.join("a.glb")]);
     }
 
     #[test]
-    fn what_was_not_looked_at_is_not_said_to_hold_nothing() {
+    fn an_incomplete_search_is_reported_as_such() {
         let folder = folder(&["a.txt", "b.txt", "c/d.glb"]);
         let text = scene_of(folder.path(), 3).unwrap_err().to_string();
         assert!(text.contains("more than 3 entries"), "{text}");

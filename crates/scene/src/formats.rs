@@ -61,7 +61,8 @@ fn is_obj(text: &[u8]) -> bool {
 const BUILT_IN: &[u8] = include_bytes!("../../../assets/builtin.glb");
 
 /// Loads `files` into one scene, or the built-in scene if there are none. Its images have eight bits per
-/// channel. A folder stands for the scene in it ([`folder::resolved`]). The name `-` means standard input.
+/// channel. For a folder, the scene in it is loaded ([`folder::resolved`]). The name `-` means standard
+/// input.
 ///
 /// # Errors
 ///
@@ -92,7 +93,7 @@ pub fn load_for(
     let mut up_hints = Vec::new();
     for (index, path) in files.iter().enumerate() {
         load.file.0 = index;
-        // Standard input has no files beside it.
+        // Standard input has no folder with other files.
         load.on_disk = !files::is_stdin(path);
         let name = if load.on_disk {
             load.sources.add(path.clone());
@@ -206,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_say_who_made_them() {
+    fn sources_name_their_generator() {
         let limits = settings::Settings::default().load;
         let load = |name: &str, bytes: &[u8]| {
             let scene = load_bytes(name, bytes, &limits, &Progress::default()).unwrap();
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_go_by_content_then_extension() {
+    fn formats_are_detected_by_content_then_by_extension() {
         for (path, bytes, format) in [
             ("a.GLB", &b"glTF..."[..], Some(SceneFileFormat::Gltf)),
             ("a.obj", b"glTF...", Some(SceneFileFormat::Gltf)),

@@ -5,8 +5,8 @@ mod extent;
 mod ground;
 mod viewpoint;
 
-pub(super) use cells::{Cells, Inside};
-pub use extent::{distance, extent, or_nothing, origin};
+pub(super) use cells::{Cells, InsideView};
+pub use extent::{distance, extent, or_unit_cube, origin};
 pub use ground::Ground;
 pub(super) use ground::has_floor;
 pub use viewpoint::{Look, Viewpoint};

@@ -1,5 +1,5 @@
-//! Loads glTF 2.0. The `gltf` crate parses the JSON. Everything after that is done here with checked indices
-//! and checked arithmetic, since the crate's own readers panic on broken files.
+//! Loads glTF 2.0. The `gltf` crate parses the JSON. This module does everything after that with checked
+//! indices and checked arithmetic, because the crate's own readers panic on broken files.
 
 mod accessor;
 mod animation;
@@ -101,7 +101,7 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<(S
     let hierarchy = hierarchy::read(&file, load)?;
     let used = node::nodes(&file, &hierarchy, load, &mut scene)?;
     material::materials(&file, &mut scene)?;
-    place_ignored(&file, &hierarchy, &ignored);
+    record_ignored(&file, &hierarchy, &ignored);
     volume::volumes(&file, &hierarchy, load, &mut scene)?;
     let images = texture::images(&file, &mut scene)?;
     let mut warnings = Vec::new();
@@ -123,7 +123,7 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<(S
 }
 
 /// Records where ignored extensions are used. Each comes with the index of its warning.
-fn place_ignored(file: &File<'_>, hierarchy: &Hierarchy, ignored: &[(String, usize)]) {
+fn record_ignored(file: &File<'_>, hierarchy: &Hierarchy, ignored: &[(String, usize)]) {
     let add = |others: &Map<String, Value>, place: WarningPlace| {
         for (name, warning) in ignored {
             if others.contains_key(name) {
@@ -167,7 +167,7 @@ fn buffers(file: &File<'_>, bin: Option<Bytes>) -> Vec<Result<Bytes, String>> {
         bytes
     });
     let buffers = buffers.collect();
-    missing.tell(file, "no visible object reads it");
-    short.tell(file, "visible objects need no more");
+    missing.warn(file, "no visible object reads it");
+    short.warn(file, "visible objects need no more");
     buffers
 }

@@ -40,7 +40,7 @@ pub struct Scene {
     /// True if the scene is a landscape, so that it is lit by the sky unless the settings choose. Otherwise
     /// it is an object in a studio.
     pub is_outdoors: bool,
-    /// Length of occlusion rays in metres, if the scene is a room that no light from outside reaches.
+    /// Length of occlusion rays in metres, if the scene is a room without light from outside.
     pub closed_room: Option<f32>,
     /// Lights that edits have switched off, keyed by node.
     pub disabled_lights: BTreeMap<usize, usize>,
@@ -54,8 +54,8 @@ pub struct Scene {
     pub extensions: Vec<ExtensionUse>,
     /// Files of the scene.
     pub sources: Vec<Source>,
-    /// Warnings about anything that was ignored, replaced or repaired. Each is one line that names the file
-    /// and the object.
+    /// Warnings about anything that was ignored, replaced or repaired. Each is one line with the names of the
+    /// file and the object.
     pub warnings: Vec<String>,
     /// Objects that warnings are about, as far as known: the index of a warning, and an object of the scene.
     pub warning_places: Vec<(usize, WarningPlace)>,
@@ -63,7 +63,8 @@ pub struct Scene {
     pub world_from_file: Mat4,
     /// Up axis that the files suggest.
     pub up: UpHint,
-    /// Image beside an OBJ without textures that has the OBJ's name, if it was not used (`load.obj_texture`).
+    /// Image with the name of an OBJ without textures, in the OBJ's folder, if it was not used
+    /// (`load.obj_texture`).
     pub unused_texture: Option<String>,
     /// Paths of all files that were read, and of those that were missing. The scene is stale when any of them
     /// changes.
@@ -90,7 +91,7 @@ pub struct Source {
     pub format: &'static str,
     /// Size in bytes, without the files that it refers to.
     pub bytes: u64,
-    /// Program that wrote the file, as the file states it.
+    /// Program that wrote the file, according to the file.
     pub generator: Option<String>,
     /// Copyright notice.
     pub copyright: Option<String>,
@@ -121,7 +122,7 @@ pub enum Treatment {
 }
 
 impl Treatment {
-    /// Returns the name in JSON and on the panel.
+    /// Returns the name for JSON and for the panel.
     pub fn name(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -137,7 +138,7 @@ pub enum UpHint {
     /// No evidence, or the +Y axis of glTF.
     #[default]
     None,
-    /// A file states the axis, or names a program that always writes it that way.
+    /// A file specifies the axis, or the program that wrote it always uses this axis.
     Stated(UpAxis),
     /// The shape is a scan that stands on its only base if this axis points up.
     Stands(UpAxis),
@@ -189,8 +190,8 @@ impl Scene {
             })
     }
 
-    /// Sets the material of every primitive to that of a variant. Primitives without a material in the
-    /// variant keep their own, as do all if `variant` is `None`.
+    /// Sets the material of every primitive to the primitive's material in a variant. Primitives without a
+    /// material in the variant keep their own. With `None`, all primitives keep their own.
     pub fn choose_variant(&mut self, variant: Option<usize>) {
         for primitive in self.meshes.iter_mut().flat_map(|mesh| &mut mesh.primitives) {
             let of = |wanted| primitive.variants.iter().find(|(of, _)| *of == wanted);
@@ -241,7 +242,7 @@ impl Scene {
     }
 }
 
-/// Returns the index that `name` means in `names`. A name takes precedence over a number.
+/// Returns the index in `names` for `name`, a name or an index as text. A name takes precedence.
 fn choose(kind: &str, name: &str, names: &[&str]) -> Result<usize> {
     let by_number = || name.parse().ok().filter(|&n| n < names.len());
     names

@@ -3,11 +3,11 @@
 use super::texture::TextureRef;
 use glam::Vec3;
 
-/// Layers over a metallic-roughness base, named as in the extensions `KHR_materials_*` that define them.
-/// Defaults have no effect. Textures multiply their factors.
+/// Layers over a metallic-roughness base, with the names of the extensions `KHR_materials_*` that define
+/// them. Defaults have no effect. Textures multiply their factors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layers {
-    /// Index of refraction, at least 1; 0 means infinity.
+    /// Index of refraction, at least 1, or 0 for infinity.
     pub ior: f32,
     /// Weight of the dielectric reflection.
     pub specular: f32,
@@ -29,7 +29,7 @@ pub struct Layers {
     pub clearcoat_roughness: f32,
     /// Clearcoat roughness in green.
     pub clearcoat_roughness_texture: Option<TextureRef>,
-    /// Tangent-space normals of the clearcoat, which does not use those of the base.
+    /// Tangent-space normals of the clearcoat, which does not use the base's normals.
     pub clearcoat_normal_texture: Option<TextureRef>,
     /// Scale of x and y of the clearcoat normals.
     pub clearcoat_normal_scale: f32,
@@ -59,11 +59,11 @@ pub struct Layers {
     pub iridescence_thickness_max: f32,
     /// Interpolation parameter between the two thicknesses, in green.
     pub iridescence_thickness_texture: Option<TextureRef>,
-    /// Transmission: the share of the light entering a dielectric that passes through it.
+    /// Transmission: the fraction of the light entering a dielectric that passes through it.
     pub transmission: f32,
     /// Transmission in red.
     pub transmission_texture: Option<TextureRef>,
-    /// Thickness of the volume below the surface, in the units of the mesh; 0 for a thin wall.
+    /// Thickness of the volume below the surface, in the units of the mesh, or 0 for a thin wall.
     pub thickness: f32,
     /// Volume thickness in green.
     pub thickness_texture: Option<TextureRef>,

@@ -1,10 +1,9 @@
 //! CPU scene representation: nodes, meshes, skins, morph targets, materials, clips, lights and cameras. It
 //! does not depend on wgpu.
 //!
-//! Conventions are those of glTF: right-handed, +Y up, metres, radians and counter-clockwise front faces.
-//! Lights and cameras look along their node's −Z. Every index in a [`Scene`] is in range, and every attribute
-//! has as many elements as its primitive has vertices. Loaders check this once, so that later code can rely
-//! on it.
+//! Conventions are glTF's: right-handed, +Y up, metres, radians and counter-clockwise front faces. Lights and
+//! cameras look along their node's −Z. Every index in a [`Scene`] is in range, and every attribute has as
+//! many elements as its primitive has vertices. Loaders check this once, so that later code can rely on it.
 
 pub mod animation;
 pub mod atmosphere;

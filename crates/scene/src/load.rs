@@ -122,7 +122,8 @@ impl<'a> Load<'a> {
         self.progress.enter(stage)
     }
 
-    /// Takes `count` from a budget. Fails if the limit is exceeded. `what` names the object that needs them.
+    /// Takes `count` from a budget. Fails if the limit is exceeded. `what` describes the object that needs
+    /// them.
     pub(super) fn take(&mut self, budget: Budget, count: u64, what: impl FnOnce() -> String) -> Result<()> {
         let used = self.used[budget as usize].saturating_add(count);
         self.used[budget as usize] = used;
@@ -134,7 +135,7 @@ impl<'a> Load<'a> {
         self.used[budget as usize]
     }
 
-    /// Fails if `count` alone exceeds the limit of a budget.
+    /// Fails if `count` exceeds the limit of a budget, regardless of the amount used so far.
     pub(super) fn check(&self, budget: Budget, count: u64, what: impl FnOnce() -> String) -> Result<()> {
         let (allowed, unit, by) = budget.limit(self.limits);
         if count <= allowed {
@@ -178,7 +179,7 @@ pub(super) enum Budget {
     Voxels,
     /// Nodes that place volumes. Each has its own buffers and passes.
     VolumeNodes,
-    /// Bytes of decompressed buffer views. Their limit is that of the size of a file.
+    /// Bytes of decompressed buffer views. Their limit is the limit of a file's size.
     DecodedBytes,
 }
 

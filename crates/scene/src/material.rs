@@ -15,7 +15,7 @@ pub enum AlphaMode {
     /// Alpha is ignored.
     #[default]
     Opaque,
-    /// Alpha test: the surface is cut out where alpha is below the cutoff.
+    /// Alpha mask: the surface is invisible where alpha is below the cutoff.
     Mask,
     /// Alpha blending over the background.
     Blend,
@@ -64,7 +64,7 @@ pub struct Material {
     pub layers: Option<Box<Layers>>,
     /// True if the material does not come from a file. Environment lighting on it is graded by direction, so
     /// that its shape is visible even in a uniform environment.
-    pub stand_in: bool,
+    pub is_placeholder: bool,
 }
 
 impl Material {
@@ -73,7 +73,7 @@ impl Material {
         self.alpha_mode == AlphaMode::Blend || self.transmission() > 0.0
     }
 
-    /// True if it transmits most light everywhere, and so casts no shadow.
+    /// True if the material transmits most light everywhere, and so casts no shadow.
     pub fn is_clear(&self) -> bool {
         let textured = |layers: &Layers| layers.transmission_texture.is_some();
         self.transmission() >= 0.5 && !self.layers.as_deref().is_some_and(textured)
@@ -91,7 +91,8 @@ impl Material {
         if self.unlit {
             return f32::INFINITY;
         }
-        // A texture multiplies the factor, so it may lower the roughness to 0. A glossiness texture cannot.
+        // A roughness texture multiplies the factor, so it may lower the roughness to 0. A glossiness texture
+        // lowers the glossiness, so it only raises the roughness.
         let least = |roughness: f32, texture: Option<TextureRef>| match texture {
             Some(_) => 0.0,
             None => roughness,
@@ -148,12 +149,12 @@ impl Material {
 
     /// Returns the material of primitives without one. It is a grey dielectric, just too rough for reflection
     /// rays at default settings, because scans do not benefit from them.
-    pub fn stand_in() -> Self {
+    pub fn placeholder() -> Self {
         Self {
             base_color: Vec3::splat(0.6).extend(1.0),
             metallic: 0.0,
             roughness: 0.65,
-            stand_in: true,
+            is_placeholder: true,
             ..Self::default()
         }
     }
@@ -193,7 +194,7 @@ impl Default for Material {
             double_sided: false,
             unlit: false,
             layers: None,
-            stand_in: false,
+            is_placeholder: false,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use std::collections::HashMap;
 
-/// Appends `other` to `scene`, with indices offset past those of `scene`.
+/// Appends `other` to `scene`, with indices offset past the indices of `scene`.
 pub(super) fn append(scene: &mut Scene, mut other: Scene) {
     let [nodes, meshes, skins, materials] = [
         scene.nodes.len(),
@@ -15,7 +15,7 @@ pub(super) fn append(scene: &mut Scene, mut other: Scene) {
         scene.skins.len(),
         scene.materials.len(),
     ];
-    // Variants of the same name are merged, so that choosing one affects all files.
+    // Variants with equal names are merged, so that choosing one affects all files.
     let named = |(number, name): (usize, &String)| (name.clone(), number);
     let mut known: HashMap<String, usize> = scene.variants.iter().enumerate().map(named).collect();
     let number = |name: String| {

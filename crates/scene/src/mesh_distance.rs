@@ -1,4 +1,4 @@
-//! Exact nearest points of two meshes. A bounding box tree over each mesh prunes the pairs of triangles.
+//! Exact nearest points of two meshes. A BVH over each mesh prunes the pairs of triangles.
 
 use glam::{DVec3, Vec3};
 use std::{
@@ -10,7 +10,7 @@ use std::{
 /// Corners of a triangle.
 pub type Corners = [DVec3; 3];
 
-/// Distance between two surfaces. It is 0 if they intersect, and both points are the same. An object inside a
+/// Distance between two surfaces. It is 0 if they intersect, and the two points are equal. An object inside a
 /// closed surface has a distance to that surface too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeshDistance {
@@ -129,7 +129,7 @@ impl Ord for Pair {
 /// Returns the nearest points of two sets of triangles. Returns `None` if either is empty, or if `cancelled`
 /// becomes true.
 ///
-/// Best-first branch and bound over both trees (Larsen et al. 2000, "Fast Distance Queries with Rectangular
+/// Best-first branch and bound over the two BVHs (Larsen et al. 2000, "Fast Distance Queries with Rectangular
 /// Swept Sphere Volumes", section 3). The nearest pair of boxes is opened first. Pairs that are farther apart
 /// than the best pair of triangles are never opened.
 pub fn mesh_distance(
@@ -182,8 +182,8 @@ pub fn mesh_distance(
     })
 }
 
-/// Returns the nearest points of two triangles. If an edge of one crosses the other, both points are the
-/// crossing. Otherwise they lie on two edges, or on a corner and a triangle.
+/// Returns the nearest points of two triangles. If an edge of one triangle crosses the other triangle, the
+/// two points are equal to the crossing. Otherwise they lie on two edges, or on a corner and a triangle.
 pub fn nearest_of_triangles(s: &Corners, t: &Corners) -> [DVec3; 2] {
     let edges = |triangle: &Corners| {
         let [a, b, c] = *triangle;
@@ -235,7 +235,7 @@ fn nearest_of_segments([p, to_p]: [DVec3; 2], [q, to_q]: [DVec3; 2]) -> [DVec3; 
     // For parallel segments any `s` is valid.
     let mut s = share(b * g - c * f, a * f - b * b);
     let mut t = share(b * s + g, f);
-    // Clamping one parameter changes the nearest point for the other.
+    // Clamping one parameter changes the best value of the other parameter.
     s = share(b * t - c, a);
     t = share(b * s + g, f);
     [p + s * d, q + t * e]
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_least_of_all_pairs() {
+    fn mesh_distance_is_the_minimum_over_all_triangle_pairs() {
         let mut random = Random(1);
         for (apart, size) in [(4.0, 0.1), (2.2, 0.3), (1.0, 0.02), (0.0, 0.005), (0.0, 0.5)] {
             for [m, n] in [[1, 1], [3, 50], [200, 150]] {
@@ -330,9 +330,10 @@ mod tests {
         }
     }
 
-    /// Compared with many sampled points of both triangles, none is nearer and some are nearly as near.
+    /// No pair of sampled points of the two triangles is nearer than the result, and some pairs are nearly as
+    /// near.
     #[test]
-    fn of_two_triangles_no_points_are_nearer() {
+    fn no_sampled_points_of_two_triangles_are_nearer() {
         const STEPS: usize = 24;
         let mut random = Random(2);
         for _ in 0..60 {
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_triangles_and_empty_meshes_break_nothing() {
+    fn mesh_distance_handles_degenerate_triangles_and_empty_meshes() {
         let point = [Vec3::X; 3];
         let line = [Vec3::ZERO, Vec3::Y, Vec3::Y * 3.0];
         let broken = [Vec3::NAN, Vec3::ZERO, Vec3::ONE];

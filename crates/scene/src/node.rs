@@ -19,7 +19,7 @@ pub struct Node {
     pub weights: Vec<f32>,
     /// Index into [`super::Scene::lights`].
     pub light: Option<usize>,
-    /// Transform of the light that overrides that of the node, in the axes of the file.
+    /// Transform of the light, in the axes of the file. It overrides the transform of the node.
     pub file_from_light: Option<Mat4>,
     /// Index into [`super::Scene::cameras`].
     pub camera: Option<usize>,

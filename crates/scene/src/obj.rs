@@ -5,13 +5,13 @@
 //! canopy screens the lines before tobj reads them (`screen`, and the first half of `mtl`), because tobj has
 //! these limits:
 //!
-//! - It refuses a whole file for one line that it does not understand.
+//! - It refuses a file because of a single line that it does not understand.
 //! - It reads only UTF-8, divides positions by their w, and skips points.
 //! - It does not report the smoothing group of a face, nor which corners have texture coordinates and
 //!   normals.
 //!
 //! So canopy decodes the text and joins continued lines. Lines that tobj would refuse are left out, with a
-//! warning that names the line. All vertices are written first, because a face may precede its vertices, and
+//! warning about the line. All vertices are written first, because a face may precede its vertices, and
 //! therefore relative indices become absolute. `g N` is written wherever the object, group, smoothing group,
 //! material or kind of element changes. N is a row in a table of these. Each model that tobj returns is thus
 //! uniform, and its name identifies its row. `model` joins the models, so that faces share the vertices of
@@ -41,7 +41,7 @@ use std::path::Path;
 /// Maximum number of warnings for a file. Further ones are only counted.
 const MAX_WARNINGS: usize = 100;
 
-/// Returns the comment in the first line, in which exporters name themselves.
+/// Returns the comment in the first line, which usually contains the exporter's name.
 pub(super) fn first_comment(bytes: &[u8]) -> Option<String> {
     const MAX_BYTES: usize = 800;
     let start = text::utf8(&bytes[..bytes.len().min(MAX_BYTES)]);

@@ -7,7 +7,7 @@ use super::{
     bounds::{Aabb, Bounds},
     deform::{positions, positions_over},
     folder,
-    framing::{self, Cells, Ground, Inside, Look, Viewpoint},
+    framing::{self, Cells, Ground, InsideView, Look, Viewpoint},
     load_for,
     saved_edits::MatchedEdits,
 };
@@ -27,32 +27,33 @@ const CLIP_POSES: usize = 9;
 /// A loaded scene with the clip and the variant that the settings select.
 #[derive(Debug)]
 pub struct OpenedScene {
-    /// Scene files; empty for the built-in scene. If a folder was opened, the scene file in it.
+    /// Scene files; empty for the built-in scene. If a folder was opened, this is the scene file in it.
     pub files: Vec<PathBuf>,
     /// The scene, with the materials of the selected variant.
     pub scene: Scene,
     /// Bounds of the scene at any time, for any pose.
     pub bounds: Bounds,
-    /// Clip that `animation.clip` names.
+    /// Clip of the setting `animation.clip`.
     pub clip: Option<usize>,
-    /// Clips to blend, if `animation.clip` names several, and the morph weights of `animation.morphs`.
+    /// Clips to blend, if `animation.clip` has several, and the morph weights of `animation.morphs`.
     pub blend: Blend,
-    /// Variant that `scene.variant` names.
+    /// Variant of the setting `scene.variant`.
     pub variant: Option<usize>,
     /// First moment, at `animation.time`.
-    pub first: FirstMoment,
-    /// Positions that the first view frames, in metres relative to [`FirstMoment::origin`].
+    pub first: InitialState,
+    /// Positions that the first view frames, in metres relative to [`InitialState::origin`].
     pub points: Vec<Vec3>,
     /// Edits to apply on top of the scene, which is as in its files. They change neither the first view nor
     /// the exposure.
     pub edits: MatchedEdits,
-    /// First setting that does not fit the scene. The first clip or no variant is used instead.
-    pub misfit: Option<Error>,
+    /// First setting with something that the scene does not have. The first clip or no variant is used
+    /// instead.
+    pub setting_error: Option<Error>,
 }
 
 /// First moment of an opened scene, which determines the first view and the exposure.
 #[derive(Debug)]
-pub struct FirstMoment {
+pub struct InitialState {
     /// Pose of the scene.
     pub pose: Pose,
     /// Bounding box of the points that the first view frames, in world space.
@@ -66,7 +67,7 @@ pub struct FirstMoment {
     positions: usize,
     main_part: Option<Vec<Range<usize>>>,
     /// Camera position in a closed room, relative to the origin.
-    inside: Option<Inside>,
+    inside: Option<InsideView>,
 }
 
 /// View that a scene is first seen from.
@@ -81,22 +82,22 @@ pub struct FirstView {
     origin: Vec3,
 }
 
-/// Time span over which the first view frames the whole scene.
+/// Time span over which the first view frames the scene.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Span {
-    /// The clip's whole duration, even if it does not play.
+    /// The full duration of the clip, even if it does not play.
     Clip,
-    /// `poses` moments, spread over `seconds` from the first one. One pose is the first moment alone.
+    /// `poses` times, spread over `seconds` from the first time. One pose is at the first time.
     Sequence {
         /// Duration in seconds; negative if time runs backwards.
         seconds: f32,
-        /// Number of moments, at least 1.
+        /// Number of times, at least 1.
         poses: usize,
     },
 }
 
 impl Span {
-    /// The first moment alone.
+    /// Only the first time.
     pub const MOMENT: Self = Self::Sequence {
         seconds: 0.0,
         poses: 1,
@@ -127,15 +128,15 @@ impl OpenedScene {
     /// Applies the clip, morph weights, variant and up axis of `config` to a scene. The scene must not be the
     /// built-in one.
     pub fn new(mut scene: Scene, config: &Settings, span: Span) -> Self {
-        let mut misfit = None;
+        let mut setting_error = None;
         let animation = &config.animation;
         let first_clip = (!scene.clips.is_empty()).then_some(0);
         let named = Blend::named(&scene, &animation.clip);
         let otherwise = (first_clip, Blend::default());
-        let (clip, mut blend) = fitting(named, otherwise, &mut misfit);
+        let (clip, mut blend) = fitting(named, otherwise, &mut setting_error);
         let named = blend.set_morphs_named(&scene, &animation.morphs);
-        fitting(named, (), &mut misfit);
-        let variant = fitting(scene.variant(&config.scene.variant), None, &mut misfit);
+        fitting(named, (), &mut setting_error);
+        let variant = fitting(scene.variant(&config.scene.variant), None, &mut setting_error);
         scene.choose_variant(variant);
         scene.set_up_axis(config.scene.up);
         let bounds = Bounds::new(&scene);
@@ -145,7 +146,7 @@ impl OpenedScene {
             Span::Clip => clip_points(&scene, clips, time, origin),
             Span::Sequence { seconds, poses } => positions_over(&scene, clips, time, seconds, poses, origin),
         };
-        let first = FirstMoment::new(&scene, clips, time, (&points, origin));
+        let first = InitialState::new(&scene, clips, time, (&points, origin));
         let room = first
             .inside
             .map(|_| ROOM_OCCLUSION * framing::extent(first.bounds));
@@ -159,30 +160,31 @@ impl OpenedScene {
             blend,
             points,
             edits: MatchedEdits::default(),
-            misfit,
+            setting_error,
             scene,
         }
     }
 
-    /// Returns the scene if all settings fit it.
+    /// Returns the scene if it has everything that the settings select.
     ///
     /// # Errors
     ///
-    /// [`OpenedScene::misfit`], if there is one.
+    /// [`OpenedScene::setting_error`], if there is one.
     pub fn checked(mut self) -> Result<Self> {
-        self.misfit.take().map_or(Ok(self), Err)
+        self.setting_error.take().map_or(Ok(self), Err)
     }
 }
 
-/// Returns the value of `found`. On an error, returns `otherwise` and keeps the first error as the misfit.
-fn fitting<T>(found: Result<T>, otherwise: T, misfit: &mut Option<Error>) -> T {
+/// Returns the value of `found`. On an error, returns `otherwise` and keeps the first error as the
+/// setting error.
+fn fitting<T>(found: Result<T>, otherwise: T, setting_error: &mut Option<Error>) -> T {
     found.unwrap_or_else(|error| {
-        misfit.get_or_insert(error);
+        setting_error.get_or_insert(error);
         otherwise
     })
 }
 
-impl FirstMoment {
+impl InitialState {
     /// Computes the moment at `time` of a scene that is not the built-in one. `points` are what the first
     /// view frames, relative to `origin`.
     fn new(
@@ -192,17 +194,17 @@ impl FirstMoment {
         (points, origin): (&[Vec3], Vec3),
     ) -> Self {
         let pose = Pose::blended(scene, clip, blend, time);
-        let own = pose.moved(-origin.as_dvec3());
-        let bounds = Aabb::of(points.iter().copied());
+        let own = pose.translated(-origin.as_dvec3());
+        let bounds = Aabb::from_points(points.iter().copied());
         let positions = positions(scene, &own);
-        let filled = Aabb::of(positions.iter().copied());
+        let filled = Aabb::from_points(positions.iter().copied());
         let cells = Cells::new(scene, &own, filled);
         Self {
             has_floor: framing::has_floor(scene, &own, filled),
             positions: positions.len(),
             main_part: cells.as_ref().and_then(|cells| cells.main_part(&positions)),
             inside: cells.and_then(|cells| cells.inside()),
-            ground: Ground::below(bounds).map(|ground| ground.moved(origin)),
+            ground: Ground::below(bounds).map(|ground| ground.translated(origin)),
             pose,
             bounds: Aabb {
                 min: bounds.min + origin,
@@ -228,8 +230,8 @@ impl FirstMoment {
     }
 
     /// Computes the first view. It comes from `look` if that is set, else from the camera that `settings`
-    /// name. Otherwise it frames `points` without small parts far from the rest. `points` are relative to
-    /// [`FirstMoment::origin`], and `aspect` is the image's width over its height.
+    /// select. Otherwise it frames `points` without small, distant parts. `points` are relative to
+    /// [`InitialState::origin`], and `aspect` is the image's width over its height.
     ///
     /// The built-in scene is meant to be seen through its camera. Closed rooms are seen through their first
     /// camera, or else from a position inside.
@@ -251,23 +253,23 @@ impl FirstMoment {
             settings.name = "0".into();
         }
         let origin = self.origin;
-        let pose = self.pose.moved(-origin.as_dvec3());
+        let pose = self.pose.translated(-origin.as_dvec3());
         let look = Look {
             eye: look.eye.map(|eye| eye - origin),
             target: look.target.map(|target| target - origin),
-            view: look.view.map(|view| view.counted_from(origin)),
+            view: look.view.map(|view| view.relative_to(origin)),
         };
         let own = match self.inside {
             Some(inside) if look == Look::default() && settings.name.is_empty() => {
                 let projection = Projection::Perspective {
                     fov_y: settings.fov.to_radians(),
                 };
-                Viewpoint::looking(inside.eye, inside.direction, Vec3::Y, projection)
+                Viewpoint::look_to(inside.eye, inside.direction, Vec3::Y, projection)
             }
             _ => {
                 let first = |points| Viewpoint::first(scene, &pose, points, &look, &settings, aspect);
                 let whole = first(points)?;
-                match self.held(points) {
+                match self.main_points(points) {
                     Some(held) => first(&held)?.or_if_not_closer(whole, &held),
                     None => whole,
                 }
@@ -285,9 +287,8 @@ impl FirstMoment {
     }
 
     /// Filters `points`, which hold the scene's positions at one time after another, to the main part of the
-    /// scene. Small parts far from the rest are left out. Returns `None` if all points belong to the main
-    /// part.
-    fn held(&self, points: &[Vec3]) -> Option<Vec<Vec3>> {
+    /// scene. Small parts far from it are left out. Returns `None` if all points belong to the main part.
+    fn main_points(&self, points: &[Vec3]) -> Option<Vec<Vec3>> {
         let ranges = self.main_part.as_ref()?;
         let times = points.chunks_exact(self.positions);
         let at_one_time = |points: &'_ [Vec3]| -> Vec<Vec3> {
@@ -304,22 +305,22 @@ impl FirstMoment {
         self.ground.and_then(|ground| ground.shown(mode, self.has_floor))
     }
 
-    /// Returns the pose and the bounding box of the scene relative to [`FirstMoment::origin`].
+    /// Returns the pose and the bounding box of the scene relative to [`InitialState::origin`].
     pub fn from_origin(&self) -> (Pose, Aabb) {
         let bounds = Aabb {
             min: self.bounds.min - self.origin,
             max: self.bounds.max - self.origin,
         };
-        (self.pose.moved(-self.origin.as_dvec3()), bounds)
+        (self.pose.translated(-self.origin.as_dvec3()), bounds)
     }
 }
 
 impl FirstView {
-    /// Returns the view at `pose` and the rounding error of its eye. It is that of its camera, or the same
-    /// view at any time if it has none.
+    /// Returns the view at `pose` and the rounding error of its eye. It is the view of its camera, or the
+    /// unchanged view if it has no camera.
     pub fn at(&self, scene: &Scene, pose: &Pose) -> (Viewpoint, Vec3) {
         let of_camera = self.camera.and_then(|camera| {
-            let own = pose.moved(-self.origin.as_dvec3());
+            let own = pose.translated(-self.origin.as_dvec3());
             Viewpoint::of_camera(scene, &own, camera)
         });
         of_camera.map_or((self.viewpoint, self.eye_rounding), |own| {
@@ -334,10 +335,9 @@ pub fn scene_origin(scene: &Scene, bounds: &Bounds) -> Vec3 {
     framing::origin(bounds.scene(scene, &Pose::new(scene, None, 0.0)))
 }
 
-/// Returns the positions that a view of the scene frames, in metres relative to `origin`. They cover the
-/// whole duration of the clip, so that the scene stays in view while it plays. A clip without duration
-/// contributes its pose at `time`. If the whole clip would be too many positions, only those at its start are
-/// used.
+/// Returns the positions that a view of the scene frames, in metres relative to `origin`. They cover the full
+/// duration of the clip, so that the scene stays in view while it plays. A clip without duration contributes
+/// its pose at `time`. If the clip would have too many positions, only the positions at its start are used.
 pub fn clip_points(
     scene: &Scene,
     (clip, blend): (Option<usize>, &Blend),
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_do_not_fit_are_replaced_and_told() {
+    fn invalid_clips_and_variants_are_replaced_and_reported() {
         let mut config = Settings::default();
         config.animation.clip = "run".into();
         config.scene.variant = "blue".into();
@@ -395,7 +395,7 @@ mod tests {
     /// A point that a clip carries ten metres to the right is framed there too, even if the clip does not
     /// play.
     #[test]
-    fn a_clip_is_framed_over_its_whole_length() {
+    fn framing_covers_the_whole_length_of_a_clip() {
         let mut scene = scene();
         scene.nodes[0].mesh = Some(0);
         scene.nodes[0].transform = Transform::Trs {
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_view_names_the_camera_that_it_is_seen_through() {
+    fn the_first_view_names_its_camera() {
         let mut config = Settings::default();
         let mut opened = OpenedScene::new(scene(), &config, Span::Clip);
         let mut view = |name: &str, look: &Look, is_builtin| {

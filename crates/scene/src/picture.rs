@@ -12,7 +12,7 @@ use std::path::Path;
 /// File name extensions of images.
 pub const EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "exr", "hdr"];
 
-/// First bytes of Radiance HDR, which both spellings of its signature share.
+/// First bytes of Radiance HDR, common to the two spellings of its signature.
 const RADIANCE: &[u8] = b"#?";
 
 /// Background of transparent pixels, sRGB-encoded.
@@ -41,8 +41,8 @@ impl Picture {
         }
     }
 
-    /// Reads the image at `path`. Transparent pixels of a PNG are composited over middle grey, and the alpha
-    /// of an OpenEXR file is ignored.
+    /// Reads the picture at `path`. Transparent pixels of a PNG are composited over middle grey, and the
+    /// alpha of an OpenEXR file is ignored.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ mod tests {
 
     /// Every 8-bit value and every 8-bit alpha gives the same number in each kind of PNG.
     #[test]
-    fn pictures_are_the_same_in_every_kind_of_png() {
+    fn png_decoding_is_the_same_for_every_color_type() {
         for alpha in [255, 254, 128, 1, 0] {
             let all = |pixel: fn(u8, u8) -> Vec<u8>| -> Vec<u8> {
                 (0..=255).flat_map(|value| pixel(value, alpha)).collect()

@@ -4,7 +4,7 @@
 //! The text is untrusted: every number has a range and every list a maximum length.
 
 use super::{
-    edits::{AddedLight, AppliedEdits, LightPlace, LightValue, MaterialValue, SceneEdits, Value},
+    edits::{AddedLight, AppliedEdits, LightEdit, LightValue, MaterialValue, SceneEdits, Value},
     files::read_file,
     graph::Scene,
     light::{BRIGHTEST_LIGHT, Light, LightKind},
@@ -119,7 +119,7 @@ enum Json {
     Nothing(()),
 }
 
-/// Edits that fit a scene.
+/// Edits that were matched to a scene.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MatchedEdits {
     /// Edits of materials and lights.
@@ -127,7 +127,7 @@ pub struct MatchedEdits {
     /// Nodes whose meshes are hidden.
     pub hidden: BTreeSet<usize>,
     /// One message for each edit that refers to something that the scene does not have.
-    pub left: Vec<String>,
+    pub unmatched: Vec<String>,
 }
 
 impl Default for SavedEdits {
@@ -250,8 +250,8 @@ impl SavedEdits {
         fault.or_else(|| places.next()).or_else(|| added.next())
     }
 
-    /// Returns the edits that fit `scene`, which must be as in its files. A saved index is used if the thing
-    /// there has the saved name. Otherwise the only thing of that name is used.
+    /// Returns the edits that can be matched to `scene`, which must be as in its files. A saved index is used
+    /// if the element with this index has the saved name. Otherwise the only element with that name is used.
     pub fn find(&self, scene: &Scene) -> MatchedEdits {
         let mut found = MatchedEdits::default();
         let mut left = Vec::new();
@@ -294,7 +294,7 @@ impl SavedEdits {
             match node.filter(|node| scene.nodes[*node].light.is_some()) {
                 Some(node) => {
                     let matrix = place.matrix.and_then(|m| matrix(&m).ok());
-                    let place = LightPlace {
+                    let place = LightEdit {
                         file_from_light: matrix,
                         is_off: place.off,
                         is_removed: place.removed,
@@ -317,7 +317,7 @@ impl SavedEdits {
                 "{missing} of the hidden nodes are not in the scene and are ignored"
             ));
         }
-        found.left = left;
+        found.unmatched = left;
         found
     }
 }

@@ -1,7 +1,7 @@
-//! Signed distances to a triangle surface, in f64. The sign is that of the angle-weighted pseudonormal at the
+//! Signed distances to a triangle surface, in f64. The sign comes from the angle-weighted pseudonormal at the
 //! nearest point (Bærentzen and Aanæs 2005, "Signed Distance Computation Using the Angle Weighted
-//! Pseudonormal"). It tells inside from outside for a single closed shell that neither touches nor crosses
-//! itself. For open surfaces it tells the nearest side.
+//! Pseudonormal"). It distinguishes inside from outside for a single closed shell that neither touches nor
+//! crosses itself. For open surfaces, it only specifies the side of the nearest point.
 //!
 //! The nearest triangle is an input, for example from a BVH query in f32.
 
@@ -36,7 +36,7 @@ pub struct SignedNearest {
     pub position: DVec3,
     /// Distance in metres to the query point, negative inside or behind the surface.
     pub distance: f64,
-    /// Index of its triangle.
+    /// Index of the triangle that contains the point.
     pub triangle: u32,
 }
 
@@ -159,7 +159,8 @@ impl SignedSurface {
         let at = self.triangles[triangle as usize].map(|corner| self.corners[corner as usize]);
         let [a, b, c] = at;
         let normal = (b - a).cross(c - a);
-        // Barycentric coordinates: twice the areas opposite to the corners, relative to that of the triangle.
+        // Barycentric coordinates: twice the areas opposite to the corners, relative to twice the area of the
+        // triangle.
         let part = |from: DVec3, to: DVec3| (to - from).cross(p - from).dot(normal);
         let weights = [part(b, c), part(c, a), part(a, b)].map(|w| w / normal.length_squared());
         if weights.iter().all(|w| *w > 0.0) {
@@ -214,7 +215,7 @@ fn welded(positions: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<DVec3>, Vec<[u32; 
     let mut numbers = HashMap::new();
     let mut corners = Vec::new();
     let number_of = |position: &Vec3| {
-        // Maps −0 to +0, because both are equal.
+        // Maps −0 to +0, because they are equal.
         let key = position.to_array().map(|x| (x + 0.0).to_bits());
         *numbers.entry(key).or_insert_with(|| {
             corners.push(position.as_dvec3());
@@ -348,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn closed_surfaces_have_an_inside() {
+    fn points_inside_closed_surfaces_have_negative_distances() {
         let spike = |ring: u32, segment: u32| {
             if (ring + segment).is_multiple_of(2) {
                 1.0
@@ -380,7 +381,7 @@ mod tests {
 
     /// Vertices at the same position, such as at seams of normals, are one corner.
     #[test]
-    fn seams_do_not_open_a_surface() {
+    fn vertices_at_the_same_position_are_merged() {
         let (positions, triangles) = cube();
         let apart: Vec<Vec3> = triangles
             .as_flattened()
@@ -395,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn triangles_without_an_area_do_no_harm() {
+    fn degenerate_triangles_do_not_affect_the_distance() {
         let nan = Vec3::NAN;
         let positions = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::splat(0.5), nan];
         let triangles = [[0, 1, 2], [0, 0, 0], [1, 1, 2], [0, 1, 4]];

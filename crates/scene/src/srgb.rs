@@ -24,7 +24,7 @@ mod tests {
 
     /// Both directions are compared with f64, and every byte survives the round trip.
     #[test]
-    fn both_directions_are_those_of_the_standard() {
+    fn srgb_encoding_and_decoding_follow_the_standard() {
         for step in 0..=1000_u16 {
             let value = f32::from(step) / 1000.0;
             let exact = f64::from(value);

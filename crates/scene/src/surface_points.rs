@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_stand_for_the_whole_area_and_lie_on_their_triangles() {
+    fn samples_lie_on_their_triangles_and_their_areas_sum_to_the_surface() {
         let positions = [Vec3::ZERO, Vec3::X * 3.0, Vec3::Y * 4.0, Vec3::Z, Vec3::NAN];
         let triangles = [[0, 1, 2], [0, 1, 3], [0, 0, 0], [0, 1, 4]];
         let samples = samples(&positions, &triangles, 100);

@@ -12,7 +12,7 @@ pub struct LoopRange {
 }
 
 impl LoopRange {
-    /// Returns the range of the settings, clamped to a clip of this duration. It is the whole clip if the
+    /// Returns the range of the settings, clamped to a clip of this duration. It is the complete clip if the
     /// clamped range is empty.
     pub fn new(settings: &Animation, duration_secs: f32) -> Self {
         let whole = Self {
@@ -55,9 +55,9 @@ impl LoopRange {
     }
 }
 
-/// Returns the time `frames` frames after the one at `time`, or before it if negative, clamped to the clip's
-/// duration. Frames are at whole multiples of 1 / `rate` seconds. From a time between two frames, a single
-/// step goes to the next frame in its direction.
+/// Returns the time `frames` frames after the frame at `time`, or before it if negative, clamped to the
+/// clip's duration. Frames are at integer multiples of 1 / `rate` seconds. From a time between two frames, a
+/// single step goes to the next frame in its direction.
 pub fn stepped(time: f32, frames: i32, rate: f32, duration_secs: f32) -> f32 {
     let now = f64::from(time) * f64::from(rate);
     let frame = match frames >= 0 {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_lie_within_the_clip() {
+    fn loop_ranges_are_clamped_to_the_clip() {
         let ends = |range: LoopRange| (range.from, range.to);
         assert_eq!(ends(range(0.0, 0.0, 4.0)), (0.0, 4.0));
         assert_eq!(ends(range(1.0, 0.0, 4.0)), (1.0, 4.0));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn time_begins_again_within_the_range() {
+    fn time_wraps_within_the_loop_range() {
         let looped = range(1.0, 3.0, 4.0);
         for (time, seconds, expected) in [
             (0.0, 0.5, 0.5),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_go_from_frame_to_frame() {
+    fn steps_snap_to_whole_frames() {
         for (time, frames, expected) in [
             (0.0, 1, 0.1),
             (0.1, 1, 0.2),

@@ -1,4 +1,4 @@
-//! Up axis of a file, and the rotation that turns it to +Y.
+//! Up axis of a file, and the rotation from it to +Y.
 
 use super::{
     bounds::Aabb,
@@ -13,10 +13,10 @@ const MAX_HEADER_BYTES: usize = 8192;
 /// Programs whose OBJ files always have +Z up.
 const Z_UP_PROGRAMS: [&str; 2] = ["freecad", "openscad"];
 
-/// Words in comments that name the program that wrote the file. Other comments may mention any program.
+/// Words in comments about the program that wrote the file. Other comments may mention any program.
 const WRITTEN_BY: [&str; 4] = ["created by", "exported", "exporter", "generator"];
 
-/// Returns `world_from_file`, an exact rotation that turns `axis` to +Y.
+/// Returns `world_from_file`, an exact rotation from `axis` to +Y.
 fn world_from_file(axis: UpAxis) -> Mat4 {
     let [x, y, z] = match axis {
         UpAxis::Auto | UpAxis::Y => return Mat4::IDENTITY,
@@ -30,8 +30,8 @@ fn world_from_file(axis: UpAxis) -> Mat4 {
 }
 
 impl Scene {
-    /// Returns the up axis of the files if the settings say `wanted`. [`UpAxis::Auto`] is the axis that the
-    /// files state or on which a scan stands, or else +Y.
+    /// Returns the up axis of the files for the setting `wanted`. [`UpAxis::Auto`] is the axis that the files
+    /// specify or on which a scan stands, or else +Y.
     pub fn up_axis(&self, wanted: UpAxis) -> UpAxis {
         match (wanted, self.up) {
             (UpAxis::Auto, UpHint::Stated(axis) | UpHint::Stands(axis)) => axis,
@@ -46,8 +46,8 @@ impl Scene {
     }
 }
 
-/// Returns the axis that the comments at the start of an OBJ state, either directly or by naming a program
-/// that always uses it. Returns `None` if they contradict each other.
+/// Returns the axis that the comments at the start of an OBJ specify, directly or through a program that
+/// always uses it. Returns `None` if they contradict each other.
 pub(super) fn stated(obj: &[u8]) -> Option<UpAxis> {
     let header = &obj[..obj.len().min(MAX_HEADER_BYTES)];
     let header = String::from_utf8_lossy(header).to_ascii_lowercase();
@@ -67,7 +67,7 @@ pub(super) fn stated(obj: &[u8]) -> Option<UpAxis> {
     others.iter().all(|other| other == first).then_some(*first)
 }
 
-/// Returns the up axis that a lower-case comment names: "Z up", "z-up", "up axis: Z", "up = +z", "Z_UP".
+/// Returns the up axis in a lower-case comment: "Z up", "z-up", "up axis: Z", "up = +z", "Z_UP".
 fn axis_in(comment: &str) -> Option<UpAxis> {
     let words: Vec<&str> = comment
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '+' && c != '-')
@@ -113,13 +113,13 @@ const MIN_HEIGHT: f32 = 0.8;
 /// suggested to the user.
 pub(super) fn stands(scene: &Scene) -> UpHint {
     let primitives = || scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
-    let bounds = Aabb::of(primitives().flat_map(|p| p.positions.iter().copied()));
+    let bounds = Aabb::from_points(primitives().flat_map(|p| p.positions.iter().copied()));
     let size = bounds.max - bounds.min;
     let extent = size.max_element();
     if bounds.is_empty() || !extent.is_finite() || size.min_element() <= 0.02 * extent {
         return UpHint::None;
     }
-    // FullscreenDraw share of the sides at −X, −Y, −Z, +X, +Y and +Z.
+    // Covered fraction of the sides at −X, −Y, −Z, +X, +Y and +Z.
     let mut bases = [0.0_f32; 6];
     for primitive in primitives() {
         for triangle in &primitive.indices {
@@ -159,7 +159,7 @@ pub(super) fn stands(scene: &Scene) -> UpHint {
     let axis = side % 3;
     let across = size[(axis + 1) % 3].max(size[(axis + 2) % 3]);
     let is_scan = primitives().count() == 1
-        && scene.materials.iter().all(|material| material.stand_in)
+        && scene.materials.iter().all(|material| material.is_placeholder)
         && size[axis] >= MIN_HEIGHT * across;
     match is_scan {
         true => UpHint::Stands(up),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn each_axis_is_turned_to_y_without_a_mirror() {
+    fn each_up_axis_is_rotated_to_y_without_mirroring() {
         for (axis, up) in [
             (UpAxis::X, Vec3::X),
             (UpAxis::Y, Vec3::Y),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_state_the_axis_or_nothing() {
+    fn the_up_axis_is_read_from_comments() {
         for (header, expected) in [
             ("# Blender 4.2\n# www.blender.org", None),
             ("# 3ds Max Wavefront OBJ Exporter v0.97b", None),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_may_be_of_two_bytes_a_character() {
+    fn comments_in_utf_16_are_read() {
         let text = "\u{feff}# OpenSCAD obj exporter\nv 0 0 0\nv 1 0 0\nv 0 0 3\nf 1 2 3\n";
         let limits = settings::Settings::default().load;
         for bytes in [
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_on_another_base_is_turned_or_offered() {
+    fn models_that_lie_on_their_side_are_detected() {
         for (up, sign, axis) in [
             (2, 1.0, UpAxis::Z),
             (2, -1.0, UpAxis::NegativeZ),
@@ -280,7 +280,7 @@ mod tests {
             assert_eq!(tall.up, UpHint::Stands(axis));
             assert_eq!(tall.up_axis(UpAxis::Auto), axis);
             let mut colored = tall;
-            colored.materials[0].stand_in = false;
+            colored.materials[0].is_placeholder = false;
             assert_eq!(stands(&colored), UpHint::Likely(axis), "it is no scan");
         }
         assert_eq!(load(&table(1, 1.0, 1.9)).up, UpHint::None);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_follows_what_is_stated_alone() {
+    fn auto_uses_only_a_stated_up_axis() {
         let mut scene = Scene {
             up: UpHint::Likely(UpAxis::Z),
             ..Scene::default()
@@ -316,7 +316,7 @@ mod tests {
 
     /// The rotation applies to everything below the root nodes.
     #[test]
-    fn a_turned_scene_stands() {
+    fn the_up_axis_rotates_everything_below_the_roots() {
         let mut scene = load("# Z up\nv 0 0 0\nv 1 0 0\nv 0 0 3\nf 1 2 3\n");
         assert_eq!(scene.up, UpHint::Stated(UpAxis::Z));
         scene.set_up_axis(UpAxis::Auto);

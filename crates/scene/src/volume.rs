@@ -35,7 +35,7 @@ pub struct Grid {
     /// Number of voxels along x, y and z; never 0.
     pub size: [u32; 3],
     /// Transform from voxels to the axes of the volume, which its node places. The centre of the first voxel
-    /// is at the origin, and that of its neighbour along x at (1, 0, 0). It is affine and invertible.
+    /// is at the origin, and the centre of its neighbour along x at (1, 0, 0). It is affine and invertible.
     pub volume_from_voxel: Mat4,
     /// Components of all voxels, all finite, with x fastest and z slowest.
     pub values: Vec<f32>,

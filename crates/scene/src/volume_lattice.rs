@@ -20,8 +20,8 @@ pub struct VolumeLattice {
     pub range: [f32; 2],
     /// Colour of each voxel, with its temperature in w relative to the hottest voxel. `None` if the volume
     /// has neither.
-    pub look: Option<Vec<[f32; 4]>>,
-    /// True if any voxel is hot.
+    pub color_temperature: Option<Vec<[f32; 4]>>,
+    /// True if there is a temperature grid with values above 0, which makes voxels emit light.
     pub is_hot: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Brick {
 }
 
 impl Brick {
-    /// Returns the bounds of both bricks together.
+    /// Returns the bounds of the two bricks together.
     pub fn with(self, other: &Self) -> Self {
         let ([low, high], [other_low, other_high]) = (self.density, other.density);
         Self {
@@ -46,7 +46,7 @@ impl Brick {
 }
 
 impl VolumeLattice {
-    /// Creates the lattice of a volume. It is that of the density, which is the first scalar grid called
+    /// Creates the lattice of a volume. It is the lattice of the density grid: the first scalar grid called
     /// `density`, or else the first that is not a temperature. It is extended to the grids of temperature
     /// (`temperature`, `flame`, `heat`) and colour (`Cd`, `color`, `colour`) unless an axis would exceed
     /// `most` voxels. Returns `None` without a scalar grid.
@@ -66,7 +66,7 @@ impl VolumeLattice {
             let name = grid.name.to_lowercase();
             grid.components == 3 && (name == "cd" || called(grid, &["color", "colour"]))
         });
-        let mut placed = Placed::of(density);
+        let mut placed = LatticeRange::of(density);
         for grid in [heat, color].into_iter().flatten() {
             placed = placed.with(density, grid, most);
         }
@@ -85,7 +85,7 @@ impl VolumeLattice {
         let hot = heat.map(hottest).filter(|hottest| *hottest > 0.0);
         let heat = heat.and_then(|grid| Sampled::new(grid, density.volume_from_voxel));
         let color = color.and_then(|grid| Sampled::new(grid, density.volume_from_voxel));
-        let look = (hot.is_some() || color.is_some()).then(|| {
+        let color_temperature = (hot.is_some() || color.is_some()).then(|| {
             let at = |voxel: Vec3| {
                 let color = match &color {
                     Some(color) => [0, 1, 2].map(|i| color.sample(voxel, i).max(0.0)),
@@ -105,7 +105,7 @@ impl VolumeLattice {
             volume_from_lattice: density.volume_from_voxel * to_first_corner,
             density: values,
             range,
-            look,
+            color_temperature,
             is_hot: hot.is_some(),
         })
     }
@@ -120,7 +120,7 @@ impl VolumeLattice {
         let counts = self.brick_counts();
         let [columns, rows, _] = self.size.map(|side| side as usize);
         let brick = |place: [u32; 3]| {
-            // Linear interpolation reaches one voxel further on each side.
+            // Linear interpolation reads one voxel further on each side.
             let span = |axis: usize| {
                 let first = (BRICK * place[axis]).saturating_sub(1);
                 let end = (BRICK * (place[axis] + 1) + 1).min(self.size[axis]);
@@ -137,8 +137,8 @@ impl VolumeLattice {
                         let value = self.density[row + x];
                         let [low, high] = found.density;
                         found.density = [low.min(value), high.max(value)];
-                        if let Some(look) = &self.look {
-                            found.temperature = found.temperature.max(look[row + x][3]);
+                        if let Some(color_temperature) = &self.color_temperature {
+                            found.temperature = found.temperature.max(color_temperature[row + x][3]);
                         }
                     }
                 }
@@ -159,12 +159,12 @@ fn voxels(size: [u32; 3]) -> impl Iterator<Item = Vec3> {
 }
 
 /// Range of a lattice in the voxels of a grid, which may extend beyond that grid.
-struct Placed {
+struct LatticeRange {
     first: glam::IVec3,
     size: [u32; 3],
 }
 
-impl Placed {
+impl LatticeRange {
     fn of(grid: &Grid) -> Self {
         Self {
             first: glam::IVec3::ZERO,
@@ -172,7 +172,7 @@ impl Placed {
         }
     }
 
-    /// Extends the range to `other`, unless it would become much larger than both grids together.
+    /// Extends the range to `other`, unless it would become much larger than the two grids together.
     fn with(self, grid: &Grid, other: &Grid, most: u32) -> Self {
         let from_other = grid.volume_from_voxel.inverse() * other.volume_from_voxel;
         let high = Vec3::from(other.size.map(|side| side as f32)) - 0.5;
@@ -265,7 +265,7 @@ mod tests {
 
     /// Grids are identified by their names, and the lattice has all of them at the same voxels.
     #[test]
-    fn a_lattice_holds_all_grids() {
+    fn the_lattice_resamples_all_grids_at_the_same_voxels() {
         let volume = Volume {
             name: String::new(),
             grids: vec![
@@ -279,9 +279,9 @@ mod tests {
         assert_eq!(lattice.size, [4, 2, 2]);
         assert_eq!(lattice.density[..8], [0.0, 1.0, 0.0, 0.0, 2.0, 3.0, 0.0, 0.0]);
         assert_eq!(lattice.range, [0.0, 7.0]);
-        let look = lattice.look.as_ref().expect("it has colours");
-        assert_eq!(look[1], [3.0, 4.0, 5.0, 0.0]);
-        assert_eq!(look[3], [0.0, 0.0, 0.0, 2.0 / 11.0]);
+        let color_temperature = lattice.color_temperature.as_ref().expect("it has colours");
+        assert_eq!(color_temperature[1], [3.0, 4.0, 5.0, 0.0]);
+        assert_eq!(color_temperature[3], [0.0, 0.0, 0.0, 2.0 / 11.0]);
         let corner = lattice.volume_from_lattice.transform_point3(Vec3::ZERO);
         assert_eq!(corner, Vec3::splat(-0.25));
         let brick = lattice.bricks()[0];

@@ -48,7 +48,7 @@ mod tests {
     };
 
     #[test]
-    fn views_are_kept_by_scene() {
+    fn bookmarks_are_stored_per_scene() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("new/bookmarks.json");
         let mut state = State::new(Config::default());

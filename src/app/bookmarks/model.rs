@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Maximum numbers of views per scene, and of scenes with views. The rest is dropped.
+/// Maximum numbers of views per scene, and of scenes with views. Further views and scenes are dropped.
 pub(in crate::app) const MAX_VIEWS: usize = 50;
 const MAX_SCENES: usize = 200;
 
@@ -69,7 +69,7 @@ impl Bookmark {
         })
     }
 
-    /// Command-line options for the same view with a level horizon.
+    /// Returns command-line options for the same view with a level horizon.
     pub(in crate::app) fn options(&self) -> String {
         let Some(view) = self.viewpoint() else {
             return String::new();
@@ -101,7 +101,7 @@ pub(in crate::app) struct Bookmarks {
 }
 
 impl Bookmarks {
-    /// Reads the user's views from a file beside that of recent files.
+    /// Reads the user's views from a file in the folder of the file of recent files.
     pub(in crate::app) fn of_the_user() -> Self {
         Self::at(recent::file().map(|file| file.with_file_name("bookmarks.json")))
     }
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_view_that_is_none_is_left_out() {
+    fn invalid_bookmarks_have_no_viewpoint() {
         let lens = Projection::Perspective { fov_y: 1.0 };
         let view = Viewpoint {
             world_from_view: Mat4::IDENTITY,

@@ -20,7 +20,7 @@ pub(in crate::app) enum StandardView {
 }
 
 impl StandardView {
-    /// Name in messages.
+    /// Returns the name in messages.
     pub(in crate::app) fn name(self) -> &'static str {
         match self {
             Self::Front => "front",
@@ -32,7 +32,7 @@ impl StandardView {
         }
     }
 
-    /// Rotation `world_from_view`.
+    /// Returns the rotation `world_from_view`.
     fn rotation(self) -> Quat {
         match self {
             Self::Front => Quat::IDENTITY,
@@ -73,7 +73,7 @@ impl Camera {
         }
     }
 
-    /// Viewpoint for the renderer.
+    /// Returns the viewpoint for the renderer.
     pub(in crate::app) fn viewpoint(&self) -> Viewpoint {
         Viewpoint {
             world_from_view: Mat4::from_rotation_translation(self.rotation, self.eye),
@@ -81,8 +81,9 @@ impl Camera {
         }
     }
 
-    /// Viewpoint for the renderer, and the distance to its pivot in metres, which must not be clipped. An
-    /// orthographic view is the same from any distance, so it moves back until `bounds` lie in front of it.
+    /// Returns the viewpoint for the renderer, and the distance to its pivot in metres, which must not be
+    /// clipped. An orthographic view is the same from any distance, so it moves back until `bounds` lie in
+    /// front of it.
     pub(in crate::app) fn outside(&self, bounds: Aabb) -> (Viewpoint, f32) {
         let mut view = self.viewpoint();
         let is_orthographic = matches!(self.projection, Projection::Orthographic { .. });
@@ -100,12 +101,12 @@ impl Camera {
         (view, self.distance + back)
     }
 
-    /// Half the scene's diagonal in metres.
+    /// Returns half the scene's diagonal in metres.
     pub(in crate::app) fn extent(&self) -> f32 {
         self.extent
     }
 
-    /// Position in world space.
+    /// Returns the position in world space.
     pub(in crate::app) fn eye(&self) -> Vec3 {
         self.eye
     }
@@ -115,8 +116,8 @@ impl Camera {
         self.eye = eye;
     }
 
-    /// Rotation about the vertical from north (−Z) to the view direction. Straight up or down, the picture's
-    /// up direction takes the place of the view direction.
+    /// Returns the rotation about the vertical from north (−Z) to the view direction. Straight up or down,
+    /// the picture's up direction takes the place of the view direction.
     pub(in crate::app) fn heading(&self) -> Quat {
         let forward = self.forward();
         let along = match forward.y {
@@ -143,12 +144,12 @@ impl Camera {
         }
     }
 
-    /// Distance to the pivot in metres.
+    /// Returns the distance to the pivot in metres.
     pub(in crate::app) fn distance(&self) -> f32 {
         self.distance
     }
 
-    /// Up direction of the picture.
+    /// Returns the up direction of the picture.
     pub(in crate::app) fn up(&self) -> Vec3 {
         self.rotation * Vec3::Y
     }
@@ -177,12 +178,12 @@ impl Camera {
         }
     }
 
-    /// Point straight ahead that the camera orbits.
+    /// Returns the point straight ahead that the camera orbits.
     pub(in crate::app) fn pivot(&self) -> Vec3 {
         self.eye + self.forward() * self.distance
     }
 
-    /// Unit vector of the view direction.
+    /// Returns the unit vector of the view direction.
     pub(in crate::app) fn forward(&self) -> Vec3 {
         self.rotation * Vec3::NEG_Z
     }
@@ -260,7 +261,7 @@ mod tests {
 
     fn camera() -> Camera {
         let lens = Projection::Perspective { fov_y: 0.8 };
-        let view = Viewpoint::looking(Vec3::new(0.0, 1.0, 10.0), Vec3::NEG_Z, Vec3::Y, lens);
+        let view = Viewpoint::look_to(Vec3::new(0.0, 1.0, 10.0), Vec3::NEG_Z, Vec3::Y, lens);
         Camera::new(&view, Vec3::Y, 2.0)
     }
 
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_and_flying_do_not_jump() {
+    fn looking_and_flying_keep_the_camera_continuous() {
         let mut camera = camera();
         let eye = camera.eye;
         camera.look(Vec2::new(0.2, 0.1));
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn zoom_never_reaches_or_passes_the_pivot_at_once() {
+    fn one_zoom_step_never_reaches_the_pivot() {
         let mut camera = camera();
         camera.zoom(200.0);
         assert!(camera.distance > 0.0 && camera.eye.is_finite());
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn people_look_where_the_camera_did_with_a_level_horizon() {
+    fn walk_mode_keeps_the_view_direction_and_levels_the_horizon() {
         for (view, forward, up) in VIEWS {
             let mut camera = camera();
             camera.face(view);
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nearer_camera_keeps_its_pivot() {
+    fn moving_nearer_keeps_the_pivot() {
         let camera = camera();
         let near = camera.nearer(3.0);
         assert!(near.pivot().distance(camera.pivot()) < 1e-4 && near.distance == 3.0);
@@ -407,7 +408,7 @@ mod tests {
 
     /// An orthographic camera clips nothing, even close to the pivot or in the middle of the scene.
     #[test]
-    fn an_orthographic_camera_stands_outside() {
+    fn an_orthographic_camera_is_moved_outside_the_scene() {
         let bounds = Aabb {
             min: Vec3::new(-50.0, -1.0, -50.0),
             max: Vec3::new(50.0, 3.0, 50.0),

@@ -1,7 +1,7 @@
 //! Automatic camera motion: the turntable, and the path along the user's keys.
 
 use crate::{
-    app::{camera::model::Camera, files::pictures::told, state::State},
+    app::{camera::model::Camera, files::pictures::shown_path, state::State},
     output,
     scene::{
         Projection,
@@ -30,8 +30,8 @@ impl State {
         }
     }
 
-    /// Adds the current view to the path. Its time is that of the clip if that is later than the last key, or
-    /// else two seconds after the last key.
+    /// Adds the current view to the path. Its time is the time of the clip if that is later than the last
+    /// key. Otherwise it is two seconds after the last key.
     pub(in crate::app) fn add_path_key(&mut self) {
         if self.stage.is_none() {
             return self.notify("there is no scene to look at");
@@ -141,7 +141,7 @@ impl State {
             None => return self.notify("the camera path has no keyframes"),
         };
         match outcome {
-            Ok(()) => self.notify(format!("saved {}", told(Path::new(&self.motion.path.file)))),
+            Ok(()) => self.notify(format!("saved {}", shown_path(Path::new(&self.motion.path.file)))),
             Err(error) => self.fail("The camera path could not be saved", error.to_string()),
         }
     }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_two_seconds_apart_or_at_the_clip_s_time() {
+    fn new_keys_are_two_seconds_apart_or_at_the_clip_time() {
         let mut state = state();
         state.playback.playing = false;
         state.add_path_key();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_camera_goes_along_its_keys_and_comes_back_to_them() {
+    fn the_camera_plays_its_path_and_jumps_to_its_keys() {
         let mut state = state();
         state.add_path_key();
         let first = state.camera;
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_turntable_turns_by_degrees_a_second() {
+    fn the_turntable_rotates_by_degrees_per_second() {
         let mut state = state();
         let before = state.camera.eye() - state.camera.pivot();
         state.toggle_turntable();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_kept_in_files() {
+    fn camera_paths_are_saved_and_loaded() {
         let folder = tempfile::tempdir().unwrap();
         let mut state = state();
         state.motion.path.file = folder.path().join("p.json").to_string_lossy().into_owned();

@@ -1,8 +1,8 @@
 //! BVH queries between frames: collision of the walker, and obstacles between the camera and its pivot.
 //!
-//! Both run while no frame of the scene is in flight, so that the GPU is idle. The result usually arrives
-//! within a millisecond, in time for the next frame. If it does not, the frame continues without it and the
-//! result is taken later.
+//! These queries run while no frame of the scene is in flight, so that the GPU is idle. The result usually
+//! arrives within a millisecond, in time for the next frame. If it does not, the frame continues without it
+//! and the result is taken later.
 
 use crate::{
     Result,
@@ -65,7 +65,7 @@ fn can_ask(viewer: &Viewer) -> bool {
     let mut missing = PipelineSet::default();
     renderer.camera_pipelines(&viewer.state.config.camera, &mut missing);
     let has_trees = |scene: &UploadedScene| renderer.has_geometry(scene);
-    let waits = |drawn: &InFlight| !(drawn.frame.at_rest && viewer.walker.moves());
+    let waits = |drawn: &InFlight| !(drawn.frame.is_still && viewer.walker.moves());
     !viewer.in_flight.as_ref().is_some_and(waits)
         && uploaded.as_ref().is_some_and(has_trees)
         && (missing.is_empty() || viewer.schedule.has_frame_limit())
@@ -98,12 +98,12 @@ fn walk(viewer: &mut Viewer) -> Result<()> {
     };
     // A result that was too late for the last frame is taken first.
     let mut answer = renderer.walk.answer(gpu, Duration::ZERO);
-    if answer.is_none() && !renderer.walk.is_under_way() {
-        let question = viewer.walker.ask(&viewer.state.camera, &around);
+    if answer.is_none() && !renderer.walk.is_pending() {
+        let question = viewer.walker.next_query(&viewer.state.camera, &around);
         let walked = CollisionGeometry::from(&*uploaded);
         let asked = renderer
             .walk
-            .ask(gpu, walked, &question.params, question.is_start);
+            .submit(gpu, walked, &question.params, question.is_start);
         if asked.is_err() {
             viewer.state.config.camera.mode = CameraMode::Orbit;
             return Ok(asked?);
@@ -111,7 +111,7 @@ fn walk(viewer: &mut Viewer) -> Result<()> {
         answer = renderer.walk.answer(gpu, TIMEOUT);
     }
     let camera = &mut viewer.state.camera;
-    let news = answer.and_then(|state| viewer.walker.answered(&state, camera, &around));
+    let news = answer.and_then(|state| viewer.walker.apply_result(&state, camera, &around));
     if news.is_some() {
         let [x, y, z] = camera.eye().to_array();
         log::trace!("the eye is at {x}, {y}, {z}");
@@ -182,8 +182,8 @@ fn hold_arm(viewer: &mut Viewer) -> Result<()> {
         return Ok(());
     };
     let arm = &mut renderer.camera_arm;
-    if !arm.is_under_way() {
-        if let Err(error) = arm.ask(gpu, uploaded, ends, radius) {
+    if !arm.is_pending() {
+        if let Err(error) = arm.submit(gpu, uploaded, ends, radius) {
             viewer.state.config.camera.avoid_walls = false;
             return Err(error.into());
         }
@@ -205,7 +205,7 @@ fn reach(viewer: &mut Viewer, share: Option<f32>) {
 /// busy.
 pub(in crate::app) fn wait(viewer: &mut Viewer) -> bool {
     let renderer = &viewer.graphics.renderer;
-    let is_awaited = renderer.walk.is_under_way() || renderer.camera_arm.is_under_way();
+    let is_awaited = renderer.walk.is_pending() || renderer.camera_arm.is_pending();
     if is_awaited {
         viewer.draw_within(AGAIN);
     }

@@ -12,7 +12,7 @@ pub(in crate::app) struct PathKeys {
     /// Name of the path's file.
     pub(in crate::app) file: String,
     /// True if the panel shows the keys. The picture then shows the curve.
-    pub(in crate::app) is_told: bool,
+    pub(in crate::app) is_in_panel: bool,
 }
 
 impl PathKeys {
@@ -69,7 +69,7 @@ impl PathKeys {
         self.keys[index] = key;
     }
 
-    /// Replaces all keys, for example with those of a file.
+    /// Replaces all keys, for example with the keys in a file.
     pub(in crate::app) fn set_keys(&mut self, keys: &[Key]) {
         self.keys = keys.to_vec();
         self.playing = None;

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pixel_s_ray_comes_back_to_the_pixel() {
+    fn projecting_a_point_on_a_pixel_ray_gives_the_pixel() {
         for view in views() {
             let projector = Projector::new(&view, Vec2::new(320.0, 200.0));
             let pixel = Vec2::new(250.0, 40.0);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_is_moved_in_the_plane_of_the_view() {
+    fn points_move_parallel_to_the_image_plane() {
         for view in views() {
             let projector = Projector::new(&view, Vec2::new(320.0, 200.0));
             let point = Vec3::new(100.5, 1.5, 1.0);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_point_of_a_line_is_where_the_pixel_s_ray_passes() {
+    fn the_nearest_point_of_a_segment_projects_to_the_pixel() {
         for view in views() {
             let projector = Projector::new(&view, Vec2::new(320.0, 200.0));
             // A segment from behind the camera far into the picture.

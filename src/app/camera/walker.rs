@@ -66,7 +66,7 @@ pub(in crate::app) enum WalkOutcome {
 pub(in crate::app) struct Walker {
     person: Option<WalkerState>,
     /// Scene number and parameters of the pending query, if its result is still needed.
-    asked: Option<(u64, WalkQuery)>,
+    pending: Option<(u64, WalkQuery)>,
     /// Time in seconds that no query has covered yet.
     elapsed_secs: f32,
     /// Held direction keys (right, up, back), and true if the walker runs.
@@ -114,7 +114,7 @@ impl Walker {
     /// True if anything still moves or a result is pending.
     pub(in crate::app) fn moves(&self) -> bool {
         let moves = |person: &WalkerState| !person.rests() || self.held.0 != Vec3::ZERO;
-        self.asked.is_some() || self.person.as_ref().is_some_and(moves)
+        self.pending.is_some() || self.person.as_ref().is_some_and(moves)
     }
 
     /// True if the camera was moved away from the walker by other means.
@@ -129,7 +129,7 @@ impl Walker {
     }
 
     /// Returns the next query, which covers the time up to now.
-    pub(in crate::app) fn ask(&mut self, camera: &Camera, around: &Surroundings) -> WalkQuery {
+    pub(in crate::app) fn next_query(&mut self, camera: &Camera, around: &Surroundings) -> WalkQuery {
         let extent = framing::extent(around.bounds);
         let elapsed = std::mem::take(&mut self.elapsed_secs);
         self.person.take_if(|person| person.scene != around.scene);
@@ -142,7 +142,7 @@ impl Walker {
         let body = WalkParams {
             floor: floor.unwrap_or(walk::NO_FLOOR),
             leaf_cutoff: around.leaf_cutoff,
-            ..walk::person(height)
+            ..walk::params_for_height(height)
         };
         let question = match &self.person {
             Some(person) => {
@@ -153,7 +153,7 @@ impl Walker {
                 let (steps, step_secs) = walk::steps(elapsed);
                 let jumps = axes.y > 0.0;
                 let params = WalkParams {
-                    wish: (camera.heading() * along * speed).to_array(),
+                    desired_velocity: (camera.heading() * along * speed).to_array(),
                     jump: if jumps { walk::jump_speed(height) } else { 0.0 },
                     steps,
                     step_secs,
@@ -171,7 +171,7 @@ impl Walker {
                 let top = bounds.center().with_y(bounds.max.y + height) - around.origin;
                 let params = WalkParams {
                     position: feet.to_array(),
-                    ahead: (camera.forward() * far).to_array(),
+                    view_offset: (camera.forward() * far).to_array(),
                     top: top.to_array(),
                     ..body
                 };
@@ -181,18 +181,18 @@ impl Walker {
                 }
             }
         };
-        self.asked = Some((around.scene, question));
+        self.pending = Some((around.scene, question));
         question
     }
 
     /// Applies a result and moves `camera` to the walker's eyes. `None` if the result is no longer needed.
-    pub(in crate::app) fn answered(
+    pub(in crate::app) fn apply_result(
         &mut self,
         state: &WalkState,
         camera: &mut Camera,
         around: &Surroundings,
     ) -> Option<WalkOutcome> {
-        let (scene, question) = self.asked.take()?;
+        let (scene, question) = self.pending.take()?;
         if scene != around.scene {
             return None;
         }
@@ -243,7 +243,7 @@ impl WalkerState {
         let [before, after] = [&self.params, &next].map(|params| Vec3::from(params.position));
         let small = 1e-3 * next.height;
         let stood = self.params.is_grounded != 0 && next.is_grounded != 0;
-        if stood && (after.y - before.y).abs() < 2.0 * next.rise {
+        if stood && (after.y - before.y).abs() < 2.0 * next.step_height {
             self.lag += before.y - after.y;
         } else {
             self.lag = 0.0;
@@ -295,14 +295,14 @@ mod tests {
 
     fn camera() -> Camera {
         let lens = Projection::Perspective { fov_y: 0.8 };
-        let view = Viewpoint::looking(Vec3::new(0.0, 4.0, 0.0), Vec3::X, Vec3::Y, lens);
+        let view = Viewpoint::look_to(Vec3::new(0.0, 4.0, 0.0), Vec3::X, Vec3::Y, lens);
         Camera::new(&view, Vec3::ZERO, 8.0)
     }
 
-    /// A walker at height 0 in the space of the merged buffers.
+    /// Returns a walker at height 0 in the space of the merged buffers.
     fn walker(camera: &mut Camera) -> Walker {
         let mut walker = Walker::default();
-        let question = walker.ask(camera, &around());
+        let question = walker.next_query(camera, &around());
         assert!(question.is_start && walker.moves());
         assert!((question.params.position[1] - (4.0 - 1.0 - 1.65)).abs() < 1e-5);
         let state = WalkState {
@@ -310,14 +310,14 @@ mod tests {
             ..WalkState::default()
         };
         assert_eq!(
-            walker.answered(&state, camera, &around()),
+            walker.apply_result(&state, camera, &around()),
             Some(WalkOutcome::Walks)
         );
         walker
     }
 
     #[test]
-    fn people_suit_scenes() {
+    fn the_person_height_scales_with_extreme_scenes() {
         assert_eq!(person_height(0.5, 1e9), 0.5);
         for extent in [2.0, 30.0, 5000.0] {
             assert_eq!(person_height(0.0, extent), 1.8);
@@ -328,44 +328,44 @@ mod tests {
     }
 
     #[test]
-    fn the_eye_is_above_the_feet_and_keys_go_where_it_looks() {
+    fn the_eye_is_above_the_feet_and_keys_move_along_the_view() {
         let mut camera = camera();
         let mut walker = walker(&mut camera);
         assert!(camera.eye().distance(Vec3::new(0.0, 2.65, 0.0)) < 1e-5);
         assert!(!walker.moves() && !walker.was_left(&camera, 1));
         walker.pass(1.0 / 30.0, Vec3::NEG_Z, true);
         assert!(walker.moves());
-        let params = walker.ask(&camera, &around()).params;
+        let params = walker.next_query(&camera, &around()).params;
         assert!(
-            Vec3::from(params.wish).distance(6.0 * Vec3::X) < 1e-4,
+            Vec3::from(params.desired_velocity).distance(6.0 * Vec3::X) < 1e-4,
             "{params:?}"
         );
         assert_eq!((params.steps, params.jump), (2, 0.0));
         // Time that a query has covered is not covered again.
-        assert_eq!(walker.ask(&camera, &around()).params.steps, 0);
+        assert_eq!(walker.next_query(&camera, &around()).params.steps, 0);
         camera.move_eye(Vec3::ZERO);
         assert!(walker.was_left(&camera, 1) && !walker.was_left(&camera, 2));
         walker.leave();
         assert!(!walker.moves());
         assert_eq!(
-            walker.answered(&WalkState::default(), &mut camera, &around()),
+            walker.apply_result(&WalkState::default(), &mut camera, &around()),
             None
         );
     }
 
     #[test]
-    fn steps_are_smoothed_and_rest_stays_put() {
+    fn the_eye_height_is_smoothed_and_settles() {
         let mut camera = camera();
         let mut walker = walker(&mut camera);
         let mut go = |walker: &mut Walker, y: f32, seconds: f32| {
             walker.pass(seconds, Vec3::ZERO, false);
-            walker.ask(&camera, &around());
+            walker.next_query(&camera, &around());
             let state = WalkState {
                 position: [0.0, y, 0.0],
                 is_grounded: 1,
                 ..WalkState::default()
             };
-            walker.answered(&state, &mut camera, &around()).unwrap();
+            walker.apply_result(&state, &mut camera, &around()).unwrap();
             camera.eye().y - 2.65
         };
         let rises = go(&mut walker, 0.3, 0.02);
@@ -377,32 +377,32 @@ mod tests {
     }
 
     #[test]
-    fn who_falls_out_of_the_scene_or_of_the_numbers_is_back_at_the_start() {
+    fn falling_out_of_the_scene_or_nan_returns_to_the_start() {
         let mut camera = camera();
         let mut walker = walker(&mut camera);
         let eye = camera.eye();
         for position in [[0.0, -1e3, 0.0], [f32::NAN; 3], [f32::INFINITY; 3]] {
-            walker.ask(&camera, &around());
+            walker.next_query(&camera, &around());
             let state = WalkState {
                 position,
                 ..WalkState::default()
             };
-            let news = walker.answered(&state, &mut camera, &around());
+            let news = walker.apply_result(&state, &mut camera, &around());
             assert_eq!((news, camera.eye()), (Some(WalkOutcome::IsBack), eye));
         }
     }
 
     #[test]
-    fn nobody_stands_on_nothing_or_in_another_scene() {
+    fn walking_needs_ground_and_an_unchanged_scene() {
         let mut camera = camera();
         let before = camera;
         let mut walker = Walker::default();
-        walker.ask(&camera, &around());
+        walker.next_query(&camera, &around());
         let state = WalkState::default();
-        let news = walker.answered(&state, &mut camera, &around());
+        let news = walker.apply_result(&state, &mut camera, &around());
         assert_eq!((news, camera), (Some(WalkOutcome::NoGround), before));
-        walker.ask(&camera, &around());
+        walker.next_query(&camera, &around());
         let other = Surroundings { scene: 2, ..around() };
-        assert_eq!(walker.answered(&state, &mut camera, &other), None);
+        assert_eq!(walker.apply_result(&state, &mut camera, &other), None);
     }
 }

@@ -79,7 +79,7 @@ mod tests {
 
     /// One slow frame, such as the first one, does not change the median. Old frames are dropped.
     #[test]
-    fn a_cost_is_the_median_of_the_last_frames() {
+    fn the_cost_is_the_median_of_recent_frames() {
         let mut costs = SideCosts::default();
         assert_eq!(costs.cost(), None);
         costs.push(12_252.0);
@@ -99,7 +99,7 @@ mod tests {
 
     /// Frames with other settings are dropped. Another view with the same settings continues the series.
     #[test]
-    fn frames_of_other_settings_are_forgotten() {
+    fn frames_with_other_settings_are_dropped() {
         let mut costs = SideCosts::default();
         let mut picture = PictureKey::for_tests();
         costs.add(&picture, [8, 8], 5.0);

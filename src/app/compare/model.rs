@@ -1,5 +1,5 @@
-//! State of the comparison in the window: its two sides, and the way to show them. Nothing here is on the
-//! GPU.
+//! State of the comparison in the window: its two sides, and the way to show them. Nothing in this module is
+//! on the GPU.
 //!
 //! Side A is what the viewer shows without a comparison. Side B is the same scene with other settings,
 //! another scene, or a picture.
@@ -24,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Sections whose settings both sides always share. The window, the camera and the time are those of A.
+/// Sections whose settings both sides always share. Side B uses the window, the camera and the time of A.
 const SHARED: [&str; 7] = [
     "gpu",
     "window",
@@ -44,7 +44,7 @@ pub(in crate::app) const LINE_REACH: f32 = 8.0;
 /// Display mode of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Mode {
-    /// A before a dividing line, B behind it.
+    /// A on one side of a dividing line, B on the other side.
     Wipe,
     /// A and B alternately.
     Flicker,
@@ -80,18 +80,18 @@ pub(in crate::app) enum SideB {
     Picture(Arc<SavedPicture>),
 }
 
-/// A scene whose settings may differ from those of A.
+/// A scene whose settings may differ from the settings of A.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::app) struct SceneOfB {
     /// Files of the scene. `None` means the files of A.
     pub(in crate::app) files: Option<Vec<PathBuf>>,
     /// Settings of A, frozen at one moment.
     pub(in crate::app) frozen: Option<Box<Config>>,
-    /// Edits of the same files that replace those of A.
+    /// Edits that replace A's edits of the same files.
     pub(in crate::app) edits: Option<Arc<SceneEdits>>,
     /// Material variant of A at that moment.
     frozen_variant: Option<usize>,
-    /// Settings that override `frozen` or those of A.
+    /// Settings that override `frozen`, or the settings of A if nothing is frozen.
     pub(in crate::app) with: BTreeMap<String, toml::Value>,
 }
 
@@ -153,7 +153,7 @@ pub(in crate::app) struct Compare {
     pub(in crate::app) key: String,
     pub(in crate::app) value: String,
     pub(in crate::app) file: String,
-    pub(in crate::app) told: ComparisonFigures,
+    pub(in crate::app) figures: ComparisonFigures,
 }
 
 impl Default for Compare {
@@ -175,7 +175,7 @@ impl Default for Compare {
             key: String::new(),
             value: String::new(),
             file: String::new(),
-            told: ComparisonFigures::default(),
+            figures: ComparisonFigures::default(),
         }
     }
 }
@@ -203,13 +203,13 @@ impl Compare {
     /// Starts to compare with `other`.
     pub(in crate::app) fn begin(&mut self, other: SideB) {
         self.other = Some(other);
-        self.told = ComparisonFigures::default();
+        self.figures = ComparisonFigures::default();
     }
 
     /// Ends the comparison.
     pub(in crate::app) fn end(&mut self) {
         self.last = self.other.take().or(self.last.take());
-        self.told = ComparisonFigures::default();
+        self.figures = ComparisonFigures::default();
     }
 
     /// Ends the comparison, or restarts the last one. The first comparison is with the current state `now`.
@@ -261,7 +261,7 @@ impl Compare {
         }
     }
 
-    /// Returns the settings that both sides are drawn with, given those of A. Path tracing leaves out the
+    /// Returns the settings that A and B are drawn with, from A's settings. Path tracing leaves out the
     /// ground, so if one side is path-traced, the other leaves it out too.
     pub(in crate::app) fn drawn<'a>(&self, a: &'a Config) -> (Cow<'a, Config>, Option<Config>) {
         let Some(mut b) = self.scene().map(|scene| scene.config(a)) else {
@@ -275,8 +275,8 @@ impl Compare {
         (Cow::Owned(a), Some(b))
     }
 
-    /// Sets a key of B alone. The text has the form of an argument of `--set`. SideB keys and the scene of B
-    /// stay.
+    /// Sets a key of B only. The text has the form of an argument of `--set`. The other keys and the scene of
+    /// B do not change.
     ///
     /// # Errors
     ///
@@ -289,7 +289,7 @@ impl Compare {
         if !is_own(&key) {
             return Err(Error::Config {
                 origin: "side B".into(),
-                what: format!("{key}: both sides share it"),
+                what: format!("{key}: both sides use the value of A"),
             });
         }
         if let Some(value) = other.value(&key) {
@@ -326,7 +326,7 @@ impl Compare {
         Ok(())
     }
 
-    /// Display name of B.
+    /// Returns the display name of B.
     pub(in crate::app) fn name(&self) -> String {
         match &self.other {
             None => String::new(),
@@ -335,7 +335,7 @@ impl Compare {
         }
     }
 
-    /// Display name of A: its values of the keys that B overrides, or `now`.
+    /// Returns the display name of A: its values of the keys that B overrides, or `now`.
     pub(in crate::app) fn name_of_a(&self, config: &Config) -> String {
         let with = self.scene().map(|scene| &scene.with);
         let keys = with.into_iter().flatten();
@@ -365,7 +365,7 @@ impl Compare {
 
     /// Advances the flicker to `now`. Returns the time until it next switches.
     pub(in crate::app) fn turn(&mut self, now: Instant) -> Option<Duration> {
-        if self.mode != Mode::Flicker || self.is_paused || !self.told.is_shown {
+        if self.mode != Mode::Flicker || self.is_paused || !self.figures.is_shown {
             self.flipped = None;
             return None;
         }
@@ -381,10 +381,10 @@ impl Compare {
 
     /// True if there is a dividing line that the mouse can grab.
     pub(in crate::app) fn has_line(&self) -> bool {
-        self.mode == Mode::Wipe && self.other.is_some() && self.told.is_shown
+        self.mode == Mode::Wipe && self.other.is_some() && self.figures.is_shown
     }
 
-    /// Fraction of the picture from which B is shown.
+    /// Returns the fraction of the picture from which B is shown.
     pub(in crate::app) fn shown_line(&self) -> f32 {
         match self.mode {
             Mode::Flicker if self.shows_b => 0.0,
@@ -416,7 +416,7 @@ impl SceneOfB {
         }
     }
 
-    /// Settings of B, given those of A.
+    /// Returns the settings of B, from A's settings.
     pub(in crate::app) fn config(&self, a: &Config) -> Config {
         let mut config = a.clone();
         if let Some(frozen) = &self.frozen {
@@ -485,7 +485,7 @@ mod tests {
     use crate::config::ShadowMode;
 
     #[test]
-    fn the_ground_is_left_out_beside_paths() {
+    fn the_ground_is_off_on_both_sides_if_one_is_path_traced() {
         let config = Config::default();
         let mut compare = Compare::default();
         assert_eq!(compare.drawn(&config), (Cow::Borrowed(&config), None));
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn b_has_the_settings_of_a_but_for_its_own() {
+    fn side_b_has_the_settings_of_a_except_for_overrides() {
         let mut a = Config::default();
         let mut compare = Compare::default();
         compare.set(&a, "shadows.mode=map").unwrap();
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn frozen_settings_stay_and_shared_ones_follow() {
+    fn frozen_settings_stay_and_shared_settings_follow() {
         let mut a = Config::default();
         let mut compare = Compare::default();
         let shown = |config: &Config| SideState {
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn b_has_a_variant_of_its_own_or_that_of_a() {
+    fn side_b_has_its_own_variant_or_that_of_a() {
         let a = Config::default();
         let file = Scene {
             variants: vec!["red".into(), "blue".into()],
@@ -570,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_told_and_changes_nothing() {
+    fn invalid_comparisons_are_reported_and_change_nothing() {
         let a = Config::default();
         let mut compare = Compare::default();
         compare.set(&a, "image.tonemap=aces").unwrap();
@@ -578,8 +578,8 @@ mod tests {
         for (text, part) in [
             ("shadow.mode=map", "did you mean shadows.mode"),
             ("shadows.mode=maps", "shadows.mode"),
-            ("window.panel=false", "both sides share it"),
-            ("camera.fov=30", "both sides share it"),
+            ("window.panel=false", "both sides use the value of A"),
+            ("camera.fov=30", "both sides use the value of A"),
         ] {
             let error = compare.set(&a, text).unwrap_err().to_string();
             assert!(error.contains(part) && !error.contains('\n'), "{error}");
@@ -590,7 +590,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_found_by_words() {
+    fn settings_are_found_by_words() {
         assert_eq!(found("leaf cut"), ["tree.leaf_cutoff"]);
         assert!(found("").len() > 50);
         let is_shared = |key: &String| key.starts_with("window.");
@@ -599,12 +599,12 @@ mod tests {
 
     /// At every allowed frequency there are fewer than three flashes in any second.
     #[test]
-    fn flicker_turns_at_its_rate_and_rests_when_it_is_paused() {
+    fn flicker_switches_at_its_rate_and_stops_while_paused() {
         let mut compare = Compare {
             mode: Mode::Flicker,
             ..Compare::default()
         };
-        compare.told.is_shown = true;
+        compare.figures.is_shown = true;
         let start = Instant::now();
         for hz in [0.2, 2.0, *Compare::FLICKER_HZ.end()] {
             compare.flicker_hz = hz;

@@ -45,7 +45,7 @@ pub(in crate::app) struct Comparing {
     pub(in crate::app) side: Option<Box<Side>>,
     pub(in crate::app) loading: Option<(Source, Loading)>,
     picture: Option<(Arc<SavedPicture>, GpuImage)>,
-    /// The finished picture of A that is shown together with that of B.
+    /// The finished picture of A that is shown together with B's picture.
     pub(in crate::app) holds_a: Option<PictureKey>,
     /// Frame of B that was recorded for this redraw.
     pub(in crate::app) recorded: Option<(InFlight, wgpu::CommandEncoder)>,
@@ -212,7 +212,7 @@ impl Side {
     /// Returns the pipelines that are missing for the frame of `plan`. They are looked up only after settings
     /// have changed.
     pub(in crate::app) fn pipelines(&mut self, gpu: &Gpu, plan: &Plan, now: Instant) -> Result<PipelineSet> {
-        let is_compiled = |of: &PictureKey| of.compiles_as(&plan.picture);
+        let is_compiled = |of: &PictureKey| of.has_same_pipelines(&plan.picture);
         if self.compiled.as_ref().is_some_and(is_compiled) {
             return Ok(PipelineSet::default());
         }
@@ -282,7 +282,7 @@ pub(in crate::app) enum Pipelines {
     Ask,
 }
 
-/// Frame input for `plan`.
+/// Returns the frame input for `plan`.
 pub(in crate::app) fn frame_input<'a>(
     stage: &'a Stage,
     schedule: &Schedule,
@@ -300,7 +300,7 @@ pub(in crate::app) fn frame_input<'a>(
         elapsed_secs: match schedule.since_last_frame(now) {
             // At rest the exposure has already adapted. Small changes through full resolution must not
             // restart it.
-            _ if is_new || plan.frame.at_rest => f32::INFINITY,
+            _ if is_new || plan.frame.is_still => f32::INFINITY,
             Some(interval) => interval.as_secs_f32(),
             None => 0.0,
         },
@@ -314,7 +314,7 @@ pub(in crate::app) fn frame_input<'a>(
     }
 }
 
-/// State of a renderer and of its picture that a schedule depends on.
+/// Returns the state of a renderer and of its picture that a schedule depends on.
 pub(in crate::app) fn renderer_state(
     gpu: &Gpu,
     renderer: &Renderer,

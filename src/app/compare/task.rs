@@ -75,7 +75,7 @@ pub(in crate::app) fn begin(viewer: &mut Viewer) -> Result<()> {
 /// Compares with the current picture of the scene.
 pub(in crate::app) fn with_picture(viewer: &mut Viewer) -> Result<()> {
     let Some((width, height, pixels)) = viewer.graphics.screen.read_picture(&viewer.graphics.gpu)? else {
-        viewer.state.notify("no scene is shown yet");
+        viewer.state.notify("nothing to keep as B: no scene is shown yet");
         return Ok(());
     };
     let picture = Picture::from_rgba8([width, height], &pixels);
@@ -141,7 +141,8 @@ pub(in crate::app) fn drag_line(viewer: &mut Viewer) {
     }
 }
 
-/// Distance of the mouse from the edge where the line's range starts, and length of that range, in pixels.
+/// Returns the distance of the mouse from the edge where the line's range starts, and the length of that
+/// range, in pixels.
 fn along_line(viewer: &Viewer) -> (f32, f32) {
     let axis = usize::from(viewer.state.compare.is_horizontal);
     let at = viewer.input.pointer()[axis] - viewer.area.origin[axis] as f32;
@@ -153,7 +154,7 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     if let Err(error) = follow_side(viewer) {
         return end(viewer, error);
     }
-    let told = &mut viewer.state.compare.told;
+    let told = &mut viewer.state.compare.figures;
     let before = (told.is_shown, told.costs);
     told.is_shown = viewer.comparing.shown().is_some();
     let gpu = &viewer.graphics.gpu;
@@ -281,7 +282,7 @@ fn take_loaded(viewer: &mut Viewer, config: &Config) -> Result<()> {
     };
     let (opened, uploaded) = outcome?;
     let gpu = &viewer.graphics.gpu;
-    let mut renderer = Renderer::beside(gpu, viewer.graphics.renderer.uploader())?;
+    let mut renderer = Renderer::with_uploader(gpu, viewer.graphics.renderer.uploader())?;
     renderer.spreads_environment = true;
     let stage = Stage::new(source.files.clone(), opened, config.animation.time);
     viewer.comparing.scenes += 1;
@@ -337,7 +338,7 @@ fn side_picture(viewer: &mut Viewer, a: &PictureKey) -> Option<(PictureKey, Arc<
         blend: side.stage.blend.clone(),
         variant: side.stage.variant,
         counts_intersections: false,
-        edition: side.stage.edition,
+        edit_count: side.stage.edit_count,
         exposure_ev,
         config: of_picture(&config, &viewer.state.edits.initial),
         ..a.clone()
@@ -397,9 +398,9 @@ pub(in crate::app) fn record_side(
     let Some(side) = &mut viewer.comparing.side else {
         return Ok(PipelineSet::default());
     };
-    // Recorded together, both sides share their noise. Alone, B needs new noise in every frame, or its
+    // Recorded together, both sides share their noise. Without A, B needs new noise in every frame, or its
     // history would not converge.
-    side.renderer.sampled_as = beside.then(|| viewer.graphics.renderer.sampled());
+    side.renderer.sample_index_override = beside.then(|| viewer.graphics.renderer.sampled());
     let pipelines = match viewer.schedule.has_frame_limit() {
         true => Pipelines::Compile,
         false => Pipelines::Require,
@@ -415,7 +416,7 @@ pub(in crate::app) fn record_side(
     Ok(PipelineSet::default())
 }
 
-/// Submits the recorded frame of B, or queues its parts behind the window and the parts of A.
+/// Submits the recorded frame of B, or queues its parts after the window and the parts of A.
 pub(in crate::app) fn submit_side(viewer: &mut Viewer, is_split: bool) {
     let Some((mut frame, encoder)) = viewer.comparing.recorded.take() else {
         return;
@@ -438,7 +439,8 @@ pub(in crate::app) fn submit_side(viewer: &mut Viewer, is_split: bool) {
     side.in_flight = Some(frame);
 }
 
-/// Polls the frame of B once that of A is done. Returns when to poll again, or `None` if there is no frame.
+/// Polls the frame of B once the frame of A is done. Returns when to poll again, or `None` if there is no
+/// frame.
 pub(in crate::app) fn poll_side(viewer: &mut Viewer) -> Option<Instant> {
     let Graphics { screen, gpu, .. } = &mut viewer.graphics;
     let side = viewer.comparing.side.as_mut()?;
@@ -489,7 +491,7 @@ pub(in crate::app) fn drop_outdated_side(viewer: &mut Viewer, a: &PictureKey) ->
     let Some(side) = &mut viewer.comparing.side else {
         return Ok(true);
     };
-    let is_outdated = |drawn: &InFlight| drawn.frame.at_rest && Some(&drawn.picture) != wanted.as_ref();
+    let is_outdated = |drawn: &InFlight| drawn.frame.is_still && Some(&drawn.picture) != wanted.as_ref();
     if !side.in_flight.as_ref().is_some_and(is_outdated) {
         return Ok(false);
     }
@@ -516,7 +518,7 @@ pub(in crate::app) fn finish_side(viewer: &mut Viewer, activity: Activity) {
     }
 }
 
-/// Composition of both sides in `area`. `None` if B is not ready.
+/// Returns the composition of both sides in `area`. `None` if B is not ready.
 pub(in crate::app) fn composition(viewer: &Viewer, area: Area) -> Option<CompareParams> {
     let compare = &viewer.state.compare;
     compare.other()?;

@@ -23,7 +23,7 @@ const LEGEND: [f32; 2] = [190.0, 12.0];
 
 /// Draws the overlay if anything is compared.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &State) {
-    if state.compare.other().is_none() || !state.compare.told.is_shown || !room.is_positive() {
+    if state.compare.other().is_none() || !state.compare.figures.is_shown || !room.is_positive() {
         return;
     }
     if state.compare.mode == Mode::Wipe {
@@ -137,7 +137,7 @@ fn labels(ctx: &Context, room: Rect, state: &State) {
     }
 }
 
-/// Name of B, and the treatment of its radiance.
+/// Returns the name of B, and the treatment of its radiance.
 fn name_of_b(compare: &Compare) -> String {
     let how = match compare.other() {
         Some(SideB::Picture(saved)) if saved.picture.is_linear => match compare.is_untoned {
@@ -151,17 +151,17 @@ fn name_of_b(compare: &Compare) -> String {
 
 /// Formats the frame cost of a side.
 pub(in crate::app) fn cost(compare: &Compare, side: usize) -> String {
-    let what = match compare.told.is_gpu_time {
+    let what = match compare.figures.is_gpu_time {
         true => "GPU",
         false => "frame",
     };
-    match compare.told.costs[side] {
+    match compare.figures.costs[side] {
         Some(cost) => format!("{} ms {what}", significant(cost.median_ms)),
         None => unknown(compare, side).into(),
     }
 }
 
-/// Text for an unknown cost. Pictures have none, and frames of different sizes are not compared.
+/// Returns the text for an unknown cost. Pictures have none, and frames of different sizes are not compared.
 fn unknown(compare: &Compare, side: usize) -> &'static str {
     match compare.other() {
         Some(SideB::Picture(_)) if side == 1 => "no cost",
@@ -171,7 +171,7 @@ fn unknown(compare: &Compare, side: usize) -> &'static str {
 
 /// Formats a side's cost with its spread, and its number of frames while there are fewer than [`FRAMES`].
 pub(in crate::app) fn cost_and_spread(compare: &Compare, side: usize) -> String {
-    let Some(cost) = compare.told.costs[side] else {
+    let Some(cost) = compare.figures.costs[side] else {
         return unknown(compare, side).into();
     };
     let [median, least, most] = [cost.median_ms, cost.least_ms, cost.most_ms].map(significant);
@@ -183,7 +183,7 @@ pub(in crate::app) fn cost_and_spread(compare: &Compare, side: usize) -> String 
     format!("{median} ms, {least} to {most}{frames}")
 }
 
-/// Legend of the error colours, with the size of the errors.
+/// Shows the legend of the error colours, with the size of the errors.
 fn difference(ctx: &Context, room: Rect, compare: &Compare) {
     if room.width() < LEGEND[0] + 60.0 || room.height() < 160.0 {
         return;
@@ -205,7 +205,7 @@ fn difference(ctx: &Context, room: Rect, compare: &Compare) {
         });
 }
 
-/// Name of the space in which the difference is taken.
+/// Returns the name of the space in which the difference is taken.
 fn space(compare: &Compare) -> &'static str {
     match compare.is_linear {
         true => "difference of linear light",
@@ -215,7 +215,7 @@ fn space(compare: &Compare) -> &'static str {
 
 /// Formats the mean and the maximum.
 pub(in crate::app) fn figures(compare: &Compare) -> String {
-    match compare.told.errors {
+    match compare.figures.errors {
         Some(errors) => {
             let [mean, max] = [errors.mean, errors.max].map(significant);
             format!("mean {mean}, max {max}")

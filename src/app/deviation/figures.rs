@@ -32,7 +32,7 @@ pub(in crate::app) struct Subject {
 
 /// The running measurement, and the state of the last one.
 #[derive(Debug, Default)]
-pub(in crate::app) struct DeviationFigures {
+pub(in crate::app) struct DeviationStatistics {
     measured: Option<Subject>,
     measuring: Option<Measuring>,
     /// Earliest time of the next measurement.
@@ -58,7 +58,7 @@ enum Step {
 impl Subject {
     /// True if the statistics of `other` are also valid for this subject.
     fn is_that_of(&self, other: &Self) -> bool {
-        self.is_comparison_of(other) && self.picture.has_pose_of(&other.picture)
+        self.is_comparison_of(other) && self.picture.has_same_pose(&other.picture)
     }
 
     /// True if the same two files are compared with the same tolerance.
@@ -68,7 +68,7 @@ impl Subject {
     }
 }
 
-impl DeviationFigures {
+impl DeviationStatistics {
     /// Drops everything on the lost device.
     pub(in crate::app) fn reset(&mut self) {
         *self = Self::default();
@@ -111,7 +111,7 @@ impl DeviationFigures {
         }
     }
 
-    /// True if the known statistics are those of `subject`.
+    /// True if the known statistics belong to `subject`.
     pub(in crate::app) fn are_of(&self, subject: &Subject) -> bool {
         self.measured
             .as_ref()
@@ -188,8 +188,8 @@ impl DeviationFigures {
                 Err(mpsc::TryRecvError::Empty) => return None,
                 // The measuring thread panicked. That is a bug in canopy but no reason to end the viewer.
                 Err(mpsc::TryRecvError::Disconnected) => Err(Error::NotFound(
-                    "measuring the deviation failed unexpectedly; please report this \
-                                         file"
+                    "measuring the deviation failed unexpectedly; please report a \
+                                         bug with this file"
                         .into(),
                 )),
             },
@@ -202,7 +202,7 @@ impl DeviationFigures {
     }
 }
 
-impl Drop for DeviationFigures {
+impl Drop for DeviationStatistics {
     fn drop(&mut self) {
         self.cancel();
         // The driver must not be busy when the program ends.

@@ -2,7 +2,7 @@
 
 use crate::{
     config::{self, Config},
-    scene::{Error, Result, compared::Compared},
+    scene::{Error, Result, compared::ReferenceSurface},
 };
 use std::{
     path::{Path, PathBuf},
@@ -12,10 +12,10 @@ use std::{
 /// The surface that is compared with, and the one that is being read.
 #[derive(Debug, Default)]
 pub(in crate::app) struct DeviationFile {
-    shown: Option<(String, Arc<Compared>)>,
+    shown: Option<(String, Arc<ReferenceSurface>)>,
     /// True if the file of the shown surface has changed since it was read.
     is_stale: bool,
-    loading: Option<(String, mpsc::Receiver<Result<Compared>>)>,
+    loading: Option<(String, mpsc::Receiver<Result<ReferenceSurface>>)>,
 }
 
 /// Information on a surface for the panel.
@@ -29,14 +29,14 @@ pub(in crate::app) struct ComparedWith {
 }
 
 impl ComparedWith {
-    /// Distance at which the colours end, in metres.
+    /// Returns the distance at which the colours end, in metres.
     pub(in crate::app) fn range(&self, settings: &config::Deviation) -> f32 {
         settings.range(self.size)
     }
 }
 
-impl From<&Compared> for ComparedWith {
-    fn from(compared: &Compared) -> Self {
+impl From<&ReferenceSurface> for ComparedWith {
+    fn from(compared: &ReferenceSurface) -> Self {
         Self {
             triangles: compared.triangles.len(),
             open_edges: compared.surface.open_edges(),
@@ -52,7 +52,7 @@ impl DeviationFile {
     }
 
     /// Returns the compared surface.
-    pub(in crate::app) fn surface(&self) -> Option<Arc<Compared>> {
+    pub(in crate::app) fn surface(&self) -> Option<Arc<ReferenceSurface>> {
         self.shown.as_ref().map(|(_, surface)| surface.clone())
     }
 
@@ -99,7 +99,9 @@ impl DeviationFile {
         let (path, config) = (name.clone(), config.clone());
         std::thread::spawn(move || {
             // The receiver is gone once another file was chosen.
-            sender.send(Compared::load(Path::new(&path), &config)).ok();
+            sender
+                .send(ReferenceSurface::load(Path::new(&path), &config))
+                .ok();
             wake();
         });
         self.loading = Some((name.clone(), outcome));
@@ -107,7 +109,7 @@ impl DeviationFile {
     }
 
     /// Returns a file that has been read, once. After a failure the settings name the shown file.
-    pub(in crate::app) fn poll(&mut self, config: &mut Config) -> Option<Result<Arc<Compared>>> {
+    pub(in crate::app) fn poll(&mut self, config: &mut Config) -> Option<Result<Arc<ReferenceSurface>>> {
         let (name, outcome) = self.loading.as_ref()?;
         let outcome = match outcome.try_recv() {
             Ok(outcome) => outcome,
@@ -115,7 +117,7 @@ impl DeviationFile {
             // The loading thread panicked. That is a bug in canopy but no reason to end the viewer.
             Err(mpsc::TryRecvError::Disconnected) => Err(Error::scene(
                 name,
-                "loading failed unexpectedly; please report this file",
+                "loading failed unexpectedly; please report a bug with this file",
             )),
         };
         let (name, _) = self.loading.take()?;
@@ -139,7 +141,7 @@ impl DeviationFile {
 mod tests {
     use super::*;
 
-    fn outcome(file: &mut DeviationFile, config: &mut Config) -> Result<Arc<Compared>> {
+    fn outcome(file: &mut DeviationFile, config: &mut Config) -> Result<Arc<ReferenceSurface>> {
         assert!(!file.follow(config, || {}));
         loop {
             if let Some(outcome) = file.poll(config) {
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_once_and_a_broken_one_changes_nothing() {
+    fn the_file_is_read_once_and_a_broken_file_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("b.obj");
         std::fs::write(&path, "v 0 0 0\nv 3 0 0\nv 0 4 0\nf 1 2 3\n").unwrap();

@@ -18,5 +18,5 @@ pub(in crate::app) struct DeviationState {
     /// True if the statistics belong to another pose, while the current one is being measured.
     pub(in crate::app) figures_lag: bool,
     /// True if the panel shows the statistics.
-    pub(in crate::app) tells_figures: bool,
+    pub(in crate::app) shows_figures: bool,
 }

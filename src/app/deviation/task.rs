@@ -51,8 +51,8 @@ pub(in crate::app) fn measure(viewer: &mut Viewer) -> Result<()> {
     let is_replaced = viewer
         .in_flight
         .as_ref()
-        .is_some_and(|frame| !frame.picture.has_pose_of(shown));
-    if !viewer.state.deviation.tells_figures || !is_current || is_replaced {
+        .is_some_and(|frame| !frame.picture.has_same_pose(shown));
+    if !viewer.state.deviation.shows_figures || !is_current || is_replaced {
         return Ok(());
     }
     let now = Instant::now();

@@ -30,12 +30,12 @@ pub(in crate::app) fn save(viewer: &mut Viewer) {
             what: "the edits",
             bytes: edits.text().into_bytes(),
             note: String::new(),
-            unasked: pictures::new_path(&viewer.picture_name(), "json"),
+            fallback_path: pictures::new_path(&viewer.picture_name(), "json"),
         },
     );
 }
 
-/// Replaces the edits of the scene with those of a file.
+/// Replaces the edits of the scene with the edits in a file.
 pub(in crate::app) fn load(viewer: &mut Viewer, path: &Path) {
     let name = path.file_name().unwrap_or(path.as_os_str());
     match SavedEdits::read(path) {
@@ -59,7 +59,7 @@ pub(in crate::app) fn write(path: &Path, edits: &SavedEdits) -> Result<()> {
 }
 
 impl State {
-    /// Current edits and hidden nodes in the form in which they are saved.
+    /// Returns the current edits and hidden nodes in the form in which they are saved.
     pub(in crate::app) fn saved_edits(&self) -> SavedEdits {
         let stage = self.stage.as_ref();
         stage.map_or_else(SavedEdits::default, |stage| {
@@ -74,9 +74,9 @@ impl State {
         };
         stage.take_edits();
         let found = saved.find(&stage.scene);
-        let left = found.left.len();
+        let left = found.unmatched.len();
         self.replace_edits(name, &found.edits, found.hidden);
-        self.notify(match found.left.first() {
+        self.notify(match found.unmatched.first() {
             None => format!("loaded the edits of {name}"),
             Some(line) if left == 1 => format!("loaded the edits of {name}, except: {line}"),
             Some(line) => format!(

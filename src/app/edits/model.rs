@@ -8,7 +8,7 @@ use crate::{
     },
     scene::{
         Light, LightKind, Material, Pose,
-        edits::{AddedLight, LightPlace, SceneEdits},
+        edits::{AddedLight, LightEdit, SceneEdits},
     },
 };
 use glam::{Mat4, Quat, Vec3};
@@ -24,7 +24,7 @@ impl Stage {
         }
         let changed = self.applied.apply(&mut self.scene, edits);
         self.changed_materials.extend(changed);
-        self.edition += 1;
+        self.edit_count += 1;
     }
 
     /// Restores the scene of the files. Returns the edits.
@@ -57,7 +57,7 @@ impl Stage {
         self.scene.nodes.get(node).is_none_or(|node| node.light.is_none())
     }
 
-    /// Light-to-world matrix of the light at a node in this pose.
+    /// Returns the light-to-world matrix of the light at a node in this pose.
     pub(in crate::app) fn world_from_light(&self, node: usize, pose: &Pose) -> Mat4 {
         let own = pose.world_from_node.get(node).map(|own| own.as_mat4());
         match self.scene.nodes.get(node) {
@@ -66,7 +66,7 @@ impl Stage {
         }
     }
 
-    /// Number of nodes that refer to the light at `node`.
+    /// Returns the number of nodes that refer to the light at `node`.
     pub(in crate::app) fn users_of_light(&self, node: usize) -> usize {
         let light = self.applied.light_at(&self.scene, node);
         let nodes = 0..self.applied.node_count(&self.scene);
@@ -144,7 +144,7 @@ impl State {
                 None => {
                     let place = edits.places.entry(node).or_default();
                     place.is_off = is_off;
-                    if *place == LightPlace::default() {
+                    if *place == LightEdit::default() {
                         edits.places.remove(&node);
                     }
                 }
@@ -234,7 +234,7 @@ impl State {
         self.notify("added a light; drag its mark in the picture to move it");
     }
 
-    /// Number of edited materials and lights.
+    /// Returns the number of edited materials and lights.
     pub(in crate::app) fn edit_count(&self) -> usize {
         let edits = self.stage.as_ref().map(|stage| stage.applied.edits());
         edits.map_or(0, |edits| {
@@ -258,7 +258,7 @@ impl State {
     }
 }
 
-/// Rotation that turns −Z to `direction`.
+/// Returns the rotation that turns −Z to `direction`.
 pub(in crate::app) fn rotation(direction: Vec3) -> Quat {
     Quat::from_rotation_arc(Vec3::NEG_Z, direction.normalize_or(Vec3::NEG_Z))
 }

@@ -17,7 +17,7 @@ impl Feature for EditFeature {
     }
 }
 
-/// Writes the edited materials. If side B shows the same files, it gets its own kept edits or those of A.
+/// Writes the edited materials. If side B shows the same files, it gets its own kept edits or the edits of A.
 pub(in crate::app) fn write(viewer: &mut Viewer) -> Result<()> {
     app::inspect::task::ask_for_light(viewer);
     let Graphics {

@@ -50,7 +50,8 @@ impl EnvironmentFile {
         self.shown.as_ref().map(|shown| shown.image.clone())
     }
 
-    /// Mean luminance of the shown environment, as far as it lights the scene. 0 without an environment.
+    /// Returns the mean luminance of the shown environment, as far as it lights the scene, or 0 without an
+    /// environment.
     pub(in crate::app) fn luminance(&self, config: &Config) -> f32 {
         self.shown.as_ref().map_or(0.0, |shown| {
             shown
@@ -91,7 +92,7 @@ impl EnvironmentFile {
         }
     }
 
-    /// Name of the file that is being read.
+    /// Returns the name of the file that is being read.
     pub(in crate::app) fn loading(&self) -> Option<&str> {
         self.loading.as_ref().map(|loading| loading.name.as_str())
     }
@@ -155,7 +156,7 @@ impl EnvironmentFile {
             // The loading thread panicked. That is a bug in canopy but no reason to end the viewer.
             Err(mpsc::TryRecvError::Disconnected) => Err(Error::scene(
                 name,
-                "loading failed unexpectedly; please report this file",
+                "loading failed unexpectedly; please report a bug with this file",
             )),
         };
         let Reading {
@@ -192,7 +193,7 @@ impl State {
     pub(in crate::app) fn next_environment(&mut self) {
         let stage = self.stage.as_ref();
         let is_sky = match stage {
-            Some(stage) => self.config.lit_for(&stage.scene).environment.is_sky(),
+            Some(stage) => self.config.adapted_to(&stage.scene).environment.is_sky(),
             None => self.config.environment.is_sky(),
         };
         let environment = &mut self.config.environment;
@@ -221,7 +222,7 @@ mod tests {
 
     /// The cycle includes the file only if the settings name one.
     #[test]
-    fn a_key_goes_through_the_environments() {
+    fn the_environment_key_cycles_through_the_sources() {
         use EnvironmentSource::{Auto, Sky, Studio};
         let mut state = State::new(Config::default());
         let next = |state: &mut State| {

@@ -4,7 +4,7 @@ pub(in crate::app) mod file;
 pub(in crate::app) mod sun;
 pub(in crate::app) mod task;
 
-use crate::{render::light::lights::SunInForce, scene::environment};
+use crate::{render::light::lights::EffectiveSun, scene::environment};
 use sun::SunOfScene;
 
 /// The shown environment, and the sun in force.
@@ -15,7 +15,7 @@ pub(in crate::app) struct EnvironmentState {
     /// Sun of the shown environment file, in the axes of the file.
     pub(in crate::app) sun_of_file: Option<environment::Sun>,
     /// Sun in force as of the last [`State::find_sun`].
-    pub(in crate::app) sun: Option<SunInForce>,
+    pub(in crate::app) sun: Option<EffectiveSun>,
     /// Cached sun of the scene's own lights.
     pub(in crate::app) sun_of_scene: SunOfScene,
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     config::{Config, Switch},
-    render::light::lights::{SunInForce, SunSource, sun_in_force},
+    render::light::lights::{EffectiveSun, SunSource, effective_sun},
     scene::{Blend, Pose, Scene, environment},
 };
 
@@ -13,23 +13,24 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(in crate::app) struct SunOfScene {
     /// Clip, blend and time of the cached result, and the sun of the scene at that time.
-    known: Option<(Moment, Option<SunInForce>)>,
+    known: Option<(Moment, Option<EffectiveSun>)>,
 }
 
 /// Clip, blended clips, and time.
 pub(in crate::app) type Moment = (Option<usize>, Arc<Blend>, f32);
 
 impl SunOfScene {
-    /// Sun in force on `scene` at `moment`. `of_file` is the sun of the environment file, in its axes.
+    /// Returns the active sun of `scene` at `moment`. `of_file` is the sun of the environment file, in its
+    /// axes.
     pub(in crate::app) fn in_force(
         &mut self,
         scene: &Scene,
         moment: Moment,
         config: &Config,
         of_file: Option<environment::Sun>,
-    ) -> Option<SunInForce> {
-        let at_rest = Pose::default();
-        let elsewhere = sun_in_force(scene, &at_rest, config, of_file);
+    ) -> Option<EffectiveSun> {
+        let rest_pose = Pose::default();
+        let elsewhere = effective_sun(scene, &rest_pose, config, of_file);
         if elsewhere.is_some() || scene.lights.is_empty() {
             return elsewhere;
         }
@@ -40,7 +41,7 @@ impl SunOfScene {
         }
         let (clip, blend, time) = &moment;
         let pose = Pose::blended(scene, *clip, blend, *time);
-        let sun = sun_in_force(scene, &pose, config, None);
+        let sun = effective_sun(scene, &pose, config, None);
         self.known = Some((moment, sun));
         sun
     }
@@ -50,7 +51,7 @@ impl SunOfScene {
 ///
 /// The sun of an environment file rotates with its environment, about the vertical only. Any other sun
 /// becomes the sun of the settings, which replaces the sun of the scene.
-pub(in crate::app) fn turn(config: &mut Config, sun: Option<SunInForce>, azimuth: f32, elevation: f32) {
+pub(in crate::app) fn turn(config: &mut Config, sun: Option<EffectiveSun>, azimuth: f32, elevation: f32) {
     if sun.is_some_and(|sun| sun.source == SunSource::Environment) {
         let rotation = config.environment.rotation + azimuth;
         config.environment.rotation = (rotation + 180.0).rem_euclid(360.0) - 180.0;
@@ -62,7 +63,7 @@ pub(in crate::app) fn turn(config: &mut Config, sun: Option<SunInForce>, azimuth
 }
 
 /// Copies the sun in force to the settings. Without a sun, the one of the settings is switched on.
-pub(in crate::app) fn adopt(config: &mut Config, sun: Option<SunInForce>) {
+pub(in crate::app) fn adopt(config: &mut Config, sun: Option<EffectiveSun>) {
     config.sun.enabled = Switch::On;
     if let Some(sun) = sun.filter(|sun| sun.source != SunSource::Settings) {
         config.sun.direction = sun.direction.to_array();
@@ -71,13 +72,13 @@ pub(in crate::app) fn adopt(config: &mut Config, sun: Option<SunInForce>) {
     }
 }
 
-/// Illuminance of the strongest channel in lux.
-pub(in crate::app) fn strength(sun: &SunInForce) -> f32 {
+/// Returns the illuminance of the strongest channel in lux.
+pub(in crate::app) fn strength(sun: &EffectiveSun) -> f32 {
     sun.illuminance.max_element().max(f32::MIN_POSITIVE)
 }
 
-/// Notice after the sun was rotated.
-pub(in crate::app) fn toast(sun: &SunInForce) -> String {
+/// Returns the notice after the sun was rotated.
+pub(in crate::app) fn toast(sun: &EffectiveSun) -> String {
     let (azimuth, elevation) = angles(sun.direction.to_array());
     match sun.source {
         SunSource::Environment => format!("sun and environment: azimuth {azimuth:.0}°"),
@@ -85,14 +86,14 @@ pub(in crate::app) fn toast(sun: &SunInForce) -> String {
     }
 }
 
-/// Azimuth (from +Z towards +X) and elevation (above the horizon) of the sun in degrees.
+/// Returns the azimuth (from +Z towards +X) and elevation (above the horizon) of the sun in degrees.
 pub(in crate::app) fn angles(direction: [f32; 3]) -> (f32, f32) {
     let to_sun = -Vec3::from(direction).normalize_or(Vec3::NEG_Y);
     let azimuth = to_sun.x.atan2(to_sun.z).to_degrees();
     (azimuth, to_sun.y.clamp(-1.0, 1.0).asin().to_degrees())
 }
 
-/// Direction of light from a sun at these angles in degrees.
+/// Returns the direction of light from a sun at these angles in degrees.
 pub(in crate::app) fn direction(azimuth: f32, elevation: f32) -> [f32; 3] {
     // Straight overhead, the azimuth would be lost.
     let (azimuth, elevation) = (azimuth.to_radians(), elevation.clamp(-89.5, 89.5).to_radians());
@@ -110,7 +111,7 @@ mod tests {
     };
 
     #[test]
-    fn angles_come_back() {
+    fn sun_angles_round_trip() {
         for (azimuth, elevation) in [(0.0, 45.0), (-120.0, 10.0), (170.0, -30.0), (30.0, 89.0)] {
             let (a, e) = angles(direction(azimuth, elevation));
             assert!(
@@ -121,7 +122,7 @@ mod tests {
         assert_eq!(angles([0.0, -1.0, 0.0]).1, 90.0);
     }
 
-    /// A scene with a directional light of 10 lux from 30° above the horizon, and a weaker one.
+    /// Returns a scene with a directional light of 10 lux from 30° above the horizon, and a weaker one.
     fn lit() -> Scene {
         let node = |light: usize, elevation: f32| Node {
             light: Some(light),
@@ -143,7 +144,7 @@ mod tests {
         }
     }
 
-    /// A sun in an environment's file, 40° above the horizon.
+    /// Returns a sun in an environment's file, 40° above the horizon.
     fn of_file() -> environment::Sun {
         environment::Sun {
             to_sun: -Vec3::from(direction(20.0, 40.0)),
@@ -152,18 +153,18 @@ mod tests {
         }
     }
 
-    fn find(scene: &Scene, config: &Config, file: Option<environment::Sun>) -> Option<SunInForce> {
+    fn find(scene: &Scene, config: &Config, file: Option<environment::Sun>) -> Option<EffectiveSun> {
         SunOfScene::default().in_force(scene, (None, Arc::default(), 0.0), config, file)
     }
 
-    fn assert_angles(sun: &SunInForce, expected: [f32; 2]) {
+    fn assert_angles(sun: &EffectiveSun, expected: [f32; 2]) {
         let (azimuth, elevation) = angles(sun.direction.to_array());
         let error = Vec3::new(azimuth - expected[0], elevation - expected[1], 0.0);
         assert!(error.length() < 1e-2, "{azimuth} {elevation}, not {expected:?}");
     }
 
     #[test]
-    fn a_drag_takes_over_the_light_of_the_scene_where_it_stands() {
+    fn dragging_replaces_the_scene_sun_at_its_position() {
         let scene = lit();
         let mut config = Config::default();
         config.environment.source = EnvironmentSource::Color;
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_turns_the_sun_of_a_file_with_its_environment() {
+    fn dragging_the_sun_of_an_environment_rotates_the_environment() {
         let scene = Scene::default();
         let mut config = Config::default();
         config.environment.file = "a.hdr".into();
@@ -206,16 +207,16 @@ mod tests {
         assert!(lights::gather(&scene, &Pose::default(), &config, 1.0).is_empty());
     }
 
-    /// A sun of the settings replaces that of a file, which was removed from its image.
+    /// A sun of the settings replaces the sun of a file, which was removed from the file's image.
     #[test]
-    fn a_sun_of_the_settings_is_the_only_one() {
+    fn the_sun_of_the_settings_replaces_the_sun_of_a_file() {
         let scene = Scene::default();
         let mut config = Config::default();
         config.environment.file = "a.hdr".into();
         config.sun.enabled = Switch::On;
         let sun = find(&scene, &config, Some(of_file())).unwrap();
         assert_eq!(sun.source, SunSource::Settings);
-        let file_sun = crate::render::environment::placed_sun(Some(of_file()), &config);
+        let file_sun = crate::render::environment::environment_sun(Some(of_file()), &config);
         assert_eq!(file_sun, None);
         assert_eq!(lights::gather(&scene, &Pose::default(), &config, 1.0).len(), 1);
         turn(&mut config, Some(sun), 10.0, 0.0);
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_without_any_sun_switches_one_on() {
+    fn dragging_without_a_sun_switches_one_on() {
         let mut config = Config::default();
         config.sun.enabled = Switch::Off;
         assert_eq!(find(&Scene::default(), &config, None), None);

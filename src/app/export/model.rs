@@ -1,11 +1,11 @@
-//! State of the export: pictures or a video of the clip, a turn or the camera path.
+//! State of the export: pictures or a video of the clip, a turntable or the camera path.
 
 /// Motion of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Motion {
     /// The clip, from the current camera.
     Clip,
-    /// A turn of the camera around the scene.
+    /// A full rotation of the camera around the scene.
     Turn,
     /// The camera along its path.
     Path,
@@ -22,7 +22,7 @@ pub(in crate::app) struct Export {
     pub(in crate::app) format: &'static str,
     /// Samples of each picture.
     pub(in crate::app) samples: u32,
-    /// Duration of a whole turn in seconds.
+    /// Duration of a full rotation in seconds.
     pub(in crate::app) turn_secs: f32,
     /// Name of the file. Empty for a file in the picture folder.
     pub(in crate::app) file: String,
@@ -51,7 +51,7 @@ impl Default for Export {
 
 impl Export {
     /// Progress of a running export as text.
-    pub(in crate::app) fn told(&self) -> Option<String> {
+    pub(in crate::app) fn description(&self) -> Option<String> {
         let [done, total, frames] = self.progress?;
         let frame = (done * frames / total + 1).min(frames);
         Some(format!("exporting: frame {frame} of {frames}"))

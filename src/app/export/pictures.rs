@@ -12,7 +12,7 @@ use crate::{
 use std::path::{Path, PathBuf};
 
 impl State {
-    /// Number of pictures that would be exported.
+    /// Returns the number of pictures that would be exported.
     pub(in crate::app) fn exported_frames(&self) -> u32 {
         let fps = self.config.output.fps;
         let seconds = match self.files.export.motion {
@@ -32,7 +32,7 @@ impl State {
         }
     }
 
-    /// Reason why nothing can be exported now, if there is one.
+    /// Returns the reason why nothing can be exported now, if there is one.
     pub(in crate::app) fn no_export(&self) -> Option<&'static str> {
         let Some(stage) = &self.stage else {
             return Some("there is no scene");
@@ -53,7 +53,7 @@ impl State {
         }
     }
 
-    /// Settings of an export: those of the window, with the current exposure.
+    /// Returns the settings of an export: the window's settings with the current exposure.
     fn exported_config(&self) -> Config {
         let mut config = self.config.clone();
         if let (ExposureMode::Auto, Some(stage)) = (config.image.exposure, &self.stage) {
@@ -97,8 +97,8 @@ impl State {
         arguments
     }
 
-    /// Name of the exported files, with the number of the frame if there are several. `new` creates a name
-    /// from an extension.
+    /// Returns the name of the exported files, with the number of the frame if there are several. `new`
+    /// creates a name from an extension.
     pub(in crate::app) fn exported_file(&self, new: impl FnOnce(&str) -> PathBuf) -> PathBuf {
         let format = self.files.export.format;
         let path = match self.files.export.file.as_str() {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_follow_what_moves() {
+    fn the_number_of_exported_frames_follows_the_motion() {
         let mut state = state();
         state.config.output.fps = 10.0;
         assert_eq!(state.exported_frames(), 20);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_numbered_where_there_are_several_files() {
+    fn exported_image_sequences_have_numbered_names() {
         let mut state = state();
         let named = |state: &State| state.exported_file(|format| format!("/p/new.{format}").into());
         assert_eq!(named(&state), Path::new("/p/new {frame:4}.png"));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_those_of_render() {
+    fn export_arguments_parse_as_a_render_command() {
         use crate::cli::{Cli, Command};
         let mut state = state();
         state.config.camera.fov = 31.5;
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_exported_says_why() {
+    fn impossible_exports_report_the_reason() {
         let mut state = state();
         assert_eq!(state.no_export(), None);
         state.config.output.size = [641, 360];

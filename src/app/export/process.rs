@@ -95,7 +95,7 @@ impl Exporting {
         })
     }
 
-    /// Finished draws, and all draws.
+    /// Returns the number of finished draws, and of all draws.
     pub(in crate::app) fn progress(&self) -> [u64; 2] {
         let number = |of: &AtomicU64| of.load(Ordering::Relaxed);
         [number(&self.shared.done), number(&self.shared.total).max(1)]

@@ -93,7 +93,7 @@ pub(in crate::app) fn poll(viewer: &mut Viewer) {
     match status {
         _ if exporting.cancelled.is_some() => viewer.state.notify("export cancelled"),
         Ok(status) if status.success() => {
-            let name = pictures::told(&exporting.output);
+            let name = pictures::shown_path(&exporting.output);
             viewer.state.notify(format!("exported {name}"));
         }
         Ok(status) => {

@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_come_first_and_files_in_natural_order() {
+    fn folders_come_first_and_files_are_in_natural_order() {
         let folder = folder();
         let browser = opened(Kind::Scenes, folder.path(), &Recent::default());
         let expected = [
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn typing_filters_and_enter_opens() {
+    fn typing_filters_the_list_and_enter_opens_a_file() {
         let folder = folder();
         let recent = Recent {
             scenes: vec![vec!["/old/foxy.glb".into()], vec!["/old/cat.glb".into()]],
@@ -540,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_followed_and_completed() {
+    fn typed_paths_are_followed_and_completed() {
         let folder = folder();
         let mut browser = opened(Kind::Scenes, folder.path(), &Recent::default());
         browser.home = Some(folder.path().to_owned());
@@ -578,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_read_says_so_and_a_large_one_is_listed() {
+    fn unreadable_folders_are_reported_and_large_folders_are_listed() {
         let folder = tempfile::tempdir().unwrap();
         let mut browser = opened(Kind::Scenes, &folder.path().join("gone"), &Recent::default());
         assert!(browser.remark().unwrap().contains("gone"));

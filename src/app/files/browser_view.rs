@@ -316,7 +316,7 @@ mod tests {
     /// Text and Enter arrive in one frame before the folder is read, as on a slow machine. The typed file is
     /// opened, not the previously selected one.
     #[test]
-    fn what_is_typed_in_the_frame_of_enter_counts() {
+    fn enter_accepts_text_typed_in_the_same_frame() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["one.obj", "two.obj"] {
             std::fs::write(folder.path().join(name), "").unwrap();

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_opens_the_same_again() {
+    fn the_command_line_reproduces_the_view() {
         let scene = Scene {
             clips: vec![Clip {
                 name: "walk".into(),

@@ -12,7 +12,7 @@ pub(in crate::app) struct Dropped {
     /// Scene files and folders, which make one scene.
     pub(in crate::app) scenes: Vec<PathBuf>,
     pub(in crate::app) environment: Option<PathBuf>,
-    /// A picture to compare with, if it was dropped alone.
+    /// A picture to compare with, if it is the only dropped file.
     pub(in crate::app) picture: Option<PathBuf>,
     /// Number of ignored files: buffers and textures that were dropped along with their scene, and all
     /// environments but the last.
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scenes_and_folders_make_one_scene_and_the_rest_is_told_apart() {
+    fn dropped_files_are_sorted_into_scene_environment_and_picture() {
         let folder = tempfile::tempdir().unwrap();
         let all = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
         let mut paths = all(&["a.gltf", "a.bin", "sky.HDR", "a.png", "b.exr", "c.OBJ"]);

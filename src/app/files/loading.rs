@@ -60,7 +60,7 @@ impl Loading {
             // The loading thread panicked. That is a bug in canopy but no reason to end the viewer.
             Err(mpsc::TryRecvError::Disconnected) => {
                 let path = self.files.first().cloned().unwrap_or_default();
-                let what = "loading failed unexpectedly; please report this file";
+                let what = "loading failed unexpectedly; please report a bug with this file";
                 Some(Err(Error::scene(path, what)))
             }
         }

@@ -18,14 +18,14 @@ pub(in crate::app) mod unsaved;
 pub(in crate::app) mod watch;
 
 use crate::app::{bookmarks::model::Bookmarks, export::model::Export, looks::model::Looks};
-use offers::Offer;
+use offers::Suggestion;
 use recent::Opened;
 
 /// State of opening and saving files.
 #[derive(Debug, Default)]
 pub(in crate::app) struct FileState {
     /// Suggestions after a scene was opened.
-    pub(in crate::app) offers: Vec<Offer>,
+    pub(in crate::app) offers: Vec<Suggestion>,
     /// File that the palette requests to open.
     pub(in crate::app) opens: Option<Opened>,
     /// Views that the user has saved.

@@ -7,14 +7,14 @@ use crate::{
 
 /// A suggestion that a key or a button accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::app) enum Offer {
+pub(in crate::app) enum Suggestion {
     /// The scene seems to lie on its side. Accepting rotates this axis of the file up.
     Up(UpAxis),
     /// Colours the scene with this image, which has the same name and folder as the scene.
     Texture(String),
 }
 
-impl Offer {
+impl Suggestion {
     /// Returns the suggestions for `scene`. Nothing is suggested that the settings specify explicitly.
     pub(in crate::app) fn of(scene: &Scene, config: &Config) -> Vec<Self> {
         let up = match scene.up {
@@ -30,14 +30,14 @@ impl Offer {
         matches!(self, Self::Texture(_))
     }
 
-    /// The suggestion as a sentence.
+    /// Returns the suggestion as a sentence.
     pub(in crate::app) fn text(&self) -> String {
         match self {
             Self::Up(axis) => format!(
                 "Is the scene lying down? Its {} axis can point up.",
                 axis.name().to_uppercase()
             ),
-            Self::Texture(image) => format!("The file has no texture, and {image} lies beside it."),
+            Self::Texture(image) => format!("The file has no texture, and {image} is in its folder."),
         }
     }
 
@@ -49,7 +49,7 @@ impl Offer {
         }
     }
 
-    /// Button text for accepting it, with the key.
+    /// Returns the button text for accepting it, with the key.
     pub(in crate::app) fn button(&self) -> &'static str {
         match self {
             Self::Up(_) => "Turn upright (U)",
@@ -63,18 +63,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_settings_fix_is_not_offered() {
+    fn offers_leave_out_explicit_settings() {
         let scene = Scene {
             up: UpHint::Likely(UpAxis::Z),
             unused_texture: Some("spot.png".into()),
             ..Scene::default()
         };
         let mut config = Config::default();
-        let image = Offer::Texture("spot.png".into());
-        let both = [Offer::Up(UpAxis::Z), image.clone()];
-        assert_eq!(Offer::of(&scene, &config), both);
+        let image = Suggestion::Texture("spot.png".into());
+        let both = [Suggestion::Up(UpAxis::Z), image.clone()];
+        assert_eq!(Suggestion::of(&scene, &config), both);
         config.scene.up = UpAxis::Y;
-        assert_eq!(Offer::of(&scene, &config), [image]);
-        assert_eq!(Offer::of(&Scene::default(), &config), []);
+        assert_eq!(Suggestion::of(&scene, &config), [image]);
+        assert_eq!(Suggestion::of(&Scene::default(), &config), []);
     }
 }

@@ -1,7 +1,7 @@
 //! Cards with suggestions after a scene was opened.
 
 use crate::app::{
-    files::offers::Offer,
+    files::offers::Suggestion,
     input::keys::Action,
     state::State,
     ui::{
@@ -17,7 +17,7 @@ pub(in crate::app) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
         return;
     }
     let mut dismissed = None;
-    let names = match state.compare.told.is_shown {
+    let names = match state.compare.figures.is_shown {
         true => NAMES,
         false => 0.0,
     };
@@ -34,8 +34,8 @@ pub(in crate::app) fn show(ctx: &egui::Context, room: Rect, state: &mut State) {
                     ui.horizontal_wrapped(|ui| {
                         ui.label(offer.text());
                         let accept = match offer {
-                            Offer::Up(_) => Action::NextUpAxis,
-                            Offer::Texture(_) => Action::ObjTexture,
+                            Suggestion::Up(_) => Action::NextUpAxis,
+                            Suggestion::Texture(_) => Action::ObjTexture,
                         };
                         if ui.button(offer.button()).on_hover_text(offer.hint()).clicked() {
                             state.ui.actions.push(accept);

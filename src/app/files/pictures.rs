@@ -21,7 +21,7 @@ pub(in crate::app) fn new_path(scene: &str, extension: &str) -> PathBuf {
 }
 
 /// Formats `path` as an absolute path, or relative to the user's home folder `~`.
-pub(in crate::app) fn told(path: &Path) -> String {
+pub(in crate::app) fn shown_path(path: &Path) -> String {
     let home = directories::UserDirs::new().map(|users| users.home_dir().to_owned());
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     from_home(&whole, home.as_deref())
@@ -82,17 +82,17 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_named_and_the_person_s_own_is_short() {
+    fn the_home_folder_is_abbreviated_in_paths() {
         let home = Some(Path::new("/home/ada"));
-        let told = |path: &str| from_home(Path::new(path), home);
-        assert_eq!(told("/home/ada/Pictures/a.png"), "~/Pictures/a.png");
-        assert_eq!(told("/home/adam/a.png"), "/home/adam/a.png");
+        let shown = |path: &str| from_home(Path::new(path), home);
+        assert_eq!(shown("/home/ada/Pictures/a.png"), "~/Pictures/a.png");
+        assert_eq!(shown("/home/adam/a.png"), "/home/adam/a.png");
         assert_eq!(from_home(Path::new("/a.png"), None), "/a.png");
-        assert!(super::told(Path::new("a.png")).ends_with("/a.png"));
+        assert!(shown_path(Path::new("a.png")).ends_with("/a.png"));
     }
 
     #[test]
-    fn the_time_is_written_in_figures() {
+    fn picture_names_contain_the_time_in_digits() {
         let name = new_path("fox", "png")
             .file_name()
             .unwrap()

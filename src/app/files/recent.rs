@@ -112,7 +112,7 @@ fn add_to_file(file: &Path, opened: Opened) -> crate::Result<()> {
     output::write(file, &text)
 }
 
-/// Path of the list in the platform's state folder, or in its data folder if there is none.
+/// Returns the path of the list in the platform's state folder, or in its data folder if there is none.
 pub(in crate::app) fn file() -> Option<PathBuf> {
     let folders = directories::ProjectDirs::from("", "", "canopy")?;
     let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_come_first_and_once() {
+    fn recent_files_are_unique_and_latest_first() {
         let mut recent = Recent::default();
         for i in 0..30 {
             recent.add(Opened::Scene(vec![format!("/a/{i}.glb").into()]));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_is_added_to_and_a_broken_one_replaced() {
+    fn the_recent_file_is_extended_and_a_broken_one_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("new/recent.json");
         assert_eq!(Recent::read(&file), Recent::default());

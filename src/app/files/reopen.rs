@@ -151,7 +151,7 @@ impl State {
             self.ui.actions.push(Action::Variant(variant));
         }
         self.replace_edits("the picture", &found.edits, hidden);
-        if let Some(line) = found.left.first() {
+        if let Some(line) = found.unmatched.first() {
             self.notify(format!("reopened the scene of the picture, except: {line}"));
         }
         self.playback.playing = false;

@@ -3,7 +3,7 @@
 use crate::{
     app::{
         files::{
-            pictures::{self, told},
+            pictures::{self, shown_path},
             unsaved::{Place, Unsaved},
         },
         viewer::Viewer,
@@ -35,7 +35,7 @@ fn save_at(viewer: &mut Viewer, unsaved: &Unsaved, place: Place) {
     };
     match output::write(&path, &unsaved.bytes) {
         Ok(()) => {
-            let text = format!("{}saved {}", unsaved.note, told(&path));
+            let text = format!("{}saved {}", unsaved.note, shown_path(&path));
             viewer.state.notify(text);
         }
         Err(error) => {
@@ -51,7 +51,7 @@ pub(in crate::app) fn export_look(viewer: &mut Viewer) {
         "" => "look",
         name => name,
     };
-    let unasked = pictures::new_path(name, "toml");
+    let fallback_path = pictures::new_path(name, "toml");
     let file = looks::file_name(name).unwrap_or_else(|| "look.toml".into());
     ask_to_save(
         viewer,
@@ -59,9 +59,9 @@ pub(in crate::app) fn export_look(viewer: &mut Viewer) {
             what: "the look",
             bytes: looks::text(&viewer.state.config).into_bytes(),
             note: String::new(),
-            // The name of the look is that of its file.
-            unasked: match unasked.with_file_name(&file) {
-                taken if taken.exists() => unasked,
+            // The look is named after its file.
+            fallback_path: match fallback_path.with_file_name(&file) {
+                taken if taken.exists() => fallback_path,
                 free => free,
             },
         },

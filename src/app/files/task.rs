@@ -175,7 +175,10 @@ pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
     if dropped.ignored > 0 {
         let count = dropped.ignored;
         let files = if count == 1 { "file" } else { "files" };
-        viewer.state.notify(format!("{count} other {files} ignored"));
+        viewer.state.notify(format!(
+            "ignored {count} dropped {files}: textures and buffers come with their scene, and one environment \
+             is used"
+        ));
     }
     if !dropped.scenes.is_empty() {
         viewer.browser = None;
@@ -186,7 +189,7 @@ pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
     }
     // During a side-by-side comparison a dropped picture becomes one of the sides.
     if let Some(file) = dropped.picture
-        && (viewer.state.compare.told.is_shown || !app::files::reopen::reopen(viewer, &file))
+        && (viewer.state.compare.figures.is_shown || !app::files::reopen::reopen(viewer, &file))
     {
         app::compare::task::with_file(viewer, &file);
     }
@@ -228,14 +231,14 @@ pub(in crate::app) fn open_neighbour(viewer: &mut Viewer, found: Neighbour) {
     }
 }
 
-/// Turns the texture that belongs to an OBJ by its name on or off, and reloads the OBJ.
+/// Switches the texture that belongs to an OBJ by its name on or off, and reloads the OBJ.
 fn switch_obj_texture(viewer: &mut Viewer) {
     let switch = &mut viewer.state.config.load.obj_texture;
     *switch = !*switch;
     let text = if *switch {
         "OBJ files without textures use the image of the same name"
     } else {
-        "OBJ files use only the images that they name"
+        "OBJ files use only the images that they refer to"
     };
     viewer.state.notify(text);
     viewer.state.files.offers.retain(|offer| !offer.is_texture());

@@ -11,7 +11,7 @@ pub(in crate::app) struct Unsaved {
     /// Note in front of the message that names the saved path.
     pub(in crate::app) note: String,
     /// Path if no dialog can be opened. The dialog starts with its name and extension.
-    pub(in crate::app) unasked: PathBuf,
+    pub(in crate::app) fallback_path: PathBuf,
 }
 
 /// Result of asking for a path.
@@ -25,9 +25,9 @@ pub(in crate::app) enum Place {
 }
 
 impl Unsaved {
-    /// File extension.
+    /// Returns the file extension.
     pub(in crate::app) fn extension(&self) -> String {
-        let extension = self.unasked.extension().unwrap_or_default();
+        let extension = self.fallback_path.extension().unwrap_or_default();
         extension.to_string_lossy().into_owned()
     }
 
@@ -37,7 +37,7 @@ impl Unsaved {
     pub(in crate::app) fn target(&self, place: Place) -> Result<PathBuf, String> {
         let chosen = match place {
             Place::At(chosen) => chosen,
-            Place::NoDialog => return Ok(self.unasked.clone()),
+            Place::NoDialog => return Ok(self.fallback_path.clone()),
             Place::Nowhere => return Err(format!("{} is not saved", self.what)),
         };
         let extension = self.extension();
@@ -66,14 +66,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_get_their_ending_and_replace_nothing_that_nobody_was_asked_about() {
+    fn names_get_an_extension_and_replace_no_file_without_confirmation() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| Place::At(folder.path().join(name));
         let unsaved = Unsaved {
             what: "the profile",
             bytes: Vec::new(),
             note: String::new(),
-            unasked: "/pictures/canopy fox.csv".into(),
+            fallback_path: "/pictures/canopy fox.csv".into(),
         };
         let target = |place| unsaved.target(place);
         assert_eq!(target(at("a.CSV")), Ok(folder.path().join("a.CSV")));

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_told_once_it_has_settled() {
+    fn a_change_is_reported_once_it_has_settled() {
         let stamp = |size: u64| Some((SystemTime::UNIX_EPOCH, size));
         let mut changes = Changes::new(vec![stamp(1), None]);
         let mut looks = |looks: &[(Stamp, Stamp)]| -> Vec<bool> {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn files_on_disk_are_watched_until_it_is_dropped() {
+    fn files_are_watched_until_the_watch_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.obj");
         std::fs::write(&file, "1").unwrap();

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_back_as_they_are_written() {
+    fn chords_round_trip_as_text() {
         for text in [
             "F",
             "Ctrl+O",
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_told_with_what_may_be_meant() {
+    fn unknown_keys_are_reported_with_suggestions() {
         let fault = |text| Chord::parse(text).unwrap_err();
         assert_eq!(fault("Spce"), "\"Spce\" is not a key; did you mean \"Space\"?");
         assert_eq!(
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn modifiers_are_told_apart_and_shift_may_be_needed_for_a_character() {
+    fn modifiers_match_exactly_except_shift_for_a_character() {
         let bound = ["H", "Ctrl+O", "Shift+1", "1", "[", "/", "Alt+1"].map(|t| (chord(t), t));
         let find = |press: Press| press.find(bound.iter().map(|(chord, text)| (chord, *text)));
         let plain = |text: &str| find(press(text, text, [false; 3]));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_the_number_pad_fall_back_to_what_they_print() {
+    fn number_pad_keys_fall_back_to_their_characters() {
         let five = Press {
             code: Some(KeyCode::Numpad5),
             ..press("5", "5", [false; 3])

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_default_is_a_key_and_none_does_two_things() {
+    fn default_bindings_are_valid_and_unique() {
         for binding in BINDINGS {
             for key in binding.keys {
                 assert_eq!(
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_s_keys_replace_those_of_an_action() {
+    fn user_bindings_replace_the_defaults_of_an_action() {
         let map = keymap("frame = [\"0\", \"Ctrl+0\"]\nnext_camera = \"\"\npanel = \"F\"").unwrap();
         assert_eq!(pressed(&map, "0", false), Some(Action::Frame));
         assert_eq!(pressed(&map, "0", true), Some(Action::Frame));
@@ -176,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_a_key_and_a_list_may_be_empty() {
+    fn bindings_may_be_numbers_or_empty_lists() {
         let map = keymap("shadows_off = []\nframe = 1").unwrap();
         assert_eq!(pressed(&map, "1", false), Some(Action::Frame));
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_origin() {
+    fn invalid_bindings_report_the_key_and_its_origin() {
         assert_eq!(
             message("frmae = \"0\""),
             "my.toml: keys.frmae: unknown action; did you mean frame?"

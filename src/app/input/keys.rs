@@ -20,7 +20,7 @@ pub(in crate::app) enum Action {
     FreezeProfiler,
     /// Saves the profile as a file with this extension.
     SaveProfile(&'static str),
-    /// Starts the benchmark of the clip or of a turn around the scene, or ends it.
+    /// Starts the benchmark of the clip or of a rotation around the scene, or ends it.
     Benchmark,
     Open,
     OpenEnvironment,
@@ -28,7 +28,7 @@ pub(in crate::app) enum Action {
     OpenCompared,
     /// Saves edits and hidden meshes as a file.
     SaveEdits,
-    /// Asks for a file of edits, and replaces those of the scene.
+    /// Asks for a file of edits, and replaces the edits of the scene.
     LoadEdits,
     /// Asks for a scene or a picture for a side-by-side comparison.
     OpenSide,
@@ -45,7 +45,7 @@ pub(in crate::app) enum Action {
     Frame,
     FirstView,
     Face(StandardView),
-    /// Orbits left and up in steps of a half turn divided by [`ORBIT_STEPS`].
+    /// Orbits left and up in steps of 180° divided by [`ORBIT_STEPS`].
     Orbit([i8; 2]),
     Projection,
     NextUpAxis,
@@ -260,7 +260,7 @@ pub(in crate::app) const BINDINGS: &[KeyBinding] = &[
     bind("undo", &["Ctrl+Z"], "undo the last change", Action::Undo),
     bind("redo", &["Ctrl+Shift+Z", "Ctrl+Y"], "redo", Action::Redo),
     bind("reset", &["R"], "reset all settings", Action::Reset),
-    bind("present", &["F10"], "presentation: the picture alone", Action::Present),
+    bind("present", &["F10"], "presentation: only the picture", Action::Present),
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
     bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),
     bind("screenshot_of_window", &["Ctrl+F12"], "save the window with the panel", Action::ScreenshotOfWindow),
@@ -281,7 +281,7 @@ pub(in crate::app) const GESTURES: &[(&str, &str)] = &[
     ("L + left drag", "move the sun"),
 ];
 
-/// Number of orbit steps by key in a half turn.
+/// Number of orbit steps by key in 180°.
 pub(in crate::app) const ORBIT_STEPS: i8 = 12;
 
 /// True for keys that move or press the focused control.
@@ -323,8 +323,8 @@ pub(in crate::app) fn is_function(key: KeyCode) -> bool {
     )
 }
 
-/// Direction (right, up, back) in which a held key flies. It depends on the key's physical position, not on
-/// its character.
+/// Returns the direction (right, up, back) in which a held key flies. It depends on the key's physical
+/// position, not on its character.
 pub(in crate::app) fn flight(key: KeyCode) -> Option<glam::Vec3> {
     Some(match key {
         KeyCode::KeyW | KeyCode::ArrowUp => glam::Vec3::NEG_Z,

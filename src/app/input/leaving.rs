@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escape_quits_when_it_is_pressed_twice_and_not_for_a_load_that_has_ended() {
+    fn escape_quits_on_the_second_press_but_not_just_after_a_load() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
         let mut leaving = Leaving::default();

@@ -49,7 +49,7 @@ fn significant(number: f32) -> String {
 }
 
 impl Input {
-    /// Position of the pointer in pixels.
+    /// Returns the position of the pointer in pixels.
     pub(in crate::app) fn pointer(&self) -> Vec2 {
         self.pointer
     }
@@ -183,7 +183,7 @@ impl Input {
         !self.keys.is_empty()
     }
 
-    /// Sum of the held directions (right, up, back), and true if Shift is held.
+    /// Returns the sum of the held directions (right, up, back), and true if Shift is held.
     pub(in crate::app) fn axes(&self) -> (Vec3, bool) {
         let axes = self.keys.iter().filter_map(|key| keys::flight(*key));
         (axes.sum(), self.modifiers.shift)
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_their_figures() {
+    fn numbers_keep_three_significant_digits() {
         let shown = [1e-4, 0.023_46, 1.0, 12.345, 9876.5, 0.0].map(significant);
         let expected = ["0.000100", "0.0235", "1.00", "12.3", "9876", "0.000000000"];
         assert_eq!(shown, expected);

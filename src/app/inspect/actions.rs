@@ -44,7 +44,7 @@ impl State {
         None
     }
 
-    /// Text of the card.
+    /// Returns the text of the card.
     fn card_text(&self) -> String {
         let mut text = String::new();
         if let Some(stage) = &self.stage {
@@ -107,7 +107,7 @@ impl State {
         match self.inspect.outline.chosen() {
             _ if !points.is_empty() => self.frame_points(&points, aspect),
             Some(item) => self.frame_place(item, aspect),
-            None => self.notify("the selected mesh is hidden, or has no points"),
+            None => self.notify("the selection has no visible vertices"),
         }
     }
 

@@ -120,7 +120,7 @@ fn values(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, radius_is_set
     let (_, reset) = value(
         ui,
         "intensity",
-        "Illuminance in lux of a directional light, intensity in candela of others",
+        "Illuminance in lux of a directional light, or intensity in candela of a point or spot light",
         differs(&|file| file.intensity != now.intensity),
         |ui| {
             let speed = (light.intensity.abs() * 0.01).max(0.01);
@@ -164,9 +164,9 @@ fn values(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, radius_is_set
         let rows = [
             (
                 "cone from",
-                "Inner half angle of the cone: the light falls off from here",
+                "Inner half angle of the cone, at which the light begins to fall off",
             ),
-            ("cone to", "Outer half angle of the cone: the light ends here"),
+            ("cone to", "Outer half angle of the cone, at which the light ends"),
         ];
         for ((name, tip), angle) in rows.into_iter().zip(&mut degrees) {
             let edited = differs(&|file| file.kind != now.kind);
@@ -278,7 +278,7 @@ fn edit_place(ui: &mut Ui, kind: LightKind, place: Mat4, moved: bool) -> Option<
     })
 }
 
-/// Azimuth and elevation of a direction in degrees.
+/// Returns the azimuth and elevation of a direction in degrees.
 fn angles(direction: Vec3) -> (f32, f32) {
     let azimuth = direction.x.atan2(direction.z).to_degrees();
     (azimuth, direction.y.clamp(-1.0, 1.0).asin().to_degrees())

@@ -77,7 +77,7 @@ fn has_effect(of: MaterialValue, material: &Material) -> bool {
     of.of(material).is_some()
 }
 
-/// Shows one value. Returns true if it must be reset to that of the file.
+/// Shows one value. Returns true if it must be reset to the value of the file.
 fn one(ui: &mut Ui, of: MaterialValue, material: &mut Material, is_edited: bool) -> bool {
     let (name, tip) = (value_name(of), tip(of));
     let Some(field) = of.field(material) else {
@@ -104,7 +104,7 @@ fn one(ui: &mut Ui, of: MaterialValue, material: &mut Material, is_edited: bool)
                 (AlphaMode::Opaque, "Alpha is ignored"),
                 (
                     AlphaMode::Mask,
-                    "Cuts out everything with an alpha below the cutoff",
+                    "Alpha mask: hides everything with an alpha below the cutoff",
                 ),
                 (AlphaMode::Blend, "Blends the surface over the background"),
             ];
@@ -169,8 +169,8 @@ fn tip(of: MaterialValue) -> &'static str {
         MaterialValue::EmissiveStrength => "Factor on the emission (KHR_materials_emissive_strength)",
         MaterialValue::NormalScale => "Strength of the normal map",
         MaterialValue::OcclusionStrength => "Strength of the occlusion texture",
-        MaterialValue::AlphaMode => "Alpha mode, for rays too",
-        MaterialValue::AlphaCutoff => "Alpha below which a mask is cut out, for rays too",
+        MaterialValue::AlphaMode => "Alpha mode, also for rays",
+        MaterialValue::AlphaCutoff => "Alpha below which the surface is invisible, also to rays",
         MaterialValue::DoubleSided => "Draws back faces too",
         MaterialValue::Unlit => "Shows the base colour without lighting (KHR_materials_unlit)",
         MaterialValue::Ior => "Index of refraction (KHR_materials_ior). 0 means infinity",

@@ -18,7 +18,7 @@ pub(in crate::app) enum Snap {
 }
 
 impl Snap {
-    /// Name on the card.
+    /// Returns the name on the card.
     pub(in crate::app) fn name(self) -> &'static str {
         match self {
             Self::Vertex => "vertex",
@@ -38,8 +38,9 @@ pub(in crate::app) struct MeasuredPoint {
 }
 
 impl MeasuredPoint {
-    /// Measured point of a mesh under `pixel`. It snaps to the nearest corner of the hit triangle, or else to the
-    /// nearest point on its edges, if that is within `reach` pixels. Otherwise it is the hit point.
+    /// Returns the measured point of a mesh under `pixel`. It snaps to the nearest corner of the hit
+    /// triangle, or else to the nearest point on its edges, if that is within `reach` pixels. Otherwise it is
+    /// the hit point.
     pub(in crate::app) fn snapped(picked: &Picked, projector: &Projector, pixel: Vec2, reach: f32) -> Self {
         let Element::Triangle { corners, .. } = picked.element else {
             return Self {
@@ -105,7 +106,7 @@ impl Measure {
             .collect()
     }
 
-    /// Angle at the second of three points in degrees. `None` if two of them coincide.
+    /// Returns the angle at the second of three points in degrees. `None` if two of them coincide.
     pub(in crate::app) fn angle_degrees(&self) -> Option<f64> {
         let [to_second, to_third] = self.deltas()[..] else {
             return None;
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_deltas_and_angles() {
+    fn measurements_have_deltas_and_angles() {
         let mut measure = Measure::default();
         assert!(measure.rows().is_empty());
         measure.add(at(1.0, 0.0, 0.0));

@@ -17,7 +17,7 @@ use crate::{
 };
 use glam::{DMat4, DVec3, EulerRot};
 
-/// Title and all rows of an item that is selected in the tree.
+/// Returns the title and all rows of an item that is selected in the tree.
 pub(in crate::app) fn rows(state: &State, pose: &Pose, item: Item) -> Option<(String, Rows)> {
     let stage = state.stage.as_ref()?;
     let scene = &stage.scene;
@@ -239,8 +239,8 @@ fn material_rows(stage: &Stage, index: usize) -> Rows {
         };
         let file = value.of(of_file).filter(|file| *file != now);
         let now = match file {
-            Some(file) => format!("{} (file: {})", told(now), told(file)),
-            None => told(now),
+            Some(file) => format!("{} (file: {})", value_text(now), value_text(file)),
+            None => value_text(now),
         };
         rows.push((value_name(value), now));
     }
@@ -251,7 +251,7 @@ fn material_rows(stage: &Stage, index: usize) -> Rows {
 }
 
 /// Formats a value.
-pub(in crate::app) fn told(value: Value) -> String {
+pub(in crate::app) fn value_text(value: Value) -> String {
     let number = |number: f32| four_digits(number.into());
     match value {
         Value::Number(value) => {
@@ -273,7 +273,7 @@ pub(in crate::app) fn told(value: Value) -> String {
     }
 }
 
-/// Name of an alpha mode.
+/// Returns the name of an alpha mode.
 pub(in crate::app) fn mode_name(mode: AlphaMode) -> &'static str {
     match mode {
         AlphaMode::Opaque => "opaque",
@@ -282,7 +282,7 @@ pub(in crate::app) fn mode_name(mode: AlphaMode) -> &'static str {
     }
 }
 
-/// Name of a light's value.
+/// Returns the name of a light's value.
 pub(in crate::app) fn light_value_name(value: LightValue) -> &'static str {
     match value {
         LightValue::Color => "colour",
@@ -293,7 +293,7 @@ pub(in crate::app) fn light_value_name(value: LightValue) -> &'static str {
     }
 }
 
-/// Name of a material's value.
+/// Returns the name of a material's value.
 pub(in crate::app) fn value_name(value: MaterialValue) -> &'static str {
     match value {
         MaterialValue::BaseColor => "base colour",
@@ -328,7 +328,7 @@ pub(in crate::app) fn value_name(value: MaterialValue) -> &'static str {
     }
 }
 
-/// Name of a texture's image, or its number.
+/// Returns the name of a texture's image, or its number.
 pub(in crate::app) fn image_name(scene: &Scene, texture: usize) -> String {
     let image = scene.textures.get(texture);
     let image = image.and_then(|texture| scene.images.get(texture.image));
@@ -387,7 +387,7 @@ fn sampler_text(sampler: &Sampler) -> String {
     format!("{u}, {v}; {near}, {far}; {mips}")
 }
 
-/// Unit of a light's intensity.
+/// Returns the unit of a light's intensity.
 pub(in crate::app) fn unit(kind: LightKind) -> &'static str {
     match kind {
         LightKind::Directional => " lx",

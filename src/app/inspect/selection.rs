@@ -79,7 +79,7 @@ impl Selection {
     }
 }
 
-/// Name of the mesh at `node`: its own, or the node's, or a number.
+/// Returns the name of the mesh at `node`: its own, or the node's, or a number.
 pub(in crate::app) fn mesh_name(scene: &Scene, node: usize) -> String {
     let mesh = scene.nodes.get(node).and_then(|node| node.mesh);
     let own = mesh.and_then(|mesh| scene.meshes.get(mesh));
@@ -97,7 +97,7 @@ fn node_name(scene: &Scene, node: usize) -> String {
     }
 }
 
-/// A node with its ancestors, starting with the root.
+/// Returns a node with its ancestors, starting with the root.
 pub(in crate::app) fn node_path(scene: &Scene, node: usize) -> String {
     let parent = |node: &usize| scene.nodes.get(*node)?.parent;
     let mut names: Vec<_> = std::iter::successors(Some(node), parent)
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_tells_where_a_mesh_was_hit() {
+    fn the_card_shows_where_a_mesh_was_hit() {
         let scene = scene();
         let card = |selected: &Selected| text(&mesh_name(&scene, selected.node), &rows(&scene, selected));
         assert_eq!(
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told_with_both_points() {
+    fn the_gap_is_shown_with_both_points() {
         let found = MeshDistance {
             distance: 0.5,
             points: [DVec3::ZERO, DVec3::X * 0.5],

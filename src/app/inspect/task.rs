@@ -72,7 +72,7 @@ pub(in crate::app) fn click(viewer: &mut Viewer, beside: bool) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// Click at the pointer position on the shown picture.
+/// Returns the click at the pointer position on the shown picture.
 fn click_at_pointer(viewer: &Viewer, beside: bool) -> Option<Click> {
     let shown = viewer.selecting.shown.as_ref()?;
     let origin = viewer.area.origin.map(|side| side as f32);
@@ -119,7 +119,7 @@ pub(in crate::app) fn hover(viewer: &mut Viewer) {
         return;
     };
     let is_asked = |hover: &Hover| {
-        hover.number.is_some() || hover.click.query == click.query && hover.picture.has_pose_of(&picture)
+        hover.number.is_some() || hover.click.query == click.query && hover.picture.has_same_pose(&picture)
     };
     // Only one query runs at a time. The next one uses the pointer position of that time.
     if !viewer.selecting.hovered.as_ref().is_some_and(is_asked) {
@@ -152,7 +152,7 @@ pub(in crate::app) fn ask_geometry(viewer: &mut Viewer) -> Result<()> {
     let Some(shown) = viewer.selecting.shown.clone() else {
         return Ok(());
     };
-    let replaces = |picture: &PictureKey| !picture.has_pose_of(&shown);
+    let replaces = |picture: &PictureKey| !picture.has_same_pose(&shown);
     let is_replaced = viewer
         .in_flight
         .as_ref()
@@ -321,7 +321,7 @@ fn copy_meshes(
     let meshes = [first, second];
     if let Some(gap) = &viewer.selecting.gap {
         let is_known = viewer.state.inspect.selection.gap != Gap::Unknown;
-        let is_of_pose = is_known && gap.picture.has_pose_of(picture);
+        let is_of_pose = is_known && gap.picture.has_same_pose(picture);
         if gap.meshes == meshes && (is_of_pose || !gap.is_done()) {
             return Ok(None);
         }
@@ -358,9 +358,9 @@ fn asks_hover(viewer: &Viewer) -> bool {
     hovered.is_some_and(|hover| hover.number.is_some())
 }
 
-/// Camera of the picture that the window shows next, if anything is measured in it.
+/// Returns the camera of the picture that the window shows next, if anything is measured in it.
 pub(in crate::app) fn measured_view(viewer: &Viewer) -> Option<View> {
-    let has_curve = viewer.state.motion.path.is_told && !viewer.state.motion.path.keys().is_empty();
+    let has_curve = viewer.state.motion.path.is_in_panel && !viewer.state.motion.path.keys().is_empty();
     let has_lines = has_curve
         || viewer.state.inspect.outline.is_open
         || !viewer.state.inspect.measure.points().is_empty()
@@ -396,7 +396,7 @@ fn poll_gap(viewer: &mut Viewer) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// Point that a click measures, given its hit.
+/// Returns the point that a click measures, given its hit.
 fn measured_point(viewer: &Viewer, picked: &Picked, click: &Click) -> MeasuredPoint {
     let size = click.query.size.map(|side| side as f32);
     let projector = Projector::new(&click.query.view, size.into());

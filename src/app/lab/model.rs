@@ -6,7 +6,7 @@ use crate::{
     app::schedule::PictureKey,
     config::{self, LabStructure, LabWalk},
     gpu::Gpu,
-    lab::{LabBuild, LabFigures, LabGeometry, LabScene},
+    lab::{LabBuild, LabGeometry, LabScene, LabStatistics},
     render::GeometryCopy,
 };
 use glam::Vec3;
@@ -25,19 +25,19 @@ const TRACED: usize = 4;
 pub(in crate::app) struct LabState {
     /// Build and figures of the structure that rays traverse. `None` until it is built, or the reason why it
     /// cannot be built.
-    pub(in crate::app) built: Option<Result<(LabBuild, LabFigures), String>>,
+    pub(in crate::app) built: Option<Result<(LabBuild, LabStatistics), String>>,
     /// True if the picture was traced through the structure of an earlier pose or of earlier settings.
     pub(in crate::app) lags: bool,
-    /// Notice that a choice has changed the other setting.
+    /// Notice that the traversal was changed to match the structure, or the structure to match the traversal.
     pub(in crate::app) moved: Option<String>,
-    /// Last walk and structure that fit together.
+    /// Last compatible traversal and structure.
     before: Option<(LabWalk, LabStructure)>,
 }
 
 impl LabState {
-    /// If walk and structure do not fit together, changes the one that the user did not just choose, and sets
-    /// a notice.
-    pub(in crate::app) fn settle(&mut self, settings: &mut config::Lab) {
+    /// If traversal and structure are incompatible, changes the one that the user did not just choose, and
+    /// sets a notice.
+    pub(in crate::app) fn resolve_conflict(&mut self, settings: &mut config::Lab) {
         let now = (settings.walk, settings.structure);
         if self.before == Some(now) {
             return;
@@ -77,7 +77,7 @@ pub(in crate::app) struct Subject {
 impl Subject {
     /// True if `other` would build the same structure.
     fn is_that_of(&self, other: &Self) -> bool {
-        self.build == other.build && self.picture.has_pose_of(&other.picture)
+        self.build == other.build && self.picture.has_same_pose(&other.picture)
     }
 }
 
@@ -151,7 +151,7 @@ impl LabBuilder {
     /// True if the triangles of `subject` are available.
     pub(in crate::app) fn has_triangles_of(&self, subject: &Subject) -> bool {
         let known = self.geometry.as_ref();
-        known.is_some_and(|(picture, _)| picture.has_pose_of(&subject.picture))
+        known.is_some_and(|(picture, _)| picture.has_same_pose(&subject.picture))
     }
 
     /// Registers that `subject` could not be built, so that it is not tried again.
@@ -263,30 +263,30 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn a_choice_moves_what_does_not_fit_and_says_so() {
+    fn incompatible_lab_choices_are_adjusted_and_reported() {
         let mut settings = Config::default().lab;
         let mut view = LabState::default();
-        view.settle(&mut settings);
+        view.resolve_conflict(&mut settings);
         assert_eq!(view.moved, None);
         settings.walk = LabWalk::TwoLevel;
-        view.settle(&mut settings);
+        view.resolve_conflict(&mut settings);
         assert_eq!(settings.structure, LabStructure::TwoLevel);
         let moved = view.moved.clone().unwrap();
         assert!(moved.contains("cells-of-cells") && moved.contains("two-level-grid"));
         // The notice stays until another choice.
-        view.settle(&mut settings);
+        view.resolve_conflict(&mut settings);
         assert_eq!(view.moved.as_ref(), Some(&moved));
         settings.structure = LabStructure::Ploc;
-        view.settle(&mut settings);
+        view.resolve_conflict(&mut settings);
         assert_eq!(settings.walk, LabWalk::Private);
         settings.walk = LabWalk::Skip;
-        view.settle(&mut settings);
+        view.resolve_conflict(&mut settings);
         assert_eq!((settings.structure, &view.moved), (LabStructure::Ploc, &None));
         // Combinations that fit are not changed, whatever was chosen before.
         for structure in LabStructure::ALL {
             for walk in LabWalk::ALL {
                 (settings.structure, settings.walk) = (structure, walk);
-                LabState::default().settle(&mut settings);
+                LabState::default().resolve_conflict(&mut settings);
                 assert!(settings.structure.has(settings.walk));
                 assert_eq!(settings.walk, walk);
                 assert!(settings.structure == structure || !structure.has(walk));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_built_is_built_once() {
+    fn a_lab_structure_is_built_once() {
         let picture = PictureKey::for_tests();
         let build = LabBuild::from(&picture.config.lab);
         let subject = Subject { picture, build };

@@ -66,9 +66,9 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     let is_replaced = viewer
         .in_flight
         .as_ref()
-        .is_some_and(|frame| !frame.picture.has_pose_of(picture));
-    // While a clip plays, frames of other poses are always in flight. The triangles are then those of the
-    // last complete frame.
+        .is_some_and(|frame| !frame.picture.has_same_pose(picture));
+    // While a clip plays, frames of other poses are always in flight. The triangles are then from the last
+    // complete frame.
     let plays = viewer
         .state
         .stage

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    app::{files::pictures::told, state::State},
+    app::{files::pictures::shown_path, state::State},
     config::looks::{self, Look},
 };
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ impl State {
             Some(old) => looks::rename(&folder, old, &name).map(|()| format!("renamed look {old} to {name}")),
             None => {
                 let path = looks::save(&folder, &name, &self.config)?;
-                Ok(format!("saved {}", told(&path)))
+                Ok(format!("saved {}", shown_path(&path)))
             }
         });
         if outcome.is_ok() {
@@ -89,7 +89,7 @@ mod tests {
     };
 
     #[test]
-    fn a_look_is_one_step_and_a_broken_one_none() {
+    fn applying_a_look_is_one_undo_step_and_a_broken_look_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let mut state = State::new(Config::default());
         state.files.looks = Looks::in_folder(Some(folder.path().into()));
@@ -139,7 +139,7 @@ mod tests {
         );
         state.import_look(&file);
         let failure = state.ui.error.take().unwrap();
-        assert!(failure.text.contains("\"theirs\" already"), "{failure:?}");
+        assert!(failure.text.contains("\"theirs\" exists already"), "{failure:?}");
         std::fs::write(&file, "[window]\npanel = false").unwrap();
         std::fs::rename(&file, sent.join("bad.toml")).unwrap();
         state.import_look(&sent.join("bad.toml"));

@@ -43,7 +43,8 @@ impl Looks {
         &self.names
     }
 
-    /// All applicable looks: those of the user, then the built-in ones whose names are not taken.
+    /// Returns all applicable looks: the user's looks, then the built-in looks whose names the user has not
+    /// used.
     pub(in crate::app) fn all(&self) -> Vec<String> {
         let is_free = |name: &&str| !self.names.iter().any(|own| own == name);
         let built_in = looks::built_in().filter(is_free).map(str::to_owned);

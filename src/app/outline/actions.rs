@@ -217,12 +217,12 @@ impl State {
     pub(in crate::app) fn frame_points(&mut self, points: &[Vec3], aspect: f32) {
         let (projection, back) = (self.camera.projection, -self.camera.forward());
         let view = Viewpoint::framing_from(points, back, self.camera.up(), projection, aspect);
-        let bounds = Aabb::of(points.iter().copied());
+        let bounds = Aabb::from_points(points.iter().copied());
         self.camera = Camera::new(&view, bounds.center(), framing::extent(bounds));
         self.notify("the selection is in view");
     }
 
-    /// Vertex positions of the visible ones among `nodes`.
+    /// Returns the vertex positions of the visible nodes among `nodes`.
     pub(in crate::app) fn points_of(&self, nodes: &BTreeSet<usize>) -> Vec<Vec3> {
         let Some(stage) = &self.stage else {
             return Vec::new();

@@ -53,7 +53,7 @@ impl Group {
         Self::Notes,
     ];
 
-    /// Name in the tree.
+    /// Returns the name in the tree.
     pub(in crate::app) fn name(self) -> &'static str {
         match self {
             Self::Nodes => "Nodes",
@@ -146,7 +146,7 @@ impl Outline {
         self.rows = None;
     }
 
-    /// Number of rows that match the search.
+    /// Returns the number of rows that match the search.
     pub(in crate::app) fn matches(&self) -> usize {
         self.matches
     }
@@ -320,7 +320,7 @@ impl Outline {
         }
     }
 
-    /// Item that was selected in the tree.
+    /// Returns the item that was selected in the tree.
     pub(in crate::app) fn chosen(&self) -> Option<Item> {
         self.selected.filter(|_| self.in_tree)
     }
@@ -342,20 +342,20 @@ impl Outline {
         known.is_some_and(|(_, all)| all.get(node).copied().unwrap_or_default())
     }
 
-    /// Index of the selected item's row.
+    /// Returns the index of the selected item's row.
     pub(in crate::app) fn selected_row(&self) -> Option<usize> {
         let selected = Entry::Item(self.selected?);
         let rows = self.rows.as_ref()?;
         rows.iter().position(|row| row.entry == selected)
     }
 
-    /// Row of the selected item.
+    /// Returns the row of the selected item.
     pub(in crate::app) fn row_of_selected(&self) -> Option<Row> {
         let row = self.selected_row()?;
         self.rows.as_ref()?.get(row).copied()
     }
 
-    /// Item that is selected after moving by `by` rows, down if positive.
+    /// Returns the item that is selected after moving by `by` rows, down if positive.
     pub(in crate::app) fn stepped(&self, by: isize) -> Option<Item> {
         let rows = self.rows.as_ref()?;
         let items = rows.iter().filter_map(|row| match row.entry {
@@ -371,7 +371,7 @@ impl Outline {
         items.get(next).copied()
     }
 
-    /// Name of a row, with a number if other rows have the same name.
+    /// Returns the name of a row, with a number if other rows have the same name.
     pub(in crate::app) fn name(&self, scene: &Scene, item: Item) -> String {
         let own = shown(&full_name(scene, item));
         let doubles = self.hierarchy.as_ref().map(|hierarchy| &hierarchy.doubles);
@@ -439,7 +439,7 @@ fn hidden_nodes(scene: &Scene, hidden: &BTreeSet<usize>) -> Vec<bool> {
     all
 }
 
-/// A node and its descendants.
+/// Returns a node and its descendants.
 pub(in crate::app) fn with_all_below(scene: &Scene, node: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::from([node]);
     // Parents precede their children.
@@ -478,7 +478,7 @@ pub(in crate::app) fn shown(name: &str) -> String {
     text
 }
 
-/// Name of the light at a node: its own, or the node's, or a number.
+/// Returns the name of the light at a node: its own, or the node's, or a number.
 fn light_name(scene: &Scene, node: usize) -> String {
     let at = scene.nodes.get(node);
     let light = at.and_then(|at| at.light);
@@ -516,8 +516,8 @@ fn full_name(scene: &Scene, item: Item) -> String {
     }
 }
 
-/// Detail text behind a row's name. `nodes` and `lights` are the numbers of nodes in the files and of lights
-/// in the scene.
+/// Returns the detail text after a row's name. `nodes` and `lights` are the numbers of nodes in the files and
+/// of lights in the scene.
 pub(in crate::app) fn detail(scene: &Scene, entry: Entry, nodes: usize, lights: usize) -> String {
     let item = match entry {
         Entry::Item(item) => item,
@@ -584,7 +584,7 @@ pub(in crate::app) fn detail(scene: &Scene, entry: Entry, nodes: usize, lights: 
     }
 }
 
-/// Word for a kind of light.
+/// Returns the word for a kind of light.
 pub(in crate::app) fn kind_name(kind: LightKind) -> &'static str {
     match kind {
         LightKind::Directional => "directional",
@@ -607,7 +607,7 @@ mod tests {
         }
     }
 
-    /// A car with four wheels that share one mesh of two primitives, beside a tree of 100 nodes.
+    /// Returns a car with four wheels that share one mesh of two primitives, beside a tree of 100 nodes.
     fn scene() -> Scene {
         let mut nodes = vec![node("car", None, None), node("", Some(0), None)];
         nodes.extend((0..4).map(|_| node("wheel", Some(1), Some(0))));
@@ -640,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_those_of_what_is_open() {
+    fn rows_list_only_open_entries() {
         let scene = scene();
         let mut outline = Outline::default();
         let lists = [Group::Materials, Group::Notes].map(|group| (Entry::Group(group), 0));
@@ -674,7 +674,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_searched_for_is_shown_with_its_parents() {
+    fn search_matches_are_shown_with_their_parents() {
         let scene = scene();
         let mut outline = Outline::default();
         outline.search("WHEEL");
@@ -700,7 +700,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_distinct_short_and_on_one_line() {
+    fn names_are_unique_short_and_on_one_line() {
         let mut scene = scene();
         scene.nodes[0].name = "n".repeat(10_000);
         scene.nodes[6].name = "two\nlines".into();
@@ -715,7 +715,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_go_through_what_is_listed() {
+    fn arrow_steps_follow_the_listed_rows() {
         let scene = scene();
         let mut outline = Outline::default();
         entries(&mut outline, &scene);
@@ -729,7 +729,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_whose_meshes_are_all_hidden_is() {
+    fn a_node_is_hidden_if_all_its_meshes_are() {
         let scene = scene();
         let mut outline = Outline::default();
         let some = Arc::new(BTreeSet::from([2, 3, 4]));
@@ -743,7 +743,7 @@ mod tests {
 
     /// A chain of nodes and as many siblings need neither recursion nor quadratic time.
     #[test]
-    fn ten_thousand_nodes_are_rows() {
+    fn deep_and_wide_trees_are_listed_in_linear_time() {
         let chain = (0_usize..10_000).map(|number| node("link", number.checked_sub(1), None));
         let mut scene = Scene {
             nodes: chain.collect(),

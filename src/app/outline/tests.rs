@@ -25,7 +25,7 @@ use winit::keyboard::KeyCode;
 
 const WINDOW: ([f32; 2], f32) = ([1280.0, 900.0], 1.0);
 
-/// A lamp with a shade and a light, in a room.
+/// Returns a lamp with a shade and a light, in a room.
 fn lamp() -> Scene {
     let node = |name: &str, parent| Node {
         name: name.into(),
@@ -107,7 +107,7 @@ fn click(state: &mut State, text: &str, count: usize) {
 
 /// For every selection, nothing is cut off, overlaps or lacks a tooltip.
 #[test]
-fn every_inspector_is_whole() {
+fn no_inspector_has_layout_faults() {
     let mut faults = Vec::new();
     for item in [
         Item::Node(2),
@@ -161,7 +161,7 @@ fn rows_out_of_sight_are_not_laid_out() {
 
 /// Rows are searched, selected, navigated and hidden. A double click frames.
 #[test]
-fn the_tree_is_worked_with() {
+fn tree_rows_are_searched_selected_navigated_and_hidden() {
     let mut state = shown(lamp());
     click(&mut state, "shade", 1);
     assert_eq!(state.inspect.outline.selected, Some(Item::Node(2)));
@@ -219,7 +219,7 @@ fn the_tree_is_worked_with() {
 
 /// A click on a warning selects its item.
 #[test]
-fn a_warning_goes_to_its_place() {
+fn a_click_on_a_warning_selects_its_item() {
     let mut state = shown(lamp());
     click(&mut state, "Warnings", 1);
     click(&mut state, "a.glb: material 0 has a strange sheen", 1);
@@ -234,7 +234,7 @@ fn a_warning_goes_to_its_place() {
 /// Looking at values changes none. Edits are reset individually and together. A reload keeps the edits that
 /// still apply.
 #[test]
-fn edits_are_shown_reset_and_kept() {
+fn edits_are_reset_and_survive_a_reload() {
     let mut state = shown(lamp());
     state.select_item(Item::Material(0));
     run(&mut state, |run| _ = run.faults(&[]));
@@ -249,7 +249,7 @@ fn edits_are_shown_reset_and_kept() {
     state.select_item(Item::Material(0));
     let material = edited(&state);
     state.edit_material(0, material);
-    let stage = |state: &State| (state.stage.as_ref().unwrap().edition, state.edit_count());
+    let stage = |state: &State| (state.stage.as_ref().unwrap().edit_count, state.edit_count());
     assert_eq!(stage(&state), (1, 1));
     let copied = crate::app::inspect::rows::text(&state, &Pose::default(), Item::Material(0));
     assert!(copied.contains("roughness: 0.2500 (file: 0.5000)"), "{copied}");
@@ -273,7 +273,7 @@ fn edits_are_shown_reset_and_kept() {
     state.show(vec!["a.glb".into()], opened, &Look::default(), 1.0);
     assert_eq!(state.edit_count(), 0);
     let (told, _) = state.ui.notice.take().unwrap();
-    assert!(told.starts_with("1 edit and 1 step of undo dropped"), "{told}");
+    assert!(told.starts_with("dropped 1 edit and 1 step of undo"), "{told}");
     // Edits are not applied to another file.
     let material = edited(&state);
     state.edit_material(0, material);
@@ -285,7 +285,7 @@ fn edits_are_shown_reset_and_kept() {
 
 /// Lights are added, moved, switched, removed and restored. The exposure stays.
 #[test]
-fn lights_are_edited_and_come_back() {
+fn lights_are_added_moved_switched_removed_and_restored() {
     let mut state = shown(lamp());
     let exposure = |state: &mut State| {
         let config = state.config.clone();
@@ -341,7 +341,7 @@ type Counts = (usize, usize, Vec<usize>);
 
 /// Dragging a light's mark moves it in the plane of the view.
 #[test]
-fn a_mark_in_the_picture_moves_its_light() {
+fn dragging_a_light_mark_moves_the_light() {
     let mut state = shown(lamp());
     // The light is at the centre of the picture, five metres away.
     let stats = stats();
@@ -367,7 +367,7 @@ fn a_mark_in_the_picture_moves_its_light() {
 
 /// The tree works for an empty scene and without a scene.
 #[test]
-fn an_empty_scene_has_a_tree() {
+fn the_tree_works_for_an_empty_scene() {
     let mut state = shown(Scene::default());
     for _ in 0..2 {
         run(&mut state, |run| {

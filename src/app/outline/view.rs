@@ -88,7 +88,7 @@ fn title(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// Menu of actions on all edits.
+/// Shows a menu of actions on all edits.
 fn edits_menu(ui: &mut Ui, state: &mut State) {
     let count = state.edit_count();
     let has_hidden = state.stage.as_ref().is_some_and(|stage| !stage.hidden.is_empty());

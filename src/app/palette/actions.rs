@@ -140,7 +140,7 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn channels_are_found_by_their_names_and_by_other_words() {
+    fn channels_are_found_by_name_and_by_synonym() {
         let mut state = State::new(Config::default());
         state.open_palette(&Recent::default());
         let palette = state.ui.palette.as_mut().unwrap();

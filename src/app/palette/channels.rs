@@ -2,7 +2,7 @@
 
 use crate::render::Channel;
 
-/// Name of a channel in lists and on the picture.
+/// Returns the name of a channel in lists and on the picture.
 pub(in crate::app) fn title(channel: Channel) -> String {
     match channel {
         Channel::Lit => "lit picture".into(),
@@ -18,7 +18,7 @@ pub(in crate::app) fn title(channel: Channel) -> String {
     }
 }
 
-/// Description of a channel in one sentence.
+/// Returns the description of a channel in one sentence.
 pub(in crate::app) fn meaning(channel: Channel) -> &'static str {
     match channel {
         Channel::Lit => "The lit picture",
@@ -34,7 +34,7 @@ pub(in crate::app) fn meaning(channel: Channel) -> &'static str {
         Channel::Material => "A colour for each material",
         Channel::Shadow => "Visibility of the first light",
         Channel::Cost => "Nodes and triangles that the shadow rays of a pixel visit, as a heat map",
-        Channel::Ambient => "Visible share of the environment",
+        Channel::Ambient => "Visible fraction of the environment",
         Channel::Bounced => "Radiance of lights after one bounce off surrounding surfaces",
         Channel::Motion => "Motion vectors since the last frame, up to 32 pixels",
         Channel::Reflection => "Radiance of traced reflections",
@@ -44,11 +44,11 @@ pub(in crate::app) fn meaning(channel: Channel) -> &'static str {
         Channel::Lab => "Rays through an acceleration structure of the laboratory",
         Channel::Transmittance => "Transmittance of fog and volumes",
         Channel::Scattered => "Radiance that fog and volumes scatter towards the eye",
-        Channel::ReflectionTiles => "Share of the pixels of each tile that send reflection rays",
+        Channel::ReflectionTiles => "Fraction of each tile's pixels that trace reflection rays",
     }
 }
 
-/// Search synonyms of a channel.
+/// Returns the search synonyms of a channel.
 pub(in crate::app) fn synonyms(channel: Channel) -> &'static str {
     match channel {
         Channel::Normal => "normals",

@@ -22,7 +22,7 @@ pub(in crate::app) const MAX_RECENT: usize = 12;
 /// Bonus of recent commands, as much as a match at the beginning of a word.
 const RECENT_BONUS: u32 = 24;
 
-/// Score difference between kinds of matches, more than letters alone can score.
+/// Score difference between kinds of matches, more than matching letters can score.
 const TIER: u32 = 10_000;
 
 /// Command of a row.
@@ -71,7 +71,7 @@ impl Row {
         }
     }
 
-    /// Label in the recent commands.
+    /// Returns the label in the recent commands.
     pub(in crate::app) fn label(&self) -> String {
         format!("{}: {}", self.section, self.name)
     }
@@ -275,7 +275,7 @@ pub(in crate::app) fn begins_words(typed: &str, text: &str) -> bool {
     typed.peek().is_some() && typed.all(|typed| words(&text).any(|word| word.starts_with(typed)))
 }
 
-/// Error message of a setting without its origin, because no file has set it.
+/// Returns the error message of a setting without its origin, because no file has set it.
 fn without_origin(error: &crate::Error) -> String {
     match error {
         crate::Error::Config { what, .. } => what.clone(),
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_found_by_parts_of_their_names_and_by_words_of_their_comments() {
+    fn rows_are_found_by_parts_of_names_and_words_of_descriptions() {
         let mut palette = palette();
         assert!(names(&mut palette, "").len() > 180);
         assert_eq!(names(&mut palette, "FULL scr")[0], "full screen");
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_is_typed_with_its_value() {
+    fn settings_are_typed_with_their_values() {
         let mut palette = palette();
         names(&mut palette, "shadows.m");
         assert_eq!(palette.accept(), None);
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_last_comes_first() {
+    fn recently_used_commands_come_first() {
         let config = Config::default();
         let recent = vec!["setting: sun.haze".to_owned(), "action: quit".into()];
         let rows = actions(&Keymap::default());
@@ -459,7 +459,7 @@ mod tests {
 
     /// Even a long list is searched between two frames.
     #[test]
-    fn a_thousand_rows_are_searched_at_once() {
+    fn a_thousand_rows_are_searched_within_half_a_second() {
         let mut rows = Vec::new();
         for number in 0..1000 {
             let name = format!("clip number {number} of a scene with many of them");

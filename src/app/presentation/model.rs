@@ -1,4 +1,4 @@
-//! State of presentation mode, which shows the picture alone.
+//! State of presentation mode, which shows only the picture.
 
 use std::time::Instant;
 

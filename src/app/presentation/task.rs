@@ -1,4 +1,4 @@
-//! Presentation mode: shows the picture alone, in full screen if possible.
+//! Presentation mode: shows only the picture, in full screen if possible.
 
 use crate::app::{presentation::model::Presentation, viewer::Viewer, window::native};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ const POINTER_RESTS: Duration = Duration::from_secs(2);
 
 /// Starts or ends the presentation.
 pub(in crate::app) fn toggle(viewer: &mut Viewer) {
-    let is_full = viewer.window.fullscreen().is_some();
+    let is_full_scale = viewer.window.fullscreen().is_some();
     let was_full = match viewer.presentation.take() {
         Some(presentation) => {
             viewer.window.set_cursor_visible(true);
@@ -16,7 +16,7 @@ pub(in crate::app) fn toggle(viewer: &mut Viewer) {
         }
         None => {
             viewer.presentation = Some(Presentation {
-                was_full: is_full,
+                was_full: is_full_scale,
                 moved: Some(Instant::now()),
             });
             viewer.draw_within(POINTER_RESTS);
@@ -24,7 +24,7 @@ pub(in crate::app) fn toggle(viewer: &mut Viewer) {
         }
     };
     viewer.state.picture.presents = viewer.presentation.is_some();
-    if is_full != was_full {
+    if is_full_scale != was_full {
         native::toggle_fullscreen(&viewer.window);
     }
 }

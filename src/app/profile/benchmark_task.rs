@@ -1,5 +1,5 @@
-//! Benchmark of the profiler panel. It renders the playing clip once, or a turn around the scene, frame by
-//! frame however long each takes. Its report is a page.
+//! Benchmark of the profiler panel. It renders the playing clip once, or a rotation around the scene, frame
+//! by frame however long each takes. Its report is a page.
 
 use crate::app;
 use crate::{
@@ -11,14 +11,14 @@ use crate::{
     profile::{history::Frame, html},
 };
 
-/// Number of frames of a turn around the scene.
+/// Number of frames of a full rotation around the scene.
 const TURN: u32 = 120;
-/// Orbit step per frame, where 1 is a half turn.
+/// Orbit step per frame, where 1 is 180°.
 const STEP: glam::Vec2 = glam::Vec2::new(2.0 / TURN as f32, 0.0);
 /// Maximum number of frames of a clip.
 const MAX: f32 = 600.0;
 
-/// Starts a benchmark of the clip if one plays, or else of a turn. Ends a running benchmark.
+/// Starts a benchmark of the clip if one plays, or else of a rotation. Ends a running benchmark.
 pub(in crate::app) fn toggle(viewer: &mut Viewer) {
     if viewer.benchmark.is_some() {
         end(viewer);
@@ -72,7 +72,7 @@ pub(in crate::app) fn step(viewer: &mut Viewer, is_recorded: bool) {
     }
     let what = match benchmark.fps {
         Some(_) => "the clip",
-        None => "a turn around the scene",
+        None => "a rotation around the scene",
     };
     let frames = benchmark.frames as usize;
     end(viewer);
@@ -122,7 +122,7 @@ fn report(viewer: &mut Viewer, what: &str, frames: usize) {
             what: "the report",
             bytes: page.into_bytes(),
             note: format!("median {median_ms:.1} ms a frame; "),
-            unasked: path,
+            fallback_path: path,
         },
     );
 }

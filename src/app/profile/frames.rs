@@ -93,7 +93,7 @@ mod tests {
 
     /// A long frame is presented when its last part is done. Frame pacing restarts after a rest.
     #[test]
-    fn frames_are_presented_when_their_picture_is_shown() {
+    fn a_frame_counts_as_presented_when_its_last_part_is_shown() {
         let (mut profiling, mut history) = (Profiling::default(), History::new(9));
         let start = Instant::now();
         let at = |ms| Some(start + Duration::from_millis(ms));

@@ -61,7 +61,7 @@ impl ProfilerPanel {
         self.frozen.as_ref().unwrap_or_else(|| history.frames())
     }
 
-    /// Index range of the visible frames.
+    /// Returns the index range of the visible frames.
     pub(in crate::app) fn view(&self, history: &History) -> Range<usize> {
         let count = self.frames(history).len();
         let end = count.saturating_sub(self.back.round() as usize);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_view_zooms_around_the_pointer_and_stays_within_the_frames() {
+    fn zooming_keeps_the_pointer_position_and_the_frame_range() {
         let history = history(400);
         let mut panel = ProfilerPanel::default();
         assert_eq!(panel.view(&history), 0..400);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn frozen_frames_stand_still_until_they_go_on() {
+    fn frozen_frames_do_not_change_until_resumed() {
         let mut history = history(20);
         let mut panel = ProfilerPanel::default();
         panel.toggle_freeze(&history);

@@ -14,7 +14,7 @@ use crate::{
 };
 use std::io::Write as _;
 
-/// Profile entry of a frame that is recorded but not submitted yet.
+/// Returns the profile entry of a frame that is recorded but not submitted yet.
 pub(in crate::app) fn profiled(viewer: &Viewer, frame: &InFlight) -> Recorded {
     Recorded {
         timing: viewer.graphics.renderer.submitted_frames() + 1,
@@ -52,7 +52,7 @@ pub(in crate::app) fn save(viewer: &mut Viewer, extension: &str) {
             what: "the profile",
             bytes: text.into_bytes(),
             note: String::new(),
-            unasked: pictures::new_path(&viewer.picture_name(), extension),
+            fallback_path: pictures::new_path(&viewer.picture_name(), extension),
         },
     );
 }

@@ -2,8 +2,8 @@
 //! pictures.
 //!
 //! The charts are painted from the same stacks as the report. A stack in `egui_plot` needs a named bar per
-//! frame and pass, which is 12,000 allocations per redraw for 600 frames of twenty passes. Here they are one
-//! mesh.
+//! frame and pass, which is 12,000 allocations per redraw for 600 frames of twenty passes. This view draws
+//! them as one mesh.
 
 use crate::{
     app::{input::keys::Action, profile::model::ProfilerPanel, state::State, ui::style::significant},
@@ -111,7 +111,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         {
             state.ui.actions.push(Action::SaveProfile("csv"));
         }
-        let tip = "Plays the clip once, or turns once around the scene, and saves a report as an HTML page";
+        let tip = "Plays the clip once, or rotates once around the scene, and saves a report as an HTML page";
         if ui.button("Benchmark").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::Benchmark);
         }
@@ -138,7 +138,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// Table of the visible frames as text.
+/// Returns the table of the visible frames as text.
 pub(in crate::app) fn in_view(state: &State) -> String {
     let view = state.profile.profiler.view(&state.profile.history);
     text::text(state.profile.profiler.frames(&state.profile.history).range(view))
@@ -187,7 +187,8 @@ fn charts(ui: &Ui, rect: Rect, response: &Response, chart: &Chart, state: &mut S
     });
 }
 
-/// Tooltip of the frame under the pointer: the pass with its time and share, and the totals.
+/// Returns the tooltip of the frame under the pointer: the pass with its time and its fraction of the frame,
+/// and the totals.
 fn tip(chart: &Chart, plot: &Plot<'_>, frame: usize, y: f32) -> String {
     let mut tip = format!("frame {}", chart.numbers[frame]);
     let total = plot.stack.total_ms(frame);
@@ -253,7 +254,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// Left edge of a frame.
+    /// Returns the left edge of a frame.
     fn x(&self, frame: f32) -> f32 {
         self.rect.left() + self.rect.width() * frame / self.count
     }

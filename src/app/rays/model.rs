@@ -2,7 +2,7 @@
 
 use crate::{
     app::{inspect::clicks::Click, schedule::PictureKey, trees::figures::has_trees_of},
-    render::{PathOf, RayPathCopy},
+    render::{RayKind, RayPathCopy},
 };
 
 /// The ray that was traced last.
@@ -15,7 +15,7 @@ pub(in crate::app) struct TracedRay {
     /// Pending readback.
     pub(in crate::app) copy: Option<RayPathCopy>,
     /// Picture and ray kind of the readback.
-    pub(in crate::app) of: Option<(PictureKey, PathOf)>,
+    pub(in crate::app) of: Option<(PictureKey, RayKind)>,
     /// Picture and step that the path was drawn for.
     pub(in crate::app) drawn: Option<(PictureKey, usize)>,
 }
@@ -27,14 +27,14 @@ impl TracedRay {
     }
 
     /// True if the path leads through the BVHs of `picture` and consists of these rays.
-    pub(in crate::app) fn is_of(&self, picture: &PictureKey, rays: PathOf) -> bool {
+    pub(in crate::app) fn is_of(&self, picture: &PictureKey, rays: RayKind) -> bool {
         self.of.as_ref().is_some_and(|(of, traced)| {
             let (a, b) = (&of.config, &picture.config);
             let is_lit_alike = || {
                 let lights = (&a.shadows, &a.sun, &a.lights);
                 lights == (&b.shadows, &b.sun, &b.lights)
             };
-            *traced == rays && has_trees_of(of, picture) && (rays == PathOf::Camera || is_lit_alike())
+            *traced == rays && has_trees_of(of, picture) && (rays == RayKind::Camera || is_lit_alike())
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::{
         },
     },
     output::numbers::significant,
-    render::{PathOf, PathStep, RayPath},
+    render::{PathStep, RayKind, RayPath},
 };
 use egui::{Align2, Area, Button, Context, Id, Order, Rect, RichText, Slider, Ui, Vec2};
 
@@ -45,12 +45,12 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
     Row::new("rays", &[], tip).show(ui, edits, |ui| {
         let choices = [
             (
-                PathOf::Camera,
+                RayKind::Camera,
                 "camera",
                 "The ray from the camera to the nearest hit",
             ),
             (
-                PathOf::Shadow,
+                RayKind::Shadow,
                 "shadow",
                 "The shadow rays of the frame to all lights. The channel cost counts their visits",
             ),
@@ -72,7 +72,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
     }
     let kept = path.steps.len();
     if kept == 0 {
-        line(ui, RichText::new("no ray was sent").weak());
+        line(ui, RichText::new("no ray was traced").weak());
         return;
     }
     let tip = "Current step. Boxes up to it are drawn; its own box is cyan. Keys . and , go through the \
@@ -90,7 +90,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
     list(ui, state, &path);
 }
 
-/// List of the steps around the current one. A click selects a step.
+/// Shows a list of the steps around the current one. A click selects a step.
 fn list(ui: &mut Ui, state: &mut State, path: &RayPath) {
     let kept = path.steps.len();
     let now = state.trees.view.step.min(kept - 1);
@@ -111,7 +111,7 @@ fn list(ui: &mut Ui, state: &mut State, path: &RayPath) {
     state.trees.view.step = chosen.unwrap_or(state.trees.view.step);
 }
 
-/// Name of a mesh in the BVH.
+/// Returns the name of a mesh in the BVH.
 fn name_of(state: &State, mesh: u32) -> String {
     let stage = state.stage.as_ref();
     let named = stage.and_then(|stage| {
@@ -121,7 +121,7 @@ fn name_of(state: &State, mesh: u32) -> String {
     named.unwrap_or_else(|| format!("mesh {mesh}"))
 }
 
-/// Description of the current step at the top of the picture.
+/// Shows the description of the current step at the top of the picture.
 pub(in crate::app) fn over(ctx: &Context, room: Rect, state: &State) {
     let path = state.trees.view.path.as_ref();
     let Some(path) = path.filter(|path| state.trees.view.traces && !path.steps.is_empty()) else {
@@ -150,7 +150,7 @@ pub(in crate::app) fn over(ctx: &Context, room: Rect, state: &State) {
         });
 }
 
-/// One-line description of a step, and a longer one.
+/// Returns a one-line description of a step, and a longer one.
 fn words(step: &PathStep, name: &dyn Fn(u32) -> String) -> [String; 2] {
     let metres = |t: f32| significant(f64::from(t));
     let far = |t: f32| format!("the nearest hit so far, or the ray's end, is at {}", metres(t));

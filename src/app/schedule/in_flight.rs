@@ -37,15 +37,15 @@ struct PartTime {
 }
 
 impl PartTimes {
-    /// Expected time of a part of `pass` in a frame of `pixels` pixels, in milliseconds. Unknown passes are
-    /// assumed to take long.
+    /// Returns the expected time of a part of `pass` in a frame of `pixels` pixels, in milliseconds. Unknown
+    /// passes are assumed to take long.
     fn expected_ms(&self, pass: &str, pixels: f32) -> f32 {
         let known = self.0.get(pass);
         known.map_or(AHEAD_MS, |part| part.ms * (pixels / part.pixels).max(1.0))
     }
 
     /// Updates the times from the parts of a frame of `pixels` pixels.
-    fn learn(&mut self, parts: &[(&'static str, f32)], pixels: f32) {
+    fn update(&mut self, parts: &[(&'static str, f32)], pixels: f32) {
         for (pass, _) in parts {
             self.0.remove(pass);
         }
@@ -63,7 +63,7 @@ pub(in crate::app) struct InFlight {
     pub(in crate::app) picture: PictureKey,
     /// Sample, scale and purpose of the frame.
     pub(in crate::app) frame: NextFrame,
-    /// True if its parts are submitted one after another, behind the panel.
+    /// True if its parts are submitted one after another, after the panel.
     pub(in crate::app) is_split: bool,
     /// Time at which its first part was submitted.
     pub(in crate::app) begun: Instant,
@@ -107,7 +107,7 @@ impl InFlight {
         self.frame.is_shown && self.frame.sample.index == 0
     }
 
-    /// Time at which [`InFlight::is_awaited`] becomes true if the frame is not done before.
+    /// Returns the time at which [`InFlight::is_awaited`] becomes true if the frame is not done before.
     pub(in crate::app) fn awaited_from(&self) -> Option<Instant> {
         let waits = self.shows_something_new() && !self.is_awaited();
         waits.then(|| self.begun + AWAITED)
@@ -152,12 +152,12 @@ impl InFlight {
         if !self.is_submitted || !self.submitted.is_empty() {
             return None;
         }
-        times.learn(&self.part_ms, self.pixels());
+        times.update(&self.part_ms, self.pixels());
         renderer.collect(gpu);
         Some((now - self.begun).as_secs_f32() * 1e3)
     }
 
-    /// Width and height in pixels that are traced and shaded.
+    /// Returns the width and height in pixels that are traced and shaded.
     pub(in crate::app) fn size(&self) -> [u32; 2] {
         self.frame.size(self.picture.area.size)
     }
@@ -167,7 +167,7 @@ impl InFlight {
         width as f32 * height as f32
     }
 
-    /// True if another part may be submitted behind the pending ones.
+    /// True if another part may be submitted after the pending ones.
     fn has_room(&self, times: &PartTimes) -> bool {
         let pixels = self.pixels();
         let ahead = self.submitted.iter();
@@ -209,7 +209,7 @@ impl FrameTimes {
             Some(gpu_ms) if stats.timed_frames > timed_frames => Some(gpu_ms as f32),
             _ if gpu.capabilities.timestamps => None,
             _ => {
-                renderer.learn_wall_ms(wall_ms.into());
+                renderer.update_budget(wall_ms.into());
                 Some(wall_ms)
             }
         };
@@ -226,17 +226,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_estimated_by_the_slowest_of_their_pass() {
+    fn part_times_are_estimated_by_the_slowest_part_of_the_pass() {
         let mut times = PartTimes::default();
         assert_eq!(times.expected_ms("lighting", 1e6), AHEAD_MS);
         let frame = [("gbuffer", 3.0), ("lighting", 5.0), ("lighting", 4.0)];
-        times.learn(&frame, 1e6);
+        times.update(&frame, 1e6);
         assert_eq!(times.expected_ms("lighting", 1e6), 5.0);
         // A larger picture is expected to take longer, but a smaller one is not expected to take less.
         assert_eq!(times.expected_ms("lighting", 4e6), 20.0);
         assert_eq!(times.expected_ms("gbuffer", 2.5e5), 3.0);
-        // Passes that the frame lacks keep their time. The others forget earlier slower times.
-        times.learn(&[("lighting", 1.0)], 2.5e5);
+        // Passes of the frame forget earlier slower times. Passes that the frame lacks keep their time.
+        times.update(&[("lighting", 1.0)], 2.5e5);
         assert_eq!(times.expected_ms("lighting", 5e5), 2.0);
         assert_eq!(times.expected_ms("gbuffer", 1e6), 3.0);
     }

@@ -58,7 +58,7 @@ pub(super) struct PictureKey {
     /// Nodes whose meshes the user has hidden.
     pub(super) hidden: Arc<BTreeSet<usize>>,
     /// Number of edits to materials and lights.
-    pub(super) edition: u64,
+    pub(super) edit_count: u64,
     /// The channel that is shown.
     pub(super) channel: Channel,
     /// True if intersections between meshes are counted in every channel.
@@ -71,8 +71,8 @@ pub(super) struct PictureKey {
 
 impl PictureKey {
     /// True if the settings of both pictures need the same pipelines. Views, times and sizes may differ.
-    pub(super) fn compiles_as(&self, other: &Self) -> bool {
-        let scene = |key: &Self| (key.scene, key.variant, key.edition, key.environment);
+    pub(super) fn has_same_pipelines(&self, other: &Self) -> bool {
+        let scene = |key: &Self| (key.scene, key.variant, key.edit_count, key.environment);
         let shown = |key: &Self| {
             let counts = key.counts_intersections;
             (key.channel, key.comparison, key.lab, counts)
@@ -81,7 +81,7 @@ impl PictureKey {
     }
 
     /// True if every object has the same pose as in `other`.
-    pub(super) fn has_pose_of(&self, other: &Self) -> bool {
+    pub(super) fn has_same_pose(&self, other: &Self) -> bool {
         let pose = |key: &Self| (key.scene, key.clip, key.time, key.config.scene.up);
         let same_nodes = self.blend == other.blend && self.hidden == other.hidden;
         pose(self) == pose(other) && same_nodes
@@ -90,7 +90,7 @@ impl PictureKey {
 
 #[cfg(test)]
 impl PictureKey {
-    /// A lit, anti-aliased picture of four samples.
+    /// Returns a lit, anti-aliased picture of four samples.
     pub(super) fn for_tests() -> Self {
         let mut config = Config::default();
         config.window.still_samples = 4;
@@ -112,7 +112,7 @@ impl PictureKey {
             variant: None,
             time: 0.0,
             hidden: Arc::default(),
-            edition: 0,
+            edit_count: 0,
             channel: Channel::Lit,
             counts_intersections: false,
             area: Area::default(),
@@ -129,9 +129,9 @@ pub(super) struct NextFrame {
     /// Rendered size divided by the size of the viewport.
     pub(super) scale: f32,
     /// True if `scale` is the scale at rest.
-    pub(super) is_full: bool,
+    pub(super) is_full_scale: bool,
     /// True if the frame is drawn because nothing moves.
-    pub(super) at_rest: bool,
+    pub(super) is_still: bool,
     /// True if the window shows the finished frame. Among the samples of a picture, only those that complete
     /// a mean are shown.
     pub(super) is_shown: bool,
@@ -147,12 +147,12 @@ impl NextFrame {
     /// have no frame rate to keep, so they use the settled settings.
     pub(super) fn settings(self, config: &Config) -> Config {
         match self.is_sample() {
-            true => config.settled(),
+            true => config.for_still(),
             false => config.clone(),
         }
     }
 
-    /// Width and height in pixels that are traced and shaded for a viewport of `area` pixels.
+    /// Returns the width and height in pixels that are traced and shaded for a viewport of `area` pixels.
     pub(super) fn size(self, area: [u32; 2]) -> [u32; 2] {
         area.map(|pixels| ((pixels as f32 * self.scale).round() as u32).max(1))
     }
@@ -251,7 +251,7 @@ fn is_path_traced(picture: &PictureKey) -> bool {
     frame::is_path_traced(&picture.config, picture.channel)
 }
 
-/// Maximum number of samples of the still picture.
+/// Returns the maximum number of samples of the still picture.
 fn wanted(picture: &PictureKey) -> u32 {
     match is_path_traced(picture) {
         true => picture.config.paths.samples,
@@ -286,7 +286,7 @@ impl Schedule {
         self.exit_after.is_some()
     }
 
-    /// Number of frames of the loaded scene that have been drawn.
+    /// Returns the number of frames of the loaded scene that have been drawn.
     pub(super) fn frames(&self) -> u64 {
         self.frames
     }
@@ -296,12 +296,12 @@ impl Schedule {
         self.exit_after.is_some_and(|frames| self.frames >= frames)
     }
 
-    /// Key of the picture that the last frame showed.
+    /// Returns the key of the picture that the last frame showed.
     pub(super) fn last(&self) -> Option<&PictureKey> {
         self.last.as_ref().map(|(picture, _)| picture)
     }
 
-    /// Rendered size of the last frame divided by the size of the viewport.
+    /// Returns the rendered size of the last frame divided by the size of the viewport.
     pub(super) fn scale(&self) -> f32 {
         self.last.as_ref().map_or(1.0, |(_, frame)| frame.scale)
     }
@@ -309,10 +309,10 @@ impl Schedule {
     /// Returns the last frame's scale if its picture is coarser than at rest because something moves.
     pub(super) fn moving_scale(&self) -> Option<f32> {
         let (_, frame) = self.last.as_ref()?;
-        (!frame.is_full && !frame.at_rest).then_some(frame.scale)
+        (!frame.is_full_scale && !frame.is_still).then_some(frame.scale)
     }
 
-    /// Width and height in pixels that the last frame traced and shaded.
+    /// Returns the width and height in pixels that the last frame traced and shaded.
     pub(super) fn size(&self) -> [u32; 2] {
         let last = self.last.as_ref();
         last.map_or([0; 2], |(picture, frame)| frame.size(picture.area.size))
@@ -324,7 +324,7 @@ impl Schedule {
         frame.is_sample().then_some(self.samples)
     }
 
-    /// Number of samples of the picture that is shown, 1 for a single frame.
+    /// Returns the number of samples of the picture that is shown, which is 1 for a single frame.
     pub(super) fn shown_samples(&self) -> u32 {
         self.shown_samples
     }
@@ -399,11 +399,11 @@ impl Schedule {
         if self.adapts {
             self.frames_left = self.frames_left.max(1);
         }
-        let single = |scale, at_rest| NextFrame {
+        let single = |scale, is_still| NextFrame {
             sample: FrameSample::SINGLE,
             scale,
-            is_full: scale == scales.still,
-            at_rest,
+            is_full_scale: scale == scales.still,
+            is_still,
             is_shown: true,
         };
         if self.has_frame_limit() {
@@ -423,17 +423,17 @@ impl Schedule {
         if !is_path_traced && is_estimated_after(index) {
             // Waiting for this estimate keeps the number of samples independent of when the readback arrives.
             let noise = renderer.noise.filter(|noise| noise.frames == index)?;
-            if noise.is_clean() {
+            if noise.is_converged() {
                 self.samples[1] = index;
                 return None;
             }
         }
-        let sample = FrameSample::until_clean(index, most);
+        let sample = FrameSample::until_converged(index, most);
         Some(NextFrame {
             sample,
             scale: scales.still,
-            is_full: true,
-            at_rest: true,
+            is_full_scale: true,
+            is_still: true,
             is_shown: is_path_traced || sample.is_last(),
         })
     }
@@ -456,7 +456,7 @@ impl Schedule {
         self.frames_left = self.frames_left.saturating_sub(1);
         if frame.is_sample() {
             self.samples[0] += 1;
-        } else if frame.is_full {
+        } else if frame.is_full_scale {
             self.full_frames_left = self.full_frames_left.saturating_sub(1);
         }
         if frame.is_shown {
@@ -477,8 +477,8 @@ impl Schedule {
         let frame = NextFrame {
             sample: FrameSample::SINGLE,
             scale: 1.0,
-            is_full: true,
-            at_rest: true,
+            is_full_scale: true,
+            is_still: true,
             is_shown: true,
         };
         (self.last, self.is_cancelled) = (Some((picture, frame)), false);
@@ -604,7 +604,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_drawn_at_once_then_at_rest_from_samples_then_no_more() {
+    fn a_change_is_drawn_coarse_then_sampled_then_left_alone() {
         let (mut clock, mut picture) = (Clock::new(), picture());
         let samples = [0, 1, 2, 3].map(|index| (1.0, index, 4));
         let all = [&[(0.5, 0, 1), (1.0, 0, 1)], &samples[..]].concat();
@@ -628,9 +628,9 @@ mod tests {
         assert_eq!(clock.draw_all(&picture), all);
     }
 
-    /// Samples end as soon as the picture is clean. Without a noise estimate they wait for it.
+    /// Samples end as soon as the picture has converged. Without a noise estimate they wait for it.
     #[test]
-    fn samples_are_drawn_until_the_picture_is_clean() {
+    fn samples_are_drawn_until_the_noise_is_low() {
         let (mut clock, mut picture) = (Clock::new(), picture());
         picture.config.window.still_samples = 64;
         assert_eq!(clock.draw(&picture), Some((0.5, 0, 1)));
@@ -665,7 +665,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_on_is_drawn_at_the_scale_of_motion_alone() {
+    fn a_moving_picture_is_drawn_only_at_the_motion_scale() {
         let (mut clock, mut picture) = (Clock::new(), picture());
         for step in 0..20 {
             picture.time = step as f32;
@@ -676,7 +676,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_for_the_smoothed_picture_alone() {
+    fn only_the_antialiased_picture_is_supersampled() {
         let changes: [fn(&mut PictureKey); 3] = [
             |picture| picture.channel = Channel::Normal,
             |picture| picture.config.image.antialias = Antialias::Off,
@@ -691,7 +691,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_scale_is_that_of_every_frame() {
+    fn a_fixed_render_scale_applies_to_every_frame() {
         let fixed = Scales {
             moving: 0.7,
             still: 0.7,
@@ -719,7 +719,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_renderer_has_not_finished_is_drawn_again() {
+    fn unfinished_pictures_are_drawn_again() {
         let (mut clock, mut picture) = (Clock::new(), picture());
         picture.config.window.still_samples = 1;
         clock.draw_all(&picture);
@@ -766,7 +766,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_frames_are_all_drawn_and_then_it_is_over() {
+    fn the_schedule_ends_after_the_counted_frames() {
         let now = Instant::now();
         let mut schedule = Schedule::new(Some(20), now);
         let picture = picture();
@@ -787,7 +787,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_cannot_be_drawn_is_not_tried_again() {
+    fn a_failed_picture_is_not_retried() {
         let (mut clock, mut picture) = (Clock::new(), picture());
         assert!(clock.choose(&picture, SOFTWARE).is_some());
         clock.schedule.mark_failed(picture.clone());
@@ -797,7 +797,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_waits_for_its_passes() {
+    fn a_picture_waits_for_its_own_pipelines() {
         let schedule = Schedule::new(None, Instant::now());
         let compiling = |is_done, is_for_next| Some(Compiling { is_done, is_for_next });
         for (compiling, expected) in [
@@ -812,7 +812,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_due_at_once_or_soon_or_when_something_happens() {
+    fn wakeups_are_immediate_timed_or_on_events() {
         let start = Instant::now();
         let mut schedule = Schedule::new(None, start);
         assert_eq!(schedule.wakeup(start), Wakeup::Draw);
@@ -851,7 +851,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_passes_is_not_drawn_continuously() {
+    fn waiting_for_pipelines_does_not_draw_continuously() {
         let start = Instant::now();
         let mut schedule = Schedule::new(None, start);
         schedule.choose(&picture(), SOFTWARE, HALF, start);

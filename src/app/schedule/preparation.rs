@@ -19,9 +19,9 @@ use std::{
 
 /// Compiles the pipelines of the next picture. Only one picture is compiled at a time.
 #[derive(Debug, Default)]
-pub(in crate::app) struct Preparation(Option<CompileJob>);
+pub(in crate::app) struct PipelineCompilation(Option<CompileJob>);
 
-impl Preparation {
+impl PipelineCompilation {
     /// Returns the state of the compilation while `picture` is the next one. The end of a compilation is
     /// reported once.
     ///
@@ -32,7 +32,7 @@ impl Preparation {
         let Some(preparing) = &self.0 else {
             return Ok(None);
         };
-        let is_for_next = preparing.picture.compiles_as(picture);
+        let is_for_next = preparing.picture.has_same_pipelines(picture);
         let outcome = preparing.poll();
         let is_done = outcome.is_some();
         if let Some(outcome) = outcome {
@@ -163,7 +163,7 @@ mod tests {
     use crate::{config::Config, gpu::LazyPipeline};
 
     #[test]
-    fn it_is_done_once_it_is_ready_and_was_shown() {
+    fn preparation_ends_once_it_is_ready_and_was_shown() {
         let gpu = Arc::new(Gpu::new(crate::device::options(&Config::default().gpu)).unwrap());
         let picture = PictureKey::for_tests();
         for fails in [false, true] {
@@ -176,7 +176,7 @@ mod tests {
             let (sender, woken) = mpsc::channel();
             let wake = move || sender.send(()).unwrap();
             let preparing = CompileJob::start(picture.clone(), missing, gpu.clone(), wake);
-            let mut preparation = Preparation(Some(preparing));
+            let mut preparation = PipelineCompilation(Some(preparing));
             woken.recv().unwrap();
             let progress = preparation.progress().unwrap();
             assert_eq!(progress.names, ["shadow_map"]);

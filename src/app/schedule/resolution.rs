@@ -29,7 +29,7 @@ impl Resolution {
         }
     }
 
-    /// Rendered size divided by the window's size.
+    /// Returns the rendered size divided by the window's size.
     pub(in crate::app) fn scale(&self) -> f32 {
         scale(self.step)
     }
@@ -41,7 +41,7 @@ impl Resolution {
 
     /// Adapts to a frame at scale `drawn` that took `frame_ms` with a budget of `budget_ms`. The frame time
     /// is assumed to be proportional to the pixels. Frames at another scale than the current one are ignored.
-    pub(in crate::app) fn learn(&mut self, drawn: f32, frame_ms: f32, budget_ms: f32) {
+    pub(in crate::app) fn update(&mut self, drawn: f32, frame_ms: f32, budget_ms: f32) {
         if drawn != self.scale() {
             return;
         }
@@ -69,23 +69,23 @@ fn nearest_step(scale: f32) -> i32 {
 mod tests {
     use super::*;
 
-    /// Simulates frames on an adapter that takes `fixed_ms` plus a share of `full_ms` proportional to the
+    /// Simulates frames on an adapter that takes `fixed_ms` plus a fraction of `full_ms` proportional to the
     /// pixels.
     fn settle(full_ms: f32, fixed_ms: f32, budget_ms: f32) -> (Resolution, f32) {
         let mut resolution = Resolution::new(0.5);
         let frame_ms = |r: &Resolution| fixed_ms + full_ms * r.scale() * r.scale();
         for _ in 0..40 {
-            resolution.learn(resolution.scale(), frame_ms(&resolution), budget_ms);
+            resolution.update(resolution.scale(), frame_ms(&resolution), budget_ms);
         }
         let last = resolution.step;
-        resolution.learn(resolution.scale(), frame_ms(&resolution), budget_ms);
+        resolution.update(resolution.scale(), frame_ms(&resolution), budget_ms);
         assert_eq!(resolution.step, last, "{full_ms} ms: it never rests");
         let ms = frame_ms(&resolution);
         (resolution, ms)
     }
 
     #[test]
-    fn the_budget_is_met_where_it_can_be_and_the_scale_rests() {
+    fn the_render_scale_meets_the_budget_and_settles() {
         for (full_ms, fixed_ms, budget_ms) in [
             (5.0, 1.0, 16.0),
             (40.0, 1.0, 16.0),
@@ -106,10 +106,10 @@ mod tests {
     }
 
     #[test]
-    fn one_slow_frame_costs_three_steps_at_most() {
+    fn one_slow_frame_lowers_the_scale_by_at_most_three_steps() {
         let mut resolution = Resolution::new(1.0);
-        resolution.learn(1.0, 1e6, 16.0);
-        resolution.learn(1.0, 1e6, 16.0);
+        resolution.update(1.0, 1e6, 16.0);
+        resolution.update(1.0, 1e6, 16.0);
         assert_eq!(resolution.step, MAX_COARSER);
         assert_eq!(Resolution::new(0.5).scale(), 0.5);
         assert_eq!(Resolution::new(0.0).scale(), 0.5);

@@ -42,7 +42,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn time_is_that_of_the_samples_so_far() {
+    fn remaining_time_is_extrapolated_from_the_samples_so_far() {
         let begun = Instant::now();
         let after = |secs| begun + Duration::from_secs(secs);
         let mut pace = SamplePace::default();

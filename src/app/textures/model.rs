@@ -180,8 +180,8 @@ impl Textures {
     }
 }
 
-/// Index in `list` of the requested texture. An image with two uses is listed twice. A match of the requested
-/// use counts most, then a match of the texture itself.
+/// Returns the index in `list` of the requested texture. An image with two uses is listed twice. A match of
+/// the requested use counts most, then a match of the texture itself.
 fn found(list: &[Listed], scene: &Scene, asked: TextureRequest) -> Option<usize> {
     let image = scene.textures.get(asked.texture)?.image;
     let of_image = (0..).zip(list).filter(|(_, of)| of.texture.image == Some(image));
@@ -195,7 +195,7 @@ fn found(list: &[Listed], scene: &Scene, asked: TextureRequest) -> Option<usize>
     best.map(|(index, _)| index)
 }
 
-/// Lists the uploaded textures of `scene`, and that of the environment.
+/// Lists the uploaded textures of `scene`, and the texture of the environment.
 pub(in crate::app) fn listed(
     scene: &Scene,
     uploaded: &[SceneTexture],
@@ -217,7 +217,7 @@ pub(in crate::app) fn listed(
     of_scene.chain(environment).collect()
 }
 
-/// All slots that have a texture, by its image and use.
+/// Returns all slots that have a texture, by its image and use.
 fn users(scene: &Scene) -> HashMap<(usize, &'static str), Vec<User>> {
     let mut users: HashMap<_, Vec<User>> = HashMap::new();
     for (number, material) in scene.materials.iter().enumerate() {
@@ -247,7 +247,7 @@ pub(in crate::app) struct Slot {
     pub(in crate::app) is_color: bool,
 }
 
-/// Texture slots of a material.
+/// Returns the texture slots of a material.
 pub(in crate::app) fn slots(material: &Material) -> impl Iterator<Item = Slot> {
     let base = [
         ("base colour", material.base_color_texture, true),
@@ -319,7 +319,7 @@ fn uv_layout(scene: &Scene, users: &[User]) -> UvLayout {
         ..UvLayout::default()
     };
     let step = layout.triangles.div_ceil(MAX_TRIANGLES).max(1);
-    // The count runs over all primitives, so that each contributes its share.
+    // The count runs over all primitives, so that each contributes in proportion to its triangles.
     let mut number = 0;
     for (primitive, way) in used() {
         let uvs = match way.uv_set {
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn users_are_all_slots_by_what_their_images_are_used_as() {
+    fn material_slots_are_grouped_by_image_and_usage() {
         let mut scene = scene();
         // The colour image holds data too.
         scene.materials[0].occlusion_texture = texture(1, 0);
@@ -407,7 +407,7 @@ mod tests {
 
     /// A quad has five edges, with its diagonal once. The slot determines the UV set and its transform.
     #[test]
-    fn layouts_follow_the_slot() {
+    fn uv_layouts_use_the_uv_set_and_transform_of_the_slot() {
         let scene = scene();
         let all = users(&scene);
         let color = uv_layout(&scene, &all[&(1, "colors")]);

@@ -120,7 +120,7 @@ pub(in crate::app) fn is_awaited(viewer: &Viewer) -> bool {
     viewer.state.inspect.textures.copy.is_some()
 }
 
-/// List entry of the environment image.
+/// Returns the list entry of the environment image.
 fn of_environment(gpu: &Gpu, image: &EnvironmentImage) -> Option<Listed> {
     match environment_texture(gpu, image) {
         Ok(texture) => Some(Listed {

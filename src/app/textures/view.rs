@@ -92,7 +92,7 @@ fn list(ui: &mut Ui, textures: &mut Textures) {
                 let width = ui.available_width() - 2.0 * ui.spacing().button_padding.x;
                 let name = ends_that_fit(ui, &short(&listed.name, shared), width);
                 let button = Button::selectable(is_chosen, name).truncate();
-                let tip = format!("{}\n{}", listed.name, told(listed));
+                let tip = format!("{}\n{}", listed.name, description(listed));
                 if ui.add(button).on_hover_text(tip).clicked() {
                     textures.choose(*index);
                 }
@@ -121,7 +121,7 @@ fn ends_that_fit(ui: &Ui, text: &str, width: f32) -> String {
     shorter.find(|text| fits(text)).unwrap_or_default()
 }
 
-/// Length in bytes of the common prefix of all names, up to the end of a word.
+/// Returns the length in bytes of the common prefix of all names, up to the end of a word.
 fn shared_start<'a>(mut names: impl Iterator<Item = &'a str>) -> usize {
     let Some(first) = names.next() else {
         return 0;
@@ -147,8 +147,8 @@ fn short(name: &str, shared: usize) -> String {
     }
 }
 
-/// Size, format, mip levels and memory.
-fn told(listed: &Listed) -> String {
+/// Describes size, format, mip levels and memory.
+fn description(listed: &Listed) -> String {
     let texture = listed.texture.texture();
     format!(
         "{} × {}, {:?}, {} levels, {}, {}",
@@ -238,7 +238,7 @@ fn size_of_level(listed: &Listed, level: u32) -> [u32; 2] {
     [size.width, size.height]
 }
 
-/// Text of the texel under the pointer, as read back from the GPU.
+/// Returns the text of the texel under the pointer, as read back from the GPU.
 fn texel_text(textures: &Textures, listed: &Listed) -> String {
     let Some(at) = textures.pointed else {
         return "scroll to zoom, drag to pan, double-click to fit".into();
@@ -279,7 +279,7 @@ fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
             "Alpha. With colours, shown over a checkerboard",
         ];
         for ((name, tip), channel) in ["R", "G", "B", "A"].iter().zip(tips).zip(0..4) {
-            let tip = format!("{tip}. Right-click to show it alone");
+            let tip = format!("{tip}. Right-click to show only this channel");
             let button = ui.toggle_value(&mut textures.channels[channel], *name);
             if button.on_hover_text(tip).secondary_clicked() {
                 textures.channels = [false; 4];
@@ -330,7 +330,7 @@ fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
 
 /// Properties of the texture, and its users.
 fn facts(ui: &mut Ui, textures: &mut Textures, listed: &Listed, scene: &Scene) {
-    let mut text = told(listed);
+    let mut text = description(listed);
     if textures.level > 0 {
         let [width, height] = size_of_level(listed, textures.level);
         text += &format!("; level {}: {width} × {height}", textures.level);
@@ -418,12 +418,12 @@ impl Placed {
         self.pixels_per_point * Vec2::new(points.x, points.y)
     }
 
-    /// Texel at a point of the window.
+    /// Returns the texel at a point of the window.
     fn texel_at(&self, point: egui::Pos2) -> Vec2 {
         self.middle + self.pixels(point - self.rect.center()) / self.zoom
     }
 
-    /// Window point of a texel.
+    /// Returns the window point of a texel.
     fn point_at(&self, texel: Vec2) -> egui::Pos2 {
         let points = (texel - self.middle) * self.zoom / self.pixels_per_point;
         self.rect.center() + vec2(points.x, points.y)
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn textures_fit_or_stand_where_they_are_put() {
+    fn textures_fit_the_view_or_keep_their_zoom_and_position() {
         let mut textures = Textures::default();
         let fit = placed(&textures);
         assert_eq!(fit.zoom, 100.0 / 64.0);
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_apart() {
+    fn long_names_are_shortened_to_the_part_that_differs() {
         let names = ["Helmet_Mat_Glass_Color.png", "Helmet_Mat_Glue_Color.png"];
         let shared = shared_start(names.into_iter());
         assert_eq!(short(names[0], shared), "…Glass_Color.png");

@@ -42,8 +42,8 @@ impl Stage {
         }
     }
 
-    /// Switches a clip of the blend on or off. A clip that played alone and the first other clip each get half
-    /// of the weight.
+    /// Switches a clip of the blend on or off. If one clip had all the weight, it and the new clip each get
+    /// half of it.
     pub(in crate::app) fn switch_clip(&mut self, clip: usize, is_on: bool) {
         let clips = self.weights();
         match (&clips[..], is_on) {
@@ -58,7 +58,7 @@ impl Stage {
         }
     }
 
-    /// Name of the playing clip, or of all blended clips with their weights.
+    /// Returns the name of the playing clip, or of all blended clips with their weights.
     pub(in crate::app) fn playing_name(&self) -> String {
         if self.blend.clips.is_empty() {
             return self.clip_name(self.clip);
@@ -78,7 +78,7 @@ impl State {
         !stage.scene.clips.is_empty() || stage.scene.morphed_nodes().next().is_some()
     }
 
-    /// Duration of the playing clips in seconds, 0 without any.
+    /// Returns the duration of the playing clips in seconds, or 0 without any.
     fn duration(&self) -> f32 {
         self.stage.as_ref().map_or(0.0, Stage::duration)
     }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_pause_and_ends_are_those_of_the_range() {
+    fn steps_pause_playback_and_jumps_go_to_the_range_ends() {
         let mut state = state();
         assert!(state.playback.playing);
         state.perform_on_timeline(Action::StepFrame(1));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_repeat_ends_and_begins_again_by_the_key() {
+    fn playback_without_repeat_stops_and_the_key_restarts_it() {
         let mut state = state();
         state.config.animation.repeat = false;
         state.play_for(3.0);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn clips_are_switched_into_a_blend_and_out_of_it() {
+    fn clips_are_added_to_a_blend_and_removed() {
         let mut state = state();
         let stage = state.stage.as_mut().unwrap();
         stage.switch_clip(1, true);

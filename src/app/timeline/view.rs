@@ -91,7 +91,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// Name of the playing clips, and a list of all clips with their lengths.
+/// Shows the name of the playing clips, and a list of all clips with their lengths.
 fn clips(ui: &mut Ui, state: &mut State) {
     let Some(stage) = &state.stage else { return };
     let is_blended = !stage.blend.clips.is_empty();
@@ -114,7 +114,7 @@ fn clips(ui: &mut Ui, state: &mut State) {
                 let is_now = !is_blended && stage.clip == clip;
                 let entry = ui.selectable_label(is_now, name);
                 if entry
-                    .on_hover_text("Plays this clip alone, from its start")
+                    .on_hover_text("Plays only this clip, from its start")
                     .clicked()
                 {
                     chosen = Some(clip);
@@ -126,7 +126,7 @@ fn clips(ui: &mut Ui, state: &mut State) {
     state.ui.actions.extend(chosen.map(Action::Clip));
 }
 
-/// Current time and frame, as far as there is room.
+/// Shows the current time and frame, as far as there is room.
 fn moment(ui: &mut Ui, state: &State, width: f32) {
     let Some(stage) = &state.stage else { return };
     let (time, duration) = (stage.time, stage.duration());
@@ -325,7 +325,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_ticks_fit_at_any_length_and_width() {
+    fn timeline_labels_and_ticks_fit_any_duration_and_width() {
         for duration in [1e-4, 0.033, 0.7, 1.16, 12.0, 75.0, 3600.0, 1e5, 1e6] {
             for width in [60.0, 270.0, 900.0, 3000.0] {
                 let [step, minor] = steps(duration, width);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_the_digits_that_they_need() {
+    fn timeline_labels_have_only_the_digits_they_need() {
         for (time, step, expected) in [
             (0.0, 0.1, "0.0"),
             (1.25, 0.05, "1.25"),

@@ -86,7 +86,7 @@ mod tests {
     };
 
     #[test]
-    fn keys_show_boxes_of_one_depth_after_another() {
+    fn keys_step_through_the_depths_of_tree_boxes() {
         let mut state = State::new(Config::default());
         let mut press = |action| {
             state.perform(action, 1.0, &Look::default());
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_follow_the_selection() {
+    fn tree_boxes_follow_the_selection() {
         let mut state = State::new(Config::default());
         let mesh = Selected {
             node: 7,

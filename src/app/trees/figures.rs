@@ -3,7 +3,7 @@
 use crate::{
     Error, Result,
     app::schedule::PictureKey,
-    render::{TreeCopy, TreeFigures},
+    render::{TreeCopy, TreeStatistics},
 };
 use std::{
     sync::mpsc,
@@ -29,12 +29,12 @@ pub(in crate::app) struct CountedTrees {
 #[derive(Debug)]
 pub(in crate::app) enum Step {
     Reading(TreeCopy),
-    OnThread(mpsc::Receiver<Result<TreeFigures>>),
+    OnThread(mpsc::Receiver<Result<TreeStatistics>>),
 }
 
 /// True if the BVHs are the same in both pictures.
 pub(in crate::app) fn has_trees_of(picture: &PictureKey, other: &PictureKey) -> bool {
-    picture.has_pose_of(other) && picture.config.tree == other.config.tree
+    picture.has_same_pose(other) && picture.config.tree == other.config.tree
 }
 
 impl CountedTrees {
@@ -66,7 +66,7 @@ impl CountedTrees {
     pub(in crate::app) fn poll(
         &mut self,
         wake: impl FnOnce() + Send + 'static,
-    ) -> Option<Result<TreeFigures>> {
+    ) -> Option<Result<TreeStatistics>> {
         let (picture, step) = self.counting.take()?;
         let outcome = match step {
             Step::Reading(copy) if copy.is_done() => {
@@ -75,7 +75,7 @@ impl CountedTrees {
                 let (sender, outcome) = mpsc::channel();
                 self.thread = Some(std::thread::spawn(move || {
                     before.map(JoinHandle::join);
-                    sender.send(copy.figures(cutoff).map_err(Error::from)).ok();
+                    sender.send(copy.statistics(cutoff).map_err(Error::from)).ok();
                     wake();
                 }));
                 self.counting = Some((picture, Step::OnThread(outcome)));

@@ -35,7 +35,7 @@ mod tests {
     use crate::{app::inspect::selection::Selected, config::Config, scene::framing::Look};
 
     #[test]
-    fn lines_are_shown_and_follow_the_selection() {
+    fn overlay_lines_are_toggled_and_follow_the_selection() {
         let mut state = State::new(Config::default());
         for (shows, action) in [
             (true, Action::Wireframe),

@@ -2,7 +2,7 @@
 
 use crate::{
     config::BoxDepths,
-    render::{PathOf, RayPath, TreeFigures},
+    render::{RayKind, RayPath, TreeStatistics},
 };
 use std::sync::Arc;
 
@@ -17,16 +17,16 @@ pub(in crate::app) struct TreeView {
     /// True if boxes are drawn for the selected mesh only.
     pub(in crate::app) of_selection: bool,
     /// True if the panel shows the statistics.
-    pub(in crate::app) tells_figures: bool,
+    pub(in crate::app) shows_figures: bool,
     /// Statistics of the BVHs. `None` until they are counted, or the reason why they cannot be counted.
-    pub(in crate::app) figures: Option<Result<Arc<TreeFigures>, String>>,
+    pub(in crate::app) figures: Option<Result<Arc<TreeStatistics>, String>>,
     /// True if the statistics belong to another pose or other settings, while the current ones are being
     /// counted.
     pub(in crate::app) figures_lag: bool,
     /// True if a click traces a ray.
     pub(in crate::app) traces: bool,
     /// Kind of rays that a click traces.
-    pub(in crate::app) path_of: PathOf,
+    pub(in crate::app) path_of: RayKind,
     /// Path of the traced rays.
     pub(in crate::app) path: Option<Arc<RayPath>>,
     /// Step of the path that is shown.
@@ -38,11 +38,11 @@ impl Default for TreeView {
         Self {
             before: FIRST,
             of_selection: false,
-            tells_figures: false,
+            shows_figures: false,
             figures: None,
             figures_lag: false,
             traces: false,
-            path_of: PathOf::default(),
+            path_of: RayKind::default(),
             path: None,
             step: 0,
         }

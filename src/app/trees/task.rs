@@ -59,7 +59,7 @@ pub(in crate::app) fn count(viewer: &mut Viewer) {
         .in_flight
         .as_ref()
         .is_some_and(|frame| !has_trees_of(&frame.picture, &shown));
-    if !viewer.state.trees.view.tells_figures || is_replaced {
+    if !viewer.state.trees.view.shows_figures || is_replaced {
         return;
     }
     let now = Instant::now();
@@ -103,7 +103,7 @@ pub(in crate::app) fn poll(viewer: &mut Viewer) {
     let figures = outcome.map(Arc::new).map_err(|error| error.to_string());
     if let Ok(figures) = &figures {
         log::debug!(
-            "counted the trees: {} nodes, {} leaves, SAH cost {:.3}",
+            "counted the BVHs: {} nodes, {} leaves, SAH cost {:.3}",
             figures.nodes,
             figures.leaves(),
             figures.sah_cost

@@ -49,7 +49,7 @@ const fn end(direction: Vec3, name: &'static str, color: Color32, view: Standard
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
     let fits = room.width() >= MIN.x && room.height() >= MIN.y;
     let is_wanted = state.config.window.axes && state.stage.is_some();
-    if !is_wanted || !fits || state.compare.told.is_shown {
+    if !is_wanted || !fits || state.compare.figures.is_shown {
         return;
     }
     let half = REACH + END + MARGIN;
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_lie_as_the_camera_sees_them() {
+    fn the_axes_gizmo_follows_the_camera_rotation() {
         let of = |rotation: Quat, number: usize| {
             let placed = placed(rotation);
             let (_, offset) = placed.iter().find(|(end, _)| *end == number).unwrap();

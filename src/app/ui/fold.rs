@@ -15,7 +15,7 @@ pub(in crate::app) fn more(
     fold(ui, state, &more_of(section), title, tip, false, add);
 }
 
-/// Name of the fold with the less used settings of a section.
+/// Returns the name of the fold with the less used settings of a section.
 pub(in crate::app) fn more_of(section: &str) -> String {
     format!("{section}, more")
 }

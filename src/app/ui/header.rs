@@ -99,7 +99,7 @@ fn adapter(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
     sides(ui, name, count);
 }
 
-/// The first warnings, and a note on where to find the others.
+/// Returns the first warnings, and a note on where to find the other warnings.
 fn summary(state: &State, count: usize) -> String {
     let mut lines: Vec<String> = state.warnings().take(MAX_WARNINGS).cloned().collect();
     if count > MAX_WARNINGS {
@@ -108,7 +108,8 @@ fn summary(state: &State, count: usize) -> String {
     lines.join("\n\n")
 }
 
-/// Time span in seconds of the frames whose mean is shown. A single longer frame is shown alone.
+/// Time span in seconds of the frames whose mean is shown. If one frame takes longer, only that frame
+/// is shown.
 const RATE_SECS: f32 = 0.5;
 
 fn rate(ui: &mut Ui, state: &State) {
@@ -179,7 +180,7 @@ fn graph(ui: &mut Ui, state: &State) {
     );
 }
 
-/// Top of a scale that fits all but the slowest 5 % of frames.
+/// Returns the top of a scale that fits all but the slowest 5 % of frames.
 fn top_of(frames: impl Iterator<Item = f32>) -> f32 {
     let mut sorted: Vec<f32> = frames.collect();
     sorted.sort_by(f32::total_cmp);
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scales_are_round_and_large_enough() {
+    fn the_chart_maximum_is_rounded_up() {
         for (ms, top) in [(0.9, 1.0), (1.0, 1.0), (3.0, 5.0), (16.7, 20.0), (170.0, 200.0)] {
             let rounded = round_up(ms);
             assert!((rounded - top).abs() < 1e-3 * top, "{ms}: {rounded}");
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn one_slow_frame_does_not_flatten_the_others() {
+    fn one_slow_frame_does_not_set_the_chart_scale() {
         let frames = std::iter::once(4000.0).chain([9.0; 60]);
         assert_eq!(top_of(frames), 10.0);
         assert_eq!(top_of([4000.0].into_iter()), 5000.0);

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_layout_comes_back_and_a_broken_file_is_none() {
+    fn the_panel_layout_round_trips_and_broken_files_give_the_default() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/panel.json");
         let mut file = LayoutFile::at(path.clone());

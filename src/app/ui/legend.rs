@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_short() {
+    fn legend_distances_have_no_superfluous_digits() {
         for (value, text) in [(0.0, "0"), (0.0005, "+0.0005"), (-1.5, "-1.5"), (1234.0, "+1234")] {
             assert_eq!(short(value), text);
         }

@@ -83,7 +83,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) ->
     picture
 }
 
-/// Shows the picture alone. Only an error or the open palette lies over it.
+/// Shows only the picture. Only an error or the open palette lies over it.
 fn present(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) -> egui::Rect {
     let room = ui.available_rect_before_wrap();
     name_picture(ui, room, state);

@@ -53,7 +53,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut S
     }
     if let Some(text) = header(state, facts) {
         // The names of a comparison's sides occupy the top.
-        let place = match state.compare.told.is_shown {
+        let place = match state.compare.figures.is_shown {
             true => (room.center_top() + Vec2::new(0.0, NAMES), Align2::CENTER_TOP),
             false => (room.left_top(), Align2::LEFT_TOP),
         };
@@ -75,7 +75,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut S
         && state.picture.channel == Channel::Deviation
     {
         let range = compared.range(&state.config.deviation);
-        state.deviation.tells_figures = true;
+        state.deviation.shows_figures = true;
         deviation(ctx, room, range, state);
     }
     notice(ctx, above, state);
@@ -86,7 +86,7 @@ fn awaits_first(state: &State, facts: &Facts<'_>) -> bool {
     state.stage.is_some() && !facts.has_drawn && !facts.has_gpu
 }
 
-/// Line that describes the picture.
+/// Returns a line that describes the picture.
 fn header(state: &State, facts: &Facts<'_>) -> Option<String> {
     let channel = (state.picture.channel != Channel::Lit).then(|| channels::title(state.picture.channel));
     let told = channel.into_iter().chain(doing(state, facts));
@@ -94,7 +94,7 @@ fn header(state: &State, facts: &Facts<'_>) -> Option<String> {
     (!told.is_empty()).then(|| told.join(" · "))
 }
 
-/// Line that describes the current work.
+/// Returns a line that describes the current work.
 fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
     if let Some(Moving { scale, is_late }) = facts.moving {
         let share = match scale == 0.5 {
@@ -115,7 +115,7 @@ fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
             true => format!("paths: done, {told} samples per pixel"),
             false => format!("paths: {told} of {all} samples per pixel"),
         };
-        let noise = facts.stats.noise.map(Noise::told);
+        let noise = facts.stats.noise.map(Noise::description);
         let left = facts.path_secs_left.filter(|_| done < wanted);
         let left = left.map(|secs| format!("{} left", duration_left(secs)));
         let parts = [Some(count), noise, left];
@@ -124,7 +124,7 @@ fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
     if facts.rendering {
         return Some("rendering…".into());
     }
-    if let Some(text) = state.files.export.told() {
+    if let Some(text) = state.files.export.description() {
         return Some(text);
     }
     let keys = state.ui.keymap.keys_of(Action::Play);
@@ -134,7 +134,7 @@ fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
     })
 }
 
-/// Legend of deviation colours in metres, with the figures of all visible surfaces.
+/// Shows the legend of deviation colours in metres, with the figures of all visible surfaces.
 fn deviation(ctx: &Context, room: Rect, range: f32, state: &State) {
     Area::new(Id::unique("deviation"))
         .order(Order::Middle)
@@ -192,7 +192,7 @@ fn preparing(ui: &mut Ui, compiling: &CompileProgress) {
     const PACE: f32 = 0.1;
     let CompileProgress { names, done } = compiling;
     let count = names.len();
-    ui.label(RichText::new("CompileJob shaders").strong());
+    ui.label(RichText::new("Compiling shaders").strong());
     let share = *done as f32 / count.max(1) as f32;
     ui.add(egui::ProgressBar::new(share).text(format!("{done} of {count}")));
     if let Some(name) = names.get(*done).or(names.last()) {
@@ -261,7 +261,7 @@ fn notice(ctx: &Context, room: Rect, state: &mut State) {
     }
 }
 
-/// Width of `text` on one line, in points.
+/// Returns the width of `text` on one line, in points.
 fn line_width(ctx: &Context, text: &str, style: TextStyle) -> f32 {
     let font = style.resolve(&ctx.global_style());
     let layout = |fonts: &mut egui::epaint::text::FontsView<'_>| {

@@ -103,7 +103,7 @@ pub(in crate::app) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
 fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str> {
     let config = &state.config.resolved(facts.traits);
     let stage = state.stage.as_ref();
-    let lit = stage.map(|stage| config.lit_for(&stage.scene));
+    let lit = stage.map(|stage| config.adapted_to(&stage.scene));
     let lamps = stage.is_some_and(|stage| {
         let mut lights = stage.scene.lights.iter();
         lights.any(|light| light.kind != LightKind::Directional)
@@ -165,7 +165,7 @@ pub(in crate::app) fn apply(state: &mut State, edits: &Edits) {
 
 const TIP: &str = "Finds settings by name, by key in config.toml, or by synonym. Enter goes to the first one";
 
-/// Search field for settings.
+/// Shows the search field for settings.
 fn filter(ui: &mut Ui, state: &mut State) {
     let is_empty = state.ui.finder.text.is_empty();
     let keys = state.ui.keymap.keys_of(Action::Find);

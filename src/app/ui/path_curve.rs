@@ -11,7 +11,7 @@ const TARGETS: Color32 = Color32::from_rgba_premultiplied(110, 90, 50, 110);
 /// Draws the camera path with its keys and their view directions while the panel shows the keys.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) {
     let path = state.motion.path.path(state.config.camera.fov);
-    let (true, Some(path), Some(view)) = (state.motion.path.is_told, path, &facts.view) else {
+    let (true, Some(path), Some(view)) = (state.motion.path.is_in_panel, path, &facts.view) else {
         return;
     };
     if state.motion.path.is_playing() {

@@ -128,7 +128,7 @@ impl<'a> Row<'a> {
             edits.found = Some((row.response.rect, control));
         }
         row.response.on_hover_ui(|ui| {
-            // Same width as tooltips that consist of text alone.
+            // Same width as tooltips that consist only of text.
             ui.set_max_width(ui.spacing().tooltip_width);
             ui.add(Label::new(self.tooltip(edits)));
         });
@@ -163,7 +163,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Changed keys with their values at the start.
+    /// Returns the changed keys with their values at the start.
     fn changed<'e>(&'e self, edits: &'e Edits) -> impl Iterator<Item = (&'e str, &'e str)> {
         let value = |key: &&'static str| Some((*key, edits.changes.get(*key)?.as_str()));
         let keys = if self.is_action { &[][..] } else { self.keys };
@@ -195,14 +195,14 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Number of widgets in the layer so far.
+/// Returns the number of widgets in the layer so far.
 pub(in crate::app) fn widget_count(ui: &Ui) -> usize {
     let layer = ui.layer_id();
     ui.ctx()
         .viewport(|viewport| viewport.this_pass.widgets.get_layer(layer).count())
 }
 
-/// First focusable control among the widgets after the first `before` ones.
+/// Returns the first focusable control among the widgets after the first `before` ones.
 pub(in crate::app) fn first_control(ui: &Ui, before: usize) -> Option<egui::Id> {
     let layer = ui.layer_id();
     ui.ctx().viewport(|viewport| {
@@ -243,7 +243,7 @@ pub(in crate::app) struct Digits {
     pub(in crate::app) suffix: &'static str,
 }
 
-/// Format with two decimals.
+/// Returns a format with two decimals.
 pub(in crate::app) const fn hundredths(suffix: &'static str) -> Digits {
     Digits { decimals: 2, suffix }
 }

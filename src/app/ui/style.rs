@@ -31,7 +31,7 @@ pub(in crate::app) fn follow(ctx: &Context, settings: &Window) {
     ctx.set_zoom_factor(zoom(settings));
 }
 
-/// Zoom factor: the text size of the settings divided by the base size.
+/// Returns the zoom factor: the text size of the settings divided by the base size.
 pub(in crate::app) fn zoom(settings: &Window) -> f32 {
     settings.font_size / FONT_SIZE
 }
@@ -114,12 +114,12 @@ fn set_light(visuals: &mut Visuals) {
     visuals.widgets.active.bg_fill = pressed;
 }
 
-/// Leaf green accent colour, also for the line of the frame-time graph.
+/// Returns the leaf green accent colour, also used for the line of the frame-time graph.
 pub(in crate::app) fn accent(visuals: &Visuals) -> Color32 {
     visuals.hyperlink_color
 }
 
-/// Frame of cards that float over the scene.
+/// Returns the frame of cards that float over the scene.
 pub(in crate::app) fn card(visuals: &Visuals) -> egui::Frame {
     egui::Frame::new()
         .fill(visuals.window_fill)
@@ -177,7 +177,7 @@ pub(in crate::app) fn significant(number: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Contrast ratio of two opaque colours (WCAG 2.2).
+    /// Returns the contrast ratio of two opaque colours (WCAG 2.2).
     fn contrast(a: Color32, b: Color32) -> f32 {
         let luminance = |color: Color32| {
             let [r, g, b] = [color.r(), color.g(), color.b()].map(|byte| {
@@ -259,13 +259,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_grouped() {
+    fn digits_are_grouped_by_thousands() {
         assert_eq!(grouped(7), "7");
         assert_eq!(grouped(1234567).replace('\u{a0}', " "), "1 234 567");
     }
 
     #[test]
-    fn counts_are_short() {
+    fn large_counts_have_unit_prefixes() {
         let shown = [0, 9999, 12_345, 999_499, 999_500, 59_999_999, 12_345_678_901].map(compact);
         let expected = ["0", "9999", "12.3 k", "999 k", "1.00 M", "60.0 M", "12.3 G"];
         assert_eq!(shown.map(|text| text.replace('\u{a0}', " ")), expected);

@@ -18,11 +18,11 @@ use crate::{
         declared::{Tab, groups},
     },
     gpu::profiler::{PassTiming, TimedFrame},
-    lab::{LabBuild, LabCounts, LabFigures},
+    lab::{LabBuild, LabCounts, LabStatistics},
     profile::memory::Memory,
     render::{
-        Channel, CostRange, Element, FrameStats, IntersectionCounts, MeshFigures, MeshPair, PathOf, PathStep,
-        Picked, RayPath, TreeBoxCounts, TreeFigures, View,
+        Channel, CostRange, Element, FrameStats, IntersectionCounts, MeshPair, MeshStatistics, PathStep,
+        Picked, RayKind, RayPath, TreeBoxCounts, TreeStatistics, View,
     },
     scene::{
         Camera, Clip, ExtensionUse, Node, Projection, Scene, Treatment,
@@ -80,7 +80,7 @@ impl Show {
     ];
 }
 
-/// A scene with variants, clips, cameras, extensions and many warnings.
+/// Returns a scene with variants, clips, cameras, extensions and many warnings.
 fn opened() -> OpenedScene {
     let extension = |treatment| ExtensionUse {
         name: "KHR_materials_pbrSpecularGlossiness".into(),
@@ -179,8 +179,8 @@ fn compare(state: &mut State) {
     }
     compare.mode = compare::model::Mode::Difference;
     compare.key = "shadows".into();
-    compare.told.is_shown = true;
-    compare.told.costs = [
+    compare.figures.is_shown = true;
+    compare.figures.costs = [
         Some(Cost {
             median_ms: 12_345.6,
             size: [1280, 720],
@@ -370,7 +370,7 @@ const WINDOWS: [([f32; 2], f32); 6] = [
 /// Nothing is cut off, overlaps or lacks a glyph, in windows of every size, theme and density, for all
 /// contents.
 #[test]
-fn nothing_is_cut_off_and_nothing_overlaps() {
+fn nothing_is_cut_off_or_overlaps_in_any_window() {
     let mut faults = Vec::new();
     let every_theme = std::env::var_os("CANOPY_TEST_ALL").is_some();
     for (at, window) in WINDOWS.into_iter().enumerate() {
@@ -402,7 +402,7 @@ fn nothing_is_cut_off_and_nothing_overlaps() {
 
 /// Windows may be as small as a pixel for a moment, with any contents.
 #[test]
-fn the_smallest_windows_break_nothing() {
+fn windows_of_a_few_pixels_do_not_panic() {
     for size in [[1.0, 1.0], [40.0, 20.0], [90.0, 300.0], [700.0, 3.0]] {
         for shown in Show::ALL {
             with_run(&mut state(shown, true), shown, (size, 1.0), |_| ());
@@ -412,7 +412,7 @@ fn the_smallest_windows_break_nothing() {
 
 /// The same check with every part of the panel visible, with large text, and with other settings.
 #[test]
-fn every_section_is_whole() {
+fn no_section_has_layout_faults() {
     let mut faults = Vec::new();
     for (index, window) in [([1280.0, 3000.0], 1.0), ([420.0, 3000.0], 1.5)]
         .into_iter()
@@ -436,7 +436,7 @@ fn every_section_is_whole() {
     assert!(faults.is_empty(), "{}:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Blended clips, morph targets, a camera path, and a running export.
+/// Adds blended clips, morph targets, a camera path, and a running export.
 fn animate(state: &mut State) {
     let Some(stage) = &mut state.stage else {
         return;
@@ -501,7 +501,7 @@ fn trace_in_laboratory(state: &mut State) {
     state.picture.channel = Channel::Lab;
     state.config.set("test", "lab.show", "nodes").unwrap();
     state.config.set("test", "lab.walk", "skip-links").unwrap();
-    let figures = LabFigures {
+    let figures = LabStatistics {
         triangles: 19_999_999,
         nodes: 39_999_998,
         bytes: 12_345_678_901,
@@ -515,7 +515,7 @@ fn trace_in_laboratory(state: &mut State) {
 /// Shows leaf boxes and figures of many meshes.
 fn config_trees(state: &mut State) {
     state.config.set("test", "tree_boxes.show", "leaves").unwrap();
-    let mesh = MeshFigures {
+    let mesh = MeshStatistics {
         triangles: 19_999_999,
         nodes: 9_999_999,
         leaves: 12_345_678,
@@ -523,7 +523,7 @@ fn config_trees(state: &mut State) {
         sah_cost: 123.456,
         sah_share: 12_345.678,
     };
-    state.trees.view.figures = Some(Ok(Arc::new(TreeFigures {
+    state.trees.view.figures = Some(Ok(Arc::new(TreeStatistics {
         nodes: 9_999_999,
         leaves_at_depth: (0..60).collect(),
         leaves_of_size: (0..33).map(|size| 1000 * size).collect(),
@@ -562,7 +562,7 @@ fn trace(state: &mut State) {
     steps.extend((0..20).map(node));
     steps.extend([triangle, PathStep::Answer { is_accepted: false }]);
     state.trees.view.traces = true;
-    state.trees.view.path_of = PathOf::Shadow;
+    state.trees.view.path_of = RayKind::Shadow;
     state.trees.view.path = Some(Arc::new(RayPath {
         steps,
         step_count: 123_456,
@@ -573,14 +573,14 @@ fn trace(state: &mut State) {
     state.trees.view.step = 22;
 }
 
-/// All tabs, with settings of each variation.
+/// Returns all tabs, with settings of each variation.
 fn variations() -> impl Iterator<Item = (u32, Tab)> {
     (0..4).flat_map(|variation| Tab::ALL.map(|tab| (variation, tab)))
 }
 
 /// Showing the panel changes no setting, whatever digits the settings have.
 #[test]
-fn the_panel_changes_nothing_by_itself() {
+fn showing_the_panel_changes_no_setting() {
     for (variation, tab) in variations() {
         let mut state = state(Show::Panel, true);
         vary(&mut state, variation);
@@ -642,7 +642,7 @@ fn no_tooltip_lies_over_the_help() {
 
 /// In a narrow window the panel and the tree cover the picture, which keeps its size.
 #[test]
-fn narrow_windows_have_drawers() {
+fn panels_cover_the_picture_in_narrow_windows() {
     for (width, is_narrow) in [(640.0, true), (800.0, false)] {
         let mut state = state(Show::Panel, false);
         state.inspect.outline.is_open = true;
@@ -663,7 +663,7 @@ fn narrow_windows_have_drawers() {
 
 /// The checks above find the faults of a bad user interface.
 #[test]
-fn a_bad_interface_has_faults() {
+fn the_layout_checks_detect_faults() {
     let place = |ui: &mut Ui, x: f32, text: &str| {
         let rect = egui::Rect::from_min_size(egui::pos2(x, 20.0), egui::vec2(60.0, 20.0));
         ui.place(rect, egui::Button::new(text));
@@ -729,7 +729,7 @@ fn progress_does_not_cover_an_error() {
 
 /// A notice is one line if there is room, and never a sliver.
 #[test]
-fn notices_are_wide() {
+fn notices_are_one_line_if_there_is_room() {
     for window in WINDOWS {
         let mut state = state(Show::Notice, false);
         let rect = with_run(&mut state, Show::Notice, window, |run| {
@@ -752,7 +752,7 @@ fn the_welcome_is_not_covered() {
             state.ui.keeps_layout = true;
             with_run(&mut state, show, window, |run| {
                 run.faults(&[LONG]);
-                let texts = [MESSAGE, "CompileJob shaders", "Drawing the first picture"];
+                let texts = [MESSAGE, "Compiling shaders", "Drawing the first picture"];
                 let over = texts.iter().find_map(|text| run.find(text));
                 let over = over.unwrap_or_else(|| panic!("{window:?}: {show:?} is not shown"));
                 if let Some(first_line) = run.find("orbit, zoom") {
@@ -790,7 +790,7 @@ fn the_most_used_settings_are_above_the_fold() {
 
 /// Two clicks on a name reset its value. A click on a title folds the group.
 #[test]
-fn names_reset_and_titles_fold() {
+fn double_clicks_on_names_reset_and_clicks_on_titles_fold() {
     let mut state = state(Show::Panel, false);
     state.config.tree.leaf_cutoff = 9;
     let window = ([1280.0, 2000.0], 1.0);
@@ -815,7 +815,7 @@ fn names_reset_and_titles_fold() {
 
 /// The panel grows with the text size setting.
 #[test]
-fn the_panel_grows_with_its_text() {
+fn the_panel_width_scales_with_the_font_size() {
     let width = |font_size| {
         let mut state = state(Show::Panel, false);
         state.config.window.font_size = font_size;
@@ -836,7 +836,7 @@ fn the_panel_grows_with_its_text() {
 
 /// A click on a mesh of the cost list selects it, and a click on a button shows boxes.
 #[test]
-fn trees_are_looked_at_by_clicks() {
+fn clicks_select_costly_meshes_and_show_tree_boxes() {
     let mut state = state(Show::Panel, true);
     select(&mut state);
     state.inspect.selection.clear();
@@ -863,12 +863,12 @@ fn trees_are_looked_at_by_clicks() {
     });
     assert_eq!(state.inspect.selection.instances(), [Some(0), None]);
     assert_eq!(state.config.tree_boxes.show, BoxDepths::Depths(0, 3));
-    assert!(state.trees.view.of_selection && state.trees.view.tells_figures);
+    assert!(state.trees.view.of_selection && state.trees.view.shows_figures);
 }
 
 /// Clicks switch mesh lines, parts of materials, the lens and the axes. The texture viewer opens.
 #[test]
-fn parts_of_the_picture_are_switched_by_clicks() {
+fn clicks_switch_overlays_material_parts_lens_and_axes() {
     let mut state = state(Show::Panel, true);
     let window = ([1280.0, 6000.0], 1.0);
     for (tab, text) in [
@@ -913,7 +913,7 @@ fn parts_of_the_picture_are_switched_by_clicks() {
 
 /// A click or a key selects a step of a ray. A click on the check box ends tracing.
 #[test]
-fn steps_of_a_ray_are_gone_through() {
+fn ray_steps_are_selected_by_clicks_and_keys() {
     let mut state = state(Show::Panel, true);
     state.ui.layout.show_tab(Tab::Analyse);
     trace(&mut state);
@@ -940,7 +940,7 @@ fn steps_of_a_ray_are_gone_through() {
     assert_eq!(state.ui.actions, [Action::TraceRay]);
 }
 
-/// A state whose profiler shows 100 frames, the 80th of which is slow.
+/// Returns a state whose profiler shows 100 frames, the 80th of which is slow.
 fn profiled() -> State {
     let mut state = state(Show::Profiler, false);
     state.ui.panel = false;
@@ -966,7 +966,7 @@ fn profiled() -> State {
 
 const PROFILER: ([f32; 2], f32) = ([1280.0, 800.0], 1.0);
 
-/// Position on the GPU chart at the fraction `share` of the frames.
+/// Returns the position on the GPU chart at the fraction `share` of the frames.
 fn on_chart(run: &mut Run<'_>, share: f32) -> egui::Pos2 {
     run.faults(&[]);
     let gpu = run.find("GPU").expect("the chart is shown");
@@ -975,9 +975,10 @@ fn on_chart(run: &mut Run<'_>, share: f32) -> egui::Pos2 {
     egui::pos2(left + share * (right - left), gpu.center().y - 4.0)
 }
 
-/// The tooltip shows the frame, the pass with its time and share, and the total frame time.
+/// The tooltip shows the frame, the pass with its time and its fraction of the frame, and the total frame
+/// time.
 #[test]
-fn the_profiler_tells_what_the_pointer_is_over() {
+fn the_profiler_tooltip_shows_the_pass_under_the_pointer() {
     let mut state = profiled();
     let first = state.profile.history.frames()[0].number;
     let texts = with_run(&mut state, Show::Profiler, PROFILER, |run| {
@@ -1147,7 +1148,7 @@ fn the_profiler_s_buttons_work() {
 /// The palette opens a setting in the panel: its tab and group are open, its row is visible, and a key
 /// changes it.
 #[test]
-fn the_panel_goes_to_a_setting() {
+fn the_palette_opens_a_setting_in_the_panel() {
     let (key, section) = ("shadows.edge_rays", "Shadows");
     let mut state = state(Show::Panel, false);
     state.ui.panel = false;
@@ -1200,7 +1201,7 @@ fn the_filter_finds_settings() {
         ),
         ("ao", &["ambient visibility", "Light: Ambient occlusion"]),
         ("leaf", &["leaf cutoff", "Analyse: Laboratory"]),
-        ("tree.leaf_cutoff", &["Rays or maps"]),
+        ("tree.leaf_cutoff", &["Shadows and BVH"]),
         ("vsync", &["wait for the display"]),
         ("symbolic", &["Output: File limits"]),
         ("refresh", &["wait for the display"]),
@@ -1236,7 +1237,7 @@ fn the_filter_finds_settings() {
 
 /// Related numbers stay in order, automatic ones become numbers, and text is typed with its spaces.
 #[test]
-fn controls_write_values_that_are_allowed() {
+fn controls_write_only_valid_values() {
     let mut state = state(Show::Panel, false);
     let window = ([1280.0, 3000.0], 1.0);
     state.config.set("test", "image.exposure", "histogram").unwrap();
@@ -1271,7 +1272,7 @@ fn controls_write_values_that_are_allowed() {
 
 /// A setting without a row in the panel causes a notice.
 #[test]
-fn a_setting_that_the_panel_lacks_is_told() {
+fn settings_without_a_control_cause_a_notice() {
     let mut state = state(Show::Panel, false);
     for (key, told) in [
         ("keys.frame", "keys.frame has no control in the panel"),
@@ -1359,7 +1360,7 @@ fn tab_reaches_every_control() {
 
 /// A presented picture fills the window, and only an error covers it.
 #[test]
-fn the_picture_is_presented_alone() {
+fn a_presented_picture_fills_the_window() {
     let texts = |state: &mut State| {
         with_run(state, Show::Error, ([1280.0, 800.0], 1.0), |run| {
             run.faults(&[]);
@@ -1375,7 +1376,7 @@ fn the_picture_is_presented_alone() {
     assert!(texts(&mut state).iter().any(|text| text == "It failed"));
 }
 
-/// A setting is found, completed and set by keys alone. The palette closes, and the step can be undone there.
+/// A setting is found, completed and set by keyboard. The palette closes, and the step can be undone there.
 #[test]
 fn a_setting_is_set_by_typing() {
     let mut state = state(Show::Palette, false);

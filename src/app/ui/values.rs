@@ -11,7 +11,7 @@ const DOT_WIDTH: f32 = 9.0;
 const NUMBER_WIDTH: f32 = 74.0;
 
 /// Shows a value's name and the widgets that `add` adds beside it. Returns the result of `add`, and true if
-/// the value must be reset to that of the file.
+/// the value must be reset to the value of the file.
 pub(in crate::app) fn value<R>(
     ui: &mut Ui,
     name: &str,

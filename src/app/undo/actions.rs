@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
-/// Undoable state of a scene. It is empty without a scene.
+/// Returns the undoable state of a scene. It is empty without a scene.
 fn of_stage(stage: Option<&Stage>) -> (SceneEdits, Arc<BTreeSet<usize>>) {
     stage.map_or_else(Default::default, |stage| {
         (stage.applied.edits().clone(), stage.hidden.clone())
@@ -27,7 +27,7 @@ impl State {
 
     fn follow_changes_at(&mut self, is_dragging: bool, at: Instant) {
         // A setting that another choice changes is undone together with it.
-        self.trees.lab.settle(&mut self.config.lab);
+        self.trees.lab.resolve_conflict(&mut self.config.lab);
         let Some(stage) = &self.stage else {
             let (edits, hidden) = of_stage(None);
             let now = Now {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_taken_back_and_done_again() {
+    fn changes_are_undone_and_redone() {
         let mut state = state();
         state.config.exposure.compensation = 1.25;
         state.follow_changes(false);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_is_one_step_and_so_is_a_key_that_is_held() {
+    fn a_drag_or_a_held_key_is_one_undo_step() {
         let mut state = state();
         for ev in [0.5, 1.0, 2.0] {
             state.config.exposure.compensation = ev;
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_bounded_and_what_no_person_changed_is_none() {
+    fn undo_steps_are_bounded_and_hold_only_user_changes() {
         let mut state = state();
         for step in 0..2 * MAX {
             state.config.environment.file = format!("{step}.hdr");
@@ -288,7 +288,7 @@ mod tests {
         );
     }
 
-    /// A scene of two meshes with two materials, and a lamp.
+    /// Returns a scene of two meshes with two materials, and a lamp.
     fn table() -> Scene {
         let node = |name: &str, mesh, light| Node {
             name: name.into(),
@@ -335,7 +335,7 @@ mod tests {
         state
     }
 
-    /// Current undoable state.
+    /// Returns the current undoable state.
     fn now(state: &State) -> (Config, SceneEdits, BTreeSet<usize>) {
         let (edits, hidden) = of_stage(state.stage.as_ref());
         (state.config.clone(), edits, hidden.as_ref().clone())
@@ -424,7 +424,7 @@ mod tests {
     /// Edits, lights, hidden nodes and settings form one history. Every state is restored, backwards and
     /// forwards.
     #[test]
-    fn edits_of_the_scene_are_taken_back_in_order() {
+    fn scene_edits_and_settings_are_undone_in_order() {
         let mut state = shown();
         let mut states = vec![now(&state)];
         for (change, words, _) in CHANGES {
@@ -455,7 +455,7 @@ mod tests {
 
     /// A light that an undone step had added is deselected.
     #[test]
-    fn what_is_gone_is_not_selected() {
+    fn removed_lights_are_deselected() {
         let mut state = shown();
         state.add_light(LightKind::Point, Some(Vec3::ZERO));
         assert_eq!(state.inspect.outline.selected, Some(Item::Light(3)));
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_not_selected() {
+    fn hidden_nodes_are_deselected() {
         let mut state = shown();
         state.select_item(Item::Node(1));
         assert!(!state.inspect.selection.is_empty());
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn a_movement_of_a_slider_is_one_step() {
+    fn one_slider_movement_is_one_undo_step() {
         let mut state = shown();
         for roughness in [0.4, 0.3, 0.2] {
             edit_material(&mut state, 0, |m| m.roughness = roughness);
@@ -515,7 +515,7 @@ mod tests {
 
     /// Reloaded files keep the steps of the objects that still exist. Another scene has no steps.
     #[test]
-    fn steps_follow_the_scene() {
+    fn undo_steps_survive_a_reload_but_not_another_scene() {
         let mut state = shown();
         let changes: [Change; 5] = [
             |s| edit_material(s, 0, |m| m.roughness = 0.25),

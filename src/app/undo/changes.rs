@@ -54,7 +54,7 @@ mod tests {
     use crate::config::ShadowMode;
 
     #[test]
-    fn what_differs_is_named_with_its_value_at_the_start() {
+    fn changed_settings_are_listed_with_their_start_values() {
         let start = Config::default();
         let mut now = start.clone();
         let mut changes = Changes::default();

@@ -2,7 +2,7 @@
 
 use crate::{
     app::undo::renumbered::Renumbered,
-    scene::edits::{AddedLight, LightPlace, LightValue, MaterialValue, SceneEdits, Value},
+    scene::edits::{AddedLight, LightEdit, LightValue, MaterialValue, SceneEdits, Value},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ pub(in crate::app) type Sides<T> = [Option<T>; 2];
 pub(in crate::app) struct EditChange {
     pub(in crate::app) materials: BTreeMap<(usize, MaterialValue), Sides<Value>>,
     pub(in crate::app) lights: BTreeMap<(usize, LightValue), Sides<Value>>,
-    pub(in crate::app) places: BTreeMap<usize, Sides<LightPlace>>,
+    pub(in crate::app) places: BTreeMap<usize, Sides<LightEdit>>,
     /// All added lights before and after, if they differ.
     pub(in crate::app) added: Option<[Vec<AddedLight>; 2]>,
     /// Nodes that are hidden on one side only.
@@ -25,7 +25,7 @@ pub(in crate::app) struct EditChange {
 }
 
 impl EditChange {
-    /// Change from the edits and hidden nodes `before` to those `after`.
+    /// Returns the change from the edits and hidden nodes `before` to the edits and hidden nodes `after`.
     pub(in crate::app) fn between(
         before: (&SceneEdits, &Arc<BTreeSet<usize>>),
         after: (&SceneEdits, &Arc<BTreeSet<usize>>),
@@ -84,7 +84,7 @@ impl EditChange {
 
     fn is_continuous(&self) -> bool {
         let values = self.materials.values().chain(self.lights.values());
-        let switches = |place: &Option<LightPlace>| {
+        let switches = |place: &Option<LightEdit>| {
             place.map_or((false, false), |place| (place.is_off, place.is_removed))
         };
         let is_off =

@@ -63,7 +63,7 @@ struct Step {
 }
 
 impl Step {
-    /// Description of the step. `backwards` describes its undoing.
+    /// Returns the description of the step. `backwards` describes its undoing.
     fn text(&self, backwards: bool) -> String {
         let line = |(key, (before, after)): (&String, &(Value, Value))| {
             let (start, end) = match backwards {

@@ -15,7 +15,7 @@ pub(in crate::app) struct Renumbered {
 }
 
 impl Renumbered {
-    /// Mapping from the scene `before` to `after`, both without edits.
+    /// Returns the mapping from the scene `before` to `after`, both without edits.
     pub(in crate::app) fn new(before: &Scene, after: &Scene) -> Self {
         let nodes = |scene: &Scene| -> Vec<_> {
             let nodes = scene.nodes.iter();
@@ -38,17 +38,17 @@ impl Renumbered {
         }
     }
 
-    /// New index of the material `before`.
+    /// Returns the new index of the material `before`.
     pub(in crate::app) fn material(&self, before: usize) -> Option<usize> {
         self.materials.get(before).copied().flatten()
     }
 
-    /// New index of the light `before`.
+    /// Returns the new index of the light `before`.
     pub(in crate::app) fn light(&self, before: usize) -> Option<usize> {
         self.lights.get(before).copied().flatten()
     }
 
-    /// New index of the node `before`.
+    /// Returns the new index of the node `before`.
     pub(in crate::app) fn node(&self, before: usize) -> Option<usize> {
         self.nodes.get(before).copied().flatten()
     }
@@ -111,7 +111,7 @@ fn by_name<'a>(
     numbered(before).map(|name| after.get(&name).copied()).collect()
 }
 
-/// Each name with the number of its earlier occurrences.
+/// Returns each name with the number of its earlier occurrences.
 fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = (&'a str, usize)> {
     let mut counts = HashMap::new();
     names.map(move |name| {

@@ -2,12 +2,12 @@
 
 use crate::{
     app::{
-        inspect::rows::{light_value_name, told, value_name},
+        inspect::rows::{light_value_name, value_name, value_text},
         outline::model::{Item, Outline, shown},
         state::{Stage, counted},
         undo::edit_change::{EditChange, Sides},
     },
-    scene::edits::{AddedLight, LightPlace, LightValue, Value},
+    scene::edits::{AddedLight, LightEdit, LightValue, Value},
 };
 
 /// Maximum number of values of an object that are named individually.
@@ -37,7 +37,7 @@ fn summed(lines: Vec<&str>) -> String {
     }
 }
 
-/// The same description for both directions.
+/// Returns `text` as the description for undo and for redo.
 fn both(text: String) -> [String; 2] {
     [text.clone(), text]
 }
@@ -48,7 +48,7 @@ fn changed(value: &str, name: &str, [before, after]: [Option<Value>; 2]) -> [Str
     match (before, after) {
         (Some(Value::Color(_) | Value::ColorWithAlpha(_)), _) => both(what),
         (Some(before), Some(after)) => {
-            let [before, after] = [before, after].map(told);
+            let [before, after] = [before, after].map(value_text);
             [
                 format!("{what} {before} to {after}"),
                 format!("{what} {after} to {before}"),
@@ -104,7 +104,7 @@ fn of_lights(stage: &Stage, change: &EditChange) -> Vec<[String; 2]> {
     by_thing(name, values.collect())
 }
 
-fn placed(name: &str, before: LightPlace, after: LightPlace) -> Vec<[String; 2]> {
+fn placed(name: &str, before: LightEdit, after: LightEdit) -> Vec<[String; 2]> {
     let mut lines = Vec::new();
     if before.is_removed != after.is_removed {
         let what = match after.is_removed {

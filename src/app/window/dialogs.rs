@@ -49,13 +49,13 @@ impl Dialogs {
             return Some(unsaved);
         }
         let extension = unsaved.extension();
-        let name = unsaved.unasked.file_name().unwrap_or_default();
+        let name = unsaved.fallback_path.file_name().unwrap_or_default();
         let mut dialog = rfd::AsyncFileDialog::new()
             .set_title(format!("Save {}", unsaved.what))
             .add_filter(extension.to_uppercase(), &[&extension])
             .set_file_name(name.to_string_lossy())
             .set_parent(window);
-        let folder = std::path::absolute(&unsaved.unasked).ok();
+        let folder = std::path::absolute(&unsaved.fallback_path).ok();
         if let Some(folder) = folder.as_deref().and_then(std::path::Path::parent) {
             dialog = dialog.set_directory(folder);
         }
@@ -103,7 +103,7 @@ fn files_or_failure(answer: Option<Vec<PathBuf>>) -> Option<Vec<PathBuf>> {
     }
 }
 
-/// Title, description of the files, and their extensions.
+/// Returns the title, description of the files, and their extensions.
 fn offered(kind: Kind) -> (&'static str, &'static str, Vec<&'static str>) {
     match kind {
         Kind::Scenes => ("Open a scene", "Scenes", folder::EXTENSIONS.into()),

@@ -53,7 +53,7 @@ impl Graphics {
         })
     }
 
-    /// Name and backend of the adapter, with a note if it is a software renderer.
+    /// Returns the name and backend of the adapter, with a note if it is a software renderer.
     pub(in crate::app) fn adapter(&self) -> String {
         let info = &self.gpu.info;
         let software = if self.gpu.capabilities.has_gpu {
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn losses_one_soon_after_another_are_too_many() {
+    fn device_losses_in_quick_succession_give_up() {
         let start = Instant::now();
         let mut losses = Losses::new(start);
         let seconds = |seconds| start + Duration::from_secs(seconds);

@@ -52,14 +52,14 @@ fn named(attributes: WindowAttributes) -> WindowAttributes {
     attributes
 }
 
-/// Icon of the program. A window also works without one.
+/// Returns the icon of the program. A window also works without one.
 fn icon() -> Option<Icon> {
     let picture = image::load_from_memory(ICON).ok()?.into_rgba8();
     let (width, height) = picture.dimensions();
     Icon::from_rgba(picture.into_raw(), width, height).ok()
 }
 
-/// Error of a system that opens no window.
+/// Returns the error of a system that opens no window.
 pub(in crate::app) fn no_window(error: impl std::fmt::Display) -> Error {
     let text = error.to_string();
     // winit's system errors start with a source location, which does not help users.
@@ -72,10 +72,11 @@ pub(in crate::app) fn no_window(error: impl std::fmt::Display) -> Error {
     ))
 }
 
-/// Toggles full screen.
-pub(in crate::app) fn toggle_fullscreen(window: &Window) {
-    let full = window.fullscreen().is_none();
-    window.set_fullscreen(full.then_some(Fullscreen::Borderless(None)));
+/// Toggles full screen. Returns true if it is now on.
+pub(in crate::app) fn toggle_fullscreen(window: &Window) -> bool {
+    let is_full = window.fullscreen().is_none();
+    window.set_fullscreen(is_full.then_some(Fullscreen::Borderless(None)));
+    is_full
 }
 
 #[cfg(test)]
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_icon_is_one() {
+    fn the_window_icon_decodes() {
         assert!(icon().is_some());
     }
 }

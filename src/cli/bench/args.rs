@@ -189,7 +189,7 @@ pub enum Suite {
 }
 
 impl Suite {
-    /// Name on the command line and in JSON.
+    /// Returns the name on the command line and in JSON.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Sort => "sort",
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_have_suffixes() {
+    fn counts_accept_suffixes() {
         for (text, expected) in [
             ("1", 1),
             ("600", 600),

@@ -1,4 +1,4 @@
-//! Baseline of traversal: the same tree in textbook form (binary, one box per node, one triangle per leaf),
+//! Baseline of traversal: the same BVH in textbook form (binary, one box per node, one triangle per leaf),
 //! traversed without ordering.
 
 use super::inputs::Input;
@@ -23,7 +23,7 @@ pub(super) struct Baseline {
     any_hit: Kernel,
 }
 
-/// A tree in textbook form, in GPU memory.
+/// A BVH in textbook form, in GPU memory.
 #[derive(Debug)]
 pub(super) struct Textbook {
     nodes: wgpu::Buffer,
@@ -215,7 +215,7 @@ pub(super) fn check(ours: &[Hit], baseline: &[Hit], query: Query, what: &str) ->
     let count = ours.iter().zip(baseline).filter(differ).count();
     if ours.len() != baseline.len() || count > 2 + ours.len() / 1000 {
         return Err(Error::WrongResult(format!(
-            "{count} of {} {what} rays have other hits than those of the baseline",
+            "{count} of {} {what} rays have hits that differ from the baseline",
             ours.len()
         )));
     }
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn textbook_trees_hold_every_triangle_in_nested_boxes() {
+    fn baseline_trees_hold_every_triangle_in_nested_boxes() {
         // Two triangles in the first mesh, one in each of the others, none in the last two.
         let input = generate(TriangleKind::Meshes, 6, 5, 1);
         let mut input = input.divided(5);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_elsewhere_are_seen() {
+    fn wrong_hits_are_detected() {
         let hit = |t, mesh| Hit {
             t,
             mesh,

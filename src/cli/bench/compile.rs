@@ -205,7 +205,7 @@ impl Reflected {
     }
 
     /// Creates a pipeline that draws with the entry point at `index`. A fragment entry point is paired with a
-    /// compatible vertex entry point. A vertex entry point is used alone.
+    /// compatible vertex entry point. A vertex entry point is used without a fragment entry point.
     fn drawing(&self, gpu: &Gpu, module: &wgpu::ShaderModule, index: usize) -> Result<Drawing> {
         let entry = &self.module.entry_points[index];
         let vertex_index = match entry.stage {

@@ -34,7 +34,7 @@ pub(super) struct Counts {
     nodes: u64,
     /// Binary nodes that span several blocks.
     across: u64,
-    /// True if codes are stored beside the keys.
+    /// True if codes are stored in addition to the keys.
     has_records: bool,
     /// True for high-quality trees.
     is_high: bool,
@@ -161,7 +161,7 @@ pub(super) fn sort_bytes(pairs: u64, key_bits: u32) -> u64 {
     u64::from(key_bits.div_ceil(8)) * pairs * 5 * WORD
 }
 
-/// Returns the bandwidth of `bytes` in `ms` as a fraction of that of a copy.
+/// Returns the bandwidth of `bytes` in `ms` as a fraction of the bandwidth of a copy.
 pub(super) fn share(bytes: u64, ms: f64, copy_gb_per_s: f64) -> f64 {
     bytes as f64 / (ms * 1e6) / copy_gb_per_s
 }
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_follow_the_counts() {
+    fn byte_counts_follow_the_input_counts() {
         assert_eq!(sort_bytes(1000, 32), 80_000);
         assert_eq!(sort_bytes(1000, 33), 100_000);
         let counts = Counts {
@@ -192,7 +192,7 @@ mod tests {
 
     /// A closed mesh, whose vertices have six triangles each, at the leaf cutoff that canopy builds with.
     #[test]
-    fn a_build_moves_at_most_280_bytes_a_triangle_and_a_better_one_480() {
+    fn builds_move_at_most_280_bytes_per_triangle_or_480_in_high_quality() {
         let counts = Counts {
             triangles: 1_000_000,
             vertices: 500_000,

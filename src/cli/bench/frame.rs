@@ -95,7 +95,7 @@ fn measure_by(
     let mut record_ms = Vec::new();
     let mut works = Vec::new();
     let mut time = offscreen.config.animation.time;
-    session.meter.heat()?;
+    session.meter.warm_up()?;
     let timings = session.meter.sampling.repeat(|| {
         let moment = offscreen.moment(time);
         let wall_ms = offscreen.draw(&moment, FrameSample::SINGLE)?.wall_ms;

@@ -40,7 +40,7 @@ impl TriangleKind {
         Self::Long,
     ];
 
-    /// Name on the command line and of a run.
+    /// Returns the name on the command line and of a run.
     pub fn name(self) -> &'static str {
         match self {
             Self::Soup => "soup",
@@ -296,7 +296,7 @@ fn sphere(uv: Vec2) -> Vec3 {
     xy.extend(z).normalize_or(Vec3::Z)
 }
 
-/// Value noise in five octaves, approximately 0 to 1.
+/// Returns value noise in five octaves, approximately 0 to 1.
 fn fractal_noise(at: Vec2, seed: u32) -> f32 {
     let octave = |i: u32| {
         let scale = (1 << i) as f32;
@@ -305,7 +305,7 @@ fn fractal_noise(at: Vec2, seed: u32) -> f32 {
     (0..5).map(octave).sum()
 }
 
-/// Smooth interpolation between random values at integer positions.
+/// Interpolates smoothly between random values at integer positions.
 fn noise(at: Vec2, seed: u32) -> f32 {
     let corner = at.floor();
     let t = at - corner;
@@ -363,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inputs_have_the_size_that_was_given_and_are_the_same_every_time() {
+    fn inputs_have_the_requested_size_and_are_reproducible() {
         for kind in TriangleKind::ALL {
             for triangles in [0, 1, 2, 7, 600, 1001] {
                 let input = generate(kind, triangles, 10, 3);
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_centroids_are_equal() {
+    fn equal_inputs_have_coincident_centroids() {
         let input = generate(TriangleKind::Equal, 500, 1, 1);
         for triangle in input.positions.chunks(3) {
             let corners: Vec<Vec3> = triangle.iter().map(|p| Vec3::from(*p)).collect();
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn division_keeps_the_triangles() {
+    fn division_into_meshes_keeps_the_triangles() {
         let whole = generate(TriangleKind::Meshes, 1003, 100, 1);
         let parts = whole.clone().divided(10);
         assert_eq!(parts.indices, whole.indices);
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn scenes_hold_every_triangle() {
+    fn generated_scenes_hold_every_triangle() {
         let input = generate(TriangleKind::Meshes, 101, 7, 1);
         let scene = input.scene();
         let primitives = scene.meshes.iter().flat_map(|mesh| &mesh.primitives);

@@ -141,7 +141,9 @@ fn measure<T: Stored, const N: usize>(
     let error = cpu::error(&found[..N], &cpu::project_sh(texels, face as usize, order)[..N]);
     run.set("error", error);
     if error > TOLERANCE {
-        return Err(Error::WrongResult(format!("the projection is {error:.1e} off")));
+        return Err(Error::WrongResult(format!(
+            "the SH coefficients differ from the CPU's by {error:.1e}, more than {TOLERANCE:.0e}"
+        )));
     }
     session.report.runs.push(run);
     Ok(())

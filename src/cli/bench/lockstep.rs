@@ -14,7 +14,7 @@ pub(super) const GROUP: usize = 32;
 /// Maximum number of groups to simulate, evenly distributed.
 const GROUPS: usize = 2048;
 
-/// A tree, prepared for traversal on the CPU.
+/// A BVH, prepared for traversal on the CPU.
 #[derive(Debug)]
 pub(super) struct Replay<'a> {
     nodes: Vec<Vec<Child>>,
@@ -59,8 +59,9 @@ pub(super) enum Width {
 }
 
 impl<'a> Replay<'a> {
-    /// Prepares the trees of `data` for rays that treat up to `leaf_cutoff` triangles as a leaf. The cutoff
-    /// must not be below that of the trees, and binary trees must have been built with a cutoff of 1.
+    /// Prepares the trees of `data` for rays that treat up to `leaf_cutoff` triangles as a leaf. The trees
+    /// must not have been built with a larger cutoff, and binary trees must have been built with a cutoff of
+    /// 1.
     pub(super) fn new(data: &'a TreeData, leaf_cutoff: u32, width: Width) -> Self {
         let mut replay = Self {
             nodes: Vec::new(),

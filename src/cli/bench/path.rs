@@ -207,7 +207,7 @@ fn page(args: &BenchArgs, offscreen: &Offscreen, route: &Route) -> html::Report 
     let path = match (route, &args.path) {
         (Route::Keys(_), Some(file)) => format!("camera path {}", file.display()),
         (Route::Scene, _) => format!("clip {}", args.clip.as_deref().unwrap_or_default()),
-        _ => "a turn around the scene".into(),
+        _ => "a rotation around the scene".into(),
     };
     let settings = offscreen.config.not_default().into_iter();
     let mut facts = vec![

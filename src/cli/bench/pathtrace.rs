@@ -24,7 +24,7 @@ pub(super) const COLUMNS: &[Column] = &[
     ("median ms", "gpu_ms/median", Format::Ms),
     ("p95 ms", "gpu_ms/p95", Format::Ms),
     ("ratio", "ratio", Format::Ratio),
-    ("rays a path", "rays_a_path", Format::Ratio),
+    ("rays per path", "rays_a_path", Format::Ratio),
     ("lockstep", "lockstep", Format::Ratio),
 ];
 
@@ -65,9 +65,10 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         "all passes of the path tracer"
     };
     session.report.notes.push(format!(
-        "{width}×{height} pixels, one sample a frame, variants in turns; ms: {timed}. ratio: their minimum\nover that of \
-         the first row. rays a path: those on which it goes on. lockstep: what {GROUP} neighbours wait for, over the rays \
-         that\nthere are: the longest path of each group; with separate kernels, groups that are not full"
+        "{width}×{height} pixels, one sample per frame, variants in turns; ms: {timed}. ratio: their minimum\nover \
+         the minimum of the first row. rays per path: segments on which a path continues. lockstep: rays \
+         that\ngroups of {GROUP} neighbours wait for, over traced rays. A group waits for its longest path. With \
+         separate kernels,\nonly groups that are not full wait."
     ));
     Ok(())
 }
@@ -106,7 +107,7 @@ fn draw(session: &Session<'_>, offscreen: &mut Offscreen) -> Result<Vec<Timings>
     let sampling = &session.meter.sampling;
     let mut all = vec![Timings::default(); VARIANTS.len()];
     let mut rounds = 0;
-    session.meter.heat()?;
+    session.meter.warm_up()?;
     sampling.repeat(|| {
         let is_warm = rounds >= sampling.warm_up;
         rounds += 1;
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_wait_for_the_longest_path_and_lists_for_none() {
+    fn lockstep_groups_wait_for_the_longest_path_and_lists_do_not() {
         // One path of five rays among paths of one ray, then a group of paths of five rays.
         let mut lengths = vec![1; 2 * GROUP];
         lengths[3] = 5;

@@ -119,10 +119,10 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
         }
     }
     session.report.notes.push(format!(
-        "points in no order all over the scene's box and a tenth of it around, with no reach; boxes about them, {} of \
-         its\ndiagonal wide. sorting: time in the given order over the time with the sort, which is part of it. \
-         Counted first\nare the count, the sums and the collection, without the wait between; to one pass: their time \
-         over that of one pass.",
+        "points in random order in the scene's box and a tenth of it around, without a distance limit; boxes about \
+         them, {} of\nthe scene's diagonal wide. sorting: time in the given order over the time with the sort, which \
+         is part of it.\ncounted_first: the count, the sums and the collection, without the wait between them. to one \
+         pass: time of\ncounted_first over the time of one_pass.",
         2.0 * HALF_BOX
     ));
     Ok(())

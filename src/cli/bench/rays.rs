@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use glam::Mat4;
 
-    /// A floor at y = 0, visible in all pixels but the first.
+    /// Returns a floor at y = 0, visible in all pixels but the first.
     fn floor(size: [u32; 2]) -> Surfaces {
         let image = |texel: [f32; 4]| {
             let mut texels = vec![texel; (size[0] * size[1]) as usize];
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn pixels_come_in_tiles_and_each_once() {
+    fn pixels_are_ordered_in_tiles_and_occur_once() {
         let pixels: Vec<_> = pixels([20, 10]).collect();
         assert_eq!(pixels.len(), 200);
         assert_eq!(
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn rays_leave_surfaces_towards_their_targets() {
+    fn shadow_and_occlusion_rays_leave_surfaces_towards_their_targets() {
         let floor = floor([4, 4]);
         assert_eq!(floor.surfaces().count(), 15);
         let below = Light {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn primary_rays_fill_the_picture() {
+    fn primary_rays_cover_the_image() {
         let view = View {
             world_from_view: Mat4::from_translation(Vec3::Y),
             projection: Projection::Perspective {

@@ -19,7 +19,7 @@ pub(in crate::cli) struct Stage {
     pub(in crate::cli) name: String,
     /// Median time in milliseconds.
     pub(in crate::cli) ms: f64,
-    /// Bandwidth as a fraction of that of a copy.
+    /// Bandwidth as a fraction of the bandwidth of a copy.
     pub(in crate::cli) share: Option<f64>,
 }
 
@@ -137,8 +137,8 @@ impl Report {
         self.skipped.push(what);
     }
 
-    /// Adds to each run the ratio of its time to that of the run with half its `size`, if one exists with the
-    /// same name and number of meshes.
+    /// Adds to each run the ratio of its time to the time of the run with half its `size`, if one exists with
+    /// the same name and number of meshes.
     pub(in crate::cli) fn scaling(&mut self, size: &str) {
         let key = |run: &Run, factor: u64| {
             let number = |name: &str| run.get(name).and_then(Value::as_u64);
@@ -186,7 +186,7 @@ impl Report {
         let stages = self.stage_rows();
         if !stages.is_empty() {
             let shares = if self.copy_gb_per_s.is_some() {
-                "; in brackets the bandwidth of the bytes that they have to move, as a share of the copy's"
+                "; in brackets the bandwidth of the bytes that they have to move, as a fraction of a copy's bandwidth"
             } else {
                 ""
             };
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn doubled_sizes_are_compared() {
+    fn scaling_compares_runs_of_doubled_size() {
         let mut report = report(vec![
             run("soup", 100, 2.0),
             run("soup", 200, 5.0),

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrong_orders_are_seen() {
+    fn wrong_sort_orders_are_detected() {
         let keys = [3, 1, 2, 1];
         assert!(is_sorted(&keys, &[1, 1, 2, 3], &[1, 3, 2, 0]));
         assert!(!is_sorted(&keys, &[1, 1, 2, 3], &[3, 1, 2, 0]), "unstable");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_of_their_kind() {
+    fn generated_keys_have_the_distribution_of_their_kind() {
         let distinct = |keys: Keys| {
             let keys = keys.make(1000, 1);
             assert_eq!(keys.len(), 1000);

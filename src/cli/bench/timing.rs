@@ -193,7 +193,7 @@ impl Meter {
     }
 
     /// Runs work until a GPU reaches its full clock rate, unless warm-up is disabled.
-    pub fn heat(&self) -> Result<()> {
+    pub fn warm_up(&self) -> Result<()> {
         let Some(copy) = self.copy.as_ref().filter(|_| self.sampling.warm_up > 0) else {
             return Ok(());
         };
@@ -214,7 +214,7 @@ impl Meter {
         prepare: impl Fn(&mut wgpu::CommandEncoder),
         mut record: impl FnMut(&Gpu, &mut Scope<'_>) -> Result<()>,
     ) -> Result<Timings> {
-        self.heat()?;
+        self.warm_up()?;
         let Self {
             gpu,
             sampling,
@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn summaries_of_known_values() {
+    fn summaries_of_known_values_are_correct() {
         let of = |values: &[f64]| {
             let summary = Summary::of(values);
             (summary.min, summary.median, summary.p95)
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_are_the_innermost_scopes() {
+    fn stage_times_are_those_of_the_innermost_scopes() {
         let repetition = Repetition::new(
             &[
                 pass("sample", 0, 9.0),
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_repetitions_as_fit() {
+    fn repetitions_fit_the_time_budget() {
         let count = |samples, budget_ms, took: f64| {
             let sampling = Sampling {
                 samples,

@@ -1,4 +1,4 @@
-//! `canopy bench trace`: rays from a G-buffer, compared with a textbook traversal of the same tree.
+//! `canopy bench trace`: rays from a G-buffer, compared with a textbook traversal of the same BVH.
 
 use super::{
     baseline::{self, Baseline, Textbook},
@@ -139,13 +139,12 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     }
     let [width, height] = size;
     session.report.notes.push(format!(
-        "rays of {width}×{height} pixels in tiles of 8×8: primary rays through all pixels; shadow rays to the \
-         first light that\nreaches a surface, from every surface that faces it; ambient-occlusion rays, \
-         cosine-distributed and {LENGTH} of the\nscene's diagonal long. nodes and triangles are those visited \
-         per ray; steps those of 32 rays in\nlockstep, each phase as long as its slowest ray, replayed on the CPU; \
-         binary those of the binary tree with the same\nsplits. The baseline is a textbook's traversal of that \
-         tree: separate child boxes, unordered, \
-         one triangle a leaf. Alpha masks count as opaque."
+        "rays of {width}×{height} pixels in tiles of 8×8: primary rays through all pixels; shadow rays from every \
+         surface\nto the first light that it faces and that reaches it; ambient-occlusion rays, cosine-distributed \
+         and {LENGTH} of the\nscene's diagonal long. nodes and triangles are visits per ray. steps are visits of 32 \
+         rays in lockstep, each phase as\nlong as its slowest ray, replayed on the CPU. binary nodes and binary steps \
+         are for the binary BVH with the same splits.\nThe baseline is a textbook's traversal of that BVH: separate \
+         child boxes, unordered, one triangle a leaf. Alpha\nmasks count as opaque."
     ));
     Ok(())
 }
@@ -198,7 +197,7 @@ fn measure(
 ) -> Result<()> {
     let Session { meter, report, .. } = session;
     if rays.list.is_empty() {
-        report.skip(run, &Error::NotFound("no pixel sends such a ray".into()));
+        report.skip(run, &Error::NotFound("no pixel traces such a ray".into()));
         return Ok(());
     }
     let batch = match RayBatch::new(&meter.gpu, &rays.list) {

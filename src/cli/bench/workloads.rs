@@ -118,13 +118,13 @@ impl Workload {
         run
     }
 
-    /// Fails if the adapter cannot bind the trees, before anything too large is generated.
+    /// Fails if the adapter cannot bind the BVHs, before anything too large is generated.
     pub(super) fn check(&self, gpu: &Gpu) -> Result<()> {
         let Self::Generated { triangles, .. } = self else {
             return Ok(());
         };
         let bytes = size_of::<Node>().max(size_of::<LeafTriangle>()) as u64;
-        Ok(gpu.check_binding("the trees", u64::from(*triangles) * bytes)?)
+        Ok(gpu.check_binding("the BVHs", u64::from(*triangles) * bytes)?)
     }
 
     /// Generates its triangles, if it is of that kind.

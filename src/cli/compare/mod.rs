@@ -126,7 +126,8 @@ Examples:
   canopy compare a.exr b.exr --json
   canopy compare room.glb --reference --paths 1024 --time-limit 60 -o room.png";
 
-/// Number of draws of the real-time frame beside its reference, enough to average out its sampling noise.
+/// Number of draws of the real-time frame that is compared with a reference, enough to average out its
+/// sampling noise.
 const REFERENCE_SAMPLES: u32 = 16;
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -266,7 +267,7 @@ fn outputs(args: &CompareArgs) -> Result<Vec<(&Path, bool)>> {
     for path in &args.output {
         let is_picture = output::extension(path, &["png", "json"])? == "png";
         if outputs.iter().any(|(other, _)| other == path) {
-            return usage(format!("{}: is written twice", path.display()));
+            return usage(format!("{}: two outputs have this path", path.display()));
         }
         if args.files().contains(&Some(path)) {
             return usage(format!(

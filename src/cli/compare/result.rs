@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mean_of_a_picture_is_that_of_its_light() {
+    fn mean_luminance_is_computed_in_linear_light() {
         let picture = |is_linear| Picture {
             size: [2, 1],
             pixels: vec![[1.0; 3], [0.5, 0.0, 0.0]],

@@ -77,7 +77,7 @@ pub(super) struct Drawing {
     pub(super) samples: u32,
     /// True if linear radiance is compared.
     pub(super) is_linear: bool,
-    /// True if linear radiance is kept beside the picture.
+    /// True if linear radiance is kept in addition to the picture.
     pub(super) keeps_radiance: bool,
     /// Time limit of path tracing in seconds.
     pub(super) time_limit: Option<f64>,
@@ -117,7 +117,7 @@ pub(super) fn check_files([a, b]: [Option<&Path>; 2], has_with: bool, has_size: 
         return usage(format!("--with: {} is a picture", picture.display()));
     }
     if let Some(picture) = pictures.first().filter(|_| has_size) {
-        return usage(format!("--size: the size is that of {}", picture.display()));
+        return usage(format!("--size: the size of {} is used", picture.display()));
     }
     match pictures[..] {
         [a, b] if picture::is_linear(a) != picture::is_linear(b) => usage(format!(
@@ -153,7 +153,7 @@ pub(super) fn sides(files: [Option<&Path>; 2], with: &[String], config: &Config)
         other.set_text("--with", set)?;
     }
     let side = |file: Option<&Path>, with: &[String], picture, config: Config| {
-        let scene = || Source::Scene(Box::new(config.settled()));
+        let scene = || Source::Scene(Box::new(config.for_still()));
         Side {
             name: Name {
                 file: file.map(Path::to_owned),
@@ -179,7 +179,7 @@ pub(super) fn sides(files: [Option<&Path>; 2], with: &[String], config: &Config)
 }
 
 impl Side {
-    /// Width and height in pixels.
+    /// Returns the width and height in pixels.
     fn size(&self) -> [u32; 2] {
         match &self.source {
             Source::Picture(picture) => picture.size,

@@ -21,7 +21,7 @@ const TEXT_LINES: u32 = 15;
 #[derive(Debug)]
 pub(super) struct Layout {
     size: [u32; 2],
-    /// Width of the legend in pixels; 0 if it does not fit.
+    /// Width of the legend in pixels, or 0 if there is no room for it.
     legend: u32,
     bitmap_font: BitmapFont,
 }

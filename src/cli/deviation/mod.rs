@@ -48,7 +48,7 @@ pub struct DeviationArgs {
     /// Allowed distance, in either direction; also the end of the colour range
     #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = tolerance)]
     pub tolerance: Option<f64>,
-    /// Samples on the surface for mean, RMS and shares; at least 1 per triangle
+    /// Samples on the surface for mean, RMS, fractions and histogram; at least 1 per triangle
     #[arg(
         long,
         value_name = "N",
@@ -75,8 +75,7 @@ Distances are in metres, and negative inside B. If B has holes, as scans do, the
 on which side of the nearest triangle a point lies. Time, clip, variant and up axis apply to both \
 scenes. A clip or variant that only one of them has is ignored for the other.
 
-The statistics go to standard output. Minimum and maximum are over vertices and samples. Mean, \
-RMS, shares and histogram are weighted by area. CSV has a row for each vertex of A's triangles, \
+The statistics go to standard output. Minimum and maximum are over vertices and samples. Mean, RMS, fractions and histogram are weighted by area. CSV has a row for each vertex of A's triangles, \
 with the mesh and triangle numbers of `canopy query`:
   x,y,z,distance,mesh,nearest_x,nearest_y,nearest_z,nearest_mesh,nearest_triangle
 
@@ -125,7 +124,7 @@ pub fn run(args: &DeviationArgs, mut config: Config, quiet: bool) -> Result<()> 
         show_everything(scene);
     }
     let look = Look::default();
-    let unseen = offscreen::unseen(config.clone());
+    let unseen = offscreen::hidden_frame(config.clone());
     let (offscreen, moment) = offscreen::deform(&report, gpu, b, &look, unseen.clone())?;
     let shown_b = shown(&offscreen, &moment)?;
     let (a_config, a_look) = match has_picture {
@@ -139,7 +138,7 @@ pub fn run(args: &DeviationArgs, mut config: Config, quiet: bool) -> Result<()> 
     let shown_a = shown(&offscreen, &moment)?;
     report.line.stage("measuring");
     let gpu = &offscreen.gpu;
-    let (a, b) = report.stage("tree", "trees of both scenes", || {
+    let (a, b) = report.stage("tree", "BVHs of both scenes", || {
         Ok::<_, Error>((
             Surface::new(gpu, &args.a, shown_a)?,
             Surface::new(gpu, &args.b, shown_b)?,
@@ -189,7 +188,10 @@ fn outputs(paths: &[PathBuf]) -> Result<Vec<(Kind, &Path)>> {
             _ => Kind::Statistics,
         };
         if outputs.iter().any(|(_, other)| *other == path) {
-            return Err(Error::Usage(format!("{}: is written twice", path.display())));
+            return Err(Error::Usage(format!(
+                "{}: two outputs have this path",
+                path.display()
+            )));
         }
         output::check_writable(path)?;
         outputs.push((kind, path));
@@ -216,12 +218,12 @@ fn opened(report: &Report, gpu: &Gpu, paths: [&Path; 2], config: &Config) -> Res
         }
     };
     let mut both = [open(paths[0])?, open(paths[1])?];
-    match [both[0].misfit.take(), both[1].misfit.take()] {
-        [Some(misfit), Some(_)] => return Err(misfit.into()),
+    match [both[0].setting_error.take(), both[1].setting_error.take()] {
+        [Some(setting_error), Some(_)] => return Err(setting_error.into()),
         misfits => {
-            for (misfit, path) in misfits.iter().zip(paths) {
-                if let Some(misfit) = misfit {
-                    log::warn!("{}: {misfit}; passed over", path.display());
+            for (setting_error, path) in misfits.iter().zip(paths) {
+                if let Some(setting_error) = setting_error {
+                    log::warn!("{}: {setting_error}; passed over", path.display());
                 }
             }
         }
@@ -241,7 +243,7 @@ fn show_everything(scene: &mut Scene) {
 
 /// Returns the settings of the frame that the picture is made from.
 fn picture_config(config: Config, layout: &legend::Layout, gpu: &Gpu) -> Config {
-    let mut config = offscreen::geometry_alone(config);
+    let mut config = offscreen::geometry_only(config);
     config.scene.ground = GroundMode::Off;
     config.output.size = picture::frame_size(layout, gpu);
     config

@@ -6,7 +6,7 @@ use crate::{
     gpu::Gpu,
     output::numbers,
     render::inspect::compared_tree::Batches,
-    scene::deviation::{Measured, Statistics},
+    scene::deviation::{NearestSample, Statistics},
 };
 
 /// All measurements of A.
@@ -15,7 +15,7 @@ pub(super) struct Deviation<'a> {
     pub(super) a: &'a Surface,
     pub(super) b: &'a Surface,
     pub(super) tolerance: Option<f64>,
-    pub(super) vertices: Vec<Measured>,
+    pub(super) vertices: Vec<NearestSample>,
     pub(super) statistics: Statistics,
     /// Statistics of B, measured from A.
     pub(super) back: Option<Statistics>,
@@ -48,12 +48,12 @@ impl<'a> Deviation<'a> {
         })
     }
 
-    /// Logs a warning for each open surface, where the sign is only that of the nearest triangle's side.
+    /// Logs a warning for each open surface, where the sign of a distance is unreliable.
     pub(super) fn warn(&self) {
         let measured_from = [self.b].into_iter().chain(self.back.as_ref().map(|_| self.a));
         for surface in measured_from.filter(|surface| surface.signed().open_edges() > 0) {
             log::warn!(
-                "{}: the surface is open ({} edges): the sign of a distance is that of the nearest side",
+                "{}: the surface is open ({} edges), so the sign of a distance is unreliable",
                 surface.path.display(),
                 numbers::grouped(surface.signed().open_edges() as u64)
             );

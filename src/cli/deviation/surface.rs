@@ -7,7 +7,7 @@ use crate::{
         geometry::visible::{VisibleGeometry, VisibleMeshes},
         inspect::compared_tree::{ComparedTree, is_in_tree},
     },
-    scene::{compared::Compared, signed_surface::SignedSurface},
+    scene::{compared::ReferenceSurface, signed_surface::SignedSurface},
 };
 
 use std::{
@@ -35,7 +35,7 @@ impl Surface {
         if !shown.indices.iter().any(|t| t.iter().all(in_tree)) {
             return Err(Error::scene(path, "has no visible triangles to measure"));
         }
-        let compared = Arc::new(Compared::new(shown.positions, shown.indices));
+        let compared = Arc::new(ReferenceSurface::new(shown.positions, shown.indices));
         Ok(Self {
             path: path.to_owned(),
             meshes: shown.meshes,

@@ -47,7 +47,7 @@ fn targets(mesh: &scene::Mesh) -> usize {
 
 /// Describes a scene, which has already been turned according to `wanted`.
 pub(super) fn describe(scene: &Scene, wanted: UpAxis) -> Value {
-    let bounds = Aabb::of(deform::positions(scene, &Pose::new(scene, None, 0.0)));
+    let bounds = Aabb::from_points(deform::positions(scene, &Pose::new(scene, None, 0.0)));
     let mut report = counts(scene);
     if !bounds.is_empty() {
         report["bounds"] = json!({"min": bounds.min.to_array(), "max": bounds.max.to_array()});
@@ -87,7 +87,7 @@ pub(super) fn describe(scene: &Scene, wanted: UpAxis) -> Value {
 /// Returns the up axis of the files, and what determined it.
 fn up(scene: &Scene, wanted: UpAxis) -> Value {
     let (from, why) = match (wanted, scene.up) {
-        (UpAxis::Auto, UpHint::Stated(_)) => ("file", ", stated by the file".to_owned()),
+        (UpAxis::Auto, UpHint::Stated(_)) => ("file", ", specified by the file".to_owned()),
         (UpAxis::Auto, UpHint::Stands(_)) => ("base", ", on which it stands".to_owned()),
         (UpAxis::Auto, UpHint::Likely(axis)) => {
             let hint = format!("; the shape stands on its base with scene.up={}", axis.name());

@@ -61,7 +61,7 @@ fn word<'a>(item: &'a Value, key: &str) -> &'a str {
 }
 
 /// Returns how many lines of a list of `count` to print. A list that is one line too long is printed whole,
-/// because the note about the rest would take that line too.
+/// because a note about omitted lines would take that line too.
 fn fitting(count: usize, longest: usize) -> usize {
     if count <= longest.saturating_add(1) {
         count
@@ -339,7 +339,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn children_stand_below_their_parents() {
+    fn child_nodes_are_listed_below_their_parents() {
         let node = |name, parent, mesh, hidden| NodeRow {
             name,
             parent,
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn names_command_no_terminal() {
+    fn control_characters_in_names_are_replaced() {
         let evil = "a\u{1b}[2Jb\nc";
         let description = json!({
             "sources": [{"name": evil, "format": "OBJ", "generator": evil}],
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_singular() {
+    fn counts_of_one_are_singular() {
         let mesh = json!({"triangles": 1, "vertices": 1, "lines": 2});
         let text = |key: &str| counted(&mesh, key).unwrap();
         assert_eq!(text("triangles"), "1 triangle");

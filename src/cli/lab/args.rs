@@ -78,7 +78,7 @@ pub struct LabArgs {
     /// Measure every combination of unnamed parts, not only single changes
     #[arg(long, help_heading = "Combinations")]
     pub all: bool,
-    /// Maximum number of triangles per tree leaf
+    /// Maximum number of triangles per BVH leaf
     #[arg(
         long,
         value_name = "N",

@@ -17,7 +17,7 @@ use crate::{
     },
     gpu::profiler::Stopwatch,
     lab::{
-        Built, Kernels, Layout, RayList, Structure, TriangleTest, Uploaded,
+        Kernels, Layout, RayList, Structure, StructureData, TriangleTest, Uploaded,
         binary_tree::{BinaryTree, Quality},
         data::LabHit,
         exact::{self, Exact},
@@ -36,17 +36,17 @@ use std::collections::HashMap;
 const GROUP: usize = 32;
 
 /// An acceleration structure, before it is laid out for a traversal.
-struct Made {
+struct Prebuilt {
     /// Tree with leaves of the requested size; `None` for grids and kd-trees.
     tree: Option<(BinaryTree, Quality)>,
-    cells: Option<Built>,
+    cells: Option<StructureData>,
     build_ms: f64,
 }
 
 /// Exact hits of the checked rays, keyed by the bits of the ray.
 type Checked = HashMap<[u32; 8], Option<Exact>>;
 
-/// Measures every combination on every set of rays. Combinations that do not fit are skipped with a reason.
+/// Measures every combination on every set of rays. Incompatible combinations are skipped with a reason.
 pub(super) fn all(
     args: &LabArgs,
     meter: &mut Meter,
@@ -56,7 +56,7 @@ pub(super) fn all(
     quiet: bool,
 ) -> Result<()> {
     let line = StatusLine::new(quiet);
-    let mut made: Vec<(Structure, Result<Made>)> = Vec::new();
+    let mut made: Vec<(Structure, Result<Prebuilt>)> = Vec::new();
     for Combination { structure, .. } in combinations {
         if !made.iter().any(|(known, _)| known == structure) {
             line.stage(&format!("building {}", structure.name()));
@@ -112,19 +112,18 @@ pub(super) fn all(
     }
     let checked = args.check;
     report.notes.push(format!(
-        "Mrays/s are of rays that are sent; nodes (or cells) and triangles those that a ray visits; \
-         steps those of the slowest\nof {GROUP} neighbours, for each {GROUP} rays that are sent. \
-         wrong: of up to {checked} rays of a set, spread evenly, those that\nhit otherwise than by every \
-         triangle in f64; cracks those of them that passed through an edge. build: on the GPU of radix\n\
-         and ploc, without laying out nodes for the walk, and of grids; on one thread of the CPU of the others. \
-         picture: a build and the rays once;\n1,000: a build and the rays a thousand times. docs/lab.md \
-         has the sources."
+        "Mrays/s count traced rays. nodes (or cells) and triangles are visits per ray. steps are visits of the \
+         slowest\nof {GROUP} neighbours, for each {GROUP} traced rays. wrong: rays whose hit differs from a test of \
+         every triangle\nin f64, among up to {checked} rays of a set, spread evenly. cracks: wrong rays that passed \
+         through an edge. build:\non the GPU for radix, ploc and grids, without laying out nodes for the traversal; on \
+         one CPU thread for other\nstructures. picture: a build and the rays once. 1,000: a build and the rays a \
+         thousand times. docs/lab.md has the\nsources."
     ));
     Ok(())
 }
 
 /// Builds an acceleration structure.
-fn make(args: &LabArgs, meter: &mut Meter, bench: &Bench, structure: Structure) -> Result<Made> {
+fn make(args: &LabArgs, meter: &mut Meter, bench: &Bench, structure: Structure) -> Result<Prebuilt> {
     if let Some(two_level) = structure.grid_levels() {
         let build = GridBuild::new(&meter.gpu);
         let mut parts = GridParts::new(&meter.gpu, &bench.triangles, two_level)?;
@@ -137,7 +136,7 @@ fn make(args: &LabArgs, meter: &mut Meter, bench: &Bench, structure: Structure) 
             build_ms += timings.median_ms();
             parts.reserve(&meter.gpu, step)?;
         }
-        return Ok(Made {
+        return Ok(Prebuilt {
             build_ms,
             tree: None,
             cells: Some(parts.read(&meter.gpu)?),
@@ -145,7 +144,7 @@ fn make(args: &LabArgs, meter: &mut Meter, bench: &Bench, structure: Structure) 
     }
     let clock = Stopwatch::new();
     if let Some(cells) = structure.cells(&bench.triangles)? {
-        return Ok(Made {
+        return Ok(Prebuilt {
             build_ms: clock.ms(),
             tree: None,
             cells: Some(cells),
@@ -161,19 +160,24 @@ fn make(args: &LabArgs, meter: &mut Meter, bench: &Bench, structure: Structure) 
                 |gpu, scope| Ok(lbvh.record(gpu, scope, &mut tree, Work::Rebuild)?),
             )?;
             let data = tree.read(&meter.gpu)?;
-            (BinaryTree::of(&data, &bench.triangles)?, build.median_ms())
+            (BinaryTree::from_data(&data, &bench.triangles)?, build.median_ms())
         }
     };
     let tree = tree.with_leaves(args.leaf);
     let quality = tree.quality(&bench.triangles);
-    Ok(Made {
+    Ok(Prebuilt {
         tree: Some((tree, quality)),
         cells: None,
         build_ms,
     })
 }
 
-fn upload(meter: &Meter, bench: &Bench, made: &Made, of: &Combination) -> Result<(Built, Uploaded)> {
+fn upload(
+    meter: &Meter,
+    bench: &Bench,
+    made: &Prebuilt,
+    of: &Combination,
+) -> Result<(StructureData, Uploaded)> {
     let layout: Layout = of.walk.layout();
     let built = match (&made.tree, &made.cells) {
         (Some((tree, _)), _) => tree.laid_out(layout)?,
@@ -243,8 +247,8 @@ pub(super) fn operations(test: TriangleTest) -> u32 {
 /// Inputs of a measurement.
 struct Subject<'a> {
     kernels: &'a Kernels,
-    made: &'a Made,
-    built: &'a Built,
+    made: &'a Prebuilt,
+    built: &'a StructureData,
     scene: &'a Uploaded,
     set: &'a RaySet,
     checked: &'a Checked,
@@ -261,7 +265,7 @@ fn measure(
     let (rays, query) = (of.order.of(&on.set.rays), on.set.query);
     let sent = rays.iter().filter(|ray| is_sent(ray)).count();
     if sent == 0 {
-        report.skip(run, &Error::NotFound("no pixel sends such a ray".into()));
+        report.skip(run, &Error::NotFound("no pixel traces such a ray".into()));
         return Ok(());
     }
     let list = RayList::new(&meter.gpu, &rays)?;
@@ -323,8 +327,8 @@ fn measure(
     Ok(())
 }
 
-/// Returns the mean over groups of the nodes and triangles of each group's slowest ray. The number of groups
-/// is that of the `sent` rays in full groups, so gaps between rays count as overhead.
+/// Returns the mean over groups of the nodes and triangles of each group's slowest ray. The divisor is the
+/// number of full groups that the `sent` rays would fill, so gaps between rays count as overhead.
 fn lockstep(visits: &[Visits], sent: usize) -> f64 {
     let steps = |group: &[Visits]| {
         let steps = group.iter().map(|v| v.nodes + v.triangles);
@@ -339,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_of_a_group_counts() {
+    fn lockstep_cost_counts_the_slowest_ray_of_a_group() {
         let visit = |nodes, triangles| Visits { nodes, triangles };
         let mut visits = vec![visit(1, 1); 40];
         visits[3] = visit(10, 5);

@@ -114,7 +114,7 @@ fn open(args: &LabArgs, given: &Config, meter: &mut Meter, work: &Work, read: Ve
     let size = args
         .size
         .unwrap_or(if software { [128, 72] } else { [1920, 1080] });
-    let mut config = offscreen::geometry_alone(given.clone());
+    let mut config = offscreen::geometry_only(given.clone());
     config.output.size = size;
     let gpu = offscreen::adapter(work, &config)?;
     let support = texture_support(&gpu);
@@ -160,10 +160,7 @@ fn open(args: &LabArgs, given: &Config, meter: &mut Meter, work: &Work, read: Ve
     let mut sets = read;
     for set in &sets {
         if set.scene != scene {
-            log::warn!(
-                "the rays {} were made for other triangles than those of {name}",
-                set.name
-            );
+            log::warn!("the rays {} were not made for the triangles of {name}", set.name);
         }
     }
     if sets.is_empty() {

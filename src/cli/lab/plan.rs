@@ -33,8 +33,8 @@ const BASE: Combination = Combination {
     order: RayOrder::Compacted,
 };
 
-/// Returns the valid combinations of all named parts, with the baseline for the others. If nothing is named,
-/// returns all combinations that differ from the baseline in one part.
+/// Returns the valid combinations of all named parts, with the baseline for parts that are not named. If no
+/// part is named, returns all combinations that differ from the baseline in one part.
 pub(super) fn plan(named: &Named) -> Vec<Combination> {
     let product = |named: &Named| -> Vec<Combination> {
         let mut found = Vec::new();
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_named_is_measured_and_nothing_that_does_not_fit() {
+    fn the_plan_measures_only_named_and_compatible_combinations() {
         let whole = plan(&Named {
             all: true,
             ..Named::default()

@@ -49,7 +49,7 @@ struct Surface {
     direction: Vec3,
 }
 
-/// Placeholder for a pixel that sends no ray.
+/// Placeholder for a pixel that traces no ray.
 const GAP: Ray = Ray {
     origin: [0.0; 3],
     t_min: 0.0,

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_stand_in_every_form() {
+    fn reports_have_csv_json_html_and_table_forms() {
         let csv = csv(&report());
         let lines: Vec<&str> = csv.lines().collect();
         assert!(lines[0].starts_with("name,triangles,rays,") && lines[0].contains("gpu_ms_median"));

@@ -12,12 +12,12 @@ use crate::{
     },
     config::Volumes as Settings,
     lab::{
-        data::LabSeen,
+        data::LabMarchResult,
         ray_file::RaySet,
         ray_order::is_sent,
         volume_orders::{MarchedRays, MarchedVolume, VolumeOrder, VolumeOrders},
     },
-    reference::volumes::{Lit, Medium, Order, Seen},
+    reference::volumes::{Lit, MarchResult, Medium, Order},
     render::{layout::VolumeParams, volumes::volume_params},
     scene::{Pose, Scene, volume_lattice::VolumeLattice},
 };
@@ -48,7 +48,7 @@ pub(super) fn placed(scene: &Scene, pose: &Pose, settings: &Settings) -> Vec<Pla
         let lattice = VolumeLattice::new(volume, MAX_VOXELS)?;
         let volume_from_lattice = lattice.volume_from_lattice.as_dmat4();
         let world_from_lattice = (pose.world_from_node[index] * volume_from_lattice).as_mat4();
-        let look = (lattice.look.is_some(), lattice.is_hot);
+        let look = (lattice.color_temperature.is_some(), lattice.is_hot);
         let shape = (lattice.size, lattice.range);
         let params = volume_params::params(settings, shape, look, world_from_lattice, 0)?;
         let name = match volume.name.is_empty() {
@@ -97,9 +97,8 @@ pub(super) fn measure(
         }
     }
     report.notes.push(format!(
-        "Volumes: samples are those of a ray; wrong are rays whose light is off by more than {} % of the brightest: of up \
-         to {MAX_CHECKED}\nof a set, spread evenly, from that of every step in f64, and of all from that of the other \
-         order.",
+        "Volumes: samples are per ray. wrong: rays whose light is off by more than {} % of the brightest, compared with \
+         every step\nin f64 (up to {MAX_CHECKED} rays of a set, spread evenly), and with the other order (all rays).",
         100.0 * TOLERANCE
     ));
     Ok(())
@@ -118,20 +117,20 @@ fn both(
             |_| {},
             |gpu, scope| Ok(orders.record(gpu, scope, volume, &list, order)?),
         )?;
-        measured.push((order, timings, list.seen(&meter.gpu)?));
+        measured.push((order, timings, list.results(&meter.gpu)?));
     }
     let (step, exact) = twin(placed, rays);
     let brightest = exact
         .iter()
         .map(|seen| seen.radiance.max_element())
         .fold(1e-12, f64::max);
-    let other: Vec<&Vec<LabSeen>> = measured.iter().rev().map(|(.., seen)| seen).collect();
+    let other: Vec<&Vec<LabMarchResult>> = measured.iter().rev().map(|(.., seen)| seen).collect();
     let rows = measured.iter().zip(other).map(|((order, timings, seen), other)| {
         let off = (0..seen.len()).filter(|i| {
             let (own, other) = (result(&seen[*i]), result(&other[*i]));
             let is_checked = i % step == 0;
             let exact = exact.get(i / step).filter(|_| is_checked);
-            let exact = exact.map(|seen| (seen.radiance, seen.through));
+            let exact = exact.map(|seen| (seen.radiance, seen.transmittance));
             let is_far = |to| apart(own, to, brightest) > TOLERANCE;
             is_far(other) || exact.is_some_and(is_far)
         });
@@ -155,8 +154,8 @@ fn both(
     Ok(rows.collect())
 }
 
-fn result(seen: &LabSeen) -> (DVec3, f64) {
-    (Vec3::from(seen.radiance).as_dvec3(), seen.through.into())
+fn result(seen: &LabMarchResult) -> (DVec3, f64) {
+    (Vec3::from(seen.radiance).as_dvec3(), seen.transmittance.into())
 }
 
 /// Returns the difference of two results as a fraction of the brightest one. NaN counts as infinite.
@@ -172,7 +171,7 @@ fn apart(a: (DVec3, f64), b: (DVec3, f64), brightest: f64) -> f64 {
 
 /// Marches evenly distributed rays in f64 on the CPU. Returns the stride between those rays, and their
 /// results.
-fn twin(placed: &Placed, rays: &[Ray]) -> (usize, Vec<Seen>) {
+fn twin(placed: &Placed, rays: &[Ray]) -> (usize, Vec<MarchResult>) {
     let medium = Medium {
         lattice: &placed.lattice,
         params: &placed.params,

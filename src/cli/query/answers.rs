@@ -39,7 +39,7 @@ impl Place {
     }
 }
 
-pub(super) enum Answers {
+pub(super) enum Results {
     Places {
         places: Vec<Option<Place>>,
         /// True if the inside column is written.
@@ -50,7 +50,7 @@ pub(super) enum Answers {
     Pairs(Vec<ObjectPair>),
 }
 
-impl Answers {
+impl Results {
     /// Returns the number of results and the word for them.
     pub(super) fn count(&self) -> (usize, &'static str) {
         match self {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_has_the_digits_of_csv() {
+    fn json_and_csv_have_the_same_digits() {
         let place = Place {
             distance: 0.1,
             position: [1e-7, -2.5, 16_777_216.0],
@@ -159,7 +159,7 @@ mod tests {
             triangle: 2,
             is_inside: true,
         };
-        let answers = Answers::Places {
+        let answers = Results::Places {
             places: vec![Some(place), None],
             with_inside: true,
         };

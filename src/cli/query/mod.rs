@@ -13,7 +13,7 @@ use crate::{
     render::geometry::visible::VisibleGeometry,
 };
 
-use answers::{Answers, Place, name_of_pair};
+use answers::{Place, Results, name_of_pair};
 use clap::{ArgGroup, Args};
 use rows::rows;
 use std::path::{Path, PathBuf};
@@ -29,19 +29,19 @@ pub struct QueryArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Find the nearest surface point for each point of a file: x,y,z
-    #[arg(long, value_name = "CSV", help_heading = "Question")]
+    #[arg(long, value_name = "CSV", help_heading = "QueryKind")]
     pub nearest: Option<PathBuf>,
     /// List the triangles touched by each box of a file: min_x,min_y,min_z,max_x,max_y,max_z
-    #[arg(long, value_name = "CSV", help_heading = "Question")]
+    #[arg(long, value_name = "CSV", help_heading = "QueryKind")]
     pub overlap: Option<PathBuf>,
     /// Find the closest hit of each ray of a file: x,y,z,dx,dy,dz
-    #[arg(long, value_name = "CSV", help_heading = "Question")]
+    #[arg(long, value_name = "CSV", help_heading = "QueryKind")]
     pub rays: Option<PathBuf>,
     /// List the pairs of intersecting triangles of different meshes
-    #[arg(long, help_heading = "Question")]
+    #[arg(long, help_heading = "QueryKind")]
     pub pairs: bool,
     /// Make distances of --nearest negative inside
-    #[arg(long, requires = "nearest", help_heading = "Question")]
+    #[arg(long, requires = "nearest", help_heading = "QueryKind")]
     pub signed: bool,
     /// Output: .csv or .json, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
@@ -55,8 +55,7 @@ const AFTER_HELP: &str = "\
 Input files are CSV. The first line names the columns listed above. Each further line is one \
 point, box or ray, in metres. Results are in the same order:
   --nearest  distance,x,y,z,mesh,triangle,inside; empty if the scene has no triangles. Inside is
-             true or false. It is the side of the nearest surface if the scene is one closed
-             mesh, and otherwise follows from the winding number
+             true or false, by the winding number
   --overlap  count,triangles; triangles are MESH:TRIANGLE, separated by spaces
   --rays     distance,x,y,z,mesh,triangle; empty for a miss. The distance is in units of the
              length of the ray's direction
@@ -89,11 +88,11 @@ pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
         output::extension(&args.output, &["csv", "json"])?;
         output::check_writable(&args.output)?;
     }
-    let question = Question::read(args)?;
+    let question = QueryKind::read(args)?;
     let report = Report::new(quiet);
     let (offscreen, moment) = offscreen::deformed(&report, &args.files, config)?;
     report.line.stage("asking");
-    let answers = report.stage("query", "the trees", || {
+    let answers = report.stage("query", "the BVHs", || {
         let shown = offscreen.shown(&moment.pose)?;
         question.answers(&offscreen.gpu, &shown, args.signed)
     })?;
@@ -118,14 +117,14 @@ pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
 
 /// Kind of query, with a row per query.
 #[derive(Debug, PartialEq)]
-enum Question {
+enum QueryKind {
     Nearest(Vec<[f32; 3]>),
     Overlap(Vec<[f32; 6]>),
     Rays(Vec<[f32; 6]>),
     Pairs,
 }
 
-impl Question {
+impl QueryKind {
     fn read(args: &QueryArgs) -> Result<Self> {
         if args.pairs {
             return Ok(Self::Pairs);
@@ -150,7 +149,7 @@ impl Question {
         })?))
     }
 
-    fn answers(&self, gpu: &Gpu, shown: &VisibleGeometry, signed: bool) -> Result<Answers> {
+    fn answers(&self, gpu: &Gpu, shown: &VisibleGeometry, signed: bool) -> Result<Results> {
         let tree = &shown.tree(gpu)?;
         let search = Search {
             leaf_cutoff: LEAF_CUTOFF,
@@ -166,7 +165,7 @@ impl Question {
                     let found = query.run(gpu, &search, &points, Sign::Winding)?;
                     places.extend(found.iter().map(|found| Place::of_nearest(found, signed)));
                 }
-                Answers::Places {
+                Results::Places {
                     places,
                     with_inside: true,
                 }
@@ -188,7 +187,7 @@ impl Question {
                         names
                     }));
                 }
-                Answers::Touched(touched)
+                Results::Touched(touched)
             }
             Self::Pairs => {
                 let pairs = Pairs {
@@ -198,7 +197,7 @@ impl Question {
                 let found = OverlapPairs::new(gpu).run(gpu, &pairs)?;
                 let (_, mut pairs) = found.read(gpu)?;
                 pairs.sort_unstable_by_key(name_of_pair);
-                Answers::Pairs(pairs)
+                Results::Pairs(pairs)
             }
             Self::Rays(asked) => {
                 let query = Trace::new(gpu);
@@ -210,7 +209,7 @@ impl Question {
                     let found = rays.iter().zip(&hits).zip(units);
                     places.extend(found.map(|((ray, hit), unit)| Place::of_hit(ray, hit, unit)));
                 }
-                Answers::Places {
+                Results::Places {
                     places,
                     with_inside: false,
                 }

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_read_or_say_what_is_wrong() {
+    fn csv_rows_are_parsed_or_report_the_fault() {
         let read = |text: &str| {
             parse(text, ["x", "y", "z"], |row| {
                 let is_right = row[0] >= 0.0;

@@ -61,7 +61,7 @@ pub struct RenderArgs {
     /// Write a profile of every frame: .json (for Perfetto or chrome://tracing) or .csv
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub profile: Option<PathBuf>,
-    /// Render share I of N: of a sequence's frames, or of a picture's paths
+    /// Render part I of N: of a sequence's frames, or of a picture's paths
     #[arg(long, value_name = "I/N", help_heading = "Output")]
     pub part: Option<Part>,
     /// Skip pictures whose files already exist
@@ -228,7 +228,7 @@ impl RenderArgs {
         Ok(())
     }
 
-    /// Reads the edits of a file, which replace those of the picture [`Self::from`].
+    /// Reads the edits in a file, which replace the edits of the picture [`Self::from`].
     ///
     /// # Errors
     ///
@@ -253,10 +253,10 @@ impl RenderArgs {
         found.hidden.extend(hidden);
         let origin = self.edits.as_ref().or(self.from.as_ref());
         let origin = origin.map_or_else(String::new, |path| path.display().to_string());
-        for line in found.left.iter().take(MAX_WARNINGS) {
+        for line in found.unmatched.iter().take(MAX_WARNINGS) {
             log::warn!("{origin}: {line}");
         }
-        if let Some(more @ 1..) = found.left.len().checked_sub(MAX_WARNINGS) {
+        if let Some(more @ 1..) = found.unmatched.len().checked_sub(MAX_WARNINGS) {
             log::warn!("{origin}: and {more} more such edits");
         }
         found
@@ -289,7 +289,7 @@ impl RenderArgs {
 
 fn turn(text: &str) -> Result<f32, String> {
     let seconds = text.parse().ok().filter(|n| (0.01..=1e6).contains(n));
-    seconds.ok_or_else(|| "expected seconds of a whole turn, such as 8".into())
+    seconds.ok_or_else(|| "expected seconds per full rotation, such as 8".into())
 }
 
 fn aov(text: &str) -> Result<(Channel, PathBuf), String> {

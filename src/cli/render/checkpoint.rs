@@ -5,7 +5,7 @@ use crate::{
     cli::offscreen::Offscreen,
     output::{
         self,
-        path_part::{self, About, PathPart},
+        path_part::{self, PartInfo, PathPart},
     },
     scene::{self, picture::checked_openexr},
 };
@@ -40,7 +40,7 @@ impl Checkpoint {
     /// # Errors
     ///
     /// [`Error::Scene`] if the file is invalid or belongs to another picture.
-    pub(super) fn restore(&mut self, offscreen: &mut Offscreen, about: &About) -> Result<u32> {
+    pub(super) fn restore(&mut self, offscreen: &mut Offscreen, about: &PartInfo) -> Result<u32> {
         self.written = Instant::now();
         let bytes = match checked_openexr(&self.path, &offscreen.config.load) {
             Err(scene::Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
@@ -64,7 +64,7 @@ impl Checkpoint {
     }
 
     /// Saves the current sums if the interval has passed, or immediately if `now`.
-    pub(super) fn keep(&mut self, offscreen: &Offscreen, about: &About, now: bool) -> Result<()> {
+    pub(super) fn keep(&mut self, offscreen: &Offscreen, about: &PartInfo, now: bool) -> Result<()> {
         if !now && self.written.elapsed() < self.every {
             return Ok(());
         }

@@ -22,14 +22,14 @@ use crate::{
     Error, Result,
     config::{Config, ImageMode},
     gpu::profiler::Stopwatch,
-    output::path_part::About,
+    output::path_part::PartInfo,
     profile::{self, history::History},
     provenance::PictureInputs,
     render::{Channel, FrameStats, materials::material_textures::texture_support},
     scene::{
         Scene,
         camera_path::CameraPath,
-        compared::Compared,
+        compared::ReferenceSurface,
         framing::Viewpoint,
         opened::{OpenedScene, Span},
         saved_edits::SavedEdits,
@@ -66,7 +66,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     args.files.append(&mut args.volumes);
     let args = &args;
     args.apply(&mut config)?;
-    config = config.settled();
+    config = config.for_still();
     let size = config.output.size;
     let video = match args.format {
         None => VideoFile::wanted(&args.output, size)?,
@@ -136,7 +136,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
     if offscreen.reads.contains(&Channel::Deviation) {
         let file = Path::new(&offscreen.config.deviation.file);
         let compared = report.stage("compare", "the file to measure from", || {
-            Compared::load(file, &offscreen.config)
+            ReferenceSurface::load(file, &offscreen.config)
         })?;
         offscreen.set_compared(compared)?;
     }
@@ -153,7 +153,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
         contents,
         checkpoint: args.checkpoint.clone().map(|path| (path, args.checkpoint_every)),
         time_limit: args.time_limit,
-        tells: args.progress,
+        reports_progress: args.progress,
         made_of,
     };
     let mut video = video
@@ -172,7 +172,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
         let draws = sequence.frames.len() as u64 * u64::from(sequence.samples.most);
         // A reader that closes the pipe cancels the video.
         let goes_on = || match args.progress {
-            true => tell(draws, draws),
+            true => print_progress(draws, draws),
             false => Ok(()),
         };
         let (name, bytes) = video.finish(goes_on)?;
@@ -209,7 +209,7 @@ struct Sequence {
     /// Time limit of path tracing per picture, in seconds.
     time_limit: Option<f64>,
     /// True if every draw is reported on standard output.
-    tells: bool,
+    reports_progress: bool,
     /// Provenance data of its pictures.
     made_of: SceneInputs,
 }
@@ -222,10 +222,10 @@ impl Sequence {
     }
 
     /// Describes a part of the picture that shows `shown` and holds `held` samples.
-    fn about(&self, config: &Config, frame: u32, shown: &PictureInputs<'_>, held: u32) -> About {
+    fn about(&self, config: &Config, frame: u32, shown: &PictureInputs<'_>, held: u32) -> PartInfo {
         let of = part::identity(config, shown, self.contents);
         let samples = (&self.paths, held, config.paths.samples);
-        About::new(self.part.of(), samples, (frame, of))
+        PartInfo::new(self.part.of(), samples, (frame, of))
     }
 }
 
@@ -417,9 +417,9 @@ fn draw_samples(
         let is_done = samples.are_enough(offscreen, drawn)?;
         // Copied first, because the time of reading back channels does not belong to the frame.
         let stats = offscreen.stats().clone();
-        if sequence.tells {
+        if sequence.reports_progress {
             let is_early = is_done && drawn < samples.most;
-            tell(before + 1, if is_early { before + 1 } else { total })?;
+            print_progress(before + 1, if is_early { before + 1 } else { total })?;
         }
         times.add(&took, &stats.passes);
         stages.add(&took, &drawing);
@@ -441,7 +441,7 @@ fn draw_paths(
     offscreen: &mut Offscreen,
     sequence: &Sequence,
     (moment, [frame, frames]): (&Moment, [u32; 2]),
-    (about, mut checkpoint): (&mut About, Option<&mut Checkpoint>),
+    (about, mut checkpoint): (&mut PartInfo, Option<&mut Checkpoint>),
     outputs: &[Output],
     (times, stages): (&mut Times, &mut Stages),
     report: &Report,
@@ -470,8 +470,8 @@ fn draw_paths(
         if before == 0 && about.frame == 0 {
             check_lights(outputs, stats.lights)?;
         }
-        if sequence.tells {
-            tell(of_all(draws.done), total)?;
+        if sequence.reports_progress {
+            print_progress(of_all(draws.done), total)?;
         }
         if let Some(checkpoint) = checkpoint.as_deref_mut().filter(|_| draws.done < wanted) {
             checkpoint.keep(offscreen, about, !draws.goes_on())?;
@@ -482,8 +482,8 @@ fn draw_paths(
 }
 
 /// Prints the number of finished draws for a controlling program. Fails if the pipe is closed, because then
-/// nobody needs the rest.
-fn tell(done: u64, total: u64) -> Result<()> {
+/// nobody needs the remaining draws.
+fn print_progress(done: u64, total: u64) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     let written = writeln!(stdout, "{done}/{total}").and_then(|()| stdout.flush());
     written.map_err(|e| Error::io("standard output", e))
@@ -578,7 +578,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_name_what_there_are_several_of() {
+    fn step_texts_name_frames_and_samples_only_if_several() {
         let sample = |until_clean| {
             Some(
                 Samples {

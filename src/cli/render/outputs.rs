@@ -11,7 +11,7 @@ use crate::{
     lab::view::heat_of,
     output::{
         self, embedded, numbers,
-        path_part::{self, About, PathPart},
+        path_part::{self, PartInfo, PathPart},
         picture,
     },
     provenance::{PictureInputs, Provenance, SOFTWARE},
@@ -115,7 +115,7 @@ pub(super) fn outputs(
 fn take(places: impl IntoIterator<Item = PathBuf>, path: &Path, taken: &mut HashSet<PathBuf>) -> Result<()> {
     match places.into_iter().all(|place| taken.insert(place)) {
         true => Ok(()),
-        false => usage(format!("{}: is written twice", path.display())),
+        false => usage(format!("{}: two outputs have this path", path.display())),
     }
 }
 
@@ -282,7 +282,7 @@ impl Output {
         offscreen: &mut Offscreen,
         frame: u32,
         shown: PictureInputs<'_>,
-        part: Option<&About>,
+        part: Option<&PartInfo>,
         written: &mut Written,
     ) -> Result<()> {
         let path = self.name.as_ref().map(|name| name.frame(frame));
@@ -330,7 +330,7 @@ impl Output {
     fn encode(
         &self,
         offscreen: &mut Offscreen,
-        part: Option<&About>,
+        part: Option<&PartInfo>,
         made: Option<String>,
     ) -> Result<Vec<u8>> {
         if let (Channel::Lit, Some(about)) = (self.channel, part) {
@@ -379,7 +379,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_line_counts_what_was_written() {
+    fn the_last_line_counts_the_written_files() {
         let mut written = Written {
             pictures: 1,
             bytes: 2048,

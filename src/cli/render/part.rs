@@ -30,7 +30,7 @@ impl Part {
         [self.number, self.count]
     }
 
-    /// Returns its share of `whole`. The shares of all parts add up to `whole`.
+    /// Returns the range of `whole` that belongs to this part. The ranges of all parts add up to `whole`.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_the_whole_and_of_nearly_one_size() {
+    fn shares_partition_the_range_into_nearly_equal_sizes() {
         for whole in [0..7, 5..6, 3..1_000_003] {
             for count in [1, 2, 3, 7]
                 .into_iter()
@@ -142,7 +142,9 @@ mod tests {
         let part: Part = "2/3".parse().unwrap();
         let error = part.share(&(0..2), "samples").unwrap_err();
         assert!(
-            error.to_string().ends_with("2 samples have no 3 parts"),
+            error
+                .to_string()
+                .ends_with("2 samples cannot be split into 3 parts"),
             "{error}"
         );
         for bad in ["", "1", "0/3", "4/3", "1/0", "1/2/3", "-1/3", "1/2000000", "a/b"] {

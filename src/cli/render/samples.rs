@@ -36,15 +36,15 @@ impl Samples {
     /// Returns sample `index` of the picture.
     pub(super) fn at(self, index: u32) -> FrameSample {
         match self.until_clean {
-            true => FrameSample::until_clean(index, self.most),
+            true => FrameSample::until_converged(index, self.most),
             false => FrameSample::of(index, self.most),
         }
     }
 
     /// True if the first `drawn` samples are enough. They must be the last ones drawn.
     pub(super) fn are_enough(self, offscreen: &mut Offscreen, drawn: u32) -> Result<bool> {
-        let is_clean = is_estimated_after(drawn) && offscreen.noise()?.is_some_and(Noise::is_clean);
-        Ok(drawn >= self.most || self.until_clean && is_clean)
+        let is_converged = is_estimated_after(drawn) && offscreen.noise()?.is_some_and(Noise::is_converged);
+        Ok(drawn >= self.most || self.until_clean && is_converged)
     }
 
     /// Formats a sample, such as "sample 2 of 16".
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_picture_is_drawn_until_it_is_clean_and_a_sequence_has_a_fixed_count() {
+    fn single_pictures_sample_until_clean_and_sequences_a_fixed_number() {
         let mut config = Config::default();
         let of = |config: &Config, is_sequence| {
             let samples = Samples::new(config, is_sequence);

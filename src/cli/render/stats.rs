@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_frame_and_every_draw_counts() {
+    fn statistics_cover_every_frame_and_every_draw() {
         let mut times = Times::default();
         let drawn = Drawn {
             wall_ms: 10.0,
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn no_times_are_null() {
+    fn statistics_without_times_are_null() {
         for key in ["min", "median", "p95", "max"] {
             assert_eq!(distribution(&[])[key], Value::Null);
         }
@@ -264,7 +264,7 @@ mod tests {
 
     /// The percentile is defined as in `canopy bench`.
     #[test]
-    fn percentiles_are_of_the_nearest_rank() {
+    fn percentiles_use_the_nearest_rank() {
         let times: Vec<f64> = (1..=20).map(f64::from).collect();
         let found = distribution(&times);
         assert_eq!([&found["p95"], &found["max"]], [19.0, 20.0]);

@@ -180,7 +180,7 @@ fn program() -> Option<PathBuf> {
     paths.find(|path| path.is_file())
 }
 
-/// Returns a name beside the video for the incomplete file.
+/// Returns a path in the folder of the video for the incomplete file.
 fn beside(target: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(target.file_name().unwrap_or_default());

@@ -93,7 +93,7 @@ mod tests {
     use crate::Error;
 
     #[test]
-    fn no_number_is_the_worst_of_all() {
+    fn nan_is_the_worst_error() {
         for errors in [[1.0, f64::NAN, 2.0], [f64::NAN, 1.0, 2.0], [1.0, 2.0, f64::NAN]] {
             let worst = errors.into_iter().fold(0.0, worse);
             assert!(within(worst, 10.0, "metres").is_err(), "{errors:?}");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_and_errors_count() {
+    fn faults_and_errors_count_as_failures() {
         let mut checks = Checks {
             is_quiet: true,
             ..Checks::default()

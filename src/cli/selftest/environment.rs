@@ -85,7 +85,7 @@ fn difference(found: &Faces, twin: &Faces) -> f64 {
 /// Checks the mip levels of radiance and the prefiltered levels.
 fn levels(gpu: &Gpu) -> Result<Verdict> {
     const FACE: u32 = 32;
-    // The sun is clamped, because errors elsewhere would be negligible beside it.
+    // The sun is clamped, because errors elsewhere would be negligible compared with it.
     let texels = irradiance::sky(FACE, 5);
     let texels = texels.iter().map(|t| t.map(|channel| channel.min(2.0)));
     let halves: Vec<_> = texels.map(|t| t.map(f16::from_f32)).collect();
@@ -219,7 +219,8 @@ fn clear_sky(gpu: &Gpu) -> Result<Verdict> {
             sky::sky(&air, &tables, along, SKY_STEPS)
         });
         let found = level(gpu, &cube, 0)?;
-        // Each texel is compared on its own, because the sky around the sun is much brighter than the rest.
+        // Each texel is compared on its own, because the sky around the sun is much brighter than the
+        // remaining sky.
         for (a, b) in found.texels.iter().zip(&twin.texels) {
             let off = (*a - *b).abs().max_element() / b.max_element();
             worst = worse(worst, if a.is_finite() { off } else { f64::INFINITY });
@@ -233,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cubes_that_differ_are_seen() {
+    fn differing_cubes_are_detected() {
         let cube = |last: f64| Faces::new(2, |face, _, _| DVec3::splat(if face == 5 { last } else { 1.0 }));
         assert!(difference(&cube(1.0), &cube(1.0)) < 1e-12);
         assert!((difference(&cube(1.5), &cube(1.0)) - 0.5).abs() < 1e-12);

@@ -24,7 +24,7 @@ use crate::{
         lighting,
         motion::Camera,
         occlusion, reflections,
-        shadow_start::Seen,
+        shadow_start::VisiblePoint,
         signal::{self, SurfacePoint},
         tonemap,
         trace::closest_hit,
@@ -92,7 +92,7 @@ struct Stage {
     moment: Moment,
     triangles: Vec<Triangle>,
     corner_normals: Vec<[Vec3; 3]>,
-    seen: Vec<Option<Seen>>,
+    seen: Vec<Option<VisiblePoint>>,
 }
 
 impl Stage {
@@ -145,7 +145,7 @@ impl Stage {
             let along = position - eye;
             let hit = || closest_hit(&self.triangles, eye, along, 1e-3, FAR);
             let (triangle, _) = (p[3] == 1.0).then(hit).flatten()?;
-            Some(Seen {
+            Some(VisiblePoint {
                 position,
                 normal: Vec3::from_slice(n),
                 triangle: self.triangles[triangle],
@@ -235,7 +235,7 @@ fn at_most(errors: impl Iterator<Item = f64>, tolerance: f64, unit: &str) -> Ver
         count += 1;
     }
     if count <= 300 {
-        return Err(format!("{count} values test nothing"));
+        return Err(format!("only {count} values; the test needs more than 300"));
     }
     within(worst, tolerance, unit).map(|text| format!("{count} values, {text}"))
 }
@@ -350,7 +350,7 @@ fn occlusion_rays(device: &Device<'_>, frames: u32, filter: bool) -> Result<Verd
         stage.draw()?;
     }
     let words = stage.offscreen.ambient_visibility()?;
-    let pixel = |(index, seen): (u32, &Option<Seen>)| {
+    let pixel = |(index, seen): (u32, &Option<VisiblePoint>)| {
         let seen = seen.as_ref()?;
         let pixel = [index % SIZE[0], index / SIZE[0]];
         let (random, rays) = ((blue_noise::mask(), pixel), (0, frames * RAYS));
@@ -507,8 +507,8 @@ fn exposures(device: &Device<'_>) -> Result<Verdict> {
         low: 0.1,
         high: 0.9,
         compensation: 0.7,
-        least: -64.0,
-        most: 64.0,
+        min_ev: -64.0,
+        max_ev: 64.0,
         fallback: 0.0,
         share: 1.0,
     };
@@ -665,7 +665,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdicts_can_fail() {
+    fn checks_detect_errors() {
         assert!(tally(1, 1000, 1).is_ok());
         assert!(tally(2, 1000, 1).is_err());
         assert!(tally(0, 3, 1).is_err(), "an empty picture passes");

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_hit_is_seen() {
+    fn a_wrong_hit_is_detected() {
         let hit = Hit {
             t: 2.0,
             mesh: 1,
@@ -213,7 +213,7 @@ mod tests {
 
     /// Every edge belongs to exactly two triangles.
     #[test]
-    fn the_ball_is_closed() {
+    fn the_test_ball_is_a_closed_surface() {
         let mesh = octahedron(5);
         assert_eq!(mesh.indices.len(), 8 * 25);
         assert_eq!(mesh.positions.len(), 4 * 25 + 2);

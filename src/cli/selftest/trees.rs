@@ -74,7 +74,9 @@ fn equal(first: &[Option<TreeData>], second: &[Option<TreeData>]) -> Verdict {
             && a.nodes == b.nodes
             && bytes(&a.tlas) == bytes(&b.tlas);
         if !are_equal {
-            return Err(format!("tree {number} differs from that of the first way"));
+            return Err(format!(
+                "BVH {number} differs from the BVH of the first implementation"
+            ));
         }
     }
     Ok(format!("{} trees", first.len()))
@@ -250,7 +252,7 @@ fn costs(
     (tree, data): (&Tree, &TreeData),
     faults: &mut Faults,
 ) -> Result<()> {
-    let room = cost.room(gpu, tree);
+    let room = cost.buffers(gpu, tree);
     let mut encoder = gpu.encoder("selftest");
     cost.record(gpu, &mut encoder, &room)?;
     gpu.queue.submit([encoder.finish()]);
@@ -368,7 +370,7 @@ mod tests {
     use crate::accel::layout::{LeafTriangle, Node};
 
     #[test]
-    fn trees_that_differ_are_seen() {
+    fn differing_trees_are_detected() {
         let data = TreeData {
             leaf_cutoff: 1,
             tlas: Vec::new(),

@@ -94,7 +94,7 @@ pub(super) fn read_from(folder: &Path) -> Result<()> {
     match read_shaders_from(folder.to_owned()) {
         true => Ok(()),
         false => Err(Error::Usage(
-            "--check names a folder of shaders, and CANOPY_SHADERS another one".into(),
+            "--check and CANOPY_SHADERS specify different folders of shaders".into(),
         )),
     }
 }

@@ -1,7 +1,7 @@
 //! Settings of the tab `Analyse`.
 
 use super::setting::{
-    Group, Idle, Tab, choice, digits, idle, list, named, number, own, same, slider, switch, whole,
+    Group, InactiveReason, Tab, choice, digits, idle, list, named, number, own, same, slider, switch, whole,
 };
 use crate::config::{BoxDepths, LabWalk, Rebuild};
 
@@ -33,7 +33,7 @@ const TIMINGS: Group = Group {
     more: &[],
 };
 
-const NO_REFIT: Idle = idle("tree.rebuild is not refit", |s| {
+const NO_REFIT: InactiveReason = idle("tree.rebuild is not refit", |s| {
     s.config.tree.rebuild != Rebuild::Refit
 });
 
@@ -51,7 +51,7 @@ const TREES: Group = Group {
         choice(
             "tree.rebuild",
             "rebuild",
-            &[named("frame", "all"), same("changed"), same("refit")],
+            &[same("frame"), same("changed"), same("refit")],
         )
         .words("bvh rebuild update"),
     ],
@@ -67,7 +67,7 @@ const TREES: Group = Group {
     ],
 };
 
-const NO_BOXES: Idle = idle("no boxes are shown", |s| {
+const NO_BOXES: InactiveReason = idle("no boxes are shown", |s| {
     s.config.tree_boxes.show == BoxDepths::Off
 });
 
@@ -88,7 +88,7 @@ const BOXES: Group = Group {
     ],
 };
 
-const NO_COST: Idle = idle("the channel cost is not shown", |s| !s.shows_cost);
+const NO_COST: InactiveReason = idle("the channel cost is not shown", |s| !s.shows_cost);
 
 const RAYS: Group = Group {
     tab: Some(Tab::Analyse),
@@ -114,8 +114,8 @@ const RAYS: Group = Group {
     ],
 };
 
-const NO_LINES: Idle = idle("no lines are shown", |s| !s.config.overlay.shows_any());
-const NO_NORMALS: Idle = idle("no normals or tangents are shown", |s| {
+const NO_LINES: InactiveReason = idle("no lines are shown", |s| !s.config.overlay.shows_any());
+const NO_NORMALS: InactiveReason = idle("no normals or tangents are shown", |s| {
     let overlay = &s.config.overlay;
     !(overlay.normals || overlay.tangents || overlay.face_normals)
 });
@@ -154,11 +154,11 @@ const INTERSECTIONS: Group = Group {
     more: &[],
 };
 
-const NO_LAB: Idle = idle("the channel lab is not shown", |s| !s.shows_lab);
-const NO_COUNTS: Idle = idle("neither nodes nor triangles are shown", |s| {
+const NO_LAB: InactiveReason = idle("the channel lab is not shown", |s| !s.shows_lab);
+const NO_COUNTS: InactiveReason = idle("neither nodes nor triangles are shown", |s| {
     s.config.lab.show.weights().is_none()
 });
-const NO_LEAVES: Idle = idle("the structure is not a tree", |s| {
+const NO_LEAVES: InactiveReason = idle("the structure is not a tree", |s| {
     !s.config.lab.structure.has(LabWalk::Private)
 });
 

@@ -1,6 +1,6 @@
 //! Settings of the tab `Compare`.
 
-use super::setting::{Group, Idle, Tab, idle, own};
+use super::setting::{Group, InactiveReason, Tab, idle, own};
 
 const SIDES: Group = Group {
     tab: Some(Tab::Compare),
@@ -12,7 +12,7 @@ const SIDES: Group = Group {
     more: &[],
 };
 
-const NO_FILE: Idle = idle("no file to compare with is loaded", |s| !s.has_compared);
+const NO_FILE: InactiveReason = idle("no file to compare with is loaded", |s| !s.has_compared);
 
 const DEVIATION: Group = Group {
     tab: Some(Tab::Compare),

@@ -1,18 +1,19 @@
 //! Settings of the tab `Light`, and the settings that are pinned above the tabs.
 
 use super::setting::{
-    Group, Idle, Tab, choice, color, digits, idle, list, named, number, own, same, slider, switch, whole,
+    Group, InactiveReason, Tab, choice, color, digits, idle, list, named, number, own, same, slider, switch,
+    whole,
 };
 use crate::config::{Background, EnvironmentSource, ShadowMode};
 
-const NOT_BY_RAYS: Idle = idle("shadows.mode is not rays", |s| {
+const NOT_BY_RAYS: InactiveReason = idle("shadows.mode is not rays", |s| {
     s.config.shadows.mode != ShadowMode::Rays
 });
-const NOT_BY_MAPS: Idle = idle("shadows.mode is not map", |s| {
+const NOT_BY_MAPS: InactiveReason = idle("shadows.mode is not map", |s| {
     s.config.shadows.mode != ShadowMode::Map
 });
-const NO_SHADOWS: Idle = idle("shadows are off", |s| s.config.shadows.mode == ShadowMode::Off);
-const NO_RAYS: Idle = idle("no shadows, ambient occlusion or reflections are traced", |s| {
+const NO_SHADOWS: InactiveReason = idle("shadows are off", |s| s.config.shadows.mode == ShadowMode::Off);
+const NO_RAYS: InactiveReason = idle("no shadows, ambient occlusion or reflections are traced", |s| {
     s.config.shadows.mode != ShadowMode::Rays
         && !s.config.occlusion.sends_rays()
         && !s.config.reflections.sends_rays()
@@ -21,8 +22,8 @@ const NO_RAYS: Idle = idle("no shadows, ambient occlusion or reflections are tra
 
 pub(super) const PINNED: &[Group] = &[Group {
     tab: None,
-    title: "Rays or maps",
-    help: "The main settings, always visible",
+    title: "Shadows and BVH",
+    help: "Shadow technique, and leaf size of the BVH",
     settings: &[
         choice(
             "shadows.mode",
@@ -87,7 +88,7 @@ const SHADOWS: Group = Group {
         switch("shadows.compact_rays", "compact rays", "into a list")
             .words("compaction")
             .idle(&[NOT_BY_RAYS]),
-        switch("shadows.blended_cast", "blended", "cast shadows")
+        switch("shadows.blended_cast", "alpha-blended", "cast shadows")
             .words("alpha transparency glass")
             .idle(&[NO_SHADOWS]),
         choice(
@@ -130,7 +131,7 @@ const SUN: Group = Group {
     more: &[],
 };
 
-const NO_LAMPS: Idle = idle("the scene has no point or spot lights", |s| !s.has_lamps);
+const NO_LAMPS: InactiveReason = idle("the scene has no point or spot lights", |s| !s.has_lamps);
 
 const LAMPS: Group = Group {
     tab: Some(Tab::Light),
@@ -145,21 +146,21 @@ const LAMPS: Group = Group {
     more: &[own("lights.radii", "light radii").words("soft shadows lamps")],
 };
 
-const NO_FILE: Idle = idle("the environment is not a file", |s| {
+const NO_FILE: InactiveReason = idle("the environment is not a file", |s| {
     !s.config.environment.is_file()
 });
-const NO_PICTURE: Idle = idle("the environment is neither a file nor the studio", |s| {
-    !s.lit.is_picture()
+const NO_PICTURE: InactiveReason = idle("the environment is neither a file nor the studio", |s| {
+    !s.lit.is_image()
 });
-const NO_SKY: Idle = idle("the environment is not the sky", |s| !s.lit.is_sky());
-const NO_COLOR: Idle = idle("the environment is not a colour", |s| {
+const NO_SKY: InactiveReason = idle("the environment is not the sky", |s| !s.lit.is_sky());
+const NO_COLOR: InactiveReason = idle("the environment is not a colour", |s| {
     s.config.environment.source != EnvironmentSource::Color
 });
-const NOT_SEEN: Idle = idle("the environment is not visible", |s| !s.lit.is_seen());
-const NO_BACKGROUND: Idle = idle("the background is not a colour", |s| {
+const NOT_SEEN: InactiveReason = idle("the environment is not visible", |s| !s.lit.is_visible());
+const NO_BACKGROUND: InactiveReason = idle("the background is not a colour", |s| {
     s.config.environment.background != Background::Color
 });
-const HAS_SIZE: Idle = idle("the environment is a colour", |s| {
+const HAS_SIZE: InactiveReason = idle("the environment is a colour", |s| {
     s.lit.source == EnvironmentSource::Color
 });
 
@@ -179,17 +180,13 @@ const ENVIRONMENT: Group = Group {
             .idle(&[NO_PICTURE]),
         slider("environment.intensity", "intensity", [0.0, 4.0], digits(2, "×"))
             .words("brightness strength ibl"),
-        choice(
+        list(
             "environment.background",
             "background",
-            &[
-                named("environment", "shown"),
-                named("color", "colour"),
-                named("transparent", "alpha"),
-            ],
+            &[same("environment"), named("color", "colour"), same("transparent")],
         )
         .words("backdrop skybox transparent alpha"),
-        color("image.background", "back colour")
+        color("image.background", "solid colour")
             .words("background colour backdrop")
             .idle(&[NO_BACKGROUND]),
     ],
@@ -206,19 +203,23 @@ const ENVIRONMENT: Group = Group {
         )
         .words("ground albedo sky")
         .idle(&[NO_SKY]),
-        color("environment.color", "flat colour")
+        color("environment.color", "source colour")
             .words("ambient colour")
             .idle(&[NO_COLOR]),
         choice("environment.order", "SH bands", &[same("3"), same("5")])
             .words("spherical harmonics irradiance"),
-        number("environment.face", "cube map", whole(" texels").or_auto(256.0))
-            .words("resolution prefiltered specular")
-            .idle(&[HAS_SIZE]),
+        number(
+            "environment.face",
+            "cube face size",
+            whole(" texels").or_auto(256.0),
+        )
+        .words("resolution prefiltered specular")
+        .idle(&[HAS_SIZE]),
         slider("environment.blur", "blur", [0.0, 1.0], digits(2, "")).idle(&[NOT_SEEN]),
     ],
 };
 
-const NO_OCCLUSION: Idle = idle("ambient occlusion is not traced", |s| {
+const NO_OCCLUSION: InactiveReason = idle("ambient occlusion is not traced", |s| {
     !s.config.occlusion.sends_rays()
 });
 
@@ -252,7 +253,7 @@ const OCCLUSION: Group = Group {
     ],
 };
 
-const NO_REFLECTIONS: Idle = idle("reflections are not traced", |s| {
+const NO_REFLECTIONS: InactiveReason = idle("reflections are not traced", |s| {
     !s.config.reflections.sends_rays()
 });
 
@@ -270,7 +271,7 @@ const REFLECTIONS: Group = Group {
     more: &[
         slider(
             "reflections.max_roughness",
-            "roughness",
+            "max roughness",
             [0.0, 1.0],
             digits(2, ""),
         )
@@ -298,12 +299,12 @@ const REFLECTIONS: Group = Group {
         )
         .words("sorting bins")
         .idle(&[NO_REFLECTIONS]),
-        own("reflection counts", "traced"),
+        own("reflection counts", "ray counts"),
     ],
 };
 
-const CLEAR_AIR: Idle = idle("fog.density is 0", |s| !s.config.fog.is_there());
-const NO_NOISE: Idle = idle("fog.noise is 0", |s| s.config.fog.noise == 0.0);
+const CLEAR_AIR: InactiveReason = idle("fog.density is 0", |s| !s.config.fog.is_enabled());
+const NO_NOISE: InactiveReason = idle("fog.noise is 0", |s| s.config.fog.noise == 0.0);
 
 const FOG: Group = Group {
     tab: Some(Tab::Light),
@@ -335,7 +336,7 @@ const FOG: Group = Group {
     ],
 };
 
-const NO_VOLUMES: Idle = idle("volumes.enabled is off", |s| !s.config.volumes.enabled);
+const NO_VOLUMES: InactiveReason = idle("volumes.enabled is off", |s| !s.config.volumes.enabled);
 
 const VOLUMES: Group = Group {
     tab: Some(Tab::Light),

@@ -1,4 +1,4 @@
-//! Presentation of every setting: its label, its control, its place in the panel, and the conditions under
+//! Presentation of every setting: its label, its control, its position in the panel, and the conditions under
 //! which it has an effect.
 //!
 //! The panel, its filter, the palette, `canopy config` and docs/settings.md all use this one declaration.
@@ -12,7 +12,7 @@ mod picture;
 mod scene;
 mod setting;
 
-pub use setting::{Choice, Control, Group, Idle, Number, PanelState, Setting, Tab, whole};
+pub use setting::{Choice, Control, Group, InactiveReason, Number, PanelState, Setting, Tab, whole};
 
 /// All groups, in the order of the panel.
 pub const GROUPS: [&[Group]; 7] = [
@@ -61,7 +61,7 @@ mod tests {
 
     /// Titles are unique, and so are the labels within a group.
     #[test]
-    fn headings_and_labels_differ() {
+    fn headings_and_labels_are_unique() {
         let mut titles: BTreeSet<&str> = Tab::ALL.into_iter().map(Tab::title).collect();
         for group in groups() {
             assert!(titles.insert(group.title), "{} twice", group.title);
@@ -75,7 +75,7 @@ mod tests {
 
     /// Controls offer exactly the values that their settings accept.
     #[test]
-    fn controls_fit_their_settings() {
+    fn controls_offer_exactly_the_accepted_values() {
         let config = Config::default();
         for setting in groups().flat_map(Group::all).filter(|s| s.is_key()) {
             let takes = |value: &str| {

@@ -56,7 +56,8 @@ const ADAPTER: Group = Group {
     settings: &[],
     more: &[
         Setting::new("gpu.adapter", "adapter", Control::Text("the fastest")).words("gpu device card"),
-        Setting::new("gpu.backend", "backend", Control::Text("any")).words("vulkan metal dx12 gl"),
+        Setting::new("gpu.backend", "graphics API", Control::Text("automatic"))
+            .words("backend vulkan metal dx12 gl"),
         choice(
             "gpu.arrays",
             "arrays",
@@ -68,7 +69,7 @@ const ADAPTER: Group = Group {
     ],
 };
 
-/// A limit, which is typed rather than dragged, because each change reads the files again.
+/// Declares a limit, which is typed rather than dragged, because each change reads the files again.
 const fn limit(key: &'static str, label: &'static str, unit: &'static str) -> Setting {
     number(key, label, whole(unit).speed(1e-9))
 }
@@ -92,9 +93,9 @@ const LIMITS: Group = Group {
         limit("load.max_nodes", "nodes", ""),
         limit("load.max_joints", "joints", ""),
         limit("load.max_morph_targets", "morph targets", ""),
-        limit("load.max_morph_bytes", "animation", " bytes"),
+        limit("load.max_morph_bytes", "animation data", " bytes"),
         limit("load.max_voxels", "voxels", ""),
-        limit("load.max_volume_nodes", "volumes", ""),
+        limit("load.max_volume_nodes", "volume nodes", ""),
     ],
 };
 

@@ -1,12 +1,12 @@
 //! Settings of the tab `Picture`.
 
 use super::setting::{
-    Control, Group, Idle, Setting, Tab, choice, digits, idle, list, named, number, own, same, slider, switch,
-    whole,
+    Control, Group, InactiveReason, Setting, Tab, choice, digits, idle, list, named, number, own, same,
+    slider, switch, whole,
 };
 use crate::config::{ImageMode, PathKernels};
 
-const NOT_METERED: Idle = idle("image.exposure is not histogram", |s| {
+const NOT_METERED: InactiveReason = idle("image.exposure is not histogram", |s| {
     !s.config.image.is_metered()
 });
 
@@ -81,8 +81,8 @@ const SHARPNESS: Group = Group {
     ],
 };
 
-const ORTHOGRAPHIC: Idle = idle("the view is orthographic", |s| s.is_orthographic);
-const SHARP: Idle = idle("depth_of_field.enabled is off", |s| {
+const ORTHOGRAPHIC: InactiveReason = idle("the view is orthographic", |s| s.is_orthographic);
+const SHARP: InactiveReason = idle("depth_of_field.enabled is off", |s| {
     !s.config.depth_of_field.enabled
 });
 
@@ -110,10 +110,10 @@ const LENS: Group = Group {
     ],
 };
 
-const NO_PATHS: Idle = idle("image.mode is not path", |s| {
+const NO_PATHS: InactiveReason = idle("image.mode is not path", |s| {
     s.config.image.mode != ImageMode::Path
 });
-const ONE_KERNEL: Idle = idle("a single kernel traces the paths", |s| {
+const ONE_KERNEL: InactiveReason = idle("a single kernel traces the paths", |s| {
     s.config.paths.kernels == PathKernels::One
 });
 
@@ -125,7 +125,7 @@ const PATHS: Group = Group {
         choice(
             "image.mode",
             "render mode",
-            &[named("fast", "real-time"), named("path", "path tracer")],
+            &[same("fast"), named("path", "path tracer")],
         )
         .words("path tracing reference ground truth global illumination gi")
         .keys(&["paths"]),
@@ -169,10 +169,24 @@ const MATERIALS: Group = Group {
         switch("materials.emissive_texture", "emissive", "texture").words("emissive glow"),
         switch("materials.vertex_colors", "vertex colours", "shown").words("vertex colors"),
         switch("materials.emission", "emission", "shown").words("emissive glow"),
-        switch("materials.multiple_scattering", "multi-scatter", "microfacets").words("energy brdf turquin"),
-        switch("materials.normal_terminator", "terminator", "normal maps").words("chiang brdf"),
-        switch("materials.smooth_terminator", "grazing rays", "smooth terminator")
-            .words("hanika shadow terminator"),
+        switch(
+            "materials.multiple_scattering",
+            "microfacets",
+            "multiple scattering",
+        )
+        .words("energy brdf turquin"),
+        switch(
+            "materials.normal_terminator",
+            "normal maps",
+            "terminator correction",
+        )
+        .words("chiang brdf"),
+        switch(
+            "materials.smooth_terminator",
+            "vertex normals",
+            "terminator correction",
+        )
+        .words("hanika shadow terminator"),
         switch("materials.glint_filter", "glints", "filtered").words("specular aliasing tokuyoshi"),
     ],
 };

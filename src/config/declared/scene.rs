@@ -1,13 +1,13 @@
 //! Settings of the tab `Scene`.
 
 use super::setting::{
-    Group, Idle, Tab, choice, digits, idle, list, named, number, own, same, slider, switch,
+    Group, InactiveReason, Tab, choice, digits, idle, list, named, number, own, same, slider, switch,
 };
 
-const NO_SCENE: Idle = idle("no scene is open", |s| !s.has_scene);
-const NO_CLIP: Idle = idle("no clip plays", |s| !s.has_clip);
-const ORBITS: Idle = idle("the camera orbits and flies", |s| !s.walks);
-const WALKS: Idle = idle("the camera walks", |s| s.walks);
+const NO_SCENE: InactiveReason = idle("no scene is open", |s| !s.has_scene);
+const NO_CLIP: InactiveReason = idle("no clip is selected", |s| !s.has_clip);
+const ORBITS: InactiveReason = idle("camera.mode is not walk", |s| !s.walks);
+const WALKS: InactiveReason = idle("camera.mode is walk", |s| s.walks);
 
 const FILE: Group = Group {
     tab: Some(Tab::Scene),
@@ -86,7 +86,7 @@ const ANIMATION: Group = Group {
     ],
 };
 
-const ORTHOGRAPHIC: Idle = idle("the view is orthographic", |s| s.is_orthographic);
+const ORTHOGRAPHIC: InactiveReason = idle("the view is orthographic", |s| s.is_orthographic);
 
 const CAMERA: Group = Group {
     tab: Some(Tab::Scene),

@@ -12,7 +12,7 @@ pub enum Tab {
     Picture,
     /// Files, clips and cameras.
     Scene,
-    /// Timings, trees and rays.
+    /// Timings, BVHs and rays.
     Analyse,
     /// Two scenes, cameras or pictures side by side.
     Compare,
@@ -31,7 +31,7 @@ impl Tab {
         Self::Output,
     ];
 
-    /// Description in one sentence.
+    /// Returns the description in one sentence.
     pub fn help(self) -> &'static str {
         match self {
             Self::Light => "Shadows, sun, environment, reflections, fog and volumes",
@@ -43,7 +43,7 @@ impl Tab {
         }
     }
 
-    /// Title of the tab.
+    /// Returns the title of the tab.
     pub fn title(self) -> &'static str {
         match self {
             Self::Light => "Light",
@@ -92,7 +92,7 @@ pub struct Setting {
     /// Actions of the keymap that change it.
     pub actions: &'static [&'static str],
     /// Conditions under which it has no effect.
-    pub idle: &'static [Idle],
+    pub idle: &'static [InactiveReason],
 }
 
 /// Control that edits a setting.
@@ -127,7 +127,7 @@ pub struct Number {
     pub decimals: usize,
     /// Unit, with the space before it.
     pub unit: &'static str,
-    /// Change per point of dragging; 0 for a speed in proportion to the value.
+    /// Change per point of dragging. If it is 0, the speed is proportional to the value.
     pub speed: f64,
     /// True for a slider with a logarithmic scale.
     pub is_logarithmic: bool,
@@ -147,7 +147,7 @@ pub struct Choice {
 
 /// A condition under which a setting has no effect.
 #[derive(Debug, Clone, Copy)]
-pub struct Idle {
+pub struct InactiveReason {
     /// Reason to show, such as "shadows are off".
     pub why: &'static str,
     /// True while the condition holds.
@@ -171,7 +171,7 @@ pub struct PanelState<'a> {
     pub is_orthographic: bool,
     /// True if a scene is open.
     pub has_scene: bool,
-    /// True while a clip or a blend plays.
+    /// True if a clip or a blend is selected, even if it is paused.
     pub has_clip: bool,
     /// True if the scene has point or spot lights.
     pub has_lamps: bool,
@@ -201,7 +201,7 @@ impl Setting {
         self
     }
 
-    pub(super) const fn idle(mut self, idle: &'static [Idle]) -> Self {
+    pub(super) const fn idle(mut self, idle: &'static [InactiveReason]) -> Self {
         self.idle = idle;
         self
     }
@@ -211,7 +211,7 @@ impl Setting {
         self.key.contains('.')
     }
 
-    /// Returns its comment in `config.toml`; empty for other parts of the panel.
+    /// Returns its comment in `config.toml`, or an empty text for other parts of the panel.
     pub fn help(&self) -> &'static str {
         static ALL: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
             let keys = Config::keys().into_iter();
@@ -222,7 +222,7 @@ impl Setting {
 
     /// Returns the reason why it has no effect; `None` if it has one.
     pub fn inactive_reason(&self, situation: &PanelState<'_>) -> Option<&'static str> {
-        let holds = |idle: &&Idle| (idle.holds)(situation);
+        let holds = |idle: &&InactiveReason| (idle.holds)(situation);
         self.idle.iter().find(holds).map(|idle| idle.why)
     }
 }
@@ -288,7 +288,7 @@ pub(super) const fn named(value: &'static str, label: &'static str) -> Choice {
     Choice { value, label }
 }
 
-/// Format with the given number of decimals and a unit.
+/// Returns a format with the given number of decimals and a unit.
 pub(super) const fn digits(decimals: usize, unit: &'static str) -> Number {
     Number {
         decimals,
@@ -299,14 +299,14 @@ pub(super) const fn digits(decimals: usize, unit: &'static str) -> Number {
     }
 }
 
-/// Format of whole numbers with a unit.
+/// Returns a format of whole numbers with a unit.
 pub const fn whole(unit: &'static str) -> Number {
     digits(0, unit)
 }
 
 /// Declares a condition under which a setting has no effect.
-pub(super) const fn idle(why: &'static str, holds: fn(&PanelState<'_>) -> bool) -> Idle {
-    Idle { why, holds }
+pub(super) const fn idle(why: &'static str, holds: fn(&PanelState<'_>) -> bool) -> InactiveReason {
+    InactiveReason { why, holds }
 }
 
 impl Number {

@@ -1,14 +1,15 @@
-// Ray traversal of the tree in bind group 1 (bvh/tree_read.wgsl).
+// Ray traversal of the BVH in bind group 1 (bvh/tree_read.wgsl).
 //
 // The TLAS and the trees below it are traversed as one tree with one stack. Each leaf of the TLAS is a mesh, which is
 // the root of a tree over triangles. Three phases alternate (Aila and Laine 2009, "while-while"): enter the next mesh,
 // descend nodes to triangles, test those triangles. Children of a node with at most `leaf_cutoff` triangles are tested
-// as one or two leaf ranges. Of the other children that the ray enters, the nearest is next, and the rest are pushed,
-// farthest first.
+// as one or two leaf ranges. Among the children with more triangles that the ray enters, the nearest is visited next.
+// The others are pushed, farthest first.
 //
 // A level pushes at most three entries. A TLAS over n meshes, with n above the stack size, has at most 16 + log2(n) / 2
-// levels as a radix tree, and PLOC_DEPTH / 2 as a PLOC tree, so its entries always fit. Traversal stays correct for a
-// tree that outgrows the stack, because a node whose children do not fit is tested as a leaf range.
+// levels as a radix tree, and PLOC_DEPTH / 2 as a PLOC tree. So its entries never exceed the stack. Traversal stays
+// correct for a tree that outgrows the stack, because a node for whose children there is no room is tested as a leaf
+// range.
 //
 // Each test appears once in the source. llvmpipe executes every instruction of a loop body in every iteration, and GPUs
 // reserve registers for all of it. For the same reason the any-hit test is called outside those loops, and each loop
@@ -58,8 +59,8 @@ fn bvh_projection(direction: vec3f) -> BvhProjection {
 // Intersects a ray with both sides of a triangle. Returns true and sets `t` and `barycentric` of `hit` for a hit
 // between t_min and t_max. Vertices are projected along the ray independently, and edges are tested across it (Woop,
 // Benthin and Wald 2013). The side of an edge follows from comparing two products. Rounding never reverses their order,
-// and both triangles of an edge get the same result, so no ray slips between them. Their difference would not be
-// watertight, because GPUs fuse one of the products with the subtraction.
+// and both triangles of an edge get the same result, so no ray slips between them. The sign of the products' difference
+// would not be watertight, because GPUs fuse one product with the subtraction.
 fn bvh_triangle(triangle: LeafTriangle, ray: Ray, across: BvhProjection, hit: ptr<function, BvhLeafHit>) -> bool {
     let a = triangle.v0 - ray.origin;
     let b = triangle.v1 - ray.origin;
@@ -100,8 +101,8 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var next = bvh_root();
     var stack: array<u32, STACK_SIZE>;
     var depth = 0u;
-    // Each node comes up at most once. This bound is never reached by a valid tree, and keeps a broken one from
-    // hanging.
+    // Each node comes up at most once. A valid tree never reaches this bound, which keeps traversal of a broken tree
+    // from hanging.
     var visits = tree.triangle_count + tree.mesh_count;
     loop {
         var candidate = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
@@ -136,7 +137,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                     bvh_step_node(next, node, enter, ray.t_max);
                     let is_hit = (enter >= vec4f(0.0)) & (counts != vec4u(0u));
                     let is_leaf = counts <= vec4u(select(leaf_cutoff, 1u, over_meshes));
-                    // Leaf ranges: one for the first two children, and one for the others.
+                    // Leaf ranges: one for the first two children, and one for the last two.
                     let tested = is_hit & is_leaf & vec4<bool>(!over_meshes);
                     leaf = select(starts.y, starts.x, tested.x);
                     end = select(starts.y, starts.z, tested.y);

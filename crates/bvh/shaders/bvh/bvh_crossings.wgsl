@@ -1,4 +1,4 @@
-// All triangles that a ray passes through. The tree is in bind group 1 (bvh/tree_read.wgsl).
+// All triangles that a ray passes through. The BVH is in bind group 1 (bvh/tree_read.wgsl).
 //
 // A ray that starts outside a closed surface passes through as many front as back faces. A ray that starts inside
 // passes through one more back face. Rounding does not change that. Vertices are projected along the ray independently
@@ -71,7 +71,7 @@ fn bvh_edge_side(a: vec3f, b: vec3f) -> bool {
 }
 
 // Returns the crossing of a ray with a triangle: 1 through its front, where the vertices are counterclockwise; -1
-// through its back; 0 for none.
+// through its back; 0 if the ray misses it.
 fn bvh_crossing(triangle: LeafTriangle, ray: BvhCrossingRay) -> i32 {
     let a = bvh_project(triangle.v0, ray);
     let b = bvh_project(triangle.v1, ray);
@@ -95,8 +95,8 @@ fn bvh_crossing(triangle: LeafTriangle, ray: BvhCrossingRay) -> i32 {
     return select(1, -1, side);
 }
 
-// Advances the walk until leaves are pending (test them `while !bvh_walk_is_done(walk)`). Returns false at the end.
-// `walk` comes from bvh_walk_begin.
+// Advances the traversal until leaves are pending (test them `while !bvh_walk_is_done(walk)`). Returns false at the
+// end. `walk` comes from bvh_walk_begin.
 fn bvh_crossing_advance(walk: ptr<function, BvhWalk>, ray: BvhCrossingRay) -> bool {
     for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
         let node = tree_node(number);

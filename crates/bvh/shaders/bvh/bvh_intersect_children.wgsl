@@ -11,9 +11,9 @@ fn bvh_inverse(direction: vec3f) -> vec3f {
 // Returns the distances at which the ray enters a node's four child boxes, or negative numbers for those that it misses
 // (`t_min` is never negative). Rounding never loses a box whose triangle would be hit (after Ize 2013). With planes at
 // q steps from the grid's origin, q · step · inverse + (origin − ray.origin) · inverse errs by 3 · 2^-24 of the
-// distance itself and of q · step · inverse. The latter error, for at most 255 steps, is within the box's slack. The
-// division errs by 2.5 ulp on each axis (WGSL), so each side of a slab may be off by 4 ulp. The margin must be 8 ulp,
-// which is less than 1e-6.
+// distance itself and of q · step · inverse. The error of the product, for at most 255 steps, is within the box's
+// slack. The division errs by 2.5 ulp on each axis (WGSL), so each side of a slab may be off by 4 ulp. The margin must
+// be 8 ulp, which is less than 1e-6.
 fn bvh_intersect_children(node: Node, ray: Ray, inverse: vec3f) -> vec4f {
     let forward = inverse >= vec3f(0.0);
     let near = select(node.upper, node.lower, forward);

@@ -1,4 +1,4 @@
-// The nearest point on the tree's triangles to a point. The tree is in bind group 1 (bvh/tree_read.wgsl).
+// The nearest point on the BVH's triangles to a point. The BVH is in bind group 1 (bvh/tree_read.wgsl).
 //
 // Nodes are visited in order of the distance to their boxes, nearest first. A node is skipped if nothing in it can be
 // nearer than the best result so far (Roussopoulos et al. 1995, "Nearest Neighbor Queries").

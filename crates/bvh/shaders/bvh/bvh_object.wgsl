@@ -1,4 +1,4 @@
-// Objects of a tree's leaves: triangles; boxes with v0 as the lower and v1 as the upper corner; or balls with v2 as the
+// Objects of a BVH's leaves: triangles; boxes with v0 as the lower and v1 as the upper corner; or balls with v2 as the
 // centre between the corners of their bounding box (bvh/build/objects.wgsl).
 #import "bvh/tree_read.wgsl"
 

@@ -1,6 +1,6 @@
-// Overlap of a region with the tree's objects, one after another. The tree is in bind group 1 (bvh/tree_read.wgsl).
+// Overlap of a region with the BVH's objects, one after another. The BVH is in bind group 1 (bvh/tree_read.wgsl).
 //
-// Begin a walk, and ask it for the next leaf until there is none:
+// Begin a traversal, and ask it for the next leaf until there is none:
 //     let region = bvh_region_box(lower, upper);
 //     var walk = bvh_overlap_begin(region, leaf_cutoff);
 //     for (var leaf = bvh_overlap_next(&walk, region); leaf != BVH_MISS; leaf = bvh_overlap_next(&walk, region)) {
@@ -10,7 +10,7 @@
 #import "bvh/bvh_region.wgsl"
 #import "bvh/bvh_walk.wgsl"
 
-// Begins a walk. An invalid region, such as a box with its lower corner above its upper one, touches nothing.
+// Begins a traversal. An invalid region, such as a box with its lower corner above its upper one, touches nothing.
 fn bvh_overlap_begin(region: BvhRegion, cutoff: u32) -> BvhWalk {
     var walk = bvh_walk_begin(cutoff);
     if !bvh_region_is_valid(region) {
@@ -19,7 +19,8 @@ fn bvh_overlap_begin(region: BvhRegion, cutoff: u32) -> BvhWalk {
     return walk;
 }
 
-// Advances the walk until leaves are pending (test them `while !bvh_walk_is_done(walk)`). Returns false at the end.
+// Advances the traversal until leaves are pending (test them `while !bvh_walk_is_done(walk)`). Returns false at the
+// end.
 fn bvh_overlap_advance(walk: ptr<function, BvhWalk>, region: BvhRegion) -> bool {
     for (var number = bvh_walk_node(walk, 1.0); number != BVH_MISS; number = bvh_walk_node(walk, 1.0)) {
         let node = tree_node(number);

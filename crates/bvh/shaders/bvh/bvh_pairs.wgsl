@@ -1,6 +1,6 @@
-// Walk from a leaf of one tree to the touching objects of another tree (group 1), which may be the same tree. Within
-// one tree, a leaf only looks for leaves after itself, and skips subtrees that end before it. If only objects of
-// different meshes count, it skips the tree of its own mesh.
+// Traversal from a leaf of one BVH to the touching objects of another BVH (group 1), which may be the same BVH. Within
+// one BVH, a leaf only looks for leaves after itself, and skips subtrees that end before it. If only objects of
+// different meshes count, it skips the BVH of its own mesh.
 //     while pairs_advance(&walk, search) {
 //         while !bvh_walk_is_done(&walk) {
 //             let leaf = bvh_walk_leaf(&walk);
@@ -17,7 +17,7 @@ struct PairQuery {
     count: u32,
     leaf_cutoff: u32,
     // Capacity of the output, in pairs.
-    room: u32,
+    capacity: u32,
     mask: u32,
     // 1 for pairs within one tree.
     within: u32,
@@ -56,7 +56,7 @@ fn pairs_begin(leaf: u32, other: LeafTriangle, walk: ptr<function, BvhWalk>) -> 
     return pairs_search(leaf, other);
 }
 
-// Advances the walk until leaves are pending. Returns false at the end.
+// Advances the traversal until leaves are pending. Returns false at the end.
 fn pairs_advance(walk: ptr<function, BvhWalk>, search: PairSearch) -> bool {
     // First leaf that counts.
     let first = search.leaf * query.within + query.within;

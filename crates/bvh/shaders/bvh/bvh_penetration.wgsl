@@ -1,22 +1,23 @@
-// Test if two triangles pass through each other: they share inner points of both along a line of some length, and each
-// continues on both sides of the other's plane. Triangles that only touch do not pass through each other. Examples are
-// a vertex or an edge on the other triangle, and coplanar triangles. Cases that rounding leaves undecided do not count
-// either.
+// Test for two triangles that pass through each other. Their interiors intersect in a segment of nonzero length, and
+// each triangle has vertices on both sides of the other's plane. Triangles that only touch do not pass through each
+// other, for example with a vertex or an edge on the other triangle. Neither do coplanar triangles, nor cases that
+// rounding leaves undecided.
 //
-// Every sign is that of a volume, or 0 if the volume is below its rounding error (Shewchuk 1997, "Adaptive Precision
-// Floating-Point Arithmetic and Fast Robust Geometric Predicates", section 4.3: 7 half ulp of the sum of the absolute
-// terms). So every reported pair is correct. Vertices also count as in the other triangle's plane within half a
-// millionth of the largest coordinate. Positions are rounded too, and an object that stands on a floor should not pass
-// through it.
+// Every sign is the sign of a volume, or 0 if the volume is below its rounding error (Shewchuk 1997, "Adaptive
+// Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates", section 4.3: 7 half ulp of the sum of the
+// absolute terms). So every reported pair is correct. A vertex also counts as in the other triangle's plane if its
+// distance from the plane is within half a millionth of the largest coordinate. Positions are rounded too, and an
+// object that stands on a floor should not pass through it.
 #import "bvh/tree.wgsl"
 
 // 2^-21, which is 8 half ulp.
 const THROUGH_SLACK = 4.7683716e-7;
 
 struct Turned {
-    // Vertices of the triangle, rotated so that the one alone on its side of the other's plane comes first.
+    // Vertices of the triangle, in cyclic order. The first is the only vertex on its side of the other triangle's
+    // plane.
     corners: array<vec3f, 3>,
-    // Side of that vertex, 1 or -1, or 0 if the vertices are not on both sides.
+    // Side of the first vertex: 1 or -1, or 0 if the triangle has no vertices on one of the sides.
     side: f32,
 }
 
@@ -30,7 +31,7 @@ fn through_volume(u: vec3f, v: vec3f, w: vec3f) -> f32 {
     return through_sign(dot(u, cross(v, w)), THROUGH_SLACK * most);
 }
 
-// Rotates a triangle's vertices so that the one alone on its side of the plane of `other` comes first.
+// Rotates a triangle's vertices so that the first is the only vertex on its side of the plane of `other`.
 fn through_turned(triangle: LeafTriangle, other: LeafTriangle, reach: f32) -> Turned {
     let ab = other.v1 - other.v0;
     let ac = other.v2 - other.v0;
@@ -56,7 +57,7 @@ fn through_turned(triangle: LeafTriangle, other: LeafTriangle, reach: f32) -> Tu
 }
 
 // Returns the vertices, with the last two swapped if the other triangle's first vertex is behind this triangle's plane.
-fn through_seen(turned: Turned, side_of_other: f32) -> array<vec3f, 3> {
+fn through_oriented(turned: Turned, side_of_other: f32) -> array<vec3f, 3> {
     let corners = turned.corners;
     if side_of_other < 0.0 {
         return array(corners[0], corners[2], corners[1]);
@@ -64,9 +65,9 @@ fn through_seen(turned: Turned, side_of_other: f32) -> array<vec3f, 3> {
     return corners;
 }
 
-// True if the triangles pass through each other. Both cut the intersection line of their planes, and the two intervals
-// overlap if each begins before the other ends (Guigue and Devillers 2003, "Fast and Robust Triangle-Triangle Overlap
-// Test Using Orientation Predicates").
+// True if the triangles pass through each other. Each triangle cuts an interval from the intersection line of their
+// planes. The two intervals overlap if each begins before the other ends (Guigue and Devillers 2003, "Fast and Robust
+// Triangle-Triangle Overlap Test Using Orientation Predicates").
 fn bvh_triangles_pass_through(a: LeafTriangle, b: LeafTriangle) -> bool {
     let far = max(max(max(abs(a.v0), abs(a.v1)), abs(a.v2)), max(max(abs(b.v0), abs(b.v1)), abs(b.v2)));
     let reach = THROUGH_SLACK * max(far.x, max(far.y, far.z));
@@ -78,8 +79,8 @@ fn bvh_triangles_pass_through(a: LeafTriangle, b: LeafTriangle) -> bool {
     if turned_b.side == 0.0 {
         return false;
     }
-    let p = through_seen(turned_a, turned_b.side);
-    let q = through_seen(turned_b, turned_a.side);
+    let p = through_oriented(turned_a, turned_b.side);
+    let q = through_oriented(turned_b, turned_a.side);
     return through_volume(p[0] - q[1], p[1] - q[1], q[0] - q[1]) > 0.0
         && through_volume(p[0] - q[0], p[2] - q[0], q[2] - q[0]) > 0.0;
 }

@@ -1,5 +1,5 @@
 // Pseudonormal of a surface at the point of a triangle that is nearest to a query point. It tells the sides of the
-// surface apart. The tree is in bind group 1 (bvh/tree_read.wgsl).
+// surface apart. The BVH is in bind group 1 (bvh/tree_read.wgsl).
 //
 // Angle-weighted pseudonormals (Bærentzen and Aanæs 2005): if the nearest point is a vertex or on an edge, the normals
 // of all triangles with that vertex or edge are summed. At a vertex, they are weighted by the triangles' angles there.

@@ -29,7 +29,7 @@ fn bvh_region_frustum(planes: array<vec4f, 6>) -> BvhRegion {
     return BvhRegion(BVH_FRUSTUM, vec3f(0.0), vec3f(0.0), 0.0, planes);
 }
 
-// True if the region is not empty.
+// True if the region is not empty. Frusta are not checked.
 fn bvh_region_is_valid(region: BvhRegion) -> bool {
     if region.shape == BVH_BOX {
         return all(region.lower <= region.upper);
@@ -49,8 +49,8 @@ fn bvh_boxes_touch(node: Node, lower: vec3f, upper: vec3f) -> vec4<bool> {
     return max(x, max(y, z)) <= vec4f(0.0);
 }
 
-// Child mask of a node: boxes that are not entirely behind any of the planes, conservative.
-fn bvh_boxes_before(node: Node, planes: array<vec4f, 6>) -> vec4<bool> {
+// Returns the mask of the child boxes that are not entirely behind any of the planes. Conservative.
+fn bvh_boxes_in_front_of(node: Node, planes: array<vec4f, 6>) -> vec4<bool> {
     let step = bvh_grid_step(node);
     let slack = bvh_grid_slack(node.origin, step);
     var least = vec4f(1.0);
@@ -60,7 +60,7 @@ fn bvh_boxes_before(node: Node, planes: array<vec4f, 6>) -> vec4<bool> {
         let far = select(node.lower, node.upper, plane.xyz >= vec3f(0.0));
         let scaled = plane.xyz * step;
         let at = dot(plane.xyz, node.origin) + plane.w;
-        // Rounding of the sum, in addition to that of the boxes.
+        // Rounding error of the sum, in addition to the rounding of the boxes.
         let reach = abs(plane.xyz) * (abs(node.origin) + 256.0 * step);
         let rounds = dot(abs(plane.xyz), slack) + (reach.x + reach.y + reach.z + abs(plane.w)) * 6.0e-7;
         let along = bvh_steps(far.x) * scaled.x + bvh_steps(far.y) * scaled.y + bvh_steps(far.z) * scaled.z;
@@ -72,7 +72,7 @@ fn bvh_boxes_before(node: Node, planes: array<vec4f, 6>) -> vec4<bool> {
 // Child overlap mask of a node with the region, conservative.
 fn bvh_region_enters(node: Node, region: BvhRegion) -> vec4<bool> {
     if region.shape == BVH_FRUSTUM {
-        return bvh_boxes_before(node, region.planes);
+        return bvh_boxes_in_front_of(node, region.planes);
     }
     let lower = min(region.lower, region.upper) - vec3f(region.radius);
     let upper = max(region.lower, region.upper) + vec3f(region.radius);

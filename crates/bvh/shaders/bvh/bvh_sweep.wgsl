@@ -1,4 +1,4 @@
-// First contact of a moving capsule or ball. The tree is in bind group 1 (bvh/tree_read.wgsl).
+// First contact of a moving capsule or ball. The BVH is in bind group 1 (bvh/tree_read.wgsl).
 //
 // The distance between two convex bodies is a convex function of time if one of them moves along a line. So Newton
 // iteration from the start never passes the first contact. If the distance does not shrink, there is no contact.
@@ -11,7 +11,7 @@ struct Sweep {
     a: vec3f,
     radius: f32,
     b: vec3f,
-    // Translation of the capsule over the whole sweep.
+    // Total translation of the capsule.
     motion: vec3f,
 }
 
@@ -65,8 +65,8 @@ fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<fu
             (*found).position = start + gap.along * segment - gap.offset;
             return true;
         }
-        // Shorten the step by its possible rounding error, because a point that passes a triangle would end up behind
-        // it.
+        // Shorten the step by its possible rounding error, because a point that passes a triangle would end up on its
+        // other side.
         let unsure = speed * close / max(distance, close);
         t = max(t - (depth + 0.5 * close) / (approach + unsure), 0.0);
         if !(t < most) {
@@ -106,8 +106,8 @@ fn bvh_sweep_begin(sweep: Sweep, cutoff: u32) -> BvhWalk {
     return walk;
 }
 
-// Advances the walk until leaves are pending (test them `while !bvh_walk_is_done(walk)`). Returns false if nothing else
-// is touched before `most`.
+// Advances the traversal until leaves are pending (test them `while !bvh_walk_is_done(walk)`). Returns false if no
+// further object is touched before `most`.
 fn bvh_sweep_advance(walk: ptr<function, BvhWalk>, sweep: Sweep, inverse: vec3f, most: f32) -> bool {
     for (var number = bvh_walk_node(walk, most); number != BVH_MISS; number = bvh_walk_node(walk, most)) {
         let node = tree_node(number);

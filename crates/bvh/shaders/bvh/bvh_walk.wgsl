@@ -1,5 +1,5 @@
-// Walk through the tree (group 1, bvh/tree_read.wgsl) for queries other than rays. It alternates between descending
-// nodes to leaves and testing those leaves. The query tests each node's children and each leaf. The walk decides the
+// Traversal of the BVH (group 1, bvh/tree_read.wgsl) for queries other than rays. It alternates between descending
+// nodes to leaves and testing those leaves. The query tests each node's children and each leaf. This file decides the
 // order:
 //     var walk = bvh_walk_begin(leaf_cutoff);
 //     loop {
@@ -27,10 +27,10 @@ struct BvhWalk {
     later_end: u32,
     next: u32,
     visits: u32,
-    // Traversal stack of nodes or meshes. The last four entries and the bits of their distances are in registers, with
-    // the last one first and BVH_MISS for empty ones. The others are in an array without distances, because most walks
-    // never need it, and its entries are always visited. WGSL zero-initialises the array, and the compile time of that
-    // on llvmpipe grows with the square of its words.
+    // Traversal stack of nodes or meshes. The last four entries and the bits of their distances are in registers, the
+    // last entry first, with BVH_MISS for empty entries. Earlier entries are in an array without distances, because
+    // most traversals never need it, and its entries are always visited. WGSL zero-initialises the array. On llvmpipe,
+    // the time to compile that grows with the square of the array's words.
     top: vec4u,
     top_distances: vec4u,
     depth: u32,
@@ -46,7 +46,7 @@ fn bvh_walk_begin(cutoff: u32) -> BvhWalk {
     return walk;
 }
 
-// Pushes a node or mesh if `is_entered`. Its distance is 0 in an unordered walk, in which all distances are 0.
+// Pushes a node or mesh if `is_entered`. In an unordered traversal, all distances are 0.
 fn bvh_walk_push(walk: ptr<function, BvhWalk>, number: u32, is_entered: bool) {
     while is_entered && (*walk).top.w != BVH_MISS {
         (*walk).stack[(*walk).depth] = (*walk).top.w;
@@ -69,7 +69,7 @@ fn bvh_walk_pop(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
     return number;
 }
 
-// True if no leaves are pending. If that is so after bvh_walk_node has found no node, the walk is over.
+// True if no leaves are pending. If bvh_walk_node has returned BVH_MISS before, the traversal is over.
 fn bvh_walk_is_done(walk: ptr<function, BvhWalk>) -> bool {
     return (*walk).leaf == (*walk).end;
 }
@@ -86,7 +86,7 @@ fn bvh_walk_leaf(walk: ptr<function, BvhWalk>) -> u32 {
     return leaf;
 }
 
-// Returns the next node nearer than `reach`, or BVH_MISS if leaves are pending or the walk is over.
+// Returns the next node nearer than `reach`, or BVH_MISS if leaves are pending or the traversal is over.
 fn bvh_walk_node(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
     var number = BVH_MISS;
     loop {
@@ -119,8 +119,8 @@ fn bvh_walk_node(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
     return number;
 }
 
-// Returns the mask of the visited children that are nodes or meshes. Those that are leaves become pending, as one range
-// of the first two and one of the others.
+// Returns the mask of the visited children that are nodes or meshes. Visited leaves become pending, as one range for
+// the first two children and one for the last two.
 fn bvh_walk_ranges(
     walk: ptr<function, BvhWalk>,
     number: u32,
@@ -147,7 +147,7 @@ fn bvh_walk_ranges(
         later_leaf = later_end;
     }
     if (*walk).depth + 4u > STACK_SIZE {
-        // The stack is full, so test the whole node as one range.
+        // The stack is full, so test the node as one range.
         leaf = node.first;
         end = node.ends.w;
         later_leaf = later_end;
@@ -208,7 +208,7 @@ fn bvh_leaf_name(leaf: u32, first: u32) -> vec2u {
     return vec2u(object.mesh & ~ANY_HIT_TEST, object.triangle - first);
 }
 
-// Returns the mesh of the leaf that the walk returned last, and the leaf's index within that mesh.
+// Returns the mesh of the leaf that the traversal returned last, and the leaf's index within that mesh.
 fn bvh_walk_name(walk: ptr<function, BvhWalk>, leaf: u32) -> vec2u {
     return bvh_leaf_name(leaf, (*walk).first);
 }

@@ -1,4 +1,4 @@
-// Winding number of a point with respect to all triangles of the tree (Jacobson et al. 2013). The includer binds the
+// Winding number of a point with respect to all triangles of the BVH (Jacobson et al. 2013). The includer binds the
 // moments of the nodes (bvh/build/moments.wgsl) as `moments: array<vec4f>`.
 //
 // Distant nodes are approximated by a dipole (Barill et al. 2018). Near triangles use their solid angle (van Oosterom
@@ -8,7 +8,7 @@
 
 // Distance from which a node counts as a dipole, relative to the node's size.
 const BVH_DIPOLE_REACH = 2.5;
-// Solid angle of the whole sphere, 4π.
+// Solid angle of a sphere, 4π.
 const BVH_WHOLE_ANGLE = 12.566371;
 
 fn bvh_largest_step(packed: u32) -> f32 {

@@ -1,9 +1,10 @@
-// Merged scene geometry as the tree's builder reads it (group 1): tightly packed world-space positions, a triangle list
-// with absolute vertex indices, and two words per triangle, the mesh (with ANY_HIT_TEST) and the caller's payload.
+// Merged scene geometry, the input of the BVH builder (group 1). It consists of tightly packed world-space positions, a
+// triangle list with absolute vertex indices, and two words per triangle: the mesh (with ANY_HIT_TEST) and the caller's
+// payload.
 //
 // The builder sorts items: the triangles of the scene, followed by its meshes, whose tree is the TLAS. Leaves are
-// numbered like items. The leaves of a mesh have the indices of its triangles, those of the TLAS the indices of the
-// meshes.
+// numbered like items. The leaves of a mesh have the indices of its triangles. The leaves of the TLAS have the indices
+// of the meshes.
 #import "bvh/box.wgsl"
 
 struct BuildParams {

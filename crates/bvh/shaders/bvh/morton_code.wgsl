@@ -21,7 +21,7 @@ fn quantise(p: vec3f, around: Box, cells: f32) -> vec3u {
     return min(vec3u((p - around.lower) * scale), vec3u(u32(cells) - 1u));
 }
 
-// Returns the code of a cell, high word first: up to 10 bits per axis in the high word alone, or 63 bits in both words.
+// Returns the code of a cell, high word first: up to 10 bits per axis in the high word only, or 63 bits in two words.
 fn morton_code(cell: vec3u, wide: bool) -> vec2u {
     let low = interleave(cell);
     let middle = interleave(cell >> vec3u(10u));
@@ -29,8 +29,8 @@ fn morton_code(cell: vec3u, wide: bool) -> vec2u {
     return select(vec2u(low, 0u), vec2u((top << 28u) | (middle >> 2u), (middle << 30u) | low), wide);
 }
 
-// Returns the key of the first sort. For a wide code it is the low word. Otherwise it is the code, with as many bits of
-// the mesh index above it as fit.
+// Returns the key of the first sort. For a wide code it is the low word. Otherwise it is the code. Its free bits above
+// the code hold the low bits of the mesh index.
 fn morton_key(code: vec2u, mesh: u32, axis_bits: u32) -> u32 {
     return select(code.x | (mesh << (3u * axis_bits)), code.y, axis_bits > 10u);
 }

@@ -1,9 +1,9 @@
 // Nodes of four children from a binary tree. A node starts with the children of a binary node, and repeatedly replaces
 // the largest by its own two children until it has four. Every binary node with more leaves than the cutoff gets a
-// node, with the same index. Rays reach only some of them, because parents adopt their grandchildren.
+// node, with the same index. Rays visit only some of them, because parents adopt their grandchildren.
 //
 // In a TLAS over more meshes than the traversal stack has entries, a grandchild is not replaced again. So each level
-// stands for two binary levels, and the whole traversal fits into the stack (bvh/bvh.wgsl).
+// stands for two binary levels, and no traversal overflows the stack (bvh/bvh.wgsl).
 //
 // The includer declares `node_rows`, and defines `node_children(whole: Child) -> Pair`, which returns the two children
 // of a binary node.
@@ -50,8 +50,8 @@ fn node_cutoff(mesh: u32) -> u32 {
     return select(params.leaf_cutoff, 1u, mesh == params.mesh_count);
 }
 
-// True if a child of the binary node `whole`, whose right child begins at `middle`, must stay: if it is a leaf, or a
-// grandchild in a large TLAS.
+// True if a child of the binary node `whole` must not be replaced, because it is a leaf, or a grandchild in a large
+// TLAS. `middle` is the first leaf of the right child of `whole`.
 fn node_stays(child: Child, whole: Child, middle: u32, mesh: u32) -> bool {
     let is_half = (child.first == whole.first && child.last + 1u == middle)
         || (child.first == middle && child.last == whole.last);

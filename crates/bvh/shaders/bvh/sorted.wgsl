@@ -1,16 +1,15 @@
-// Sorted items, and the scratch buffer shared by the kernels that make nodes: group 2, beside the geometry's group 1.
+// Sorted items, and the scratch buffer shared by the kernels that make nodes: group 2, next to the geometry in group 1.
 //
 // scratch  [node]                 area of a node's box as a float, −1 for an unused slot; stays valid after a build
-//          [params.spans_word …]  a Span per mesh and one for the TLAS, written by the host
-//          [params.across_word …] per block, the number of nodes that reach beyond it (hierarchy.wgsl)
-//          [params.list_word …]   positions of those nodes, BLOCK words per block
-//          [params.level_word …]  boxes of the pyramid (bvh/build/pyramid_levels.wgsl)
+//          [params.spans_word …]  a Span per mesh and one for the TLAS, written by the host [params.across_word …] per
+//          block, the number of nodes that extend beyond it (hierarchy.wgsl) [params.list_word …]   positions of those
+//          nodes, BLOCK words per block [params.level_word …]  boxes of the pyramid (bvh/build/pyramid_levels.wgsl)
 //          [params.link_word …]   data of PLOC trees (bvh/build/ploc_links.wgsl)
 // They share one buffer, because the weakest devices bind only eight.
 #import "bvh/geometry.wgsl"
 
-// True if the keys cannot hold the whole code and mesh index, so that morton.wgsl writes records of CODE_WORDS words.
-// It is a constant, because llvmpipe executes both sides of a branch that is not known at compile time.
+// True if the keys are too small for the code and the mesh index, so that morton.wgsl writes records of CODE_WORDS
+// words. It is a constant, because llvmpipe executes both sides of a branch that is not known at compile time.
 override HAS_RECORDS: bool = false;
 
 #array read 2 0 order: u32

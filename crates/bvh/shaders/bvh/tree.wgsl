@@ -1,4 +1,4 @@
-// Data structures of a tree. Nodes are numbered like leaves. A mesh's root has the index of its first triangle, the
+// Data structures of a BVH. Nodes are numbered like leaves. A mesh's root has the index of its first triangle, the
 // TLAS's root the index after the last triangle. A node has four rows of four words, a triangle three.
 
 // Node of up to four children, whose boxes are quantised to a grid: see accel::layout::Node.

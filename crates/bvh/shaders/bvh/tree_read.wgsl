@@ -1,4 +1,4 @@
-// Readers of the tree in group 1: its nodes, its triangles in leaf order, and the references that a query visits. Every
+// Readers of the BVH in group 1: its nodes, its triangles in leaf order, and the references that a query visits. Every
 // query is a file of its own on top of this one.
 #import "bvh/tree.wgsl"
 

@@ -6,8 +6,8 @@ use glam::Vec3;
 /// Bits of the Morton codes of triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Codes {
-    /// 30 bits. Scenes of many small meshes use fewer, if the mesh index then fits into the same word: see
-    /// [`axis_bits`].
+    /// 30 bits. Scenes of many small meshes use fewer if that leaves room for the mesh index in the same
+    /// word: see [`axis_bits`].
     #[default]
     Bits30,
     /// 63 bits, which takes eight sorting digits. For meshes whose detail is much finer than a thousandth of
@@ -17,7 +17,7 @@ pub enum Codes {
 
 /// Maximum number of triangles that are sampled per mesh.
 const SAMPLE: usize = 4096;
-/// Smaller samples never ask for long codes, because such meshes are cheap whatever their tree.
+/// Smaller samples never need long codes, because such meshes are cheap with any tree.
 const MIN: usize = 256;
 
 /// Sample of the triangles that will share a tree.
@@ -51,19 +51,19 @@ impl Sample {
 }
 
 impl Codes {
-    /// Returns codes of 30 or 63 bits. For any other number, chooses them by [`Codes::suit`].
+    /// Returns codes of 30 or 63 bits. For any other number, chooses them by [`Codes::choose`].
     pub fn of_bits(bits: u32, samples: impl IntoIterator<Item = Sample>) -> Self {
         match bits {
             30 => Self::Bits30,
             63 => Self::Bits63,
-            _ => Self::suit(samples),
+            _ => Self::choose(samples),
         }
     }
 
-    /// Returns long codes if, in any sample, the short codes occupy fewer than half as many cells as there
-    /// are centroids, and long codes at least double the number of cells. A teapot in a stadium is such a
-    /// case. Longer codes do not help where triangles simply coincide.
-    pub fn suit(samples: impl IntoIterator<Item = Sample>) -> Self {
+    /// Returns long codes if they pay off in any sample. The short codes must occupy fewer than half as many
+    /// cells as there are centroids, and long codes must at least double the number of cells. A teapot in a
+    /// stadium is such a case. Longer codes do not help where triangles simply coincide.
+    pub fn choose(samples: impl IntoIterator<Item = Sample>) -> Self {
         let collide = |sample: Sample| {
             let (count, short) = (sample.centroids.len(), sample.distinct(1 << 10));
             count >= MIN && 2 * short < count && sample.distinct(1 << 21) >= 2 * short
@@ -86,11 +86,11 @@ pub(super) fn is_one_key(axis_bits: u32, mesh_count: u32) -> bool {
     3 * axis_bits + mesh_bits(mesh_count) <= u32::BITS
 }
 
-/// Returns the bits of a code per axis. The default is Karras's 10, which leaves two bits of a word for the
-/// mesh index. With more meshes, fewer bits are used if the mesh index then fits into the same word and the
-/// cells stay fine enough. The cells must be four times finer than the largest mesh's triangles, spread over
-/// a surface, and almost three times finer than the meshes, spread over the scene's volume. This way a scene
-/// of many small meshes needs no more sorting digits than a large mesh.
+/// Returns the number of bits per axis of a code. The default is Karras's 10, which leaves two bits of a word
+/// for the mesh index. With more meshes, fewer bits are used if that leaves room for the mesh index in the
+/// same word and the cells stay fine enough. The cells must be four times finer than the largest mesh's
+/// triangles, spread over a surface. They must be almost three times finer than the meshes, spread over the
+/// scene's volume. This way a scene of many small meshes needs no more sorting digits than a large mesh.
 pub fn axis_bits(meshes: &[MeshRange], codes: Codes) -> u32 {
     if codes == Codes::Bits63 {
         return 21;
@@ -121,22 +121,22 @@ mod tests {
     }
 
     #[test]
-    fn long_codes_are_for_detail_that_short_ones_do_not_see() {
-        assert_eq!(Codes::suit([ball(2000, 1.0)]), Codes::Bits30);
-        assert_eq!(Codes::suit([ball(100, 1.0), ball(2000, 3e4)]), Codes::Bits63);
+    fn long_codes_are_used_only_for_detail_below_the_short_codes_resolution() {
+        assert_eq!(Codes::choose([ball(2000, 1.0)]), Codes::Bits30);
+        assert_eq!(Codes::choose([ball(100, 1.0), ball(2000, 3e4)]), Codes::Bits63);
         // The first sample is too small to matter, the second is empty.
-        assert_eq!(Codes::suit([ball(100, 3e4), ball(0, 1.0)]), Codes::Bits30);
+        assert_eq!(Codes::choose([ball(100, 3e4), ball(0, 1.0)]), Codes::Bits30);
         // All centroids coincide, so longer codes would not help.
         let same = Sample::new([Vec3::ZERO, Vec3::ONE], 2000, |_| Vec3::splat(0.5));
-        assert_eq!(Codes::suit([same]), Codes::Bits30);
+        assert_eq!(Codes::choose([same]), Codes::Bits30);
         let flat = Sample::new([Vec3::ZERO; 2], 2000, |_| Vec3::ZERO);
-        assert_eq!(Codes::suit([flat]), Codes::Bits30);
+        assert_eq!(Codes::choose([flat]), Codes::Bits30);
         assert_eq!(Codes::of_bits(63, [ball(9, 1.0)]), Codes::Bits63);
         assert_eq!(Codes::of_bits(30, [ball(2000, 3e4)]), Codes::Bits30);
     }
 
     #[test]
-    fn samples_are_spread() {
+    fn centroid_samples_span_the_whole_mesh() {
         let bounds = [Vec3::ZERO, Vec3::ONE];
         let all = Sample::new(bounds, 1_000_000, |i| Vec3::X * i as f32).centroids;
         assert_eq!((all.len(), all[0].x), (4096, 0.0));

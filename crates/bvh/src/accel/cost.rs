@@ -1,5 +1,5 @@
-//! `cost`: the expected cost of rays through the trees, measured on the GPU. It tells when trees that are
-//! only refitted should be rebuilt.
+//! `cost`: the expected cost of rays through the BVHs, measured on the GPU. It tells when trees that are only
+//! refitted should be rebuilt.
 
 use super::{layout::COST_BLOCK, tree::Tree};
 use crate::{
@@ -21,7 +21,7 @@ pub struct Cost {
 #[derive(Debug)]
 pub struct TreeCost {
     /// Two `f32`: the summed surface area of all binary nodes with more leaves than the cutoff, including
-    /// those of the TLAS, and the area of the root.
+    /// nodes of the TLAS, and the area of the root.
     pub result: wgpu::Buffer,
     group: wgpu::BindGroup,
 }
@@ -46,7 +46,7 @@ impl Cost {
     }
 
     /// Creates the buffers for the cost of `tree`.
-    pub fn room(&self, gpu: &Gpu, tree: &Tree) -> TreeCost {
+    pub fn buffers(&self, gpu: &Gpu, tree: &Tree) -> TreeCost {
         let storage = wgpu::BufferUsages::STORAGE;
         let threads = u64::from(COST_BLOCK * COST_BLOCK);
         let partials = gpu.buffer("cost.partials", 4 * threads, storage);

@@ -47,7 +47,7 @@ impl Counts {
     pub(super) fn keeping_each(gpu: &Gpu, queries: u32, each: u64) -> Result<Self> {
         let most = KEPT_MAX.min(gpu.binding_limit()) / KEPT_BYTES - 1;
         let kept = (each * u64::from(queries)).min(most);
-        Self::keeping(gpu, queries, kept as u32)
+        Self::with_capacity(gpu, queries, kept as u32)
     }
 
     /// Creates buffers like [`Counts::new`], with room to keep `kept` results of all queries together. If
@@ -56,7 +56,7 @@ impl Counts {
     /// # Errors
     ///
     /// The errors of [`Counts::new`], and [`Error::Limit`] if the kept results exceed the device's limits.
-    pub fn keeping(gpu: &Gpu, queries: u32, kept: u32) -> Result<Self> {
+    pub fn with_capacity(gpu: &Gpu, queries: u32, kept: u32) -> Result<Self> {
         let offset_bytes = 4 * (u64::from(queries) + 1);
         gpu.check_binding(&format!("the offsets of {queries} queries"), offset_bytes)?;
         let kept_bytes = KEPT_BYTES * (u64::from(kept) + 1);
@@ -111,18 +111,18 @@ pub(super) struct CountedQuery {
 }
 
 impl CountedQuery {
-    /// Creates the kernels `entries`, which count, collect and append. The three bindings `asked` precede the
+    /// Creates the kernels `entries`, which count, collect and append. The three bindings `input` precede the
     /// bindings for numbers and results.
     pub(super) fn new(
         gpu: &Gpu,
         (path, label): (&'static str, &'static str),
         entries: [&'static str; 3],
-        asked: [Binding; 3],
+        input: [Binding; 3],
         constants: &[(&'static str, f64)],
         predicate: Option<&Predicate>,
     ) -> Self {
         let kernel = |entry, outputs: usize| {
-            let bindings = [&asked[..], &vec![Binding::Write; outputs]].concat();
+            let bindings = [&input[..], &vec![Binding::Write; outputs]].concat();
             QueryKernel::new(gpu, (path, entry), &bindings, constants, predicate)
         };
         let [count, collect, append] = entries;
@@ -150,12 +150,12 @@ impl CountedQuery {
         gpu: &Gpu,
         recorder: &mut impl Recorder,
         kernel: &QueryKernel,
-        asked: &QueryInput<'_>,
+        input: &QueryInput<'_>,
         results: &[&wgpu::Buffer],
     ) -> Result<()> {
-        let mut own = asked.bound.to_vec();
+        let mut own = input.bound.to_vec();
         own.extend(results.iter().map(|buffer| *buffer as &dyn Bind));
-        kernel.record(gpu, recorder, self.label, asked.search, asked.count, &own)
+        kernel.record(gpu, recorder, self.label, input.search, input.count, &own)
     }
 
     /// Records the number of results of each query, and the offsets of their first results.
@@ -163,49 +163,49 @@ impl CountedQuery {
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        asked: &QueryInput<'_>,
+        input: &QueryInput<'_>,
         scan: &Scan,
         counts: &Counts,
     ) -> Result<()> {
-        counts.begin(recorder, asked.count)?;
+        counts.begin(recorder, input.count)?;
         let results = [&counts.offsets, &counts.kept];
-        self.dispatch(gpu, recorder, &self.count, asked, &results)?;
-        scan.record(gpu, recorder, &counts.offsets, asked.count)
+        self.dispatch(gpu, recorder, &self.count, input, &results)?;
+        scan.record(gpu, recorder, &counts.offsets, input.count)
     }
 
     pub(super) fn record_collect(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        asked: &QueryInput<'_>,
+        input: &QueryInput<'_>,
         counts: &Counts,
         results: &wgpu::Buffer,
     ) -> Result<()> {
-        counts.check(asked.count)?;
+        counts.check(input.count)?;
         let results = [&counts.offsets, &counts.kept, results];
-        self.dispatch(gpu, recorder, &self.collect, asked, &results)
+        self.dispatch(gpu, recorder, &self.collect, input, &results)
     }
 
     pub(super) fn record_append(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        asked: &QueryInput<'_>,
+        input: &QueryInput<'_>,
         [total, results]: [&wgpu::Buffer; 2],
     ) -> Result<()> {
         recorder.encoder().clear_buffer(total, 0, Some(4));
-        self.dispatch(gpu, recorder, &self.append, asked, &[total, results])
+        self.dispatch(gpu, recorder, &self.append, input, &[total, results])
     }
 
     /// Counts with `record_count`, waits for the total, and collects.
     pub(super) fn run<F: Pod>(
         &self,
         gpu: &Gpu,
-        asked: &QueryInput<'_>,
+        input: &QueryInput<'_>,
         counts: Counts,
         record_count: impl FnOnce(&mut wgpu::CommandEncoder, &Counts) -> Result<()>,
     ) -> Result<QueryResults<F>> {
-        let count = asked.count;
+        let count = input.count;
         let mut encoder = gpu.encoder(self.label);
         record_count(&mut encoder, &counts)?;
         let last = gpu.buffer("query.total", 4, Usage::COPY_DST | Usage::COPY_SRC);
@@ -227,7 +227,7 @@ impl CountedQuery {
         let usage = Usage::STORAGE | Usage::COPY_SRC;
         let results = gpu.catch(|| gpu.buffer("query.results", bytes, usage))?;
         let mut encoder = gpu.encoder(self.label);
-        self.record_collect(gpu, &mut encoder, asked, &counts, &results)?;
+        self.record_collect(gpu, &mut encoder, input, &counts, &results)?;
         gpu.queue.submit([encoder.finish()]);
         Ok(QueryResults {
             offsets: counts.offsets,

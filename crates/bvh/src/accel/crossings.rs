@@ -4,7 +4,7 @@
 pub use super::layout::Crossings;
 use super::{
     layout::{Objects, Ray},
-    query_list::{Placed, Queries},
+    query_list::{PositionedQuery, Queries},
     search::{ListQuery, Predicate, Search},
 };
 use crate::{
@@ -25,11 +25,11 @@ impl Crossings {
 }
 
 /// Rays are sorted by their origin.
-impl Placed for Ray {
-    const FAR_ROW: Option<u32> = Some(0);
+impl PositionedQuery for Ray {
+    const SECOND_POSITION_ROW: Option<u32> = Some(0);
 }
 
-/// Crossing query, for trees over triangles.
+/// Crossing query, for BVHs over triangles.
 #[derive(Debug)]
 pub struct RayCrossings(ListQuery);
 
@@ -50,8 +50,8 @@ impl RayCrossings {
         self.0.pipelines(Objects::Triangles, set);
     }
 
-    /// Returns the same rays, to be sorted by the Morton codes of their origins before each query. This pays
-    /// off from a few thousand unordered rays on. Results and their places are the same.
+    /// Marks the rays for sorting by the Morton codes of their origins before each query. This pays off from
+    /// a few thousand unordered rays on. The results and their order do not change.
     ///
     /// # Errors
     ///

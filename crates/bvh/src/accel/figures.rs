@@ -1,4 +1,4 @@
-//! Statistics of trees: the depth and size of their leaves, and the expected cost of a ray.
+//! Statistics of BVHs: the depth and size of their leaves, and the expected cost of a ray.
 
 use super::{
     layout::{Node, TlasEntry},
@@ -9,24 +9,24 @@ use std::ops::Range;
 
 /// Statistics of the tree over one mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct MeshFigures {
+pub struct MeshStatistics {
     /// Number of triangles.
     pub triangles: u32,
     /// Number of nodes that a ray may visit.
     pub nodes: u32,
-    /// Number of leaves: triangle ranges that are tested as a whole.
+    /// Number of leaves: triangle ranges that are tested without further traversal.
     pub leaves: u32,
     /// Number of node levels.
     pub depth: u32,
     /// Cost of a ray that hits the mesh's box, by the surface area heuristic. 0 if the box has no area.
     pub sah_cost: f64,
-    /// Contribution of the mesh to [`TreeFigures::sah_cost`].
+    /// Contribution of the mesh to [`TreeStatistics::sah_cost`].
     pub sah_share: f64,
 }
 
 /// Statistics of the trees of a scene.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct TreeFigures {
+pub struct TreeStatistics {
     /// Number of nodes in all meshes' trees.
     pub nodes: u32,
     /// Number of leaves at each depth. The root has depth 0.
@@ -43,10 +43,10 @@ pub struct TreeFigures {
     /// tests, each at cost 1, of a ray that hits the scene's box.
     pub sah_cost: f64,
     /// Statistics of each mesh, in the order of the meshes.
-    pub meshes: Vec<MeshFigures>,
+    pub meshes: Vec<MeshStatistics>,
 }
 
-impl TreeFigures {
+impl TreeStatistics {
     /// Returns the number of leaves in all meshes' trees.
     pub fn leaves(&self) -> u32 {
         self.leaves_at_depth.iter().sum()
@@ -54,16 +54,16 @@ impl TreeFigures {
 }
 
 impl TreeData {
-    /// Computes the statistics for rays that test up to `leaf_cutoff` triangles as a whole.
-    pub fn figures(&self, leaf_cutoff: u32) -> TreeFigures {
-        figures(&self.tlas, &self.nodes, leaf_cutoff.max(self.leaf_cutoff))
+    /// Computes the statistics for rays that test up to `leaf_cutoff` triangles without further traversal.
+    pub fn statistics(&self, leaf_cutoff: u32) -> TreeStatistics {
+        statistics(&self.tlas, &self.nodes, leaf_cutoff.max(self.leaf_cutoff))
     }
 }
 
-/// Computes the statistics like [`TreeData::figures`], from rows and nodes that were read back. The cutoff
-/// must not be below that of the build.
-pub fn figures(tlas: &[TlasEntry], nodes: &[Node], leaf_cutoff: u32) -> TreeFigures {
-    let mut all = TreeFigures::default();
+/// Computes the statistics like [`TreeData::statistics`], from rows and nodes that were read back. The cutoff
+/// must not be below the build's cutoff.
+pub fn statistics(tlas: &[TlasEntry], nodes: &[Node], leaf_cutoff: u32) -> TreeStatistics {
+    let mut all = TreeStatistics::default();
     let mut areas = Vec::new();
     for mesh in tlas {
         let leaves = mesh.first_triangle..mesh.first_triangle + mesh.triangle_count;
@@ -80,9 +80,9 @@ pub fn figures(tlas: &[TlasEntry], nodes: &[Node], leaf_cutoff: u32) -> TreeFigu
             is_tlas: false,
             at_depth: &mut all.leaves_at_depth,
             of_size: &mut all.leaves_of_size,
-            found: MeshFigures {
+            found: MeshStatistics {
                 triangles: mesh.triangle_count,
-                ..MeshFigures::default()
+                ..MeshStatistics::default()
             },
             area_sum: 0.0,
         };
@@ -105,7 +105,7 @@ pub fn figures(tlas: &[TlasEntry], nodes: &[Node], leaf_cutoff: u32) -> TreeFigu
         is_tlas: true,
         at_depth: &mut Vec::new(),
         of_size: &mut Vec::new(),
-        found: MeshFigures::default(),
+        found: MeshStatistics::default(),
         area_sum: 0.0,
     };
     top.run(first..first + tlas.len() as u32);
@@ -135,7 +135,7 @@ struct Walk<'a> {
     is_tlas: bool,
     at_depth: &'a mut Vec<u32>,
     of_size: &'a mut Vec<u32>,
-    found: MeshFigures,
+    found: MeshStatistics,
     /// Sum of the node areas, and of the leaf areas times their triangle counts.
     area_sum: f64,
 }
@@ -150,8 +150,8 @@ impl Walk<'_> {
             self.leaf(count, 0, self.whole_area);
             return;
         }
-        // Node index, leaf range and depth. A tree has fewer nodes than leaves, so the walk of a broken tree
-        // ends too.
+        // Node index, leaf range and depth. A tree has fewer nodes than leaves, so the traversal of a broken
+        // tree ends too.
         let mut open = vec![(leaves.start, leaves, 0)];
         while let Some((number, leaves, depth)) = open.pop() {
             let Some(node) = self.nodes.get(number as usize) else {

@@ -1,4 +1,4 @@
-//! Triangles that trees are built over, in the caller's buffers.
+//! Triangles that BVHs are built over, in the caller's buffers.
 
 use super::layout::MeshRange;
 use crate::{
@@ -55,7 +55,7 @@ impl Geometry<'_> {
         let named = self.triangle_info.map_or(u64::MAX, |info| info.size() / 8);
         if u64::from(end) > named {
             return Err(Error::Tree(format!(
-                "the meshes have {end} triangles, and the buffer of their meshes holds {named}"
+                "the meshes have {end} triangles, and `triangle_info` has entries for {named}"
             )));
         }
         Ok(end)
@@ -71,7 +71,7 @@ impl Geometry<'_> {
             }
         };
         let vertex_words = u32::try_from(self.positions.size() / 4).unwrap_or(u32::MAX);
-        let array = |label, words, buffer, len| Array::of_buffer(gpu, label, words, buffer, len);
+        let array = |label, words, buffer, len| Array::from_buffer(gpu, label, words, buffer, len);
         Ok(GeometryArrays {
             positions: array("lbvh.positions", 1, self.positions, vertex_words)?,
             indices: array("lbvh.indices", 1, self.indices, 3 * triangle_count)?,

@@ -2,15 +2,15 @@
 //! one thread per two leaves.
 //!
 //! If a workgroup has room for a block of twice the size, a build of at most two blocks uses a single large
-//! block. Then `pyramid` and `hierarchy_across` have nothing to do. They are latency-bound, waiting for one
-//! load after another while the rest of the GPU idles.
+//! block. Then `pyramid` and `hierarchy_across` have nothing to do. These two kernels are latency-bound: they
+//! wait for one load after another while most of the GPU idles.
 
 use super::{
     layout::{
         ACROSS_MANY, ACROSS_THREADS, BLOCK, BLOCK_LEVELS, BuildParams, PYRAMID_FIRST_LEVEL, PYRAMID_STEP,
         Span,
     },
-    stages::{Bound, Room, StageLayouts, Stages},
+    stages::{Bound, StageLayouts, Stages, TreeBuffers},
 };
 use crate::{
     Result,
@@ -44,7 +44,7 @@ pub(super) struct Hierarchy {
     across: Kernel,
 }
 
-/// Kernels with the bind groups for one scene's trees.
+/// Kernels with the bind groups for one scene's BVHs.
 #[derive(Debug)]
 pub(super) struct HierarchyStages {
     kernels: Arc<Hierarchy>,
@@ -88,23 +88,23 @@ impl Hierarchy {
         }
     }
 
-    pub(super) fn stages(self: &Arc<Self>, gpu: &Gpu, room: &Room<'_>) -> HierarchyStages {
-        let (leaf_rows, node_rows) = (room.triangles.buffer(), room.nodes.buffer());
+    pub(super) fn stages(self: &Arc<Self>, gpu: &Gpu, buffers: &TreeBuffers<'_>) -> HierarchyStages {
+        let (leaf_rows, node_rows) = (buffers.triangles.buffer(), buffers.nodes.buffer());
         let pyramid = |base_level: u32| {
             let usage = wgpu::BufferUsages::UNIFORM;
             let base_level = [[base_level, 0, 0, 0]];
             let base_level = gpu.buffer_with("pyramid.base_level", &base_level, usage);
-            let own: [&dyn Bind; 3] = [room.params, room.scratch, &base_level];
+            let own: [&dyn Bind; 3] = [buffers.params, buffers.scratch, &base_level];
             Bound::new(gpu, &self.pyramid, &[], &own)
         };
-        let hierarchy = |kernel| room.bind(gpu, kernel, &[room.params, leaf_rows, node_rows]);
+        let hierarchy = |kernel| buffers.bind(gpu, kernel, &[buffers.params, leaf_rows, node_rows]);
         HierarchyStages {
             kernels: self.clone(),
-            tlas_leaves: room.bind(gpu, &self.tlas_leaves, &[room.params, leaf_rows, room.tlas]),
+            tlas_leaves: buffers.bind(gpu, &self.tlas_leaves, &[buffers.params, leaf_rows, buffers.tlas]),
             hierarchy: hierarchy(&self.hierarchy),
             large: self.large.as_ref().map(hierarchy),
             pyramid: [BLOCK_LEVELS, BLOCK_LEVELS + PYRAMID_STEP].map(pyramid),
-            across: room.bind(gpu, &self.across, &[room.params, room.triangles, node_rows]),
+            across: buffers.bind(gpu, &self.across, &[buffers.params, buffers.triangles, node_rows]),
         }
     }
 }
@@ -160,8 +160,8 @@ pub(super) fn span_words(params: &mut BuildParams) -> u32 {
     params.spans_word + (params.mesh_count + 1) * (size_of::<Span>() / 4) as u32
 }
 
-/// Sets the word offsets up to the pyramid, in addition to those of [`span_words`]. Returns the total number
-/// of words.
+/// Sets the word offsets up to the pyramid, in addition to the offsets of [`span_words`]. Returns the total
+/// number of words.
 pub(super) fn scratch_words(params: &mut BuildParams) -> u32 {
     let blocks = params.item_count.div_ceil(BLOCK);
     let (level_offset, boxes) = pyramid_levels(params.item_count);
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pyramid_has_every_level_that_is_kept() {
+    fn box_pyramid_levels_have_the_expected_offsets() {
         assert_eq!(pyramid_levels(0).1, 0);
         assert_eq!(pyramid_levels(4).1, 0);
         assert_eq!(
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_lie_side_by_side() {
+    fn scratch_buffer_parts_are_contiguous() {
         let mut params = BuildParams {
             item_count: 1030,
             mesh_count: 6,

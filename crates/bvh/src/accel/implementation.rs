@@ -10,7 +10,7 @@ use super::{
         sort_serial,
     },
     sort_parallel,
-    stages::{Room, StageLayouts, Stages},
+    stages::{StageLayouts, Stages, TreeBuffers},
 };
 use crate::{
     Result,
@@ -34,7 +34,7 @@ pub(super) enum NodeKernels {
     Serial(Arc<HierarchySerial>),
 }
 
-/// Node kernels with the bind groups for one scene's trees.
+/// Node kernels with the bind groups for one scene's BVHs.
 #[derive(Debug)]
 pub(super) enum NodeStages {
     Parallel(HierarchyStages),
@@ -42,7 +42,8 @@ pub(super) enum NodeStages {
 }
 
 impl NodeKernels {
-    /// Creates the kernels. `records` is the constant that says if there are code records beside the keys.
+    /// Creates the kernels. `records` is the constant that is true if there are code records in addition to
+    /// the keys.
     pub(super) fn new(gpu: &Gpu, layouts: &StageLayouts, records: (&'static str, f64)) -> Self {
         match gpu.capabilities.cooperation() {
             Cooperation::None => Self::Serial(Arc::new(HierarchySerial::new(gpu, layouts, records))),
@@ -67,10 +68,10 @@ impl NodeKernels {
         }
     }
 
-    pub(super) fn stages(&self, gpu: &Gpu, room: &Room<'_>) -> Result<NodeStages> {
+    pub(super) fn stages(&self, gpu: &Gpu, buffers: &TreeBuffers<'_>) -> Result<NodeStages> {
         Ok(match self {
-            Self::Parallel(kernels) => NodeStages::Parallel(kernels.stages(gpu, room)),
-            Self::Serial(kernels) => NodeStages::Serial(Box::new(kernels.stages(gpu, room)?)),
+            Self::Parallel(kernels) => NodeStages::Parallel(kernels.stages(gpu, buffers)),
+            Self::Serial(kernels) => NodeStages::Serial(Box::new(kernels.stages(gpu, buffers)?)),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Structs and constants shared between Rust and the tree's shaders.
+//! Structs and constants shared between Rust and the BVH's shaders.
 
 use crate::gpu::{library::wgsl_constants, structs::gpu_structs};
 use glam::DVec3;
@@ -59,8 +59,8 @@ wgsl_constants! {
     pub const JOIN_RUN: u32 = 32;
     /// Runs that a thread joins in the later dispatches of `hierarchy_serial`.
     pub const SERIAL_FAN: u32 = 16;
-    /// Maximum number of open segments per run: twice the number of δ values, once for segments whose parent
-    /// lies to the left and once for those whose parent lies to the right.
+    /// Maximum number of open segments per run. It is twice the number of δ values, because segments with a
+    /// parent to the left and segments with a parent to the right each take any δ at most once.
     pub const SERIAL_SEGMENTS: u32 = 192;
     /// Stack size of a thread in `hierarchy_serial`, in segments. The stack cannot overflow: δ is −1 to 95
     /// and rises along it.
@@ -72,7 +72,7 @@ wgsl_constants! {
     /// Workgroup size of `ploc`.
     pub const PLOC_THREADS: u32 = 64;
     /// Maximum number of clusters that a workgroup of `ploc` passes to the next level.
-    pub const PLOC_LEFT: u32 = 32;
+    pub const PLOC_MAX_OUTPUT: u32 = 32;
     /// Search radius of `ploc`, in clusters.
     pub const PLOC_RADIUS: u32 = 8;
     /// Maximum number of binary levels of a PLOC tree. A TLAS over more than STACK_SIZE meshes has half as
@@ -99,7 +99,7 @@ wgsl_constants! {
     /// Maximum number of levels that `pairs_descend` descends.
     pub const PAIR_LEVELS: u32 = 48;
     /// Capacity, in pairs, of each of the two lists of the first workgroup of `pairs_descend`.
-    pub const DESCENT_ROOM: u32 = 16384;
+    pub const DESCENT_CAPACITY: u32 = 16384;
     /// Points per thread of `nearest_sorted`.
     pub const NEAREST_RUN: u32 = 4;
     /// Numbers that one workgroup of `scan` sums.
@@ -107,7 +107,8 @@ wgsl_constants! {
     /// Coordinate of the empty box: its lower corner is at plus this value, its upper corner at minus this
     /// value.
     pub const EMPTY_BOX_EXTENT: f64 = 3.0e38;
-    /// Factor on the computed exit distance of a ray from a box, against rounding: see `bvh_intersect_children`.
+    /// Factor on the computed exit distance of a ray from a box, against rounding: see
+    /// `bvh_intersect_children`.
     pub const BVH_MARGIN: f64 = 1.000002;
     /// Rows of four words in a [`Node`].
     pub const NODE_ROWS: u32 = 4;
@@ -145,15 +146,15 @@ gpu_structs! {
     }
     /// Node of up to four children, which are adjacent in leaf order. Child 0 has the leaves
     /// `first..ends[0]`, child 1 has `ends[0]..ends[1]`, and so on. A child with an empty range is missing. A
-    /// child with more leaves than the tree's cutoff is a node, and its index is that of its first or of its
-    /// last leaf.
+    /// child with more leaves than the tree's cutoff is a node, with the index of its first or of its last
+    /// leaf.
     ///
     /// The children's boxes are quantised to a grid at `origin` with 255 steps per axis. Each step is a power
     /// of two.
     Node {
         origin: [f32; 3],
         /// Biased float exponents of the grid steps, x in the lowest byte. The highest byte has one bit per
-        /// child, which is 1 if the child's index is that of its first leaf.
+        /// child, which is 1 if the child has the index of its first leaf.
         exponents: u32,
         /// Lower corners of the children in grid steps. One word per axis, first child in the lowest byte.
         lower: [u32; 3],
@@ -169,7 +170,7 @@ gpu_structs! {
         /// Triangle index in the merged index buffer.
         triangle: u32,
         v1: [f32; 3],
-        /// User data of the triangle. canopy stores the material here.
+        /// User data of the triangle. canopy stores the material index.
         payload: u32,
         v2: [f32; 3],
         /// Mesh index, combined with [`ANY_HIT_TEST`].
@@ -262,7 +263,7 @@ gpu_structs! {
         /// Index of the triangle within that mesh, in the order of the index buffer.
         triangle: u32,
     }
-    /// Point on the tree's triangles that is nearest to a query point.
+    /// Point on the BVH's triangles that is nearest to a query point.
     Nearest {
         position: [f32; 3],
         /// Distance to the query point, or the search radius if nothing was found.
@@ -325,7 +326,7 @@ gpu_structs! {
         radius: f32,
         b: [f32; 3],
         _pad0: u32,
-        /// Translation of the capsule over the whole sweep.
+        /// Total translation of the capsule.
         motion: [f32; 3],
         _pad1: u32,
     }
@@ -355,7 +356,7 @@ gpu_structs! {
         count: u32,
         leaf_cutoff: u32,
         /// Capacity of the output, in pairs.
-        room: u32,
+        capacity: u32,
         mask: u32,
         within: u32,
         distinct: u32,
@@ -369,11 +370,11 @@ gpu_structs! {
         count: u32,
         within: u32,
         across: u32,
-        room: u32,
+        capacity: u32,
     }
     /// Traversal cost of a ray: visited nodes and tested triangles.
     Visits {
-        /// Visited nodes, including those of the TLAS.
+        /// Visited nodes, including nodes of the TLAS.
         nodes: u32,
         triangles: u32,
     }

@@ -12,7 +12,7 @@ use super::{
     pairs::SortBuffers,
     ploc::{self, Ploc},
     sort::RadixSort,
-    stages::{self, Bound, Room, StageLayouts, Stages},
+    stages::{self, Bound, StageLayouts, Stages, TreeBuffers},
     tree::{Quality, Regroup, Selection, Sort, Tree, TreeStages, bounds_workgroups},
 };
 use crate::{
@@ -144,7 +144,7 @@ impl Lbvh {
     /// # Errors
     ///
     /// [`Error::Limit`] if the trees exceed the device's limits. [`Error::Tree`] if there are gaps between
-    /// meshes or a mesh reaches beyond a buffer. [`Error::Gpu`] if the device is out of memory or a buffer
+    /// meshes or a mesh extends beyond a buffer. [`Error::Gpu`] if the device is out of memory or a buffer
     /// lacks a usage.
     pub fn tree(&self, gpu: &Gpu, geometry: &Geometry<'_>, codes: Codes) -> Result<Tree> {
         gpu.catch(|| self.make_tree(gpu, geometry, codes))?
@@ -232,7 +232,7 @@ impl Lbvh {
             &self.layouts.sorted,
             &[order, code_words, &scratch],
         );
-        let room = Room {
+        let buffers = TreeBuffers {
             triangle_count,
             mesh_count,
             params: &params,
@@ -260,9 +260,9 @@ impl Lbvh {
                 &shared,
                 &[&params, &items, &mesh_bounds, code_buffer, keys],
             ),
-            nodes: self.nodes[records].stages(gpu, &room)?,
+            nodes: self.nodes[records].stages(gpu, &buffers)?,
             ploc: match &self.ploc {
-                Some(ploc) => Some(ploc[records].stages(gpu, &room, &params_all)?),
+                Some(ploc) => Some(ploc[records].stages(gpu, &buffers, &params_all)?),
                 None => None,
             },
         };
@@ -299,7 +299,7 @@ impl Lbvh {
         Ok(tree)
     }
 
-    /// Creates the sorts of a build: by code, then by the bits that did not fit into the first key.
+    /// Creates the sorts of a build: by code, then by the bits that the first key has no room for.
     fn sorts(
         &self,
         gpu: &Gpu,

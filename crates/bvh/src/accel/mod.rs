@@ -11,8 +11,8 @@
 //!                                                           for trees of high quality
 //! ```
 //!
-//! Meshes are sorted and built like triangles, as one more mesh after the others. The only dispatch of its
-//! own that the TLAS needs is the one that writes its rows.
+//! Meshes are sorted and built like triangles, as one more mesh after the others. The TLAS needs only one
+//! additional dispatch, which writes its rows.
 //!
 //! Your own shader can trace rays too. [`shader_module`] resolves `#import "bvh/bvh.wgsl"`, and
 //! [`Tree::bind_group`] is its bind group 1. Nearest points (`bvh/bvh_nearest.wgsl`) and box overlaps
@@ -55,7 +55,7 @@ pub use codes::Codes;
 pub use cost::{Cost, TreeCost};
 pub use counted::{Counts, QueryResults};
 pub use crossings::{Crossings, RayCrossings};
-pub use figures::{MeshFigures, TreeFigures};
+pub use figures::{MeshStatistics, TreeStatistics};
 pub use geometry::{COORDINATE_LIMIT, Geometry};
 pub use layout::{Hit, MeshRange, Objects, Ray};
 pub use lbvh::{Lbvh, Work};

@@ -1,4 +1,4 @@
-//! `nearest`: finds the nearest point on the tree's triangles for each point of a list. To use it in your own
+//! `nearest`: finds the nearest point on the BVH's triangles for each point of a list. To use it in your own
 //! kernels, import `bvh/bvh_nearest.wgsl`.
 
 pub use super::layout::Nearest;
@@ -104,9 +104,9 @@ impl NearestPoints {
         self.order.pipelines(set);
     }
 
-    /// Creates a batch like [`PointBatch::new`], whose queries first sort the points by Morton codes and then
-    /// start each search from its neighbour's result. This pays off from a few thousand unordered points on.
-    /// Results and their places are the same.
+    /// Creates a batch like [`PointBatch::new`], whose queries first sort the points by Morton codes. Each
+    /// search then starts from the result of the previous point. This pays off from a few thousand unordered
+    /// points on. The results and their order do not change.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use crate::{
     gpu::{Gpu, PipelineSet, Recorder},
 };
 
-/// K-nearest query, for trees over any objects.
+/// K-nearest query, for BVHs over any objects.
 #[derive(Debug)]
 pub struct NearestK(ListQuery);
 
@@ -32,8 +32,8 @@ impl NearestK {
         self.0.pipelines(objects, set);
     }
 
-    /// Returns the same points, to be sorted by Morton codes before each query. This pays off from a few
-    /// thousand unordered points on. Results and their places are the same.
+    /// Marks the points for sorting by Morton codes before each query. This pays off from a few thousand
+    /// unordered points on. The results and their order do not change.
     ///
     /// # Errors
     ///

@@ -29,7 +29,7 @@ pub enum Sign {
     Winding,
 }
 
-/// Nearest points with signed distances, for trees over triangles. The query covers all triangles and ignores
+/// Nearest points with signed distances, for BVHs over triangles. The query covers all triangles and ignores
 /// the mask of a [`Search`].
 #[derive(Debug)]
 pub struct SignedDistance {

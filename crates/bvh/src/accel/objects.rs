@@ -1,4 +1,4 @@
-//! `objects`: trees over boxes or balls in your own buffer, built like trees over triangles.
+//! `objects`: BVHs over boxes or balls in your own buffer, built like BVHs over triangles.
 
 use super::{
     codes::Codes,

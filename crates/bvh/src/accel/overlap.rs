@@ -5,7 +5,7 @@ pub use super::layout::{BoxQuery, CapsuleQuery, FrustumQuery, Touched};
 use super::{
     counted::{CountedQuery, Counts, QueryInput, QueryResults},
     layout::{BVH_BOX, BVH_CAPSULE, BVH_FRUSTUM, Objects},
-    query_list::{Placed, Queries},
+    query_list::{PositionedQuery, Queries},
     query_order::{QueryOrder, SORTED_FROM},
     scan::Scan,
     search::{Predicate, Search},
@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 use wgpu::BufferUsages as Usage;
 
 /// Region shape of an overlap query.
-pub trait Region: Placed {
+pub trait Region: PositionedQuery {
     /// Shape constant in the shaders.
     #[doc(hidden)]
     const SHAPE: u32;
@@ -31,27 +31,27 @@ impl Region for BoxQuery {
     const SHAPE: u32 = BVH_BOX;
 }
 
-impl Placed for BoxQuery {
-    const FAR_ROW: Option<u32> = Some(1);
+impl PositionedQuery for BoxQuery {
+    const SECOND_POSITION_ROW: Option<u32> = Some(1);
 }
 
 impl Region for CapsuleQuery {
     const SHAPE: u32 = BVH_CAPSULE;
 }
 
-impl Placed for CapsuleQuery {
-    const FAR_ROW: Option<u32> = Some(1);
+impl PositionedQuery for CapsuleQuery {
+    const SECOND_POSITION_ROW: Option<u32> = Some(1);
 }
 
 impl Region for FrustumQuery {
     const SHAPE: u32 = BVH_FRUSTUM;
 }
 
-impl Placed for FrustumQuery {
-    const FAR_ROW: Option<u32> = None;
+impl PositionedQuery for FrustumQuery {
+    const SECOND_POSITION_ROW: Option<u32> = None;
 }
 
-/// Overlap query, for regions of one shape and trees over any objects.
+/// Overlap query, for regions of one shape and BVHs over any objects.
 #[derive(Debug)]
 pub struct Overlap<R> {
     /// Kernels by kind of object, then unsorted and sorted.
@@ -77,8 +77,8 @@ impl<R: Region> Overlap<R> {
                 ("QUERIES_SORTED", f64::from(sorted)),
             ];
             let path = ("bvh/query/overlap.wgsl", "overlap");
-            let asked = [Uniform, Read, ReadArray(1)];
-            CountedQuery::new(gpu, path, entries, asked, &constants, predicate)
+            let input = [Uniform, Read, ReadArray(1)];
+            CountedQuery::new(gpu, path, entries, input, &constants, predicate)
         };
         Self {
             queries: Objects::ALL.map(|objects| [0, 1].map(|sorted| query(objects, sorted))),
@@ -112,8 +112,8 @@ impl<R: Region> Overlap<R> {
         counts: &Counts,
     ) -> Result<()> {
         regions.record_sort(gpu, recorder, search.tree, &self.order)?;
-        self.with(gpu, search, regions, 0, |query, asked| {
-            query.record_count(gpu, recorder, asked, &self.scan, counts)
+        self.with(gpu, search, regions, 0, |query, input| {
+            query.record_count(gpu, recorder, input, &self.scan, counts)
         })
     }
 
@@ -133,8 +133,8 @@ impl<R: Region> Overlap<R> {
         counts: &Counts,
         names: &wgpu::Buffer,
     ) -> Result<()> {
-        self.with(gpu, search, regions, 0, |query, asked| {
-            query.record_collect(gpu, recorder, asked, counts, names)
+        self.with(gpu, search, regions, 0, |query, input| {
+            query.record_collect(gpu, recorder, input, counts, names)
         })
     }
 
@@ -153,11 +153,11 @@ impl<R: Region> Overlap<R> {
         regions: &Queries<R>,
         [total, touched]: [&wgpu::Buffer; 2],
     ) -> Result<()> {
-        let room = touched.size() / size_of::<Touched>() as u64;
-        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let capacity = touched.size() / size_of::<Touched>() as u64;
+        let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
         regions.record_sort(gpu, recorder, search.tree, &self.order)?;
-        self.with(gpu, search, regions, room, |query, asked| {
-            query.record_append(gpu, recorder, asked, [total, touched])
+        self.with(gpu, search, regions, capacity, |query, input| {
+            query.record_append(gpu, recorder, input, [total, touched])
         })
     }
 
@@ -180,16 +180,16 @@ impl<R: Region> Overlap<R> {
             regions.record_sort(gpu, &mut encoder, search.tree, &self.order)?;
             gpu.queue.submit([encoder.finish()]);
         }
-        self.with(gpu, search, &regions, 0, |query, asked| {
-            let counts = Counts::new(gpu, asked.count)?;
-            query.run(gpu, asked, counts, |encoder, counts| {
-                query.record_count(gpu, encoder, asked, &self.scan, counts)
+        self.with(gpu, search, &regions, 0, |query, input| {
+            let counts = Counts::new(gpu, input.count)?;
+            query.run(gpu, input, counts, |encoder, counts| {
+                query.record_count(gpu, encoder, input, &self.scan, counts)
             })
         })
     }
 
-    /// Returns the same regions, to be sorted by Morton codes before each query. This pays off from a few
-    /// thousand unordered regions on. Results and their places are the same. Frusta are not sorted.
+    /// Marks the regions for sorting by Morton codes before each query. This pays off from a few thousand
+    /// unordered regions on. The results and their order do not change. Frusta are not sorted.
     ///
     /// # Errors
     ///
@@ -203,18 +203,18 @@ impl<R: Region> Overlap<R> {
         gpu: &Gpu,
         search: &Search<'_>,
         regions: &Queries<R>,
-        room: u32,
+        capacity: u32,
         then: impl FnOnce(&CountedQuery, &QueryInput<'_>) -> Result<T>,
     ) -> Result<T> {
         let of_objects = &self.queries[search.tree.objects() as usize];
         let query = &of_objects[usize::from(regions.is_sorted())];
-        let uniform = [[regions.count, search.leaf_cutoff.max(1), room, search.mask]];
+        let uniform = [[regions.count, search.leaf_cutoff.max(1), capacity, search.mask]];
         let uniform = gpu.buffer_with("overlap.query", &uniform, Usage::UNIFORM);
-        let asked = QueryInput {
+        let input = QueryInput {
             search,
             count: regions.count,
             bound: [&uniform, &regions.buffer, regions.order(search.tree)],
         };
-        then(query, &asked)
+        then(query, &input)
     }
 }

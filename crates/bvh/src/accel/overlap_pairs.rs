@@ -1,4 +1,4 @@
-//! `overlap_pairs`: finds the pairs of touching objects, within one tree or between two. They are counted
+//! `overlap_pairs`: finds the pairs of touching objects, within one BVH or between two. They are counted
 //! first and then collected, or appended in one pass.
 
 pub use super::layout::ObjectPair;
@@ -38,10 +38,10 @@ pub struct Pairs<'a> {
     pub distinct: bool,
     /// True to leave out pairs of objects in the same mesh or set.
     pub across: bool,
-    /// True to leave out triangles that only touch. The remaining triangles pass through each other: they
-    /// share inner points of both along a line of some length. Coplanar triangles do not, and neither do
-    /// cases that rounding leaves undecided. Vertices within half a millionth of the largest coordinate of
-    /// the other triangle's plane lie in that plane. The flag has no meaning for boxes and balls.
+    /// True to leave out triangles that only touch. The remaining triangles pass through each other: their
+    /// interiors intersect in a segment of nonzero length. Coplanar triangles are left out too, as are cases
+    /// that rounding leaves undecided. A vertex counts as in the other triangle's plane if it is within half
+    /// a millionth of the largest coordinate from it. The flag has no meaning for boxes and balls.
     pub through: bool,
 }
 
@@ -87,24 +87,24 @@ impl<'a> Pairs<'a> {
     }
 
     /// Returns the query's bindings, where `query` is a [`PairQuery`].
-    fn asked<'b>(&'b self, query: &'b wgpu::Buffer) -> QueryInput<'b> {
-        let asking = self.asking();
+    fn input<'b>(&'b self, query: &'b wgpu::Buffer) -> QueryInput<'b> {
+        let query_tree = self.query_tree();
         QueryInput {
             search: &self.search,
-            count: asking.triangle_count(),
-            bound: [query, &asking.triangles, &asking.tlas],
+            count: query_tree.triangle_count(),
+            bound: [query, &query_tree.triangles, &query_tree.tlas],
         }
     }
 
-    fn asking(&self) -> &'a Tree {
+    fn query_tree(&self) -> &'a Tree {
         self.other.unwrap_or(self.search.tree)
     }
 
-    fn query(&self, room: u32) -> PairQuery {
+    fn query(&self, capacity: u32) -> PairQuery {
         PairQuery {
-            count: self.asking().triangle_count(),
+            count: self.query_tree().triangle_count(),
             leaf_cutoff: self.search.leaf_cutoff.max(1),
-            room,
+            capacity: capacity,
             mask: self.search.mask,
             within: u32::from(self.other.is_none()),
             distinct: u32::from(self.distinct),
@@ -121,7 +121,7 @@ pub struct OverlapPairs {
     queries: [[PairKernels; 3]; 3],
     /// Kernels for triangles that pass through each other.
     through: PairKernels,
-    /// Simultaneous descent of both trees, on software adapters only.
+    /// Simultaneous descent of the two trees, on software adapters only.
     descend: Option<PairsDescend>,
     scan: Scan,
 }
@@ -130,8 +130,8 @@ pub struct OverlapPairs {
 #[derive(Debug)]
 struct PairKernels {
     counted: CountedQuery,
-    /// Counting kernel for the pairs of boxes and balls that [`PairsDescend`] has kept. It replaces that of
-    /// `counted`.
+    /// Counting kernel for the pairs of boxes and balls that [`PairsDescend`] has kept. It replaces the
+    /// counting kernel of `counted`.
     kept: Option<QueryKernel>,
 }
 
@@ -152,11 +152,11 @@ impl OverlapPairs {
                 ("PAIRS_THROUGH", f64::from(through)),
             ];
             let path = ("bvh/query/overlap_pairs.wgsl", "overlap_pairs");
-            let asked = [Uniform, ReadArray(4), Read];
+            let input = [Uniform, ReadArray(4), Read];
             let entry = (path.0, "pairs_count_kept");
             let kept = [Uniform, ReadArray(4), Read, Write, Write, Read];
             PairKernels {
-                counted: CountedQuery::new(gpu, path, entries, asked, &constants, predicate),
+                counted: CountedQuery::new(gpu, path, entries, input, &constants, predicate),
                 kept: [objects, others]
                     .iter()
                     .all(|kind| *kind != Objects::Triangles)
@@ -203,10 +203,10 @@ impl OverlapPairs {
         let (kernels, query) = (self.kernels(pairs), pairs.query(0));
         let (Some(descend), Some(kept)) = (&self.descend, &kernels.kept) else {
             let uniform = query_buffer(gpu, query);
-            let asked = pairs.asked(&uniform);
+            let input = pairs.input(&uniform);
             return kernels
                 .counted
-                .record_count(gpu, recorder, &asked, &self.scan, counts);
+                .record_count(gpu, recorder, &input, &self.scan, counts);
         };
         counts.begin(recorder, query.count)?;
         recorder.encoder().clear_buffer(&counts.offsets, 0, None);
@@ -214,7 +214,7 @@ impl OverlapPairs {
         let descended = descend.record(gpu, recorder, &pairs.search, sides, counts)?;
         let descended = u32::from(descended);
         let uniform = query_buffer(gpu, PairQuery { descended, ..query });
-        let mut own = pairs.asked(&uniform).bound.to_vec();
+        let mut own = pairs.input(&uniform).bound.to_vec();
         let tlas = &pairs.search.tree.tlas;
         own.extend([&counts.offsets, counts.kept(), tlas].map(|buffer| buffer as &dyn Bind));
         let threads = query.count.min(KEPT_THREADS);
@@ -239,7 +239,7 @@ impl OverlapPairs {
     ) -> Result<()> {
         let uniform = query_buffer(gpu, pairs.query(0));
         let counted = &self.kernels(pairs).counted;
-        counted.record_collect(gpu, recorder, &pairs.asked(&uniform), counts, found)
+        counted.record_collect(gpu, recorder, &pairs.input(&uniform), counts, found)
     }
 
     /// Records the pairs in one pass, in any order, until `found` is full. The first word of `total`, whose
@@ -256,10 +256,10 @@ impl OverlapPairs {
         pairs: &Pairs<'_>,
         [total, found]: [&wgpu::Buffer; 2],
     ) -> Result<()> {
-        let room = u32::try_from(found.size() / size_of::<ObjectPair>() as u64).unwrap_or(u32::MAX);
-        let uniform = query_buffer(gpu, pairs.query(room));
+        let capacity = u32::try_from(found.size() / size_of::<ObjectPair>() as u64).unwrap_or(u32::MAX);
+        let uniform = query_buffer(gpu, pairs.query(capacity));
         let counted = &self.kernels(pairs).counted;
-        counted.record_append(gpu, recorder, &pairs.asked(&uniform), [total, found])
+        counted.record_append(gpu, recorder, &pairs.input(&uniform), [total, found])
     }
 
     /// Finds the pairs, in a buffer of exactly the right size. It counts, waits for the total, and collects.
@@ -270,19 +270,19 @@ impl OverlapPairs {
     pub fn run(&self, gpu: &Gpu, pairs: &Pairs<'_>) -> Result<QueryResults<ObjectPair>> {
         let uniform = query_buffer(gpu, pairs.query(0));
         let counted = &self.kernels(pairs).counted;
-        let asking = pairs.asking();
-        let kept = match asking.objects() {
+        let query_tree = pairs.query_tree();
+        let kept = match query_tree.objects() {
             Objects::Triangles => KEPT,
             Objects::Boxes | Objects::Balls => KEPT_OBJECTS,
         };
-        let counts = Counts::keeping_each(gpu, asking.triangle_count(), kept)?;
-        counted.run(gpu, &pairs.asked(&uniform), counts, |encoder, counts| {
+        let counts = Counts::keeping_each(gpu, query_tree.triangle_count(), kept)?;
+        counted.run(gpu, &pairs.input(&uniform), counts, |encoder, counts| {
             self.record_count(gpu, encoder, pairs, counts)
         })
     }
 
     fn kernels(&self, pairs: &Pairs<'_>) -> &PairKernels {
-        match [pairs.search.tree, pairs.asking()].map(Tree::objects) {
+        match [pairs.search.tree, pairs.query_tree()].map(Tree::objects) {
             [Objects::Triangles, Objects::Triangles] if pairs.through => &self.through,
             [objects, others] => &self.queries[objects as usize][others as usize],
         }

@@ -2,8 +2,8 @@
 //! items (Meister and Bittner 2018). A workgroup clusters a chunk by itself, and each level is one dispatch.
 
 use super::{
-    layout::{BuildParams, PLOC_BLOCK, PLOC_LEFT, PLOC_ROWS, PlocLevel},
-    stages::{self, Bound, Room, StageLayouts, Stages},
+    layout::{BuildParams, PLOC_BLOCK, PLOC_MAX_OUTPUT, PLOC_ROWS, PlocLevel},
+    stages::{self, Bound, StageLayouts, Stages, TreeBuffers},
 };
 use crate::{
     Result,
@@ -14,9 +14,9 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Rounds in which a chunk halves its clusters to the PLOC_LEFT that it passes on, plus one: see `halvings`
-/// in WGSL.
-const ROUNDS: u32 = (PLOC_BLOCK / PLOC_LEFT).ilog2() + 1;
+/// Rounds in which a chunk halves its clusters to the PLOC_MAX_OUTPUT that it passes on, plus one: see
+/// `halvings` in WGSL.
+const ROUNDS: u32 = (PLOC_BLOCK / PLOC_MAX_OUTPUT).ilog2() + 1;
 /// Rounds in which the last chunk merges all its clusters, plus one.
 const LAST_ROUNDS: u32 = PLOC_BLOCK.ilog2() + 1;
 
@@ -29,7 +29,7 @@ pub(super) struct Ploc {
     nodes: Kernel,
 }
 
-/// Kernels with the bind groups for one scene's trees.
+/// Kernels with the bind groups for one scene's BVHs.
 #[derive(Debug)]
 pub(super) struct PlocStages {
     kernels: Arc<Ploc>,
@@ -63,27 +63,27 @@ impl Ploc {
     pub(super) fn stages(
         self: &Arc<Self>,
         gpu: &Gpu,
-        room: &Room<'_>,
+        buffers: &TreeBuffers<'_>,
         params: &BuildParams,
     ) -> Result<PlocStages> {
         let levels = levels(params);
         let rows = levels.last().map_or(0, |level| level.next_row);
-        let rows = stages::buffer(gpu, "ploc.rows", room.triangle_count, rows, 16)?;
+        let rows = stages::buffer(gpu, "ploc.rows", buffers.triangle_count, rows, 16)?;
         let bind = |(index, level): (usize, &PlocLevel)| {
             let usage = wgpu::BufferUsages::UNIFORM;
             let uniform = gpu.buffer_with("ploc.level", &[*level], usage);
             let kernel = if index == 0 { &self.items } else { &self.clusters };
-            let own: [&dyn Bind; 4] = [room.params, &uniform, &rows, room.tlas];
-            (room.bind(gpu, kernel, &own), uniform, *level)
+            let own: [&dyn Bind; 4] = [buffers.params, &uniform, &rows, buffers.tlas];
+            (buffers.bind(gpu, kernel, &own), uniform, *level)
         };
-        let (leaf_rows, node_rows) = (room.triangles.buffer(), room.nodes.buffer());
-        let nodes: [&dyn Bind; 4] = [room.params, &rows, room.triangles, node_rows];
+        let (leaf_rows, node_rows) = (buffers.triangles.buffer(), buffers.nodes.buffer());
+        let nodes: [&dyn Bind; 4] = [buffers.params, &rows, buffers.triangles, node_rows];
         Ok(PlocStages {
             kernels: self.clone(),
             levels: levels.iter().enumerate().map(bind).collect(),
-            leaves: room.bind(gpu, &self.leaves, &[room.params, leaf_rows, room.tlas]),
-            nodes: Bound::new(gpu, &self.nodes, &[(2, room.sorted)], &nodes),
-            output: [room.triangles.clone(), room.nodes.clone()],
+            leaves: buffers.bind(gpu, &self.leaves, &[buffers.params, leaf_rows, buffers.tlas]),
+            nodes: Bound::new(gpu, &self.nodes, &[(2, buffers.sorted)], &nodes),
+            output: [buffers.triangles.clone(), buffers.nodes.clone()],
         })
     }
 }
@@ -128,7 +128,7 @@ impl PlocStages {
 fn chunks(items: u32) -> Vec<u32> {
     let mut chunks = vec![items.div_ceil(PLOC_BLOCK).max(1)];
     while chunks[chunks.len() - 1] > 1 {
-        chunks.push(chunks[chunks.len() - 1].div_ceil(PLOC_BLOCK / PLOC_LEFT));
+        chunks.push(chunks[chunks.len() - 1].div_ceil(PLOC_BLOCK / PLOC_MAX_OUTPUT));
     }
     chunks
 }
@@ -143,14 +143,14 @@ fn rounds(levels: u32) -> u32 {
 /// Sets the word offsets of `bvh/build/ploc_links.wgsl` in `params`, after the first `words` words of the
 /// scratch buffer. Returns the total number of words.
 pub(super) fn scratch_words(params: &mut BuildParams, words: u32) -> u32 {
-    let left: u32 = left(params.item_count).sum();
+    let left: u32 = chunks_passed_on(params.item_count).sum();
     params.link_word = words;
-    params.count_word = params.link_word + 2 * (params.item_count + PLOC_LEFT * left);
+    params.count_word = params.link_word + 2 * (params.item_count + PLOC_MAX_OUTPUT * left);
     params.count_word + 2 * params.item_count + left
 }
 
 /// Returns the number of chunks on each level but the last, which passes nothing on.
-fn left(items: u32) -> impl Iterator<Item = u32> {
+fn chunks_passed_on(items: u32) -> impl Iterator<Item = u32> {
     let mut chunks = chunks(items);
     chunks.pop();
     chunks.into_iter()
@@ -165,13 +165,13 @@ fn levels(params: &BuildParams) -> Vec<PlocLevel> {
         ..PlocLevel::default()
     };
     let mut levels = vec![level];
-    for chunks in left(params.item_count) {
+    for chunks in chunks_passed_on(params.item_count) {
         level = PlocLevel {
             first_slot: level.next_slot,
             row_offset: level.next_row,
             first_word: level.next_word,
-            next_slot: level.next_slot + PLOC_LEFT * chunks,
-            next_row: level.next_row + PLOC_ROWS * PLOC_LEFT * chunks,
+            next_slot: level.next_slot + PLOC_MAX_OUTPUT * chunks,
+            next_row: level.next_row + PLOC_ROWS * PLOC_MAX_OUTPUT * chunks,
             next_word: level.next_word + chunks,
             ..level
         };

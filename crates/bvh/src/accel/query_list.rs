@@ -12,16 +12,16 @@ use bytemuck::Pod;
 use std::marker::PhantomData;
 
 /// Element of a query list: rows of four numbers, of which the first begins with a position.
-pub trait Placed: Pod {
-    /// Index of the row that begins with a second position. Queries are sorted by the midpoint of both.
-    /// `None` if queries of this type cannot be sorted.
+pub trait PositionedQuery: Pod {
+    /// Index of the row that begins with a second position. Queries are sorted by the midpoint of the two
+    /// positions. `None` if queries of this type cannot be sorted.
     #[doc(hidden)]
-    const FAR_ROW: Option<u32>;
+    const SECOND_POSITION_ROW: Option<u32>;
 }
 
 /// Point with a search radius.
-impl Placed for [f32; 4] {
-    const FAR_ROW: Option<u32> = Some(0);
+impl PositionedQuery for [f32; 4] {
+    const SECOND_POSITION_ROW: Option<u32> = Some(0);
 }
 
 /// Queries in GPU memory.
@@ -35,7 +35,7 @@ pub struct Queries<Q> {
     of: PhantomData<Q>,
 }
 
-impl<Q: Placed> Queries<Q> {
+impl<Q: PositionedQuery> Queries<Q> {
     /// Uploads `queries`.
     ///
     /// # Errors
@@ -47,11 +47,11 @@ impl<Q: Placed> Queries<Q> {
         let usage = wgpu::BufferUsages::STORAGE;
         let buffer = gpu.catch(|| gpu.buffer_with("queries", queries, usage))?;
         // A binding holds less than 2^32 bytes.
-        Ok(Self::of_buffer(buffer, queries.len() as u32))
+        Ok(Self::from_buffer(buffer, queries.len() as u32))
     }
 
     /// Wraps the first `count` queries of your buffer, which needs the usage `STORAGE`.
-    pub fn of_buffer(buffer: wgpu::Buffer, count: u32) -> Self {
+    pub fn from_buffer(buffer: wgpu::Buffer, count: u32) -> Self {
         Self {
             buffer,
             count,
@@ -62,7 +62,7 @@ impl<Q: Placed> Queries<Q> {
 
     /// Returns the same queries, to be sorted before each run, if this type can be sorted.
     pub(super) fn sorted(self, gpu: &Gpu, order: &QueryOrder) -> Result<Self> {
-        let order = match Q::FAR_ROW {
+        let order = match Q::SECOND_POSITION_ROW {
             Some(_) => Some(order.buffers(gpu, self.count)?),
             None => None,
         };
@@ -81,7 +81,7 @@ impl<Q: Placed> Queries<Q> {
         tree: &Tree,
         order: &QueryOrder,
     ) -> Result<()> {
-        let (Some(buffers), Some(far)) = (&self.order, Q::FAR_ROW) else {
+        let (Some(buffers), Some(far)) = (&self.order, Q::SECOND_POSITION_ROW) else {
             return Ok(());
         };
         let rows = [(size_of::<Q>() / 16) as u32, far];

@@ -43,7 +43,7 @@ impl Scan {
         numbers: &wgpu::Buffer,
         count: u32,
     ) -> Result<()> {
-        // Clamp the count here, because the tree's kernels may be compiled without bounds checks.
+        // Clamp the count here, because the BVH's kernels may be compiled without bounds checks.
         let room = u32::try_from(numbers.size() / 4).unwrap_or(u32::MAX);
         let count = count.min(room.saturating_sub(1));
         let blocks = count.div_ceil(SCAN_BLOCK);

@@ -1,8 +1,8 @@
-//! Parameters shared by all list queries: the tree to search, and the filter on its objects.
+//! Parameters shared by all list queries: the BVH to search, and the filter on its objects.
 
 use super::{
     layout::{Objects, TRACE_BLOCK},
-    query_list::{Placed, Queries},
+    query_list::{PositionedQuery, Queries},
     query_order::{QueryOrder, SORTED_FROM},
     tree::Tree,
 };
@@ -62,8 +62,8 @@ pub struct Predicate {
 }
 
 impl Predicate {
-    /// Creates a predicate from the source `wgsl`, named `name` in errors, and the layout of its bind group 2
-    /// if it has one.
+    /// Creates a predicate from the source `wgsl`, and the layout of its bind group 2 if it has one. Errors
+    /// refer to the source as `name`.
     pub fn new(name: &str, wgsl: &str, layout: Option<wgpu::BindGroupLayout>) -> Self {
         let wgsl = Replaced {
             path: "bvh/predicate.wgsl",
@@ -178,12 +178,12 @@ impl ListQuery {
     }
 
     /// Returns the same queries, to be sorted before each run.
-    pub(super) fn sorted<Q: Placed>(&self, gpu: &Gpu, queries: Queries<Q>) -> Result<Queries<Q>> {
+    pub(super) fn sorted<Q: PositionedQuery>(&self, gpu: &Gpu, queries: Queries<Q>) -> Result<Queries<Q>> {
         queries.sorted(gpu, &self.order)
     }
 
     /// Records `queries`. `number` is a parameter that only some queries use.
-    pub(super) fn record<Q: Placed>(
+    pub(super) fn record<Q: PositionedQuery>(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
@@ -207,7 +207,7 @@ impl ListQuery {
     }
 
     /// Uploads `queries`, records them, and waits for `each` results per query. Large lists are sorted first.
-    pub(super) fn run<Q: Placed, F: Pod>(
+    pub(super) fn run<Q: PositionedQuery, F: Pod>(
         &self,
         gpu: &Gpu,
         search: &Search<'_>,

@@ -92,8 +92,8 @@ pub static SHADERS: Library = Library {
 };
 
 /// Composes the caller's shader `text` with the files of its `#import "bvh/bvh.wgsl"` lines into plain WGSL.
-/// Errors refer to the shader as `name`. The result fits trees of the device `gpu`. Other devices may bind
-/// trees differently.
+/// Errors refer to the shader as `name`. The result works with trees of the device `gpu`. Other devices may
+/// bind trees differently.
 ///
 /// `bvh/bvh.wgsl` declares the tree as bind group 1 ([`Tree::bind_group`](super::Tree::bind_group)) and
 /// defines `bvh_closest_hit(ray: Ray, leaf_cutoff: u32) -> Hit` and `bvh_any_hit(ray: Ray, leaf_cutoff: u32)

@@ -1,4 +1,4 @@
-//! Data shared by the stages of a build: the tree's buffers, their bind groups, and how a stage is recorded.
+//! Data shared by the stages of a build: the BVH's buffers, their bind groups, and how a stage is recorded.
 
 use crate::{
     Result,
@@ -30,7 +30,7 @@ impl StageLayouts {
 
 /// Buffers of a tree, for the stages that make its nodes.
 #[derive(Debug)]
-pub(super) struct Room<'a> {
+pub(super) struct TreeBuffers<'a> {
     pub(super) triangle_count: u32,
     pub(super) mesh_count: u32,
     pub(super) params: &'a wgpu::Buffer,
@@ -44,7 +44,7 @@ pub(super) struct Room<'a> {
     pub(super) sorted: &'a wgpu::BindGroup,
 }
 
-impl Room<'_> {
+impl TreeBuffers<'_> {
     /// Creates an array of `len` elements of `words` words each.
     pub(super) fn array(&self, gpu: &Gpu, label: &str, words: u32, len: u64) -> Result<Array> {
         array(gpu, label, self.triangle_count, words, len)
@@ -57,14 +57,13 @@ impl Room<'_> {
     }
 }
 
-/// Creates an array of zeros for the trees of `triangles` triangles. An error names the limit that it
-/// exceeds.
+/// Creates an array of zeros for the trees of `triangles` triangles. An error includes the exceeded limit.
 pub(super) fn array(gpu: &Gpu, label: &str, triangles: u32, words: u32, len: u64) -> Result<Array> {
     let what = format!("{label} of {triangles} triangles");
     Array::new(gpu, &what, words, u32::try_from(len).unwrap_or(u32::MAX))
 }
 
-/// Creates a buffer of `count` elements of `bytes` bytes. An error names the limit that it exceeds.
+/// Creates a buffer of `count` elements of `bytes` bytes. An error includes the exceeded limit.
 pub(super) fn buffer(
     gpu: &Gpu,
     label: &str,

@@ -4,7 +4,7 @@
 pub use super::layout::{Contact, Sweep};
 use super::{
     layout::Objects,
-    query_list::{Placed, Queries},
+    query_list::{PositionedQuery, Queries},
     search::{ListQuery, Predicate, Search},
 };
 use crate::{
@@ -13,11 +13,11 @@ use crate::{
 };
 
 /// Sweeps are sorted by their start positions.
-impl Placed for Sweep {
-    const FAR_ROW: Option<u32> = Some(0);
+impl PositionedQuery for Sweep {
+    const SECOND_POSITION_ROW: Option<u32> = Some(0);
 }
 
-/// Sweep query, for trees over any objects.
+/// Sweep query, for BVHs over any objects.
 #[derive(Debug)]
 pub struct Sweeps(ListQuery);
 
@@ -43,8 +43,8 @@ impl Sweeps {
         self.0.pipelines(objects, set);
     }
 
-    /// Returns the same sweeps, to be sorted by the Morton codes of their start positions before each query.
-    /// This pays off from a few thousand unordered sweeps on. Results and their places are the same.
+    /// Marks the sweeps for sorting by the Morton codes of their start positions before each query. This pays
+    /// off from a few thousand unordered sweeps on. The results and their order do not change.
     ///
     /// # Errors
     ///

@@ -57,7 +57,7 @@ impl RayBatch {
     /// # Errors
     ///
     /// [`Error::Limit`](crate::Error::Limit) if the hits exceed the device's limits.
-    pub fn of(gpu: &Gpu, rays: wgpu::Buffer, count: u32) -> Result<Self> {
+    pub fn from_buffer(gpu: &Gpu, rays: wgpu::Buffer, count: u32) -> Result<Self> {
         let bytes = u64::from(count) * size_of::<Hit>() as u64;
         gpu.check_binding(&format!("hits of {count} rays"), bytes)?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
@@ -84,7 +84,7 @@ impl RayBatch {
     }
 }
 
-/// Kernels of both ray queries.
+/// Kernels of the two ray queries.
 #[derive(Debug)]
 pub struct Trace {
     closest_hit: Kernel,

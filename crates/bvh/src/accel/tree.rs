@@ -1,4 +1,4 @@
-//! Trees of a scene: their buffers, the selection for the next build, bind groups and readback.
+//! BVHs of a scene: their buffers, the selection for the next build, bind groups and readback.
 
 use super::{
     geometry::GeometryArrays,
@@ -28,8 +28,8 @@ pub struct Tree {
     /// One [`TlasEntry`] per mesh.
     pub tlas: wgpu::Buffer,
     /// Four rows per [`Node`]. There is room for one node per triangle, then one per mesh. The nodes of a
-    /// mesh begin at the index of its first triangle, those of the TLAS after the last triangle. Unused slots
-    /// may hold nodes of an earlier build.
+    /// mesh begin at the index of its first triangle. The nodes of the TLAS begin after the last triangle.
+    /// Unused slots may hold nodes of an earlier build.
     pub nodes: Array,
     /// Three rows per [`LeafTriangle`], in leaf order, followed by the leaves of the TLAS.
     pub triangles: Array,
@@ -42,7 +42,7 @@ pub struct Tree {
     pub(super) built_quality: Quality,
     pub(super) meshes: Vec<MeshRange>,
     pub(super) mesh_bounds: wgpu::Buffer,
-    /// Code records of `morton`, if the keys do not hold the whole code and mesh.
+    /// Code records of `morton`, if the keys have no room for the code and the mesh index.
     pub(super) codes: Array,
     /// Scratch buffer shared by the kernels that make nodes: see `bvh/sorted.wgsl`.
     pub(super) scratch: wgpu::Buffer,
@@ -104,9 +104,9 @@ pub(super) struct Sort {
 pub(super) enum Regroup {
     /// High word of wide codes, and the mesh's lowest bit.
     Code,
-    /// Mesh bits that did not fit into keys of 30-bit codes.
+    /// Bits of the mesh index that keys of 30-bit codes have no room for.
     MeshAfterShortCode,
-    /// Mesh bits that did not fit into keys of wide codes.
+    /// Bits of the mesh index that keys of wide codes have no room for.
     MeshAfterWideCode,
 }
 
@@ -138,7 +138,7 @@ pub struct TreeData {
 
 impl TreeData {
     /// Returns the first leaf of the right child of a binary node over the leaves `first..end`. The left
-    /// child is the largest range that begins at `first` and is itself a node. Its index is that of its last
+    /// child is the largest range that begins at `first` and is itself a node. It has the index of its last
     /// leaf. Only for trees built with a leaf cutoff of 1.
     pub fn middle(&self, number: u32, first: u32, end: u32) -> u32 {
         let ends = self.nodes[number as usize].ends;
@@ -210,7 +210,7 @@ impl Tree {
             meshes => meshes.iter().filter(|built| **built).count(),
         };
         let per_workgroup = u64::from(BOUNDS_THREADS * bounds_run(gpu, triangles));
-        // Side-by-side reads do not speed up textures.
+        // Coalesced reads do not speed up texture storage.
         let is_small = u64::from(triangles) < built as u64 * per_workgroup;
         if is_small || gpu.capabilities.arrays == Arrays::Textures {
             1
@@ -247,8 +247,8 @@ impl Tree {
         self.quality
     }
 
-    /// Sets the quality from the next build on. It cannot exceed that of the builder that made this tree
-    /// ([`Lbvh::with_quality`](super::Lbvh::with_quality)). Trees that the next build leaves out do not
+    /// Sets the quality from the next build on. It cannot exceed the quality of the builder that made this
+    /// tree ([`Lbvh::with_quality`](super::Lbvh::with_quality)). Trees that the next build leaves out do not
     /// change.
     pub fn set_quality(&mut self, quality: Quality) {
         self.quality = match self.stages.ploc {
@@ -263,9 +263,10 @@ impl Tree {
         self.leaf_cutoff
     }
 
-    /// Sets the maximum number of triangles in a range without a node, from the next build on. Rays test such
-    /// ranges as a whole, as they do for a cutoff of their own. If this lowers the number, the next build
-    /// must include all meshes and precede any ray. Like [`Tree::build_only`], it writes through the queue.
+    /// Sets the maximum number of triangles in a range without a node, from the next build on. Rays test
+    /// every triangle of such a range, like in the ranges of a ray's own cutoff. If this lowers the number,
+    /// the next build must include all meshes and precede any ray. Like [`Tree::build_only`], it writes
+    /// through the queue.
     pub fn set_leaf_cutoff(&mut self, gpu: &Gpu, leaf_cutoff: u32) {
         let leaf_cutoff = leaf_cutoff.max(1);
         if self.leaf_cutoff != leaf_cutoff {
@@ -282,7 +283,8 @@ impl Tree {
         }
     }
 
-    /// Returns 1 if code records exist because keys cannot hold the whole code and mesh, otherwise 0.
+    /// Returns 1 if code records exist because keys have no room for the code and the mesh index, otherwise
+    /// 0.
     pub(super) fn records(&self) -> usize {
         usize::from(self.sorts.len() > 1)
     }
@@ -346,7 +348,7 @@ impl Tree {
         self.passes
     }
 
-    /// Reads the number of binary nodes in the last build that reach beyond a block of
+    /// Reads the number of binary nodes in the last build that extend beyond a block of
     /// `bvh/build/hierarchy.wgsl`, and waits for it. `None` if other kernels made the nodes. Call it before
     /// [`Tree::build_only`] changes the selection.
     ///
@@ -447,7 +449,7 @@ impl Tree {
     /// * All triangles along a ray: call `bvh_walk_begin(leaf_cutoff)`, then `bvh_crossing_next(&walk,
     ///   bvh_crossing_ray(ray))`, or `bvh_crossing_advance` and `bvh_crossing`.
     ///
-    /// The source fits trees over the same kind of object ([`Tree::objects`]) on the same device.
+    /// The source works with trees over the same kind of object ([`Tree::objects`]) on the same device.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Checks the invariants of a scene's trees after readback. For tests, tools and debugging.
+//! Checks the invariants of a scene's BVHs after readback. For tests, tools and debugging.
 
 use super::{
     layout::{ANY_HIT_TEST, EMPTY_BOX_EXTENT, MeshRange, NODE_SLACK, Node, STACK_SIZE, TlasEntry},
@@ -20,8 +20,8 @@ pub struct TreeReport {
     pub sah_cost: f64,
 }
 
-/// Maximum number of levels of a radix tree, where each level is split by a bit of the code or of the leaf's
-/// index. Other trees have fewer levels. Rays test ranges that exceed their stack as a whole.
+/// Maximum number of levels of a radix tree, in which each level is split by a bit of the code or of the
+/// leaf's index. Other trees have fewer levels. Rays test all triangles of ranges that exceed their stack.
 const DEPTH_LIMIT: u32 = 63 + u32::BITS;
 
 /// Lower and upper corner of a box.
@@ -139,7 +139,7 @@ impl TreeData {
         }
         let (number, count) = (meshes.len() as u32, meshes.len() as u32);
         self.walk(number, triangle_count, count)?;
-        let figures = self.figures(self.leaf_cutoff);
+        let figures = self.statistics(self.leaf_cutoff);
         if count > STACK_SIZE && 3 * figures.tlas_depth > STACK_SIZE {
             return fault(format!(
                 "the TLAS has {} levels, whose entries do not fit into a stack of {STACK_SIZE}",
@@ -154,7 +154,7 @@ impl TreeData {
         })
     }
 
-    /// Walks one mesh's tree, or the TLAS if `mesh` is the mesh count, and returns its box.
+    /// Traverses one mesh's tree, or the TLAS if `mesh` is the mesh count, and returns its box.
     fn walk(&self, mesh: u32, first: u32, count: u32) -> Result<Corners> {
         let fault = |what: String| Err(Error::Tree(format!("the tree is broken: {what}")));
         let is_tlas = mesh == self.tlas.len() as u32;

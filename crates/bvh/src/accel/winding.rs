@@ -18,7 +18,7 @@ use wgpu::BufferUsages as Usage;
 /// Branching factor of the moment hierarchy.
 const FAN: u32 = 8;
 
-/// Far-field moments of a tree's nodes, about 70 bytes per triangle.
+/// Far-field moments of a BVH's nodes, about 70 bytes per triangle.
 #[derive(Debug)]
 pub struct Moments {
     buffer: wgpu::Buffer,
@@ -47,7 +47,7 @@ impl Moments {
         match held == needed {
             true => Ok(()),
             false => Err(Error::Tree(format!(
-                "moments for {held} triangles do not fit a tree over {needed}"
+                "the winding-number moments are for {held} triangles, and the BVH has {needed}"
             ))),
         }
     }

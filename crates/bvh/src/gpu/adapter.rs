@@ -65,7 +65,7 @@ fn wish(setting: &str, variable: &str) -> (String, String) {
     }
 }
 
-/// Returns the backends named by `options` or `WGPU_BACKEND`, or `None` if both are empty.
+/// Returns the backends of `options` or else of `WGPU_BACKEND`, or `None` if neither is set.
 fn backends(options: &Options) -> Result<Option<wgpu::Backends>> {
     let (wish, origin) = wish(&options.backend, "WGPU_BACKEND");
     let mut backends = None;
@@ -102,7 +102,8 @@ pub fn instance(options: impl Into<Options>, display: Option<Display<'_>>) -> Re
             flags,
             ..descriptor
         };
-        // Above this share of the memory, allocations fail with an error. Otherwise the device would be lost.
+        // Fraction of the memory above which allocations fail with an error. Without this limit, the device
+        // would be lost.
         descriptor.memory_budget_thresholds.for_resource_creation = Some(95);
         wgpu::Instance::new(descriptor)
     };

@@ -27,11 +27,11 @@ impl Array {
         let bytes = u64::from(words) * 4 * u64::from(len);
         gpu.check_binding(label, bytes)?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        Self::of_buffer(gpu, label, words, &gpu.buffer(label, bytes, usage), len)
+        Self::from_buffer(gpu, label, words, &gpu.buffer(label, bytes, usage), len)
     }
 
     /// Wraps the first `len` elements of `buffer`, which needs `STORAGE` and `COPY_SRC`.
-    pub fn of_buffer(gpu: &Gpu, label: &str, words: u32, buffer: &wgpu::Buffer, len: u32) -> Result<Self> {
+    pub fn from_buffer(gpu: &Gpu, label: &str, words: u32, buffer: &wgpu::Buffer, len: u32) -> Result<Self> {
         let texture = match gpu.capabilities.arrays {
             Arrays::Buffers => None,
             Arrays::Textures => Some(texture(gpu, label, words, len)?),
@@ -81,7 +81,7 @@ impl Array {
         };
         let end = range.end.min(self.len);
         let mut at = range.start;
-        // Copy a part of the first row, whole rows, and a part of the last row.
+        // Copy a part of the first row, complete rows, and a part of the last row.
         while at < end {
             let (row, column) = (at / Arrays::WIDTH, at % Arrays::WIDTH);
             let (width, rows) = if column == 0 && end - at >= Arrays::WIDTH {
@@ -137,9 +137,9 @@ pub(super) fn storage_format(words: u32) -> Option<wgpu::TextureFormat> {
 }
 
 /// Returns `number`, or `number` + 1 if it is a power of two, up to the adapter's maximum texture size.
-/// llvmpipe recompiles a kernel for textures that differ in which sides are powers of two. Avoiding powers of
-/// two lets scenes and images of all sizes share compiled kernels.
-pub fn without_powers_of_two(gpu: &Gpu, number: u32) -> u32 {
+/// llvmpipe compiles a new variant of a kernel when a texture's width or height changes between a power of
+/// two and another number. Without powers of two, scenes and images of all sizes share compiled kernels.
+pub fn avoid_power_of_two(gpu: &Gpu, number: u32) -> u32 {
     let least = number.max(3);
     let allowed = gpu.limits.max_texture_dimension_2d;
     (least + u32::from(least.is_power_of_two())).min(allowed.max(number))
@@ -156,7 +156,7 @@ fn texture(gpu: &Gpu, label: &str, words: u32, len: u32) -> Result<(wgpu::Textur
             by: format!("texture limit of {}", gpu.info.name),
         });
     }
-    let height = without_powers_of_two(gpu, rows);
+    let height = avoid_power_of_two(gpu, rows);
     let (format, usage) = match storage_format(words) {
         Some(format) => (format, wgpu::TextureUsages::STORAGE_BINDING),
         None => (

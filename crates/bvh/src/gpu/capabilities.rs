@@ -31,8 +31,7 @@ pub enum Cooperation {
 /// `bvh/software/hierarchy_serial.wgsl`.
 pub const SERIAL_WORKGROUP_BYTES: u32 = 24_832;
 
-/// Storage textures per stage that [`Arrays::Textures`] needs: `shadow_motion` has 14, including those of the
-/// scene.
+/// Storage textures per stage that [`Arrays::Textures`] needs: `shadow_motion` has 14, including the scene's.
 const STORAGE_TEXTURES: u32 = 16;
 
 /// True if a device has the limits that [`Arrays::Textures`] needs.
@@ -62,7 +61,7 @@ pub struct Capabilities {
     pub frame_ms: f32,
     /// Maximum number of samples per dispatch that does not delay the following frames.
     pub dispatch_samples: u32,
-    /// True if high-quality trees pay off for static geometry. On software adapters they take eight times as
+    /// True if high-quality BVHs pay off for static geometry. On software adapters they take eight times as
     /// long to build as others.
     pub better_trees: bool,
     /// True if samplers may be anisotropic. llvmpipe filters incorrectly. Version 22 ignores the wrap mode

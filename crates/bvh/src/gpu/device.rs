@@ -4,7 +4,7 @@ use super::{
     capabilities::{Arrays, Capabilities},
     library::Library,
     pipelines::Pipelines,
-    shader_folder::edition,
+    shader_folder::generation,
 };
 #[cfg(feature = "tools")]
 use super::{pipeline_cache::PipelineCache, pipelines::PipelineKey};
@@ -66,12 +66,12 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Wraps a device that you have opened. `shaders` are the shaders that can be compiled on it. For trees
-    /// alone, pass [`accel::SHADERS`](crate::accel::SHADERS). Any device with compute shaders and WebGPU's
-    /// default limits will do. `SUBGROUP` and higher limits are used if the device has them.
+    /// Wraps a device that you have opened. `shaders` are the shaders that can be compiled on it. If you only
+    /// need BVHs, pass [`accel::SHADERS`](crate::accel::SHADERS). Any device with compute shaders and
+    /// WebGPU's default limits will do. `SUBGROUP` and higher limits are used if the device has them.
     ///
     /// The device's callbacks stay yours: canopy installs neither an uncaptured-error handler nor a
-    /// device-lost callback. Tree creation, compilation and readback return their errors. Other errors reach
+    /// device-lost callback. BVH creation, compilation and readback return their errors. Other errors reach
     /// your handler. wgpu panics if the device is lost while canopy waits for it, and canopy then suppresses
     /// the panic message.
     pub fn from_device(device: &wgpu::Device, queue: &wgpu::Queue, shaders: &'static Library) -> Self {
@@ -120,10 +120,10 @@ impl Gpu {
     }
 
     /// Compiles proven shaders without the index and loop checks that wgpu adds. canopy's libraries mark the
-    /// kernels of trees and rays as proven. The checks would be in their innermost loops. Results are the same.
-    /// The canopy program does this on GPUs, for scenes that it has loaded. Other shaders keep their checks, and
-    /// so do all shaders on software adapters, whose memory is that of the process. Call it before anything is
-    /// compiled.
+    /// kernels of trees and rays as proven. The checks would be in their innermost loops. Results do not
+    /// change. The canopy program does this on GPUs, for scenes that it has loaded. Other shaders keep their
+    /// checks, and so do all shaders on software adapters, which use the memory of the process. Call it
+    /// before anything is compiled.
     ///
     /// # Safety
     ///
@@ -156,10 +156,10 @@ impl Gpu {
         if let Some(parsed) = modules().get(&key) {
             return Ok(parsed.module.clone());
         }
-        let begun = edition();
+        let begun = generation();
         let parsed = parse()?;
         let module = parsed.module.clone();
-        if begun == edition() {
+        if begun == generation() {
             modules().insert(key, parsed);
         }
         Ok(module)

@@ -8,7 +8,7 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 pub struct GpuImage {
     /// Texture with one mip level.
     pub texture: wgpu::Texture,
-    /// View of the whole texture.
+    /// View of all mip levels and layers.
     pub view: wgpu::TextureView,
 }
 

@@ -1,8 +1,8 @@
 //! The common form of a pass: a pipeline that is compiled on first use, its own bind group, and bind groups
-//! that it shares with others.
+//! that it shares with other passes.
 //!
-//! A pass declares its bindings once (`new`), and then supplies resources for them (`dispatch`, `draw`), both
-//! in the order of its shader.
+//! A pass declares its bindings once (`new`), and then supplies resources for them (`dispatch`, `draw`).
+//! Bindings and resources are in the order of its shader.
 
 use super::{
     bind::{Bind, bind_group},
@@ -51,7 +51,7 @@ impl<const PARTS: usize> Variants<PARTS> {
     }
 
     /// Returns the kernel with these parts.
-    pub fn of(&self, has: [bool; PARTS]) -> &Kernel {
+    pub fn get(&self, has: [bool; PARTS]) -> &Kernel {
         let set = (0..PARTS).map(|part| usize::from(has[part]) << part);
         &self.kernels[set.sum::<usize>()]
     }
@@ -96,7 +96,7 @@ impl Kernel {
         Self::with_text(gpu, path, entry, shared, bindings, constants, None)
     }
 
-    /// Creates a kernel like [`Kernel::with_constants`], with your source in place of a file of the library.
+    /// Creates a kernel like [`Kernel::with_constants`], with your source instead of a file of the library.
     pub fn with_text(
         gpu: &Gpu,
         path: &'static str,
@@ -229,7 +229,7 @@ impl FullscreenPass {
         }
     }
 
-    /// Draws over the whole target of `pass`, which has this `format`. `own` is in the order of the bindings.
+    /// Draws over the full target of `pass`, which has this `format`. `own` is in the order of the bindings.
     ///
     /// # Errors
     ///

@@ -29,7 +29,7 @@ struct Inner<T> {
 
 struct Compiled<T> {
     /// Edition of the shaders it was compiled from.
-    edition: u32,
+    generation: u32,
     value: T,
 }
 
@@ -42,7 +42,7 @@ impl<T> LazyPipeline<T> {
     fn is_made(&self) -> bool {
         let made = self.0.made.read().unwrap_or_else(PoisonError::into_inner);
         made.as_ref()
-            .is_some_and(|made| made.edition == shader_folder::edition())
+            .is_some_and(|made| made.generation == shader_folder::generation())
     }
 }
 
@@ -72,7 +72,7 @@ impl<T: Clone> LazyPipeline<T> {
         if let Some(value) = self.current() {
             return Ok(value);
         }
-        let edition = shader_folder::edition();
+        let generation = shader_folder::generation();
         let stopwatch = Stopwatch::new();
         let value = match ((inner.make)(gpu), self.last()) {
             (Ok(value), _) => {
@@ -88,7 +88,7 @@ impl<T: Clone> LazyPipeline<T> {
         };
         let mut made = inner.made.write().unwrap_or_else(PoisonError::into_inner);
         *made = Some(Compiled {
-            edition,
+            generation,
             value: value.clone(),
         });
         Ok(value)
@@ -107,7 +107,7 @@ impl<T: Clone> LazyPipeline<T> {
         if let Some(value) = self.current() {
             return Ok(Some(value));
         }
-        match missed(|set| set.add(self)) {
+        match add_missing(|set| set.add(self)) {
             true => Ok(None),
             false => self.get(gpu).map(Some),
         }
@@ -116,7 +116,7 @@ impl<T: Clone> LazyPipeline<T> {
     fn current(&self) -> Option<T> {
         let made = self.0.made.read().unwrap_or_else(PoisonError::into_inner);
         let made = made.as_ref()?;
-        (made.edition == shader_folder::edition()).then(|| made.value.clone())
+        (made.generation == shader_folder::generation()).then(|| made.value.clone())
     }
 
     fn last(&self) -> Option<T> {
@@ -141,8 +141,8 @@ impl<T> std::fmt::Debug for LazyPipeline<T> {
 }
 
 /// [`LazyPipeline`] of any type.
-pub trait Prepare: Send + Sync {
-    /// Returns its name.
+pub trait Compile: Send + Sync {
+    /// Returns the name of the pipeline.
     fn label(&self) -> &str;
 
     /// Returns the address of the shared state, which is equal for clones.
@@ -159,7 +159,7 @@ pub trait Prepare: Send + Sync {
     fn prepare(&self, gpu: &Gpu) -> Result<()>;
 }
 
-impl<T: Clone + Send + Sync> Prepare for LazyPipeline<T> {
+impl<T: Clone + Send + Sync> Compile for LazyPipeline<T> {
     fn label(&self) -> &str {
         &self.0.label
     }
@@ -183,7 +183,7 @@ thread_local! {
 }
 
 /// Calls `add` with the pipelines missed so far, if this thread collects. Returns true if so.
-fn missed(add: impl FnOnce(&mut PipelineSet)) -> bool {
+fn add_missing(add: impl FnOnce(&mut PipelineSet)) -> bool {
     let mut missed = MISSED.take();
     let added = missed.as_mut().map(add);
     MISSED.set(missed);
@@ -208,12 +208,12 @@ pub fn collect<R>(record: impl FnOnce() -> R) -> (R, PipelineSet) {
 
 /// Also collects pipelines that a later frame will need, if this thread collects.
 pub fn collect_later(add: impl FnOnce(&mut PipelineSet)) {
-    missed(add);
+    add_missing(add);
 }
 
 /// Set of pipelines to compile, for example those that a frame needs.
 #[derive(Default)]
-pub struct PipelineSet(Vec<Box<dyn Prepare>>);
+pub struct PipelineSet(Vec<Box<dyn Compile>>);
 
 impl std::fmt::Debug for PipelineSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -258,8 +258,8 @@ impl PipelineSet {
         self.compile_unless(gpu, &AtomicBool::new(false), &AtomicUsize::new(0))
     }
 
-    /// Compiles like [`PipelineSet::compile`], but starts no more pipelines after it is `cancelled`, and counts those
-    /// that are `done`.
+    /// Compiles like [`PipelineSet::compile`], but starts no more pipelines after it is `cancelled`, and
+    /// counts those that are `done`.
     ///
     /// # Errors
     ///

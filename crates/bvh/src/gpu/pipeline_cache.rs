@@ -34,9 +34,9 @@ impl PipelineCache {
         }
         let is_small = fs::metadata(path).is_ok_and(|file| file.len() <= MAX_BYTES);
         let data = is_small.then(|| fs::read(path).ok()).flatten();
-        // SAFETY: the data is the result of `get_data` for a device of this name, in a folder of this user's.
-        // wgpu compares its header with the adapter, the driver's version and the length, and starts with an
-        // empty cache if they differ.
+        // SAFETY: the data is the result of `get_data` for a device of this name, in a folder that belongs to
+        // this user. wgpu compares its header with the adapter, the driver's version and the length, and
+        // starts with an empty cache if they differ.
         let inner = unsafe {
             device.create_pipeline_cache(&wgpu::PipelineCacheDescriptor {
                 label: Some("canopy"),
@@ -86,7 +86,7 @@ mod tests {
     };
 
     #[test]
-    fn whatever_the_file_holds_pipelines_compile_and_are_kept() {
+    fn pipelines_compile_and_are_cached_with_any_cache_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("some folder").join("cache");
         let mut gpu = Gpu::new(Options {

@@ -1,7 +1,7 @@
 //! Pipelines compiled on a device, each only once. Renderers on one device share them, for example both sides
 //! of a comparison.
 
-use super::{capabilities::Arrays, shader_folder::edition};
+use super::{capabilities::Arrays, shader_folder::generation};
 use crate::Result;
 use std::{
     collections::HashMap,
@@ -90,9 +90,9 @@ fn once<K: Eq + Hash, T: Clone>(
     if let Some(found) = lock().get(&key) {
         return Ok(found.clone());
     }
-    let begun = edition();
+    let begun = generation();
     let found = make()?;
-    if begun != edition() {
+    if begun != generation() {
         // Shaders have changed meanwhile, so do not share the outdated pipeline. Its user compiles it again.
         return Ok(found);
     }

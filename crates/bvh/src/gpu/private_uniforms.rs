@@ -1,9 +1,9 @@
 //! Copies of uniforms that hide them from llvmpipe before version 25.
 //!
-//! The driver (`lvp_inline_uniforms.c`) recompiles a shader for each value of a uniform on which alone a
-//! branch or a loop depends, and keeps every variant. It records such uniforms in a table. Those of the fifth
-//! and later uniform buffers are written past the end of that table, which corrupts the heap while the shader
-//! compiles. The driver ignores a value whose first operand is not a uniform.
+//! The driver (`lvp_inline_uniforms.c`) recompiles a shader for each value of a uniform if a branch or a loop
+//! depends only on that uniform, and keeps every variant. It records such uniforms in a table. Uniforms of
+//! the fifth and later uniform buffers are written past the end of that table, which corrupts the heap while
+//! the shader compiles. The driver ignores a value whose first operand is not a uniform.
 //!
 //! So every entry point begins by copying the uniforms that it uses. Each number is combined with a zero that
 //! the driver does not recognise as one, and everything else reads the copy.
@@ -151,7 +151,7 @@ fn prepend_copies(
 }
 
 impl Copier<'_> {
-    /// Copies the value behind `from`, of type `ty`, to `to`.
+    /// Copies the value that the pointer `from` refers to, of type `ty`, to `to`.
     fn copy(&mut self, to: Value, from: Value, ty: Handle<Type>) {
         let parts: Vec<Handle<Type>> = match &self.module.types[ty].inner {
             TypeInner::Struct { members, .. } => members.iter().map(|member| member.ty).collect(),
@@ -164,7 +164,7 @@ impl Copier<'_> {
                 let value = match *inner {
                     TypeInner::Scalar(scalar) => self.hidden(value, scalar, None),
                     TypeInner::Vector { size, scalar } => self.hidden(value, scalar, Some(size)),
-                    // No branch depends on a matrix alone.
+                    // No branch depends only on a matrix.
                     _ => value,
                 };
                 self.stores.push([to, value]);

@@ -16,7 +16,7 @@ const MAX_FINISHED: usize = 64;
 /// Time of one pass.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PassTiming {
-    /// Name of the pass, which is that of its shader and source file.
+    /// Name of the pass, which is also the name of its shader and source file.
     pub name: String,
     /// Nesting depth.
     pub depth: usize,
@@ -54,7 +54,7 @@ pub struct TimedFrame {
 
 /// Measurement of a single frame, after waiting for it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct FrameTimings {
     /// Passes of the frame, in order.
     pub passes: Vec<PassTiming>,
     /// Time from the submission until the CPU knew that the frame was done, in milliseconds.
@@ -121,8 +121,8 @@ impl Profiler {
         self.collect(gpu);
     }
 
-    /// Finishes `encoder`, which has a part of the frame, and resolves its queries. Submit it after the rest
-    /// of the frame and before [`Profiler::end_frame`].
+    /// Finishes `encoder`, which has a part of the frame, and resolves its queries. Submit it after all other
+    /// parts of the frame and before [`Profiler::end_frame`].
     pub fn finish(&mut self, mut encoder: wgpu::CommandEncoder) -> wgpu::CommandBuffer {
         self.inner.resolve_queries(&mut encoder);
         encoder.finish()
@@ -173,7 +173,7 @@ impl Profiler {
 
     /// Ends the frame like [`Profiler::submit`], but waits for it and returns its own timings. For
     /// measurements, not for drawing.
-    pub fn measure(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Result<Measured> {
+    pub fn measure(&mut self, gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Result<FrameTimings> {
         self.timings.clear();
         let stopwatch = Stopwatch::new();
         self.submit(gpu, encoder);
@@ -183,7 +183,7 @@ impl Profiler {
         if self.timings.is_empty() {
             return Err(Error::Gpu(format!("{} reported no timings", gpu.info.name)));
         }
-        Ok(Measured {
+        Ok(FrameTimings {
             passes: self.timings.clone(),
             wall_ms,
         })
@@ -230,8 +230,8 @@ impl Profiler {
     }
 }
 
-/// Merges the parts of a frame that was submitted in several parts, and the scopes in them. Passes of the
-/// same name stay separate here, and their times are summed later.
+/// Merges the parts of a frame that was submitted in several parts, and their scopes. Passes of the same name
+/// stay separate here, and their times are summed later.
 fn joined(scopes: Vec<wgpu_profiler::GpuTimerQueryResult>) -> Vec<wgpu_profiler::GpuTimerQueryResult> {
     let mut whole: Vec<wgpu_profiler::GpuTimerQueryResult> = Vec::new();
     for scope in scopes {

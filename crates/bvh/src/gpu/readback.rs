@@ -81,7 +81,7 @@ impl<const N: usize> Counters<N> {
         self.last
     }
 
-    /// Returns the number of the next copy.
+    /// Returns the sequence number of the copy that `record` will add next.
     pub fn next(&self) -> u64 {
         self.recorded
     }

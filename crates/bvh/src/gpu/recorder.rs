@@ -19,8 +19,8 @@ pub trait Recorder {
     fn is_timed(&self) -> bool;
 }
 
-/// Compute passes of a recorder. If passes are timed, there is one per name. Otherwise all share a single
-/// pass, which avoids the GPU's work between passes.
+/// Compute passes of a recorder. If passes are timed, there is one per name. Otherwise all dispatches share a
+/// single pass, which avoids the GPU's work between passes.
 pub struct Passes<'a, R: Recorder> {
     recorder: &'a mut R,
     open: Option<wgpu::ComputePass<'static>>,

@@ -45,7 +45,7 @@ impl Composed {
 }
 
 /// Composes the shader at `path` of `library`, for an adapter with this read access to arrays. Files in the
-/// folder of [`shader_folder::read_shaders_from`] replace those of the library.
+/// folder of [`shader_folder::read_shaders_from`] replace files of the library.
 pub fn compose(library: &Library, path: &str, arrays: Arrays) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
     composer.folder = shader_folder::shader_folder();
@@ -60,7 +60,7 @@ pub fn compose_text(library: &Library, name: &str, text: &str, arrays: Arrays) -
     Ok(composer.finish())
 }
 
-/// Composes like [`compose`], with your own source in place of a file.
+/// Composes like [`compose`], with your own source instead of a file.
 pub fn compose_with(library: &Library, path: &str, replaced: &Replaced, arrays: Arrays) -> Result<Composed> {
     let mut composer = Composer::new(library, arrays);
     composer.folder = shader_folder::shader_folder();
@@ -89,7 +89,7 @@ type Line = (String, Arc<str>, usize);
 struct Composer<'a> {
     library: &'a Library,
     arrays: Arrays,
-    /// Folder whose files replace those of the library.
+    /// Folder whose files replace files of the library.
     folder: Option<&'a Path>,
     /// User-defined source that replaces a file.
     replaced: Option<&'a Replaced>,
@@ -222,7 +222,7 @@ impl<'a> Composer<'a> {
                 *text = without_levels(text, &self.without_levels);
             }
         }
-        // Compare whole names, because a name may be part of another.
+        // Compare complete names, because a name may be part of another name.
         let is_apart = |c: char| !c.is_ascii_alphanumeric() && c != '_';
         let words = self.body.iter().flat_map(|(text, ..)| text.split(is_apart));
         let words: HashSet<&str> = words.collect();
@@ -390,7 +390,7 @@ pub(super) fn parsed(gpu: &Gpu, path: &str, composed: &Composed) -> Result<Parse
     })
 }
 
-/// Returns the shader like [`module`], with your own source in place of a file, and with all checks.
+/// Returns the shader like [`module`], with your own source instead of a file, and with all checks.
 pub fn module_with(gpu: &Gpu, path: &str, replaced: &Replaced) -> Result<wgpu::ShaderModule> {
     let composed = compose_with(gpu.shaders(), path, replaced, gpu.capabilities.arrays)?;
     create_module(gpu, path, &composed, false)
@@ -435,8 +435,9 @@ pub fn create_module(
             force_loop_bounding: !gpu.capabilities.has_gpu,
             ..wgpu::ShaderRuntimeChecks::checked()
         };
-        // SAFETY: the caller of `Gpu::disable_bounds_checks` promised that the geometry is valid. The libraries only
-        // mark shaders whose indices and loops stay within bounds in that case (`Library::proven`).
+        // SAFETY: the caller of `Gpu::disable_bounds_checks` promised that the geometry is valid. The
+        // libraries only mark shaders whose indices and loops stay within bounds in that case
+        // (`Library::proven`).
         unsafe { gpu.device.create_shader_module_trusted(descriptor, checks) }
     } else {
         gpu.device.create_shader_module(descriptor)
@@ -482,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_the_caller_imports_files_of_a_library_and_of_those_below() {
+    fn caller_shaders_import_from_a_library_and_the_libraries_below_it() {
         static BASE: Library = Library {
             files: &[("b", "const B = A;")],
             // The last name is a part of "const".
@@ -518,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn texels_are_of_sampled_textures_or_of_storage_textures_without_levels() {
+    fn texels_directive_gives_sampled_or_storage_textures_without_levels() {
         let text = "#texels 1 2 a: rgba32float\n#texels 1 3 bs: r32uint array\n\
             fn f(x: vec2u) -> vec4f {\n\
             return textureLoad(a, min(x, textureLoad(bs, x, i, 0).xy), 0) + textureLoad(aa, x, 0); }";
@@ -543,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn names_cycles_missing_files_and_bad_imports() {
+    fn cycles_missing_files_and_bad_imports_are_reported() {
         let files = &[
             ("a", "#import \"b\""),
             ("b", "\n#import \"a\""),

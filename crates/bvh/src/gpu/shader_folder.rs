@@ -26,7 +26,7 @@ pub fn shader_folder() -> Option<&'static Path> {
 }
 
 /// Returns the number of changes so far.
-pub(super) fn edition() -> u32 {
+pub(super) fn generation() -> u32 {
     EDITION.load(Ordering::Acquire)
 }
 

@@ -17,7 +17,7 @@ impl Stopwatch {
     }
 
     /// Runs `work` without counting its time.
-    pub fn without<T>(&mut self, work: impl FnOnce() -> T) -> T {
+    pub fn exclude<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let outcome = work();
         self.0 += start.elapsed();

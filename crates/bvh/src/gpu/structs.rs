@@ -1,5 +1,5 @@
 //! Structs declared in both Rust and WGSL. `tests/shaders.rs` compares their names, offsets and sizes with
-//! those that naga parsed.
+//! naga's.
 
 /// Layout of a struct, for comparison with WGSL.
 #[derive(Debug, Clone, Copy)]

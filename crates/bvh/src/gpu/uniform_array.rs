@@ -16,7 +16,7 @@ pub struct UniformArray<T> {
 }
 
 impl<T: Pod> UniformArray<T> {
-    /// Creates a buffer of `values`, named `label`.
+    /// Creates a buffer of `values` with a label.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl<T: Pod> UniformArray<T> {
         }
     }
 
-    /// Returns the whole buffer, for shaders that read it as an array of words.
+    /// Returns the complete buffer, for shaders that read it as an array of words.
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }

@@ -55,7 +55,7 @@ impl LabRaysPass {
         }
     }
 
-    /// Writes a ray, or a placeholder, for each pixel of the picture's whole tiles.
+    /// Writes a ray, or a placeholder, for each pixel of the tiles that cover the picture.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

@@ -24,7 +24,7 @@ pub struct LabBuild {
     pub walk: LabWalk,
     /// Acceleration structure.
     pub structure: LabStructure,
-    /// Most triangles of a leaf.
+    /// Maximum number of triangles in a leaf.
     pub leaf: u32,
 }
 
@@ -45,7 +45,7 @@ pub struct LabScene {
     /// Combination that was built.
     pub build: LabBuild,
     /// Statistics of the structure.
-    pub figures: LabFigures,
+    pub figures: LabStatistics,
     pub(crate) uploaded: Uploaded,
     /// Octahedral normal of each triangle, in the order of hits.
     pub(crate) normals: wgpu::Buffer,
@@ -53,7 +53,7 @@ pub struct LabScene {
 
 /// Statistics of a structure.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LabFigures {
+pub struct LabStatistics {
     /// Number of triangles.
     pub triangles: u32,
     /// Number of nodes or cells.
@@ -75,7 +75,7 @@ impl LabGeometry {
         let ranges = ranges.into_iter();
         let shown = ranges.flat_map(|range| &triangles[range.start as usize..range.end as usize]);
         let corners = |triangle: &[u32; 3]| triangle.map(|vertex| positions[vertex as usize] - origin);
-        // canopy's own trees leave out triangles that are not finite.
+        // canopy's own BVHs leave out triangles that are not finite.
         let is_finite = |triangle: &Triangle| triangle.iter().all(|corner| corner.is_finite());
         Self {
             triangles: shown.map(corners).filter(is_finite).collect(),
@@ -118,7 +118,7 @@ impl LabGeometry {
         let usage = wgpu::BufferUsages::STORAGE;
         Ok(LabScene {
             build,
-            figures: LabFigures {
+            figures: LabStatistics {
                 triangles: self.triangles.len() as u32,
                 nodes: built.node_count,
                 bytes: built.bytes(),

@@ -18,7 +18,7 @@ use canopy_bvh::{
 };
 use canopy_render::{
     frame::{Frame, recording::Recording},
-    resources::fitted,
+    resources::try_create,
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
@@ -53,7 +53,7 @@ pub struct LabCounts {
     pub triangles: u64,
     /// Visited nodes and triangles of the slowest ray of each 32 neighbours.
     pub steps: u64,
-    /// Hits that differ from those of canopy's own trees, or `None` if they were not compared.
+    /// Number of hits that differ from the hits in canopy's own BVHs, or `None` if they were not compared.
     pub wrong: Option<u64>,
 }
 
@@ -127,8 +127,8 @@ impl LabShowPass {
         }
     }
 
-    /// Shows the hits of `list`. `own` has the hits of canopy's own trees if the rays were also traced
-    /// through them.
+    /// Shows the hits of `list`. `own` has the hits of canopy's own BVHs if the rays were also traced through
+    /// them.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -139,7 +139,7 @@ impl LabShowPass {
     ) -> Result<()> {
         let gpu = recording.gpu;
         if self.output.size() != frame.size {
-            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
+            self.output = try_create(gpu, frame.size, || image(gpu, frame.size))?;
         }
         self.params.write(
             gpu,

@@ -1,5 +1,5 @@
 //! Channel `lab`: traces rays through a structure of the laboratory ([`lab_rays`], the kernels of [`crate`],
-//! [`lab_show`]), next to canopy's own tree. It is a guest pass of the renderer.
+//! [`lab_show`]), next to canopy's own BVH. It is a guest pass of the renderer.
 
 pub mod lab_rays;
 pub mod lab_scene;
@@ -44,7 +44,7 @@ pub struct LabView {
     settings: settings::Lab,
     rays: LabRaysPass,
     show: LabShowPass,
-    /// Trace of the same rays through canopy's own trees.
+    /// Trace of these rays through canopy's own BVHs.
     own: Trace,
     /// Kernels that have been used so far.
     kernels: Vec<(LabTest, LabWalk, Kernels)>,
@@ -53,7 +53,7 @@ pub struct LabView {
     own_hits: Option<RayBatch>,
 }
 
-/// Number of rays of a picture, one for each pixel of whole tiles.
+/// Number of rays of a picture, one for each pixel of the tiles that cover it.
 fn ray_count([width, height]: [u32; 2]) -> u32 {
     TRACE_BLOCK * width.div_ceil(8) * height.div_ceil(8)
 }
@@ -138,7 +138,7 @@ impl LabView {
 impl GuestPass for LabView {
     fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>, gbuffer: &GBuffer) -> Result<()> {
         let World { frame, trees, .. } = world;
-        let is_wanted = frame.wants(Channel::Lab);
+        let is_wanted = frame.needs_channel(Channel::Lab);
         let gpu = recording.gpu;
         let scene = self.scene.clone();
         let scene = scene.filter(|_| is_wanted && check_size(gpu, frame.size).is_ok());
@@ -163,7 +163,7 @@ impl GuestPass for LabView {
         if !is_checked {
             self.own_hits = None;
         } else if self.own_hits.is_none() {
-            self.own_hits = Some(RayBatch::of(gpu, list.rays.clone(), count)?);
+            self.own_hits = Some(RayBatch::from_buffer(gpu, list.rays.clone(), count)?);
         }
         let (kernels, query) = (&self.kernels[at].2, query(settings.rays));
         // Each part traces its rays, and then counts their visits.

@@ -69,7 +69,7 @@ pub fn error(coefficients: &[DVec3], exact: &[DVec3]) -> f64 {
     greatest / exact[0].abs().max_element()
 }
 
-/// Coefficients of irradiance, which are those of radiance convolved with the cosine lobe (Ramamoorthi and
+/// Coefficients of irradiance: the coefficients of radiance, convolved with the cosine lobe (Ramamoorthi and
 /// Hanrahan 2001, equation 8).
 pub fn irradiance_sh(radiance: &[DVec3; COEFFICIENTS]) -> [DVec3; COEFFICIENTS] {
     let lobe = [PI, 2.0 * PI / 3.0, PI / 4.0, 0.0, -PI / 24.0];

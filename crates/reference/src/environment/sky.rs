@@ -110,7 +110,7 @@ fn transmittance_ray(x: f64, y: f64) -> (f64, f64) {
     let length = (TOP - height) + x * (horizon + to_horizon(TOP) - (TOP - height));
     let top = GROUND_RADIUS + TOP;
     let mu = (top * top - radius * radius - length * length) / (2.0 * radius * length);
-    // At the top itself, straight up, numerator and denominator are both zero.
+    // At the top of the atmosphere, straight up, numerator and denominator are zero.
     (height, if mu.is_nan() { 1.0 } else { mu.clamp(-1.0, 1.0) })
 }
 
@@ -200,7 +200,7 @@ fn scattering(params: &SkyParams, tables: &Tables, height: f64, mu_sun: f64) -> 
     light / (64.0 - share)
 }
 
-/// Least divisor.
+/// Minimum divisor.
 const MIN: DVec4 = DVec4::splat(1e-9);
 
 fn irradiance(params: &SkyParams, tables: &Tables, mu_sun: f64) -> DVec4 {
@@ -223,7 +223,7 @@ fn between(mu: f64, mu_sun: f64, azimuth: f64) -> f64 {
     mu * mu_sun + ((1.0 - mu * mu) * (1.0 - mu_sun * mu_sun)).max(0.0).sqrt() * azimuth.cos()
 }
 
-/// Radiance of the atmosphere along a ray, and of the ground behind it, per illuminance by the sun.
+/// Radiance of the atmosphere along a ray, and of the ground beyond it, per illuminance by the sun.
 fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 {
     const G: f64 = 0.8;
     let haze = f64::from(params.haze);

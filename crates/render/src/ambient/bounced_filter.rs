@@ -4,12 +4,12 @@ use crate::{
     bindings::Layouts,
     frame::{
         Frame,
-        life_cycle::{Carried, LifeCycle},
+        life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
     history::{
         LightChanges,
-        denoiser::{Averaging, Denoiser, MEANS, NoisyInput, Shaders, Signal},
+        denoiser::{Averaging, Denoiser, DenoiserImages, MEANS, NoisyInput, Shaders},
     },
     layout::Light,
     resources::{AmbientVisibility, Reprojection, SURFACES},
@@ -36,11 +36,11 @@ const SHADERS: Shaders = Shaders {
 /// Pass and its history.
 #[derive(Debug)]
 pub struct BouncedFilter {
-    signal: Signal,
+    signal: DenoiserImages,
     filter: Denoiser,
     last_round: Kernel,
     /// Lights of the last frame and the history of their changes.
-    past: Carried<(Vec<Light>, LightChanges)>,
+    past: TemporalState<(Vec<Light>, LightChanges)>,
 }
 
 impl BouncedFilter {
@@ -53,10 +53,10 @@ impl BouncedFilter {
         let bindings = [Uniform, Uniform, MEANS, SURFACES, Write];
         let shared = [(0, &layouts.frame)];
         Ok(Self {
-            signal: Signal::new(gpu)?,
+            signal: DenoiserImages::new(gpu)?,
             filter: Denoiser::new(gpu, layouts, SHADERS, &[]),
             last_round: Kernel::new(gpu, SHADERS.path, LABEL, &shared, &bindings),
-            past: Carried::default(),
+            past: TemporalState::default(),
         })
     }
 
@@ -72,16 +72,16 @@ impl BouncedFilter {
     ) -> Result<()> {
         let settings = &frame.config.occlusion;
         self.signal.fit(recording.gpu, frame.size)?;
-        // Samples of a picture average themselves. The more of them there are, the less each one is filtered
-        // and the brighter it may be. A hit next to a lamp then leaves no visible firefly, yet none of its
-        // light is lost in the end.
+        // An accumulated picture averages its samples. The more samples it has, the less each sample is
+        // filtered and the brighter a sample may be. A hit next to a punctual light then leaves no visible
+        // firefly, yet the converged picture loses none of its light.
         let shown = frame.exposure_ev.exp2();
         let is_one_of_many = frame.accumulates();
         let past = self.past.last();
         let changed = past.is_some_and(|(lights, _)| *lights != frame.lights);
         let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
         let most = changes.max_history(changed, is_one_of_many);
-        self.past.leave((frame.lights.clone(), changes));
+        self.past.set_pending((frame.lights.clone(), changes));
         let (max_history, rays, compression) = match is_one_of_many {
             true => {
                 let count = frame.sample.filtered_for();

@@ -3,7 +3,7 @@
 use crate::{
     bindings::Layouts,
     frame::recording::Recording,
-    resources::{NOISY_FORMAT, NoisyOcclusion, fitted},
+    resources::{NOISY_FORMAT, NoisyOcclusion, try_create},
     world::World,
 };
 use canopy_bvh::{
@@ -52,7 +52,7 @@ impl BouncedLight {
         } = world;
         let gpu = recording.gpu;
         if self.output.size() != frame.size {
-            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
+            self.output = try_create(gpu, frame.size, || image(gpu, frame.size))?;
         }
         recording.dispatch_pixels(
             LABEL,

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     bindings::Layouts,
     frame::{life_cycle::LifeCycle, recording::Recording},
-    resources::{AmbientVisibility, Seen, fitted},
+    resources::{AmbientVisibility, VisibleSurfaces, try_create},
     settings::Settings,
     world::World,
 };
@@ -46,15 +46,15 @@ impl Occlusion {
         &mut self,
         recording: &mut Recording<'_>,
         world: World<'_>,
-        seen: Seen<'_>,
+        seen: VisibleSurfaces<'_>,
     ) -> Result<&AmbientVisibility> {
         let World { frame, .. } = world;
-        let Seen { gbuffer, history, .. } = seen;
+        let VisibleSurfaces { gbuffer, history, .. } = seen;
         let gpu = recording.gpu;
         let traced = frame.samples_occlusion;
         let size = traced.then_some(frame.size);
         if self.output.size() != size {
-            self.output = fitted(gpu, frame.size, || AmbientVisibility::new(gpu, size))??;
+            self.output = try_create(gpu, frame.size, || AmbientVisibility::new(gpu, size))??;
         }
         if !traced {
             return Ok(&self.output);

@@ -4,7 +4,7 @@
 use crate::{
     bindings::Layouts,
     frame::{Frame, recording::Recording},
-    history::denoiser::{Averaging, Denoiser, MEANS, NoisyInput, Shaders, Signal},
+    history::denoiser::{Averaging, Denoiser, DenoiserImages, MEANS, NoisyInput, Shaders},
     resources::{AmbientVisibility, GBuffer, Reprojection, SURFACES, WORDS},
 };
 use canopy_bvh::{
@@ -29,7 +29,7 @@ const SHADERS: Shaders = Shaders {
 /// Pass and its history.
 #[derive(Debug)]
 pub struct OcclusionFilter {
-    signal: Signal,
+    signal: DenoiserImages,
     filter: Denoiser,
     last_round: Kernel,
 }
@@ -46,7 +46,7 @@ impl OcclusionFilter {
         let shared = [(0, &layouts.frame)];
         let path = "ambient/occlusion_filter.wgsl";
         Ok(Self {
-            signal: Signal::new(gpu)?,
+            signal: DenoiserImages::new(gpu)?,
             filter: Denoiser::new(gpu, layouts, SHADERS, &[]),
             last_round: Kernel::new(gpu, path, LABEL, &shared, &bindings),
         })

@@ -1,10 +1,10 @@
-//! `occlusion_rays`: samples ambient visibility with rays through the trees.
+//! `occlusion_rays`: samples ambient visibility with rays through the BVHs.
 
 use crate::{
     bindings::Layouts,
     frame::recording::Recording,
     layout::OcclusionParams,
-    resources::{GBuffer, NOISY_FORMAT, NoisyOcclusion, POSITIONS, UNUSED, WORDS, fitted},
+    resources::{GBuffer, NOISY_FORMAT, NoisyOcclusion, POSITIONS, UNUSED, WORDS, try_create},
     world::World,
 };
 use canopy_bvh::{
@@ -71,10 +71,10 @@ impl OcclusionRays {
         let gpu = recording.gpu;
         let hits_size = if frame.bounces_light { frame.size } else { UNUSED };
         if self.hits.size() != hits_size {
-            self.hits = fitted(gpu, hits_size, || hits(gpu, hits_size))?;
+            self.hits = try_create(gpu, hits_size, || hits(gpu, hits_size))?;
         }
         if self.output.size() != frame.size {
-            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
+            self.output = try_create(gpu, frame.size, || image(gpu, frame.size))?;
         }
         let params = frame.occlusion_params(index, frame.occlusion_rays);
         self.params.write(gpu, &params);

@@ -20,9 +20,9 @@ use wgpu::TextureFormat as Format;
 const UPLOAD_BYTES: usize = 32 << 20;
 /// Approximate number of image texels that a dispatch reads.
 const DISPATCH_LOADS: u64 = 1 << 27;
-/// Least boxes along each side of a texel, so that a sun of a few texels keeps its energy.
+/// Minimum number of boxes along each side of a texel, so that a sun of a few texels keeps its energy.
 const SAMPLES_MIN: u32 = 3;
-/// Most rows of an image that a texel of a face may span.
+/// Maximum number of rows of an image that a texel of a face may span.
 const ROWS_PER_TEXEL_MAX: f64 = 512.0;
 
 /// Environment image on the GPU.
@@ -127,7 +127,7 @@ impl EquirectImage {
     }
 }
 
-/// Writes whole rows, starting at row `at[0]` of layer `at[1]`.
+/// Writes complete rows, starting at row `at[0]` of layer `at[1]`.
 fn write_rows(gpu: &Gpu, texture: &wgpu::Texture, at: [u32; 2], texels: &[[f16; 4]]) {
     let width = texture.width();
     let rows = (texels.len() / width as usize) as u32;
@@ -163,7 +163,7 @@ fn pole_shift(width: u32, from_pole: u32) -> u32 {
 }
 
 /// Rows near the poles on a reduced grid with fewer columns, for equirect.wgsl. Without it, a texel at a pole
-/// would have to average whole rows.
+/// would have to average complete rows.
 fn pole_rows(image: &EnvironmentImage) -> Vec<[f16; 4]> {
     let [width, height] = [image.width as usize, image.height as usize];
     let reduced = |row: usize, shift: u32, out: &mut [[f16; 4]]| {
@@ -241,7 +241,7 @@ impl Equirect {
     ) -> Result<()> {
         let [width, height] = source.size.map(f64::from);
         let is_cube = source.shape == Shape::Cube;
-        // Texels are largest in the middle of a face.
+        // Texels are largest at the centre of a face.
         let texels = if is_cube {
             width / f64::from(cube.face)
         } else {

@@ -41,10 +41,10 @@ const FORMAT: Format = Format::Rgba16Float;
 /// Texels along an edge of the cube of a uniform colour, which has no detail.
 const COLOR_FACE: u32 = 8;
 
-/// Most texels along an edge of the sky's cube.
+/// Maximum number of texels along an edge of the sky's cube.
 const SKY_FACE: u32 = 256;
 
-/// Source of the radiance. Its values are those of the configuration, so equal origins need no work.
+/// Source of the radiance. Its values are taken from the configuration, so equal origins need no work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Origin {
     /// Colour whose largest channel is 1, or black.
@@ -82,7 +82,7 @@ struct Progress {
     order: u32,
     /// Index of the prefiltered cube that is in use.
     shown: usize,
-    /// Next prefiltering step of the other cube.
+    /// Next prefiltering step of the cube that is being filled.
     step: Option<u32>,
     /// True if the radiance has changed since those steps began.
     stale: bool,
@@ -119,7 +119,7 @@ pub struct Environment {
     pub sampler: wgpu::Sampler,
 }
 
-/// Loads an environment's file with [`most_texels`] as `most`, the limit of its longer side. Applies the
+/// Loads an environment's file. `most` limits its longer side in texels, see [`most_texels`]. Applies the
 /// limits of `load` and removes the sun if `environment.sun` is set.
 ///
 /// # Errors
@@ -133,7 +133,7 @@ pub fn load_environment(path: &Path, config: &Settings, most: u32) -> canopy_sce
     Ok(image)
 }
 
-/// Most texels of a file's longer side that can be visible.
+/// Maximum number of texels along a file's longer side that can be visible.
 pub fn most_texels(gpu: &Gpu, config: &Settings) -> u32 {
     // The image is four faces wide, and a texel of the cube covers two of its texels.
     let most = 8 * largest_face(gpu).max(config.environment.face);
@@ -187,7 +187,7 @@ pub fn sun_illuminance(config: &Settings) -> Vec3 {
 
 /// Sun of the environment's image in world space. The image is the studio, or a file with the sun `of_file`.
 /// Returns `None` if another environment or the settings' sun replaces it.
-pub fn placed_sun(of_file: Option<Sun>, config: &Settings) -> Option<Sun> {
+pub fn environment_sun(of_file: Option<Sun>, config: &Settings) -> Option<Sun> {
     let environment = &config.environment;
     let sun = match environment.is_studio() {
         true => Some(studio::key()).filter(|_| config.sun.enabled == Switch::Auto),
@@ -274,7 +274,7 @@ impl Environment {
                 placement.scale *= scale;
                 placement.turn = Vec2::from_angle(environment.rotation.to_radians());
                 let of_file = self.file.as_ref().and_then(|file| file.sun);
-                if let Some(sun) = placed_sun(of_file, config) {
+                if let Some(sun) = environment_sun(of_file, config) {
                     placement.to_sun = sun.to_sun;
                     placement.sun_disc = sun.illuminance / scale;
                     placement.sun_radius = Some(sun.radius);
@@ -295,7 +295,7 @@ impl Environment {
     /// Sun of the file in `config` in world space, if it shines.
     pub fn file_sun(&self, config: &Settings) -> Option<Sun> {
         let file = self.file.as_ref().filter(|_| config.environment.is_file());
-        placed_sun(file?.sun, config)
+        environment_sun(file?.sun, config)
     }
 
     fn origin(&self, config: &Settings) -> Origin {
@@ -349,9 +349,9 @@ impl Environment {
         (self.radiance.level(level), face(level))
     }
 
-    /// Updates the environment to `config`. If the work `spreads`, a slow adapter prefilters the rest in
-    /// later frames. Until then, reflections show the previous cube if it came from the same file or sky.
-    /// While a sun keeps moving, mip levels may be from different moments.
+    /// Updates the environment to `config`. If the work `spreads`, a slow adapter does some of the
+    /// prefiltering in later frames. Until it is complete, reflections show the previous cube if it came from
+    /// the same file or sky. While a sun keeps moving, mip levels may be from different times.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -474,7 +474,7 @@ impl LifeCycle for Environment {
         }
     }
 
-    fn lose(&mut self) {
+    fn invalidate(&mut self) {
         if self.records {
             self.progress = Progress::default();
             self.sky.reset();

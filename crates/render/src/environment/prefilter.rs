@@ -104,7 +104,7 @@ impl Prefilter {
 
     /// Number of mip levels of a prefiltered cube with faces of `face` texels, at most [`PREFILTER_LEVELS`].
     /// There are at least two, even if the last is smaller than [`PREFILTER_FACE_MIN`], so that rough
-    /// surfaces have one.
+    /// surfaces have a mip level.
     pub fn levels(face: u32) -> u32 {
         let above_least = (face / PREFILTER_FACE_MIN).max(2).ilog2() + 1;
         above_least.min(PREFILTER_LEVELS).min(Cube::full_levels(face))

@@ -20,7 +20,7 @@ use wgpu::TextureFormat as Format;
 /// Number of coefficients of the result's five bands.
 pub const COEFFICIENTS: u32 = 25;
 wgsl_constants! {
-    /// Most threads of a workgroup.
+    /// Maximum number of threads in a workgroup.
     const MAX_THREADS: u32 = 64;
 }
 

@@ -142,8 +142,8 @@ impl Sky {
 }
 
 /// Transmittance of sunlight in linear RGB from the direction `to_sun` (of any length). It reddens near the
-/// horizon and is zero once the whole disc is below it. The horizon is that of the visible sky as seen from
-/// [`atmosphere::EYE`], 0.72° below y = 0.
+/// horizon and is zero once the disc is entirely below it. The horizon is the edge of the visible sky as seen
+/// from [`atmosphere::EYE`], 0.72° below y = 0.
 pub fn transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
     through_air(to_sun, params, atmosphere::sunlight)
 }
@@ -163,7 +163,7 @@ fn through_air(to_sun: Vec3, params: &SkyParams, light: impl Fn(f64, f64, f64) -
     atmosphere::rgb(bands).as_vec3()
 }
 
-/// Illuminance of level ground by sun and sky on a clear day, relative to that of the sun above the
+/// Illuminance of level ground by sun and sky on a clear day, relative to the sun's illuminance above the
 /// atmosphere. It is a fit to measurements from noon to the end of twilight (Seidelmann 1992, "Explanatory
 /// Supplement to the Astronomical Almanac"). It selects the power of two that scales a sky into the range of
 /// half floats.

@@ -28,7 +28,7 @@ fn kept(pixel: [u32; 2], size: [u32; 2], strength: f32) -> f32 {
 }
 
 #[test]
-fn the_example_agrees_with_its_twin() {
+fn the_example_pass_matches_the_cpu_reference() {
     let options = Options {
         adapter: String::new(),
         backend: String::new(),

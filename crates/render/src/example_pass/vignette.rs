@@ -2,7 +2,7 @@
 
 use crate::{
     frame::{life_cycle::LifeCycle, recording::Recording},
-    resources::{HDR_FORMAT, Radiance, fitted},
+    resources::{HDR_FORMAT, Radiance, try_create},
 };
 use canopy_bvh::{
     Result,
@@ -14,7 +14,7 @@ use canopy_bvh::{
 
 const LABEL: &str = "vignette";
 
-/// The pass.
+/// Pipeline, parameters and output of the pass.
 #[derive(Debug)]
 pub(crate) struct Vignette {
     kernel: Kernel,
@@ -25,7 +25,7 @@ pub(crate) struct Vignette {
 impl LifeCycle for Vignette {}
 
 impl Vignette {
-    /// Ready to be compiled.
+    /// Creates the pass. Its pipeline is compiled when a frame first needs it.
     pub(crate) fn new(gpu: &Gpu) -> Self {
         let out = Store(HDR_FORMAT);
         let own = [UniformBinding, UniformBinding, Float, Float, out, out];
@@ -36,7 +36,7 @@ impl Vignette {
         }
     }
 
-    /// Darkens `radiance`, whose corners lose the share `strength`. With 0 it is handed on as it is.
+    /// Darkens `radiance`, whose corners lose the fraction `strength`. With 0 it is returned unchanged.
     pub(crate) fn record<'a>(
         &'a mut self,
         r: &mut Recording<'_>,
@@ -48,7 +48,7 @@ impl Vignette {
         }
         let (gpu, size) = (r.gpu, radiance.size());
         if self.output.size() != size {
-            self.output = fitted(gpu, size, || Radiance::new(gpu, size))?;
+            self.output = try_create(gpu, size, || Radiance::new(gpu, size))?;
         }
         self.strength.write(gpu, &strength);
         let (from, to) = (radiance, &self.output);

@@ -1,7 +1,7 @@
 // vignette: darkens the picture towards its corners.
 //
-// in   hdr, display, and the share `strength` that the corners lose
-// out  both times 1 - strength r², where r is 0 in the middle of the picture and 1 in its corners
+// in   hdr, display, and `strength`, the fraction of light that the corners lose
+// out  hdr and display, each times 1 - strength r², where r is 0 at the centre of the picture and 1 in its corners
 // A thread per pixel.
 @group(0) @binding(0) var<uniform> row_offset: u32;
 @group(0) @binding(1) var<uniform> strength: f32;

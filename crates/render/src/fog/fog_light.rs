@@ -1,4 +1,4 @@
-//! `fog_light`: visibility of the lights from froxels, by shadow rays through the trees or by shadow maps.
+//! `fog_light`: visibility of the lights from froxels, by shadow rays through the BVHs or by shadow maps.
 
 use crate::{
     bindings::Layouts, formats::FROXEL_FORMAT, frame::recording::Recording, layout::FogParams,
@@ -33,8 +33,8 @@ impl FogLight {
         }
     }
 
-    /// Samples the light that reaches the froxels and averages it with the `last` few frames. `size` is the
-    /// number of froxels along each axis.
+    /// Samples the light that arrives at the froxels and averages it with the `last` few frames. `size` is
+    /// the number of froxels along each axis.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -50,7 +50,7 @@ impl FogLight {
             ..
         } = world;
         let [columns, rows, slices] = size;
-        // Each froxel sends a ray to each light and one to the sky.
+        // Each froxel casts a ray to each light and one to the sky.
         let rays = frame.light_plan.slots + 1;
         recording.dispatch_pixels(
             LABEL,

@@ -1,4 +1,4 @@
-//! Fog of the whole scene. The light of its froxels is averaged over frames and integrated along view rays.
+//! Fog that fills the scene. The light of its froxels is averaged over frames and integrated along view rays.
 
 pub mod fog_history;
 pub mod fog_integrate;
@@ -9,11 +9,11 @@ use super::{
     formats::FROXEL_FORMAT,
     frame::{
         Frame, Integrator,
-        life_cycle::{Carried, LifeCycle},
+        life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
     layout::FogParams,
-    resources::{FogFroxels, GBuffer, fitted},
+    resources::{FogFroxels, GBuffer, try_create},
     view::View,
     world::World,
 };
@@ -32,7 +32,7 @@ use glam::{Mat4, Vec3};
 const GROWTH: f64 = 4.0;
 /// Optical depth beyond which nothing is visible.
 const OPAQUE: f32 = 8.0;
-/// Most froxels in a row.
+/// Maximum number of froxels in a row.
 const MAX_COLUMNS: u32 = 512;
 
 wgsl_constants! {
@@ -53,7 +53,7 @@ pub struct Fog {
     sampler: wgpu::Sampler,
     images: Images,
     /// Camera of the last frame with fog, and the number of frames before it since the history began.
-    past: Carried<Option<(Camera, u32)>>,
+    past: TemporalState<Option<(Camera, u32)>>,
 }
 
 #[derive(Debug)]
@@ -80,11 +80,11 @@ struct Camera {
     far: f32,
 }
 
-/// Number of froxels along x and y for an image of `picture` pixels, and in depth. Returns `None` without
+/// Number of froxels along x and y for a picture of `picture` pixels, and in depth. Returns `None` without
 /// fog. The settings must be resolved.
 pub(super) fn froxels(fog: &settings::Fog, picture: [u32; 2]) -> Option<[u32; 3]> {
     let [width, height] = picture.map(|side| side.max(1));
-    fog.is_there().then(|| {
+    fog.is_enabled().then(|| {
         let rows = fog.rows.min(height);
         let columns = (u64::from(rows) * u64::from(width)).div_ceil(u64::from(height));
         let columns = columns.clamp(1, u64::from(MAX_COLUMNS)) as u32;
@@ -124,7 +124,7 @@ impl Fog {
                 ..Default::default()
             }),
             images: Images::new(gpu, [1; 3]),
-            past: Carried::default(),
+            past: TemporalState::default(),
         }
     }
 
@@ -141,18 +141,18 @@ impl Fog {
             froxels(&frame.config.fog, frame.size).filter(|_| matches!(frame.integrator, Integrator::Hybrid));
         if self.images.size != size.unwrap_or([1; 3]) {
             let size = size.unwrap_or([1; 3]);
-            self.images = fitted(gpu, frame.size, || Images::new(gpu, size))?;
+            self.images = try_create(gpu, frame.size, || Images::new(gpu, size))?;
             self.past.reset();
         }
         let Some(size) = size else {
-            self.past.leave(None);
+            self.past.set_pending(None);
             return Ok(self.output());
         };
         let now = Camera::of(frame);
         let past = self.past.last().copied().flatten();
         let past = past.filter(|(last, _)| last.scene == now.scene);
         let frames = past.map_or(0, |(_, frames)| frames.saturating_add(1));
-        self.past.leave(Some((now, frames)));
+        self.past.set_pending(Some((now, frames)));
         let last = past.map(|(last, _)| last);
         self.params.write(gpu, &params(frame, size, (now, last), frames));
         let Images {
@@ -176,7 +176,7 @@ impl Fog {
 
     /// Frames until the averages of a still picture have converged, or 1 if this pass averages nothing.
     pub fn frames_to_converge(config: &Settings) -> u32 {
-        match config.fog.is_there() {
+        match config.fog.is_enabled() {
             true => config.fog.history,
             false => 1,
         }
@@ -193,7 +193,7 @@ impl Fog {
     }
 }
 
-/// Image of this frame, then that of the last one.
+/// Returns the image of this frame and the image of the last frame.
 fn ordered([even, odd]: &[GpuImage; 2], frames: u32) -> [&GpuImage; 2] {
     match frames % 2 {
         0 => [even, odd],

@@ -63,8 +63,8 @@ mod tests {
             }
         }
 
-        /// Returns the set pixel with the most energy (tightest cluster), or the unset one with the least
-        /// (largest void).
+        /// Returns the set pixel with the most energy (tightest cluster), or the unset pixel with the least
+        /// energy (largest void).
         fn extreme(&self, is_set: bool) -> usize {
             let cells = (0..CELLS).filter(|cell| self.is_set[*cell] == is_set);
             let by_energy = |a: &usize, b: &usize| self.energy[*a].total_cmp(&self.energy[*b]);
@@ -120,7 +120,7 @@ mod tests {
 
     /// Writes the mask again if `UPDATE_BLUE_NOISE` is set.
     #[test]
-    fn the_mask_is_that_of_void_and_cluster() {
+    fn the_mask_matches_the_void_and_cluster_algorithm() {
         let made = make();
         if std::env::var_os("UPDATE_BLUE_NOISE").is_some() {
             let bytes: Vec<u8> = made.iter().flat_map(|n| n.to_le_bytes()).collect();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_is_there_once() {
+    fn the_mask_holds_every_rank_once() {
         let mut numbers = mask().to_vec();
         numbers.sort_unstable();
         assert!(numbers.iter().enumerate().all(|(i, n)| i == usize::from(*n)));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn low_frequencies_have_no_power() {
+    fn the_mask_has_little_power_at_low_frequencies() {
         let mut low = Vec::new();
         let mut high = Vec::new();
         for u in 0..SIDE / 2 {

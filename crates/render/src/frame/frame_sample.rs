@@ -1,24 +1,24 @@
-//! Frames of a supersampled image, which is their mean.
+//! Frames of a supersampled picture, which is their mean.
 
 use glam::Vec2;
 
-/// Number of frames after which the image is first compared with itself later.
+/// Number of frames after which the picture is first compared with itself later.
 pub(crate) const FIRST_CHECKPOINT: u32 = 8;
 
-/// Minimum number of frames that filters assume for an image.
+/// Minimum number of frames that filters assume for a picture.
 const FILTERED_FOR: u32 = 16;
 
-/// Index of a frame within a supersampled image. Each frame samples other positions within the pixels.
+/// Index of a frame within a supersampled picture. Each frame samples other positions within the pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameSample {
     /// Index of the frame, consecutive from 0.
     pub index: u32,
-    /// Number of frames of the image. The last one shows the mean.
+    /// Number of frames of the picture. The last one shows the mean.
     pub count: u32,
 }
 
 impl FrameSample {
-    /// An image of one frame.
+    /// A picture of one frame.
     pub const SINGLE: Self = Self::of(0, 1);
 
     /// Returns frame `index` of `count`, the last of which shows the mean.
@@ -26,9 +26,9 @@ impl FrameSample {
         Self { index, count }
     }
 
-    /// Returns frame `index` of at most `limit`, of an image that is finished once its noise is low. It shows
-    /// the mean so far wherever the noise is estimated.
-    pub const fn until_clean(index: u32, limit: u32) -> Self {
+    /// Returns frame `index` of at most `limit`, of a picture that is finished once its noise is low. It
+    /// shows the mean so far wherever the noise is estimated.
+    pub const fn until_converged(index: u32, limit: u32) -> Self {
         let frames = index + 1;
         match is_estimated_after(frames) {
             true => Self::of(index, frames),
@@ -36,14 +36,14 @@ impl FrameSample {
         }
     }
 
-    /// True if the image has enough frames for its noise to be estimated.
+    /// True if the picture has enough frames for its noise to be estimated.
     pub fn is_estimated(self) -> bool {
         self.count > FIRST_CHECKPOINT
     }
 
     /// Returns the number of frames that a filter within this frame assumes. Later frames are filtered less,
-    /// so that the mean of many converges to the unfiltered image. It depends on the index only, not on when
-    /// the image is finished.
+    /// so that the mean of many converges to the unfiltered picture. It depends on the index only, not on
+    /// when the picture is finished.
     pub fn filtered_for(self) -> u32 {
         (self.index + 1).max(FILTERED_FOR)
     }
@@ -67,12 +67,12 @@ impl FrameSample {
     }
 }
 
-/// True if the noise of an image is estimated after this many frames: after 12, 16, 24, 32, 48 and so on.
+/// True if the noise of a picture is estimated after this many frames: after 12, 16, 24, 32, 48 and so on.
 pub const fn is_estimated_after(frames: u32) -> bool {
     frames > FIRST_CHECKPOINT && is_checkpoint(frames)
 }
 
-/// True if the image is stored after this many frames, for comparison with a later state: after 8, 12, 16,
+/// True if the picture is stored after this many frames, for comparison with a later state: after 8, 12, 16,
 /// 24, 32, 48 and so on.
 pub(crate) const fn is_checkpoint(frames: u32) -> bool {
     let odd = frames >> frames.trailing_zeros();
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_are_looked_at_after_half_as_many_frames_again() {
+    fn noise_is_estimated_at_growing_intervals_of_frames() {
         let estimated: Vec<_> = (1..=200).filter(|n| is_estimated_after(*n)).collect();
         assert_eq!(estimated, [12, 16, 24, 32, 48, 64, 96, 128, 192]);
         assert!(is_checkpoint(FIRST_CHECKPOINT) && !is_checkpoint(6));

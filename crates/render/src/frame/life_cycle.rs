@@ -1,11 +1,11 @@
-//! Life cycle of the state that passes keep from frame to frame.
+//! Life cycle of the state that passes carry from frame to frame.
 
 use crate::stats::FrameStats;
 
 /// Steps around a frame. The renderer runs them for all of its passes in a loop. A pass without state between
 /// frames keeps the defaults.
 pub trait LifeCycle {
-    /// Returns the parts that have a life cycle of their own. They take the same steps.
+    /// Returns the parts that have a life cycle of their own. The default methods apply each step to them.
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
         Vec::new()
     }
@@ -41,65 +41,65 @@ pub trait LifeCycle {
 
     /// Invalidates the results of a committed frame that may have run only in part. Its buffers and images
     /// need not hold what it recorded.
-    fn lose(&mut self) {
-        self.parts().into_iter().for_each(LifeCycle::lose);
+    fn invalidate(&mut self) {
+        self.parts().into_iter().for_each(LifeCycle::invalidate);
     }
 }
 
-/// State that a frame takes over from the last one and leaves for the next. State that describes images is
+/// State that a frame takes over from the last frame and passes to the next. State that describes images is
 /// dropped when they are recreated ([`LifeCycle::reset`]).
 #[derive(Debug)]
-pub struct Carried<T> {
+pub struct TemporalState<T> {
     last: Option<T>,
-    coming: Option<T>,
+    pending: Option<T>,
 }
 
-impl<T> Default for Carried<T> {
+impl<T> Default for TemporalState<T> {
     fn default() -> Self {
         Self {
             last: None,
-            coming: None,
+            pending: None,
         }
     }
 }
 
-impl<T> Carried<T> {
-    /// Returns the state that the last committed frame has left, if any.
+impl<T> TemporalState<T> {
+    /// Returns the state from the last committed frame, if any.
     pub fn last(&self) -> Option<&T> {
         self.last.as_ref()
     }
 
-    /// Returns the state that this frame leaves, if it is already recorded.
-    pub fn coming(&self) -> Option<&T> {
-        self.coming.as_ref()
+    /// Returns this frame's state for the next frame, if it is already recorded.
+    pub fn pending(&self) -> Option<&T> {
+        self.pending.as_ref()
     }
 
-    /// Leaves `state` for the next frame. A frame that leaves none keeps the previous state.
-    pub fn leave(&mut self, state: T) {
-        self.coming = Some(state);
+    /// Sets the state for the next frame. If a frame sets none, the previous state stays.
+    pub fn set_pending(&mut self, state: T) {
+        self.pending = Some(state);
     }
 }
 
-impl<T> LifeCycle for Carried<T> {
+impl<T> LifeCycle for TemporalState<T> {
     fn begin(&mut self) {
-        self.coming = None;
+        self.pending = None;
     }
 
     fn commit(&mut self) {
-        if let Some(state) = self.coming.take() {
+        if let Some(state) = self.pending.take() {
             self.last = Some(state);
         }
     }
 
     fn abort(&mut self) {
-        self.coming = None;
+        self.pending = None;
     }
 
     fn reset(&mut self) {
-        (self.last, self.coming) = (None, None);
+        (self.last, self.pending) = (None, None);
     }
 
-    fn lose(&mut self) {
+    fn invalidate(&mut self) {
         self.reset();
     }
 }
@@ -109,13 +109,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_that_is_dropped_leaves_what_was_before() {
-        let mut carried = Carried::default();
+    fn a_dropped_frame_keeps_the_previous_state() {
+        let mut carried = TemporalState::default();
         let mut frame = |state: Option<u32>, is_whole: bool| {
             carried.begin();
             let seen = carried.last().copied();
             if let Some(state) = state {
-                carried.leave(state);
+                carried.set_pending(state);
             }
             match is_whole {
                 true => carried.commit(),

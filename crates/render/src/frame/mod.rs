@@ -126,12 +126,12 @@ pub struct FrameInput<'a> {
     pub eye_rounding: Vec3,
     /// Settings.
     pub config: &'a Settings,
-    /// Exposure in stops from the settings. With automatic exposure, it is the exposure of a black image.
+    /// Exposure in stops from the settings. With automatic exposure, it is the exposure of a black picture.
     pub exposure_ev: f32,
     /// Seconds since the last frame of the same scene, for the exposure's adaptation; infinite for the first
     /// frame.
     pub elapsed_secs: f32,
-    /// Channel that the image shows.
+    /// Channel that the picture shows.
     pub channel: Channel,
     /// Width and height of the pixels that are traced and shaded. The target may be larger.
     pub size: [u32; 2],
@@ -139,7 +139,7 @@ pub struct FrameInput<'a> {
     pub ground: Option<Ground>,
     /// Channels that are going to be read back. [`Channel::Motion`], [`Channel::Cost`],
     /// [`Channel::Deviation`], [`Channel::Intersections`] and, with volumes, [`Channel::Transmittance`] and
-    /// [`Channel::Scattered`] are only computed if they are shown or named here.
+    /// [`Channel::Scattered`] are only computed if they are shown or listed in this field.
     pub reads: &'a [Channel],
 }
 
@@ -148,7 +148,7 @@ impl<'a> FrameInput<'a> {
     ///
     /// # Errors
     ///
-    /// [`canopy_scene::Error::NotFound`] if the settings name a camera that the scene does not have.
+    /// [`canopy_scene::Error::NotFound`] if the settings select a camera that the scene does not have.
     pub fn first(
         opened: &'a OpenedScene,
         settings: &'a Settings,
@@ -178,7 +178,7 @@ impl<'a> FrameInput<'a> {
 
 impl FrameInput<'_> {
     /// True if a channel is shown or going to be read back.
-    pub fn wants(&self, channel: Channel) -> bool {
+    pub fn needs_channel(&self, channel: Channel) -> bool {
         self.channel == channel || self.reads.contains(&channel)
     }
 }
@@ -191,7 +191,7 @@ pub enum Integrator {
     /// Path tracing, the reference.
     Paths {
         /// Range of the samples that frames accumulate; `None` for as many as the settings ask for.
-        part: Option<Range<u32>>,
+        samples: Option<Range<u32>>,
         /// Samples per pixel that this frame adds.
         added: u32,
     },
@@ -199,9 +199,9 @@ pub enum Integrator {
 
 /// Values that are determined before the first pass.
 ///
-/// Coordinates are those of the frame: world space with the origin moved to [`SceneBuffers::origin`].
+/// Coordinates are world space with the origin moved to [`SceneBuffers::origin`].
 #[derive(Debug)]
-pub struct Prepared<'a> {
+pub struct FrameSetup<'a> {
     /// Scene.
     pub scene: &'a Scene,
     /// Scene in GPU memory.
@@ -210,7 +210,7 @@ pub struct Prepared<'a> {
     pub pose: Cow<'a, Pose>,
     /// Camera.
     pub view: View,
-    /// Settings. If the sky takes its sun from the scene, they name that sun.
+    /// Settings. If the sky takes its sun from the scene, they contain that sun.
     pub config: Cow<'a, Settings>,
     /// All lights. `fit` of the shadow maps assigns their shadow views.
     pub lights: Vec<Light>,
@@ -220,7 +220,7 @@ pub struct Prepared<'a> {
     pub bounds: Aabb,
     /// Ground plane below the scene.
     pub ground: Option<Ground>,
-    /// Index of this frame within a supersampled image.
+    /// Index of this frame within a supersampled picture.
     pub sample: FrameSample,
     /// Rendering method.
     pub integrator: Integrator,
@@ -236,7 +236,7 @@ pub struct Prepared<'a> {
     pub light_plan: LightPlan,
     /// True if rays sample ambient occlusion.
     pub samples_occlusion: bool,
-    /// Occlusion rays per pixel; 0 for none.
+    /// Occlusion rays per pixel; 0 if none are traced.
     pub occlusion_rays: u32,
     /// True if the hits of these rays are lit and bounce light.
     pub bounces_light: bool,
@@ -262,10 +262,10 @@ pub struct Prepared<'a> {
     pub counts_cost: bool,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> FrameSetup<'a> {
     /// Moves the origin, finds the sun and the lights, and computes the scene's bounds. The settings of
-    /// `input` are resolved. `frames` is the number of frames drawn before, and `shown` the size of the image
-    /// in pixels.
+    /// `input` are resolved. `frames` is the number of frames drawn before, and `shown` the size of the
+    /// picture in pixels.
     pub fn new(
         gpu: &Gpu,
         input: &FrameInput<'a>,
@@ -278,12 +278,12 @@ impl<'a> Prepared<'a> {
         let pose = if origin == Vec3::ZERO {
             Cow::Borrowed(input.pose)
         } else {
-            Cow::Owned(input.pose.moved(-origin.as_dvec3()))
+            Cow::Owned(input.pose.translated(-origin.as_dvec3()))
         };
         let parts = buffers.bounds.parts(input.scene, &pose);
-        let bounds = bounds::whole(input.scene, &pose, &parts);
+        let bounds = bounds::parts_bounds(input.scene, &pose, &parts);
         let mut lights = lights::gather(input.scene, &pose, input.config, bounds.radius());
-        let config = match lights::with_sun_of(input.scene, &lights, input.config) {
+        let config = match lights::with_scene_sun(input.scene, &lights, input.config) {
             Some(config) => Cow::Owned(config),
             None => Cow::Borrowed(input.config),
         };
@@ -300,13 +300,13 @@ impl<'a> Prepared<'a> {
         let traces_reflections = traces_reflections(gpu, input);
         let has_history = samples_occlusion
             || (config.reflections.averages() && traces_reflections)
-            || (config.shadows.averages() && lights::may_be_soft(input.scene, input.config));
+            || (config.shadows.averages() && lights::may_cast_soft_shadows(input.scene, input.config));
         Ok(Self {
             scene: input.scene,
             buffers,
             bounds,
             parts,
-            ground: input.ground.map(|ground| ground.moved(-origin)),
+            ground: input.ground.map(|ground| ground.translated(-origin)),
             light_plan,
             samples_occlusion,
             occlusion_rays: match samples_occlusion {
@@ -320,7 +320,7 @@ impl<'a> Prepared<'a> {
                     material.alpha_mode == AlphaMode::Blend
                 }),
             filters_shadows: config.shadows.averages() && light_plan.is_soft && !light_plan.chooses(),
-            // The frames of a supersampled image have a sampling sequence of their own, so that the image
+            // The frames of a supersampled picture have a sampling sequence of their own, so that the picture
             // does not depend on the frames drawn before.
             sample_index: if sample.count > 1 { sample.index } else { frames },
             antialias,
@@ -334,7 +334,7 @@ impl<'a> Prepared<'a> {
                 _ => FrameSample::point(sample.index),
             },
             pose,
-            view: input.view.moved(-origin).moved(input.eye_rounding),
+            view: input.view.translated(-origin).translated(input.eye_rounding),
             config,
             lights,
             integrator,
@@ -344,13 +344,13 @@ impl<'a> Prepared<'a> {
             size: input.size.map(|side| side.max(1)),
             exposure_ev: input.exposure_ev,
             elapsed_secs: input.elapsed_secs,
-            motion: input.wants(Channel::Motion) || has_history || is_temporal,
-            counts_cost: input.wants(Channel::Cost),
+            motion: input.needs_channel(Channel::Motion) || has_history || is_temporal,
+            counts_cost: input.needs_channel(Channel::Cost),
         })
     }
 
     /// True if a channel is shown or going to be read back.
-    pub fn wants(&self, channel: Channel) -> bool {
+    pub fn needs_channel(&self, channel: Channel) -> bool {
         self.channel == channel || self.reads.contains(&channel)
     }
 
@@ -394,7 +394,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// True if the image shows the lit scene rather than a channel.
+    /// True if the picture shows the lit scene rather than a channel.
     pub fn is_lit(&self) -> bool {
         self.channel == Channel::Lit
     }
@@ -412,7 +412,7 @@ impl<'a> Prepared<'a> {
             && self.buffers.has_volumes()
     }
 
-    /// True if the image is the mean of several frames.
+    /// True if the picture is the mean of several frames.
     pub fn accumulates(&self) -> bool {
         self.is_lit() && self.sample.count > 1
     }
@@ -426,7 +426,7 @@ pub struct Frame<'a> {
     /// Bind groups for the passes over hits of reflection rays, one for each bounce. Those of rays from
     /// blended surfaces follow.
     hit_groups: Rc<[wgpu::BindGroup]>,
-    prepared: Rc<Prepared<'a>>,
+    prepared: Rc<FrameSetup<'a>>,
 }
 
 impl Frame<'_> {
@@ -441,8 +441,9 @@ impl Frame<'_> {
                 0.0 => FAR,
                 radius => radius,
             },
-            // Rays take turns. The others may end at any hit, which is cheaper than finding the closest one.
-            told: match self.bounces_light {
+            // The closest hit of one ray is stored, of a different ray each frame. The others are any-hit
+            // rays, which are cheaper.
+            recorded_ray: match self.bounces_light {
                 true => index % rays,
                 false => u32::MAX,
             },
@@ -476,9 +477,9 @@ impl Frame<'_> {
 }
 
 impl<'a> std::ops::Deref for Frame<'a> {
-    type Target = Prepared<'a>;
+    type Target = FrameSetup<'a>;
 
-    fn deref(&self) -> &Prepared<'a> {
+    fn deref(&self) -> &FrameSetup<'a> {
         &self.prepared
     }
 }
@@ -499,7 +500,7 @@ pub(super) fn drawn_settings(gpu: &Gpu, input: &FrameInput<'_>) -> Settings {
 
 /// Resolves `auto` for the scene's environment, and everything else for the adapter ([`Settings::resolved`]).
 pub(super) fn resolved_for(gpu: &Gpu, scene: &Scene, config: &Settings) -> Settings {
-    config.lit_for(scene).resolved((&gpu.capabilities).into())
+    config.adapted_to(scene).resolved((&gpu.capabilities).into())
 }
 
 /// True if a frame that shows `channel` is path-traced.
@@ -507,8 +508,8 @@ pub fn is_path_traced(config: &Settings, channel: Channel) -> bool {
     config.image.mode == ImageMode::Path && channel == Channel::Lit
 }
 
-/// True if reflection rays are traced: the settings say so, a material may reflect, and the output fits into
-/// memory. If it does not fit, a warning is logged once.
+/// True if reflection rays are traced: the settings enable them, a material may reflect, and a storage
+/// binding can hold the output. If it cannot, a warning is logged once.
 fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
     const SHOWS: [Channel; 3] = [
         Channel::Reflection,
@@ -519,7 +520,8 @@ fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
         scene, pose, config, ..
     } = *input;
     let is_wanted = config.reflections.sends_rays()
-        && (may_reflect(scene, pose, config, |_| true) || SHOWS.into_iter().any(|shown| input.wants(shown)));
+        && (may_reflect(scene, pose, config, |_| true)
+            || SHOWS.into_iter().any(|shown| input.needs_channel(shown)));
     let fits = fits_reflections(gpu, input.size);
     if is_wanted && !fits {
         static TOO_LARGE: Once = Once::new();
@@ -531,22 +533,27 @@ fn traces_reflections(gpu: &Gpu, input: &FrameInput<'_>) -> bool {
     is_wanted && fits
 }
 
-/// True if any material that satisfies `asked` is smooth enough to send reflection rays.
-pub fn may_reflect(scene: &Scene, pose: &Pose, config: &Settings, asked: impl Fn(&Material) -> bool) -> bool {
+/// True if any material that satisfies `filter` is smooth enough to cast reflection rays.
+pub fn may_reflect(
+    scene: &Scene,
+    pose: &Pose,
+    config: &Settings,
+    filter: impl Fn(&Material) -> bool,
+) -> bool {
     // The roughness of a coat is stored in eight bits.
     let below = config.reflections.below() + 5e-3;
     let moved = pose.materials.iter().map(|(_, material)| material);
     let mut materials = scene.materials.iter().chain(moved);
-    materials.any(|material| asked(material) && material.least_roughness() < below)
+    materials.any(|material| filter(material) && material.least_roughness() < below)
 }
 
-/// True if a storage binding can hold the reflections of the image. Larger images are drawn without
+/// True if a storage binding can hold the reflections of the picture. Larger pictures are drawn without
 /// reflections.
 fn fits_reflections(gpu: &Gpu, [width, height]: [u32; 2]) -> bool {
     REFLECTED_BYTES * u64::from(width) * u64::from(height) <= gpu.binding_limit()
 }
 
-/// Returns [`Error::Limit`] if a side of the image exceeds the adapter's texture limit.
+/// Returns [`Error::Limit`] if a side of the picture exceeds the adapter's texture limit.
 pub fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     let allowed = gpu.limits.max_texture_dimension_2d;
     if size[0].max(size[1]) <= allowed {
@@ -607,7 +614,7 @@ impl FrameUniforms {
         &mut self,
         gpu: &Gpu,
         layouts: &Layouts,
-        prepared: Prepared<'a>,
+        prepared: FrameSetup<'a>,
         environment: &Environment,
         shadow_maps: ShadowMaps<'_>,
     ) -> Result<Frame<'a>> {
@@ -638,7 +645,7 @@ impl FrameUniforms {
             environment_scale: placement.scale,
             sun_disc: placement.sun_disc.to_array(),
             sun_horizon: placement.sun_horizon,
-            shows_environment: u32::from(config.environment.is_seen()),
+            shows_environment: u32::from(config.environment.is_visible()),
             environment_turn: placement.turn.to_array(),
             size: input.size,
             depth_bias: config.shadows.map_depth_bias,

@@ -1,9 +1,9 @@
 //! List of shadow rays that have to be traced. `shadow_classify` fills it and `shadow_rays` traces it, one
-//! batch after another. This bounds the size of the list and the work of one dispatch, whatever the size of
-//! the image and the number of lights.
+//! batch after another. This bounds the size of the list and the work of one dispatch, regardless of the size
+//! of the picture and the number of lights.
 
 use crate::layout::{RAY_BATCH_SLOTS, RAY_LIST_WIDTH, RayBatch};
-use canopy_bvh::gpu::{Gpu, GpuImage, array::without_powers_of_two};
+use canopy_bvh::gpu::{Gpu, GpuImage, array::avoid_power_of_two};
 use std::num::NonZeroU64;
 use wgpu::{BufferUsages, TextureUsages};
 
@@ -36,14 +36,14 @@ pub struct Batch {
 
 /// Creates an image for `count` entries of a list, row by row.
 pub(crate) fn entries(gpu: &Gpu, label: &'static str, count: u32) -> GpuImage {
-    let rows = without_powers_of_two(gpu, count.div_ceil(RAY_LIST_WIDTH));
+    let rows = avoid_power_of_two(gpu, count.div_ceil(RAY_LIST_WIDTH));
     let usage = TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING;
     let format = wgpu::TextureFormat::R32Uint;
     GpuImage::new(gpu, label, [RAY_LIST_WIDTH, rows], format, usage)
 }
 
 impl RayList {
-    /// Creates a list for images of `size` pixels with `slots` lights each, of up to `most` entries at a
+    /// Creates a list for pictures of `size` pixels with `slots` lights each, of up to `most` entries at a
     /// time. Without lights it has no batch.
     pub fn new(gpu: &Gpu, size: [u32; 2], slots: u32, most: u32) -> Self {
         let batches = batches(size, slots, most);
@@ -126,7 +126,7 @@ mod tests {
     use crate::frame::recording::FrameBudget;
 
     #[test]
-    fn batches_hold_the_rays_of_all_lights_where_a_row_of_tiles_fits() {
+    fn batches_hold_all_lights_if_a_row_of_tiles_fits() {
         let held = |size, slots, most| {
             let batches = batches(size, slots, most);
             let params = batches.iter().map(|batch| batch.params);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_hold_every_ray_once_and_no_more_than_the_list() {
+    fn batches_hold_every_ray_once_within_the_capacity_of_the_list() {
         let sizes = [
             [1, 1],
             [7, 9],

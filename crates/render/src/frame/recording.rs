@@ -74,7 +74,7 @@ impl FrameBudget {
 
     /// Updates the budget from the time of a frame, its rays, and the number of pixels that its passes lit,
     /// filtered or covered.
-    pub fn learn(&mut self, frame_ms: f64, shadows: Traced, occlusion: Traced, pixels: u64) {
+    pub fn update(&mut self, frame_ms: f64, shadows: RayTiming, occlusion: RayTiming, pixels: u64) {
         self.in_parts = frame_ms > PART_MS;
         // The number of pixels that takes a part's time. `as` saturates.
         let in_time = (pixels as f64 * PART_MS / frame_ms) as u32;
@@ -86,7 +86,7 @@ impl FrameBudget {
 
 /// Number and time of the rays of one kind in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Traced {
+pub struct RayTiming {
     /// Number of rays.
     pub rays: u64,
     /// Time that they took in milliseconds; `None` if the adapter has no timestamps. They then took no longer
@@ -94,7 +94,7 @@ pub struct Traced {
     pub ms: Option<f64>,
 }
 
-impl Traced {
+impl RayTiming {
     /// Returns the number of rays that takes a part's time. So far, `batch` was assumed.
     fn batch(self, batch: u32, frame_ms: f64) -> u32 {
         let ms = self.ms.unwrap_or(frame_ms);
@@ -139,7 +139,7 @@ pub struct Recording<'a> {
     parts: Vec<Part>,
     /// Number of pixels that passes lit, filtered or covered.
     pixels: u64,
-    /// Pixels since the last part, as a share of the maximum of a part.
+    /// Pixels since the last part, as a fraction of the maximum of a part.
     part_share: f64,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Recording<'a> {
     }
 
     /// Records one dispatch of `kernel` in a compute pass of its own, called `label`. Groups and resources
-    /// are those of [`Kernel::dispatch`].
+    /// are the same as for [`Kernel::dispatch`].
     ///
     /// # Errors
     ///
@@ -208,7 +208,8 @@ impl<'a> Recording<'a> {
     }
 
     /// Records dispatches of `kernel` with a thread for each pixel of `size`, in bands of up to `most`
-    /// pixels. The first of the kernel's own bindings is the first row of the band; `own` are the others.
+    /// pixels. The kernel's first own binding receives the first row of the band. `own` has its other
+    /// bindings.
     ///
     /// # Errors
     ///
@@ -291,8 +292,8 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Ends a part, the work of `pass`, if the frame is recorded in parts. Recording continues in a scope of
-    /// the same name.
+    /// Ends a part, which is the work of `pass`, if the frame is recorded in parts. Recording continues in a
+    /// new scope with the name of the current one.
     pub fn split(&mut self, pass: &'static str) {
         if self.budget.in_parts {
             let recorded = self.scope.split(self.label, self.gpu.encoder(self.label));
@@ -303,8 +304,8 @@ impl<'a> Recording<'a> {
     }
 
     /// Ends a part after a band of `size`, of which at most `most` pixels are processed at a time. An adapter
-    /// that is known to run several passes in a part's time gets them together. Each part costs as much CPU
-    /// time as some dispatches, and leaves the GPU idle at its end.
+    /// that is known to run several passes in a part's time gets several passes per part. Each part costs as
+    /// much CPU time as some dispatches, and leaves the GPU idle at its end.
     fn split_after(&mut self, pass: &'static str, [width, height]: [u32; 2], most: u32) {
         let pixels = u64::from(width) * u64::from(height);
         self.pixels += pixels;
@@ -371,27 +372,27 @@ impl Default for FrameBudget {
 mod tests {
     use super::*;
 
-    fn timed(rays: u64, ms: f64) -> Traced {
+    fn timed(rays: u64, ms: f64) -> RayTiming {
         let ms = Some(ms);
-        Traced { rays, ms }
+        RayTiming { rays, ms }
     }
 
     #[test]
-    fn batches_follow_the_adapter() {
+    fn batch_sizes_adapt_to_the_measured_ray_rate() {
         let mut budget = FrameBudget::default();
-        let none = Traced::default();
+        let none = RayTiming::default();
         // A thousand million rays per second, then ten million, then a hundred thousand.
-        budget.learn(5.0, timed(2_000_000, 2.0), none, 0);
+        budget.update(5.0, timed(2_000_000, 2.0), none, 0);
         assert_eq!(
             (budget.batch_rays, budget.in_parts),
             (FrameBudget::MAX_RAYS, false)
         );
-        budget.learn(1000.0, timed(10_000_000, 1000.0), none, 0);
+        budget.update(1000.0, timed(10_000_000, 1000.0), none, 0);
         assert_eq!((budget.batch_rays, budget.in_parts), (1 << 18, true));
-        budget.learn(1000.0, timed(100_000, 1000.0), none, 0);
+        budget.update(1000.0, timed(100_000, 1000.0), none, 0);
         assert_eq!(budget.batch_rays, MIN_BATCH);
         // Twice as fast does not justify another ray list. A frame without information changes nothing.
-        budget.learn(1000.0, timed(8_388_608, 1000.0), none, 0);
+        budget.update(1000.0, timed(8_388_608, 1000.0), none, 0);
         assert_eq!(budget.batch_rays, 1 << 18);
         for (rays, ms) in [
             (8_000_000, 1000.0),
@@ -399,23 +400,23 @@ mod tests {
             (0, 1.0),
             (1 << 20, 0.0),
         ] {
-            budget.learn(1000.0, timed(rays, ms), none, 0);
+            budget.update(1000.0, timed(rays, ms), none, 0);
             assert_eq!(budget.batch_rays, 1 << 18);
         }
         assert_eq!(budget.occlusion_rays, FrameBudget::default().occlusion_rays);
     }
 
-    /// A large GPU with a long frame gets its passes whole, and several of them in a part.
+    /// A large GPU with a long frame gets its passes undivided, and several passes in a part.
     #[test]
-    fn parts_are_as_large_as_what_is_done_in_time() {
-        let (none, picture) = (Traced::default(), 2560 * 1440);
+    fn frame_parts_grow_to_fill_the_time_budget() {
+        let (none, picture) = (RayTiming::default(), 2560 * 1440);
         let mut budget = FrameBudget::default();
-        budget.learn(50.0, none, none, 25 * picture);
+        budget.update(50.0, none, none, 25 * picture);
         assert!(budget.in_parts);
         let passes = f64::from(budget.pixels()) / picture as f64;
         assert!((16.0..17.0).contains(&passes), "{passes}");
         // A slow adapter gets no less than the initial budget.
-        budget.learn(50_000.0, none, none, 25 * picture);
+        budget.update(50_000.0, none, none, 25 * picture);
         assert_eq!(budget.part_pixels, PART_PIXELS);
     }
 
@@ -425,42 +426,42 @@ mod tests {
     }
 
     #[test]
-    fn occlusion_is_cut_only_where_it_takes_long() {
+    fn occlusion_is_split_into_bands_only_if_it_is_slow() {
         let pixels = 2560 * 1440;
         let first = FrameBudget::default();
         assert!(occlusion_bands(first) > 10);
         // No shadow rays: shadow maps, or the sky as the only light. The cases are a large GPU, one with a
         // long frame, and one without timestamps.
-        let none = Traced::default();
+        let none = RayTiming::default();
         for (frame_ms, occlusion) in [
             (8.0, timed(pixels, 4.0)),
             (60.0, timed(pixels, 30.0)),
             (
                 8.0,
-                Traced {
+                RayTiming {
                     rays: pixels,
                     ms: None,
                 },
             ),
         ] {
             let mut budget = first;
-            budget.learn(frame_ms, none, occlusion, 0);
+            budget.update(frame_ms, none, occlusion, 0);
             assert!(occlusion_bands(budget) <= 2, "{frame_ms}: {budget:?}");
             // The budget is stable.
             let rested = budget;
-            budget.learn(frame_ms, none, occlusion, 0);
+            budget.update(frame_ms, none, occlusion, 0);
             assert_eq!(budget, rested);
         }
         // A slow adapter gets as much as it traces in a part's time.
         let mut budget = first;
-        budget.learn(900.0, none, timed(pixels, 800.0), 0);
+        budget.update(900.0, none, timed(pixels, 800.0), 0);
         assert!(occlusion_bands(budget) >= 24, "{budget:?}");
         // Untimed rays of a long frame may be the reason for it.
         let mut budget = first;
-        budget.learn(
+        budget.update(
             3000.0,
             none,
-            Traced {
+            RayTiming {
                 rays: pixels,
                 ms: None,
             },

@@ -19,12 +19,12 @@ const LABEL: &str = "row_offsets";
 #[derive(Debug)]
 pub struct RowOffsets {
     uniforms: UniformArray<u32>,
-    /// Height of the largest image so far.
+    /// Height of the largest picture so far.
     height: u32,
 }
 
 impl RowOffsets {
-    /// Creates the uniforms for an image of one row.
+    /// Creates the uniforms for a picture of one row.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl RowOffsets {
         Ok(Self { uniforms, height })
     }
 
-    /// Grows to images of `height` rows.
+    /// Grows to pictures of `height` rows.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl RowOffsets {
 }
 
 /// Returns first row and height of each band. A band has at most `most` of the pixels of `size`, or one row
-/// of tiles if that alone is more.
+/// of tiles if a single row has more.
 pub(crate) fn slices([width, height]: [u32; 2], most: u32) -> impl Iterator<Item = [u32; 2]> {
     let rows = most / width.max(1) / TILE * TILE;
     let rows = rows.clamp(TILE, height.next_multiple_of(TILE).max(TILE));
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bands_hold_every_row_once_and_no_more_pixels_than_they_may() {
+    fn slices_hold_every_row_once_within_the_pixel_limit() {
         for size in [[1, 1], [480, 360], [3840, 2160], [16384, 16383]] {
             for most in [1, 1 << 14, 1 << 18, 1 << 22, u32::MAX] {
                 let mut row = 0;

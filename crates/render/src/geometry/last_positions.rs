@@ -9,7 +9,7 @@ use canopy_bvh::{Result, gpu::Array};
 #[derive(Debug, Default)]
 pub(crate) struct LastPositions {
     array: Option<Array>,
-    /// True if the merged positions are those of a committed frame.
+    /// True if the merged positions belong to a committed frame.
     is_drawn: bool,
 }
 

@@ -25,11 +25,11 @@ pub struct TreePlan {
     pub leaf_cutoff: u32,
     /// Quality of the built BVHs.
     pub quality: Quality,
-    settings: Settled,
+    settings: RebuildKey,
 }
 
 /// Settings whose change rebuilds all BVHs.
-type Settled = (Rebuild, TreeQuality);
+type RebuildKey = (Rebuild, TreeQuality);
 
 /// Returns the quality of BVHs. `moves` is true if some of them may be rebuilt in every frame, and false if
 /// they are built once.
@@ -51,29 +51,29 @@ fn quality_of(setting: TreeQuality, moves: bool) -> Quality {
 pub struct TreePolicy {
     /// Sum of the cost of the BVHs.
     pub cost: TreeCost,
-    /// Settings of the last committed frame. `None` before the first and after a lost one, when the state of
-    /// the BVHs is unknown.
-    settled: Option<Settled>,
+    /// Settings of the last committed frame. `None` before the first frame, and after a lost frame, when the
+    /// state of the BVHs is unknown.
+    rebuild_key: Option<RebuildKey>,
     /// True if the last committed frame has worked on the BVHs.
     touches: bool,
     /// True if anything has moved since the scene was uploaded.
     has_moved: bool,
     costs: Counters<2>,
-    ageing: Ageing,
+    degradation: Degradation,
     /// Degradation record for the BVHs that this frame builds.
-    coming: Option<Ageing>,
+    pending: Option<Degradation>,
 }
 
 /// Degradation of refitted BVHs since they were built.
 #[derive(Debug)]
-struct Ageing {
+struct Degradation {
     /// Index of the first cost that belongs to the last build and its refits.
     first: u64,
     baseline: Option<f32>,
     growth: f32,
 }
 
-impl Ageing {
+impl Degradation {
     /// Creates the record for a build whose first cost has the index `first`.
     fn new(first: u64) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Ageing {
     }
 
     /// Updates the record with a cost that has been read back: the areas of all nodes, and of the root.
-    fn learn(&mut self, number: u64, [sum, root]: [f32; 2]) {
+    fn update(&mut self, number: u64, [sum, root]: [f32; 2]) {
         let cost = sum / root;
         // A BVH without extent has no cost.
         if number >= self.first && root > 0.0 && cost.is_finite() {
@@ -98,17 +98,17 @@ impl TreePolicy {
     pub fn new(gpu: &Gpu, cost: TreeCost) -> Self {
         Self {
             cost,
-            settled: None,
+            rebuild_key: None,
             touches: false,
             has_moved: false,
             costs: Counters::new(gpu, "cost.readback"),
-            ageing: Ageing::new(0),
-            coming: None,
+            degradation: Degradation::new(0),
+            pending: None,
         }
     }
 
     /// Chooses the work of a frame from the meshes that have `changed` since the last one. A further frame of
-    /// the same image (`again`) keeps the BVHs as they are. BVHs that were built for a `built_cutoff` above
+    /// the same picture (`again`) keeps the BVHs as they are. BVHs that were built for a `built_cutoff` above
     /// the current setting lack nodes.
     pub fn plan(
         &mut self,
@@ -117,18 +117,18 @@ impl TreePolicy {
         again: bool,
         built_cutoff: u32,
     ) -> TreePlan {
-        let ageing = &mut self.ageing;
+        let degradation = &mut self.degradation;
         self.costs
-            .collect_each(|number, words| ageing.learn(number, words.map(f32::from_bits)));
+            .collect_each(|number, words| degradation.update(number, words.map(f32::from_bits)));
         let now = (settings.rebuild, settings.quality);
-        self.has_moved |= self.settled.is_some() && changed.contains(&true);
-        self.coming = None;
-        let settled = self.settled == Some(now) && built_cutoff <= settings.leaf_cutoff;
+        self.has_moved |= self.rebuild_key.is_some() && changed.contains(&true);
+        self.pending = None;
+        let rebuild_key = self.rebuild_key == Some(now) && built_cutoff <= settings.leaf_cutoff;
         let work = match settings.rebuild {
-            _ if again && settled && !changed.contains(&true) => TreeWork::None,
+            _ if again && rebuild_key && !changed.contains(&true) => TreeWork::None,
             Rebuild::Frame => TreeWork::Rebuild,
-            _ if !settled => TreeWork::Rebuild,
-            Rebuild::Refit if ageing.growth > settings.refit_growth => TreeWork::Rebuild,
+            _ if !rebuild_key => TreeWork::Rebuild,
+            Rebuild::Refit if degradation.growth > settings.refit_growth => TreeWork::Rebuild,
             _ if !changed.contains(&true) => TreeWork::None,
             Rebuild::Refit => TreeWork::Refit,
             Rebuild::Changed if changed.contains(&false) => TreeWork::Partial,
@@ -136,7 +136,7 @@ impl TreePolicy {
         };
         TreePlan {
             work,
-            growth: ageing.growth,
+            growth: degradation.growth,
             measures: settings.rebuild == Rebuild::Refit,
             leaf_cutoff: settings.leaf_cutoff,
             quality: quality_of(
@@ -150,37 +150,37 @@ impl TreePolicy {
 
     /// Notes that the BVHs have been rebuilt. Costs that are recorded from now on belong to them.
     pub fn built(&mut self) {
-        self.coming = Some(Ageing::new(self.costs.next()));
+        self.pending = Some(Degradation::new(self.costs.next()));
     }
 
     /// Reads the measured cost back for a later frame. `built` is true for the first cost of a new build.
     pub fn read_cost(&mut self, encoder: &mut wgpu::CommandEncoder, built: bool) {
         let copied = self.costs.record(encoder, &self.cost.result);
         // Without its first cost the growth of a BVH is unknown, so it is rebuilt.
-        if let Some(ageing) = self.coming.as_mut().filter(|_| built && !copied) {
-            ageing.growth = f32::INFINITY;
+        if let Some(degradation) = self.pending.as_mut().filter(|_| built && !copied) {
+            degradation.growth = f32::INFINITY;
         }
     }
 
     /// Makes the next frame rebuild everything, because the BVHs hold stale data.
     pub fn reset(&mut self) {
-        self.settled = None;
+        self.rebuild_key = None;
     }
 
     /// Makes the next frame rebuild BVHs that the last frame has worked on, because it may have run only in
     /// part.
-    pub fn lose(&mut self) {
+    pub fn invalidate(&mut self) {
         if self.touches {
-            self.settled = None;
+            self.rebuild_key = None;
         }
     }
 
     /// Commits the frame of this plan, which has been recorded completely.
     pub fn commit(&mut self, plan: &TreePlan) {
-        self.settled = Some(plan.settings);
+        self.rebuild_key = Some(plan.settings);
         self.touches = plan.work != TreeWork::None;
-        if let Some(ageing) = self.coming.take() {
-            self.ageing = ageing;
+        if let Some(degradation) = self.pending.take() {
+            self.degradation = degradation;
         }
     }
 }
@@ -190,19 +190,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_is_that_of_the_tree_that_was_built_last() {
-        let mut ageing = Ageing::new(3);
+    fn growth_is_relative_to_the_cost_of_the_last_build() {
+        let mut degradation = Degradation::new(3);
         // A cost of the previous build, and costs of BVHs without extent.
-        ageing.learn(2, [90.0, 1.0]);
-        ageing.learn(3, [0.0, 0.0]);
-        ageing.learn(3, [f32::INFINITY, f32::INFINITY]);
-        assert_eq!((ageing.baseline, ageing.growth), (None, 1.0));
-        ageing.learn(3, [8.0, 2.0]);
-        assert_eq!((ageing.baseline, ageing.growth), (Some(4.0), 1.0));
-        ageing.learn(4, [12.0, 1.0]);
-        assert_eq!((ageing.baseline, ageing.growth), (Some(4.0), 3.0));
+        degradation.update(2, [90.0, 1.0]);
+        degradation.update(3, [0.0, 0.0]);
+        degradation.update(3, [f32::INFINITY, f32::INFINITY]);
+        assert_eq!((degradation.baseline, degradation.growth), (None, 1.0));
+        degradation.update(3, [8.0, 2.0]);
+        assert_eq!((degradation.baseline, degradation.growth), (Some(4.0), 1.0));
+        degradation.update(4, [12.0, 1.0]);
+        assert_eq!((degradation.baseline, degradation.growth), (Some(4.0), 3.0));
         // A late cost does not count.
-        ageing.learn(1, [1.0, 1.0]);
-        assert_eq!(ageing.growth, 3.0);
+        degradation.update(1, [1.0, 1.0]);
+        assert_eq!(degradation.growth, 3.0);
     }
 }

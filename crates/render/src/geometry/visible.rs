@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Triangles that `canopy export` writes.
 #[derive(Debug)]
 pub struct VisibleGeometry {
-    /// World positions of all vertices, including those of hidden meshes.
+    /// World positions of all vertices, including vertices of hidden meshes.
     pub positions: Vec<Vec3>,
     /// Vertex indices of each triangle, mesh after mesh.
     pub indices: Vec<[u32; 3]>,

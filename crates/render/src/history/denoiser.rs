@@ -4,7 +4,7 @@
 use crate::{
     frame::{Frame, recording::Recording},
     layout::SignalParams,
-    resources::{NOISY, NOISY_FORMAT, REPROJECTED, Reprojection, SURFACES, UNUSED, fitted},
+    resources::{NOISY, NOISY_FORMAT, REPROJECTED, Reprojection, SURFACES, UNUSED, try_create},
 };
 use canopy_bvh::{
     Result,
@@ -23,7 +23,7 @@ pub const MEANS: Binding = Binding::Texels(FORMAT);
 
 /// Images of a signal. They are valid for the history of [`History`](crate::history::History).
 #[derive(Debug)]
-pub struct Signal {
+pub struct DenoiserImages {
     /// Temporal means of the last frame and of this one, indexed by the parity of [`Reprojection::index`].
     means: [GpuImage; 2],
     /// Result of the second spatial filter pass.
@@ -35,7 +35,7 @@ pub struct Signal {
 /// Averaging parameters of a signal.
 #[derive(Debug, Clone, Copy)]
 pub struct Averaging {
-    /// Maximum history length in earlier frames.
+    /// Maximum history length in frames, without the current one.
     pub max_history: u32,
     /// Rays per pixel that each frame counts as.
     pub rays: u32,
@@ -96,7 +96,7 @@ const TAP_STEPS: [u32; 4] = [0, 1, 2, 4];
 
 /// Input of the last filter round, which the pass that interprets the signal does itself.
 #[derive(Debug)]
-pub struct LastRound<'a> {
+pub struct FinalRound<'a> {
     /// Filter parameters.
     pub params: wgpu::BufferBinding<'a>,
     /// Signal so far.
@@ -111,7 +111,7 @@ pub struct Denoiser {
     filter: Kernel,
 }
 
-impl Signal {
+impl DenoiserImages {
     /// Creates unused images.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         Self::of_size(gpu, UNUSED)
@@ -131,7 +131,7 @@ impl Signal {
     /// Resizes the images to `size` pixels.
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
         if self.smooth.size() != size {
-            *self = fitted(gpu, size, || Self::of_size(gpu, size))??;
+            *self = try_create(gpu, size, || Self::of_size(gpu, size))??;
         }
         Ok(())
     }
@@ -195,9 +195,9 @@ impl Denoiser {
         frame: &Frame<'_>,
         history: Reprojection<'_>,
         noisy: NoisyInput<'_>,
-        signal: &'a mut Signal,
+        signal: &'a mut DenoiserImages,
         averaging: Averaging,
-    ) -> Result<LastRound<'a>> {
+    ) -> Result<FinalRound<'a>> {
         signal.write(recording.gpu, averaging)?;
         let signal = &*signal;
         let params = |tap: Tap| signal.params.at(tap as usize);
@@ -227,7 +227,7 @@ impl Denoiser {
         }
         run(&self.accumulate, &own)?;
         if !averaging.filters {
-            return Ok(LastRound {
+            return Ok(FinalRound {
                 params: none,
                 signal: now,
             });
@@ -235,7 +235,7 @@ impl Denoiser {
         let (far, near) = (params(Tap::Far), params(Tap::Near));
         run(&self.filter, &[&far, now, surfaces, last])?;
         run(&self.filter, &[&near, last, surfaces, &signal.smooth])?;
-        Ok(LastRound {
+        Ok(FinalRound {
             params: params(Tap::Nearest),
             signal: &signal.smooth,
         })

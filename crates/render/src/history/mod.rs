@@ -6,13 +6,13 @@ pub mod motion;
 use super::{
     bindings::Layouts,
     frame::{
-        Prepared,
-        life_cycle::{Carried, LifeCycle},
+        FrameSetup,
+        life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
     resources::{
         GBuffer, Motion, POSITIONS, REPROJECTED_FORMAT, Reprojection, SURFACES, SURFACES_FORMAT, UNUSED,
-        WORDS, fitted,
+        WORDS, try_create,
     },
     world::World,
 };
@@ -32,7 +32,7 @@ pub struct History {
     kernel: Kernel,
     max_history: Uniform<u32>,
     images: Images,
-    past: Carried<Option<Past>>,
+    past: TemporalState<Option<Past>>,
 }
 
 /// State left by the last frame, if it sampled a signal.
@@ -72,7 +72,7 @@ struct Key {
 pub struct LightChanges {
     /// Frames since the last change; `u32::MAX` if there was none.
     still: u32,
-    /// Frames since one that was a sample of a supersampled image. Later frames do not average with it.
+    /// Frames since one that was a sample of a supersampled picture. Later frames do not average with it.
     together: u32,
 }
 
@@ -131,7 +131,7 @@ impl History {
             kernel: Kernel::new(gpu, path, "reproject", &shared, &bindings),
             max_history: Uniform::new(gpu, "reproject.max_history"),
             images: Images::new(gpu, UNUSED),
-            past: Carried::default(),
+            past: TemporalState::default(),
         }
     }
 
@@ -153,7 +153,7 @@ impl History {
         let key = Key::of(frame);
         let size = key.as_ref().map_or(UNUSED, |key| key.size);
         if self.images.reprojected.size() != size {
-            self.images = fitted(gpu, size, || Images::new(gpu, size))?;
+            self.images = try_create(gpu, size, || Images::new(gpu, size))?;
             self.past.reset();
         }
         let past = self.past.last().and_then(Option::as_ref);
@@ -165,7 +165,7 @@ impl History {
             _ => 0,
         };
         let longest = key.as_ref().map(Key::longest);
-        self.past.leave(key.map(|key| Past {
+        self.past.set_pending(key.map(|key| Past {
             key,
             frames: index.wrapping_add(1),
             moved: moves,
@@ -207,7 +207,7 @@ impl History {
 
 impl Key {
     /// Returns the key, or `None` if the frame samples no averaged signal.
-    fn of(frame: &Prepared<'_>) -> Option<Self> {
+    fn of(frame: &FrameSetup<'_>) -> Option<Self> {
         let config = &frame.config;
         let occlusion = frame.samples_occlusion.then(|| config.occlusion.clone());
         let shadows = frame.filters_shadows.then(|| config.shadows.clone());
@@ -244,7 +244,7 @@ impl Images {
         }
     }
 
-    /// Returns the surfaces of the last frame, and those of frame `frame`.
+    /// Returns the surfaces of the last frame, and the surfaces of frame `frame`.
     fn surfaces_of(&self, frame: u32) -> [&GpuImage; 2] {
         let [even, odd] = &self.surfaces;
         match frame.is_multiple_of(2) {

@@ -4,11 +4,11 @@ use crate::{
     bindings::Layouts,
     frame::{
         Frame,
-        life_cycle::{Carried, LifeCycle},
+        life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
     layout::MotionParams,
-    resources::{GBuffer, Motion, POSITIONS, WORDS, fitted},
+    resources::{GBuffer, Motion, POSITIONS, WORDS, try_create},
     world::World,
 };
 use canopy_bvh::{
@@ -30,7 +30,7 @@ pub struct MotionPass {
     kernel: Kernel,
     params: Uniform<MotionParams>,
     output: GpuImage,
-    camera: Carried<Camera>,
+    camera: TemporalState<Camera>,
     /// True if the last frame computed motion.
     is_known: bool,
     /// True if the image holds it; otherwise nothing moved.
@@ -68,7 +68,7 @@ impl MotionPass {
             kernel: Kernel::new(gpu, path, "motion", &shared, &bindings),
             params: Uniform::new(gpu, "motion.params"),
             output: image(gpu, [1, 1]),
-            camera: Carried::default(),
+            camera: TemporalState::default(),
             is_known: false,
             has_output: false,
         }
@@ -85,7 +85,7 @@ impl MotionPass {
     ) -> Result<Motion<'a>> {
         let World { frame, geometry, .. } = world;
         let now = Camera::of(frame);
-        self.camera.leave(now);
+        self.camera.set_pending(now);
         if !frame.motion {
             return Ok(self.output(gbuffer));
         }
@@ -115,7 +115,7 @@ impl MotionPass {
             return Ok(self.output(gbuffer));
         };
         if self.output.size() != frame.size {
-            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
+            self.output = try_create(gpu, frame.size, || image(gpu, frame.size))?;
         }
         self.has_output = true;
         let output = self.output(gbuffer);

@@ -5,7 +5,7 @@ use crate::{
     bindings::Layouts,
     frame::recording::Recording,
     layout::ChannelParams,
-    resources::{FogFroxels, GBuffer, HDR_FORMAT, Incident, Motion, Radiance, fitted},
+    resources::{FogFroxels, GBuffer, HDR_FORMAT, Incident, Motion, Radiance, try_create},
     upload::scene_buffers::SceneBuffers,
 };
 use canopy_bvh::{
@@ -45,18 +45,18 @@ pub struct ChannelSource<'a> {
     /// Output of `motion`.
     pub motion: Motion<'a>,
     /// Measurements of the surfaces.
-    pub measured: Measured<'a>,
+    pub measured: SurfaceMeasurements<'a>,
     /// Total of all volumes, as `volume_compose` writes it.
     pub volumes: Option<&'a GpuImage>,
 }
 
 /// Measurements of the surfaces.
 #[derive(Debug, Clone, Copy)]
-pub struct Measured<'a> {
+pub struct SurfaceMeasurements<'a> {
     /// Output of `deviation`.
     pub deviation: &'a GpuImage,
     /// Output of `intersections`, with one bit per triangle.
-    pub through: &'a wgpu::Buffer,
+    pub intersecting: &'a wgpu::Buffer,
     /// Image of the guest.
     pub guest: &'a GpuImage,
 }
@@ -111,7 +111,7 @@ impl ChannelPass {
         } = source;
         let size = gbuffer.size();
         if self.output.size() != size {
-            self.output = fitted(gpu, size, || image(gpu, size))?;
+            self.output = try_create(gpu, size, || image(gpu, size))?;
         }
         self.params.write(
             gpu,
@@ -146,7 +146,7 @@ impl ChannelPass {
                 source.motion.displacement,
                 &light.reflected.words,
                 measured.deviation,
-                measured.through,
+                measured.intersecting,
                 measured.guest,
                 fog,
                 fog_texture,

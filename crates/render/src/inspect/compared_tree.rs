@@ -1,4 +1,4 @@
-//! Tree over a reference surface, and signed distances from it.
+//! BVH over a reference surface, and signed distances from it.
 
 use canopy_bvh::{
     Error, Result,
@@ -10,8 +10,8 @@ use canopy_bvh::{
 };
 use canopy_scene::{
     bounds::Aabb,
-    compared::Compared,
-    deviation::{Measured, Statistics},
+    compared::ReferenceSurface,
+    deviation::{NearestSample, Statistics},
     signed_surface::SignedNearest,
     surface_points::{self, SurfacePoint},
 };
@@ -32,7 +32,7 @@ pub(crate) const LEAF_CUTOFF: u32 = 4;
 #[derive(Debug)]
 pub struct ComparedTree {
     /// Source of the surface.
-    pub compared: Arc<Compared>,
+    pub compared: Arc<ReferenceSurface>,
     pub(crate) tree: Tree,
     /// Moments for winding numbers, or `None` for a surface with open edges, which has no inside.
     pub(crate) moments: Option<Moments>,
@@ -83,7 +83,7 @@ impl Batches {
 #[derive(Debug)]
 pub struct Measurement {
     /// Measured vertices.
-    pub vertices: Vec<Measured>,
+    pub vertices: Vec<NearestSample>,
     /// Statistics of vertices and samples.
     pub statistics: Statistics,
 }
@@ -94,9 +94,9 @@ impl ComparedTree {
     /// # Errors
     ///
     /// [`Error::Limit`] if the surface is too large for the adapter.
-    pub fn new(gpu: &Gpu, compared: Arc<Compared>) -> Result<Self> {
+    pub fn new(gpu: &Gpu, compared: Arc<ReferenceSurface>) -> Result<Self> {
         let in_tree = |position: &Vec3| is_in_tree(*position);
-        let bounds = Aabb::of(compared.positions.iter().copied().filter(in_tree));
+        let bounds = Aabb::from_points(compared.positions.iter().copied().filter(in_tree));
         let origin = bounds.center();
         let positions: Vec<Vec3> = compared.positions.iter().map(|p| *p - origin).collect();
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
@@ -169,13 +169,19 @@ impl ComparedTree {
         })
     }
 
-    /// Nearest point of the surface to each of `points` that is within the reach of trees.
-    fn measured(&self, gpu: &Gpu, mut points: Vec<SurfacePoint>, batches: &Batches) -> Result<Vec<Measured>> {
+    /// Nearest point of the surface to each of `points` whose coordinates are within a tree's limits.
+    fn measured(
+        &self,
+        gpu: &Gpu,
+        mut points: Vec<SurfacePoint>,
+        batches: &Batches,
+    ) -> Result<Vec<NearestSample>> {
         points.retain(|point| is_in_tree(point.position));
         let positions: Vec<Vec3> = points.iter().map(|point| point.position).collect();
         let nearest = self.nearest(gpu, &positions, batches)?;
-        let measured =
-            |(point, nearest): (SurfacePoint, Option<_>)| nearest.map(|nearest| Measured { point, nearest });
+        let measured = |(point, nearest): (SurfacePoint, Option<_>)| {
+            nearest.map(|nearest| NearestSample { point, nearest })
+        };
         let all = points.into_iter().zip(nearest);
         Ok(all.filter_map(measured).collect())
     }
@@ -244,7 +250,7 @@ impl ComparedTree {
     }
 }
 
-/// True if a position is finite and within the reach of trees.
+/// True if a position is finite and within a tree's limits.
 pub fn is_in_tree(position: Vec3) -> bool {
     position.is_finite() && position.abs().max_element() < COORDINATE_LIMIT
 }

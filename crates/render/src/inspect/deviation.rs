@@ -6,7 +6,7 @@ use crate::{
     aov::Channel,
     frame::{Frame, recording::Recording},
     layout::DeviationParams,
-    resources::{GBuffer, fitted},
+    resources::{GBuffer, try_create},
 };
 use canopy_bvh::{
     Result,
@@ -76,7 +76,7 @@ impl Deviation {
         frame: &Frame<'_>,
         gbuffer: &GBuffer,
     ) -> Result<&GpuImage> {
-        let is_wanted = frame.wants(Channel::Deviation);
+        let is_wanted = frame.needs_channel(Channel::Deviation);
         let gpu = recording.gpu;
         let Some(compared) = self.compared.as_ref().filter(|_| is_wanted) else {
             if self.output.size() != [1, 1] {
@@ -85,7 +85,7 @@ impl Deviation {
             return Ok(&self.output);
         };
         if self.output.size() != frame.size {
-            self.output = fitted(gpu, frame.size, || image(gpu, frame.size))?;
+            self.output = try_create(gpu, frame.size, || image(gpu, frame.size))?;
         }
         self.params.write(
             gpu,

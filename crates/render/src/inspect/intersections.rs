@@ -3,7 +3,7 @@
 use crate::{
     aov::Channel,
     frame::{
-        life_cycle::{Carried, LifeCycle},
+        life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
     stats::{FrameStats, IntersectionCounts, MeshPair, TreeWork},
@@ -31,7 +31,7 @@ wgsl_constants! {
     const INTERSECTION_HEADER: u32 = 3;
     /// Capacity for mesh pairs, a power of two.
     const INTERSECTION_MESHES: u32 = 1024;
-    /// Words of a mesh pair, which are both mesh indices plus 1 and the number of triangle pairs.
+    /// Words of a mesh pair: two mesh indices plus 1, and the number of triangle pairs.
     const INTERSECTION_WORDS: u32 = 3;
 }
 
@@ -71,7 +71,7 @@ pub struct Intersections {
     /// First leaf of each dispatch.
     first_leaves: UniformArray<u32>,
     /// Bit mask of the triangles.
-    through: wgpu::Buffer,
+    intersecting: wgpu::Buffer,
     found: wgpu::Buffer,
     readback: Counters<WORDS>,
     counts: Option<Arc<IntersectionCounts>>,
@@ -80,8 +80,8 @@ pub struct Intersections {
     /// Index of the first readback for that scene.
     first_answer: u64,
     /// True in `Some` if the counts are being read back, which fails if too many readbacks are in flight.
-    /// `None` if the bit mask does not match the trees.
-    known: Carried<Option<ComesBack>>,
+    /// `None` if the bit mask does not match the BVHs.
+    known: TemporalState<Option<ComesBack>>,
 }
 
 type ComesBack = bool;
@@ -103,13 +103,13 @@ impl Intersections {
             tree,
             query: Uniform::new(gpu, "intersections.query"),
             first_leaves: UniformArray::new(gpu, "intersections.first_leaves", [0].into_iter())?,
-            through: through(gpu, 0),
+            intersecting: intersecting(gpu, 0),
             found: gpu.buffer("intersections.found", 4 * WORDS as u64, usage),
             readback: Counters::new(gpu, "intersections.readback"),
             counts: None,
             version: None,
             first_answer: 0,
-            known: Carried::default(),
+            known: TemporalState::default(),
         })
     }
 
@@ -122,7 +122,7 @@ impl Intersections {
             plan,
             ..
         } = world;
-        let is_wanted = frame.wants(Channel::Intersections);
+        let is_wanted = frame.needs_channel(Channel::Intersections);
         let gpu = recording.gpu;
         let version = is_wanted.then_some(geometry.buffers.version);
         if self.version != version {
@@ -130,7 +130,7 @@ impl Intersections {
             self.first_answer = self.readback.next();
             self.known.reset();
             let triangles = version.map_or(0, |_| geometry.buffers.triangle_count);
-            self.through = gpu.catch(|| through(gpu, triangles))?;
+            self.intersecting = gpu.catch(|| intersecting(gpu, triangles))?;
             self.version = version;
         }
         let stays = self.known.last() == Some(&Some(true)) && plan.work == TreeWork::None;
@@ -139,8 +139,8 @@ impl Intersections {
             true => Some(self.search(recording, world)?),
             false => None,
         };
-        self.known.leave(comes_back);
-        Ok(&self.through)
+        self.known.set_pending(comes_back);
+        Ok(&self.intersecting)
     }
 
     fn search(&mut self, recording: &mut Recording<'_>, world: World<'_>) -> Result<ComesBack> {
@@ -161,7 +161,7 @@ impl Intersections {
         self.first_leaves
             .write_all(gpu, "intersections.first_leaves", &firsts)?;
         let encoder = recording.scope.encoder();
-        encoder.clear_buffer(&self.through, 0, None);
+        encoder.clear_buffer(&self.intersecting, 0, None);
         encoder.clear_buffer(&self.found, 0, None);
         let tree = trees.tree.bind_group(gpu, &self.tree);
         for (at, first) in firsts.into_iter().enumerate() {
@@ -170,7 +170,12 @@ impl Intersections {
                 LABEL,
                 &self.kernel,
                 &[(1, &tree)],
-                &[&self.query, &self.first_leaves.at(at), &self.through, &self.found],
+                &[
+                    &self.query,
+                    &self.first_leaves.at(at),
+                    &self.intersecting,
+                    &self.found,
+                ],
                 Workgroups::Count(leaves.div_ceil(TRACE_BLOCK)),
             )?;
         }
@@ -193,11 +198,11 @@ impl Intersections {
 
     /// Bit mask of the triangles in the last frame.
     pub fn output(&self) -> &wgpu::Buffer {
-        &self.through
+        &self.intersecting
     }
 }
 
-fn through(gpu: &Gpu, triangles: u32) -> wgpu::Buffer {
+fn intersecting(gpu: &Gpu, triangles: u32) -> wgpu::Buffer {
     let usage = Usage::STORAGE | Usage::COPY_DST;
     let words = u64::from(triangles.div_ceil(32));
     gpu.buffer("intersections.through", 4 * words, usage)
@@ -219,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_of_meshes_are_listed_by_their_pairs() {
+    fn mesh_pairs_are_sorted_by_their_number_of_triangle_pairs() {
         let mut words = vec![0; WORDS];
         words[..3].copy_from_slice(&[17, 9, 2]);
         for (row, [a, b, pairs]) in [(5, [3, 4, 2]), (900, [1, 8, 12]), (17, [2, 9, 1]), (2, [1, 9, 1])] {

@@ -10,7 +10,7 @@ use super::{
     aov::{Channel, Heat},
     bindings::Layouts,
     frame::{life_cycle::LifeCycle, recording::Recording},
-    resources::{Displayed, Incident, Radiance, Seen},
+    resources::{Displayed, Incident, Radiance, VisibleSurfaces},
     world::World,
 };
 use crate::settings::Settings;
@@ -18,7 +18,7 @@ use canopy_bvh::{
     Result,
     gpu::{Gpu, GpuImage},
 };
-use channel::{ChannelPass, ChannelSource, Measured};
+use channel::{ChannelPass, ChannelSource, SurfaceMeasurements};
 use deviation::Deviation;
 use guest::GuestPass;
 use intersections::Intersections;
@@ -64,7 +64,7 @@ impl Inspect {
         &mut self,
         recording: &mut Recording<'_>,
         world: World<'_>,
-        seen: Seen<'_>,
+        seen: VisibleSurfaces<'_>,
         (light, radiance): (Incident<'_>, &Radiance),
         volumes: Option<&GpuImage>,
     ) -> Result<Displayed<'_>> {
@@ -109,11 +109,11 @@ impl Inspect {
     }
 
     /// Pass that writes channels, and the measurements of the last frame's surfaces.
-    pub(super) fn channel_and_measured(&mut self) -> (&mut ChannelPass, Measured<'_>) {
+    pub(super) fn channel_and_measured(&mut self) -> (&mut ChannelPass, SurfaceMeasurements<'_>) {
         let guest = self.guest.as_ref();
-        let measured = Measured {
+        let measured = SurfaceMeasurements {
             deviation: self.deviation.output(),
-            through: self.intersections.output(),
+            intersecting: self.intersections.output(),
             guest: guest.and_then(|guest| guest.output()).unwrap_or(&self.nothing),
         };
         (&mut self.channel, measured)

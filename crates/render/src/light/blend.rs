@@ -1,4 +1,4 @@
-//! `blend`: draws alpha-blended and transmissive surfaces, and blended points and lines, over the lit image
+//! `blend`: draws alpha-blended and transmissive surfaces, and blended points and lines, over the lit picture
 //! from back to front.
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
         draw_lists::{Run, SegmentRun},
         segments::{self, SegmentPipelines},
     },
-    resources::{FogFroxels, GBuffer, HDR_FORMAT, Radiance, Reflected, VolumeLayers, WORD_FORMAT},
+    resources::{FogFroxels, GBuffer, HDR_FORMAT, Radiance, ReflectedRadiance, VolumeLayers, WORD_FORMAT},
     upload::scene_buffers::SceneBuffers,
     world::World,
 };
@@ -31,8 +31,8 @@ pub struct Blend {
     layered: [Sides; 2],
     /// Pipelines for points and lines.
     segments: SegmentPipelines,
-    /// Layout of group 1, with the trees, the reflections of front-most surfaces, and the fog and volumes in
-    /// front.
+    /// Layout of group 1, with the BVHs, the reflections of front-most surfaces, and the fog and volumes in
+    /// front of the surfaces.
     layout: wgpu::BindGroupLayout,
     /// Placeholder for the surfaces' ids if reflections are not traced.
     nothing: GpuImage,
@@ -153,7 +153,7 @@ impl Blend {
         recording: &mut Recording<'_>,
         world: World<'_>,
         gbuffer: &GBuffer,
-        (blended, reflected): (Option<&GBuffer>, &Reflected),
+        (blended, reflected): (Option<&GBuffer>, &ReflectedRadiance),
         (fog, volumes): (FogFroxels<'_>, VolumeLayers<'_>),
         radiance: &Radiance,
     ) -> Result<()> {

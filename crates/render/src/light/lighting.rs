@@ -3,7 +3,7 @@
 use crate::{
     bindings::Layouts,
     frame::{life_cycle::LifeCycle, recording::Recording},
-    resources::{FogFroxels, GBuffer, HDR_FORMAT, Incident, POSITIONS, Radiance, WORDS, fitted},
+    resources::{FogFroxels, GBuffer, HDR_FORMAT, Incident, POSITIONS, Radiance, WORDS, try_create},
     settings::{Settings, ShadowMode},
     world::World,
 };
@@ -46,7 +46,8 @@ impl Lighting {
 
     fn kernel(&self, config: &Settings, ground: Option<Ground>) -> &Kernel {
         let maps = config.shadows.mode == ShadowMode::Map;
-        self.kernels.of([maps, config.fog.is_there(), ground.is_some()])
+        self.kernels
+            .get([maps, config.fog.is_enabled(), ground.is_some()])
     }
 
     /// Shades the surfaces in the G-buffer, except layered ones.
@@ -66,7 +67,7 @@ impl Lighting {
         } = incident;
         let gpu = recording.gpu;
         if self.output.size() != frame.size {
-            self.output = fitted(gpu, frame.size, || Radiance::new(gpu, frame.size))?;
+            self.output = try_create(gpu, frame.size, || Radiance::new(gpu, frame.size))?;
         }
         // The cost of a pixel is proportional to the number of lights.
         let lights = (frame.lights.len() as u32).clamp(1, 16);

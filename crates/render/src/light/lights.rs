@@ -66,26 +66,26 @@ impl LightPlan {
         self.slots < self.lights
     }
 
-    /// Most rays that a pixel sends.
+    /// Maximum number of rays that a pixel casts.
     pub fn rays_per_pixel(&self) -> u32 {
         self.slots * self.rays
     }
 }
 
-/// Upper bound for the number of lights, which are those of the scene and a sun.
-pub fn most(scene: &Scene) -> u32 {
+/// Upper bound for the number of lights: the lights of the scene and a sun.
+pub fn max_lights(scene: &Scene) -> u32 {
     let lights = scene.nodes.iter().filter(|node| node.light.is_some());
     lights.count() as u32 + 1
 }
 
 /// True if a light may have a size.
-pub fn may_be_soft(scene: &Scene, config: &Settings) -> bool {
+pub fn may_cast_soft_shadows(scene: &Scene, config: &Settings) -> bool {
     let own = config.lights.radius != 0.0 || config.lights.radii.iter().any(|radius| *radius > 0.0);
     let of_file = scene.lights.iter().any(|light| light.radius.is_some());
     let lights = !scene.lights.is_empty();
     // A file's sun has the size it has in the file, and the studio's key light also has a size.
     let of_picture = (config.environment.is_file() && config.sun.enabled != Switch::On)
-        || environment::placed_sun(None, config).is_some();
+        || environment::environment_sun(None, config).is_some();
     (lights && (own || of_file)) || config.sun.angle > 0.0 || of_picture
 }
 
@@ -105,8 +105,8 @@ pub fn filtered(pair: &[GpuLight]) -> usize {
 
 /// Default radius of a light in metres.
 pub const BULB: f32 = 0.05;
-/// Largest automatic radius of a light, relative to the scene's radius. A scene of one centimetre would
-/// otherwise fit inside the lamp.
+/// Largest automatic radius of a light, relative to the scene's radius. Otherwise a scene of one centimetre
+/// would be inside the light.
 const BULB_MAX: f32 = 0.02;
 
 /// Sine of half the angular diameter of the settings' sun.
@@ -154,7 +154,7 @@ pub enum SunSource {
 
 /// Sun of a frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SunInForce {
+pub struct EffectiveSun {
     /// Source of the sun.
     pub source: SunSource,
     /// Unit vector along which its light travels.
@@ -167,23 +167,23 @@ pub struct SunInForce {
 
 /// Returns the sun that shines on `scene` at `pose`, if there is one. `of_file` is the sun of the
 /// environment's file, in the file's axes.
-pub fn sun_in_force(
+pub fn effective_sun(
     scene: &Scene,
     pose: &Pose,
     config: &Settings,
     of_file: Option<Sun>,
-) -> Option<SunInForce> {
-    let config = &*config.lit_for(scene);
+) -> Option<EffectiveSun> {
+    let config = &*config.adapted_to(scene);
     if has_sun(scene, config) {
-        return Some(SunInForce {
+        return Some(EffectiveSun {
             source: SunSource::Settings,
             direction: -config.sun.to_sun(),
             illuminance: environment::sun_illuminance(config),
             radius: (0.5 * config.sun.angle).to_radians(),
         });
     }
-    if let Some(sun) = environment::placed_sun(of_file, config) {
-        return Some(SunInForce {
+    if let Some(sun) = environment::environment_sun(of_file, config) {
+        return Some(EffectiveSun {
             source: SunSource::Environment,
             direction: -sun.to_sun,
             illuminance: sun.illuminance * config.environment.intensity,
@@ -192,7 +192,7 @@ pub fn sun_in_force(
     }
     let lights = of_scene(scene, pose, config, f32::INFINITY);
     let sun = lights[brightest_from_above(&lights)?];
-    Some(SunInForce {
+    Some(EffectiveSun {
         source: SunSource::Scene,
         direction: sun.direction.into(),
         illuminance: sun.intensity.into(),
@@ -217,7 +217,7 @@ fn strength(light: &GpuLight) -> f32 {
 /// settings replaces the scene's own. Shadow views are not assigned. `scene_radius` in metres limits the
 /// automatic size of lights.
 pub fn gather(scene: &Scene, pose: &Pose, config: &Settings, scene_radius: f32) -> Vec<GpuLight> {
-    let config = &*config.lit_for(scene);
+    let config = &*config.adapted_to(scene);
     let mut lights = of_scene(scene, pose, config, scene_radius);
     if has_sun(scene, config) {
         if let Some(replaced) = brightest_from_above(&lights) {
@@ -228,8 +228,8 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Settings, scene_radius: f32) 
         lights.insert(0, sun);
     }
     lights.truncate(LIGHT_LIMIT as usize);
-    // The studio's key light is added here. A file's sun is added by the caller, which knows the file.
-    if let Some(key) = environment::placed_sun(None, config) {
+    // Only the studio's key light is added. The caller adds a file's sun, because it knows the file.
+    if let Some(key) = environment::environment_sun(None, config) {
         add_sun(&mut lights, &key, config);
     }
     lights
@@ -252,9 +252,10 @@ fn of_scene(scene: &Scene, pose: &Pose, config: &Settings, scene_radius: f32) ->
         .collect()
 }
 
-/// Settings in which the sky's sun is the scene's own sun, if the settings leave it to the scene. That sun is
-/// the brightest of its directional lights that shine from above. `lights` are those of the frame.
-pub fn with_sun_of(scene: &Scene, lights: &[GpuLight], config: &Settings) -> Option<Settings> {
+/// Returns settings in which the sky's sun is the scene's own sun, if the settings leave it to the scene. The
+/// scene's sun is the brightest of its directional lights that shine from above. `lights` are the frame's
+/// lights.
+pub fn with_scene_sun(scene: &Scene, lights: &[GpuLight], config: &Settings) -> Option<Settings> {
     let leaves_it = config.sun.enabled == Switch::Auto && !has_sun(scene, config);
     if !leaves_it || !config.environment.is_sky() {
         return None;
@@ -287,7 +288,7 @@ fn directional(direction: Vec3, intensity: Vec3, radius: f32) -> GpuLight {
 }
 
 /// Number of lights of `scene` beyond [`LIGHT_LIMIT`], including the settings' sun.
-pub fn without_room(scene: &Scene, config: &Settings) -> usize {
+pub fn lights_beyond_limit(scene: &Scene, config: &Settings) -> usize {
     let lights = scene.nodes.iter().filter(|node| node.light.is_some()).count();
     (lights + usize::from(has_sun(scene, config))).saturating_sub(LIGHT_LIMIT as usize)
 }
@@ -295,7 +296,7 @@ pub fn without_room(scene: &Scene, config: &Settings) -> usize {
 /// True if the settings' sun shines on `scene`.
 pub fn has_sun(scene: &Scene, config: &Settings) -> bool {
     let is_lit = scene.has_lights();
-    config.lit_for(scene).has_sun(is_lit)
+    config.adapted_to(scene).has_sun(is_lit)
 }
 
 /// Places a light that shines along −Z in its local space.

@@ -4,8 +4,8 @@ use crate::settings;
 use canopy_scene::{
     Light, LightKind, Pose, Scene,
     bounds::Aabb,
-    framing::{distance, extent, or_nothing},
-    opened::FirstMoment,
+    framing::{distance, extent, or_unit_cube},
+    opened::InitialState,
 };
 use glam::{Mat4, Vec3};
 use std::ops::RangeInclusive;
@@ -21,31 +21,31 @@ const FITTING_LUX: RangeInclusive<f32> = 0.5..=6.0;
 /// tone curves would compress the shades of pale surfaces.
 const FITTING_LUX_OF_PALE: RangeInclusive<f32> = 0.5..=3.0;
 
-/// Occluded share of the environment's light at which pale surfaces are not too bright. The measured share
-/// was 0.05 for a lone tree, 0.56 for a closed box, and 0.25 in the mean of seven scenes.
+/// Assumed occluded fraction of the environment's light, with which pale surfaces are not too bright. The
+/// measured fraction was 0.05 for a lone tree, 0.56 for a closed box, and 0.25 in the mean of seven scenes.
 const OCCLUDED_SHARE: f32 = 0.1;
 
 /// Irradiance of surfaces that face the brighter half of a sky or a file, relative to the mean of all
 /// surfaces.
 const BRIGHTER_SIDE: f32 = 2.0;
 
-/// Exposure in stops. It is that of `config` if that is fixed, otherwise one for the illuminance of the
-/// scene.
+/// Returns the exposure in stops. It is the fixed exposure of `config` if there is one, and otherwise follows
+/// from the illuminance of the scene.
 ///
 /// In glTF, lights have lux and candela, and files range from 1 to 100,000 lux. The illuminance at the
-/// scene's centre is the luminance-weighted sum of the directional lights' lux and the other lights' candela
-/// over squared distance. That distance is at least a quarter of the scene's radius. Between 0.5 and 6 lux
-/// the exposure is 0 EV. Outside that range it maps the illuminance to 3 lux.
+/// scene's centre is a luminance-weighted sum. Directional lights add their lux, and punctual lights their
+/// candela over squared distance. That distance is at least a quarter of the scene's radius. Between 0.5 and
+/// 6 lux the exposure is 0 EV. Outside that range it maps the illuminance to 3 lux.
 ///
 /// Environment lighting adds its mean irradiance. `file_luminance` is the mean luminance of the environment's
 /// file. Under a file, or if no primitive has a material of its own, illuminance above 3 lux is mapped to 3
 /// lux. A sky or a file then counts with its brighter half. A tenth of the environment's light counts as
-/// occluded, and the exposure compensates for it. It does so whether or not occlusion is sampled, so that
-/// both kinds of pictures can be compared. The studio needs no exposure, because its light is made to show
-/// surfaces as they are.
+/// occluded, and the exposure compensates for that. It does so even if occlusion is not sampled, so that
+/// pictures with and without occlusion can be compared. The studio needs no exposure, because its light is
+/// made to show surfaces as they are.
 ///
-/// Lights past the first `light_limit` do not shine and do not count. Lights whose range or cone does not
-/// reach the scene do not count either.
+/// Lights after the first `light_limit` are ignored, because they do not shine. Lights whose range or cone
+/// does not include the scene are ignored too.
 pub fn exposure_ev(
     scene: &Scene,
     pose: &Pose,
@@ -57,7 +57,7 @@ pub fn exposure_ev(
     if let Some(ev) = config.image.exposure_ev() {
         return ev;
     }
-    let config = &*config.lit_for(scene);
+    let config = &*config.adapted_to(scene);
     let has_sun = config.has_sun(scene.has_lights());
     let mut lux = environment_lux(config, file_luminance);
     let mut fitting = FITTING_LUX;
@@ -105,7 +105,7 @@ pub fn exposure_ev(
 /// Exposure in stops of the first frame of an opened scene ([`exposure_ev`]).
 pub fn first_exposure_ev(
     scene: &Scene,
-    first: &FirstMoment,
+    first: &InitialState,
     config: &settings::Settings,
     file_luminance: f32,
     light_limit: usize,
@@ -128,11 +128,11 @@ fn own_sun(lights: &[(&Light, Mat4)]) -> Option<usize> {
 /// True if the scene has primitives but none has a material of its own.
 fn lacks_materials(scene: &Scene) -> bool {
     let primitives = || scene.meshes.iter().flat_map(|mesh| &mesh.primitives);
-    let stands_in = |material: usize| scene.materials.get(material).is_some_and(|m| m.stand_in);
+    let stands_in = |material: usize| scene.materials.get(material).is_some_and(|m| m.is_placeholder);
     primitives().next().is_some() && primitives().all(|p| stands_in(p.material))
 }
 
-/// Illuminance of the scene's centre by a light in lux, or 0 if the light does not reach `bounds`.
+/// Illuminance of the scene's centre by a light in lux, or 0 if the light does not illuminate `bounds`.
 fn lux_of(light: &Light, world_from_light: &Mat4, bounds: Aabb) -> f32 {
     let power = light.intensity * luminance(light.color);
     let axis = -world_from_light.z_axis.truncate();
@@ -145,7 +145,8 @@ fn lux_of(light: &Light, world_from_light: &Mat4, bounds: Aabb) -> f32 {
     };
     // A range of 0 means unlimited.
     let ends = light.range.filter(|range| *range > 0.0);
-    let is_far = ends.is_some_and(|range| distance(or_nothing(bounds), bounds.center() - to_center) >= range);
+    let is_far =
+        ends.is_some_and(|range| distance(or_unit_cube(bounds), bounds.center() - to_center) >= range);
     // Compares the angle between the cone's axis and the nearest part of the scene's bounding sphere.
     let misses = reach > radius && axis.angle_between(to_center) - (radius / reach).asin() >= cone;
     if is_far || misses {
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn exposure_follows_the_light() {
+    fn exposure_decreases_with_brighter_lights() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let mut config = settings::Settings::default();
         config.environment.intensity = 0.0;
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn lights_that_do_not_shine_do_not_count() {
+    fn dark_and_hidden_lights_do_not_affect_the_exposure() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let mut config = settings::Settings::default();
         config.environment.intensity = 0.0;
@@ -292,7 +293,7 @@ mod tests {
                 ..Scene::default()
             }
         };
-        let [own, none] = [Material::default(), Material::stand_in()].map(scene);
+        let [own, none] = [Material::default(), Material::placeholder()].map(scene);
         let ev = |scene: &Scene, config: &_, file_luminance| {
             let pose = Pose::default();
             exposure_ev(scene, &pose, bounds, config, file_luminance, 256)
@@ -314,9 +315,9 @@ mod tests {
         assert!(ev(&none, &config, 0.01) > 4.0);
     }
 
-    /// Occlusion reduces the environment's light, but not that of the lamps.
+    /// Occlusion reduces the environment's light, but not the light of punctual lights.
     #[test]
-    fn exposure_makes_up_for_occlusion() {
+    fn exposure_compensates_for_occlusion() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let mut config = settings::Settings::default();
         config.sun.enabled = settings::Switch::Off;
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn lights_that_do_not_arrive_do_not_count() {
+    fn lights_that_do_not_reach_the_scene_do_not_affect_the_exposure() {
         let bounds = cuboid(Vec3::ZERO, Vec3::ONE);
         let mut config = settings::Settings::default();
         config.environment.intensity = 0.0;

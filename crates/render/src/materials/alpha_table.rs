@@ -72,7 +72,7 @@ fn image_of(scene: &Scene, material: &Material) -> Option<usize> {
 }
 
 impl AlphaTable {
-    /// Creates the table of `scene`. Images are halved until the table fits into `max_bytes`.
+    /// Creates the table of `scene`. Images are halved until the table is no larger than `max_bytes`.
     pub(crate) fn new(scene: &Scene, max_bytes: u64) -> Self {
         let images = scene.materials.iter().filter_map(|m| image_of(scene, m));
         let images: HashSet<usize> = images.collect();
@@ -239,7 +239,7 @@ mod tests {
     use glam::Affine2;
 
     #[test]
-    fn alpha_is_halved_until_it_fits() {
+    fn alpha_textures_are_halved_until_they_fit() {
         let mut scene = Scene::default();
         let texels = (0..6 * 4).flat_map(|i| [9, 9, 9, if i % 6 < 2 { 0 } else { 200 }]);
         scene
@@ -275,7 +275,7 @@ mod tests {
     /// The mean of a texture is computed in linear light. For a masked material, it is the mean of the
     /// visible part.
     #[test]
-    fn materials_scatter_the_mean_of_their_texture() {
+    fn the_scattered_colour_uses_the_mean_of_the_texture() {
         let mut scene = Scene::default();
         // Half white, half black; the black half is transparent.
         let texels = (0..64).flat_map(|i| if i % 8 < 4 { [255; 4] } else { [0; 4] });

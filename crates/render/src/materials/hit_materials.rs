@@ -17,17 +17,17 @@ pub struct HitMaterials {
     /// Bin of each material.
     pub bins: wgpu::Buffer,
     /// Materials with textures or layers. Each has a dispatch of its own. Once the bins run out, the
-    /// remaining ones share the last bin.
+    /// remaining materials share the last bin.
     pub own: Vec<usize>,
-    /// Uniforms of the dispatches: first that of all other materials, then one for each of `own`. The first
-    /// array is for hits sorted by material, the second for hits in a single range.
+    /// Uniforms of the dispatches. The first is for all materials not in `own`, followed by one for each of
+    /// `own`. The first array is for hits sorted by material, the second for hits in a single range.
     uniforms: [UniformArray<HitMaterial>; 2],
 }
 
 impl HitMaterials {
     /// Creates the dispatches for `materials`, whose uniforms are `stride` bytes apart.
     pub(crate) fn new(gpu: &Gpu, materials: &[Material], stride: u32) -> Result<Self> {
-        let own = has_own(materials);
+        let own = with_textures_or_layers(materials);
         let mut bins = vec![0; materials.len().max(1)];
         let plain = HitMaterial {
             range: 1,
@@ -65,8 +65,8 @@ impl HitMaterials {
     }
 
     /// Returns the dispatches. Each has its material (if it is a material with its own dispatch), its
-    /// uniform, and a byte offset. The offset is that of its range's indirect arguments, among ranges of
-    /// `range_bytes` each.
+    /// uniform, and a byte offset. The offset locates the indirect arguments of its range, where each range
+    /// has `range_bytes` bytes.
     pub fn dispatches(
         &self,
         order: HitOrder,
@@ -85,11 +85,11 @@ impl HitMaterials {
 }
 
 /// Returns the indices of the materials with textures or layers.
-pub fn has_own(materials: &[Material]) -> Vec<usize> {
-    let has_own =
+pub fn with_textures_or_layers(materials: &[Material]) -> Vec<usize> {
+    let with_textures_or_layers =
         |material: &Material| material.layers.is_some() || texture_refs(material).iter().any(Option::is_some);
     (0..materials.len())
-        .filter(|index| has_own(&materials[*index]))
+        .filter(|index| with_textures_or_layers(&materials[*index]))
         .collect()
 }
 

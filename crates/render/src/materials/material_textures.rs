@@ -206,7 +206,7 @@ impl<'a> Textures<'a> {
     }
 
     /// Creates a bind group: views and then samplers of the base's textures. `of_layers`, the sheen table and
-    /// the layers' uniform, adds those of the layers.
+    /// the layers' uniform, adds the views and samplers of the layers' textures.
     pub(crate) fn group(
         &mut self,
         (label, layout): (&str, &wgpu::BindGroupLayout),
@@ -405,8 +405,8 @@ fn use_of(material: &Material, slot: usize) -> TextureUse {
     }
 }
 
-/// Returns the uses of a material's textures, named as in [`SceneTexture::used_as`]: those of its base, then
-/// those of its layers in the order of [`LayerSlot::ALL`].
+/// Returns the uses of a material's textures, with the names of [`SceneTexture::used_as`]. Textures of its
+/// base come first, then textures of its layers in the order of [`LayerSlot::ALL`].
 pub fn uses(material: &Material) -> impl Iterator<Item = &'static str> {
     let base = (0..BASE_TEXTURES).map(|slot| use_of(material, slot));
     let layers = LayerSlot::ALL.into_iter().map(use_of_layer);

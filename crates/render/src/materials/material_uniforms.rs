@@ -16,7 +16,7 @@ wgsl_constants! {
     const MATERIAL_LAYERED: u32 = 4;
     const MATERIAL_GLOSSINESS: u32 = 8;
     const MATERIAL_BLENDED: u32 = 16;
-    const MATERIAL_STAND_IN: u32 = 32;
+    const MATERIAL_PLACEHOLDER: u32 = 32;
     const MATERIAL_NORMALS_SPREAD: u32 = 64;
     const MATERIAL_COAT_NORMALS_SPREAD: u32 = 128;
     /// Factor on the word of the base colour's sampler ([`super::alpha_table`]), which is stored above the
@@ -80,7 +80,7 @@ pub(crate) fn gpu_material(scene: &Scene, support: &TextureSupport, material: &M
             (layers.is_some(), MATERIAL_LAYERED),
             (layers.is_some_and(|l| l.glossiness), MATERIAL_GLOSSINESS),
             (material.alpha_mode == AlphaMode::Blend, MATERIAL_BLENDED),
-            (material.stand_in, MATERIAL_STAND_IN),
+            (material.is_placeholder, MATERIAL_PLACEHOLDER),
             (spread(material.normal_texture), MATERIAL_NORMALS_SPREAD),
             (spread(coat_texture), MATERIAL_COAT_NORMALS_SPREAD),
         ]
@@ -104,7 +104,7 @@ pub(crate) fn alpha_sampler(sampler: &Sampler) -> u32 {
     wrap(sampler.wrap_u) | (wrap(sampler.wrap_v) << 2) | (ALPHA_LINEAR * u32::from(sampler.mag_linear))
 }
 
-/// Returns the least alpha at which a fragment is visible.
+/// Returns the minimum alpha of a visible fragment.
 pub(crate) fn alpha_cutoff(material: &Material) -> f32 {
     match material.alpha_mode {
         AlphaMode::Mask => material.alpha_cutoff,

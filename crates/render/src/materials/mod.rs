@@ -67,7 +67,7 @@ pub struct Surface {
     pub unlit: bool,
     /// Alpha mode.
     pub alpha_mode: AlphaMode,
-    /// True if it is blended over the surfaces behind it.
+    /// True if the material is blended over the surfaces behind it.
     pub blended: bool,
     /// True if it casts no shadow.
     pub clear: bool,
@@ -219,7 +219,7 @@ impl Materials {
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Limit`] if its alpha does not fit the adapter.
+    /// [`canopy_bvh::Error::Limit`] if its alpha exceeds the adapter's limits.
     pub(super) fn write(&mut self, gpu: &Gpu, scene: &Scene, index: usize) -> Result<bool> {
         let material = &scene.materials[index];
         // Operations that may fail come first, so that rays and raster passes stay consistent.
@@ -293,7 +293,7 @@ impl Materials {
         !self.layer_indices.is_empty()
     }
 
-    /// Returns the sheen table of E; zeros without sheen.
+    /// Returns the sheen table of E, or zeros if no material has sheen.
     pub(super) fn sheen_table(&self) -> &wgpu::Buffer {
         &self.sheen_table
     }
@@ -325,7 +325,7 @@ impl Materials {
 pub(super) struct AnimatedMaterials(BTreeMap<usize, Material>);
 
 impl AnimatedMaterials {
-    /// Notes that the rest-pose uniforms of a material have been written.
+    /// Records that the rest-pose uniforms of a material have been written.
     pub(super) fn invalidate(&mut self, material: usize) {
         self.0.remove(&material);
     }

@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 wgsl_constants! {
     /// Side of the table of E. Columns are indexed by the square root of the cosine, rows by roughness.
     const SHEEN_TABLE: u32 = 32;
-    /// Least roughness. Below it fibres are so upright that f32 cannot hold their distribution.
+    /// Minimum roughness. Below it fibres are so upright that f32 cannot hold their distribution.
     const SHEEN_ROUGHNESS_MIN: f64 = 0.07;
 }
 

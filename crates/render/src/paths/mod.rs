@@ -10,7 +10,7 @@ use super::{
     bindings::Layouts,
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     layout::{Light, PathParams},
-    resources::{HDR_FORMAT, Radiance, fitted},
+    resources::{HDR_FORMAT, Radiance, try_create},
     stats::FrameStats,
     world::World,
 };
@@ -29,7 +29,7 @@ use path_table::{ENVIRONMENT_FACE, PATH_PARTS, PathTable, path_parts};
 use std::ops::Range;
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
-/// Most samples that a frame adds.
+/// Maximum number of samples that a frame adds.
 pub const MAX_ADDED: u32 = 64;
 
 const LABEL: &str = "path";
@@ -49,19 +49,19 @@ pub struct Paths {
     sums: wgpu::Buffer,
     output: Radiance,
     /// State that the samples belong to.
-    of: Option<PathsOf>,
-    done: u32,
+    key: Option<AccumulationKey>,
+    samples: u32,
     /// Number of samples whose sums were restored, until a frame continues from them.
     restored: Option<u32>,
     /// State and number of samples after the last frame, until it is committed.
-    coming: Option<(PathsOf, u32)>,
+    pending: Option<(AccumulationKey, u32)>,
     /// True if the last frame was path traced.
     are_shown: bool,
 }
 
 /// Everything that radiance depends on. As long as it is unchanged, samples accumulate.
 #[derive(Debug, Clone, PartialEq)]
-struct PathsOf {
+struct AccumulationKey {
     version: u64,
     /// Index of the first sample.
     first: u32,
@@ -100,16 +100,16 @@ impl Paths {
             sample: sample_image(gpu, [1, 1]),
             sums: gpu.buffer("path.sums", PathSums::PIXEL_BYTES, SUMS),
             output: Radiance::new(gpu, [1, 1]),
-            of: None,
-            done: 0,
+            key: None,
+            samples: 0,
             restored: None,
-            coming: None,
+            pending: None,
             are_shown: false,
         })
     }
 
-    /// Adds up to `added` samples of each pixel and returns the mean of all. Stops at the end of `part`, or
-    /// at the number of samples in the settings.
+    /// Adds up to `added` samples of each pixel and returns the mean of all. `part` is the range of sample
+    /// indices to render; `None` is all samples of the settings.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -129,13 +129,13 @@ impl Paths {
         let state = environment.state();
         let is_part = part.is_some();
         let part = part.cloned().unwrap_or(0..frame.config.paths.samples);
-        let of = PathsOf::new(frame, state, part.start);
+        let key = AccumulationKey::new(frame, state, part.start);
         // A shorter part must not contain samples beyond its end. Without a part, all samples remain.
-        let has_more = is_part && self.done as usize > part.len();
-        let is_new = self.of.as_ref() != Some(&of) || has_more;
+        let has_more = is_part && self.samples as usize > part.len();
+        let is_new = self.key.as_ref() != Some(&key) || has_more;
         let before = match is_new {
             true => self.restored.unwrap_or(0),
-            false => self.done,
+            false => self.samples,
         };
         let target = part.len() as u32;
         let added = added.clamp(1, MAX_ADDED).min(target.saturating_sub(before));
@@ -162,7 +162,7 @@ impl Paths {
             .collect();
         self.params.write_all(gpu, LABEL, &samples)?;
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
-        // A pixel sends several rays for each surface along a path.
+        // A pixel casts several rays for each surface along a path.
         let most = recording.budget.pixels() / (2 * params.bounces.max(1));
         let is_separate = frame.config.paths.kernels == PathKernels::Separate;
         for number in 0..added as usize {
@@ -172,16 +172,16 @@ impl Paths {
                 self.stages
                     .record(recording, world, &params, table, &self.sample)?;
             } else {
-                let path = self.path.of(path_parts(&frame.config, geometry.buffers));
+                let path = self.path.get(path_parts(&frame.config, geometry.buffers));
                 let own: &[&dyn Bind] = &[&params, &self.table.buffer, &self.sample];
                 recording.dispatch_pixels(LABEL, path, &shared, own, frame.size, most)?;
             }
             self.sum(recording, frame, &self.accumulate, number)?;
         }
         self.sum(recording, frame, &self.resolve, 0)?;
-        let done = before + added;
-        self.coming = Some((of, done));
-        self.output.path_samples = Some(done);
+        let samples_done = before + added;
+        self.pending = Some((key, samples_done));
+        self.output.path_samples = Some(samples_done);
         Ok(&self.output)
     }
 
@@ -202,12 +202,12 @@ impl Paths {
 
     /// Samples of each pixel so far.
     pub fn samples(&self) -> u32 {
-        self.done
+        self.samples
     }
 
     /// Discards all samples.
     pub fn restart(&mut self) {
-        (self.of, self.coming, self.restored, self.done) = (None, None, None, 0);
+        (self.key, self.pending, self.restored, self.samples) = (None, None, None, 0);
     }
 
     /// Restores the sums of the first `samples` samples. The next frame, which must have the size of `sums`,
@@ -249,7 +249,7 @@ impl Paths {
         let bytes = PathSums::PIXEL_BYTES * u64::from(width) * u64::from(height);
         gpu.check_binding(&format!("the sums of {width} × {height} pixels' paths"), bytes)?;
         self.restart();
-        (self.sums, self.sample, self.output) = fitted(gpu, size, || {
+        (self.sums, self.sample, self.output) = try_create(gpu, size, || {
             (
                 gpu.buffer("path.sums", bytes, SUMS),
                 sample_image(gpu, size),
@@ -260,14 +260,14 @@ impl Paths {
     }
 }
 
-impl PathsOf {
+impl AccumulationKey {
     fn new(frame: &Frame<'_>, environment: (u64, bool), first: u32) -> Self {
         let view = &frame.view;
         // Settings that do not affect radiance are left at their defaults. These include the choice of
         // kernels and the number of samples, which may grow.
         let mut config = Settings::default();
         config.image.background = frame.config.image.background;
-        let is_plain = !frame.config.environment.is_seen() && !frame.is_transparent();
+        let is_plain = !frame.config.environment.is_visible() && !frame.is_transparent();
         let is_given = is_plain || frame.scene.materials.iter().any(|material| material.unlit);
         config.environment = frame.config.environment.clone();
         config.sun = frame.config.sun.clone();
@@ -312,27 +312,27 @@ fn sample_image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
 
 impl LifeCycle for Paths {
     fn begin(&mut self) {
-        self.coming = None;
+        self.pending = None;
         self.table.begin();
     }
 
     fn commit(&mut self) {
-        self.are_shown = self.coming.is_some();
-        if let Some((of, done)) = self.coming.take() {
-            (self.of, self.done, self.restored) = (Some(of), done, None);
+        self.are_shown = self.pending.is_some();
+        if let Some((key, samples_done)) = self.pending.take() {
+            (self.key, self.samples, self.restored) = (Some(key), samples_done, None);
         }
     }
 
     fn abort(&mut self) {
-        self.coming = None;
+        self.pending = None;
         self.table.abort();
     }
 
     fn report(&mut self, stats: &mut FrameStats) {
-        stats.path_samples = self.are_shown.then_some(self.done);
+        stats.path_samples = self.are_shown.then_some(self.samples);
     }
 
-    fn lose(&mut self) {
+    fn invalidate(&mut self) {
         self.restart();
         self.are_shown = false;
         self.table.abort();

@@ -1,7 +1,7 @@
 //! Wavefront path tracer. `path_generate`, `path_trace`, `path_sort`, `path_shade` and `path_shadow` advance
-//! all paths of a slice of the image from surface to surface.
+//! all paths of a slice of the picture from surface to surface.
 
-use super::path_table::{PATH_ASKED, PATH_ASKED_ROW, PATH_PARTS, PathTable, path_parts};
+use super::path_table::{PATH_DIRECT, PATH_DIRECT_ROW, PATH_PARTS, PathTable, path_parts};
 use crate::{
     bindings::Layouts,
     frame::{ray_list::entries, recording::Recording, slices::slices},
@@ -19,14 +19,14 @@ use canopy_bvh::{
 use std::num::NonZeroU64;
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
-/// Most paths in flight, whose state takes 52 MiB.
+/// Maximum number of paths in flight, whose state takes 52 MiB.
 const MAX_PATHS: u32 = 1 << 18;
-/// Bytes of a path's state.
-pub const PATH_BYTES: u64 = 16 * (PATH_ASKED_ROW + 2 * PATH_ASKED) as u64;
+/// Size of a path's state in bytes.
+pub const PATH_BYTES: u64 = 16 * (PATH_DIRECT_ROW + 2 * PATH_DIRECT) as u64;
 
 const ROWS: Buffer = Buffer::STORAGE.union(Buffer::COPY_SRC);
 
-/// Kernels and the path state that they share.
+/// Kernels and their shared path state.
 #[derive(Debug)]
 pub struct PathStages {
     generate: Kernel,
@@ -45,7 +45,7 @@ pub struct PathStages {
     counts: wgpu::Buffer,
     /// Active paths of the current surface and of the next.
     lists: [PathList; 2],
-    made_for: BuiltFor,
+    key: BufferKey,
 }
 
 /// Indices of paths, and their ranges.
@@ -56,7 +56,7 @@ struct PathList {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct BuiltFor {
+struct BufferKey {
     capacity: u32,
     surfaces: u32,
     bins: u32,
@@ -81,7 +81,7 @@ impl PathStages {
         };
         let listed = with(&[OfUniform, Uint]);
         let rays = |path, entry| Kernel::new(gpu, path, entry, &[frame, tree, scene], &listed);
-        let made_for = BuiltFor {
+        let key = BufferKey {
             capacity: 1,
             surfaces: 1,
             bins: 1,
@@ -105,7 +105,7 @@ impl PathStages {
             rows: gpu.buffer("path.rows", PATH_BYTES, ROWS),
             counts: gpu.buffer("path.counts", 4, Buffer::STORAGE),
             lists: [(); 2].map(|()| PathList::new(gpu, 1)),
-            made_for,
+            key,
         })
     }
 
@@ -130,7 +130,7 @@ impl PathStages {
         let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
         let seen = [shared[0], shared[2]];
         let bins = &geometry.buffers.materials.hits.bins;
-        let shade = self.shade.of(path_parts(&frame.config, geometry.buffers));
+        let shade = self.shade.get(path_parts(&frame.config, geometry.buffers));
         let mut asking = vec![];
         if !frame.lights.is_empty() {
             asking.push(0);
@@ -144,7 +144,7 @@ impl PathStages {
             let paths = frame.size[0].div_ceil(8) * rows.div_ceil(8) * 64;
             let all = Workgroups::Count(paths.div_ceil(RAY_BLOCK));
             let blocks = Workgroups::Count(self.blocks());
-            let stage = |surface: u32, ray: u32| self.stages.at((surface * PATH_ASKED + ray) as usize);
+            let stage = |surface: u32, ray: u32| self.stages.at((surface * PATH_DIRECT + ray) as usize);
             let first = stage(0, 0);
             let ends: &[&dyn Bind] = &[
                 &row_offset,
@@ -156,7 +156,7 @@ impl PathStages {
                 sample,
             ];
             recording.dispatch("path_generate", &self.generate, &seen[..1], ends, all)?;
-            for surface in 0..self.made_for.surfaces {
+            for surface in 0..self.key.surfaces {
                 let now = &self.lists[surface as usize % 2];
                 let next = &self.lists[(surface as usize + 1) % 2];
                 let of_surface = stage(surface, 0);
@@ -186,7 +186,7 @@ impl PathStages {
                 let mut pass = recording.scope.scoped_compute_pass("path_sort");
                 for (kernel, workgroups) in [
                     (&self.count, blocks),
-                    (&self.scan, Workgroups::Count(self.made_for.bins)),
+                    (&self.scan, Workgroups::Count(self.key.bins)),
                     (&self.ranges, Workgroups::Count(1)),
                     (&self.scatter, blocks),
                 ] {
@@ -205,8 +205,8 @@ impl PathStages {
                     table,
                 ];
                 recording.dispatch("path_shade", shade, &seen, own, next.workgroups())?;
-                if surface + 1 == self.made_for.surfaces {
-                    // The last surface sends no shadow rays.
+                if surface + 1 == self.key.surfaces {
+                    // The last surface casts no shadow rays.
                     break;
                 }
                 let mut pass = recording.scope.scoped_compute_pass("path_shadow");
@@ -229,14 +229,14 @@ impl PathStages {
     /// are in the order of their indices, which is by tiles of 8 × 8 pixels. Blocks until the readback
     /// arrives.
     pub fn lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
-        let capacity = self.made_for.capacity as usize;
+        let capacity = self.key.capacity as usize;
         let rows: Vec<[u32; 4]> = gpu.read_first(&self.rows, 2 * capacity)?;
         Ok(rows[capacity..].iter().map(|row| row[0]).collect())
     }
 
     /// Blocks of the sort.
     fn blocks(&self) -> u32 {
-        self.made_for.capacity.div_ceil(SORT_BLOCK * SORT_ROUNDS)
+        self.key.capacity.div_ceil(SORT_BLOCK * SORT_ROUNDS)
     }
 
     fn fit(&mut self, gpu: &Gpu, world: World<'_>, most: u32) -> Result<()> {
@@ -244,7 +244,7 @@ impl PathStages {
         let rows = slices(frame.size, most).map(|[_, rows]| rows.div_ceil(8));
         let tiles = frame.size[0].div_ceil(8) * rows.max().unwrap_or(1);
         let settings = &frame.config.paths;
-        let made_for = BuiltFor {
+        let key = BufferKey {
             capacity: (64 * tiles).max(1),
             surfaces: settings.bounces + 1,
             bins: match settings.sort {
@@ -252,17 +252,17 @@ impl PathStages {
                 false => 1,
             },
         };
-        if self.made_for == made_for {
+        if self.key == key {
             return Ok(());
         }
-        let capacity = made_for.capacity;
+        let capacity = key.capacity;
         let bytes = PATH_BYTES * u64::from(capacity);
         gpu.check_binding(&format!("{capacity} paths at once"), bytes)?;
-        if self.made_for.capacity != capacity {
+        if self.key.capacity != capacity {
             self.rows = gpu.buffer("path.rows", bytes, ROWS);
             self.lists = [(); 2].map(|()| PathList::new(gpu, capacity));
         }
-        self.made_for = made_for;
+        self.key = key;
         let blocks = self.blocks();
         let counts = 4 * u64::from(blocks * REFLECTION_BINS);
         self.counts = gpu.buffer("path.counts", counts, Buffer::STORAGE);
@@ -272,13 +272,13 @@ impl PathStages {
             ..SortParams::default()
         };
         self.sort_params.write(gpu, &sort);
-        let stages: Vec<_> = (0..made_for.surfaces)
-            .flat_map(|bounce| (1..=PATH_ASKED).map(move |ray| (bounce, ray)))
+        let stages: Vec<_> = (0..key.surfaces)
+            .flat_map(|bounce| (1..=PATH_DIRECT).map(move |ray| (bounce, ray)))
             .map(|(bounce, ray)| PathStage {
                 bounce,
                 ray,
                 capacity,
-                bins: made_for.bins,
+                bins: key.bins,
             })
             .collect();
         self.stages.write_all(gpu, "path_stages", &stages)

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_carry() {
+    fn additions_carry_across_words() {
         for (a, b) in [(1, 1), (u32::MAX.into(), 1), (u64::MAX.into(), 1), (1 << 96, 5)] {
             let mut sum = of(a);
             sum.add(&of(b));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_those_of_numbers() {
+    fn the_mean_divides_the_fixed_point_sum() {
         assert_eq!(of(3 << 60).mean(4), [[0.75; 4]]);
         assert_eq!(PathSums::new([1, 1]).mean(0), [[0.0; 4]]);
     }

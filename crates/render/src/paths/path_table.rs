@@ -33,23 +33,23 @@ use wgpu::BufferUsages as Buffer;
 
 wgsl_constants! {
     /// Kinds of shadow rays of a surface, to lights, to the environment and to emissive triangles.
-    pub(crate) const PATH_ASKED: u32 = 3;
+    pub(crate) const PATH_DIRECT: u32 = 3;
     /// First row of a path's shadow rays, with two rows each (path/path_rows.wgsl).
-    pub(crate) const PATH_ASKED_ROW: u32 = 7;
-    /// Textures of a material, those of its base followed by those of its layers.
+    pub(crate) const PATH_DIRECT_ROW: u32 = 7;
+    /// Number of textures of a material: textures of its base, followed by textures of its layers.
     const PATH_TEXTURES: u32 = 17;
     /// Words of the header of a material.
     const PATH_HEADER: u32 = 4 + 4 * PATH_TEXTURES;
     /// Word of a material, and of its layers, at which the UV transforms begin.
     const PATH_MATERIAL_ROWS: u32 = offset_of!(GpuMaterial, texture_from_uv) as u32 / 4;
     const PATH_LAYER_ROWS: u32 = offset_of!(MaterialLayers, layer_from_uv) as u32 / 4;
-    /// Flag of sRGB-encoded colours. The lower bits are those of [`alpha_sampler`].
+    /// Flag of sRGB-encoded colours. The lower bits are the bits of [`alpha_sampler`].
     const PATH_TEXEL_SRGB: u32 = 32;
     /// Flag of the second UV set.
     const PATH_TEXEL_SECOND: u32 = 64;
 }
 
-/// Most texels along an edge of the cube for sampling the environment.
+/// Maximum number of texels along an edge of the cube for sampling the environment.
 pub(crate) const ENVIRONMENT_FACE: u32 = 64;
 
 /// Rows of a texture that are copied at once.
@@ -64,7 +64,7 @@ pub(crate) const PATH_PARTS: [&str; 3] = ["HAS_FOG", "HAS_VOLUMES", "HAS_LAYERS"
 pub(crate) fn path_parts(config: &Settings, buffers: &SceneBuffers) -> [bool; PATH_PARTS.len()] {
     let has_volumes = config.volumes.enabled && buffers.has_volumes();
     let has_layers = buffers.materials.have_layers();
-    [config.fog.is_there(), has_volumes, has_layers]
+    [config.fog.is_enabled(), has_volumes, has_layers]
 }
 
 /// Table and the passes that fill it.
@@ -91,14 +91,14 @@ pub(crate) struct PathTable {
 }
 
 /// Placement of a texture in the table.
-struct Placed {
+struct TexturePlacement {
     word: u32,
     level: u32,
     size: [u32; 2],
 }
 
 /// Textures of the table, by image and use.
-type Places = BTreeMap<(usize, TextureUse), Placed>;
+type Places = BTreeMap<(usize, TextureUse), TexturePlacement>;
 
 impl PathTable {
     /// Creates the passes without compiling their pipelines.
@@ -277,23 +277,23 @@ impl PathTable {
         recording: &mut Recording<'_>,
         materials: &crate::materials::Materials,
         (image, used): (usize, TextureUse),
-        placed: &Placed,
+        placed: &TexturePlacement,
     ) -> Result<()> {
         let gpu = recording.gpu;
         let Some(texture) = materials.texture(image, used) else {
             return Ok(());
         };
         let [width, height] = placed.size;
-        let bands: Vec<_> = (0..height).step_by(COPIED_ROWS as usize).collect();
-        let of_band = bands.iter().map(|&row_offset| PathTexels {
+        let slices: Vec<_> = (0..height).step_by(COPIED_ROWS as usize).collect();
+        let slice_params = slices.iter().map(|&row_offset| PathTexels {
             word: placed.word,
             level: placed.level,
             size: placed.size,
             row_offset,
             srgb: u32::from(used.is_srgb()),
         });
-        let uniforms = UniformArray::new(gpu, "path_texels", of_band)?;
-        for (number, &row_offset) in bands.iter().enumerate() {
+        let uniforms = UniformArray::new(gpu, "path_texels", slice_params)?;
+        for (number, &row_offset) in slices.iter().enumerate() {
             let rows = COPIED_ROWS.min(height - row_offset);
             let uniform = uniforms.at(number);
             let own: &[&dyn Bind] = &[&uniform, &texture.view, &self.buffer];
@@ -356,8 +356,8 @@ fn used(scene: &Scene) -> BTreeSet<(usize, TextureUse)> {
     all.filter_map(|(_, _, (image, _))| image).collect()
 }
 
-/// Places textures from word `first` on, in the finest mip level that fits a storage binding. Returns the
-/// places and the end.
+/// Places textures from word `first` on, in the finest mip level for which they fit into a storage binding.
+/// Returns their locations and the end.
 fn place(
     gpu: &Gpu,
     materials: &crate::materials::Materials,
@@ -377,7 +377,7 @@ fn place(
             let size = [size.width, size.height].map(|side| (side >> level).max(1));
             let word = end as u32;
             end += u64::from(size[0]) * u64::from(size[1]);
-            placed.insert((image, used), Placed { word, level, size });
+            placed.insert((image, used), TexturePlacement { word, level, size });
         }
         if end <= most {
             if level > 0 {

@@ -34,7 +34,7 @@ wgsl_constants! {
 
 /// Label of the pass in frame timings.
 const LABEL: &str = "path_voxels";
-/// Mip levels of voxels. At the coarsest level a voxel covers a whole brick.
+/// Mip levels of voxels. At the coarsest level a voxel covers a brick.
 const LEVELS: u32 = 4;
 /// Rows of voxels that are copied at once.
 const COPIED_ROWS: u32 = 4096;
@@ -122,7 +122,7 @@ impl PathVolumes {
             self.bricks.insert(node, room(grids.bricks.len() as u64));
             self.placed.entry(volume).or_insert_with(|| Voxels {
                 densities: room(words(grids, level, false)),
-                colors: match grids.facts.has_look {
+                colors: match grids.facts.has_color_temperature {
                     true => room(words(grids, level, true)),
                     false => PATH_NO_VOXELS,
                 },
@@ -145,14 +145,14 @@ impl PathVolumes {
             };
             for (word, view, colored) in [
                 (voxels.densities, &grids.density, false),
-                (voxels.colors, &grids.look, true),
+                (voxels.colors, &grids.color_temperature, true),
             ] {
                 if word == PATH_NO_VOXELS {
                     continue;
                 }
                 let [row_words, rows] = shape(grids, self.level, colored);
-                let bands: Vec<_> = (0..rows).step_by(COPIED_ROWS as usize).collect();
-                let of_band = bands.iter().map(|&row_offset| PathVoxels {
+                let slices: Vec<_> = (0..rows).step_by(COPIED_ROWS as usize).collect();
+                let slice_params = slices.iter().map(|&row_offset| PathVoxels {
                     size: grids.facts.size,
                     word,
                     level: self.level,
@@ -160,8 +160,8 @@ impl PathVolumes {
                     brightest: grids.facts.brightest,
                     row_offset,
                 });
-                let uniforms = UniformArray::new(gpu, LABEL, of_band)?;
-                for (number, row_offset) in bands.iter().enumerate() {
+                let uniforms = UniformArray::new(gpu, LABEL, slice_params)?;
+                for (number, row_offset) in slices.iter().enumerate() {
                     let uniform = uniforms.at(number);
                     let own: &[&dyn Bind] = &[&uniform, view, table];
                     let words = Workgroups::Pixels([row_words, COPIED_ROWS.min(rows - row_offset)]);
@@ -191,7 +191,7 @@ impl PathVolumes {
                 self.level,
                 grids.facts.brightest.to_bits(),
             ];
-            let most = grids.most(settings, self.level > 0);
+            let most = grids.majorants(settings, self.level > 0);
             write(*bricks, bytemuck::cast_slice(&most));
             let word = self.word + PATH_VOLUME * count;
             write(word, bytemuck::cast_slice(&header));

@@ -1,4 +1,4 @@
-//! `accumulate`: sums the frames of a supersampled image, and computes their mean.
+//! `accumulate`: sums the frames of a supersampled picture, and computes their mean.
 
 use crate::{
     frame::{Frame, recording::Recording},

@@ -1,8 +1,8 @@
-//! `antialias`: morphological anti-aliasing of the display-encoded image (SMAA).
+//! `antialias`: morphological anti-aliasing of the display-encoded picture (SMAA).
 
 use crate::{
     frame::recording::{FullscreenDraw, Recording},
-    resources::{PICTURE_FORMAT, fitted},
+    resources::{PICTURE_FORMAT, try_create},
 };
 use canopy_bvh::{
     Result,
@@ -24,7 +24,7 @@ pub struct Antialias {
     stretch: FullscreenPass,
     sampler: wgpu::Sampler,
     images: Images,
-    /// Smoothed image before it is scaled up to the target; one texel until it is needed.
+    /// Smoothed picture before it is scaled up to the target; one texel until it is needed.
     smooth: GpuImage,
 }
 
@@ -66,7 +66,7 @@ impl Antialias {
     ) -> Result<()> {
         let (gpu, size) = (recording.gpu, picture.size());
         if self.images.edges.size() != size {
-            self.images = fitted(gpu, size, || Images::new(gpu, size))?;
+            self.images = try_create(gpu, size, || Images::new(gpu, size))?;
         }
         let fits = image::size_of_view(target) == size;
         if !fits {
@@ -83,26 +83,26 @@ impl Antialias {
         recording.draw_fullscreen_each("antialias", &covers[..if fits { 3 } else { 4 }])
     }
 
-    /// Adds the pipeline that scales an image up to targets of `format`.
-    pub fn stretch_pipelines(&self, format: Format, set: &mut PipelineSet) {
+    /// Adds the pipeline that scales a picture up to targets of `format`.
+    pub fn upscale_pipelines(&self, format: Format, set: &mut PipelineSet) {
         self.stretch.pipelines(format, set);
     }
 
-    /// Returns the target for an image of `size`, which [`Antialias::stretch`] scales up to a larger target.
+    /// Returns the target for a picture of `size`, which [`Antialias::upscale`] scales up to a larger target.
     pub fn upscale_source(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<&GpuImage> {
         self.fit_smooth(gpu, size)?;
         Ok(&self.smooth)
     }
 
-    /// Scales the image in [`Antialias::upscale_source`] up to a larger `target`.
-    pub fn stretch(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
+    /// Scales the picture in [`Antialias::upscale_source`] up to a larger `target`.
+    pub fn upscale(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
         let own: &[&dyn Bind] = &[&self.smooth, &self.sampler];
         recording.draw_fullscreen("stretch", &self.stretch, target, own)
     }
 
     fn fit_smooth(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
         if self.smooth.size() != size {
-            self.smooth = fitted(gpu, size, || smooth(gpu, size))?;
+            self.smooth = try_create(gpu, size, || smooth(gpu, size))?;
         }
         Ok(())
     }

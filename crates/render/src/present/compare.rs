@@ -1,5 +1,5 @@
-//! `compare`: shows two images in one, on either side of a divider or as their error in colours, and measures
-//! that error. It is not part of a frame: a viewer draws it from two finished images.
+//! `compare`: shows two pictures in one, on either side of a divider or as their error in colours, and
+//! measures that error. It is not part of a frame: a viewer draws it from two finished pictures.
 
 use crate::layout::CompareParams;
 use canopy_bvh::{
@@ -18,15 +18,15 @@ const TARGET: Format = Format::Rgba8Unorm;
 /// Errors are counted in integer units of 1/65535.
 const STEPS: f64 = 65535.0;
 
-/// Errors of the pixels that both images have. The error of a pixel is that of its channel with the largest
-/// difference, from 0 to 1.
+/// Errors over the pixels that exist in both pictures. The error of a pixel is the largest difference of any
+/// of its channels, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Errors {
     /// Mean error.
     pub mean: f64,
     /// Largest error.
     pub max: f64,
-    /// Number of pixels that both images have.
+    /// Number of pixels that exist in both pictures.
     pub pixels: u32,
 }
 
@@ -55,9 +55,9 @@ impl Compare {
         }
     }
 
-    /// Draws both images into the region of the sRGB-encoded `target` that `params` specify. If `measures` is
-    /// set, their errors are summed up for [`Compare::collect`]. Returns true if they are. They are not if
-    /// the region is empty or too many readbacks are pending.
+    /// Draws both pictures into the region of the sRGB-encoded `target` that `params` specify. If `measures`
+    /// is set, sums up their errors for [`Compare::collect`]. Returns true if the errors are summed up. They
+    /// are not if the region is empty or too many readbacks are pending.
     ///
     /// # Errors
     ///
@@ -122,15 +122,15 @@ impl Compare {
     }
 }
 
-/// Returns the scale and the offset in texels that centre an image of size `picture` in a region of size
-/// `room` and fit its height. The vertical extent of the camera's view then stays in place whatever the
+/// Returns the scale and the offset in texels that centre a picture of size `picture` in a region of size
+/// `room` and match their heights. The vertical extent of the camera's view then does not depend on the
 /// width.
 pub fn placed(picture: [u32; 2], room: [u32; 2]) -> (f32, [f32; 2]) {
     let [picture, room] = [picture, room].map(|size| size.map(|side| side as f32));
     let scale = picture[1] / room[1].max(1.0);
     let middle = |axis: usize| 0.5 * (picture[axis] - scale * room[axis]);
     let offset = [middle(0), middle(1)];
-    // If the heights are the same, texels map to whole pixels.
+    // If the heights are equal, texels map exactly to pixels.
     let is_whole = scale == 1.0;
     (scale, offset.map(|o| if is_whole { o.floor() } else { o }))
 }

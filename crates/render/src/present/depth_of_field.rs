@@ -1,11 +1,11 @@
-//! `depth_of_field`: blurs the image like a lens with an aperture. It costs nothing in frames without it.
+//! `depth_of_field`: blurs the picture like a lens with an aperture. It costs nothing in frames without it.
 
 use crate::{
     bindings::Layouts,
     formats::HDR_FORMAT,
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     layout::DepthOfFieldParams,
-    resources::{GBuffer, Radiance, fitted},
+    resources::{GBuffer, Radiance, try_create},
     settings::DepthOfField as Settings,
 };
 use canopy_bvh::{
@@ -22,7 +22,7 @@ use wgpu::{BufferUsages, TextureFormat as Format, TextureUsages as Usage};
 wgsl_constants! {
     /// Largest radius of a circle of confusion, in pixels.
     pub const DEPTH_OF_FIELD_LIMIT: f64 = 32.0;
-    /// Side of a tile in pixels. It equals the reach of the largest circle.
+    /// Side of a tile in pixels. It equals the radius of the largest circle.
     pub const DEPTH_OF_FIELD_TILE: u32 = 32;
     /// Number of neighbouring pixels that each pixel gathers from.
     pub const DEPTH_OF_FIELD_SAMPLES: u32 = 96;
@@ -53,7 +53,7 @@ struct Images {
     output: Radiance,
 }
 
-/// Returns the lens of a camera with the vertical field of view `fov_y` in radians, for an image of `rows`
+/// Returns the lens of a camera with the vertical field of view `fov_y` in radians, for a picture of `rows`
 /// rows.
 pub fn lens(settings: &Settings, fov_y: f32, rows: u32) -> DepthOfFieldParams {
     let sensor = 1e-3 * settings.sensor_height;
@@ -104,7 +104,7 @@ impl DepthOfField {
         self.params.write(gpu, &lens(settings, fov_y, size[1]));
         let made = match self.made.take() {
             Some(made) if made.output.size() == size => made,
-            _ => fitted(gpu, size, || Images::new(gpu, size))?,
+            _ => try_create(gpu, size, || Images::new(gpu, size))?,
         };
         let made = self.made.insert(made);
         recording.scope.encoder().clear_buffer(&made.tiles, 0, None);

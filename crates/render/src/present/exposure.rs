@@ -1,8 +1,8 @@
 //! `exposure`: determines the factor on radiance before the tone curve, fixed by the settings or metered from
-//! the image histogram.
+//! the picture's histogram.
 
 use crate::{
-    frame::Prepared,
+    frame::FrameSetup,
     layout::{EXPOSURE_BINS, EXPOSURE_TILE, Exposure as Used, ExposureBin, ExposureParams},
 };
 use canopy_bvh::{
@@ -92,9 +92,9 @@ impl Exposure {
     }
 }
 
-/// Returns the parameters of a frame from its settings. The exposure of an image of several frames adapts at
+/// Returns the parameters of a frame from its settings. The exposure of a picture of several frames adapts at
 /// once, because it has no time to adapt.
-pub fn params(frame: &Prepared<'_>) -> ExposureParams {
+pub fn params(frame: &FrameSetup<'_>) -> ExposureParams {
     let settings = &frame.config.exposure;
     let [low, high] = settings.percentiles.map(|percent| percent / 100.0);
     let [least, most] = settings.range;
@@ -104,8 +104,8 @@ pub fn params(frame: &Prepared<'_>) -> ExposureParams {
         low,
         high,
         compensation: settings.compensation,
-        least,
-        most,
+        min_ev: least,
+        max_ev: most,
         fallback: frame.exposure_ev + settings.compensation,
         share: if at_once { 1.0 } else { share },
     }

@@ -16,7 +16,7 @@ pub mod tree_boxes;
 use super::{
     bindings::Layouts,
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
-    resources::{Displayed, PICTURE_FORMAT, Radiance, Seen},
+    resources::{Displayed, PICTURE_FORMAT, Radiance, VisibleSurfaces},
     stats::FrameStats,
 };
 use crate::settings;
@@ -62,13 +62,13 @@ impl Present {
         })
     }
 
-    /// Draws a frame to `target`: the lit image or the channel that it shows. For an image of several frames,
-    /// only the last one draws.
+    /// Draws a frame to `target`: the lit picture or the channel that it shows. For a picture of several
+    /// frames, only the last one draws.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
-        seen: Seen<'_>,
+        seen: VisibleSurfaces<'_>,
         (radiance, shown): (&Radiance, Displayed<'_>),
         target: &wgpu::TextureView,
     ) -> Result<()> {
@@ -93,13 +93,13 @@ impl Present {
             self.temporal.keep();
             let fits = image::size_of_view(target) == frame.size;
             let format = target.texture().format();
-            // These are compiled with the pipelines of the first sample. Otherwise the image would stall
+            // These are compiled with the pipelines of the first sample. Otherwise the picture would stall
             // midway.
             collect_later(|set| {
                 let mean = if fits { format } else { PICTURE_FORMAT };
                 self.accumulate.resolve_pipelines(mean, set);
                 if !fits {
-                    self.antialias.stretch_pipelines(format, set);
+                    self.antialias.upscale_pipelines(format, set);
                 }
                 if frame.sample.is_estimated() {
                     self.noise.pipelines(set);
@@ -116,7 +116,7 @@ impl Present {
             self.accumulate.resolve(recording, mean)?;
             return match fits {
                 true => Ok(()),
-                false => self.antialias.stretch(recording, target),
+                false => self.antialias.upscale(recording, target),
             };
         }
         let samples = radiance.path_samples;
@@ -132,7 +132,7 @@ impl Present {
         self.record_single(recording, frame, seen, (radiance, shown), target)
     }
 
-    /// Estimates the noise of a path-traced image from the mean of `samples` samples, as displayed.
+    /// Estimates the noise of a path-traced picture from the mean of `samples` samples, as displayed.
     fn estimate_paths(
         &mut self,
         recording: &mut Recording<'_>,
@@ -151,16 +151,16 @@ impl Present {
         self.noise.estimate(recording.gpu, &mut recording.scope, mean)
     }
 
-    /// Draws a frame to `target` as an image of its own, or accumulates it into the temporal mean.
+    /// Draws a frame to `target` as a picture of its own, or accumulates it into the temporal mean.
     fn record_single(
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
-        seen: Seen<'_>,
+        seen: VisibleSurfaces<'_>,
         (radiance, shown): (&Radiance, Displayed<'_>),
         target: &wgpu::TextureView,
     ) -> Result<()> {
-        let Seen { gbuffer, motion, .. } = seen;
+        let VisibleSurfaces { gbuffer, motion, .. } = seen;
         let gpu = recording.gpu;
         let exposure = &self.exposure.used;
         let tonemap = &mut self.tonemap;

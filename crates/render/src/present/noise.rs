@@ -35,14 +35,15 @@ wgsl_constants! {
 }
 
 /// Largest noise that is not visible, in levels of 255.
-pub const CLEAN_LEVELS: f32 = 0.5;
+pub const CONVERGED_LEVELS: f32 = 0.5;
 
-/// Maximum number of frames of an image that is drawn until it is clean, unless a setting overrides it.
+/// Maximum number of frames of a picture that is accumulated until it has converged, unless a setting
+/// overrides it.
 pub const MAX_SAMPLES: u32 = 64;
 
 impl Noise {
-    /// Computes the noise of an image of `frames` frames from its histogram.
-    pub fn of(frames: u32, bins: &[u32; NOISE_BINS as usize]) -> Self {
+    /// Computes the noise of a picture of `frames` frames from its histogram.
+    pub fn from_bins(frames: u32, bins: &[u32; NOISE_BINS as usize]) -> Self {
         let pixels: u64 = bins.iter().copied().map(u64::from).sum();
         let mut above = pixels;
         let bin = bins.iter().position(|count| {
@@ -58,14 +59,14 @@ impl Noise {
     }
 
     /// True if the noise is not visible.
-    pub fn is_clean(self) -> bool {
-        self.levels <= CLEAN_LEVELS
+    pub fn is_converged(self) -> bool {
+        self.levels <= CONVERGED_LEVELS
     }
 
-    /// Returns the noise as text: "noise 2.4 of 255", or "converged" if it is clean.
-    pub fn told(self) -> String {
+    /// Returns the noise as text: "noise 2.4 of 255", or "converged" if the noise is not visible.
+    pub fn description(self) -> String {
         match self.levels {
-            _ if self.is_clean() => "converged".into(),
+            _ if self.is_converged() => "converged".into(),
             f32::INFINITY => "noise unknown".into(),
             levels => format!("noise {levels:.1} of 255"),
         }
@@ -79,26 +80,26 @@ fn end_of_bin(bin: u32) -> f32 {
     even * (later / NOISE_BINS_PER_OCTAVE as f32).exp2()
 }
 
-/// Image accumulated so far.
+/// Picture accumulated so far.
 #[derive(Debug, Clone, Copy)]
 pub struct Mean<'a> {
     /// Sums of displayed light (after tone mapping, linear), four floats per pixel.
     pub shown: &'a wgpu::Buffer,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Number of frames of the image.
+    /// Number of frames of the picture.
     pub frames: u32,
     /// Number of frames that are summed in `shown`: all of them, or 1 if it holds their mean.
     pub summed: u32,
 }
 
-/// Last state of an image that was stored for comparison.
+/// Last state of a picture that was stored for comparison.
 #[derive(Debug, Clone, Copy, Default)]
 struct Checkpoint {
     /// Number of its frames. The next field is the number of frames summed.
     frames: u32,
     summed: u32,
-    /// Number of the pending estimate, and the frames of its image.
+    /// Number of the pending estimate, and the number of frames in its picture.
     awaited: Option<(u64, u32)>,
 }
 
@@ -114,7 +115,7 @@ pub struct NoisePass {
     looked_before: Checkpoint,
     counters: Counters<{ NOISE_BINS as usize }>,
     found: Option<Noise>,
-    /// Display settings and exposure of the path-traced image that was stored.
+    /// Display settings and exposure of the path-traced picture that was stored.
     displayed: Option<(settings::Image, f32)>,
 }
 
@@ -145,7 +146,7 @@ impl NoisePass {
         self.kernel.pipelines(set);
     }
 
-    /// Estimates the noise of a supersampled image, whose frames up to `sample` add up to `shown`, if an
+    /// Estimates the noise of a supersampled picture, whose frames up to `sample` add up to `shown`, if an
     /// estimate is due.
     pub fn record(
         &mut self,
@@ -171,7 +172,7 @@ impl NoisePass {
         }
     }
 
-    /// True if a path-traced image is due for an estimate. Fewer samples than before or other display
+    /// True if a path-traced picture is due for an estimate. Fewer samples than before or other display
     /// settings restart the estimate, because the difference would not be noise.
     pub fn is_due(&mut self, samples: u32, frame: &Frame<'_>) -> bool {
         let displayed = Some((frame.config.image.clone(), frame.exposure_ev));
@@ -186,7 +187,7 @@ impl NoisePass {
         (self.looked, self.looked_before, self.found) = Default::default();
     }
 
-    /// Estimates the noise of an image, if the pass has seen it with fewer frames.
+    /// Estimates the noise of a picture, if the pass has seen it with fewer frames.
     pub fn estimate(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, mean: Mean<'_>) -> Result<()> {
         let Mean {
             shown,
@@ -237,7 +238,7 @@ impl NoisePass {
         let (awaited, found) = (self.looked.awaited, &mut self.found);
         self.counters.collect_each(|number, bins| {
             if let Some((_, frames)) = awaited.filter(|(awaited, _)| *awaited == number) {
-                *found = Some(Noise::of(frames, &bins));
+                *found = Some(Noise::from_bins(frames, &bins));
             }
         });
         self.found
@@ -257,7 +258,7 @@ impl LifeCycle for NoisePass {
         self.looked = self.looked_before;
     }
 
-    fn lose(&mut self) {
+    fn invalidate(&mut self) {
         self.restart();
     }
 }
@@ -267,21 +268,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nineteen_pixels_of_twenty_are_below_the_noise() {
+    fn the_noise_level_is_the_95th_percentile_of_pixels() {
         let mut bins = [0; 64];
         (bins[0], bins[7], bins[8]) = (90, 5, 5);
-        let noise = Noise::of(16, &bins);
+        let noise = Noise::from_bins(16, &bins);
         assert_eq!(noise.levels, 0.5);
-        assert!(noise.is_clean() && noise.told() == "converged");
+        assert!(noise.is_converged() && noise.description() == "converged");
         (bins[7], bins[8]) = (4, 6);
-        let noise = Noise::of(16, &bins);
+        let noise = Noise::from_bins(16, &bins);
         assert_eq!(noise.levels, 9.0 / 16.0);
-        assert!(!noise.is_clean() && noise.told() == "noise 0.6 of 255");
+        assert!(!noise.is_converged() && noise.description() == "noise 0.6 of 255");
         bins[63] = 100;
-        let noise = Noise::of(16, &bins);
+        let noise = Noise::from_bins(16, &bins);
         assert_eq!(noise.levels, f32::INFINITY);
         bins[63] = 0;
         bins[39] = 100;
-        assert_eq!(Noise::of(16, &bins).levels, 8.0);
+        assert_eq!(Noise::from_bins(16, &bins).levels, 8.0);
     }
 }

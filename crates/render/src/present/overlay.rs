@@ -1,12 +1,12 @@
-//! `overlay`: draws edges, vertices, normals and tangents of the meshes as lines over the image, from the
+//! `overlay`: draws edges, vertices, normals and tangents of the meshes as lines over the picture, from the
 //! frame's merged geometry. It costs nothing in frames without them.
 
 use crate::{
     bindings::Layouts,
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     layout::{OVERLAY_FACE_NORMALS, OVERLAY_KINDS, OVERLAY_WIREFRAME, OverlayParams},
-    raster::drawn::{Drawn, LARGEST, blended},
-    resources::{GBuffer, PICTURE_FORMAT, fitted},
+    raster::drawn::{DrawDescriptor, LARGEST, blended},
+    resources::{GBuffer, PICTURE_FORMAT, try_create},
     settings::Overlay as Settings,
     stats::{FrameStats, OverlayCounts},
     upload::scene_buffers::SceneBuffers,
@@ -66,7 +66,7 @@ impl Overlay {
         let lines_layout = pass::layout(gpu, "overlay.lines", &bindings);
         let groups = [Some(lines_layout.clone()), None, Some(layouts.scene.clone())];
         Self {
-            lines: Drawn {
+            lines: DrawDescriptor {
                 path: PATH,
                 groups: groups.into(),
                 vertex: "overlay_edge",
@@ -104,14 +104,14 @@ impl Overlay {
             return Ok(());
         };
         self.counts = Some(plan.counts);
-        // An image of several frames is only drawn in the last one.
+        // A picture of several frames is only drawn in the last one.
         if !frame.sample.is_last() {
             return Ok(());
         }
         let gpu = recording.gpu;
         let size = image::size_of_view(target);
         if self.output.size() != size {
-            self.output = fitted(gpu, size, || output(gpu, size))?;
+            self.output = try_create(gpu, size, || output(gpu, size))?;
         }
         let [width, height] = size.map(|side| side.max(1) as f32);
         let view = &frame.view;
@@ -157,7 +157,7 @@ impl Overlay {
     fn shown(&mut self, format: Format) -> &LazyPipeline<RenderPipeline> {
         let layout = &self.show_layout;
         self.show.entry(format).or_insert_with(|| {
-            Drawn {
+            DrawDescriptor {
                 path: PATH,
                 groups: vec![Some(layout.clone())],
                 vertex: "cover",

@@ -1,15 +1,15 @@
-//! `temporal`: temporal anti-aliasing, the mean of jittered frames of a moving image.
+//! `temporal`: temporal anti-aliasing, the mean of jittered frames of a moving picture.
 
 use crate::{
     aov::Channel,
     bindings::Layouts,
     frame::{
         Frame,
-        life_cycle::{Carried, LifeCycle},
+        life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
     layout::{TEMPORAL_SAMPLES, TemporalParams},
-    resources::{GBuffer, HDR_FORMAT, Motion, fitted},
+    resources::{GBuffer, HDR_FORMAT, Motion, try_create},
     settings::{Antialias, Settings},
 };
 use canopy_bvh::{
@@ -35,7 +35,7 @@ pub struct Temporal {
     sampler: wgpu::Sampler,
     /// Means of consecutive frames, alternating.
     means: [Mean; 2],
-    past: Carried<Option<Past>>,
+    past: TemporalState<Option<Past>>,
 }
 
 /// State left by the last frame.
@@ -88,7 +88,7 @@ impl Temporal {
                 ..Default::default()
             }),
             means: [(); 2].map(|()| Mean::new(gpu, [1, 1])),
-            past: Carried::default(),
+            past: TemporalState::default(),
         }
     }
 
@@ -106,8 +106,8 @@ impl Temporal {
         past.is_some_and(|past| past.scene == frame.buffers.version) && self.means[0].color.size() == size
     }
 
-    /// Returns the number of frames of a still image until the mean of this pass has converged; 1 if it does
-    /// not average.
+    /// Returns the number of frames of a still picture until the mean of this pass has converged; 1 if it
+    /// does not average.
     pub fn frames_to_converge(config: &Settings, channel: Channel) -> u32 {
         match config.image.antialias {
             Antialias::Temporal if channel == Channel::Lit => TEMPORAL_SAMPLES as u32,
@@ -128,7 +128,7 @@ impl Temporal {
         let gpu = recording.gpu;
         let continues = self.continues(frame, size);
         if self.means[0].color.size() != size {
-            self.means = fitted(gpu, size, || [(); 2].map(|()| Mean::new(gpu, size)))?;
+            self.means = try_create(gpu, size, || [(); 2].map(|()| Mean::new(gpu, size)))?;
             self.past.reset();
         }
         let past = self.past.last().copied().flatten();
@@ -163,7 +163,7 @@ impl Temporal {
             size,
             recording.budget.pixels(),
         )?;
-        self.past.leave(Some(Past {
+        self.past.set_pending(Some(Past {
             scene: frame.buffers.version,
             mean,
         }));
@@ -177,14 +177,14 @@ impl Temporal {
 
     /// Draws the recorded mean to `target`, which has the same size.
     pub fn show(&self, recording: &mut Recording<'_>, target: &wgpu::TextureView) -> Result<()> {
-        let mean = self.past.coming().copied().flatten().map_or(0, |now| now.mean);
+        let mean = self.past.pending().copied().flatten().map_or(0, |now| now.mean);
         let own: &[&dyn Bind] = &[&self.params, &self.means[mean].color];
         recording.draw_fullscreen("temporal", &self.shown, target, own)
     }
 
-    /// Keeps the mean during a frame of the same still image.
+    /// Keeps the mean during a frame of the same still picture.
     pub fn keep(&mut self) {
-        self.past.leave(self.past.last().copied().flatten());
+        self.past.set_pending(self.past.last().copied().flatten());
     }
 }
 
@@ -207,6 +207,6 @@ impl LifeCycle for Temporal {
 
     fn begin(&mut self) {
         // A frame that neither updates nor keeps the mean leaves none.
-        self.past.leave(None);
+        self.past.set_pending(None);
     }
 }

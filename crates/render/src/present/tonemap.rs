@@ -4,7 +4,7 @@ use crate::{
     aov::{Channel, Heat},
     frame::{Frame, recording::Recording},
     layout::TonemapParams,
-    resources::{Displayed, HDR_FORMAT, PICTURE_FORMAT, Radiance, fitted},
+    resources::{Displayed, HDR_FORMAT, PICTURE_FORMAT, Radiance, try_create},
     settings::Tonemap as Curve,
 };
 use canopy_bvh::{
@@ -32,7 +32,8 @@ pub const MOTION_SHOWN: f32 = 32.0;
 pub struct Tonemap {
     fullscreen: FullscreenPass,
     params: Uniform<TonemapParams>,
-    /// Parameters without dithering, for when a later pass rounds. A frame may draw both.
+    /// Parameters without dithering, for use before a later pass that rounds. A frame may use both sets of
+    /// parameters.
     undithered: Uniform<TonemapParams>,
     sampler: wgpu::Sampler,
     /// Value of the brightest colour of the channel `cost`.
@@ -82,7 +83,7 @@ impl Tonemap {
         let gpu = recording.gpu;
         let output = &self.output;
         if (output.size(), output.texture.format()) != (frame.size, format) {
-            self.output = fitted(gpu, frame.size, || picture(gpu, frame.size, format))?;
+            self.output = try_create(gpu, frame.size, || picture(gpu, frame.size, format))?;
         }
         let target = &self.output.view;
         self.record_to(recording, frame, radiance, shown, exposure, target)?;

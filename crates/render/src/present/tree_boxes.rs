@@ -1,12 +1,12 @@
-//! `tree_boxes`: draws boxes of BVH nodes as lines over the image, directly from the nodes. It costs nothing
-//! in frames without them.
+//! `tree_boxes`: draws boxes of BVH nodes as lines over the picture, directly from the nodes. It costs
+//! nothing in frames without them.
 
 use crate::{
     bindings::Layouts,
     frame::{life_cycle::LifeCycle, recording::Recording},
     layout::{TreeBox, TreeBoxesParams},
-    raster::drawn::{Drawn, LARGEST, blended},
-    resources::{GBuffer, PICTURE_FORMAT, fitted},
+    raster::drawn::{DrawDescriptor, LARGEST, blended},
+    resources::{GBuffer, PICTURE_FORMAT, try_create},
     settings::{BoxDepths, BoxTrees, TreeBoxes as Settings},
     stats::{FrameStats, TreeBoxCounts},
     upload::scene_buffers::SceneBuffers,
@@ -142,7 +142,7 @@ impl TreeBoxes {
             self.buffers = None;
             return Ok(());
         };
-        // An image of several frames is only drawn in the last one.
+        // A picture of several frames is only drawn in the last one.
         if !frame.sample.is_last() {
             return Ok(());
         }
@@ -197,7 +197,7 @@ impl TreeBoxes {
         }
     }
 
-    /// Draws the traversal of a ray for an image of `size`. `view` is in the coordinates of the frame.
+    /// Draws the traversal of a ray for a picture of `size`. `view` is in the coordinates of the frame.
     /// [`TreeBoxes::show_path`] shows it.
     pub fn draw_path(
         &mut self,
@@ -283,7 +283,7 @@ fn leaves(of: BoxTrees, buffers: &SceneBuffers) -> std::ops::Range<u32> {
     }
 }
 
-/// Returns the view parameters for an image of `size`, over a G-buffer of another size.
+/// Returns the view parameters for a picture of `size`, over a G-buffer of another size.
 fn seen(view: &View, size: [u32; 2], gbuffer: [u32; 2]) -> TreeBoxesParams {
     let [width, height] = size.map(|side| side.max(1) as f32);
     TreeBoxesParams {
@@ -349,7 +349,7 @@ impl Lines {
             (Stages::FRAGMENT, Binding::Float),
         ];
         let mut lines = Self {
-            pipeline: Drawn {
+            pipeline: DrawDescriptor {
                 path: PATH,
                 groups: vec![Some(layout.clone())],
                 vertex: "tree_boxes_edge",
@@ -372,7 +372,7 @@ impl Lines {
     fn shown(&mut self, format: Format) -> &LazyPipeline<RenderPipeline> {
         let layout = &self.show_layout;
         self.show.entry(format).or_insert_with(|| {
-            Drawn {
+            DrawDescriptor {
                 path: PATH,
                 groups: vec![Some(layout.clone())],
                 vertex: "fullscreen",
@@ -385,7 +385,7 @@ impl Lines {
         })
     }
 
-    /// Draws the list for an image of `size`.
+    /// Draws the list for a picture of `size`.
     fn record(
         &mut self,
         gpu: &Gpu,
@@ -396,7 +396,7 @@ impl Lines {
         size: [u32; 2],
     ) -> Result<()> {
         if self.output.size() != size {
-            self.output = fitted(gpu, size, || output(gpu, size))?;
+            self.output = try_create(gpu, size, || output(gpu, size))?;
         }
         let own: [&dyn Bind; 4] = [params, &listed.list, &listed.counts, &gbuffer.position];
         let group = bind_group(gpu, "tree_boxes.lines", &self.layout, &own);

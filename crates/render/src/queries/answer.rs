@@ -6,40 +6,40 @@ use std::time::Duration;
 
 /// Readback of the first `N` words of a buffer, once the GPU has written them.
 #[derive(Debug)]
-pub(crate) struct Answer<const N: usize> {
+pub(crate) struct PendingQuery<const N: usize> {
     readback: Counters<N>,
-    is_under_way: bool,
+    is_pending: bool,
 }
 
-impl<const N: usize> Answer<N> {
+impl<const N: usize> PendingQuery<N> {
     /// Creates an answer without a pending query.
     pub(crate) fn new(gpu: &Gpu, label: &str) -> Self {
         Self {
             readback: Counters::new(gpu, label),
-            is_under_way: false,
+            is_pending: false,
         }
     }
 
     /// True if an answer is pending.
-    pub(crate) fn is_under_way(&self) -> bool {
-        self.is_under_way
+    pub(crate) fn is_pending(&self) -> bool {
+        self.is_pending
     }
 
     /// Submits the query in `encoder`, which writes its answer to `buffer`.
     pub(crate) fn submit(&mut self, gpu: &Gpu, mut encoder: wgpu::CommandEncoder, buffer: &wgpu::Buffer) {
-        self.is_under_way = self.readback.record(&mut encoder, buffer);
+        self.is_pending = self.readback.record(&mut encoder, buffer);
         gpu.queue.submit([encoder.finish()]);
     }
 
     /// Returns the words, if they arrive within `wait`.
     pub(crate) fn take(&mut self, gpu: &Gpu, wait: Duration) -> Option<[u32; N]> {
-        if !self.is_under_way {
+        if !self.is_pending {
             return None;
         }
         gpu.wait_for(wait);
         let mut answer = None;
         self.readback.collect_each(|_, words| answer = Some(words));
-        self.is_under_way = answer.is_none();
+        self.is_pending = answer.is_none();
         answer
     }
 }

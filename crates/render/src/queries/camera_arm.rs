@@ -1,7 +1,7 @@
-//! The arm of an orbiting camera: its length from the pivot to the first surface in the way, found in the
+//! The arm of an orbiting camera: its length from the pivot to the first obstructing surface, found in the
 //! BVHs of the last frame. Like `walk`, it is queried between frames.
 
-use super::answer::Answer;
+use super::answer::PendingQuery;
 use crate::upload::scene_state::UploadedScene;
 use canopy_bvh::{
     Result,
@@ -20,7 +20,7 @@ pub struct CameraArm {
     sweeps: Sweeps,
     sweep: Queries<Sweep>,
     contact: wgpu::Buffer,
-    answer: Answer<WORDS>,
+    answer: PendingQuery<WORDS>,
 }
 
 impl CameraArm {
@@ -30,9 +30,9 @@ impl CameraArm {
         let buffer = |label, bytes: usize, usage| gpu.buffer(label, bytes as u64, Usage::STORAGE | usage);
         Self {
             sweeps: Sweeps::new(gpu),
-            sweep: Queries::of_buffer(buffer("camera_arm.sweep", size_of::<Sweep>(), Usage::COPY_DST), 1),
+            sweep: Queries::from_buffer(buffer("camera_arm.sweep", size_of::<Sweep>(), Usage::COPY_DST), 1),
             contact: buffer("camera_arm.contact", size_of::<Contact>(), Usage::COPY_SRC),
-            answer: Answer::new(gpu, "camera_arm.answer"),
+            answer: PendingQuery::new(gpu, "camera_arm.answer"),
         }
     }
 
@@ -42,8 +42,8 @@ impl CameraArm {
     }
 
     /// True if an answer is pending.
-    pub fn is_under_way(&self) -> bool {
-        self.answer.is_under_way()
+    pub fn is_pending(&self) -> bool {
+        self.answer.is_pending()
     }
 
     /// Queries how far a sphere of `radius` moves from `pivot` towards `eye`, both in world space, unless an
@@ -52,14 +52,14 @@ impl CameraArm {
     /// # Errors
     ///
     /// Any error of compiling the kernel, if it has not been compiled before.
-    pub fn ask(
+    pub fn submit(
         &mut self,
         gpu: &Gpu,
         scene: &UploadedScene,
         [pivot, eye]: [Vec3; 2],
         radius: f32,
     ) -> Result<()> {
-        if self.is_under_way() {
+        if self.is_pending() {
             return Ok(());
         }
         let center = (pivot - scene.buffers.origin).to_array();

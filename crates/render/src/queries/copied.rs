@@ -12,13 +12,13 @@ const FAILED: u32 = 2;
 
 /// Pending copy.
 #[derive(Debug)]
-pub(crate) struct Copied {
+pub(crate) struct PendingCopy {
     label: &'static str,
     staging: wgpu::Buffer,
     state: Arc<AtomicU32>,
 }
 
-impl Copied {
+impl PendingCopy {
     /// Records the copy of the given number of bytes from the beginning of each buffer, one after another.
     pub(crate) fn record(
         gpu: &Gpu,

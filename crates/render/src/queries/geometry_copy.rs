@@ -1,4 +1,4 @@
-//! Asynchronous readback of deformed vertices and their triangles, of one mesh or of the whole scene.
+//! Asynchronous readback of deformed vertices and their triangles, of one mesh or of the entire scene.
 
 use crate::upload::scene_buffers::SceneBuffers;
 use canopy_bvh::{Error, Result, gpu::Gpu};
@@ -43,7 +43,7 @@ impl GeometryCopy {
         Self::record(gpu, encoder, buffers, vertices, triangles).map(Some)
     }
 
-    /// Records the copy of the whole scene.
+    /// Records a copy of the entire scene.
     pub(crate) fn of_scene(
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,

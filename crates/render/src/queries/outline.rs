@@ -1,14 +1,14 @@
-//! `outline`: draws outlines of the selected meshes, for a viewer to show over the finished image. It is not
-//! part of a frame.
+//! `outline`: draws outlines of the selected meshes, for a viewer to show over the finished picture. It is
+//! not part of a frame.
 
 use crate::{
     bindings::Layouts,
     layout::OutlineParams,
     raster::{
         draw_lists::SegmentRun,
-        drawn::{Drawn, LARGEST, blended},
+        drawn::{DrawDescriptor, LARGEST, blended},
     },
-    resources::{PICTURE_FORMAT, fitted},
+    resources::{PICTURE_FORMAT, try_create},
     upload::scene_buffers::SceneBuffers,
     view::View,
 };
@@ -43,7 +43,7 @@ const COLORS: [[f32; 4]; OUTLINES] = [[0.35, 0.95, 0.55, 1.0], [1.0, 0.72, 0.25,
 pub struct OutlineQuery {
     /// Camera.
     pub view: View,
-    /// Width and height of the image in pixels.
+    /// Width and height of the picture in pixels.
     pub size: [u32; 2],
     /// Indices of the mesh instances.
     pub meshes: [Option<usize>; OUTLINES],
@@ -87,7 +87,7 @@ impl Outline {
         );
         let mask = |vertex, topology| {
             let groups = [Some(mask_layout.clone()), None, Some(layouts.scene.clone())];
-            Drawn {
+            DrawDescriptor {
                 path: PATH,
                 groups: groups.into(),
                 vertex,
@@ -97,7 +97,7 @@ impl Outline {
                 target: blended(MASK_FORMAT, LARGEST),
             }
         };
-        let cover = |entry, target| Drawn {
+        let cover = |entry, target| DrawDescriptor {
             path: PATH,
             groups: [Some(cover_layout.clone())].into(),
             vertex: "cover",
@@ -151,11 +151,11 @@ impl Outline {
     ) -> Result<()> {
         let size = query.size.map(|side| side.max(1));
         if self.mask.size() != size {
-            self.mask = fitted(gpu, size, || mask_image(gpu, size))?;
-            self.mask_samples = fitted(gpu, size, || mask_samples(gpu, size))?;
-            self.drawn = fitted(gpu, size, || drawn_image(gpu, size))?;
+            self.mask = try_create(gpu, size, || mask_image(gpu, size))?;
+            self.mask_samples = try_create(gpu, size, || mask_samples(gpu, size))?;
+            self.drawn = try_create(gpu, size, || drawn_image(gpu, size))?;
         }
-        let view = query.view.moved(-buffers.origin);
+        let view = query.view.translated(-buffers.origin);
         let aspect = size[0] as f32 / size[1] as f32;
         self.params.write(
             gpu,

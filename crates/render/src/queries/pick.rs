@@ -24,7 +24,7 @@ const WORDS: usize = size_of::<PickHit>() / 4;
 /// Search radius around the ray in pixels for points and lines, which are one pixel wide.
 const REACH: u32 = 4;
 
-/// Object at a point of the image.
+/// Object at a point of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Picked {
     /// Index of the mesh instance, in the order of [`Scene::instances`](canopy_scene::Scene::instances).
@@ -46,7 +46,7 @@ pub enum Element {
         number: u32,
         /// World positions of its vertices.
         corners: [Vec3; 3],
-        /// Interpolated unit normal at the position; zero if opposite normals cancel out.
+        /// Interpolated unit normal at the position, or zero if opposite normals cancel out.
         normal: Vec3,
         /// Texture coordinates of the first set; zeros if the mesh has none.
         uv: Vec2,
@@ -95,7 +95,7 @@ impl Pick {
         query: &PickQuery,
     ) -> Result<Option<u64>> {
         let buffers = &scene.buffers;
-        let view = query.view.moved(-buffers.origin);
+        let view = query.view.translated(-buffers.origin);
         let [origin, direction] = view.ray(query.pixel, query.size);
         let has_segments = !buffers.draws.segments.is_empty();
         let params = PickParams {

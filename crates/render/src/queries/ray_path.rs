@@ -1,7 +1,7 @@
 //! `ray_path`: records every traversal step of a pixel's rays through the BVHs of the last frame, with an
 //! asynchronous readback.
 
-use super::copied::Copied;
+use super::copied::PendingCopy;
 use crate::{
     bindings::Layouts,
     layout::{
@@ -45,18 +45,18 @@ fn bvh_step_triangle(leaf: u32, triangle: LeafTriangle, is_hit: bool, t: f32, t_
 fn bvh_step_answer(is_accepted: bool) { ray_step_answer(is_accepted); }
 ";
 
-/// Sizes in bytes of the query and of the head before the steps, the latter with WGSL's alignment.
+/// Sizes in bytes of the query, and of the head before the steps with WGSL's alignment.
 const QUERY_BYTES: usize = size_of::<RayPathQuery>();
 const HEAD_BYTES: usize = size_of::<RayPathHead>().next_multiple_of(16);
 const BYTES: usize = QUERY_BYTES + HEAD_BYTES + RAY_PATH_STEPS as usize * size_of::<RayStep>();
 
 /// Kind of ray of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PathOf {
+pub enum RayKind {
     /// Camera ray.
     #[default]
     Camera,
-    /// Shadow rays that the last frame has sent to all lights.
+    /// Shadow rays that the last frame has cast to all lights.
     Shadow,
 }
 
@@ -114,7 +114,7 @@ pub struct RayPath {
     pub steps: Vec<PathStep>,
     /// Total number of steps.
     pub step_count: u32,
-    /// Number of visited nodes, including those of the TLAS.
+    /// Number of visited nodes, including nodes of the TLAS.
     pub nodes: u32,
     /// Number of tested triangles.
     pub triangles: u32,
@@ -125,7 +125,7 @@ pub struct RayPath {
 /// Pending readback of a traversal.
 #[derive(Debug)]
 pub struct RayPathCopy {
-    copied: Copied,
+    copied: PendingCopy,
     origin: Vec3,
     triangle_count: u32,
 }
@@ -164,10 +164,10 @@ impl RayPathPass {
         encoder: &mut wgpu::CommandEncoder,
         scene: &UploadedScene,
         (frame, gbuffer): (&wgpu::BindGroup, &GBuffer),
-        (query, of): (&PickQuery, PathOf),
+        (query, of): (&PickQuery, RayKind),
     ) -> Result<RayPathCopy> {
         let buffers = &scene.buffers;
-        let view = query.view.moved(-buffers.origin);
+        let view = query.view.translated(-buffers.origin);
         let [origin, direction] = view.ray(query.pixel, query.size);
         let query = RayPathQuery {
             origin: origin.to_array(),
@@ -175,7 +175,7 @@ impl RayPathPass {
             direction: direction.to_array(),
             t_max: view.far,
             pixel: query.pixel_of(gbuffer.size()),
-            shadow: u32::from(of == PathOf::Shadow),
+            shadow: u32::from(of == RayKind::Shadow),
             ..RayPathQuery::default()
         };
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
@@ -192,7 +192,7 @@ impl RayPathPass {
         drop(pass);
         let parts = [(&path, BYTES as u64)];
         Ok(RayPathCopy {
-            copied: Copied::record(gpu, encoder, "the path of a ray", &parts)?,
+            copied: PendingCopy::record(gpu, encoder, "the path of a ray", &parts)?,
             origin: buffers.origin,
             triangle_count: buffers.triangle_count,
         })
@@ -290,7 +290,7 @@ impl RayPathCopy {
 struct Depths(HashMap<u32, u32>);
 
 impl Depths {
-    /// Returns the depth of a node, and stores those of its children.
+    /// Returns the depth of a node, and stores the depths of its children.
     fn visit(&mut self, number: u32, node: &Node) -> u32 {
         let depth = self.0.get(&number).copied().unwrap_or(0);
         for child in (0..4).filter(|child| node.leaves(*child).len() > 1) {
@@ -319,7 +319,7 @@ impl RayPath {
         end
     }
 
-    /// Returns the boxes and lines that show the steps up to `last`: the boxes of visited nodes, with the
+    /// Returns the boxes and lines that show the steps up to `last`. They show the visited nodes, with the
     /// current one highlighted, the triangle being tested, and the rays up to their closest hit so far. A ray
     /// without a hit is `reach` metres long. Positions are in the coordinates of the frame.
     pub fn drawn(&self, last: usize, reach: f32) -> Vec<TreeBox> {

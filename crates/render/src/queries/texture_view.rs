@@ -1,11 +1,11 @@
 //! `texture_view`: draws a texture of a scene for a viewer. It is not part of a frame.
 
-use super::copied::Copied;
+use super::copied::PendingCopy;
 use crate::{
     frame::check_size,
     layout::{TextureViewParams, TextureViewTexel},
     materials::material_textures::SceneTexture,
-    raster::drawn::{Drawn, blended},
+    raster::drawn::{DrawDescriptor, blended},
 };
 use canopy_bvh::{
     Result,
@@ -49,7 +49,7 @@ pub struct DrawnTexture {
 
 /// Pending readback of a texel.
 #[derive(Debug)]
-pub struct TexelCopy(Copied);
+pub struct TexelCopy(PendingCopy);
 
 impl TextureView {
     /// Creates the pass for targets of `format`, without compiling it.
@@ -59,7 +59,7 @@ impl TextureView {
         let layout = pass::layout(gpu, LABEL, &bindings);
         let own = [Binding::Float, Binding::Write];
         Self {
-            pipeline: Drawn {
+            pipeline: DrawDescriptor {
                 path: PATH,
                 groups: vec![Some(layout.clone())],
                 vertex: "cover",
@@ -124,7 +124,7 @@ impl TextureView {
             .dispatch(gpu, &mut pass, &[], &own, Workgroups::Count(1))?;
         drop(pass);
         let parts = [(&texel, TEXEL_BYTES)];
-        Copied::record(gpu, encoder, "a texel", &parts).map(TexelCopy)
+        PendingCopy::record(gpu, encoder, "a texel", &parts).map(TexelCopy)
     }
 }
 
@@ -133,7 +133,7 @@ impl TextureView {
 ///
 /// # Errors
 ///
-/// [`Error`](canopy_bvh::Error) if the image does not fit the adapter.
+/// [`Error`](canopy_bvh::Error) if the image exceeds the adapter's limits.
 pub fn environment_texture(gpu: &Gpu, image: &EnvironmentImage) -> Result<SceneTexture> {
     let size = [image.width, image.height];
     check_size(gpu, size)?;

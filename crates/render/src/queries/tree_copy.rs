@@ -1,11 +1,11 @@
 //! Asynchronous readback of the BVH nodes.
 
-use super::copied::Copied;
+use super::copied::PendingCopy;
 use canopy_bvh::{
     Result,
     accel::{
-        Tree, TreeFigures,
-        figures::figures,
+        Tree, TreeStatistics,
+        figures::statistics,
         layout::{Node, TlasEntry},
     },
     gpu::Gpu,
@@ -14,7 +14,7 @@ use canopy_bvh::{
 /// Pending copy of a scene's nodes.
 #[derive(Debug)]
 pub struct TreeCopy {
-    copied: Copied,
+    copied: PendingCopy,
     tlas_bytes: usize,
     node_bytes: usize,
     leaf_cutoff: u32,
@@ -31,7 +31,7 @@ impl TreeCopy {
             (tree.nodes.buffer(), node_bytes as u64),
         ];
         Ok(Self {
-            copied: Copied::record(gpu, encoder, "nodes of the trees", &parts)?,
+            copied: PendingCopy::record(gpu, encoder, "nodes of the trees", &parts)?,
             tlas_bytes,
             node_bytes,
             leaf_cutoff: tree.leaf_cutoff(),
@@ -48,18 +48,18 @@ impl TreeCopy {
         self.copied.is_done()
     }
 
-    /// Computes statistics of the BVHs for rays that test up to `leaf_cutoff` triangles as a whole. It takes
-    /// a while.
+    /// Computes statistics of the BVHs for rays that test up to `leaf_cutoff` triangles without further
+    /// traversal. It takes a while.
     ///
     /// # Errors
     ///
     /// [`Error::Gpu`](canopy_bvh::Error::Gpu) if the nodes have not arrived.
-    pub fn figures(&self, leaf_cutoff: u32) -> Result<TreeFigures> {
+    pub fn statistics(&self, leaf_cutoff: u32) -> Result<TreeStatistics> {
         self.copied.read(|bytes| {
             let (tlas, nodes) = bytes.split_at(self.tlas_bytes);
             let tlas: Vec<TlasEntry> = bytemuck::pod_collect_to_vec(tlas);
             let nodes: Vec<Node> = bytemuck::pod_collect_to_vec(&nodes[..self.node_bytes]);
-            figures(&tlas, &nodes, leaf_cutoff.max(self.leaf_cutoff))
+            statistics(&tlas, &nodes, leaf_cutoff.max(self.leaf_cutoff))
         })
     }
 }

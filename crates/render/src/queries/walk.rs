@@ -1,10 +1,11 @@
 //! `walk`: a walking character in the scene, which collides with the BVHs of the last frame.
 //!
-//! A walk is queried between frames and does not affect the frame. BVHs stay as they are until the next
-//! build, so the character sees animated geometry one frame late. One walk is pending at a time. The caller
-//! waits for its answer only as long as a window can spare. Later answers are picked up when they arrive.
+//! A step of the simulation is queried between frames and does not affect the frame. BVHs stay as they are
+//! until the next build, so the character sees animated geometry one frame late. One query is pending at a
+//! time. The caller waits for its result only as long as a window can spare. Results that take longer are
+//! picked up when they arrive.
 
-use super::answer::Answer;
+use super::answer::PendingQuery;
 use crate::{
     bindings::Layouts,
     layout::{WALK_STEPS, WalkParams, WalkState},
@@ -23,7 +24,7 @@ use std::time::Duration;
 /// Longest time step in seconds.
 const LONGEST_STEP_SECS: f32 = 1.0 / 60.0;
 
-/// Height of the character in metres, which fits through most doors. All other lengths scale with it.
+/// Height of the character in metres, low enough for most doors. All other lengths scale with it.
 pub const PERSON_HEIGHT: f32 = 1.8;
 /// Height of the eyes in metres.
 pub const EYE_HEIGHT: f32 = 1.65;
@@ -33,8 +34,8 @@ const SKIN: f32 = 0.01;
 const GRAVITY: f32 = 9.81;
 /// Speed of a jump half a metre high, in metres per second.
 const JUMP: f32 = 3.1;
-/// Acceleration of a walk in metres per second squared. It reaches its speed within one or two tenths of a
-/// second.
+/// Acceleration of the character in metres per second squared. It reaches its speed within one or two tenths
+/// of a second.
 const ACCELERATION: f32 = 25.0;
 /// Steepest slope that can be walked on, in degrees.
 const SLOPE_DEGREES: f32 = 50.0;
@@ -51,16 +52,16 @@ pub struct Walk {
     start: Kernel,
     params: UniformBuffer<WalkParams>,
     state: wgpu::Buffer,
-    answer: Answer<WORDS>,
+    answer: PendingQuery<WORDS>,
 }
 
 /// Returns the parameters that depend only on the character's height, at rest in the air at the origin.
-pub fn person(height: f32) -> WalkParams {
+pub fn params_for_height(height: f32) -> WalkParams {
     let scale = height / PERSON_HEIGHT;
     WalkParams {
         height,
         radius: RADIUS * scale,
-        rise: RISE * scale,
+        step_height: RISE * scale,
         skin: SKIN * scale,
         gravity: GRAVITY * scale,
         acceleration: ACCELERATION * scale,
@@ -90,7 +91,7 @@ pub fn from_state(params: WalkParams, state: &WalkState) -> WalkParams {
     }
 }
 
-/// Collision geometry of a walk: the deformed triangles and their BVHs.
+/// Collision geometry of the character: the deformed triangles and their BVHs.
 #[derive(Debug, Clone, Copy)]
 pub struct CollisionGeometry<'a> {
     /// Bind group of [`Layouts::tree`].
@@ -112,9 +113,9 @@ impl<'a> From<&'a UploadedScene> for CollisionGeometry<'a> {
     }
 }
 
-/// Returns the number of time steps of a walk of `elapsed_secs`, and the length of each in seconds. There are
-/// at most [`WALK_STEPS`]. After a stall the character then walks on slowly rather than through everything at
-/// once.
+/// Returns the number of time steps for `elapsed_secs`, at most [`WALK_STEPS`], and the length of each in
+/// seconds. Because of the limit, the character walks on slowly after a stall instead of jumping through
+/// obstacles.
 pub fn steps(elapsed_secs: f32) -> (u32, f32) {
     // NaN counts as no time passed.
     let elapsed = elapsed_secs.max(0.0);
@@ -133,7 +134,7 @@ impl Walk {
             start: kernel("walk_start"),
             params: UniformBuffer::new(gpu, "walk.params"),
             state: gpu.buffer("walk.state", size_of::<WalkState>() as u64, usage),
-            answer: Answer::new(gpu, "walk.answer"),
+            answer: PendingQuery::new(gpu, "walk.answer"),
         }
     }
 
@@ -144,24 +145,24 @@ impl Walk {
     }
 
     /// True if an answer is pending.
-    pub fn is_under_way(&self) -> bool {
-        self.answer.is_under_way()
+    pub fn is_pending(&self) -> bool {
+        self.answer.is_pending()
     }
 
-    /// Records and submits a walk from the position in `params`, unless one is pending. With `start`, it
-    /// finds a starting point instead.
+    /// Records and submits a simulation from the position in `params`, unless one is pending. With `start`,
+    /// it finds a starting point instead.
     ///
     /// # Errors
     ///
     /// Any error of compiling the kernels, if they have not been compiled before.
-    pub fn ask(
+    pub fn submit(
         &mut self,
         gpu: &Gpu,
         walked: CollisionGeometry<'_>,
         params: &WalkParams,
         start: bool,
     ) -> Result<()> {
-        if self.is_under_way() {
+        if self.is_pending() {
             return Ok(());
         }
         let kernel = if start { &self.start } else { &self.walk };
@@ -176,7 +177,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Returns the state, if the answer arrives within `wait`.
+    /// Returns the state, if the result arrives within `wait`.
     pub fn answer(&mut self, gpu: &Gpu, wait: Duration) -> Option<WalkState> {
         self.answer.take(gpu, wait).map(bytemuck::cast)
     }
@@ -187,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_frames_have_several_steps() {
+    fn long_frames_are_split_into_several_steps() {
         assert_eq!(steps(0.0), (0, 0.0));
         assert_eq!(steps(0.01), (1, 0.01));
         let (count, secs) = steps(0.1);

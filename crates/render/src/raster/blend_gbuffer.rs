@@ -1,11 +1,11 @@
-//! `blend_gbuffer`: draws the front-most blended surface of each pixel into a G-buffer, for the rays that it
-//! sends.
+//! `blend_gbuffer`: draws the front-most blended surface of each pixel into a G-buffer, for the rays that the
+//! surface casts.
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
     frame::{life_cycle::LifeCycle, recording::Recording},
     materials::Surface,
-    resources::{GBuffer, fitted, gbuffer_targets},
+    resources::{GBuffer, gbuffer_targets, try_create},
     world::World,
 };
 use canopy_bvh::{
@@ -60,7 +60,7 @@ impl BlendGBuffer {
     }
 
     /// Draws the blended surfaces in front of the surfaces of `gbuffer`. Returns `None` if there are none, or
-    /// if they send no rays.
+    /// if they cast no rays.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -74,7 +74,7 @@ impl BlendGBuffer {
         let is_drawn = frame.traces_blended && runs.peek().is_some();
         let size = if is_drawn { frame.size } else { [1, 1] };
         if self.output.size() != size {
-            self.output = fitted(gpu, size, || GBuffer::new(gpu, size))?;
+            self.output = try_create(gpu, size, || GBuffer::new(gpu, size))?;
         }
         if !is_drawn {
             return Ok(None);

@@ -64,8 +64,8 @@ pub(crate) struct Surfaces {
 pub struct DrawLists {
     /// Opaque and masked runs, for the G-buffer.
     solid: Vec<Run>,
-    /// Transmissive runs without alpha blending. They belong into the G-buffer if rays find the surfaces
-    /// behind them.
+    /// Transmissive runs without alpha blending. They belong in the G-buffer if rays find the surfaces behind
+    /// them.
     glass: Vec<Run>,
     /// Solid runs of each part, with its index in [`Bounds::parts`](canopy_scene::bounds::Bounds::parts).
     solid_by_part: Vec<(Run, usize)>,
@@ -75,7 +75,7 @@ pub struct DrawLists {
     blended: Vec<(Run, usize)>,
     /// Indices of the parts in `blended` without alpha blending.
     glass_parts: HashSet<usize>,
-    /// Runs that cast shadows whatever their alpha. The material is that of the run's first triangle.
+    /// Runs that cast shadows regardless of alpha, each with the material of its first triangle.
     pub opaque_casters: Vec<Run>,
     /// Masked runs.
     pub masked_casters: Vec<Run>,
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_hold_every_triangle_once_and_in_order() {
+    fn draw_slices_hold_every_triangle_once_and_in_order() {
         let run = |material, first_triangle, triangle_count| Run {
             material,
             first_triangle,

@@ -6,8 +6,8 @@ use canopy_bvh::{
 };
 use wgpu::{PrimitiveTopology as Topology, RenderPipeline, TextureFormat as Format};
 
-/// Description of a draw's pipeline.
-pub(crate) struct Drawn {
+/// Descriptor of an overlay's raster pipeline.
+pub(crate) struct DrawDescriptor {
     /// Path of the shader.
     pub(crate) path: &'static str,
     pub(crate) groups: Vec<Option<wgpu::BindGroupLayout>>,
@@ -39,7 +39,7 @@ pub(crate) fn blended(format: Format, blend: wgpu::BlendComponent) -> wgpu::Colo
     }
 }
 
-impl Drawn {
+impl DrawDescriptor {
     /// Returns the lazily compiled pipeline of the pass `label`.
     pub(crate) fn lazy_pipeline(self, label: &'static str) -> LazyPipeline<RenderPipeline> {
         LazyPipeline::new(label, move |gpu| {
@@ -48,7 +48,7 @@ impl Drawn {
         })
     }
 
-    /// Returns the description as text, without the bind groups.
+    /// Returns the descriptor as text for the pipeline key, without the bind groups.
     fn text(&self) -> String {
         let Self {
             path,

@@ -55,7 +55,7 @@ mod tests {
 
     /// No box with a visible point is culled, and most boxes outside of the view are.
     #[test]
-    fn boxes_in_the_picture_are_seen() {
+    fn boxes_in_the_frustum_are_never_culled() {
         let point = |i: usize| Vec3::new(number(3 * i), number(3 * i + 1), number(3 * i + 2)) - 0.5;
         let projections = [
             Projection::Perspective { fov_y: 0.8 },

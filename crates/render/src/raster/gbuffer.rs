@@ -5,7 +5,7 @@ use crate::{
     bindings::{Layouts, SurfacePipeline},
     frame::{Frame, life_cycle::LifeCycle, recording::Recording},
     materials::Surface,
-    resources::{GBuffer, fitted, gbuffer_targets},
+    resources::{GBuffer, gbuffer_targets, try_create},
     world::World,
 };
 use canopy_bvh::{
@@ -89,7 +89,7 @@ impl GBufferPass {
         let World { frame, geometry, .. } = world;
         let (gpu, buffers) = (recording.gpu, geometry.buffers);
         if self.output.size() != frame.size {
-            self.output = fitted(gpu, frame.size, || GBuffer::new(gpu, frame.size))?;
+            self.output = try_create(gpu, frame.size, || GBuffer::new(gpu, frame.size))?;
         }
         let clears = (
             wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),

@@ -1,4 +1,4 @@
-//! `ground`: draws the plane below the scene into the G-buffer, behind everything else.
+//! `ground`: draws the plane below the scene into the G-buffer, behind all other surfaces.
 
 use crate::{
     bindings::{Layouts, SurfacePipeline},
@@ -14,7 +14,7 @@ use canopy_bvh::{
 use canopy_scene::framing::Ground;
 use glam::Vec2;
 
-/// Number of vertices of the ground. They follow those of the merged scene.
+/// Number of vertices of the ground. They follow the vertices of the merged scene.
 pub(crate) const VERTICES: u32 = 4;
 /// Vertex indices of the ground's two triangles, which face up.
 pub(crate) const CORNERS: [u32; 6] = [0, 1, 2, 0, 2, 3];
@@ -87,8 +87,8 @@ impl GroundPass {
         pass.set_bind_group(2, geometry.group, &[]);
         if let Some(pipeline) = self.pipeline.get_or_collect(gpu)? {
             pass.set_pipeline(&pipeline);
-            // The vertex shader is that of surfaces, which needs a material to be bound. The ground does not
-            // read it.
+            // The vertex shader is shared with surfaces, for which a material must be bound. The ground does
+            // not read it.
             buffers.materials.bind(&mut pass, 0);
             let first = 3 * buffers.ground_triangle;
             pass.draw(first..first + CORNERS.len() as u32, 0..1);

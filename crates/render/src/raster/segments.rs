@@ -15,7 +15,7 @@ pub(crate) struct SegmentPipelines {
 }
 
 impl SegmentPipelines {
-    /// Creates both pipelines with `pipeline`.
+    /// Creates the two pipelines with `pipeline`.
     pub(crate) fn new(pipeline: impl Fn(PrimitiveTopology) -> LazyPipeline<RenderPipeline>) -> Self {
         Self {
             lines: pipeline(PrimitiveTopology::LineList),

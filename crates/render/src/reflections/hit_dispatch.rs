@@ -11,7 +11,7 @@ use canopy_bvh::{
 /// Kernel and bindings that shade the hits of a material.
 pub(crate) struct Shading<'a> {
     pub(crate) kernel: &'a Kernel,
-    /// Bindings of the kernel, after those of reflections/listed_hit.wgsl.
+    /// Bindings of the kernel, after the bindings of reflections/listed_hit.wgsl.
     pub(crate) own: &'a [&'a dyn Bind],
     /// True if the kernel reads the material's layers.
     pub(crate) layers: bool,
@@ -32,7 +32,7 @@ pub(crate) fn each_material<'a>(
     let mut pass = recording.scope.scoped_compute_pass(label);
     let dispatches = materials
         .hits
-        .dispatches(list.made_for().order, size_of::<HitRange>() as u64);
+        .dispatches(list.key().order, size_of::<HitRange>() as u64);
     for (material, of, offset) in dispatches {
         let surface = material.map(|material| &materials.surfaces[material]);
         let Some(shading) = shading(surface) else {

@@ -5,7 +5,7 @@ use crate::{
     frame::recording::Recording,
     materials::Surface,
     raster::draw_lists::Run,
-    resources::{GBuffer, LOBE_FORMATS, Lobes, ReflectionStart, UNUSED, fitted},
+    resources::{GBuffer, LOBE_FORMATS, Lobes, ReflectionStart, UNUSED, try_create},
     upload::scene_buffers::SceneBuffers,
     world::World,
 };
@@ -69,12 +69,12 @@ impl LobesPass {
     fn fit(&mut self, gpu: &Gpu, start: ReflectionStart, size: [u32; 2]) -> Result<()> {
         let output = &mut self.outputs[start as usize];
         if output.size() != size {
-            *output = fitted(gpu, size, || Lobes::new(gpu, size, Usage::RENDER_ATTACHMENT))?;
+            *output = try_create(gpu, size, || Lobes::new(gpu, size, Usage::RENDER_ATTACHMENT))?;
         }
         Ok(())
     }
 
-    /// Draws the lobes of all layered surfaces in `gbuffer`, which is that of `start`. If there are none, the
+    /// Draws the lobes of all layered surfaces in `gbuffer`, the G-buffer of `start`. If there are none, the
     /// output has [`UNUSED`] texels.
     pub fn record(
         &mut self,

@@ -18,7 +18,9 @@ pub mod reflection_surface;
 use super::{
     bindings::Layouts,
     frame::{life_cycle::LifeCycle, may_reflect, recording::Recording},
-    resources::{FogFroxels, GBuffer, Reflected, ReflectionStart, Seen, UNUSED, fitted},
+    resources::{
+        FogFroxels, GBuffer, ReflectedRadiance, ReflectionStart, UNUSED, VisibleSurfaces, try_create,
+    },
     shadows::Shadows,
     stats::{FrameStats, ReflectionCounts},
     world::World,
@@ -30,7 +32,7 @@ use canopy_bvh::{
 };
 use canopy_scene::{Pose, Scene};
 use lobes::LobesPass;
-use reflection_bounces::{Bounces, Traced};
+use reflection_bounces::{BounceResources, Bounces};
 use reflection_filter::ReflectionFilter;
 use reflection_list::MEAN_FORMAT;
 use wgpu::TextureUsages as Usage;
@@ -41,10 +43,10 @@ pub struct Reflections {
     lobes: LobesPass,
     bounces: Bounces,
     filter: ReflectionFilter,
-    output: Reflected,
+    output: ReflectedRadiance,
     /// Reflections of the front-most blended surfaces.
-    blended: Reflected,
-    /// Image bound in place of the means and the rays if nothing is averaged.
+    blended: ReflectedRadiance,
+    /// Image that is bound instead of the means and the rays if nothing is averaged.
     unused: GpuImage,
 }
 
@@ -60,8 +62,8 @@ impl Reflections {
             lobes: LobesPass::new(gpu, layouts),
             bounces: Bounces::new(gpu, layouts)?,
             filter: ReflectionFilter::new(gpu, layouts)?,
-            output: Reflected::new(gpu, None)?,
-            blended: Reflected::new(gpu, None)?,
+            output: ReflectedRadiance::new(gpu, None)?,
+            blended: ReflectedRadiance::new(gpu, None)?,
             unused: GpuImage::new(gpu, "reflection.unused", UNUSED, MEAN_FORMAT, usage),
         })
     }
@@ -72,23 +74,23 @@ impl Reflections {
         &mut self,
         recording: &mut Recording<'_>,
         world: World<'_>,
-        seen: Seen<'_>,
+        seen: VisibleSurfaces<'_>,
         fog: FogFroxels<'_>,
         shadows: &mut Shadows,
-    ) -> Result<&Reflected> {
+    ) -> Result<&ReflectedRadiance> {
         let World { frame, geometry, .. } = world;
-        let Seen { gbuffer, history, .. } = seen;
+        let VisibleSurfaces { gbuffer, history, .. } = seen;
         let gpu = recording.gpu;
         let size = frame.traces_reflections.then_some(frame.size);
         if self.output.size() != size {
-            self.output = fitted(gpu, frame.size, || Reflected::new(gpu, size))??;
+            self.output = try_create(gpu, frame.size, || ReflectedRadiance::new(gpu, size))??;
         }
         self.bounces.fit(recording, frame, geometry.buffers)?;
         let settings = &frame.config.reflections;
         if size.is_none() {
             self.filter.fit(gpu, UNUSED, false, 0)?;
             self.lobes.reset(gpu, ReflectionStart::Solid)?;
-            shadows.forget_hits(gpu)?;
+            shadows.free_hits(gpu)?;
             return Ok(&self.output);
         }
         let averaged = if settings.averages() { frame.size } else { UNUSED };
@@ -100,7 +102,7 @@ impl Reflections {
         };
         let start = ReflectionStart::Solid;
         let lobes = self.lobes.record(recording, world, gbuffer, start)?;
-        let traced = Traced {
+        let traced = BounceResources {
             start,
             gbuffer,
             lobes,
@@ -126,20 +128,20 @@ impl Reflections {
         gbuffer: Option<&GBuffer>,
         fog: FogFroxels<'_>,
         shadows: &mut Shadows,
-    ) -> Result<&Reflected> {
+    ) -> Result<&ReflectedRadiance> {
         let World { frame, .. } = world;
         let gpu = recording.gpu;
         let start = ReflectionStart::Blended;
         let size = gbuffer.map(GBuffer::size);
         if self.blended.size() != size {
-            self.blended = fitted(gpu, frame.size, || Reflected::new(gpu, size))??;
+            self.blended = try_create(gpu, frame.size, || ReflectedRadiance::new(gpu, size))??;
         }
         let Some(gbuffer) = gbuffer else {
             self.lobes.reset(gpu, start)?;
             return Ok(&self.blended);
         };
         let lobes = self.lobes.record(recording, world, gbuffer, start)?;
-        let traced = Traced {
+        let traced = BounceResources {
             start,
             gbuffer,
             lobes,
@@ -162,7 +164,7 @@ impl Reflections {
     }
 
     /// Reflections of the last frame.
-    pub fn output(&self) -> &Reflected {
+    pub fn output(&self) -> &ReflectedRadiance {
         &self.output
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     bindings::Layouts,
     frame::{Frame, recording::Recording},
     layout::{HitRange, REFLECTION_RAYS, REFLECTION_TILES},
-    resources::{FogFroxels, GBuffer, Hits, Lobes, Reflected, ReflectionStart, UNUSED, fitted},
+    resources::{FogFroxels, GBuffer, Hits, Lobes, ReflectedRadiance, ReflectionStart, UNUSED, try_create},
     settings::{HitOrder, RayListing},
     shadows::Shadows,
     stats::ReflectionCounts,
@@ -60,7 +60,7 @@ pub struct Bounces {
     /// Hits of even and odd bounces, because each bounce starts from the previous one's hits.
     hits: [Hits; 2],
     list: ReflectionList,
-    /// Readback of the first bounce's rays and of the tiles that sent them.
+    /// Readback of the number of the first bounce's rays and of the tiles that cast them.
     sent: Counters<COUNTS>,
     /// Readback of the first bounce's range of all hits.
     hit: Counters<RANGE_WORDS>,
@@ -68,7 +68,7 @@ pub struct Bounces {
 
 /// Inputs of the first bounce and outputs of all bounces.
 #[derive(Debug, Clone, Copy)]
-pub struct Traced<'a> {
+pub struct BounceResources<'a> {
     /// Kind of the surfaces.
     pub start: ReflectionStart,
     /// G-buffer of the surfaces.
@@ -76,8 +76,8 @@ pub struct Traced<'a> {
     /// BSDF lobes of the surfaces.
     pub lobes: &'a Lobes,
     /// Reflections of the pixels, which every bounce adds to.
-    pub reflected: &'a Reflected,
-    /// Means over frames, which become zero where no ray is sent. A placeholder if nothing is averaged.
+    pub reflected: &'a ReflectedRadiance,
+    /// Means over frames, which become zero where no ray is cast. A placeholder if nothing is averaged.
     pub mean: &'a GpuImage,
     /// First rays, which neighbours reuse. A placeholder if nothing reads them.
     pub sent: &'a GpuImage,
@@ -128,10 +128,10 @@ impl Bounces {
         for (hits, size) in self.hits.iter_mut().zip([size, further]) {
             let size = size.unwrap_or(UNUSED);
             if (hits.size(), hits.lobes.size()) != (size, lobes) {
-                *hits = fitted(gpu, size, || Hits::new(gpu, size, lobes))?;
+                *hits = try_create(gpu, size, || Hits::new(gpu, size, lobes))?;
             }
         }
-        let made_for = size.map_or(NOTHING, |size| ListKey {
+        let key = size.map_or(NOTHING, |size| ListKey {
             size,
             batch: recording.budget.occlusion_pixels(1).min(size[0] * size[1]),
             bounces: settings.bounces,
@@ -140,13 +140,13 @@ impl Bounces {
             order: settings.sort,
             bins: buffers.materials.hits.bin_count(),
         });
-        if self.list.made_for() != made_for {
-            self.list = fitted(gpu, frame.size, || ReflectionList::new(gpu, made_for))??;
+        if self.list.key() != key {
+            self.list = try_create(gpu, frame.size, || ReflectionList::new(gpu, key))??;
         }
         Ok(())
     }
 
-    /// Lists of the bounce that was traced last. The sending tiles are those of its first bounce.
+    /// Lists of the bounce that was traced last. The list of tiles that cast rays is from the first bounce.
     pub fn list(&self) -> &ReflectionList {
         &self.list
     }
@@ -158,7 +158,7 @@ impl Bounces {
         recording: &mut Recording<'_>,
         world: World<'_>,
         shadows: &mut Shadows,
-        traced: Traced<'_>,
+        traced: BounceResources<'_>,
     ) -> Result<()> {
         let World { frame, geometry, .. } = world;
         let (list, start) = (&self.list, traced.start);
@@ -189,7 +189,7 @@ impl Bounces {
             let (mean, sent, fog) = (traced.mean, traced.sent, traced.fog);
             self.classify.record(recording, &at_source, bounce, mean)?;
             self.rays
-                .record(recording, world.seen_by(&at_source), bounce, sent, fog)?;
+                .record(recording, world.with_frame(&at_source), bounce, sent, fog)?;
             // Statistics count the rays from the G-buffer's surfaces.
             let counts = number == 0 && start == ReflectionStart::Solid;
             if counts {
@@ -199,7 +199,7 @@ impl Bounces {
             if counts {
                 self.hit.record(&mut recording.scope, &list.ranges);
             }
-            let at_hits = world.seen_by(&at_hits);
+            let at_hits = world.with_frame(&at_hits);
             self.surface.record(recording, at_hits, bounce)?;
             if layered && number + 1 < bounces {
                 self.lobes.record(recording, at_hits, bounce)?;

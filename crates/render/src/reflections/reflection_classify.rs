@@ -1,4 +1,4 @@
-//! `reflection_classify`: compacts the pixels that send reflection rays into a dense list.
+//! `reflection_classify`: compacts the pixels that cast reflection rays into a dense list.
 
 use super::reflection_list::{Bounce, MEAN_FORMAT};
 use crate::{
@@ -45,7 +45,7 @@ impl ReflectionClassify {
         }
     }
 
-    /// Fills the bounce's list with the pixels of its `gbuffer` that send a ray. All other pixels get 0 in
+    /// Fills the bounce's list with the pixels of its `gbuffer` that cast a ray. All other pixels get 0 in
     /// the ids of `hits`, and at the first bounce also in `reflected` and `mean`.
     pub fn record(
         &self,

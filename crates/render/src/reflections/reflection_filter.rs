@@ -5,12 +5,12 @@ use crate::{
     bindings::Layouts,
     frame::{
         Frame,
-        life_cycle::{Carried, LifeCycle},
+        life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
     history::LightChanges,
     layout::{Light, ReflectionFilterParams},
-    resources::{Lobes, Reflected, Seen, UNUSED, fitted},
+    resources::{Lobes, ReflectedRadiance, UNUSED, VisibleSurfaces, try_create},
     settings,
     view::View,
 };
@@ -37,7 +37,7 @@ pub struct ReflectionFilter {
     images: Images,
     params: UniformArray<ReflectionFilterParams>,
     /// State of the last averaged frame and the history of light changes.
-    past: Carried<(Moment, LightChanges)>,
+    past: TemporalState<(Moment, LightChanges)>,
 }
 
 /// Inputs of reflected radiance other than the scene's triangles.
@@ -101,7 +101,7 @@ impl ReflectionFilter {
             last_round: kernel(LABEL, &[Write]),
             images: Images::new(gpu, UNUSED, UNUSED),
             params: UniformArray::new(gpu, PARAMS, params.into_iter())?,
-            past: Carried::default(),
+            past: TemporalState::default(),
         })
     }
 
@@ -114,7 +114,7 @@ impl ReflectionFilter {
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], filters: bool, index: u32) -> Result<[&GpuImage; 2]> {
         let sent_size = if filters { size } else { UNUSED };
         if [self.images.smooth.size(), self.images.sent.size()] != [size, sent_size] {
-            self.images = fitted(gpu, size, || Images::new(gpu, size, sent_size))?;
+            self.images = try_create(gpu, size, || Images::new(gpu, size, sent_size))?;
             self.past.reset();
         }
         let [_, now] = self.images.by_parity(index);
@@ -127,12 +127,12 @@ impl ReflectionFilter {
         &mut self,
         recording: &mut Recording<'_>,
         frame: &Frame<'_>,
-        seen: Seen<'_>,
+        seen: VisibleSurfaces<'_>,
         lobes: &Lobes,
         list: &ReflectionList,
-        reflected: &Reflected,
+        reflected: &ReflectedRadiance,
     ) -> Result<()> {
-        let Seen {
+        let VisibleSurfaces {
             gbuffer,
             motion,
             history,
@@ -152,7 +152,7 @@ impl ReflectionFilter {
         // While something moves, only a few frames are averaged. A sample of an accumulated picture averages
         // just its own.
         let most = changes.max_history(moves, is_one_of_many);
-        self.past.leave((now, changes));
+        self.past.set_pending((now, changes));
         // Samples of a picture average themselves, so the more of them there are, the less each one is
         // filtered. All have the same weight, so that no light is lost.
         let (max_history, rays, compression) = match is_one_of_many {

@@ -4,7 +4,7 @@
 use crate::{
     frame::ray_list::entries,
     layout::{HitRange, REFLECTION_BINS, ReflectionParams, SAMPLE_LOBES, SAMPLE_REFLECTIONS},
-    resources::{GBuffer, Hits, Lobes, Reflected, ReflectionStart},
+    resources::{GBuffer, Hits, Lobes, ReflectedRadiance, ReflectionStart},
     settings::{HitOrder, RayListing},
 };
 use canopy_bvh::{
@@ -34,7 +34,7 @@ pub struct Bounce<'a> {
     pub start: ReflectionStart,
     /// Index of the bounce, from 0.
     pub number: u32,
-    /// Surfaces of the ray origins, which are those of the picture or the hits of the previous bounce.
+    /// Surfaces of the ray origins: the picture's surfaces, or the hits of the previous bounce.
     pub gbuffer: &'a GBuffer,
     /// BSDF lobes of the ray origins.
     pub lobes: &'a Lobes,
@@ -45,13 +45,13 @@ pub struct Bounce<'a> {
     /// Surfaces at the hits.
     pub hits: &'a Hits,
     /// Reflections of the pixels, which the bounce adds to.
-    pub reflected: &'a Reflected,
+    pub reflected: &'a ReflectedRadiance,
 }
 
 /// Buffers for the rays and hits of one bounce. Each bounce overwrites them.
 #[derive(Debug)]
 pub struct ReflectionList {
-    /// Pixels of the rays, one a texel.
+    /// Pixels of the rays, one per texel.
     pub entries: GpuImage,
     /// Dispatch arguments of `reflection_sort` with the counts of rays and tiles, then the parameters of the
     /// sort, then the arguments of each batch.
@@ -62,11 +62,11 @@ pub struct ReflectionList {
     pub counts: wgpu::Buffer,
     /// Pixels of the hits, in [`ListKey::order`].
     pub sorted: wgpu::Buffer,
-    /// Tiles that send rays at the first bounce, preceded by the arguments of a dispatch over them.
+    /// Tiles that cast rays at the first bounce, preceded by the arguments of a dispatch over them.
     pub sending: wgpu::Buffer,
-    /// Parameters of each bounce, for both starts.
+    /// Parameters of each bounce, for each [`ReflectionStart`].
     params: UniformArray<ReflectionParams>,
-    made_for: ListKey,
+    key: ListKey,
 }
 
 /// Inputs that a list's buffers depend on.
@@ -74,7 +74,7 @@ pub struct ReflectionList {
 pub struct ListKey {
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Most rays of a batch.
+    /// Maximum number of rays in a batch.
     pub batch: u32,
     /// Number of bounces.
     pub bounces: u32,
@@ -94,34 +94,34 @@ impl ReflectionList {
     /// # Errors
     ///
     /// [`canopy_bvh::Error::Limit`] if the lists exceed the adapter's limit for a storage binding.
-    pub fn new(gpu: &Gpu, made_for: ListKey) -> Result<Self> {
-        let [width, height] = made_for.size;
+    pub fn new(gpu: &Gpu, key: ListKey) -> Result<Self> {
+        let [width, height] = key.size;
         let rays = u64::from(width) * u64::from(height);
         let what = format!("the reflections of {width} × {height} pixels");
         gpu.check_binding(&what, 8 * rays)?;
-        let batches = rays.div_ceil(u64::from(made_for.batch)).max(1);
+        let batches = rays.div_ceil(u64::from(key.batch)).max(1);
         let tiles = u64::from(width.div_ceil(8)) * u64::from(height.div_ceil(8));
         let blocks = rays.div_ceil(u64::from(SORT_BLOCK * SORT_ROUNDS)).max(1);
         let storage = BufferUsages::STORAGE;
         let indirect = storage | BufferUsages::INDIRECT;
         let starts = [ReflectionStart::Solid, ReflectionStart::Blended];
-        let bounces = starts.map(|start| (0..made_for.bounces).map(move |bounce| (start, bounce)));
+        let bounces = starts.map(|start| (0..key.bounces).map(move |bounce| (start, bounce)));
         let params: Vec<_> = bounces
             .into_iter()
             .flatten()
             .map(|(start, bounce)| ReflectionParams {
                 bounce,
                 dimension: bounce + SAMPLE_STARTS * start as u32,
-                batch: made_for.batch,
+                batch: key.batch,
                 // Reflections of blended surfaces are not averaged.
                 blur: match start {
-                    ReflectionStart::Solid => made_for.blur,
+                    ReflectionStart::Solid => key.blur,
                     ReflectionStart::Blended => 0.0,
                 },
-                is_last: u32::from(bounce + 1 == made_for.bounces),
-                listing: made_for.listing as u32,
-                order: made_for.order as u32,
-                bins: made_for.bins,
+                is_last: u32::from(bounce + 1 == key.bounces),
+                listing: key.listing as u32,
+                order: key.order as u32,
+                bins: key.bins,
             })
             .collect();
         Ok(Self {
@@ -144,18 +144,18 @@ impl ReflectionList {
             sorted: gpu.buffer("reflection_list.sorted", 4 * rays, storage),
             sending: gpu.buffer("reflection_list.sending", 4 * (SENDING_HEADER + tiles), indirect),
             params: UniformArray::new(gpu, "bounces of reflections", params.into_iter())?,
-            made_for,
+            key,
         })
     }
 
     /// Inputs that the list was created for.
-    pub fn made_for(&self) -> ListKey {
-        self.made_for
+    pub fn key(&self) -> ListKey {
+        self.key
     }
 
     /// Parameters of a bounce.
     pub fn params(&self, start: ReflectionStart, bounce: u32) -> wgpu::BufferBinding<'_> {
-        let first = start as u32 * self.made_for.bounces;
+        let first = start as u32 * self.key.bounces;
         self.params.at((first + bounce) as usize)
     }
 

@@ -1,4 +1,4 @@
-//! `reflection_rays`: traces reflection rays through the trees.
+//! `reflection_rays`: traces reflection rays through the BVHs.
 
 use super::reflection_list::{Bounce, SENT_FORMAT};
 use crate::{bindings::Layouts, frame::recording::Recording, resources::FogFroxels, world::World};

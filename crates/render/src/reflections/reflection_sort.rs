@@ -65,9 +65,9 @@ impl ReflectionSort {
         let mut pass = recording.scope.scoped_compute_pass("reflection_sort");
         for (kernel, workgroups) in [
             (&self.count, blocks),
-            (&self.scan, Workgroups::Count(list.made_for().bins)),
+            (&self.scan, Workgroups::Count(list.key().bins)),
             (&self.ranges, Workgroups::Count(1)),
-            (self.last(list.made_for().order), blocks),
+            (self.last(list.key().order), blocks),
         ] {
             kernel.dispatch_bound(gpu, &mut pass, &[], &group, workgroups)?;
         }

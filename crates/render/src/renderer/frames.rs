@@ -8,10 +8,10 @@ use crate::{
     aov::Channel,
     fog::{self, Fog},
     frame::{
-        self, FrameInput, Integrator, Prepared,
+        self, FrameInput, FrameSetup, Integrator,
         frame_sample::FrameSample,
         life_cycle::LifeCycle,
-        recording::{FRAME_SCOPE, Part, Recording, Traced},
+        recording::{FRAME_SCOPE, Part, RayTiming, Recording},
     },
     geometry::tree_policy::TreePlan,
     present::temporal::Temporal,
@@ -64,7 +64,7 @@ impl Renderer {
     /// # Errors
     ///
     /// Any error of compiling, [`canopy_bvh::Error::Gpu`] if the adapter is out of memory, or
-    /// [`canopy_bvh::Error::Limit`] if the image is too large.
+    /// [`canopy_bvh::Error::Limit`] if the picture is too large.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -75,7 +75,7 @@ impl Renderer {
         self.record_sample(gpu, input, scene, FrameSample::SINGLE, target)
     }
 
-    /// Records one of the frames whose mean is the lit image, like [`Renderer::record`]. The last one draws
+    /// Records one of the frames whose mean is the lit picture, like [`Renderer::record`]. The last one draws
     /// to `target`.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl Renderer {
     ///
     /// # Errors
     ///
-    /// Any error of [`Renderer::record`] except those of compiling.
+    /// Any error of [`Renderer::record`] except errors of compiling.
     pub fn missing(
         &mut self,
         gpu: &Gpu,
@@ -157,7 +157,7 @@ impl Renderer {
         (encoder, recorded, set)
     }
 
-    /// Records a frame into `encoder`, and returns the state that it leaves behind.
+    /// Records a frame into `encoder`, and returns the state after the frame.
     fn record_frame(
         &mut self,
         gpu: &Gpu,
@@ -186,18 +186,18 @@ impl Renderer {
         let shown = image::size_of_view(target);
         let rows = most_rows(input, buffers, shown);
         self.row_offsets.fit(gpu, rows)?;
-        // Sampling restarts with other settings, so that the same settings give the same image.
+        // Sampling restarts with other settings, so that the same settings give the same picture.
         let of = (buffers.version, input.size, input.config);
         let are_of = self.frames_are_of.as_ref();
         let continues = are_of.is_some_and(|(version, size, config)| (*version, *size, config) == of);
         let begins = (!continues).then(|| (of.0, of.1, of.2.clone()));
         let number = if continues { self.frames } else { 0 };
-        let sampled = self.sampled_as.unwrap_or(number);
+        let sampled = self.sample_index_override.unwrap_or(number);
         let (profiler, row_offsets) = (&self.profiler, &self.row_offsets);
         let mut recording = Recording::new(gpu, profiler, row_offsets, FRAME_SCOPE, encoder, self.budget);
         let layouts = &self.uploader.layouts;
         let spreads = self.spreads_environment;
-        let prepared = Prepared::new(
+        let prepared = FrameSetup::new(
             gpu,
             input,
             buffers,
@@ -234,7 +234,7 @@ impl Renderer {
     /// Returns the path tracing of the samples that the caller asks for.
     fn paths_to_add(&self) -> Integrator {
         Integrator::Paths {
-            part: self.path_part.clone(),
+            samples: self.path_part.clone(),
             added: self.path_samples,
         }
     }
@@ -271,7 +271,7 @@ impl Renderer {
             ..FrameStats::default()
         };
         state.report(plan, &mut stats);
-        // Counts of earlier frames, until those of this one are read back.
+        // Counts of earlier frames, until the counts of this frame are read back.
         self.passes.report(&mut stats);
         self.stats = stats;
     }
@@ -333,8 +333,8 @@ impl Renderer {
         self.occlusion_rays.clear();
         self.last = None;
         self.frames_are_of = None;
-        scene.state.lose();
-        self.passes.lose();
+        scene.state.invalidate();
+        self.passes.invalidate();
         self.profiler.abort(gpu)
     }
 
@@ -344,7 +344,7 @@ impl Renderer {
         self.frames_are_of = None;
     }
 
-    /// Returns the number of frames of a still image until all temporal averages have converged.
+    /// Returns the number of frames of a still picture until all temporal averages have converged.
     pub fn frames_to_converge(
         &self,
         gpu: &Gpu,
@@ -362,7 +362,8 @@ impl Renderer {
         of_passes.into_iter().fold(1, u32::max)
     }
 
-    /// Returns the index of the last frame that seeded its random numbers; see [`Renderer::sampled_as`].
+    /// Returns the index of the last frame that seeded its random numbers; see
+    /// [`Renderer::sample_index_override`].
     pub fn sampled(&self) -> u32 {
         self.sampled
     }
@@ -393,24 +394,24 @@ impl Renderer {
         if !self.has_dropped {
             self.passes.report(&mut self.stats);
         }
-        // The timings are those of earlier frames.
+        // The timings are from earlier frames.
         let mut occlusion_rays = 0;
         for _ in 0..timed {
             occlusion_rays = self.occlusion_rays.pop_front().unwrap_or(0);
         }
         if let Some(frame_ms) = self.stats.frame_ms().filter(|_| timed > 0) {
-            let timed = |rays, pass| Traced {
+            let timed = |rays, pass| RayTiming {
                 rays,
                 ms: Some(self.stats.pass_ms(pass).unwrap_or(0.0)),
             };
             let shadows = timed(self.stats.rays, shadow_rays::LABEL);
             let occlusion = timed(occlusion_rays, occlusion_rays::LABEL);
             self.budget
-                .learn(frame_ms, shadows, occlusion, self.recorded_pixels);
+                .update(frame_ms, shadows, occlusion, self.recorded_pixels);
         }
     }
 
-    /// Waits for the submitted image and returns its noise; `None` if it was not estimated.
+    /// Waits for the submitted picture and returns its noise; `None` if it was not estimated.
     pub fn read_noise(&mut self, gpu: &Gpu) -> Result<Option<Noise>> {
         gpu.wait()?;
         self.stats.noise = self.passes.present.noise.collect();
@@ -418,13 +419,13 @@ impl Renderer {
     }
 
     /// Updates the work budget from the wall-clock time of the last frame, for adapters without timestamps.
-    pub fn learn_wall_ms(&mut self, frame_ms: f64) {
-        let untimed = |rays| Traced { rays, ms: None };
+    pub fn update_budget(&mut self, frame_ms: f64) {
+        let untimed = |rays| RayTiming { rays, ms: None };
         let occlusion = self.occlusion_rays.pop_back().unwrap_or(0);
         self.occlusion_rays.clear();
         let shadows = untimed(self.stats.rays);
         let pixels = self.recorded_pixels;
-        self.budget.learn(frame_ms, shadows, untimed(occlusion), pixels);
+        self.budget.update(frame_ms, shadows, untimed(occlusion), pixels);
     }
 
     /// Returns the statistics of the last frames.

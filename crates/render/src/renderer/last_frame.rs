@@ -2,7 +2,7 @@
 //! geometry.
 
 use crate::{
-    GeometryCopy, OutlineQuery, PathOf, PickQuery, Picked, RayPathCopy, Renderer, TreeCopy, UploadedScene,
+    GeometryCopy, OutlineQuery, PickQuery, Picked, RayKind, RayPathCopy, Renderer, TreeCopy, UploadedScene,
     View,
     geometry::trees,
     layout::TreeBox,
@@ -83,7 +83,7 @@ impl Renderer {
         self.passes.tree_boxes.path_pipelines(set);
     }
 
-    /// Draws the lines of a traversal through the BVHs of the last frame of `scene`, for an image of `size`.
+    /// Draws the lines of a traversal through the BVHs of the last frame of `scene`, for a picture of `size`.
     /// [`Renderer::show_path`] shows them.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Renderer {
         (view, size, config): (&View, [u32; 2], &Settings),
         lines: &[TreeBox],
     ) -> Result<()> {
-        let view = view.moved(-scene.buffers.origin);
+        let view = view.translated(-scene.buffers.origin);
         let seen = (&view, size, &config.tree_boxes);
         self.passes
             .tree_boxes
@@ -131,7 +131,7 @@ impl Renderer {
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         scene: &UploadedScene,
-        (query, of): (&PickQuery, PathOf),
+        (query, of): (&PickQuery, RayKind),
     ) -> Result<Option<RayPathCopy>> {
         let Some(last) = self.last.as_ref().filter(|_| self.has_geometry(scene)) else {
             return Ok(None);

@@ -72,7 +72,7 @@ pub struct Renderer {
     /// Index of the last frame, which seeds its random numbers.
     sampled: u32,
     /// Override of that index for the next frames. It gives them the noise of another renderer's frame.
-    pub sampled_as: Option<u32>,
+    pub sample_index_override: Option<u32>,
 }
 
 /// State that is kept of a frame.
@@ -84,7 +84,7 @@ struct LastFrame {
     rays: ViewRays,
     /// Width and height in pixels.
     size: [u32; 2],
-    /// Index of the frame within a supersampled image.
+    /// Index of the frame within a supersampled picture.
     sample: FrameSample,
     /// True if the frame was not path-traced.
     is_hybrid: bool,
@@ -93,12 +93,12 @@ struct LastFrame {
 impl Renderer {
     /// Creates a renderer. The first frame that needs a pass compiles it.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        Self::beside(gpu, Arc::new(Uploader::new(gpu)))
+        Self::with_uploader(gpu, Arc::new(Uploader::new(gpu)))
     }
 
     /// Creates a renderer that shares the uploader, and thus the scenes, of another renderer on the same
     /// device.
-    pub fn beside(gpu: &Gpu, uploader: Arc<Uploader>) -> Result<Self> {
+    pub fn with_uploader(gpu: &Gpu, uploader: Arc<Uploader>) -> Result<Self> {
         let layouts = &uploader.layouts;
         Ok(Self {
             passes: Passes::new(gpu, &uploader)?,
@@ -123,7 +123,7 @@ impl Renderer {
             frames: 0,
             frames_are_of: None,
             sampled: 0,
-            sampled_as: None,
+            sample_index_override: None,
             uploader,
         })
     }
@@ -134,11 +134,11 @@ impl Renderer {
     }
 
     /// Writes the values of the materials that edits of `scene` have `changed` into the uploaded scene. They
-    /// keep their textures. The mip levels of the textures stay those of the original alpha mode.
+    /// keep their textures. The textures keep the mip levels that were made for the original alpha mode.
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Limit`] if the alpha table for rays does not fit the adapter.
+    /// [`canopy_bvh::Error::Limit`] if the alpha table for rays exceeds the adapter's limits.
     pub fn write_materials(
         &self,
         gpu: &Gpu,
@@ -149,7 +149,7 @@ impl Renderer {
         uploaded.write_materials(gpu, &self.uploader.layouts, scene, changed)
     }
 
-    /// Replaces the image of the environment file that the configuration names.
+    /// Replaces the image of the environment file in the configuration.
     pub fn set_environment(&mut self, gpu: &Gpu, image: Option<&EnvironmentImage>) -> Result<()> {
         self.passes.environment.set_file(gpu, image)
     }
@@ -170,7 +170,7 @@ impl Renderer {
         self.passes.paths.restore(gpu, sums, samples)
     }
 
-    /// Restarts the path-traced image, for example after its shaders have changed.
+    /// Restarts the path-traced picture, for example after its shaders have changed.
     pub fn restart_paths(&mut self) {
         self.passes.paths.restart();
     }

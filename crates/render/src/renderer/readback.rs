@@ -48,8 +48,8 @@ impl Renderer {
         self.passes.paths.read(gpu)
     }
 
-    /// Returns a channel of the last frame. [`Channel::Lit`] is linear radiance before exposure. For an image
-    /// of several frames, it is the mean of the frames so far.
+    /// Returns a channel of the last frame. [`Channel::Lit`] is linear radiance before exposure. For a
+    /// picture of several frames, it is the mean of the frames so far.
     pub fn read_channel(
         &mut self,
         gpu: &Gpu,
@@ -135,7 +135,8 @@ impl Renderer {
     }
 
     /// Returns the triangle that each pixel of the last frame shows, as an index into the merged buffers. It
-    /// is `None` for the background, points and lines. The ground's two triangles follow those of the scene.
+    /// is `None` for the background, points and lines. The ground's two triangles follow the triangles of the
+    /// scene.
     ///
     /// # Errors
     ///
@@ -204,7 +205,8 @@ impl Renderer {
     }
 
     /// Returns the visibility of the lights at each pixel of the last frame. Bit i % 32 of word (i / 32 ·
-    /// height + y) · width + x is set if a shadow ray reached light i. Empty if the frame traced none.
+    /// height + y) · width + x is set if a shadow ray to light i was not blocked. Empty if the frame traced
+    /// none.
     pub fn read_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let visibility = self.passes.shadows.output();
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&visibility.words)?);
@@ -212,7 +214,7 @@ impl Renderer {
     }
 
     /// Returns the ambient visibility of each pixel of the last frame. A word has 10 bits of the visible
-    /// share above a bent normal in 2 × 11 bits, as `reference::occlusion::unpack_visibility` reads them.
+    /// fraction above a bent normal in 2 × 11 bits, as `reference::occlusion::unpack_visibility` reads them.
     /// Empty if the frame traced no occlusion rays.
     pub fn read_ambient_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let ambient = self.passes.occlusion.output();

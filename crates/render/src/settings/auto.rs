@@ -1,4 +1,4 @@
-//! Meaning of `auto` where it depends on the adapter or on the scene's lights, in one place.
+//! Resolution of the settings `auto` that depend on the adapter or on the scene's lights.
 
 use super::{
     Antialias, EnvironmentSource, OcclusionMode, PathKernels, ReflectionMode, Settings, Switch, TreeQuality,
@@ -67,10 +67,10 @@ impl Settings {
         config
     }
 
-    /// Returns the settings for an image without a frame rate to keep, both for the window at rest and for
-    /// files. It is the same on all adapters except for the number of froxels. Temporal anti-aliasing is not
-    /// used, because a single frame has no history.
-    pub fn settled(&self) -> Self {
+    /// Returns the settings for a picture that need not reach a frame rate, in the window at rest and in
+    /// files. The picture is the same on all adapters except for the number of froxels. Temporal
+    /// anti-aliasing is not used, because a single frame has no history.
+    pub fn for_still(&self) -> Self {
         let mut config = self.clone();
         let (occlusion, reflections) = (OcclusionMode::Rays, ReflectionMode::Rays);
         replace(&mut config.occlusion.mode, OcclusionMode::Auto, occlusion);
@@ -84,7 +84,7 @@ impl Settings {
     /// key light is on: it is off if the scene has lights of its own. It is also off in a closed room. There
     /// the radius of ambient occlusion is limited, so that the walls do not block the studio's light and
     /// leave the room black.
-    pub fn lit_for(&self, scene: &Scene) -> Cow<'_, Self> {
+    pub fn adapted_to(&self, scene: &Scene) -> Cow<'_, Self> {
         if !self.environment.is_studio() {
             return Cow::Borrowed(self);
         }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_follows_the_adapter() {
+    fn automatic_settings_depend_on_the_adapter() {
         let config = Settings::default();
         assert_eq!(config.occlusion.mode, OcclusionMode::Auto);
         let [slow, fast] = [SOFTWARE, GPU].map(|adapter| config.resolved(adapter));
@@ -168,22 +168,26 @@ mod tests {
     }
 
     #[test]
-    fn settled_pictures_are_the_same_on_every_adapter_but_for_froxels() {
-        let settled = Settings::default().settled();
+    fn settled_settings_differ_between_adapters_only_in_froxels() {
+        let settled = Settings::default().for_still();
         let [slow, fast] = [SOFTWARE, GPU].map(|adapter| drawn(&settled.resolved(adapter)));
         assert_eq!(slow, (true, 2, true, Antialias::Smaa, 36));
         assert_eq!((fast.0, fast.1, fast.2, fast.3), (slow.0, slow.1, slow.2, slow.3));
     }
 
     #[test]
-    fn settings_that_are_not_automatic_stay() {
+    fn explicit_settings_are_not_resolved() {
         let mut config = Settings::default();
         config.occlusion.mode = OcclusionMode::Off;
         config.occlusion.rays = 7;
         config.reflections.mode = ReflectionMode::Off;
         config.image.antialias = Antialias::Temporal;
         config.fog.rows = 11;
-        let all = [config.resolved(SOFTWARE), config.resolved(GPU), config.settled()];
+        let all = [
+            config.resolved(SOFTWARE),
+            config.resolved(GPU),
+            config.for_still(),
+        ];
         for config in &all {
             assert_eq!(drawn(config), (false, 7, false, Antialias::Temporal, 11));
         }

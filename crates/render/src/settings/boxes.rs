@@ -17,10 +17,10 @@ pub enum BoxDepths {
 }
 
 impl BoxDepths {
-    /// Greatest depth that can be selected; no BVH is deeper.
+    /// Maximum depth that can be selected. No BVH is deeper.
     pub const DEEPEST: u32 = 95;
 
-    /// Returns the least and the greatest depth, or `None` if nothing is drawn.
+    /// Returns the minimum and maximum depth, or `None` if nothing is drawn.
     pub fn range(self) -> Option<[u32; 2]> {
         match self {
             Self::Off => None,
@@ -31,7 +31,7 @@ impl BoxDepths {
 }
 
 impl Describe for BoxDepths {
-    fn what() -> String {
+    fn type_name() -> String {
         "\"off\", \"leaves\", a depth such as \"3\" or a range such as \"0-4\"".into()
     }
 }
@@ -84,7 +84,7 @@ pub enum BoxTrees {
 }
 
 impl Describe for BoxTrees {
-    fn what() -> String {
+    fn type_name() -> String {
         "\"meshes\", \"top\" or the number of a mesh in quotes".into()
     }
 }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_what_is_read() {
+    fn tree_box_settings_round_trip_as_text() {
         for text in ["off", "leaves", "0", "7", "0-4", "95"] {
             let depths = BoxDepths::try_from(text.to_owned());
             assert_eq!(depths.map(String::from), Ok(text.to_owned()));

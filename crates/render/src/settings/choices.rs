@@ -46,7 +46,7 @@ choice! {
     PathKernels {
         /// Whichever is faster on this adapter.
         Auto = "auto",
-        /// A single kernel that traces whole paths (megakernel).
+        /// A single kernel that traces complete paths (megakernel).
         One = "one",
         /// A kernel per step, which advances all paths from surface to surface together (wavefront).
         Separate = "separate",
@@ -68,7 +68,7 @@ choice! {
 choice! {
     /// Source of environment lighting.
     EnvironmentSource {
-        /// The file, if one is named; otherwise the studio, or the sky for outdoor scenes.
+        /// The file, if there is one; otherwise the studio, or the sky for outdoor scenes.
         Auto = "auto",
         /// Built-in studio.
         Studio = "studio",
@@ -94,7 +94,7 @@ choice! {
 choice! {
     /// Ambient-occlusion method.
     OcclusionMode {
-        /// Rays in images of `canopy render`, and in the window on GPUs.
+        /// Rays in pictures of `canopy render`, and in the window on GPUs.
         Auto = "auto",
         /// Off: ambient visibility is 1 everywhere.
         Off = "off",
@@ -106,7 +106,7 @@ choice! {
 choice! {
     /// Reflection method.
     ReflectionMode {
-        /// Rays in images of `canopy render`, and in the window on GPUs.
+        /// Rays in pictures of `canopy render`, and in the window on GPUs.
         Auto = "auto",
         /// Prefiltered environment only, without the scene.
         Off = "off",
@@ -118,9 +118,9 @@ choice! {
 choice! {
     /// Pixels that are listed for reflection rays.
     RayListing {
-        /// Pixels that send a ray.
+        /// Pixels that cast a ray.
         Pixels = "pixels",
-        /// All pixels of tiles in which any pixel sends a ray.
+        /// All pixels of tiles in which any pixel casts a ray.
         Tiles = "tiles",
         /// All pixels.
         All = "all",
@@ -190,7 +190,7 @@ impl ExposureMode {
 }
 
 impl Describe for ExposureMode {
-    fn what() -> String {
+    fn type_name() -> String {
         let (least, most) = Self::STOPS.into_inner();
         format!("\"auto\", \"histogram\" or stops (EV) in quotes, from {least} to {most}")
     }

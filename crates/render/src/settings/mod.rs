@@ -37,7 +37,7 @@ section! {
 }
 
 section! {
-    /// `[tree_boxes]`: boxes of BVH nodes drawn over the image.
+    /// `[tree_boxes]`: boxes of BVH nodes drawn over the picture.
     TreeBoxes {
         show: BoxDepths,
         of: BoxTrees,
@@ -47,7 +47,7 @@ section! {
 }
 
 section! {
-    /// `[overlay]`: mesh edges, vertices, normals and tangents drawn over the image.
+    /// `[overlay]`: mesh edges, vertices, normals and tangents drawn over the picture.
     Overlay {
         wireframe: bool,
         vertices: bool,
@@ -239,7 +239,7 @@ section! {
 }
 
 section! {
-    /// `[exposure]`: automatic exposure from the image histogram.
+    /// `[exposure]`: automatic exposure from the picture's histogram.
     Exposure {
         percentiles: [f32; 2] => PERCENTILES: Ascending = Ascending { range: 0.0..=100.0, gap: 1.0 },
         compensation: f32 => COMPENSATION: RangeInclusive<f32> = -16.0..=16.0,
@@ -316,7 +316,7 @@ impl Deviation {
 
 impl Fog {
     /// True if there is fog.
-    pub fn is_there(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.density > 0.0
     }
 }
@@ -341,7 +341,7 @@ impl Reflections {
         self.filter || self.history > 1
     }
 
-    /// Returns the roughness below which a surface sends rays. At the largest `max_roughness` it exceeds
+    /// Returns the roughness below which a surface casts rays. At the largest `max_roughness` it exceeds
     /// every roughness, so that the roughest surfaces are traced without fading out.
     pub fn below(&self) -> f32 {
         if self.max_roughness >= *Self::MAX_ROUGHNESS.end() {
@@ -371,7 +371,8 @@ impl Environment {
         self.source == EnvironmentSource::Sky
     }
 
-    /// True if the light comes from the studio. Outdoor scenes use the sky instead ([`Settings::lit_for`]).
+    /// True if the light comes from the studio. Outdoor scenes use the sky instead
+    /// ([`Settings::adapted_to`]).
     pub fn is_studio(&self) -> bool {
         match self.source {
             EnvironmentSource::Studio => true,
@@ -381,12 +382,12 @@ impl Environment {
     }
 
     /// True if the light comes from an image, of a file or of the studio, which may contain a sun.
-    pub fn is_picture(&self) -> bool {
+    pub fn is_image(&self) -> bool {
         self.is_file() || self.is_studio()
     }
 
-    /// True if the environment is visible behind the scene. The studio has a backdrop instead.
-    pub fn is_seen(&self) -> bool {
+    /// True if the environment is visible as background. The studio has a backdrop instead.
+    pub fn is_visible(&self) -> bool {
         self.background == Background::Environment && !self.is_studio()
     }
 }
@@ -400,7 +401,7 @@ impl Image {
         }
     }
 
-    /// True if the exposure follows the image histogram.
+    /// True if the exposure follows the picture's histogram.
     pub fn is_metered(&self) -> bool {
         self.exposure == ExposureMode::Histogram
     }
@@ -413,7 +414,7 @@ impl Settings {
             Switch::On => true,
             Switch::Off => false,
             // Environment images contain their sun.
-            Switch::Auto => !has_lights && !self.environment.is_picture(),
+            Switch::Auto => !has_lights && !self.environment.is_image(),
         }
     }
 }

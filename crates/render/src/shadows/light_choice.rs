@@ -1,4 +1,4 @@
-//! `light_choice`: samples the lights that each pixel sends shadow rays to, if there are too many to trace
+//! `light_choice`: samples the lights that each pixel casts shadow rays to, if there are too many to trace
 //! all.
 
 use crate::{

@@ -12,10 +12,10 @@ pub mod shadow_shafts;
 
 use super::{
     bindings::Layouts,
-    frame::{Frame, Prepared, life_cycle::LifeCycle, ray_list::RayList, recording::Recording},
+    frame::{Frame, FrameSetup, life_cycle::LifeCycle, ray_list::RayList, recording::Recording},
     layout::SHADOW_HEADER,
     light::lights,
-    resources::{GBuffer, Seen, ShadowJob, ShadowMaps, Visibility, VisibilityPlan, fitted},
+    resources::{GBuffer, ShadowJob, ShadowMaps, Visibility, VisibilityPlan, VisibleSurfaces, try_create},
     stats::FrameStats,
     world::World,
 };
@@ -48,7 +48,7 @@ pub struct Shadows {
     picture: Targets,
     /// List and visibility of the hits of reflection rays.
     hits: Targets,
-    /// Readback of the number of shadow rays and of the tiles that sent any.
+    /// Readback of the number of shadow rays and of the tiles that cast any.
     counters: Counters<{ SHADOW_HEADER as usize }>,
 }
 
@@ -56,7 +56,7 @@ pub struct Shadows {
 #[derive(Debug)]
 struct Targets {
     list: RayList,
-    /// Size, slots and most entries that `list` was made for.
+    /// Size, slots and maximum number of entries that `list` was made for.
     list_is_for: ([u32; 2], u32, u32),
     output: Visibility,
 }
@@ -70,7 +70,7 @@ impl Targets {
         })
     }
 
-    /// Reallocates for `plan`. The list has room for up to `most` entries at once where rays are `listed`.
+    /// Reallocates for `plan`. The list has room for up to `most` entries at once if rays are `listed`.
     fn fit(&mut self, gpu: &Gpu, plan: VisibilityPlan, listed: bool, most: u32) -> Result<()> {
         if self.output.plan() != plan {
             self.output = Visibility::new(gpu, plan)?;
@@ -78,7 +78,7 @@ impl Targets {
         let slots = plan.traced_slots.filter(|_| listed).unwrap_or(0);
         if self.list_is_for != (plan.size, slots, most) {
             let size = plan.size;
-            self.list = fitted(gpu, size, || RayList::new(gpu, size, slots, most))?;
+            self.list = try_create(gpu, size, || RayList::new(gpu, size, slots, most))?;
             self.list_is_for = (size, slots, most);
         }
         Ok(())
@@ -109,7 +109,7 @@ impl Shadows {
 
     /// Assigns the shadow views of a frame's lights if the frame draws shadow maps. Call it before the
     /// uniforms are written, because they contain the views.
-    pub fn fit_maps(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<ShadowMaps<'_>> {
+    pub fn fit_maps(&mut self, gpu: &Gpu, frame: &mut FrameSetup<'_>) -> Result<ShadowMaps<'_>> {
         match frame.config.shadows.mode {
             ShadowMode::Map => self.map.fit(gpu, frame)?,
             ShadowMode::Off | ShadowMode::Rays => self.map.clear(),
@@ -122,10 +122,10 @@ impl Shadows {
         &mut self,
         recording: &mut Recording<'_>,
         world: World<'_>,
-        seen: Seen<'_>,
+        seen: VisibleSurfaces<'_>,
     ) -> Result<&Visibility> {
         let World { frame, .. } = world;
-        let Seen { gbuffer, history, .. } = seen;
+        let VisibleSurfaces { gbuffer, history, .. } = seen;
         let (gpu, shadows) = (recording.gpu, &frame.config.shadows);
         let lights = frame.light_plan;
         let traces = shadows.mode == ShadowMode::Rays;
@@ -180,7 +180,7 @@ impl Shadows {
                     self.filter
                         .record(recording, frame, history, (pair, reprojected), output, edges)?;
                 }
-                self.filter.settle(frame);
+                self.filter.commit_lights(frame);
             }
             false => self.filter.clear(),
         }
@@ -191,7 +191,7 @@ impl Shadows {
     }
 
     /// Traces the lights' visibility at the hits of reflection rays, neither averaged nor filtered. Shadow
-    /// maps are shared with the picture. `frame` and `gbuffer` are those of the hits.
+    /// maps are shared with the picture. `frame` and `gbuffer` belong to the hits.
     pub fn record_at_hits(
         &mut self,
         recording: &mut Recording<'_>,
@@ -225,7 +225,7 @@ impl Shadows {
     /// # Errors
     ///
     /// [`canopy_bvh::Error::Gpu`] if the adapter runs out of memory.
-    pub fn forget_hits(&mut self, gpu: &Gpu) -> Result<()> {
+    pub fn free_hits(&mut self, gpu: &Gpu) -> Result<()> {
         self.hits.fit(gpu, VisibilityPlan::untraced([1, 1]), false, 1)
     }
 
@@ -259,7 +259,7 @@ impl Shadows {
 
     /// Frames until the averages of a still picture have converged, or 1 if this pass averages nothing.
     pub fn frames_to_converge(scene: &Scene, config: &Settings) -> u32 {
-        match config.shadows.averages() && lights::may_be_soft(scene, config) {
+        match config.shadows.averages() && lights::may_cast_soft_shadows(scene, config) {
             true => config.shadows.history,
             false => 1,
         }
@@ -273,7 +273,7 @@ impl Shadows {
     /// Adds the pipelines that filter shadows, for any pair of lights that the scene may show.
     pub fn add_pipelines(&self, frame: &Frame<'_>, set: &mut PipelineSet) {
         if frame.filters_shadows {
-            let most = lights::most(frame.scene);
+            let most = lights::max_lights(frame.scene);
             self.motion.add_pipelines(most, set);
             self.filter.add_pipelines(most, frame.config.shadows.filter, set);
         }

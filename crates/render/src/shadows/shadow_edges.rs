@@ -1,7 +1,7 @@
 //! Masks of the penumbra edges with a short history, and of the settled shadows, for lights that have a size.
-//! `shadow_filter` writes both. In the next frame edges send more rays, and settled pixels send none.
+//! `shadow_filter` writes the masks. In the next frame, edges cast more rays and settled pixels cast none.
 
-use crate::resources::{NOISY_FORMAT, REPROJECTED_FORMAT, Reprojection, UNUSED, fitted, unused_layers};
+use crate::resources::{NOISY_FORMAT, REPROJECTED_FORMAT, Reprojection, UNUSED, try_create, unused_layers};
 use canopy_bvh::{
     Result,
     gpu::{Bind, Gpu, GpuImage},
@@ -14,7 +14,7 @@ pub struct ShadowEdges {
     /// Alternates between the last frame and this one by the parity of [`Reprojection::index`]. Each layer
     /// holds two slots (shadow/shadow_edges_word.wgsl).
     found: [GpuImage; 2],
-    /// Empty mask, bound if there is no last frame.
+    /// Empty mask, bound for pixels without a history.
     none: GpuImage,
     no_pixels: GpuImage,
 }
@@ -44,7 +44,7 @@ impl ShadowEdges {
         };
         let [found, _] = &self.found;
         if (found.size(), found.layers()) != (size, layers) {
-            self.found = fitted(gpu, size, || pair(gpu, size, layers))?;
+            self.found = try_create(gpu, size, || pair(gpu, size, layers))?;
         }
         Ok(())
     }
@@ -55,7 +55,7 @@ impl ShadowEdges {
         [history.reprojected, self.found(history)[0], tiles]
     }
 
-    /// Bindings like [`ShadowEdges::before`], but for pixels without a history.
+    /// Placeholders for the bindings of [`ShadowEdges::before`], for pixels without a history.
     pub fn none<'a>(&'a self, tiles: &'a GpuImage) -> [&'a dyn Bind; 3] {
         [&self.no_pixels, &self.none, tiles]
     }

@@ -6,10 +6,10 @@ use crate::{
     bindings::Layouts,
     frame::{
         Frame,
-        life_cycle::{Carried, LifeCycle},
+        life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
-    history::denoiser::{Averaging, Denoiser, MEANS, NoisyInput, Shaders, Signal},
+    history::denoiser::{Averaging, Denoiser, DenoiserImages, MEANS, NoisyInput, Shaders},
     layout::Light,
     light::lights,
     resources::{NOISY, Reprojection, SURFACES, Visibility},
@@ -46,9 +46,9 @@ const SHADERS: Shaders = Shaders {
 /// Pass and its histories, with one signal for each pair of slots.
 #[derive(Debug)]
 pub struct ShadowFilter {
-    signals: Vec<Signal>,
+    signals: Vec<DenoiserImages>,
     /// Lights of the last frame.
-    lights: Carried<Vec<Light>>,
+    lights: TemporalState<Vec<Light>>,
     /// Indexed by [`lights::filtered`] minus 1.
     kernels: [Kernels; 2],
 }
@@ -74,7 +74,7 @@ impl ShadowFilter {
         };
         Self {
             signals: Vec::new(),
-            lights: Carried::default(),
+            lights: TemporalState::default(),
             kernels: [1, 2].map(kernels),
         }
     }
@@ -84,7 +84,7 @@ impl ShadowFilter {
         self.signals.clear();
     }
 
-    /// Indices of the pairs of lights to filter, which are those with at least one light that has a size.
+    /// Indices of the pairs of lights to filter: pairs with at least one light that has a size.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl ShadowFilter {
         let pairs = frame.lights.chunks(2);
         self.signals.truncate(pairs.len());
         while self.signals.len() < pairs.len() {
-            self.signals.push(Signal::new(gpu)?);
+            self.signals.push(DenoiserImages::new(gpu)?);
         }
         let soft = pairs.enumerate().filter(|(_, pair)| softness(pair) != [0.0; 2]);
         Ok(soft.map(|(index, _)| index).collect())
@@ -164,8 +164,8 @@ impl ShadowFilter {
     }
 
     /// Commits the lights once all pairs of a frame have been recorded.
-    pub fn settle(&mut self, frame: &Frame<'_>) {
-        self.lights.leave(frame.lights.clone());
+    pub fn commit_lights(&mut self, frame: &Frame<'_>) {
+        self.lights.set_pending(frame.lights.clone());
     }
 
     /// Adds the pipelines for a scene with at most `lights` lights.

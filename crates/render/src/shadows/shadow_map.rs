@@ -3,7 +3,7 @@
 
 use crate::{
     bindings::Layouts,
-    frame::{Prepared, recording::Recording},
+    frame::{FrameSetup, recording::Recording},
     layout::{Light, SHADOW_VIEW_LIMIT, ShadowView},
     light::lights::{LIGHT_DIRECTIONAL, LIGHT_POINT},
     raster::draw_lists::{DrawLists, Run},
@@ -24,7 +24,7 @@ use glam::{
     camera::rh::{proj::directx as proj, view},
 };
 
-/// Most bytes of all layers together. Above it the resolution is halved.
+/// Maximum total size of all layers in bytes. Above it the resolution is halved.
 const BYTES_LIMIT: u64 = 512 << 20;
 /// Stride between the matrices of two layers in bytes, which is the portable alignment of a uniform's dynamic
 /// offset.
@@ -116,7 +116,7 @@ impl ShadowMap {
 
     /// Assigns each light of a frame its views, reallocates the maps and writes their matrices. Lights past
     /// [`SHADOW_VIEW_LIMIT`] layers get no views.
-    pub fn fit(&mut self, gpu: &Gpu, frame: &mut Prepared<'_>) -> Result<()> {
+    pub fn fit(&mut self, gpu: &Gpu, frame: &mut FrameSetup<'_>) -> Result<()> {
         let scene = frame.buffers.triangle_bounds(&frame.parts);
         let wanted: u32 = frame
             .lights
@@ -310,11 +310,11 @@ fn up_for(direction: Vec3) -> Vec3 {
 }
 
 /// Fits an orthographic projection to the visible part of the scene and everything between it and the light.
-fn directional(light: &Light, input: &Prepared<'_>, scene: Aabb, resolution: u32) -> ShadowView {
+fn directional(light: &Light, input: &FrameSetup<'_>, scene: Aabb, resolution: u32) -> ShadowView {
     let direction = Vec3::from(light.direction);
     let light_from_world = view::look_to_mat4(scene.center(), direction, up_for(direction));
     let whole = scene.transformed(light_from_world);
-    let seen = Aabb::of(
+    let seen = Aabb::from_points(
         input
             .view
             .corners(input.aspect())

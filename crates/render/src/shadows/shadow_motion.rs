@@ -6,7 +6,8 @@ use crate::{
     layout::LIGHT_LIMIT,
     light::lights,
     resources::{
-        NOISY, POSITIONS, REPROJECTED, REPROJECTED_FORMAT, SURFACES, Seen, TILES, Visibility, WORDS, fitted,
+        NOISY, POSITIONS, REPROJECTED, REPROJECTED_FORMAT, SURFACES, TILES, Visibility, VisibleSurfaces,
+        WORDS, try_create,
     },
     world::World,
 };
@@ -82,7 +83,7 @@ impl ShadowMotion {
         &'a mut self,
         recording: &mut Recording<'_>,
         world: World<'_>,
-        seen: Seen<'a>,
+        seen: VisibleSurfaces<'a>,
         tiles: &GpuImage,
         visibility: &Visibility,
         pair: usize,
@@ -93,7 +94,7 @@ impl ShadowMotion {
             plan,
             ..
         } = world;
-        let Seen {
+        let VisibleSurfaces {
             gbuffer,
             motion,
             history,
@@ -105,7 +106,7 @@ impl ShadowMotion {
             return Ok([history.reprojected; 2]);
         };
         if self.reprojected[0].size() != frame.size {
-            self.reprojected = fitted(gpu, frame.size, || reprojection_image(gpu, frame.size))?;
+            self.reprojected = try_create(gpu, frame.size, || reprojection_image(gpu, frame.size))?;
         }
         let moved: Vec<u32> = plan.changed.chunks(32).map(bits).collect();
         if self.moved.size() < 4 * moved.len() as u64 {

@@ -1,4 +1,4 @@
-//! `shadow_rays`: traces shadow rays through the trees, from a list or for every pixel.
+//! `shadow_rays`: traces shadow rays through the BVHs, from a list or for every pixel.
 
 use crate::{
     bindings::Layouts,
@@ -48,7 +48,7 @@ impl ShadowRays {
     }
 
     /// Traces the rays of `batch` in `list`. Without a batch, traces a ray for every pixel and light. Pixels
-    /// on an edge of the last frame then send more rays, and settled pixels send none. `job.label` labels the
+    /// on an edge of the last frame then cast more rays, and settled pixels cast none. `job.label` labels the
     /// pass.
     pub fn record(
         &self,

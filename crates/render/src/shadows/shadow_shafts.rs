@@ -3,12 +3,12 @@
 use crate::{
     bindings::Layouts,
     frame::{
-        Prepared,
-        life_cycle::{Carried, LifeCycle},
+        FrameSetup,
+        life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
     layout::{Light, SHAFT_BOXES, ShaftParams},
-    resources::{Reprojection, SURFACES, TILES_FORMAT, UNUSED, fitted},
+    resources::{Reprojection, SURFACES, TILES_FORMAT, UNUSED, try_create},
     world::World,
 };
 use canopy_bvh::{
@@ -34,7 +34,7 @@ pub struct ShadowShafts {
     tiles: GpuImage,
     /// Mask with all bits set, for frames in which every tile counts as changed.
     all: GpuImage,
-    last: Carried<Option<Last>>,
+    last: TemporalState<Option<Last>>,
 }
 
 /// Scene state of the last frame. It is empty before the first frame.
@@ -77,7 +77,7 @@ impl ShadowShafts {
             params: Uniform::new(gpu, "shadow_shafts.params"),
             tiles: image(gpu, UNUSED),
             all,
-            last: Carried::default(),
+            last: TemporalState::default(),
         }
     }
 
@@ -101,10 +101,10 @@ impl ShadowShafts {
             false => UNUSED,
         };
         if self.tiles.size() != size {
-            self.tiles = fitted(gpu, size, || image(gpu, size))?;
+            self.tiles = try_create(gpu, size, || image(gpu, size))?;
         }
         if !settles {
-            self.last.leave(None);
+            self.last.set_pending(None);
             return Ok(());
         }
         let none = Last::default();
@@ -116,7 +116,7 @@ impl ShadowShafts {
             retrace: frame.config.shadows.retrace,
             ..ShaftParams::default()
         };
-        self.last.leave(Some(Last::of(frame)));
+        self.last.set_pending(Some(Last::of(frame)));
         let boxes = boxes.unwrap_or_default();
         params.count = boxes.len() as u32;
         for (i, moved) in boxes.iter().enumerate() {
@@ -136,7 +136,7 @@ impl ShadowShafts {
 }
 
 impl Last {
-    fn of(frame: &Prepared<'_>) -> Self {
+    fn of(frame: &FrameSetup<'_>) -> Self {
         Self {
             parts: frame.parts.clone(),
             lights: frame.lights.clone(),
@@ -146,7 +146,7 @@ impl Last {
 
     /// Bit mask of the first 31 lights that have changed since this frame. All bits are set if a material or
     /// the number of lights has changed.
-    fn changed_lights(&self, frame: &Prepared<'_>) -> u32 {
+    fn changed_lights(&self, frame: &FrameSetup<'_>) -> u32 {
         if self.materials != frame.pose.materials || self.lights.len() != frame.lights.len() {
             return !0;
         }
@@ -157,7 +157,7 @@ impl Last {
 
     /// At most [`SHAFT_BOXES`] boxes around the old and new bounds of the parts that have moved since this
     /// frame. Returns `None` if some bounds are not finite or the parts differ in number.
-    fn boxes_of_moved(&self, frame: &Prepared<'_>, changed: &[bool]) -> Option<Vec<Aabb>> {
+    fn boxes_of_moved(&self, frame: &FrameSetup<'_>, changed: &[bool]) -> Option<Vec<Aabb>> {
         if self.parts.len() != frame.parts.len() {
             return None;
         }
@@ -215,11 +215,11 @@ mod tests {
     use glam::Vec3;
 
     #[test]
-    fn shared_boxes_hold_all() {
+    fn merged_boxes_contain_all_boxes() {
         let at = |i: u32| Vec3::new((i * 37 % 100) as f32, (i % 3) as f32, 0.0);
         for (count, length) in [(5, 1.0), (32, 1.0), (500, 1.0), (500, 0.0)] {
             let boxes: Vec<_> = (0..count)
-                .map(|i| Aabb::of([length * at(i), length * at(i) + Vec3::ONE]))
+                .map(|i| Aabb::from_points([length * at(i), length * at(i) + Vec3::ONE]))
                 .collect();
             let shared = joined(boxes.clone(), 32);
             assert!(shared.len() <= 32 && shared.len() >= boxes.len().min(32) / 32);

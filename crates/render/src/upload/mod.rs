@@ -54,7 +54,8 @@ impl Uploader {
     ///
     /// # Errors
     ///
-    /// [`canopy_bvh::Error::Limit`] if the scene does not fit the adapter. The error names the limit.
+    /// [`canopy_bvh::Error::Limit`] if the scene exceeds a limit of the adapter. The error includes the
+    /// limit.
     pub fn upload(&self, gpu: &Gpu, scene: &Scene, config: &Settings) -> Result<UploadedScene> {
         self.upload_reporting(gpu, scene, config, &Progress::default())
     }
@@ -75,7 +76,7 @@ impl Uploader {
         progress
             .enter("uploading: compiling the tree builder")
             .map_err(|_| Error::Cancelled)?;
-        match lights::without_room(scene, config) {
+        match lights::lights_beyond_limit(scene, config) {
             0 => {}
             more => log::warn!("{more} lights beyond the first {LIGHT_LIMIT} are off"),
         }
@@ -119,11 +120,11 @@ impl Uploader {
             | wgpu::BufferUsages::VERTEX
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
-        // The ground's vertices follow those of the scene.
+        // The ground's vertices follow the vertices of the scene.
         let all_vertices = u64::from(vertex_count + ground::VERTICES);
         let array = |label, bytes, usage| {
             let words = u32::try_from(bytes / 4).unwrap_or(u32::MAX);
-            Array::of_buffer(gpu, label, 1, &gpu.buffer(label, bytes, usage), words)
+            Array::from_buffer(gpu, label, 1, &gpu.buffer(label, bytes, usage), words)
         };
         let positions = array("merged.positions", all_vertices * 12, merged)?;
         let frames = array("merged.frames", all_vertices * 28, merged)?;
@@ -213,7 +214,7 @@ impl Uploader {
             materials,
             volumes,
         };
-        let policy = TreePolicy::new(gpu, trees.cost.room(gpu, &tree));
+        let policy = TreePolicy::new(gpu, trees.cost.buffers(gpu, &tree));
         let state = SceneState::new(tree, policy);
         Ok(UploadedScene { buffers, state })
     }

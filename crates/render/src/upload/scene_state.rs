@@ -4,7 +4,7 @@
 use super::{scene_buffers::SceneBuffers, version::next_version};
 use crate::{
     bindings::Layouts,
-    frame::Prepared,
+    frame::FrameSetup,
     geometry::{
         last_positions::LastPositions,
         tree_policy::{TreePlan, TreePolicy},
@@ -30,7 +30,7 @@ pub struct UploadedScene {
     pub state: SceneState,
 }
 
-/// State left behind by the frames so far.
+/// State after the frames so far.
 #[derive(Debug)]
 pub struct SceneState {
     /// BVHs.
@@ -51,7 +51,7 @@ pub struct SceneState {
 struct WrittenPose {
     /// Matrices, weights and visibility that were written last. Other fields of the pose are not kept.
     pose: Pose,
-    /// Matrices and weights; none before the first frame.
+    /// Matrices and weights; `None` before the first frame.
     words: Vec<f32>,
     /// Mirroring per instance that the winding of the index buffer accounts for.
     mirrors: Vec<Mirrors>,
@@ -123,8 +123,8 @@ impl SceneState {
         self.built = (self.tree.leaf_cutoff(), self.tree.quality());
     }
 
-    /// Undoes a frame that is dropped before its commit, of which nothing runs. The BVHs are still those of
-    /// the frame before.
+    /// Undoes a frame that is dropped before its commit, of which nothing runs. The BVHs still belong to the
+    /// previous frame.
     pub(crate) fn abort(&mut self, gpu: &Gpu) {
         let (leaf_cutoff, quality) = self.built;
         self.tree.set_leaf_cutoff(gpu, leaf_cutoff);
@@ -132,8 +132,8 @@ impl SceneState {
     }
 
     /// Invalidates the results of a committed frame that may have run only in part.
-    pub(crate) fn lose(&mut self) {
-        self.policy.lose();
+    pub(crate) fn invalidate(&mut self) {
+        self.policy.invalidate();
         self.last_positions.reset();
     }
 
@@ -151,8 +151,8 @@ impl SceneState {
     }
 
     /// Writes the pose and the animated materials of a frame, and plans its BVH work.
-    pub(crate) fn update(&mut self, gpu: &Gpu, frame: &Prepared<'_>) -> TreePlan {
-        let Prepared { scene, buffers, .. } = frame;
+    pub(crate) fn update(&mut self, gpu: &Gpu, frame: &FrameSetup<'_>) -> TreePlan {
+        let FrameSetup { scene, buffers, .. } = frame;
         self.materials.write(gpu, &buffers.materials, scene, &frame.pose);
         let mut changed = self.pose.write(gpu, buffers, scene, &frame.pose);
         for (changed, before) in changed.iter_mut().zip(&self.changed) {

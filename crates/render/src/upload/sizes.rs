@@ -1,4 +1,4 @@
-//! Checks that a scene fits an adapter, before anything is allocated.
+//! Checks that a scene is within the limits of an adapter, before anything is allocated.
 
 use super::merge::SEGMENT_PLAIN;
 use crate::{raster::ground, settings::Settings};
@@ -42,7 +42,7 @@ impl Sizes {
         }
     }
 
-    /// Returns name and size in bytes of each buffer that is bound as a whole.
+    /// Returns name and size in bytes of each buffer that is bound with its full size.
     fn bindings(&self) -> [(&'static str, u64); 7] {
         [
             (
@@ -76,8 +76,8 @@ impl Sizes {
     }
 }
 
-/// Fails if a scene exceeds the configuration's or the device's limits. The error says how much of it would
-/// fit: the number of instances, from the first on, for which there is room.
+/// Fails if a scene exceeds the configuration's or the device's limits. The error includes the number of
+/// instances, from the first on, that are within the limits.
 pub(crate) fn check_sizes(gpu: &Gpu, scene: &Scene, config: &Settings) -> Result<()> {
     let most_bytes = gpu.binding_limit();
     let most_triangles = config.load.max_triangles;

@@ -33,11 +33,11 @@ use volume_places::{VolumePlace, volume_places};
 use volume_shadow::VolumeShadow;
 use wgpu::{BufferUsages as Buffer, TextureUsages as Usage};
 
-/// Most slices of a light grid, in all of its slabs.
+/// Maximum number of slices of a light grid, in all of its slabs.
 pub const SLICES: u32 = 1024;
-/// Most light grids that the instances of one volume share.
+/// Maximum number of light grids that the instances of one volume share.
 const LIGHT_GRIDS: usize = 8;
-/// Most volumes, the nearest ones, that are drawn in front of blended surfaces.
+/// Maximum number of volumes that are drawn in front of blended surfaces. The nearest volumes are drawn.
 pub const LAYERS: usize = 8;
 
 /// Passes and the resources of each volume.
@@ -74,9 +74,9 @@ struct Instance {
 /// Resources shared by the instances of one volume, so that many instances need little memory.
 #[derive(Debug)]
 struct Shared {
-    /// Settings that `skip` was computed for.
+    /// Settings that `majorants` was computed for.
     fills: Fills,
-    skip: wgpu::TextureView,
+    majorants: wgpu::TextureView,
     /// At most [`LIGHT_GRIDS`]. With more instances, several fill the same grid one after another.
     lights: Vec<LightGrid>,
 }
@@ -95,7 +95,7 @@ struct LightGrid {
 /// Settings that the largest extinction of a brick depends on.
 type Fills = (f32, f32, f32, f32, u32, Table);
 
-/// Inputs of light grids other than the trees.
+/// Inputs of light grids other than the BVHs.
 #[derive(Debug, Clone, PartialEq)]
 struct Lit {
     settings: VolumeParams,
@@ -120,7 +120,7 @@ impl Volumes {
         }
     }
 
-    /// Places the volumes of a frame and attenuates the light that reaches surfaces through them.
+    /// Prepares the volumes of a frame, and attenuates the light that surfaces receive through them.
     pub fn shade(
         &mut self,
         recording: &mut Recording<'_>,
@@ -152,7 +152,8 @@ impl Volumes {
         radiance: &Radiance,
     ) -> Result<VolumeLayers<'_>> {
         let World { frame, .. } = world;
-        let wants_total = frame.wants(Channel::Transmittance) || frame.wants(Channel::Scattered);
+        let wants_total =
+            frame.needs_channel(Channel::Transmittance) || frame.needs_channel(Channel::Scattered);
         self.has_total = wants_total && !self.order.is_empty();
         let total_size = self.has_total.then_some(frame.size);
         self.compose.fit_total(recording.gpu, total_size)?;
@@ -242,7 +243,7 @@ impl Volumes {
         Some(PlacedVolume {
             grids: buffers.volumes.get(instance.volume)?.as_ref()?,
             params: &instance.params,
-            skip: &shared.skip,
+            majorants: &shared.majorants,
             light: &shared.lights.get(instance.light)?.view,
             sampler: &self.sampler,
         })
@@ -345,8 +346,8 @@ impl Shared {
             ..
         } = *settings;
         let fills = (scale, base, emission, isovalue, flags, transfer);
-        let (skip, mut lights) = match before {
-            Some(before) if before.fills == fills => (Some(before.skip), before.lights),
+        let (majorants, mut lights) = match before {
+            Some(before) if before.fills == fills => (Some(before.majorants), before.lights),
             Some(before) => (None, before.lights),
             None => (None, Vec::new()),
         };
@@ -358,7 +359,7 @@ impl Shared {
             }
             Self {
                 fills,
-                skip: skip.unwrap_or_else(|| grids.skip(gpu, settings)),
+                majorants: majorants.unwrap_or_else(|| grids.majorant_texture(gpu, settings)),
                 lights,
             }
         })
@@ -407,7 +408,7 @@ impl LifeCycle for Volumes {
         }
     }
 
-    fn lose(&mut self) {
+    fn invalidate(&mut self) {
         for grid in self.light_grids() {
             (grid.lit, grid.filled) = (None, None);
         }

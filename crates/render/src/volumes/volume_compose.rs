@@ -1,8 +1,8 @@
-//! `volume_compose`: composes a marched volume over the picture and over the volumes behind it.
+//! `volume_compose`: composes a marched volume over the picture and over the volumes beyond it.
 
 use crate::{
     frame::recording::Recording,
-    resources::{HDR_FORMAT, Radiance, fitted},
+    resources::{HDR_FORMAT, Radiance, try_create},
 };
 use canopy_bvh::{
     Result,
@@ -89,12 +89,12 @@ impl VolumeCompose {
     pub fn fit_total(&mut self, gpu: &Gpu, size: Option<[u32; 2]>) -> Result<()> {
         let size = size.unwrap_or([1, 1]);
         if self.total.size() != size {
-            self.total = fitted(gpu, size, || image(gpu, size))?;
+            self.total = try_create(gpu, size, || image(gpu, size))?;
         }
         Ok(())
     }
 
-    /// Composes the volume `seen` over the total of the volumes behind it. The first volume clears the total.
+    /// Composes the volume `seen` over the composed volumes beyond it. The first volume clears the total.
     pub fn add(&self, recording: &mut Recording<'_>, seen: &TextureView, is_first: bool) -> Result<()> {
         let gpu = recording.gpu;
         let group = bind_group(gpu, TOTAL, &self.layout, &[seen]);

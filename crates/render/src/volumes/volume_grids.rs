@@ -1,6 +1,6 @@
 //! Volumes in GPU memory. Their grids are uploaded once and shared by all instances.
 
-use super::volume_params::{LatticeFacts, most_extinction, texel, texel_range};
+use super::volume_params::{LatticeFacts, decode_range, most_extinction, texel};
 use crate::layout::VolumeParams;
 use canopy_bvh::{Error, Result, gpu::Gpu};
 use canopy_scene::{
@@ -23,7 +23,7 @@ pub struct VolumeGrids {
     /// Densities, as [`texel`] stores them.
     pub density: wgpu::TextureView,
     /// Colour and temperature, or one texel if voxels have neither.
-    pub look: wgpu::TextureView,
+    pub color_temperature: wgpu::TextureView,
     /// Bricks of the lattice, with x varying fastest.
     pub bricks: Vec<Brick>,
     brick_counts: [u32; 3],
@@ -41,51 +41,61 @@ impl VolumeGrids {
         }
         let allowed = gpu.limits.max_texture_dimension_3d;
         let lattice = VolumeLattice::new(volume, allowed);
-        let grids = lattice.map(|lattice| Self::of(gpu, &volume.name, &lattice, progress));
+        let grids = lattice.map(|lattice| Self::upload(gpu, &volume.name, &lattice, progress));
         grids.transpose()
     }
 
-    /// Uploads the lattice of the volume `name`.
+    /// Uploads the lattice of the volume with this name.
     ///
     /// # Errors
     ///
     /// Any error of [`VolumeGrids::new`].
-    pub fn of(gpu: &Gpu, name: &str, lattice: &VolumeLattice, progress: &Progress) -> Result<Self> {
+    pub fn upload(gpu: &Gpu, name: &str, lattice: &VolumeLattice, progress: &Progress) -> Result<Self> {
         check(gpu, name, lattice.size)?;
         let size = lattice.size;
-        let of = texel_range(lattice.range);
+        let of = decode_range(lattice.range);
         let texels: Vec<f16> = lattice.density.iter().map(|value| texel(of, *value)).collect();
         let density = uploaded(gpu, "volume.density", size, Format::R16Float, &texels, progress)?;
-        let (look_size, look) = match &lattice.look {
-            Some(look) => (size, look.as_flattened()),
+        let (look_size, color_temperature) = match &lattice.color_temperature {
+            Some(color_temperature) => (size, color_temperature.as_flattened()),
             None => ([1; 3], &[0.0; 4][..]),
         };
-        let look: Vec<f16> = look.iter().map(|value| f16::from_f32(*value)).collect();
+        let color_temperature: Vec<f16> = color_temperature
+            .iter()
+            .map(|value| f16::from_f32(*value))
+            .collect();
         let format = Format::Rgba16Float;
-        let look = uploaded(gpu, "volume.look", look_size, format, &look, progress)?;
+        let color_temperature = uploaded(
+            gpu,
+            "volume.look",
+            look_size,
+            format,
+            &color_temperature,
+            progress,
+        )?;
         Ok(Self {
             facts: LatticeFacts::from(lattice),
             density,
-            look,
+            color_temperature,
             bricks: lattice.bricks(),
             brick_counts: lattice.brick_counts(),
         })
     }
 
     /// Texture with the largest extinction of each brick under these settings, or 0 for an empty brick.
-    pub fn skip(&self, gpu: &Gpu, params: &VolumeParams) -> wgpu::TextureView {
+    pub fn majorant_texture(&self, gpu: &Gpu, params: &VolumeParams) -> wgpu::TextureView {
         let usage = Usage::TEXTURE_BINDING | Usage::COPY_DST;
         let size = self.brick_counts;
         let texture = texture_3d(gpu, "volume.skip", size, Format::R32Float, usage);
-        let most = self.most(params, false);
+        let most = self.majorants(params, false);
         write(gpu, &texture, bytemuck::cast_slice(&most), size, 0);
         texture.create_view(&wgpu::TextureViewDescriptor::default())
     }
 
     /// Largest extinction of each brick under these settings, with x varying fastest, or 0 for an empty
-    /// brick. If `is_spread`, neighbouring bricks are included, because voxels averaged from several reach
-    /// further.
-    pub fn most(&self, params: &VolumeParams, is_spread: bool) -> Vec<f32> {
+    /// brick. If `is_spread`, neighbouring bricks are included, because voxels that average several voxels
+    /// extend into neighbouring bricks.
+    pub fn majorants(&self, params: &VolumeParams, is_spread: bool) -> Vec<f32> {
         let [columns, rows, slices] = self.brick_counts.map(|count| count as usize);
         let spread = |index: usize| {
             let place = [index % columns, index / columns % rows, index / columns / rows];
@@ -135,8 +145,8 @@ pub struct PlacedVolume<'a> {
     pub grids: &'a VolumeGrids,
     /// Buffer of [`VolumeParams`].
     pub params: &'a wgpu::Buffer,
-    /// Texture of [`VolumeGrids::skip`].
-    pub skip: &'a wgpu::TextureView,
+    /// Texture of [`VolumeGrids::majorant_texture`].
+    pub majorants: &'a wgpu::TextureView,
     /// Light grid.
     pub light: &'a wgpu::TextureView,
     /// Sampler made by [`sampler`].
@@ -195,7 +205,7 @@ fn uploaded(
     Ok(texture.create_view(&wgpu::TextureViewDescriptor::default()))
 }
 
-/// Writes whole slices, starting at slice `first`.
+/// Writes complete slices, starting at slice `first`.
 fn write(gpu: &Gpu, texture: &wgpu::Texture, bytes: &[u8], size: [u32; 3], first: u32) {
     let [_, rows, slices] = size;
     let destination = wgpu::TexelCopyTextureInfo {

@@ -62,7 +62,7 @@ impl VolumeLight {
                 &first,
                 volume.params,
                 &volume.grids.density,
-                volume.skip,
+                volume.majorants,
                 volume.sampler,
                 volume.light,
             ];

@@ -4,7 +4,7 @@ use super::volume_grids::PlacedVolume;
 use crate::{
     bindings::Layouts,
     frame::{Frame, recording::Recording},
-    resources::{FogFroxels, GBuffer, HDR_FORMAT, SPAN_FORMAT, VolumeLayers, fitted},
+    resources::{FogFroxels, GBuffer, HDR_FORMAT, SPAN_FORMAT, VolumeLayers, try_create},
 };
 use canopy_bvh::{
     Result,
@@ -53,7 +53,7 @@ impl VolumeMarch {
     /// depth ranges. Otherwise it holds one volume at a time.
     pub fn fit(&mut self, gpu: &Gpu, size: [u32; 2], kept: Option<u32>) -> Result<()> {
         if !self.output.is_for(size, kept) {
-            self.output = fitted(gpu, size, || Output::new(gpu, size, kept))?;
+            self.output = try_create(gpu, size, || Output::new(gpu, size, kept))?;
         }
         Ok(())
     }
@@ -86,8 +86,8 @@ impl VolumeMarch {
                 volume.params,
                 &gbuffer.position,
                 &volume.grids.density,
-                &volume.grids.look,
-                volume.skip,
+                &volume.grids.color_temperature,
+                volume.majorants,
                 volume.light,
                 volume.sampler,
                 seen,

@@ -12,7 +12,7 @@ use half::f16;
 wgsl_constants! {
     /// Entries of the tables of colours.
     pub const VOLUME_TABLE: u32 = 128;
-    /// Most steps of a ray, which exceeds the longest diagonal at the shortest step.
+    /// Maximum number of steps of a ray, which exceeds the longest diagonal at the shortest step.
     pub const VOLUME_STEPS_MAX: f64 = 65536.0;
     /// Voxels along an edge of a brick.
     pub const VOLUME_BRICK: f64 = canopy_scene::volume_lattice::BRICK as f64;
@@ -25,21 +25,21 @@ wgsl_constants! {
     /// Flag of [`VolumeParams::flags`] for a transfer function of colour and opacity.
     pub const VOLUME_TRANSFER: u32 = 1;
     /// Flag for voxels with a colour or a temperature.
-    pub const VOLUME_LOOK: u32 = 2;
+    pub const VOLUME_COLOR_TEMPERATURE: u32 = 2;
     /// Flag for a light grid.
     pub const VOLUME_SHADOWED: u32 = 4;
 }
 
-/// Most lights that illuminate a volume, which are the first ones of the frame.
+/// Maximum number of lights that illuminate a volume: the first lights of the frame.
 pub const VOLUME_LIGHTS: usize = 15;
 /// Table of [`VOLUME_TABLE`] entries. It is nested because only arrays up to 32 elements implement `Default`.
 pub type Table = [[[f32; 4]; 32]; 4];
 /// Numbers of a control point of a transfer function, which are value, red, green, blue and opacity.
 pub const POINT: usize = 5;
 
-/// Offset and scale that decode texels in [0, 1] into values. The offset is the least value or 0, whichever
+/// Offset and scale that decode texels in [0, 1] into values. The offset is the minimum value or 0, whichever
 /// is lower.
-pub fn texel_range(lattice_range: [f32; 2]) -> [f32; 2] {
+pub fn decode_range(lattice_range: [f32; 2]) -> [f32; 2] {
     let [low, high] = lattice_range;
     let base = low.min(0.0);
     [base, (high - base).max(f32::MIN_POSITIVE)]
@@ -55,7 +55,7 @@ pub fn texel([base, span]: [f32; 2], value: f32) -> f16 {
 pub fn params(
     settings: &Settings,
     (size, range): ([u32; 3], [f32; 2]),
-    (has_look, is_hot): (bool, bool),
+    (has_color_temperature, is_hot): (bool, bool),
     world_from_lattice: Mat4,
     lights: usize,
 ) -> Option<VolumeParams> {
@@ -63,7 +63,7 @@ pub fn params(
     if !(voxel_from_world.is_finite() && world_from_lattice.is_finite()) {
         return None;
     }
-    let [base, span] = texel_range(range);
+    let [base, span] = decode_range(range);
     let [low, high] = range;
     let width = (high - low).max(f32::MIN_POSITIVE);
     let transfer = control_points(settings);
@@ -73,7 +73,7 @@ pub fn params(
     };
     let flags = [
         (transfer.is_some(), VOLUME_TRANSFER),
-        (has_look, VOLUME_LOOK),
+        (has_color_temperature, VOLUME_COLOR_TEMPERATURE),
         (settings.shadows, VOLUME_SHADOWED),
     ];
     let flags = flags.into_iter().filter(|(is_set, _)| *is_set);
@@ -107,13 +107,13 @@ pub fn params(
 pub struct LatticeFacts {
     /// Voxels along each axis.
     pub size: [u32; 3],
-    /// Least and largest density.
+    /// Minimum and maximum density.
     pub range: [f32; 2],
     /// Same matrix as [`VolumeLattice::volume_from_lattice`].
     pub volume_from_lattice: Mat4,
     /// True if voxels have a colour or a temperature.
-    pub has_look: bool,
-    /// True if any voxel is hot.
+    pub has_color_temperature: bool,
+    /// True if there is a temperature grid with values above 0, which makes voxels emit light.
     pub is_hot: bool,
     /// Largest component of a colour, at least 1.
     pub brightest: f32,
@@ -125,10 +125,10 @@ impl From<&VolumeLattice> for LatticeFacts {
             size: lattice.size,
             range: lattice.range,
             volume_from_lattice: lattice.volume_from_lattice,
-            has_look: lattice.look.is_some(),
+            has_color_temperature: lattice.color_temperature.is_some(),
             is_hot: lattice.is_hot,
-            brightest: (lattice.look.iter().flatten())
-                .flat_map(|look| &look[..3])
+            brightest: (lattice.color_temperature.iter().flatten())
+                .flat_map(|color_temperature| &color_temperature[..3])
                 .fold(1.0, |most, component| component.max(most)),
         }
     }
@@ -136,7 +136,7 @@ impl From<&VolumeLattice> for LatticeFacts {
 
 /// Largest extinction in a brick, or any value above 0 if it contains an isosurface or glows.
 pub fn most_extinction(params: &VolumeParams, range: [f32; 2], brick: &Brick) -> f32 {
-    let of = texel_range(range);
+    let of = decode_range(range);
     let [low, high] = brick.density.map(|value| texel(of, value).to_f32());
     let most = if params.isovalue >= 0.0 {
         return f32::from(u8::from(high >= params.isovalue));
@@ -216,10 +216,10 @@ fn table(points: &[[f32; POINT]]) -> Table {
 
 /// Blackbody colours in linear sRGB from 0 kelvin to `hottest`, relative to the luminance of the hottest.
 pub fn blackbody(hottest: f32) -> Table {
-    let [_, most, _] = radiated(f64::from(hottest));
+    let [_, most, _] = blackbody_xyz(f64::from(hottest));
     entries(|i| {
         let share = i as f64 / f64::from(VOLUME_TABLE - 1);
-        let [x, y, z] = radiated(share * f64::from(hottest)).map(|value| value / most);
+        let [x, y, z] = blackbody_xyz(share * f64::from(hottest)).map(|value| value / most);
         // XYZ to linear sRGB (IEC 61966-2-1).
         let color = [
             3.240_454_2 * x - 1.537_138_5 * y - 0.498_531_4 * z,
@@ -238,7 +238,7 @@ fn entries(entry: impl Fn(usize) -> [f32; 4]) -> Table {
 
 /// Tristimulus values of Planck's law in arbitrary units, with the fits of Wyman, Sloan and Shirley 2013,
 /// "Simple Analytic Approximations to the CIE XYZ Color Matching Functions".
-pub fn radiated(kelvin: f64) -> [f64; 3] {
+pub fn blackbody_xyz(kelvin: f64) -> [f64; 3] {
     if kelvin <= 0.0 {
         return [0.0; 3];
     }
@@ -280,9 +280,9 @@ mod tests {
 
     /// Chromaticities of the CIE for illuminant A at 2,856 K and the Planckian locus at 6,500 K.
     #[test]
-    fn black_bodies_have_the_colours_of_the_tables() {
+    fn black_body_colours_match_the_cie_tables() {
         for (kelvin, x, y) in [(2856.0, 0.4476, 0.4074), (6500.0, 0.3135, 0.3237)] {
-            let found = radiated(kelvin);
+            let found = blackbody_xyz(kelvin);
             let sum: f64 = found.iter().sum();
             let [found_x, found_y] = [found[0] / sum, found[1] / sum];
             assert!(
@@ -301,7 +301,7 @@ mod tests {
 
     /// A brick is not empty if the transfer function is opaque anywhere between the brick's values.
     #[test]
-    fn bricks_know_their_largest_extinction() {
+    fn the_extinction_majorant_covers_all_values_of_a_brick() {
         let mut settings = settings::Settings::default().volumes;
         settings.transfer = VolumeTransfer::Custom;
         settings.density = 2.0;

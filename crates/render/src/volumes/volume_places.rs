@@ -30,7 +30,7 @@ pub fn volume_places<'a>(frame: &'a Frame<'_>) -> impl Iterator<Item = VolumePla
         let settings = params(
             config,
             (facts.size, facts.range),
-            (facts.has_look, facts.is_hot),
+            (facts.has_color_temperature, facts.is_hot),
             (frame.pose.world_from_node[node] * facts.volume_from_lattice.as_dmat4()).as_mat4(),
             frame.lights.len(),
         )?;

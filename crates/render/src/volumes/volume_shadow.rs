@@ -1,4 +1,4 @@
-//! `volume_shadow`: attenuates the light that reaches surfaces through a volume.
+//! `volume_shadow`: attenuates the light that surfaces receive through a volume.
 
 use super::volume_grids::PlacedVolume;
 use crate::{
@@ -51,7 +51,7 @@ impl VolumeShadow {
                 volume.params,
                 &gbuffer.position,
                 &volume.grids.density,
-                volume.skip,
+                volume.majorants,
                 volume.sampler,
                 &visibility.words,
             ],

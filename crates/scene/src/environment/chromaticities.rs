@@ -81,7 +81,7 @@ mod tests {
     const REC_2020: Chromaticities = [[0.708, 0.292], [0.17, 0.797], [0.131, 0.046], [0.3127, 0.329]];
 
     #[test]
-    fn colors_of_rec_2020_are_those_of_itu_r_bt_2087() {
+    fn rec_2020_conversion_matches_itu_r_bt_2087() {
         let matrix = to_rec709(&REC_2020).unwrap().unwrap();
         let expected = Mat3::from_cols_array(&[
             1.6605, -0.1246, -0.0182, -0.5876, 1.1329, -0.1006, -0.0728, -0.0083, 1.1187,
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn white_stays_white() {
+    fn white_stays_white_with_other_white_points() {
         for from in [
             // ACES AP0 and AP1; CIE RGB; XYZ.
             [[0.7347, 0.2653], [0.0, 1.0], [0.0001, -0.077], [0.32168, 0.33767]],
@@ -109,7 +109,7 @@ mod tests {
         ] {
             let matrix = to_rec709(&from).unwrap().unwrap();
             assert!((matrix * Vec3::ONE).abs_diff_eq(Vec3::ONE, 1e-5), "{from:?}");
-            // The primary is more saturated than those of Rec. 709.
+            // The primary is more saturated than the primaries of Rec. 709.
             assert!(matrix.x_axis.x > 1.0 && matrix.x_axis.y < 0.0);
         }
     }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn primaries_that_span_no_colors_are_refused() {
+    fn degenerate_primaries_are_refused() {
         let mut broken = vec![
             [[0.3; 2]; 4],
             [[0.1, 0.1], [0.2, 0.2], [0.3, 0.3], [0.2, 0.2]],

@@ -28,7 +28,9 @@ pub(super) fn ktx2(bytes: &[u8], max_pixels: u64, most: u32) -> Result<Environme
             format!("is KTX2 in VkFormat {value}, which canopy does not read as an environment")
         })?,
         None => {
-            return Err("is Basis Universal, which canopy does not read as an environment".into());
+            return Err(
+                "is compressed with Basis Universal, which canopy does not read as an environment".into(),
+            );
         }
     };
     let face_bytes = face_bytes(format, side)?;

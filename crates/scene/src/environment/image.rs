@@ -22,7 +22,7 @@ pub struct EnvironmentImage {
     pub scale: f32,
     /// Sun that [`EnvironmentImage::take_sun`] has removed from the texels.
     pub sun: Option<Sun>,
-    /// Warnings about the file, one line each, which name it.
+    /// Warnings about the file, one line each, with its name.
     pub warnings: Vec<String>,
 }
 
@@ -42,14 +42,14 @@ pub struct Sun {
     pub to_sun: Vec3,
     /// Illuminance of a surface that faces the sun.
     pub illuminance: Vec3,
-    /// Angular radius in radians. It is that of a uniform disc with the same angular radius around half of
-    /// its light.
+    /// Angular radius in radians. It is the radius of a uniform disc with twice the solid angle that holds
+    /// the inner half of the sun's light.
     pub radius: f32,
 }
 
 impl EnvironmentImage {
-    /// Returns the mean luminance that lights the scene. `mean` is that of the whole sphere. The file's sun
-    /// is subtracted if another sun replaces it.
+    /// Returns the mean luminance that lights the scene. `mean` is the mean luminance of the sphere. The
+    /// file's sun is subtracted if another sun replaces it.
     pub fn lighting_luminance(&self, mean: f32, replaces_sun: bool) -> f32 {
         match self.sun {
             Some(sun) if replaces_sun => {

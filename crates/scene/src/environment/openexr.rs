@@ -51,9 +51,9 @@ pub(crate) fn rgb(bytes: &[u8], max_pixels: u64) -> Result<([u32; 2], Vec<[f32; 
     Ok((size, texels))
 }
 
-/// Fails if a header of any part needs more memory than is allowed. The decoder allocates whole blocks before
-/// it reads them, and a block may be as large as the data window. Returns the chromaticities, which apply to
-/// all parts. (OpenEXR file layout, "Header"; little-endian.)
+/// Fails if a header of any part needs more memory than is allowed. The decoder allocates complete blocks
+/// before it reads them, and a block may be as large as the data window. Returns the chromaticities, which
+/// apply to all parts. (OpenEXR file layout, "Header"; little-endian.)
 pub(crate) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<Option<[[f32; 2]; 4]>, String> {
     let mut headers = Headers(&bytes[..bytes.len().min(LONGEST_HEADERS)]);
     headers.take(4)?;

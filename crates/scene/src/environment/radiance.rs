@@ -1,4 +1,4 @@
-//! Radiance HDR (.hdr, .pic): uncompressed, and with both kinds of run-length encoding.
+//! Radiance HDR (.hdr, .pic): uncompressed, and with either kind of run-length encoding.
 
 use super::{
     chromaticities::{self, Chromaticities},
@@ -45,7 +45,7 @@ fn read<T>(
     let mut rest = &bytes[header.bytes..];
     let [width, height] = size;
     let mut row = vec![[0.0_f32; 3]; width as usize];
-    // The decoder reads only whole images, so each row is passed to it as an image of one row.
+    // The decoder reads only complete images, so each row is passed to it as an image of one row.
     let one_row = format!("\n-Y 1 +X {width}\n");
     for y in 0..height {
         // The strict decoder accepts only one of the two signatures.
@@ -100,15 +100,19 @@ impl Header {
                     ));
                 }
                 "EXPOSURE" => {
-                    let [exposure] = numbers(value).filter(are_positive).ok_or_else(|| odd(&text))?;
+                    let [exposure] = numbers(value)
+                        .filter(are_positive)
+                        .ok_or_else(|| header_error(&text))?;
                     multiplied *= exposure;
                 }
                 "COLORCORR" => {
-                    let factors = numbers(value).filter(are_positive).ok_or_else(|| odd(&text))?;
+                    let factors = numbers(value)
+                        .filter(are_positive)
+                        .ok_or_else(|| header_error(&text))?;
                     multiplied *= DVec3::from_array(factors);
                 }
                 "PRIMARIES" => {
-                    let numbers = numbers::<8>(value).ok_or_else(|| odd(&text))?;
+                    let numbers = numbers::<8>(value).ok_or_else(|| header_error(&text))?;
                     let pairs: &Chromaticities = bytemuck::cast_ref(&numbers);
                     primaries = chromaticities::to_rec709(pairs)?;
                 }
@@ -145,7 +149,7 @@ fn are_positive<const N: usize>(numbers: &[f64; N]) -> bool {
 }
 
 /// Returns the error for an invalid header line.
-fn odd(line: &str) -> String {
+fn header_error(line: &str) -> String {
     format!(
         "has the line \"{}\" in its header, whose numbers are out of range",
         shorten(line)

@@ -152,7 +152,7 @@ mod tests {
     /// Checks the irradiance that [`super`] promises, for a card that faces the first view, on the ground,
     /// and nowhere zero.
     #[test]
-    fn a_card_gets_the_light_that_shows_it_as_it_is() {
+    fn a_card_receives_the_irradiance_that_shows_its_albedo() {
         let image = image();
         assert_eq!(image.texels.len(), (image.width * image.height) as usize);
         let total = |normal: DVec3| irradiance(image, normal.normalize()).iter().sum::<f64>() / PI;
@@ -170,7 +170,7 @@ mod tests {
 
     /// Each box appears as a rectangle that ends within the environment, without seams between faces.
     #[test]
-    fn boxes_are_bright_in_the_middle_and_end() {
+    fn softboxes_are_bright_in_the_middle_and_have_edges() {
         for of in &BOXES {
             let middle = of.to_middle.normalize();
             assert_eq!(of.radiance(middle), of.radiance);

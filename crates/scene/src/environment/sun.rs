@@ -16,9 +16,9 @@ const REACH: f64 = 4.0 * PI / 180.0;
 const SURROUNDINGS: f64 = 6.0 * PI / 180.0;
 /// Angular radius that holds most of a sun's light. Windows and bright clouds are larger.
 const CORE: f64 = 1.5 * PI / 180.0;
-/// Minimum share of the light within [`CORE`].
+/// Minimum fraction of the light within [`CORE`].
 const CORE_SHARE: f64 = 0.75;
-/// Minimum illuminance of a sun, relative to the mean irradiance of the rest.
+/// Minimum illuminance of a sun, relative to the mean irradiance without the sun.
 const MIN_SHARE: f64 = 0.25;
 /// Widest texels, in radians, in which a sun can be distinguished from larger light sources.
 const WIDEST_TEXEL: f64 = PI / 180.0;
@@ -40,7 +40,7 @@ impl EnvironmentImage {
         };
         let (peak, peak_luminance) = self.texels.iter().enumerate().fold((0, 0.0), brightest);
         let mean = f64::from(self.mean_luminance()) / f64::from(self.scale);
-        // Early exit: a sun would be brighter even if all texels within reach had the peak luminance.
+        // Early exit: a sun would be brighter even if all texels within its radius had the peak luminance.
         if peak_luminance * TAU * (1.0 - REACH.cos()) < 0.5 * MIN_SHARE * PI * mean {
             return;
         }
@@ -95,8 +95,9 @@ impl EnvironmentImage {
         });
     }
 
-    /// Returns the angular radius of the sun at `middle`. It is that of a uniform disc whose inner half of
-    /// the light covers the same solid angle. Lens glare lies outside.
+    /// Returns the angular radius of the sun with centre `middle`. It is the radius of a uniform disc with
+    /// twice the solid angle of the texels that hold the inner half of the light. Lens glare lies outside of
+    /// it.
     fn sun_radius(&self, middle: DVec3, surroundings: DVec3) -> f64 {
         let mut texels = Vec::new();
         self.near(middle, CORE, |at, direction, solid_angle| {
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn a_sun_is_taken_out_and_no_light_is_lost() {
         for shape in [Shape::Equirectangular, Shape::Cube] {
-            // Across the seam of the image, near a pole, and at an arbitrary place.
+            // Across the seam of the image, near a pole, and at an arbitrary position.
             for to_sun in [
                 DVec3::new(-1.0, 0.4, 0.001),
                 DVec3::new(0.02, 1.0, 0.03),
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_large_or_dim_or_coarse_is_no_sun() {
+    fn large_dim_or_coarse_highlights_are_not_taken_as_a_sun() {
         let up = DVec3::new(0.3, 0.8, 0.2).normalize();
         let mut coarse = sky(Shape::Equirectangular, up, 0.8, 4000.0);
         (coarse.width, coarse.height) = (72, 36);

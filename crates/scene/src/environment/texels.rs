@@ -6,8 +6,8 @@ use half::f16;
 /// Largest half float.
 const LARGEST_HALF: f32 = 65504.0;
 
-/// Largest radiance that is kept: twice that of the sun's disc in cd/m². At this scale half floats are 0.004
-/// apart near 0.
+/// Largest radiance that is kept: twice the luminance of the sun's disc in cd/m². At this scale half floats
+/// are 0.004 apart near 0.
 const LARGEST: f32 = LARGEST_HALF * 65536.0;
 
 /// Returns the solid angle of a texel in row `y` of `height`, up to a constant factor. A ring has the solid
@@ -70,8 +70,8 @@ impl Rows {
         }
     }
 
-    /// Collects a whole image, without a copy if it is small enough. `weight` returns the weight of a row's
-    /// texels.
+    /// Collects a complete image, without a copy if it is small enough. `weight` returns the weight of a
+    /// row's texels.
     pub(super) fn whole(
         size: [u32; 2],
         most: u32,
@@ -85,7 +85,7 @@ impl Rows {
                 rows.push(row, |_| weight);
             }
         } else {
-            texels.iter_mut().for_each(|texel| *texel = texel.map(sound));
+            texels.iter_mut().for_each(|texel| *texel = texel.map(sanitize));
             rows.out = texels;
         }
         rows
@@ -104,7 +104,7 @@ impl Rows {
     /// Adds a row. `weight` returns the solid angle of a texel in it, up to a constant factor.
     pub(super) fn push(&mut self, row: &[[f32; 3]], weight: impl Fn(usize) -> f64) {
         if !self.shrinks() {
-            self.out.extend(row.iter().map(|texel| texel.map(sound)));
+            self.out.extend(row.iter().map(|texel| texel.map(sanitize)));
             return;
         }
         let part = self.output[1].min(self.input[1] - self.filled);
@@ -130,7 +130,7 @@ impl Rows {
         let mut sum = &mut none;
         for (x, texel) in row.iter().enumerate() {
             let weight = weight(x) * f64::from(part);
-            let [red, green, blue] = texel.map(|c| f64::from(sound(c)));
+            let [red, green, blue] = texel.map(|c| f64::from(sanitize(c)));
             let mut left = made;
             while left > 0 {
                 if unfilled == 0 {
@@ -165,7 +165,7 @@ impl Rows {
 }
 
 /// Makes a value finite and not negative. Infinities come from half floats that overflowed.
-fn sound(value: f32) -> f32 {
+fn sanitize(value: f32) -> f32 {
     match value {
         f32::INFINITY => LARGEST_HALF,
         _ if value > 0.0 => value.min(LARGEST),
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scales_are_the_least_powers_of_two_that_fit() {
+    fn scales_are_the_smallest_powers_of_two_that_fit_half_floats() {
         for (largest, expected) in [
             (1.0, 1.0),
             (65504.0, 1.0),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_made_sound() {
+    fn nan_negative_and_infinite_values_are_replaced() {
         for (value, expected) in [
             (f32::NAN, 0.0),
             (-1.0, 0.0),
@@ -222,7 +222,7 @@ mod tests {
             (f32::MAX, LARGEST),
             (1e-30, 1e-30),
         ] {
-            assert_eq!(sound(value), expected, "{value}");
+            assert_eq!(sanitize(value), expected, "{value}");
         }
     }
 
@@ -244,9 +244,10 @@ mod tests {
         }
     }
 
-    /// In scaling from 3 to 2 texels, half of the middle texel goes to each. The weights of both rows count.
+    /// In scaling from 3 to 2 texels, half of the centre texel goes to each. The weights of both input rows
+    /// count.
     #[test]
-    fn boxes_share_texels_by_area_and_weight() {
+    fn box_filters_weight_texels_by_overlap_and_row_weight() {
         let mut rows = Rows::new([3, 2], 2);
         assert_eq!(rows.size(), [2, 1]);
         for (value, weight) in [(0.0, 1.0), (4.0, 3.0)] {

@@ -9,17 +9,16 @@ use std::ops::Range;
 const SIDE: i32 = 48;
 
 /// Maximum total number of triangle samples, of which each triangle has two per cell along each edge. Past
-/// it, one sample per triangle is used, because a file may have millions of triangles that cross the whole
-/// scene.
+/// it, one sample per triangle is used, because a file may have millions of triangles that span the scene.
 const MAX_SAMPLES: usize = 20_000_000;
 
-/// Maximum share of the surface area that may lie outside the first view.
+/// Maximum fraction of the surface area that may lie outside the first view.
 const STRAY_SHARE: f32 = 0.02;
 
-/// Minimum share of the surface that faces the inside of a room. A car or a house also has an outside.
+/// Minimum fraction of the surface that faces the inside of a room. A car or a house also has an outside.
 const INWARD_SHARE: f32 = 0.85;
 
-/// Minimum share of the scene's bounding box that the inside of a room fills.
+/// Minimum fraction of the scene's bounding box that the inside of a room fills.
 const ROOM_SHARE: f32 = 0.05;
 
 /// Range of diagonals of rooms and buildings, in metres.
@@ -40,7 +39,7 @@ struct Cell {
     area: f32,
     /// Area-weighted sum of its normals.
     normal: Vec3,
-    /// True if it can be reached from outside through empty cells.
+    /// True if a path through empty cells leads from outside to the cell.
     is_outside: bool,
 }
 
@@ -57,7 +56,7 @@ pub(crate) struct Cells {
 
 /// Viewpoint inside a room.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Inside {
+pub(crate) struct InsideView {
     pub(crate) eye: Vec3,
     pub(crate) direction: Vec3,
 }
@@ -116,7 +115,7 @@ impl Cells {
         }
     }
 
-    /// Returns the size of the grid without its border, in metres. It exceeds that of the scene by up to a
+    /// Returns the size of the grid without its border, in metres. It exceeds the scene's size by up to a
     /// cell.
     fn extent(&self) -> Vec3 {
         self.side * (self.size - 2).as_vec3()
@@ -182,8 +181,8 @@ impl Cells {
         }
     }
 
-    /// Returns the ranges of `positions` that belong to the main part of the scene. Small parts far from the
-    /// rest are left out, such as a piece beside its chess board. Returns `None` if there are none.
+    /// Returns the ranges of `positions` that belong to the main part of the scene. Small, distant parts are
+    /// left out, such as a piece next to its chess board. Returns `None` if there are none.
     pub(crate) fn main_part(&self, positions: &[Vec3]) -> Option<Vec<Range<usize>>> {
         let mut seen = vec![false; self.cells.len()];
         let mut parts = Vec::new();
@@ -219,10 +218,10 @@ impl Cells {
         Some(ranges)
     }
 
-    /// Returns a viewpoint inside if the scene is a room. A room has the size and shape of one, cannot be
-    /// reached from outside, and has hardly any surface that faces outside. An object with inverted winding
-    /// also faces its inside, but must be seen from outside.
-    pub(crate) fn inside(&self) -> Option<Inside> {
+    /// Returns a viewpoint inside if the scene is a room. A room has a typical size and shape, is closed to
+    /// the outside, and has hardly any surface that faces outside. An object with inverted winding also faces
+    /// its inside, but must be seen from outside.
+    pub(crate) fn inside(&self) -> Option<InsideView> {
         let extent = self.extent();
         let is_like_a_room =
             ROOM_DIAGONALS.contains(&extent.length()) && extent.y < MAX_ROOM_HEIGHT * extent.x.max(extent.z);
@@ -262,7 +261,7 @@ impl Cells {
 
     /// Finds the viewpoint in `room` with the widest view. Candidates keep their distance from walls. Those
     /// at eye height above a floor are preferred.
-    fn best_viewpoint(&self, room: &[usize]) -> Option<Inside> {
+    fn best_viewpoint(&self, room: &[usize]) -> Option<InsideView> {
         let is_free = |cell: IVec3, clearance: i32| {
             let steps = neighbours().into_iter().map(|step| step * clearance);
             let mut cells = steps.map(|step| cell + step);
@@ -276,7 +275,7 @@ impl Cells {
         let places = [2, 1, 0].map(candidates);
         let places = places.iter().find(|places| !places.is_empty())?;
         let every = places.len().div_ceil(MAX_PLACES);
-        let mut best: Option<(f32, Inside)> = None;
+        let mut best: Option<(f32, InsideView)> = None;
         for cell in places.iter().step_by(every) {
             let above = self.distance(*cell, Vec3::NEG_Y);
             let unusual = (above - eye_height).abs() / eye_height.max(self.side);
@@ -292,7 +291,7 @@ impl Cells {
                 let score = seen / (1.0 + unusual);
                 if best.is_none_or(|(most, _)| score > most) {
                     let eye = self.center(*cell);
-                    best = Some((score, Inside { eye, direction }));
+                    best = Some((score, InsideView { eye, direction }));
                 }
             }
         }
@@ -384,12 +383,12 @@ mod tests {
     fn cells(scene: &Scene) -> (Cells, Vec<Vec3>) {
         let pose = Pose::new(scene, None, 0.0);
         let positions: Vec<_> = deformed(scene, &pose).flat_map(|p| p.positions).collect();
-        let bounds = Aabb::of(positions.iter().copied());
+        let bounds = Aabb::from_points(positions.iter().copied());
         (Cells::new(scene, &pose, bounds).unwrap(), positions)
     }
 
     #[test]
-    fn a_small_part_far_away_strays_and_a_large_one_does_not() {
+    fn only_small_distant_parts_are_outliers() {
         let board = (Vec3::ZERO, Vec3::new(1.0, 0.1, 1.0));
         let piece = |x: f32, half: f32| (Vec3::new(x, 0.0, 0.0), Vec3::splat(half));
         let main_part = |boxes: &[(Vec3, Vec3)]| {

@@ -6,19 +6,19 @@ use glam::Vec3;
 /// Returns half the diagonal in metres, which is never zero. For a point it is the resolution of its
 /// coordinates.
 pub fn extent(bounds: Aabb) -> f32 {
-    let bounds = or_nothing(bounds);
+    let bounds = or_unit_cube(bounds);
     let radius = bounds.radius().max(bounds.center().length() * 1e-5);
     radius.clamp(1e-9, f32::MAX.sqrt())
 }
 
-/// Bounds that replace those of an empty scene.
+/// Bounds that replace the bounds of an empty scene.
 pub(super) const NOTHING: Aabb = Aabb {
     min: Vec3::splat(-0.5),
     max: Vec3::splat(0.5),
 };
 
 /// Returns `bounds`, or a cube of 1 m if they are empty.
-pub fn or_nothing(bounds: Aabb) -> Aabb {
+pub fn or_unit_cube(bounds: Aabb) -> Aabb {
     if bounds.is_empty() { NOTHING } else { bounds }
 }
 
@@ -31,7 +31,7 @@ pub fn origin(bounds: Aabb) -> Vec3 {
     if is_far { center } else { Vec3::ZERO }
 }
 
-/// Returns the distance in metres from `point` to the box; 0 inside.
+/// Returns the distance in metres from `point` to the box, or 0 inside the box.
 pub fn distance(bounds: Aabb, point: Vec3) -> f32 {
     point.max(bounds.min).min(bounds.max).distance(point)
 }
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn a_point_has_an_extent() {
         for point in [Vec3::ZERO, Vec3::splat(3.0), Vec3::splat(1e30)] {
-            let bounds = Aabb::of([point]);
+            let bounds = Aabb::from_points([point]);
             assert!(extent(bounds) > 0.0 && extent(bounds).is_finite());
         }
     }

@@ -4,8 +4,9 @@ use super::extent::extent;
 use crate::{animation::Pose, bounds::Aabb, deform::deformed, graph::Scene, settings::GroundMode};
 use glam::{DVec3, Vec2, Vec3};
 
-/// Radius of the visible ground, relative to that of the scene. It holds the shadow of an object as tall as
-/// the scene's diagonal, with the sun 14° above the horizon. The far plane of every view lies beyond it.
+/// Radius of the visible ground, relative to the radius of the scene. The ground is large enough for the
+/// shadow of an object as tall as the scene's diagonal, with the sun 14° above the horizon. The far plane of
+/// every view lies beyond it.
 const REACH: f32 = 4.0;
 /// Distance of the ground below the scene, in radii of the scene. It avoids z-fighting with the faces that a
 /// scene stands on.
@@ -18,8 +19,8 @@ pub struct Ground {
     pub middle: DVec3,
     /// Radius in metres within which it is visible.
     pub reach: f32,
-    /// Distance of its grid lines in metres, a power of ten; 0 without a grid. Every tenth line is stronger,
-    /// and ten finer ones are visible from close by.
+    /// Distance of its grid lines in metres, a power of ten, or 0 if there is no grid. Every tenth line is
+    /// stronger, and ten finer subdivisions are visible from close by.
     pub spacing: f32,
 }
 
@@ -75,7 +76,7 @@ impl Ground {
     }
 
     /// Returns the ground translated by `offset`.
-    pub fn moved(self, offset: Vec3) -> Self {
+    pub fn translated(self, offset: Vec3) -> Self {
         Self {
             middle: self.middle + offset.as_dvec3(),
             ..self
@@ -86,7 +87,7 @@ impl Ground {
 /// Number of cells along each side of the floor map.
 const CELLS: usize = 24;
 /// Maximum total number of cells that triangles are tested against. Past it, only the centroid of a triangle
-/// is used, because a file may have millions of triangles that cover the whole map.
+/// is used, because a file may have millions of triangles that cover the map.
 const MAX_LOOKUPS: usize = 50_000_000;
 
 /// Cell of a height map seen from above.
@@ -214,7 +215,7 @@ mod tests {
     fn stands_on_its_own(positions: Vec<Vec3>, transform: Mat4) -> bool {
         let scene = scene(positions, transform);
         let pose = Pose::new(&scene, None, 0.0);
-        let bounds = Aabb::of(deformed(&scene, &pose).flat_map(|part| part.positions));
+        let bounds = Aabb::from_points(deformed(&scene, &pose).flat_map(|part| part.positions));
         has_floor(&scene, &pose, bounds)
     }
 
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn floors_are_told_from_things() {
+    fn floors_are_distinguished_from_objects() {
         let floor = || slab(2.0, 0.0, true);
         // A closed body whose top is as wide as its foot.
         let block = |foot: f32| [slab(1.0, foot, false), slab(1.0, foot + 2.0, true)].concat();
@@ -273,17 +274,17 @@ mod tests {
     }
 
     #[test]
-    fn a_triangle_that_is_no_number_is_no_floor() {
+    fn triangles_with_nan_corners_do_not_hide_a_floor() {
         let mut positions = slab(1.0, 0.0, true);
         positions.extend([Vec3::NAN, Vec3::INFINITY, Vec3::ZERO]);
         let scene = scene(positions, Mat4::IDENTITY);
         let pose = Pose::new(&scene, None, 0.0);
-        let bounds = Aabb::of(slab(1.0, 0.0, true));
+        let bounds = Aabb::from_points(slab(1.0, 0.0, true));
         assert!(has_floor(&scene, &pose, bounds));
     }
 
     #[test]
-    fn the_grid_has_a_power_of_ten() {
+    fn grid_spacing_is_a_power_of_ten() {
         for (size, spacing, text) in [
             (3e-6, 1e-6, "1e-6 m"),
             (0.003, 0.001, "1 mm"),

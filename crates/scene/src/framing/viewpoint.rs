@@ -1,7 +1,7 @@
 //! Camera of the first view, and its clip planes.
 
 use super::{
-    extent::{NOTHING, distance, extent, or_nothing},
+    extent::{NOTHING, distance, extent, or_unit_cube},
     ground::Ground,
 };
 use crate::{Result, animation::Pose, bounds::Aabb, camera::Projection, graph::Scene, settings};
@@ -29,13 +29,13 @@ pub struct Look {
     pub eye: Option<Vec3>,
     /// Look-at point.
     pub target: Option<Vec3>,
-    /// Complete view, which overrides both.
+    /// Complete view, which overrides `eye` and `target`.
     pub view: Option<Viewpoint>,
 }
 
 impl Viewpoint {
-    /// Returns the first view. It comes from `look` if that is set, else from the camera that `config` names.
-    /// Otherwise it frames `points`, the positions of the scene in `pose`.
+    /// Returns the first view. It comes from `look` if that is set, else from the camera that `config`
+    /// selects. Otherwise it frames `points`, the positions of the scene in `pose`.
     ///
     /// # Errors
     ///
@@ -61,22 +61,22 @@ impl Viewpoint {
             fov_y: config.fov.to_radians(),
         };
         let framed = Self::framing(points, projection, aspect);
-        let center = Aabb::of(points.iter().copied()).center();
+        let center = Aabb::from_points(points.iter().copied()).center();
         Ok(match (look.eye, look.target) {
             (None, None) => framed,
             (None, Some(target)) => {
                 let eye = framed.eye() + (target - center);
-                Self::looking(eye, target - eye, Vec3::Y, projection)
+                Self::look_to(eye, target - eye, Vec3::Y, projection)
             }
             (Some(eye), target) => {
                 let target = target.unwrap_or(center);
-                Self::looking(eye, target - eye, Vec3::Y, projection)
+                Self::look_to(eye, target - eye, Vec3::Y, projection)
             }
         })
     }
 
     /// Creates a view from `eye` along `direction`, with `up` as far up as possible.
-    pub fn looking(eye: Vec3, direction: Vec3, up: Vec3, projection: Projection) -> Self {
+    pub fn look_to(eye: Vec3, direction: Vec3, up: Vec3, projection: Projection) -> Self {
         let back = -direction.normalize_or(Vec3::NEG_Z);
         let right = up
             .cross(back)
@@ -95,8 +95,8 @@ impl Viewpoint {
         }
     }
 
-    /// Creates a view that centres `points` and fits them into an image of this aspect ratio (width over
-    /// height).
+    /// Creates a view that centres `points` in a picture of this aspect ratio (width over height) and shows
+    /// all of them.
     pub fn framing(points: &[Vec3], projection: Projection, aspect: f32) -> Self {
         Self::framing_from(points, FRAMING_DIRECTION, Vec3::Y, projection, aspect)
     }
@@ -112,8 +112,8 @@ impl Viewpoint {
     ) -> Self {
         let nothing = NOTHING.corners();
         let points = if points.is_empty() { &nothing } else { points };
-        let bounds = Aabb::of(points.iter().copied());
-        let mut view = Self::looking(bounds.center(), -direction, up, projection);
+        let bounds = Aabb::from_points(points.iter().copied());
+        let mut view = Self::look_to(bounds.center(), -direction, up, projection);
         let view_from_world = view.world_from_view.inverse();
         let room = 1.0 - FRAMING_MARGIN;
         // A point lies within the right edge of the image while x − eye.x ≤ slope (eye.z − z), and likewise
@@ -167,7 +167,7 @@ impl Viewpoint {
         let world_from_node = pose.world_from_node.get(node)?;
         // Rebuilt without scale, because a mirrored camera would flip the image.
         let world_from_node = world_from_node.as_mat4();
-        Some(Self::looking(
+        Some(Self::look_to(
             world_from_node.w_axis.truncate(),
             -world_from_node.z_axis.truncate(),
             world_from_node.y_axis.truncate(),
@@ -176,7 +176,7 @@ impl Viewpoint {
     }
 
     /// Returns the same viewpoint relative to `origin`.
-    pub fn counted_from(mut self, origin: Vec3) -> Self {
+    pub fn relative_to(mut self, origin: Vec3) -> Self {
         self.world_from_view.w_axis -= origin.extend(0.0);
         self
     }
@@ -205,7 +205,7 @@ impl Viewpoint {
     pub(crate) fn or_if_not_closer(self, other: Self, points: &[Vec3]) -> Self {
         /// Maximum ratio of the distances at which the closer view is used.
         const CLOSER: f32 = 0.97;
-        let middle = Aabb::of(points.iter().copied()).center();
+        let middle = Aabb::from_points(points.iter().copied()).center();
         let [own, others] = [self, other].map(|view| view.eye().distance(middle));
         if own < CLOSER * others { self } else { other }
     }
@@ -226,7 +226,7 @@ impl Viewpoint {
     /// `focus` is the distance in metres to the look-at point, which is never clipped. `ground` is never
     /// clipped either.
     pub fn clip_planes(&self, bounds: Aabb, focus: f32, ground: Option<&Ground>) -> (f32, f32) {
-        let bounds = or_nothing(bounds);
+        let bounds = or_unit_cube(bounds);
         let reach = bounds.center().distance(self.eye()) + extent(bounds);
         // With reversed floating-point depth, a near plane this close costs no precision at a distance.
         let least = reach * 1e-7;
@@ -323,15 +323,15 @@ mod tests {
     }
 
     #[test]
-    fn no_direction_is_degenerate() {
+    fn no_view_direction_gives_a_degenerate_matrix() {
         for direction in [Vec3::Y, Vec3::NEG_Y, Vec3::ZERO, Vec3::X, Vec3::splat(1e-30)] {
-            let m = Viewpoint::looking(Vec3::ZERO, direction, Vec3::Y, LENS).world_from_view;
+            let m = Viewpoint::look_to(Vec3::ZERO, direction, Vec3::Y, LENS).world_from_view;
             assert!((m.determinant() - 1.0).abs() < 1e-4, "{direction}: {m}");
         }
     }
 
     #[test]
-    fn nothing_is_framed_as_a_cube() {
+    fn an_empty_scene_is_framed_like_a_unit_cube() {
         let view = Viewpoint::framing(&[], LENS, 1.5);
         assert_eq!(view, Viewpoint::framing(&NOTHING.corners(), LENS, 1.5));
         let (near, far) = view.clip_planes(Aabb::EMPTY, view.eye().length(), None);
@@ -340,9 +340,9 @@ mod tests {
     }
 
     #[test]
-    fn planes_hold_inside_and_close_up() {
+    fn clip_planes_suit_views_from_inside_and_close_up() {
         let bounds = cuboid(Vec3::ZERO, Vec3::splat(10.0));
-        let view = Viewpoint::looking(Vec3::ZERO, Vec3::Z, Vec3::Y, LENS);
+        let view = Viewpoint::look_to(Vec3::ZERO, Vec3::Z, Vec3::Y, LENS);
         let (near, far) = view.clip_planes(bounds, 1.0, None);
         assert!(near <= 0.01 && far > 17.4, "{near} {far}");
         assert!(view.clip_planes(bounds, 1e-3, None).0 <= 1.1e-4);

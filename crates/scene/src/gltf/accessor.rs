@@ -60,7 +60,7 @@ fn components_of(kind: Type) -> usize {
 
 impl<'a> Accessor<'a> {
     /// Opens accessor `index`. Its type must be in `kinds` and its component type in `components`. `user`
-    /// names the object that refers to it, for messages.
+    /// describes the object that refers to it, for messages.
     pub(super) fn open(
         file: &'a File<'_>,
         index: usize,

@@ -82,7 +82,7 @@ pub(super) fn clips(
         scene.clips.push(clip);
     }
     file.place.set(None);
-    faults.tell(file);
+    faults.warn(file);
     Ok(())
 }
 

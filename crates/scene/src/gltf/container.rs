@@ -187,7 +187,7 @@ fn doubles(value: &Value) -> Doubles {
     nodes.flat_map(of_node).collect()
 }
 
-/// Key of a node's extra that names the file of a volume to place at the node.
+/// Key of a node's extra with the file of a volume to place at the node.
 pub(super) const VOLUME: &str = "canopy_volume";
 
 /// Collects the URIs of the volumes that nodes place, keyed by the node's index in the file.
@@ -214,7 +214,7 @@ fn target_names(value: &Value) -> Vec<Vec<String>> {
     meshes.into_iter().flatten().map(names).collect()
 }
 
-/// Collects the extras of each light; empty for a light without any.
+/// Collects the extras of each light. They are empty if the light has none.
 fn light_extras(value: &Value) -> Vec<Map<String, Value>> {
     let lights = value.pointer("/extensions/KHR_lights_punctual/lights");
     let lights = lights.and_then(Value::as_array).into_iter().flatten();

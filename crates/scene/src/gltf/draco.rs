@@ -238,7 +238,7 @@ impl Declared {
             return Ok(());
         }
         Err(format!(
-            "it has {vertices} vertices and {} indices, and the accessors declare {} and {}",
+            "it has {vertices} vertices and {} indices, but the accessors declare {} vertices and {} indices",
             3 * triangles,
             self.vertices,
             3 * declared
@@ -246,9 +246,9 @@ impl Declared {
     }
 }
 
-/// Fails for a stream that would need much memory for more seam tables than the file names attributes. The
-/// crate's limits do not count these tables, and one header byte can declare up to 255 of them. The decoder
-/// finds all other faults of a stream.
+/// Fails for a stream with more seam tables than the file has attributes, because those would need much
+/// memory. The crate's limits do not count these tables, and one header byte can declare up to 255 of them.
+/// The decoder finds all other faults of a stream.
 fn check_seams(bytes: &[u8], attributes: usize) -> std::result::Result<(), String> {
     let (triangles, tables) = seams(bytes).unwrap_or_default();
     let bytes = u64::from(triangles) * u64::from(tables) * SEAM_BYTES;
@@ -256,7 +256,7 @@ fn check_seams(bytes: &[u8], attributes: usize) -> std::result::Result<(), Strin
         return Ok(());
     }
     Err(format!(
-        "it has seams for {tables} attributes, and the file names {attributes}"
+        "it has seams for {tables} attributes, but the file names {attributes}"
     ))
 }
 
@@ -351,7 +351,7 @@ fn read(kind: DataType, bytes: &[u8]) -> f64 {
     }
 }
 
-/// Appends `value` as a `component`. Returns `None` if it does not fit that type.
+/// Appends `value` as a `component`. Returns `None` if that type cannot hold it.
 fn push(bytes: &mut Vec<u8>, component: ComponentType, value: f64) -> Option<()> {
     let (least, most) = match component {
         ComponentType::F32 => {

@@ -18,7 +18,7 @@ use std::{
 /// Maximum number of warnings that are kept for a file.
 const MAX_WARNINGS: usize = 100;
 
-/// Maximum number of warning places that are kept for a file.
+/// Maximum number of warning locations that are kept for a file.
 const MAX_PLACES: usize = 300;
 
 /// A glTF file that is being read.
@@ -113,7 +113,8 @@ impl File<'_> {
 /// Decompressed bytes of a buffer view, or the reason why they cannot be read.
 pub(super) type DecodedView = Result<Bytes, String>;
 
-/// A fault that may occur thousands of times in a file. One warning describes the first and counts the rest.
+/// A fault that may occur thousands of times in a file. One warning describes the first occurrence and counts
+/// the others.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     first: String,
@@ -130,7 +131,7 @@ impl Tally {
     }
 
     /// Warns if there was any fault. `outcome` says how it was handled.
-    pub(super) fn tell(self, file: &File<'_>, outcome: &str) {
+    pub(super) fn warn(self, file: &File<'_>, outcome: &str) {
         let first = self.first;
         match self.count {
             0 => {}
@@ -140,7 +141,7 @@ impl Tally {
     }
 }
 
-/// Returns a name as the scene stores it; empty if the file has none.
+/// Returns a name in the form that the scene stores, or an empty name if the file has none.
 pub(super) fn name_of(name: Option<&String>) -> String {
     name.cloned().unwrap_or_default()
 }

@@ -68,8 +68,8 @@ pub(super) fn read(file: &File<'_>, load: &mut Load<'_>) -> Result<Hierarchy> {
         // A root that is also a child of another node is drawn below that node.
         hierarchy.add(file, hierarchy.topmost(root), &shown);
     }
-    twice.tell(file, "it is drawn once");
-    child_roots.tell(file, "it is drawn once, as that child");
+    twice.warn(file, "it is drawn once");
+    child_roots.warn(file, "it is drawn once, as that child");
     // Joints may lie outside the scene, but they still move it.
     let mut seen = HashSet::new();
     for (node, skin) in hierarchy.skinned(file) {
@@ -158,7 +158,7 @@ fn parents(file: &File<'_>, shown: &[bool]) -> Vec<Option<usize>> {
             }
         }
     }
-    again.tell(file, "it is drawn once, below the first that is shown");
+    again.warn(file, "it is drawn once, below the first that is shown");
     parents
 }
 

@@ -81,7 +81,7 @@ pub(super) fn materials(file: &File<'_>, scene: &mut Scene) -> Result<()> {
             double_sided: json.double_sided,
             unlit,
             layers: None,
-            stand_in: false,
+            is_placeholder: false,
         };
         if let Some(extensions) = extensions.filter(|_| !unlit) {
             layers::read(&extensions.others, index, &mut textures, &mut material)?;

@@ -50,7 +50,7 @@ pub(super) fn meshes(file: &File<'_>, used: &Used, load: &mut Load<'_>, scene: &
                     let colors = Checked::Valid(Semantic::Colors(0));
                     let is_colored = json.attributes.contains_key(&colors);
                     *stand_ins[usize::from(is_colored)].get_or_insert_with(|| {
-                        let mut material = Material::stand_in();
+                        let mut material = Material::placeholder();
                         if is_colored {
                             material.base_color = Vec4::ONE;
                         }

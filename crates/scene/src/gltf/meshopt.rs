@@ -16,7 +16,7 @@ use meshopt::ffi;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Both names of the extension. The second is older.
+/// Names of the extension, the current one first.
 const NAMES: [&str; 2] = ["KHR_meshopt_compression", "EXT_meshopt_compression"];
 
 /// JSON of the extension on a buffer view.

@@ -292,7 +292,7 @@ fn bytes(file: &File<'_>, image: &Image, number: usize) -> Result<Candidate> {
     })
 }
 
-/// Returns the reason why the buffer behind an uncompressed view has no data, if so.
+/// Returns the reason why the buffer of an uncompressed view has no data, if it has none.
 fn missing_buffer(file: &File<'_>, view: Index<View>) -> Option<String> {
     let decoded = file.views.get(view.value()).is_some_and(Option::is_some);
     let buffer = file.root.buffer_views.get(view.value())?.buffer.value();

@@ -45,7 +45,7 @@ pub(super) fn volumes(
                 continue;
             }
         };
-        // Several names may lead to one file, so files are compared by the address of their bytes. The bytes
+        // Several names may refer to one file, so files are compared by the address of their bytes. The bytes
         // of a data URI are not kept, so their address identifies nothing.
         let is_file = !is_data(uri);
         if let Some(volume) = known.get(&bytes.address()).filter(|_| is_file) {
@@ -85,12 +85,13 @@ fn read(file: &File<'_>, uri: &str, bytes: &Bytes, load: &mut Load<'_>) -> Resul
     let format = VolumeFormat::of(bytes)
         .or_else(|| VolumeFormat::of_extension(&extension))
         .ok_or_else(|| file.error("is not a volume file"))?;
-    // Files that a detached header names lie beside the header. Data URIs have no folder of their own.
+    // Files that a detached header refers to are in the header's folder. Data URIs have no folder of their
+    // own.
     let path = if is_data(uri) {
         file.path.to_owned()
     } else {
-        let spelled = file.folder.spelled(&relative);
-        file.path.with_file_name(spelled.unwrap_or(relative.into()))
+        let path_on_disk = file.folder.path_on_disk(&relative);
+        file.path.with_file_name(path_on_disk.unwrap_or(relative.into()))
     };
     volume_load::load(&path, bytes, format, load)
 }

@@ -39,7 +39,7 @@ pub(super) fn decode(bytes: &[u8], request: &Request, notes: &mut Vec<String>) -
     let size = [header.width(), header.height()];
     let slices = header.depth().unwrap_or(1);
     let full = full_levels(size);
-    // The mip levels of a volume are not those of its first slice.
+    // The mip levels of a volume are not the mip levels of its first slice.
     let count = if slices == 1 && header.mipmap_count().get() as usize == full {
         full
     } else {

@@ -119,7 +119,7 @@ pub(crate) fn stored<'a>(
     level: usize,
     bytes: u64,
 ) -> Result<Cow<'a, [u8]>, String> {
-    let short = || format!("ends within level {level}");
+    let short = || format!("ends within mip level {level}");
     let data = reader.levels().nth(level).ok_or_else(short)?.data;
     let bytes = usize::try_from(bytes).map_err(|_| short())?;
     match reader.header().supercompression_scheme {
@@ -132,7 +132,7 @@ pub(crate) fn stored<'a>(
             Ok(Cow::Owned(out))
         }
         Some(other) => Err(format!(
-            "is KTX2 with the supercompression {other:?}, which canopy does not read here"
+            "has the KTX2 supercompression {other:?}, which canopy does not read here"
         )),
     }
 }
@@ -143,7 +143,7 @@ fn check_window(data: &[u8], bytes: u64) -> Result<(), String> {
     let window = frame.header.window_size().map_err(|e| one_line(&e))?;
     if window > ZSTD_WINDOW.max(2 * bytes) {
         return Err(format!(
-            "declares a Zstandard window of {window} bytes for {bytes} bytes"
+            "has a Zstandard window of {window} bytes, too large for {bytes} bytes of data"
         ));
     }
     Ok(())
@@ -158,24 +158,28 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
         Some(ColorModel::ETC1S | ColorModel::UASTC) => {}
         Some(other) => {
             return Err(format!(
-                "is KTX2 of the colour model {other:?}, which canopy does not read"
+                "has the KTX2 colour model {other:?}, which canopy does not read"
             ));
         }
-        None => return Err("is KTX2 of no colour model that canopy reads".into()),
+        None => return Err("has an unknown KTX2 colour model".into()),
     }
     if reader.levels().len() > full_levels(size) {
         return Err("has more mip levels than its size allows".into());
     }
     if header.supercompression_scheme == Some(SupercompressionScheme::Zstandard) {
-        // The transcoder inflates whole levels to the lengths that the file declares.
+        // The transcoder inflates complete levels to the lengths that the file declares.
         for (index, level) in reader.levels().enumerate() {
             let [across, down] = level_size(size, index).map(|side| u64::from(side.div_ceil(4)));
             let bytes = (across * down * 16).saturating_mul(layers);
-            let is_allowed = bytes / 16 <= request.max_pixels / 16 + 4;
-            if level.uncompressed_byte_length != bytes || !is_allowed {
+            if level.uncompressed_byte_length != bytes {
                 return Err(format!(
-                    "has a level {index} of {} bytes",
+                    "has {} bytes in mip level {index}, expected {bytes}",
                     level.uncompressed_byte_length
+                ));
+            }
+            if bytes / 16 > request.max_pixels / 16 + 4 {
+                return Err(format!(
+                    "has {bytes} bytes in mip level {index}, more than load.max_image_pixels allows"
                 ));
             }
             check_window(level.data, bytes)?;

@@ -119,7 +119,7 @@ impl Decoding {
     }
 }
 
-/// Decides how each image is decoded, so that all together fit the memory budget of textures.
+/// Decides how each image is decoded, so that all images together stay within the memory budget of textures.
 fn requests(sources: &[EncodedImage], load: &mut Load<'_>) -> Result<Vec<Request>> {
     let max_pixels = load.limits.max_image_pixels;
     let mut sizes = Vec::with_capacity(sources.len());

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::srgb;
 
-/// Halves `image` until it fits `request`, and adds a line to `notes` if it did not fit.
+/// Halves `image` until it is within the limits of `request`, and adds a line to `notes` if it was too large.
 pub(super) fn to_fit(image: &mut Image, request: &Request, notes: &mut Vec<String>) {
     let before = image.size();
     let max_side = request.supported.max_side;

@@ -11,7 +11,7 @@ pub struct Image {
     pub height: u32,
     /// Format of the texels.
     pub format: TexelFormat,
-    /// Mip levels, finest first: either the first alone, or all down to a single texel. Each has
+    /// Mip levels, finest first: either only the first, or all levels down to a single texel. Each has
     /// [`TexelFormat::level_bytes`] bytes.
     pub levels: Vec<Vec<u8>>,
 }
@@ -34,7 +34,7 @@ pub enum TexelFormat {
 }
 
 impl TexelFormat {
-    /// Returns the number of texels along the edge of a block; 1 for uncompressed formats.
+    /// Returns the number of texels along the edge of a block, or 1 for uncompressed formats.
     pub fn block_side(self) -> u32 {
         match self {
             Self::Rgba8 | Self::Rgba16 => 1,

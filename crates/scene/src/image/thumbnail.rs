@@ -7,8 +7,8 @@ const SAMPLES: u32 = 4;
 
 impl Image {
     /// Returns a thumbnail of at most `side` texels along each side: its size, and its texels with eight bits
-    /// per channel, encoded as in the file. Each is the mean of a few samples around its place in the finest
-    /// mip level.
+    /// per channel, encoded as in the file. Each is the mean of a few samples around its position in the
+    /// finest mip level.
     pub fn thumbnail(&self, side: u32) -> ([u32; 2], Vec<u8>) {
         let longest = self.width.max(self.height).max(1);
         let shrunk = |length: u32| {

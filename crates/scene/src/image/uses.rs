@@ -34,7 +34,7 @@ impl Uses {
         }
     }
 
-    /// Returns the union of both uses.
+    /// Returns the union of the two uses.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             colors: self.colors | other.colors,
@@ -81,8 +81,8 @@ pub(crate) fn uses(scene: &mut Scene) -> Vec<Uses> {
     uses
 }
 
-/// Removes textures whose image is missing from materials, which then use their factors alone. Colour
-/// textures stay and show the placeholder.
+/// Removes textures whose image is missing from materials, which then use only their factors. Colour textures
+/// stay and show the placeholder.
 pub(crate) fn forget_missing(scene: &mut Scene, missing: &[bool]) {
     if !missing.contains(&true) {
         return;

@@ -1,4 +1,4 @@
-//! Materials of an OBJ, from the MTL files that it names, and the images that these name.
+//! Materials of an OBJ, from the MTL files that it refers to, and the images of these materials.
 
 use super::{
     model::Model,
@@ -16,13 +16,13 @@ use crate::{
 };
 use std::{borrow::Cow, collections::HashMap, path::Path, rc::Rc};
 
-/// Extensions of an image that may lie beside an OBJ under its name. The first one found is used.
+/// Extensions of an image with the name of the OBJ, in the OBJ's folder. The first image found is used.
 const OWN_IMAGES: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
 
 /// Materials that the MTL files define, and the subset that is used.
 pub(super) struct Materials<'a> {
     folder: &'a Folder,
-    /// Definitions in MTL files of the materials that `usemtl` names, each with the folder of its file.
+    /// Definitions in MTL files of the materials of `usemtl` statements, each with the folder of its file.
     /// Indexed by the model's index of the name.
     named: Vec<Option<Rc<(mtl::Material, String)>>>,
     /// Material of faces without a defined one, if not the default.
@@ -34,7 +34,7 @@ pub(super) struct Materials<'a> {
 }
 
 impl<'a> Materials<'a> {
-    /// Reads the MTL files that the OBJ at `path` names.
+    /// Reads the MTL files of the OBJ at `path`.
     pub(super) fn read(path: &Path, model: &Model, folder: &'a Folder, warnings: &mut Vec<String>) -> Self {
         let mut found: HashMap<String, Rc<(mtl::Material, String)>> = HashMap::new();
         for library in &model.libraries {
@@ -72,8 +72,9 @@ impl<'a> Materials<'a> {
         }
     }
 
-    /// Returns the name of the image beside the OBJ at `path` that has the same name. It is returned only for
-    /// a model with texture coordinates, at most one material and no texture, so that a mistake is unlikely.
+    /// Returns the name of the image in the folder of the OBJ at `path` that has the OBJ's name. It is
+    /// returned only for a model with texture coordinates, at most one material and no texture, so that a
+    /// mistake is unlikely.
     pub(super) fn image_of_own_name(&self, path: &Path, model: &Model) -> Option<String> {
         let mut defined = self.named.iter().flatten();
         let has_maps = defined.any(|material| material.0.maps().next().is_some());
@@ -85,7 +86,7 @@ impl<'a> Materials<'a> {
         names.find_map(|name| self.folder.named(&name))
     }
 
-    /// Textures every face with the image `name` beside the OBJ.
+    /// Textures every face with the image `name` from the OBJ's folder.
     pub(super) fn color_all(&mut self, name: &str) {
         let textured = |material: Option<&(mtl::Material, String)>| {
             let material = material.map(|(material, _)| material.clone());
@@ -149,7 +150,7 @@ impl<'a> Materials<'a> {
 }
 
 /// Reads the files of a `mtllib` line, which may be one file whose name has spaces, or several. If a file is
-/// missing, the one with the name of the OBJ is used.
+/// missing, the MTL file with the name of the OBJ is used.
 fn read_library(
     path: &Path,
     line: &str,
@@ -158,7 +159,7 @@ fn read_library(
 ) -> Vec<(String, Bytes)> {
     let unquoted = |name: &str| name.trim_matches(['"', '\'']).to_owned();
     let read = |name: String| -> Result<(String, Bytes), String> {
-        let (bytes, bare) = folder.beside(&name)?;
+        let (bytes, bare) = folder.path_or_beside(&name)?;
         Ok((bare.unwrap_or(name), bytes))
     };
     let why = match read(unquoted(line)) {
@@ -204,8 +205,8 @@ impl Images<'_> {
             *uses = uses.and(Uses::of(role));
             return;
         }
-        // Searched beside the MTL, beside the OBJ, and by the bare name for paths that were written on
-        // another machine.
+        // Search relative to the MTL, relative to the OBJ, and by file name only for paths that were written
+        // on another machine.
         let read = |path: &str| self.folder.path(path).ok();
         let bytes = match self.folder.path(&key) {
             Ok(bytes) => Ok(bytes),
@@ -214,7 +215,7 @@ impl Images<'_> {
                     let name = map.path.rsplit(['/', '\\']).next().unwrap_or_default();
                     let beside_mtl = format!("{base}{name}");
                     let found = read(&beside_mtl).map(|bytes| (bytes, Some(beside_mtl)));
-                    let found = found.or_else(|| self.folder.beside(name).ok());
+                    let found = found.or_else(|| self.folder.path_or_beside(name).ok());
                     let (bytes, taken) = found.ok_or(why)?;
                     let (path, taken) = (shorten(&map.path), taken.unwrap_or(name.to_owned()));
                     warnings.push(format!("image {path} is missing; {taken} is used"));

@@ -82,7 +82,7 @@ pub(super) fn read(
         progress: load.progress(),
     };
     // With default options, faces keep their corners, and texture coordinates and normals keep their indices.
-    // The text names no library, so tobj opens no file.
+    // The text refers to no library, so tobj opens no file.
     let (models, _) = tobj::load_obj_buf(
         &mut BufReader::with_capacity(1 << 16, cancellable),
         &LoadOptions::default(),
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_cannot_be_read_on_once_the_load_is_cancelled() {
+    fn reading_fails_once_the_load_is_cancelled() {
         let progress = Progress::default();
         let mut text = Cancellable {
             text: b"v 0 0 0\n",

@@ -26,9 +26,9 @@ pub(super) struct Material {
     pub(super) emissive_map: Option<Map>,
     /// Texture of `map_d`.
     pub(super) alpha_map: Option<Map>,
-    /// Texture of `map_Pr`: roughness as grey, or in green if `map_Pm` names the same file.
+    /// Texture of `map_Pr`: roughness as grey, or in green if `map_Pm` uses this file too.
     pub(super) roughness_map: Option<Map>,
-    /// Texture of `map_Pm`: metalness as grey, or in blue if `map_Pr` names the same file.
+    /// Texture of `map_Pm`: metalness as grey, or in blue if `map_Pr` uses this file too.
     pub(super) metallic_map: Option<Map>,
     /// Texture of `norm`, or of `bump`, which exporters also use for normal maps.
     pub(super) normal_map: Option<Map>,
@@ -56,11 +56,11 @@ pub(super) fn default_material(name: &str) -> material::Material {
         name: name.to_owned(),
         // OBJ does not specify the visible side of a face.
         double_sided: true,
-        ..material::Material::stand_in()
+        ..material::Material::placeholder()
     }
 }
 
-/// Reads the materials of the MTL file `file`. If `is_file` is true for the whole text of a map, that text is
+/// Reads the materials of the MTL file `file`. If `is_file` is true for the full text of a map, that text is
 /// its path, without options.
 pub(super) fn parse(
     file: &str,
@@ -109,7 +109,8 @@ pub(super) fn parse(
 #[derive(Default)]
 struct Sanitizer {
     text: String,
-    /// Names of the materials. In the text each is named by its index here, because tobj refuses empty names.
+    /// Names of the materials. The text refers to each by its index in this list, because tobj refuses empty
+    /// names.
     names: Vec<String>,
     has_alpha: bool,
     has_normal_map: bool,
@@ -133,7 +134,7 @@ impl Sanitizer {
                 self.write("d", &number(halo)?);
                 self.has_alpha = true;
             }
-            // `d` wins, because the two disagree in some files that have both.
+            // `d` takes precedence over `Tr`, because they disagree in some files that have both.
             "Tr" if !self.has_alpha => {
                 self.write("Tr", &number(rest)?);
                 self.has_alpha = true;
@@ -158,7 +159,7 @@ impl Sanitizer {
         Ok(())
     }
 
-    /// Writes a texture statement that names a file.
+    /// Writes a texture statement with a file.
     fn map(&mut self, keyword: &str, rest: &str) -> Result<(), String> {
         let map = Map::parse(rest, &|_| false);
         if map.path.is_empty() {
@@ -168,8 +169,8 @@ impl Sanitizer {
         self.has_normal_map |= matches!(keyword, "norm" | "bump");
         let is_color = matches!(keyword, "map_Kd" | "map_Ke");
         match map.is_linear {
-            Some(true) if is_color => Err(format!("-colorspace: canopy reads {keyword} as sRGB")),
-            Some(false) if !is_color => Err(format!("-colorspace: canopy reads {keyword} as linear")),
+            Some(true) if is_color => Err(format!("-colorspace linear: {keyword} is always sRGB")),
+            Some(false) if !is_color => Err(format!("-colorspace sRGB: {keyword} is always linear")),
             _ => Ok(()),
         }
     }
@@ -266,7 +267,7 @@ impl Material {
     pub(super) fn roughness(&self) -> f32 {
         self.roughness
             .or(self.shininess.map(roughness_of))
-            .unwrap_or(material::Material::stand_in().roughness)
+            .unwrap_or(material::Material::placeholder().roughness)
     }
 
     /// Converts the material without its textures.
@@ -293,7 +294,7 @@ impl Material {
                 (Some(_), false) => AlphaMode::Mask,
                 (None, false) => AlphaMode::Opaque,
             },
-            stand_in: false,
+            is_placeholder: false,
             ..default
         }
     }
@@ -359,7 +360,7 @@ fn option_number(word: &str) -> Option<f32> {
     word.replacen(',', ".", 1).parse().ok()
 }
 
-/// Splits off the first word of `text`. Returns it and the rest.
+/// Splits off the first word of `text`. Returns the word and the remaining text.
 fn first_word(text: &str) -> (&str, &str) {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     (word, rest.trim_start())
@@ -379,7 +380,7 @@ impl Map {
     }
 
     /// Parses options before or after a path, which may contain spaces. If `is_file` is true for text that
-    /// looks like options and a path, the whole text is the path.
+    /// looks like options and a path, the full text is the path.
     fn parse(text: &str, is_file: &dyn Fn(&str) -> bool) -> Self {
         let unquoted = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
         let text = text.trim();
@@ -411,7 +412,7 @@ impl Map {
         map
     }
 
-    /// Parses the options at the start of `text`, and returns the rest.
+    /// Parses the options at the start of `text`, and returns the remaining text.
     fn options<'a>(&mut self, mut text: &'a str) -> &'a str {
         loop {
             let (option, mut rest) = first_word(text);
@@ -485,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn options_stand_before_a_path_or_behind_it() {
+    fn options_are_parsed_before_and_after_a_path() {
         let plain = Map::plain("my tex.png");
         let scaled = Map {
             scale: Vec2::new(2.0, 3.0),
@@ -542,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_a_file_has_no_options() {
+    fn a_text_that_names_a_file_is_not_parsed_for_options() {
         for path in ["tex.png -clamp on", "-s 2 tex.png", "-bm 1", "a -s 2 -o 1"] {
             let is_file = |text: &str| text == path;
             assert_eq!(map(path, &is_file), Map::plain(path), "{path}");
@@ -557,13 +558,13 @@ mod tests {
     }
 
     #[test]
-    fn many_options_take_no_long() {
+    fn many_options_are_parsed_in_linear_time() {
         let text = "-s ".repeat(300_000) + "x " + &"-bm y ".repeat(300_000) + "z";
         assert!(map(&text, &|_| false).path.ends_with('z'));
     }
 
     #[test]
-    fn color_spaces_that_a_map_does_not_have_are_warned_about() {
+    fn unsupported_color_spaces_of_maps_are_warned_about() {
         for (text, path, warns) in [
             ("map_Kd -colorspace sRGB a b.png", "a b.png", false),
             ("map_Kd a b.png -colorspace sRGB", "a b.png", false),
@@ -579,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn tr_of_one_alone_hides_nothing() {
+    fn tr_1_without_d_is_read_as_opaque() {
         for (text, alpha, warns) in [
             ("Tr 1", 1.0, true),
             ("Tr 1.000000", 1.0, true),

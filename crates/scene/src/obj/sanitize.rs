@@ -160,7 +160,7 @@ pub(super) fn sanitize(
     if !elements.has_elements {
         elements.draw_vertices(load)?;
     }
-    elements.tell(warnings);
+    elements.warn(warnings);
     Ok(Sanitized {
         text: elements.vertices.text,
         runs: elements.runs,
@@ -510,8 +510,8 @@ impl<'a> Elements<'a> {
         Ok(())
     }
 
-    /// Writes the corners, preceded by `g N` if their shared state differs from that of the last run. `plain`
-    /// is their text if tobj can read it unchanged.
+    /// Writes the corners, preceded by `g N` if their shared state differs from the state of the last run.
+    /// `plain` is their text if tobj can read it unchanged.
     fn write(&mut self, element: Element, plain: Option<&[u8]>) {
         let any = |part: usize| self.corners.iter().any(|c| c[part] != ABSENT);
         let (textured, normals) = (any(1), any(2) && element == Element::Face);
@@ -519,8 +519,8 @@ impl<'a> Elements<'a> {
         let mixed = textured && !all(1) || normals && !all(2);
         let text = &mut self.vertices.text;
         if mixed && !self.has_fillers {
-            // For a missing attribute tobj would repeat that of the previous corner, so such corners refer to
-            // these fillers.
+            // For a missing attribute, tobj would repeat the attribute of the previous corner, so such
+            // corners refer to these fillers.
             self.has_fillers = true;
             text.extend_from_slice(b"vt nan nan\nvn 0 0 0\n");
         }
@@ -574,7 +574,7 @@ impl<'a> Elements<'a> {
         text.push(b'\n');
     }
 
-    fn tell(&self, warnings: &mut Vec<String>) {
+    fn warn(&self, warnings: &mut Vec<String>) {
         for (tally, what) in [
             (
                 &self.vertices.bad_numbers,
@@ -635,8 +635,7 @@ fn corner(word: &[u8], before: [usize; 3]) -> (Corner, &[u8]) {
 }
 
 /// Converts an OBJ index to a zero-based one. OBJ indices count from 1, or from −1 backwards from the last of
-/// `count`. Returns [`NOWHERE`] for an index that precedes the first, does not fit 32 bits or is not a
-/// number.
+/// `count`. Returns [`NOWHERE`] for an index that precedes the first, exceeds 32 bits or is not a number.
 fn resolve(part: &[u8], count: usize) -> u32 {
     if part.is_empty() {
         return ABSENT;

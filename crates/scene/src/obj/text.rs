@@ -62,7 +62,7 @@ pub(super) fn decode(text: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// True if a byte separates words. Other blanks may be parts of names.
+/// True if a byte separates words. Other white space may be part of names.
 fn blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\x0b' | b'\x0c' | b'\0')
 }
@@ -77,7 +77,7 @@ pub(super) fn trim(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
-/// Splits a statement into its keyword and the rest. Returns `None` for comments and empty lines.
+/// Splits a statement into its keyword and its arguments. Returns `None` for comments and empty lines.
 pub(super) fn statement(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = trim(line);
     if matches!(line, [] | [b'#', ..]) {
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_that_f32_reads_as_finite() {
+    fn number_parsing_accepts_exactly_finite_f32_values() {
         let sound = [
             "0",
             "-1",

@@ -75,14 +75,14 @@ fn edits() -> SceneEdits {
     edits.set_light(1, &scene.lights[1], &spot);
     let turned =
         Mat4::from_rotation_translation(glam::Quat::from_rotation_x(0.3), Vec3::new(0.1, -1e-7, 1e7));
-    let place = LightPlace {
+    let place = LightEdit {
         file_from_light: Some(turned),
         is_off: true,
         is_removed: false,
     };
-    let removed = LightPlace {
+    let removed = LightEdit {
         is_removed: true,
-        ..LightPlace::default()
+        ..LightEdit::default()
     };
     edits.places = [(1, place), (2, removed)].into();
     edits.added = [spot, lamp]
@@ -111,14 +111,14 @@ fn read(text: &str) -> Result<SavedEdits> {
 /// Every value survives the round trip bit by bit, through a file and through the JSON value that pictures
 /// use.
 #[test]
-fn edits_come_back_bit_by_bit() {
+fn edits_round_trip_exactly() {
     let mut edited = scene();
     let applied = applied(&mut edited, &edits());
     let saved = SavedEdits::new(&edited, &applied, &[0, 2].into());
     let again = read(&saved.text()).unwrap();
     assert_eq!(again, saved);
     let found = again.find(&scene());
-    assert_eq!(found.left, [""; 0]);
+    assert_eq!(found.unmatched, [""; 0]);
     assert_eq!((found.edits, found.hidden), (edits(), [0, 2].into()));
     let json: serde_json::Value = serde_json::from_str(&saved.text()).unwrap();
     let again: SavedEdits = serde_json::from_value(json).unwrap();
@@ -136,9 +136,9 @@ fn edits_come_back_bit_by_bit() {
     assert!(!saved.is_empty() && SavedEdits::default().is_empty());
 }
 
-/// Things that have moved are found by name, if the name is unique.
+/// Elements with a changed index are found by name, if the name is unique.
 #[test]
-fn edits_follow_names() {
+fn edits_are_matched_by_unique_names() {
     let mut edited = scene();
     let applied = applied(&mut edited, &edits());
     let saved = SavedEdits::new(&edited, &applied, &[0].into());
@@ -155,7 +155,7 @@ fn edits_follow_names() {
     assert_eq!(found.edits.places, [(2, edits().places[&1])].into());
     assert_eq!(found.hidden, [0].into());
     assert_eq!(
-        found.left,
+        found.unmatched,
         [
             "there is no material 1; its edits are ignored",
             "there is no light 1; its edits are ignored",
@@ -170,7 +170,7 @@ fn edits_follow_names() {
     let found = saved.find(&file);
     assert!(found.hidden.is_empty());
     assert_eq!(found.edits.materials[&0].len(), 11);
-    let left = found.left;
+    let left = found.unmatched;
     assert_eq!(left.len(), 18 + 1, "{left:?}");
     assert!(left[0].contains("\"Bricks\" has no layers; ior"), "{left:?}");
     // None of the edits apply to an empty scene.
@@ -182,9 +182,9 @@ fn edits_follow_names() {
     assert_eq!(found.edits, added);
 }
 
-/// Any invalid file gives a one-line error that names the place, and no value out of range is read.
+/// Any invalid file gives a one-line error with the location, and no value out of range is read.
 #[test]
-fn hostile_edits_are_one_line() {
+fn invalid_edits_give_a_one_line_error() {
     let identity = "[1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]";
     let of_material = |values: &str| {
         format!(r#"{{"format": 1, "materials": [{{"index": 0, "name": "", "values": {{{values}}}}}]}}"#)

@@ -12,7 +12,7 @@ pub trait Allows<T> {
     fn text(&self) -> String;
 
     /// Returns the minimum and the maximum, if there are any.
-    fn ends(&self) -> Option<[f64; 2]> {
+    fn range(&self) -> Option<[f64; 2]> {
         None
     }
 
@@ -32,7 +32,7 @@ impl<N: PartialOrd + Display + Copy + Into<f64>> Allows<N> for RangeInclusive<N>
         format!("{} to {}", self.start(), self.end())
     }
 
-    fn ends(&self) -> Option<[f64; 2]> {
+    fn range(&self) -> Option<[f64; 2]> {
         Some([(*self.start()).into(), (*self.end()).into()])
     }
 }
@@ -45,8 +45,8 @@ impl<N: PartialOrd + Display + Copy + Into<f64>, const COUNT: usize> Allows<[N; 
         value.iter().find_map(|element| self.fault(element))
     }
 
-    fn ends(&self) -> Option<[f64; 2]> {
-        Allows::<N>::ends(self)
+    fn range(&self) -> Option<[f64; 2]> {
+        Allows::<N>::range(self)
     }
 
     fn text(&self) -> String {
@@ -105,8 +105,8 @@ impl<N: PartialOrd + Display + Default + Copy + Into<f64>> Allows<N> for ZeroOr<
         Allows::<N>::text(&self.0)
     }
 
-    fn ends(&self) -> Option<[f64; 2]> {
-        Allows::<N>::ends(&self.0)
+    fn range(&self) -> Option<[f64; 2]> {
+        Allows::<N>::range(&self.0)
     }
 
     fn expected(&self, what: &str) -> String {
@@ -136,10 +136,10 @@ impl Allows<Vec<f32>> for Groups {
     }
 }
 
-/// Two numbers within a range, of which the second is at least `gap` above the first.
+/// Two numbers within a range. The second is at least `gap` above the first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ascending {
-    /// Range of both numbers.
+    /// Range of each number.
     pub range: RangeInclusive<f32>,
     /// Minimum difference.
     pub gap: f32,
@@ -161,8 +161,8 @@ impl Allows<[f32; 2]> for Ascending {
         Allows::<f32>::text(&self.range)
     }
 
-    fn ends(&self) -> Option<[f64; 2]> {
-        Allows::<f32>::ends(&self.range)
+    fn range(&self) -> Option<[f64; 2]> {
+        Allows::<f32>::range(&self.range)
     }
 
     fn expected(&self, what: &str) -> String {

@@ -9,7 +9,7 @@ choice! {
     CameraMode {
         /// Orbits and flies through everything.
         Orbit = "orbit",
-        /// First-person camera of a walking person.
+        /// First-person camera of a walking character.
         Walk = "walk",
     }
 }
@@ -31,7 +31,7 @@ choice! {
 choice! {
     /// Axis of a file that points up.
     UpAxis {
-        /// Axis that the files state, else +Y.
+        /// Axis that the files specify, else +Y.
         Auto = "auto",
         /// +Y, as in glTF.
         Y = "y",
@@ -96,7 +96,7 @@ impl From<SwitchText> for Switch {
 }
 
 impl Describe for Switch {
-    fn what() -> String {
+    fn type_name() -> String {
         one_of(&["auto", "on", "off"])
     }
 }

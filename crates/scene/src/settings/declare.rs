@@ -15,7 +15,7 @@ pub trait Sections {
     fn expectations() -> Vec<Expectation>;
 
     /// Returns the minimum and maximum of each key that is a number within a range.
-    fn ends() -> Vec<(&'static str, &'static str, [f64; 2])>;
+    fn ranges() -> Vec<(&'static str, &'static str, [f64; 2])>;
 
     /// Returns the declarations, in words, of keys for which not every value is allowed.
     fn limits() -> Vec<Expectation>;
@@ -49,7 +49,7 @@ macro_rules! choice {
         }
 
         impl $crate::settings::describe::Describe for $name {
-            fn what() -> String {
+            fn type_name() -> String {
                 $crate::settings::describe::one_of(&Self::ALL.map(Self::name))
             }
         }
@@ -94,10 +94,10 @@ macro_rules! section {
             }
 
             /// Returns the minimum and maximum of each key that is a number within a range.
-            pub fn ends() -> Vec<(&'static str, [f64; 2])> {
+            pub fn ranges() -> Vec<(&'static str, [f64; 2])> {
                 let all: Vec<(&'static str, Option<[f64; 2]>)> = vec![$($((
                     stringify!($key),
-                    $crate::settings::allowed::Allows::<$type>::ends(&Self::$limit),
+                    $crate::settings::allowed::Allows::<$type>::range(&Self::$limit),
                 ),)?)*];
                 all.into_iter().filter_map(|(key, ends)| Some((key, ends?))).collect()
             }
@@ -118,18 +118,18 @@ macro_rules! section {
 #[macro_export]
 macro_rules! expected {
     ($type:ty) => {
-        <$type as $crate::settings::describe::Describe>::what()
+        <$type as $crate::settings::describe::Describe>::type_name()
     };
     ($type:ty, $limit:expr) => {
         $crate::settings::allowed::Allows::<$type>::expected(
             &$limit,
-            &<$type as $crate::settings::describe::Describe>::what(),
+            &<$type as $crate::settings::describe::Describe>::type_name(),
         )
     };
 }
 
 /// Declares a struct of sections. It may extend the sections of another crate, and then dereferences to them.
-/// Its defaults are those of `config.toml`.
+/// Its defaults are in `config.toml`.
 #[macro_export]
 macro_rules! settings {
     (
@@ -173,11 +173,11 @@ macro_rules! settings {
                 all
             }
 
-            fn ends() -> Vec<(&'static str, &'static str, [f64; 2])> {
+            fn ranges() -> Vec<(&'static str, &'static str, [f64; 2])> {
                 let mut all = Vec::new();
-                $(all.extend(<$base_type as $crate::settings::Sections>::ends());)?
+                $(all.extend(<$base_type as $crate::settings::Sections>::ranges());)?
                 $(
-                    let section = <$type>::ends().into_iter();
+                    let section = <$type>::ranges().into_iter();
                     all.extend(section.map(|(key, ends)| (stringify!($section), key, ends)));
                 )*
                 all

@@ -3,7 +3,7 @@
 /// A type that messages can describe.
 pub trait Describe {
     /// Describes one value, such as "a whole number".
-    fn what() -> String;
+    fn type_name() -> String;
 }
 
 /// Element type of lists.
@@ -13,37 +13,37 @@ pub trait Element {
 }
 
 impl Describe for u32 {
-    fn what() -> String {
+    fn type_name() -> String {
         "a whole number".into()
     }
 }
 
 impl Describe for i32 {
-    fn what() -> String {
+    fn type_name() -> String {
         "a whole number".into()
     }
 }
 
 impl Describe for u64 {
-    fn what() -> String {
+    fn type_name() -> String {
         "a whole number".into()
     }
 }
 
 impl Describe for f32 {
-    fn what() -> String {
+    fn type_name() -> String {
         "a number".into()
     }
 }
 
 impl Describe for bool {
-    fn what() -> String {
+    fn type_name() -> String {
         "true or false".into()
     }
 }
 
 impl Describe for String {
-    fn what() -> String {
+    fn type_name() -> String {
         "text in quotes".into()
     }
 }
@@ -61,13 +61,13 @@ impl Element for String {
 }
 
 impl<T: Element, const COUNT: usize> Describe for [T; COUNT] {
-    fn what() -> String {
+    fn type_name() -> String {
         format!("a list of {COUNT} {}", T::SEVERAL)
     }
 }
 
 impl<T: Element> Describe for Vec<T> {
-    fn what() -> String {
+    fn type_name() -> String {
         format!("a list of {}", T::SEVERAL)
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn weld(positions: &[Vec3], triangles: &mut [[u32; 3]]) {
     for vertex in used {
         let place = &mut first[*vertex as usize];
         if *place == u32::MAX {
-            // Maps −0 to +0, because both are equal.
+            // Maps −0 to +0, because they are equal.
             let position = positions[*vertex as usize] + Vec3::ZERO;
             let bits = position.to_array().map(f32::to_bits);
             *place = *known.entry(bits).or_insert(*vertex);

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn tangents_keep_vertices_that_agree() {
+    fn vertices_with_equal_tangents_are_not_split() {
         let mut primitive = fan(12);
         tangents(&mut primitive, 0);
         sound(&primitive);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn tangents_split_vertices_on_a_mirror_line() {
+    fn vertices_on_a_mirror_seam_are_split() {
         let mut primitive = fan(4);
         primitive.uv0 = primitive
             .positions

@@ -43,7 +43,8 @@ pub(super) fn gather(primitive: &mut Primitive, sources: &[u32]) {
     }
 }
 
-/// Returns a factor that scales positions so that their squares do not overflow; 1 for ordinary positions.
+/// Returns a factor that scales positions so that their squares do not overflow. It is 1 for ordinary
+/// positions.
 pub(super) fn scale_of(positions: &[Vec3]) -> f32 {
     let largest = positions
         .iter()

@@ -1,6 +1,6 @@
 //! Blosc 1, the default compression of OpenVDB and NanoVDB: blocks of LZ4 or zlib with byte shuffling.
 //!
-//! The formats are those of the documents "Blosc chunk format" and "LZ4 block format".
+//! The formats are defined by the documents "Blosc chunk format" and "LZ4 block format".
 
 use super::{cursor::Cursor, inflate::Inflater};
 
@@ -82,9 +82,7 @@ fn block_of(
             LZ4 => lz4(stream, output).ok_or("has broken LZ4 data")?,
             ZLIB => inflater.fill(stream, output)?,
             other => {
-                return Err(format!(
-                    "is compressed by codec {other} of Blosc; canopy reads LZ4 and zlib"
-                ));
+                return Err(format!("uses Blosc codec {other}; canopy reads LZ4 and zlib"));
             }
         }
     }
@@ -156,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lz4_repeats_what_it_has_written() {
+    fn lz4_decodes_overlapping_matches() {
         let mut output = [0; 12];
         // "ab", then ten bytes copied from an offset of two, then no literals.
         lz4(&[0x26, b'a', b'b', 2, 0, 0x00], &mut output).unwrap();

@@ -4,7 +4,7 @@ use crate::files::one_line;
 use flate2::{Decompress, FlushDecompress, Status, read::MultiGzDecoder};
 use std::io::Read;
 
-/// True if the bytes are those of a gzip file.
+/// True if the bytes are a gzip file.
 pub(super) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }

@@ -1,6 +1,6 @@
 //! NanoVDB (`.nvdb`), converted to dense grids.
 //!
-//! The format is that of `NanoVDB.h`, `PNanoVDB.h` and `util/IO.h` of NanoVDB 32.
+//! The format is defined by `NanoVDB.h`, `PNanoVDB.h` and `util/IO.h` of NanoVDB 32.
 
 use super::{
     Grid, blosc,
@@ -8,7 +8,7 @@ use super::{
     inflate::Inflater,
     reading::Reading,
     scalar::Scalar,
-    sparse::{Dense, LEAF_VOXELS, LOWER, Part, ROOT_EDGE, Span, UPPER, Value, child_origin, is_set},
+    sparse::{Dense, LEAF_VOXELS, LOWER, Part, ROOT_EDGE, UPPER, Value, VoxelBounds, child_origin, is_set},
 };
 use crate::{Result, files::shorten};
 use glam::{DMat3, DMat4, DVec3};
@@ -84,7 +84,7 @@ struct Segment {
 
 /// Reads the header of a segment.
 fn segment(cursor: &mut Cursor<'_>) -> Result<Segment, String> {
-    // Sizes of a grid's metadata: up to the length of its name, and after that.
+    // Sizes of a grid's metadata: up to the length of its name, and after the length.
     const BEFORE_NAME: usize = 128;
     const AFTER_NAME: usize = 36;
     let magic = cursor.take(8)?;
@@ -97,7 +97,7 @@ fn segment(cursor: &mut Cursor<'_>) -> Result<Segment, String> {
         0 => Codec::None,
         1 => Codec::Zip,
         2 => Codec::Blosc,
-        other => return Err(format!("is compressed by codec {other}")),
+        other => return Err(format!("uses NanoVDB codec {other}; canopy reads zip and Blosc")),
     };
     let mut sizes = Vec::new();
     for _ in 0..count {
@@ -149,9 +149,9 @@ enum Stored {
     /// Unquantized values.
     Plain,
     /// Steps above the minimum, quantized to this many bits each.
-    Steps(u32),
+    Quantized(u32),
     /// Quantized, with the number of bits in each leaf.
-    AnySteps,
+    QuantizedByLeaf,
 }
 
 /// Byte offsets in the nodes of a grid type, with the C alignment to 32 bytes.
@@ -198,7 +198,7 @@ impl Layout {
             ..of_4_bytes
         };
         let steps = |bits: usize| Self {
-            stored: Stored::Steps(bits as u32),
+            stored: Stored::Quantized(bits as u32),
             leaf: [96, 96 + 64 * bits],
             ..of_4_bytes
         };
@@ -254,7 +254,7 @@ impl Layout {
             14 => steps(8),
             15 => steps(16),
             16 => Self {
-                stored: Stored::AnySteps,
+                stored: Stored::QuantizedByLeaf,
                 ..steps(0)
             },
             _ => return None,
@@ -279,7 +279,7 @@ fn grid(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Option<Grid>> {
         layout,
         root: header.root,
     };
-    let mut span = Span::EMPTY;
+    let mut span = VoxelBounds::EMPTY;
     let background = tree
         .visit(&mut |part| span.add(&part))
         .map_err(|e| reading.error(in_grid(e)))?;
@@ -471,7 +471,7 @@ impl<'a> Tree<'a> {
     /// Returns the size in bytes of the leaf at `at`.
     fn leaf_bytes(&self, at: usize) -> Result<usize, String> {
         let [values, bytes] = self.layout.leaf;
-        if self.layout.stored != Stored::AnySteps {
+        if self.layout.stored != Stored::QuantizedByLeaf {
             return Ok(bytes);
         }
         let bits = bits_of(self.node(at, values)?);
@@ -492,8 +492,8 @@ impl<'a> Tree<'a> {
                 let size = self.layout.scalar.bytes() * self.layout.components;
                 return self.value(values, index * size).unwrap_or_default();
             }
-            Stored::Steps(bits) => bits,
-            Stored::AnySteps => bits_of(leaf),
+            Stored::Quantized(bits) => bits,
+            Stored::QuantizedByLeaf => bits_of(leaf),
         };
         let first = index * bits as usize;
         let word = values.get(first / 8..).unwrap_or_default();
@@ -526,7 +526,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_tell_negative_origins() {
+    fn root_keys_decode_negative_origins() {
         let key = |[x, y, z]: [i32; 3]| {
             let part = |n: i32| u64::from(n as u32 >> 12);
             part(z) | part(y) << 21 | part(x) << 42

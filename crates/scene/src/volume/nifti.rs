@@ -1,6 +1,6 @@
 //! NIfTI-1 and NIfTI-2 in a single file (`.nii`, `.nii.gz`).
 //!
-//! The formats are those of `nifti1.h` and `nifti2.h` of the NIfTI Data Format Working Group.
+//! The formats are defined by `nifti1.h` and `nifti2.h` of the NIfTI Data Format Working Group.
 
 use super::{
     Grid, inflate,
@@ -12,7 +12,7 @@ use crate::Result;
 use glam::{DMat3, DMat4, DQuat, DVec3};
 use std::io::Read;
 
-/// Header sizes of both versions in bytes, which are also the first numbers of the headers.
+/// Header sizes of the two versions in bytes, which are also the first numbers of the headers.
 const HEADER_1: usize = 348;
 const HEADER_2: usize = 540;
 
@@ -73,7 +73,7 @@ impl Header<'_> {
         scalar.decode(bytes.unwrap_or_default(), self.version.big_endian)
     }
 
-    /// Returns the sizes along the axes; 1 past the last one.
+    /// Returns the sizes along the axes, or 1 for missing axes.
     fn sizes(&self) -> Result<[u64; 7], String> {
         let of = |index| self.number((40, Scalar::I16), (16, Scalar::I64), index);
         let axes = of(0);

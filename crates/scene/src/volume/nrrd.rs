@@ -1,6 +1,6 @@
-//! NRRD, attached (`.nrrd`) and detached (`.nhdr` beside a file of raw numbers).
+//! NRRD, attached (`.nrrd`) and detached (`.nhdr` with a separate file of raw numbers).
 //!
-//! The format is that of "Definition of NRRD File Format" of the Teem library.
+//! The format is defined by "Definition of NRRD File Format" of the Teem library.
 
 use super::{
     Grid, inflate,
@@ -115,7 +115,7 @@ impl<'a> Header<'a> {
         Ok(Some(name))
     }
 
-    /// Returns an integer field; 0 if it is missing.
+    /// Returns an integer field, or 0 if it is missing.
     fn integer(&self, name: &str) -> Result<i64, String> {
         let value = self.get(name).unwrap_or("0");
         value
@@ -138,7 +138,7 @@ struct Array {
     components: usize,
     /// Stride between the components of a voxel, in numbers.
     stride: u64,
-    /// Number of numbers in the whole array.
+    /// Total number of numbers in the array.
     count: u64,
     warning: Option<String>,
 }
@@ -159,7 +159,9 @@ impl Array {
             return Err(format!("has {dimension} axes and {} sizes", sizes.len()));
         }
         if !(3..=MAX_AXES).contains(&dimension) {
-            return Err(format!("has {dimension} axes; canopy reads volumes of three"));
+            return Err(format!(
+                "has {dimension} axes; canopy reads 3, or 4 if one holds the components of a voxel"
+            ));
         }
         let (other, is_color) = other_axis(header, &sizes)?;
         let space: Vec<usize> = (0..dimension).filter(|axis| Some(*axis) != other).collect();
@@ -213,7 +215,7 @@ impl Array {
     }
 }
 
-/// Finds the axis that is not spatial. The flag is true if its components are those of a colour or a vector.
+/// Finds the axis that is not spatial. The flag is true if its components form a colour or a vector.
 fn other_axis(header: &Header<'_>, sizes: &[u64]) -> Result<(Option<usize>, bool), String> {
     let kinds: Vec<&str> = header
         .get("kinds")
@@ -495,7 +497,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spaces_turn_upright() {
+    fn nrrd_spaces_map_to_y_up() {
         for (space, x, y, z) in [
             ("right-anterior-superior", DVec3::NEG_X, DVec3::Z, DVec3::Y),
             ("RAS", DVec3::NEG_X, DVec3::Z, DVec3::Y),
@@ -513,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_are_read_or_refused() {
+    fn nrrd_vectors_are_parsed_or_refused() {
         let read = vectors("(1,0,0.5) none (0, -1e1 ,0)").unwrap();
         let expected = [
             Some(DVec3::new(1.0, 0.0, 0.5)),

@@ -1,6 +1,6 @@
 //! OpenVDB (`.vdb`): trees of the usual configuration (5, 4, 3), converted to dense grids.
 //!
-//! The format is that of OpenVDB's `io/Archive.cc`, `io/Compression.h` and `tree/*.h`, file versions 222
+//! The format is defined by OpenVDB's `io/Archive.cc`, `io/Compression.h` and `tree/*.h`, file versions 222
 //! (OpenVDB 2.0) to 224. canopy has its own reader, because the crate `vdb-rs` 0.6 panics on broken files,
 //! and allocates whatever sizes they declare.
 
@@ -11,7 +11,7 @@ use super::{
     reading::Reading,
     scalar::Scalar,
     sparse::{
-        Dense, LEAF_EDGE, LEAF_VOXELS, LOWER, Part, ROOT_EDGE, Span, UPPER, Value, child_origin,
+        Dense, LEAF_EDGE, LEAF_VOXELS, LOWER, Part, ROOT_EDGE, UPPER, Value, VoxelBounds, child_origin,
         is_root_origin, is_set,
     },
 };
@@ -65,7 +65,7 @@ pub(super) fn read(bytes: &[u8], reading: &mut Reading<'_, '_>) -> Result<Vec<Gr
             cursor.seek(start).map_err(|e| reading.error(e))?;
         }
         let in_grid = |e: String| format!("grid \"{name}\": {e}");
-        let placed = Placed::read(&mut cursor).map_err(|e| reading.error(in_grid(e)))?;
+        let placed = GridHeader::read(&mut cursor).map_err(|e| reading.error(in_grid(e)))?;
         let tree = Tree {
             kind,
             compression: placed.compression,
@@ -162,7 +162,7 @@ impl Descriptor {
             let at = cursor.position() as u64;
             if grid < at || after < grid {
                 return Err(format!(
-                    "has a grid from byte {grid} to {after}, which is described at {at}"
+                    "has grid offsets that decrease: descriptor {at}, grid {grid}, end {after}"
                 ));
             }
             (start, end) = (Some(grid), Some(after));
@@ -179,12 +179,12 @@ impl Descriptor {
 
 /// Compression and transform at the start of a grid.
 #[derive(Debug)]
-struct Placed {
+struct GridHeader {
     compression: u32,
     volume_from_index: DMat4,
 }
 
-impl Placed {
+impl GridHeader {
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, String> {
         let compression = cursor.u32()?;
         skip_metadata(cursor)?;
@@ -216,7 +216,7 @@ fn map(cursor: &mut Cursor<'_>) -> Result<DMat4, String> {
             from(scale(cursor)?, origin)
         }
         "TranslationMap" => from(DMat3::IDENTITY, cursor.f64s::<3>()?.into()),
-        // OpenVDB multiplies row vectors from the left, so its matrix rows are the columns here.
+        // OpenVDB multiplies row vectors from the left, so its matrix rows are the columns of these matrices.
         "AffineMap" | "UnitaryMap" => DMat4::from_cols_array(&cursor.f64s::<16>()?),
         other => {
             return Err(format!(
@@ -237,7 +237,7 @@ struct Kind {
 }
 
 impl Kind {
-    /// Returns the type that the name of a tree encodes, if it is supported.
+    /// Returns the type in the name of a tree, if it is supported.
     fn of(name: &str) -> Option<Self> {
         let (name, as_half) = match name.strip_suffix(AS_HALF) {
             Some(name) => (name, true),
@@ -301,12 +301,12 @@ impl Tree {
         &self,
         cursor: &mut Cursor<'_>,
         name: &str,
-        placed: &Placed,
+        placed: &GridHeader,
         reading: &mut Reading<'_, '_>,
     ) -> Result<Option<Grid>> {
         let in_grid = |e: String| format!("grid \"{name}\": {e}");
         let mut scratch = Scratch::default();
-        let mut span = Span::EMPTY;
+        let mut span = VoxelBounds::EMPTY;
         // The topology is read twice, and the first pass only determines the bounding box. Tiles are as large
         // as that box permits, and a byte may encode thousands of them.
         let background = self
@@ -517,7 +517,7 @@ impl Tree {
     }
 }
 
-// Masks of internal nodes have a bit for each child, and those of leaves one for each voxel.
+// Masks of internal nodes have a bit for each child, and masks of leaves one for each voxel.
 const _: () = {
     assert!(64 * 512 == 1 << (3 * UPPER[0]) && 64 * 64 == 1 << (3 * LOWER[0]));
     assert!(64 * 8 == LEAF_VOXELS && LEAF_EDGE == 1 << LOWER[1]);

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn matrices_that_cannot_be_inverted_are_refused() {
+    fn singular_matrices_are_refused() {
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
         checked(affine(axes, DVec3::ONE)).unwrap();
         checked(affine(axes.map(|axis| 1e-6 * axis), DVec3::ONE)).unwrap();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn anatomy_is_right_handed() {
+    fn anatomical_axes_are_right_handed() {
         let [r, a, s] = ['R', 'a', 'S'].map(|d| anatomical(d).unwrap());
         assert_eq!(r.cross(a), s);
         assert_eq!(anatomical('x'), None);

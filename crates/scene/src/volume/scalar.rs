@@ -29,7 +29,7 @@ impl Scalar {
         }
     }
 
-    /// Decodes the number in the first [`Self::bytes`] of `bytes`; 0 if there are fewer.
+    /// Decodes the number in the first [`Self::bytes`] of `bytes`, or returns 0 if there are fewer bytes.
     pub(super) fn decode(self, bytes: &[u8], big_endian: bool) -> f64 {
         let mut raw = [0; 8];
         let count = self.bytes();
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_decoded_in_either_order() {
+    fn scalars_are_decoded_in_both_byte_orders() {
         for (scalar, bytes, expected) in [
             (Scalar::I8, &[0xff][..], -1.0),
             (Scalar::U8, &[0xff], 255.0),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_counted() {
+    fn non_finite_values_are_replaced_and_counted() {
         let mut finite = Finite::default();
         let kept = [1.5, f64::NAN, f64::INFINITY, 1e300, -2.0].map(|value| finite.of(value));
         assert_eq!(kept, [1.5, 0.0, 0.0, 0.0, -2.0]);

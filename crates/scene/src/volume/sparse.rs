@@ -10,7 +10,7 @@ use super::{
 use crate::Result;
 use glam::{DMat4, DVec3};
 
-/// Number of voxels along an edge of a leaf, and in a whole leaf.
+/// Number of voxels along an edge of a leaf, and in a leaf.
 pub(super) const LEAF_EDGE: i32 = 8;
 pub(super) const LEAF_VOXELS: usize = 512;
 
@@ -66,12 +66,12 @@ pub(super) fn is_root_origin(origin: [i32; 3]) -> bool {
 
 /// Bounding box of active voxels, inclusive at both ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
+pub(super) struct VoxelBounds {
     min: [i32; 3],
     max: [i32; 3],
 }
 
-impl Span {
+impl VoxelBounds {
     pub(super) const EMPTY: Self = Self {
         min: [i32::MAX; 3],
         max: [i32::MIN; 3],
@@ -124,7 +124,7 @@ impl Span {
 #[derive(Debug)]
 pub(super) struct Dense {
     name: String,
-    span: Span,
+    span: VoxelBounds,
     size: [usize; 3],
     components: usize,
     background: Value,
@@ -136,7 +136,7 @@ impl Dense {
     /// Creates a grid over `span`, filled with `background`. Returns `None` for an empty span.
     pub(super) fn new(
         name: &str,
-        span: Span,
+        span: VoxelBounds,
         components: usize,
         background: Value,
         reading: &mut Reading<'_, '_>,
@@ -229,8 +229,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_end_at_active_voxels() {
-        let mut span = Span::EMPTY;
+    fn spans_are_tight_around_active_voxels() {
+        let mut span = VoxelBounds::EMPTY;
         assert_eq!(span.size(), None);
         let mut active = [0; 8];
         active[2] = 1 << (8 * 3 + 4);
@@ -253,7 +253,7 @@ mod tests {
         };
         assert_eq!(tile(false), Some([4, 3, 3]));
         assert_eq!(tile(true), Some([i32::MAX as u64 + 7, 8, 23]));
-        let whole = Span {
+        let whole = VoxelBounds {
             min: [i32::MIN; 3],
             max: [i32::MAX; 3],
         };
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn children_are_in_the_order_of_z() {
+    fn child_offsets_vary_fastest_in_z() {
         assert_eq!(child_origin([0; 3], LOWER, 1), [0, 0, 8]);
         assert_eq!(child_origin([0; 3], LOWER, 16), [0, 8, 0]);
         assert_eq!(child_origin([0; 3], LOWER, 256), [8, 0, 0]);

@@ -17,7 +17,7 @@ const LISTED: usize = 200;
 /// Range of morph weights that can be entered.
 const MORPH: RangeInclusive<f32> = -10.0..=10.0;
 
-/// Switch and weight of every clip.
+/// Shows the switch and weight of every clip.
 pub(super) fn weights(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let Some(stage) = state.stage.as_mut().filter(|stage| !stage.scene.clips.is_empty()) else {
         line(ui, RichText::new("no clips").weak());
@@ -30,7 +30,7 @@ pub(super) fn weights(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut
         let name = stage.clip_name(Some(clip));
         let tip = format!(
             "Blends {name} ({length:.2} s) by this weight. If the weights on a node sum to less than 1, its \
-             rest pose has the rest"
+             rest pose has the remaining weight"
         );
         let known = weights.iter().find(|(known, _)| *known == clip);
         Row::new(&name, &[], &tip).show(ui, edits, |ui| {
@@ -54,7 +54,7 @@ pub(super) fn weights(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut
     }
 }
 
-/// Start of the loop range.
+/// Shows the start of the loop range.
 pub(super) fn loop_from(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut range = state.loop_range();
     let whole = whole_clip(state);
@@ -66,7 +66,7 @@ pub(super) fn loop_from(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &m
     }
 }
 
-/// End of the loop range.
+/// Shows the end of the loop range.
 pub(super) fn loop_to(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut range = state.loop_range();
     let whole = whole_clip(state);
@@ -78,13 +78,13 @@ pub(super) fn loop_to(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut
     }
 }
 
-/// Time range of the clip in seconds.
+/// Returns the time range of the clip in seconds.
 fn whole_clip(state: &State) -> RangeInclusive<f32> {
     let duration = state.stage.as_ref().map_or(0.0, |stage| stage.duration());
     0.0..=duration.max(1e-3)
 }
 
-/// Switch and weight of every morph target.
+/// Shows the switch and weight of every morph target.
 pub(super) fn morphs(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let Some(stage) = &mut state.stage else {
         return;
@@ -149,7 +149,7 @@ pub(super) fn morphs(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
 }
 
 pub(super) fn turntable(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    let why = state.walks().then_some("the camera walks");
+    let why = state.walks().then_some("camera.mode is walk");
     let tip = "Turns the camera around the scene (Alt+R). A drag stops it";
     let row = Row::new("turntable", &["turntable"], tip).idle(why);
     row.show(ui, edits, |ui| {

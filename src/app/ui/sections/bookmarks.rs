@@ -59,7 +59,7 @@ fn view(ui: &mut Ui, state: &mut State, index: usize) {
         .clicked()
     {
         ui.ctx().copy_text(bookmark.options());
-        state.notify("copied the options of the view");
+        state.notify("copied --eye, --target and --fov");
     }
     if ui
         .small_button("rename")

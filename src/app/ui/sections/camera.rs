@@ -14,7 +14,7 @@ use crate::{
 };
 use egui::Ui;
 
-/// Framing, and the cameras of the file.
+/// Shows the framing button and the cameras of the file.
 pub(super) fn names(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "Frames the scene, or looks through a camera of the file";
     Row::key("camera.name", edits).acts(tip).show(ui, edits, |ui| {
@@ -60,7 +60,7 @@ pub(super) fn projection(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &
     });
 }
 
-/// Field of view. A camera of the file may have changed it without changing the setting.
+/// Shows the field of view. A camera of the file may have changed it without changing the setting.
 pub(super) fn field_of_view(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut degrees = match state.camera.projection {
         Projection::Perspective { fov_y } => fov_y.to_degrees(),

@@ -12,7 +12,7 @@ use crate::app::{
 use egui::{RichText, Ui};
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
-    state.motion.path.is_told = true;
+    state.motion.path.is_in_panel = true;
     let tip = "Keyframes that the camera moves between, on a smooth curve";
     Row::new("keyframes", &[], tip).show(ui, edits, |ui| {
         let tip = "Adds this view as a keyframe: at the time of the clip while it is paused, else two \
@@ -84,7 +84,7 @@ enum Edit {
     Remove,
 }
 
-/// File of the path.
+/// Shows the file of the camera path, and saves or loads it.
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let tip = "JSON file for `canopy render --path` and `canopy bench path --path`";
     Row::new("file", &[], tip).show(ui, edits, |ui| {

@@ -23,7 +23,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     });
 }
 
-/// Measuring by clicks.
+/// Shows the checkbox that makes clicks measure.
 pub(super) fn measure(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "Clicks measure the distance between points instead of selecting meshes";
     Row::new("measure", &["measure"], tip).show(ui, edits, |ui| {
@@ -34,7 +34,7 @@ pub(super) fn measure(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut
     });
 }
 
-/// Count of meshes hidden by the user, if there are any.
+/// Shows the number of meshes that the user has hidden, if there are any.
 pub(super) fn hidden(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let count = state.stage.as_ref().map_or(0, |stage| stage.hidden.len());
     if count == 0 {

@@ -33,7 +33,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     }
 }
 
-/// Side B, and quick choices for it.
+/// Shows side B, and quick choices for it.
 fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let is_on = state.compare.other().is_some();
     let tip = "Side B is shown beside the scene, at the same time and from the same view. Side A is the \
@@ -49,12 +49,10 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             state.compare.end();
         }
     });
-    Row::new("  keep", &[], "Keeps the current state of A as B").show(ui, edits, |ui| {
+    Row::new("  freeze", &[], "Copies A's settings to B, or A's picture").show(ui, edits, |ui| {
         let freeze = ui.button("settings");
         if freeze
-            .on_hover_text(
-                "Keeps the current settings, materials and lights as B, while you change those of A",
-            )
+            .on_hover_text("Copies the current settings, materials and lights to B. Then you can change A")
             .clicked()
         {
             let now = state.shown();
@@ -62,7 +60,7 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         }
         let picture = ui.button("picture");
         if picture
-            .on_hover_text("Keeps the current picture as B (Ctrl+K)")
+            .on_hover_text("Copies the current picture of A to B (Ctrl+K)")
             .clicked()
         {
             state.ui.actions.push(Action::ComparePicture);
@@ -99,14 +97,14 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         let tip = format!(
             "Median frame time over the last {FRAMES} frames with these settings, with minimum and maximum"
         );
-        for (side, name) in ["cost of A", "cost of B"].into_iter().enumerate() {
+        for (side, name) in ["frame time A", "frame time B"].into_iter().enumerate() {
             let text = cost_and_spread(&state.compare, side);
             Row::new(name, &[], &tip).show(ui, edits, |ui| line(ui, digits(text)));
         }
     }
 }
 
-/// Material variant of side B, if the file has any.
+/// Shows the material variant of side B, if the file has any.
 fn variant(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let names = match &state.stage {
         Some(stage) if !stage.scene.variants.is_empty() => stage.scene.variants.clone(),
@@ -148,9 +146,9 @@ fn set(state: &mut State, text: &str) -> bool {
     set.is_ok()
 }
 
-/// Search field for a key, and its value.
+/// Shows a search field for a key, and its value.
 fn setting(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
-    let tip = "Sets a key for B alone. Type a part of the key, then a value as in config.toml";
+    let tip = "Sets a key for B only. Type a part of the key, then a value as in config.toml";
     Row::new("setting", &[], tip).show(ui, edits, |ui| {
         let width = ui.available_width();
         let field = TextEdit::singleline(&mut state.compare.key).hint_text("key");
@@ -190,7 +188,7 @@ fn setting(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     }
 }
 
-/// Path of a scene or picture.
+/// Shows the path of a scene or picture for side B.
 fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     let tip = "Scene or picture (.png, .jpg, .exr, .hdr) to compare with. You can also drop a picture on the \
                window";
@@ -210,7 +208,7 @@ fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     });
 }
 
-/// Display mode of both sides.
+/// Shows the display mode of both sides.
 fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
     Row::new("mode", &[], "Shows both sides in this mode (Shift+K)").show(ui, edits, |ui| {
         choose(ui, &mut compare.mode, &Mode::ALL);
@@ -219,7 +217,7 @@ fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
         let tip = "Applies the exposure of A to the radiance of B, with or without the tone curve";
         Row::new("radiance", &[], tip).show(ui, edits, |ui| {
             let choices = [
-                (false, "toned", "With the tone curve of A"),
+                (false, "tone-mapped", "With the tone curve of A"),
                 (
                     true,
                     "linear",
@@ -253,7 +251,7 @@ fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
             });
         }
         Mode::Difference => {
-            let tip = "Factor on the differences before they are coloured";
+            let tip = "Factor on the differences before the colour map";
             Row::new("scale", &[], tip).show(ui, edits, |ui| {
                 let shown = Digits {
                     decimals: 1,

@@ -37,7 +37,7 @@ pub(super) fn focus(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
             *focus = shown;
         }
         let tip = "Focuses on the point of the mesh that you clicked";
-        let button = ui.add_enabled(picked.is_some(), egui::Button::new("clicked"));
+        let button = ui.add_enabled(picked.is_some(), egui::Button::new("Use click"));
         let button = button.on_hover_text(tip);
         if let Some(distance) = picked.filter(|_| button.clicked()) {
             *focus = distance;

@@ -41,10 +41,10 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
     Row::new("legend", &[], tip).show(ui, edits, |ui| legend(ui, range));
     let open_edges = compared.open_edges;
     if open_edges > 0 {
-        let text = format!("surface is open ({open_edges} edges): the sign is that of the nearest side");
+        let text = format!("open surface ({open_edges} edges): the sign is unreliable");
         line(ui, RichText::new(text).weak());
     }
-    state.deviation.tells_figures = true;
+    state.deviation.shows_figures = true;
     match &state.deviation.figures {
         None => {
             line(ui, RichText::new("measuring…").weak());
@@ -81,8 +81,8 @@ fn figures(ui: &mut Ui, statistics: &Statistics, range: f32, edits: &mut Edits) 
     row("mean", &format!("Mean {over}"), metres(statistics.mean));
     row("RMS", &format!("Root mean square {over}"), metres(statistics.rms));
     if let Some(out) = statistics.out {
-        let tip = format!("Share beyond the tolerance, {over}");
-        row("out", &tip, percent(out.share()));
+        let tip = format!("Fraction beyond the tolerance, {over}");
+        row("over tolerance", &tip, percent(out.share()));
         row("  above", &tip, percent(out.above));
         row("  below", &tip, percent(out.below));
     }

@@ -20,7 +20,7 @@ const CIRCLE: RangeInclusive<f32> = -180.0..=180.0;
 
 pub(super) fn source(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let stage = state.stage.as_ref();
-    let lit = stage.map(|stage| state.config.lit_for(&stage.scene).environment.clone());
+    let lit = stage.map(|stage| state.config.adapted_to(&stage.scene).environment.clone());
     let lit = lit.unwrap_or_else(|| state.config.environment.clone());
     let environment = &mut state.config.environment;
     Row::key("environment.source", edits).show(ui, edits, |ui| {
@@ -43,7 +43,7 @@ pub(super) fn source(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
             environment.source = EnvironmentSource::Sky;
         }
         let tip = "The same colour from every direction";
-        let color = (EnvironmentSource::Color, "flat", tip);
+        let color = (EnvironmentSource::Color, "colour", tip);
         choose(ui, &mut environment.source, &[color]);
     });
 }

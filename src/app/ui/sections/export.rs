@@ -27,7 +27,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
             ui.weak(counted(u64::from(state.exported_frames()), "frame"));
         }
     });
-    if let Some(text) = state.files.export.told() {
+    if let Some(text) = state.files.export.description() {
         line(ui, RichText::new(text).weak());
     }
 }
@@ -53,7 +53,7 @@ pub(in crate::app) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
         }
         match state.files.export.progress {
             Some([done, total, _]) => {
-                let text = state.files.export.told().unwrap_or_default();
+                let text = state.files.export.description().unwrap_or_default();
                 ui.add(egui::ProgressBar::new(done as f32 / total as f32).text(text));
             }
             None => {
@@ -82,7 +82,7 @@ fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             ),
             (
                 Motion::Turn,
-                "turn",
+                "turntable",
                 "A full turn around the scene, from the current view",
             ),
             (Motion::Path, "path", "Along the keyframes of the camera path"),
@@ -90,7 +90,7 @@ fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
         choose(ui, &mut export.motion, &choices[usize::from(!has_clip)..]);
     });
     if export.motion == Motion::Turn {
-        Row::new("turn", &[], "Duration of a full turn in seconds").show(ui, edits, |ui| {
+        Row::new("turn duration", &[], "Duration of a full turn in seconds").show(ui, edits, |ui| {
             number(ui, &mut export.turn_secs, 0.1, 0.1..=3600.0, hundredths(" s"))
         });
     }

@@ -31,7 +31,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
             (
                 ExposureMode::Stops(ev),
                 "fixed".to_owned(),
-                "The exposure beside, in stops (EV)",
+                "A fixed exposure in stops (EV)",
             ),
         ];
         if let Some(mode) = list(ui, "exposure", 100.0, image.exposure, &choices) {

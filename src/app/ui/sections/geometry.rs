@@ -40,7 +40,7 @@ pub(super) fn show(ui: &mut Ui, _: &mut State, facts: &Facts<'_>, _: &mut Edits)
         });
 }
 
-/// Work on the BVHs in the last frame.
+/// Shows the work on the BVHs in the last frame.
 pub(super) fn tree_work(ui: &mut Ui, tree: &Tree, facts: &Facts<'_>) {
     let stats = facts.stats;
     let work = match stats.tree_work {

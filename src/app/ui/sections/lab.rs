@@ -12,13 +12,13 @@ use crate::{
         },
     },
     config::{CostCount, LabShow, LabWalk},
-    lab::{LabBuild, LabFigures, view::heat_of},
+    lab::{LabBuild, LabStatistics, view::heat_of},
     output::numbers,
     render::Channel,
 };
 use egui::{RichText, Ui};
 
-/// Switch that shows the channel.
+/// Shows the switch for the channel.
 pub(in crate::app) fn switch(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut is_shown = state.picture.channel == Channel::Lab;
     let tip = "Shows the channel lab: the rays of every pixel are traced again, through an acceleration \
@@ -58,7 +58,7 @@ pub(in crate::app) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, 
     }
 }
 
-/// Legend of the counts.
+/// Shows the legend of the counts.
 fn colours(ui: &mut Ui, state: &State, facts: &Facts<'_>, edits: &mut Edits) {
     let found = facts.stats.cost_range;
     let is_heat = heat_of(state.picture.channel, &state.config, &state.config.lab).is_some();
@@ -70,7 +70,7 @@ fn colours(ui: &mut Ui, state: &State, facts: &Facts<'_>, edits: &mut Edits) {
     }
 }
 
-/// Meaning of the colours of the current channel.
+/// Returns the meaning of the colours of the current channel.
 pub(in crate::app) fn heat_words(state: &State) -> &'static str {
     if state.picture.channel != Channel::Lab {
         return cost_words(state.config.cost.count);
@@ -78,13 +78,13 @@ pub(in crate::app) fn heat_words(state: &State) -> &'static str {
     match state.config.lab.show {
         LabShow::Nodes => cost_words(CostCount::Nodes),
         LabShow::Triangles => cost_words(CostCount::Triangles),
-        LabShow::Divergence => "percent of steps spent waiting in lockstep",
+        LabShow::Divergence => "percent of steps in which a thread idles",
         _ => cost_words(CostCount::Both),
     }
 }
 
 /// Figures of the structure, and counts of the rays.
-fn figures(ui: &mut Ui, build: LabBuild, figures: LabFigures, facts: &Facts<'_>, edits: &mut Edits) {
+fn figures(ui: &mut Ui, build: LabBuild, figures: LabStatistics, facts: &Facts<'_>, edits: &mut Edits) {
     let mut row = |name: &str, tip: &str, value: String| {
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
     };
@@ -92,7 +92,7 @@ fn figures(ui: &mut Ui, build: LabBuild, figures: LabFigures, facts: &Facts<'_>,
         let speed = match counts.mrays(facts.stats, facts.has_gpu) {
             Some(speed) => significant(speed),
             None if facts.has_gpu => "…".into(),
-            None => "not available in software".into(),
+            None => "not available on software adapters".into(),
         };
         let tip = "Millions of rays per second, by the GPU time of the last frame";
         row("Mrays/s", tip, speed);
@@ -100,7 +100,7 @@ fn figures(ui: &mut Ui, build: LabBuild, figures: LabFigures, facts: &Facts<'_>,
         let rays = format!("{}, {share} hit", compact(counts.rays));
         row(
             "rays",
-            "Rays of the frame, and the share that hits something",
+            "Rays of the frame, and the fraction that hits something",
             rays,
         );
         let two = |number: f64| format!("{number:.2}");
@@ -109,7 +109,7 @@ fn figures(ui: &mut Ui, build: LabBuild, figures: LabFigures, facts: &Facts<'_>,
         let tip = "Mean number of triangle tests per ray";
         row("tests per ray", tip, two(counts.a_ray(counts.triangles)));
         let tip = "Nodes and triangles of the slowest of 32 neighbouring rays: the cost of rays in lockstep";
-        row("steps of 32", tip, two(counts.lockstep()));
+        row("lockstep steps", tip, two(counts.lockstep()));
         let tip = "Hits that differ from canopy's own BVH. Set show to difference to compare them";
         let wrong = match counts.wrong {
             Some(wrong) => grouped(wrong),

@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 /// Maximum number of listed lights.
 const LISTED: usize = 32;
 
-/// Radius of lights whose file states none.
+/// Radius of lights without a radius in the file.
 pub(super) fn radius(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let general = &mut state.config.lights.radius;
     let row = Row::key("lights.radius", edits);
@@ -47,7 +47,7 @@ pub(super) fn radii(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
 /// Range of the radius in metres.
 const METRES: RangeInclusive<f32> = 0.0..=*Lights::RADIUS.end();
 
-/// General radius in metres.
+/// Returns the general radius in metres.
 fn shown(general: f32) -> f32 {
     if general < 0.0 { BULB } else { general }
 }

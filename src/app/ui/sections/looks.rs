@@ -78,7 +78,7 @@ fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<LookCo
         if delete.clicked() {
             *asked = Some(LookCommand::Delete(name.into()));
         }
-        if ui.button("Keep").on_hover_text("Keeps the look").clicked() {
+        if ui.button("Cancel").on_hover_text("Keeps the look").clicked() {
             state.files.looks.deletes = None;
         }
         return;

@@ -10,7 +10,7 @@ use crate::app::{
 };
 use egui::Ui;
 
-/// Opens the texture viewer with all textures, or with those of the selected mesh.
+/// Opens the texture viewer with all textures, or with the textures of the selected mesh.
 pub(super) fn textures(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut asked = None;
     Row::new("textures", &["textures"], "Opens the texture viewer (Alt+T)").show(ui, edits, |ui| {

@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_has_code() {
+    fn every_custom_control_has_an_implementation() {
         for setting in GROUPS.into_iter().flatten().flat_map(Group::all) {
             let is_own = setting.control == Control::Own;
             assert_eq!(own(setting.key).is_some(), is_own, "{}", setting.key);

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_are_left_out_are_told() {
+    fn omitted_overlay_lines_are_reported() {
         let [found, drawn] = [3_000_000, 500_000];
         assert_eq!(told(OverlayCounts { found, drawn: found }), "3.00\u{a0}M lines");
         assert_eq!(

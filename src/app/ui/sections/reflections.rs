@@ -13,7 +13,7 @@ pub(super) fn counts(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut 
     }
     let counts = facts.stats.reflections;
     ui.weak(format!(
-        "{} rays of {} tiles, {} hits in {} bins",
+        "{} rays in {} tiles, {} hits in {} bins",
         counts.rays, counts.tiles, counts.hits, counts.bins
     ))
     .on_hover_text(

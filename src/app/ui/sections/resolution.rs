@@ -12,9 +12,9 @@ use crate::{
 };
 use egui::Ui;
 
-/// Number of samples of the still picture.
+/// Shows the number of samples of the still picture.
 pub(super) fn samples(ui: &mut Ui, _: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
-    let tip = "Samples of the still picture, of the target number";
+    let tip = "Samples accumulated at rest, and the maximum";
     Row::new("samples", &["samples"], tip).show(ui, edits, |ui| {
         ui.weak(match facts.samples {
             Some([done, wanted]) => format!("sample {done} of {wanted}"),

@@ -46,7 +46,7 @@ pub(super) fn time(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     });
 }
 
-/// Playback and its speed.
+/// Shows the play button and the playback speed.
 pub(super) fn speed(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     Row::key("animation.speed", edits).show(ui, edits, |ui| {
         let (text, tip) = match state.playback.playing {
@@ -62,7 +62,7 @@ pub(super) fn speed(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
     });
 }
 
-/// Choice of a variant (KHR_materials_variants).
+/// Shows the choice of a variant (KHR_materials_variants).
 pub(super) fn variant(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let names = state
         .stage

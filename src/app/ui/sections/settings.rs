@@ -1,7 +1,7 @@
 //! All settings together.
 
 use crate::app::{
-    files::{command_line::command_line, pictures::told},
+    files::{command_line::command_line, pictures::shown_path},
     input::keys::Action,
     state::{State, counted},
     ui::{facts::Facts, rows::Edits},
@@ -43,7 +43,7 @@ fn save(state: &mut State) {
         Ok((_, 0)) => state.notify("your config.toml has these values already"),
         Ok((path, count)) => {
             let count = counted(count as u64, "setting");
-            state.notify(format!("{count} saved in {}", told(&path)));
+            state.notify(format!("{count} saved in {}", shown_path(&path)));
         }
         Err(error) => state.fail("The settings could not be saved", error.to_string()),
     }

@@ -11,14 +11,14 @@ use crate::{
         },
     },
     config::{Config, Sun},
-    render::light::lights::{SunInForce, SunSource},
+    render::light::lights::{EffectiveSun, SunSource},
 };
 
 use egui::{RichText, Ui};
 use std::ops::RangeInclusive;
 
-/// Source and strength of the sun.
-fn origin(sun: Option<SunInForce>) -> String {
+/// Describes the source and strength of the sun.
+fn origin(sun: Option<EffectiveSun>) -> String {
     let Some(sun) = sun else {
         return "no sun".into();
     };
@@ -35,11 +35,11 @@ const CIRCLE: RangeInclusive<f32> = -180.0..=180.0;
 /// Range of the elevation in degrees.
 const HEIGHTS: RangeInclusive<f32> = -90.0..=90.0;
 
-/// Source, azimuth and elevation of the sun.
+/// Shows the source, azimuth and elevation of the sun.
 pub(super) fn direction(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let found = state.environment.sun;
     let tip = "Source of the active sun: these settings, the environment file, or a directional light of the \
-               scene. The illuminance is that of a surface that faces the sun, below the air of the sky";
+               scene. The illuminance is that of a surface that faces the sun, after attenuation by the atmosphere";
     let text = RichText::new(origin(found));
     Row::new("source", &[], tip).show(ui, edits, |ui| line(ui, text));
     let none = no_sun(state);
@@ -104,24 +104,24 @@ pub(super) fn color(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
     }
 }
 
-/// Reason why no sun can be edited, if there is one.
+/// Returns the reason why no sun can be edited, if there is one.
 fn no_sun(state: &State) -> Option<&'static str> {
     let stage = state.stage.as_ref();
     // The brightness of the sky follows the sun's settings even where the sun itself lights nothing.
-    let is_sky = stage.is_some_and(|stage| state.config.lit_for(&stage.scene).environment.is_sky());
+    let is_sky = stage.is_some_and(|stage| state.config.adapted_to(&stage.scene).environment.is_sky());
     (state.environment.sun.is_none() && !is_sky).then_some("there is no sun; choose “on”")
 }
 
-fn is_of_file(found: Option<SunInForce>) -> bool {
+fn is_of_file(found: Option<EffectiveSun>) -> bool {
     found.is_some_and(|sun| sun.source == SunSource::Environment)
 }
 
-/// Reason why the elevation and the light of the sun are fixed, if they are.
-fn fixed(found: Option<SunInForce>) -> Option<&'static str> {
+/// Returns the reason why the elevation and the light of the sun are fixed, if they are.
+fn fixed(found: Option<EffectiveSun>) -> Option<&'static str> {
     is_of_file(found).then_some(FIXED)
 }
 
-/// Strength and colour of the sun in force.
+/// Returns the strength and colour of the active sun.
 fn light(state: &State) -> (f32, [f32; 3]) {
     match state.environment.sun {
         Some(sun) if sun.source != SunSource::Settings => {
@@ -141,7 +141,7 @@ fn set_light(state: &mut State, strength: f32, color: [f32; 3]) {
 const FIXED: &str = "this sun is part of the environment; choose “on” to replace it";
 
 /// Turns a sun of the scene into the sun of the settings, because only the latter can be edited.
-fn take_over(config: &mut Config, found: Option<SunInForce>) {
+fn take_over(config: &mut Config, found: Option<EffectiveSun>) {
     if found.is_some_and(|sun| sun.source == SunSource::Scene) {
         sun::adopt(config, found);
     }

@@ -1,4 +1,4 @@
-//! Pass times of the last frames: a table of means, 95th percentiles and shares.
+//! Pass times of the last frames: a table of means, 95th percentiles and fractions of the frame.
 
 use crate::{
     app::{
@@ -19,7 +19,7 @@ use egui::{Align2, Color32, FontId, Id, Pos2, Rect, RichText, Sense, TextStyle, 
 
 /// Number of frames that the statistics cover.
 const FRAMES: usize = 120;
-/// Columns behind the name, with their widths in points.
+/// Columns after the name, with their widths in points.
 const COLUMNS: [(&str, f32); 3] = [("mean ms", 56.0), ("p95", 50.0), ("share", 40.0)];
 /// Height of a row in points.
 const ROW: f32 = 17.0;
@@ -54,7 +54,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
         let mean_ms = whole(ui, &frames);
         let mut rare = Vec::new();
         if facts.has_gpu {
-            // GPU times arrive some frames later, and those of some frames never do.
+            // GPU times arrive some frames later. The times of some frames never arrive.
             let timed = frames.iter().filter(|frame| frame.gpu.is_some());
             let mut lines = on_gpu(&Table::of(timed.copied()), &mut rare);
             sort(&mut lines, is_by_cost);
@@ -85,8 +85,8 @@ fn header(ui: &mut Ui, is_by_cost: bool) -> bool {
         false => "in the order of the frame",
     };
     let tip = format!(
-        "Over the last {FRAMES} frames: the mean, the 95th percentile of the frames that ran the pass, and \
-         the share of the frame. Rows are {order}; a click changes the order",
+        "Over the last {FRAMES} frames: the mean, the 95th percentile of the frames that ran the pass, \
+         and the fraction of the frame. Rows are {order}; a click changes the order",
     );
     let weak = ui.visuals().weak_text_color();
     let cells = COLUMNS.map(|(name, _)| name.to_owned());
@@ -98,7 +98,7 @@ fn header(ui: &mut Ui, is_by_cost: bool) -> bool {
     row(ui, (name, 0, weak), &cells, None, Sense::click(), &tip)
 }
 
-/// Rendering time of a software adapter.
+/// Returns the line with the rendering time of a software adapter.
 fn drawing(mean_ms: f64, frame_ms: f64) -> Line {
     let mean_ms = mean_ms.max(0.0);
     Line {
@@ -108,8 +108,8 @@ fn drawing(mean_ms: f64, frame_ms: f64) -> Line {
         p95_ms: None,
         share: mean_ms / frame_ms.max(1e-9),
         is_weak: false,
-        tip: "The rest of the frame: the adapter renders on the CPU. Its passes overlap, so that none has a \
-              time of its own"
+        tip: "Remaining time of the frame. This adapter renders on the CPU, where passes overlap, so they have no \
+              separate times"
             .into(),
     }
 }
@@ -177,7 +177,7 @@ fn on_cpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
         p95_ms: None,
         share: 1.0,
         is_weak: false,
-        tip: "CPU time of canopy's main thread. Shares are of its sum".into(),
+        tip: "CPU time of canopy's main thread. Percentages are of its total".into(),
     }];
     for work in &table.cpu {
         let share = work.sum() / sum.max(1e-9);
@@ -241,7 +241,7 @@ fn sorted(lines: Vec<Line>) -> Vec<Line> {
     groups.into_iter().flat_map(whole).collect()
 }
 
-/// Folded list of passes and work that occurred in one frame only.
+/// Shows a folded list of passes and work that occurred in one frame only.
 fn once(ui: &mut Ui, rare: &[Line]) {
     if rare.is_empty() {
         return;
@@ -268,7 +268,8 @@ fn show_line(ui: &mut Ui, line: &Line) {
     row(ui, named, &cells, Some(line.share), Sense::hover(), &line.tip);
 }
 
-/// Draws a name, a bar for its share, and numbers in fixed columns. Returns true if it was clicked.
+/// Draws a name, a bar for its fraction of the frame, and numbers in fixed columns. Returns true if it was
+/// clicked.
 fn row(
     ui: &mut Ui,
     (name, depth, color): (&str, usize, Color32),
@@ -313,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_sorted_with_what_is_in_them() {
+    fn timing_groups_are_sorted_together_with_their_passes() {
         let line = |name: &str, depth, mean_ms| Line {
             name: name.into(),
             depth,

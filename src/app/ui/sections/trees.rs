@@ -13,16 +13,16 @@ use crate::{
         },
     },
     config::{BoxDepths, BoxTrees, CostCount, TreeBoxes},
-    render::{Channel, CostRange, TreeBoxCounts, TreeFigures, present::tree_boxes::TREE_BOX_DARKEST},
+    render::{Channel, CostRange, TreeBoxCounts, TreeStatistics, present::tree_boxes::TREE_BOX_DARKEST},
 };
 use egui::{Button, DragValue, RichText, Ui};
 
 /// Maximum number of listed meshes.
 const LISTED: usize = 20;
-/// Work on the BVHs in the last frame, and their statistics.
+/// Shows the work on the BVHs in the last frame, and their statistics.
 pub(in crate::app) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     tree_work(ui, &state.config.tree, facts);
-    state.trees.view.tells_figures = true;
+    state.trees.view.shows_figures = true;
     match state.trees.view.figures.clone() {
         None => {
             line(ui, RichText::new("counting…").weak());
@@ -40,7 +40,7 @@ pub(in crate::app) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>,
     }
 }
 
-/// Choice of the drawn boxes.
+/// Shows the choice of the drawn boxes.
 pub(in crate::app) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let settings = &mut state.config.tree_boxes;
     let depths = match settings.show {
@@ -64,7 +64,7 @@ pub(in crate::app) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits
         ];
         choose(ui, &mut settings.show, &choices);
     });
-    let why = (!matches!(settings.show, BoxDepths::Depths(..))).then_some("boxes is not depth");
+    let why = (!matches!(settings.show, BoxDepths::Depths(..))).then_some("tree_boxes.show is not a depth");
     let tip = "First and last depth to show";
     Row::new("depths", &["tree_boxes.show"], tip)
         .idle(why)
@@ -83,7 +83,7 @@ pub(in crate::app) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits
         });
 }
 
-/// Choice between the boxes of all meshes and of the selected mesh.
+/// Shows the choice between the boxes of all meshes and of the selected mesh.
 pub(in crate::app) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let view = &mut state.trees.view;
     let settings = &mut state.config.tree_boxes;
@@ -108,7 +108,7 @@ pub(in crate::app) fn boxes_of(ui: &mut Ui, state: &mut State, _: &Facts<'_>, ed
     });
 }
 
-/// Number of drawn boxes, and the meaning of their colours.
+/// Shows the number of drawn boxes, and the meaning of their colours.
 pub(in crate::app) fn boxes_drawn(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let Some(counts) = facts.stats.tree_boxes else {
         return;
@@ -142,7 +142,7 @@ pub(in crate::app) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts) ->
     ]
 }
 
-/// Settings of the `cost` channel.
+/// Shows the settings of the `cost` channel.
 pub(in crate::app) fn heat_map(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let mut is_shown = state.picture.channel == Channel::Cost;
     let tip = "Shows the channel cost: nodes and triangles that the shadow rays of each pixel visit, as \
@@ -158,13 +158,13 @@ pub(in crate::app) fn heat_map(ui: &mut Ui, state: &mut State, facts: &Facts<'_>
     });
     let found = facts.stats.cost_range;
     if let Some(most) = found.filter(|_| is_shown).and_then(|found| found.most) {
-        Row::new("most", &[], "The largest count of a pixel, up to 4,095").show(ui, edits, |ui| {
+        Row::new("maximum", &[], "The largest count of a pixel, up to 4,095").show(ui, edits, |ui| {
             ui.label(digits(grouped(most as u64)));
         });
     }
 }
 
-/// Meaning of the colours of the `cost` channel.
+/// Returns the meaning of the colours of the `cost` channel.
 pub(in crate::app) fn cost_words(count: CostCount) -> &'static str {
     match count {
         CostCount::Both => "nodes and triangles per pixel",
@@ -179,7 +179,7 @@ pub(in crate::app) fn cost_ends(found: CostRange) -> [String; 2] {
 }
 
 /// Statistics of all BVHs.
-fn of_all(ui: &mut Ui, figures: &TreeFigures, edits: &mut Edits) {
+fn of_all(ui: &mut Ui, figures: &TreeStatistics, edits: &mut Edits) {
     let mut row = |name: &str, tip: &str, value: String| {
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));
     };
@@ -210,8 +210,8 @@ fn of_all(ui: &mut Ui, figures: &TreeFigures, edits: &mut Edits) {
     });
 }
 
-/// List of meshes by cost. A click selects one.
-fn list(ui: &mut Ui, state: &mut State, figures: &TreeFigures) {
+/// Shows a list of meshes by cost. A click selects one.
+fn list(ui: &mut Ui, state: &mut State, figures: &TreeStatistics) {
     let Some(stage) = &state.stage else { return };
     let nodes: Vec<_> = stage.scene.instances().map(|(node, _)| node).collect();
     let mut meshes: Vec<_> = figures.meshes.iter().enumerate().collect();

@@ -34,7 +34,7 @@ pub(super) fn transfer(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mu
     });
 }
 
-/// Control points, while they are in force.
+/// Shows the control points, if the transfer function is custom.
 pub(super) fn points(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let settings = &mut state.config.volumes;
     if settings.transfer == VolumeTransfer::Custom {
@@ -43,7 +43,7 @@ pub(super) fn points(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
     }
 }
 
-/// Control points, one per line.
+/// Shows the control points, one per line.
 fn lines(ui: &mut Ui, values: &mut Vec<f32>) {
     ui.vertical(|ui| {
         let mut removed = None;

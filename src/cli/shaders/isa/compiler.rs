@@ -339,7 +339,7 @@ impl Compiler {
             .executables
             .fp()
             .get_pipeline_executable_internal_representations_khr;
-        // SAFETY: there are `count` structs, each with a pointer to as many bytes as it states.
+        // SAFETY: there are `count` structs, each with a pointer to as many bytes as it specifies.
         let result = unsafe { read(self.device.handle(), info, &mut count, texts.as_mut_ptr()) };
         result.result().map_err(failed("assembly"))?;
         let is_assembly =
@@ -450,7 +450,7 @@ fn text(chars: &[c_char]) -> String {
 
 fn value(statistic: &vk::PipelineExecutableStatisticKHR<'_>) -> f64 {
     let value = &statistic.value;
-    // SAFETY: the format states which variant the driver wrote.
+    // SAFETY: the format specifies which variant the driver wrote.
     unsafe {
         match statistic.format {
             vk::PipelineExecutableStatisticFormatKHR::BOOL32 => f64::from(value.b32),

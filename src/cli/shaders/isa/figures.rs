@@ -23,7 +23,7 @@ pub(super) fn figures(gpu: &str, executable: &Executable) -> Value {
                 .and_then(|r| rdna_waves(gpu, r, lanes))
                 .map_or(told, |most| most.min(told))
         });
-    // AMD reports scratch memory per subgroup, the others per thread.
+    // AMD reports scratch memory per subgroup, other drivers per thread.
     let scratch = statistic(&["Scratch size"])
         .map(|bytes| bytes / lanes)
         .or_else(|| statistic(&["Scratch", "SLM size"]));

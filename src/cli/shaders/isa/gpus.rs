@@ -72,8 +72,8 @@ impl Target {
         }
     }
 
-    /// Returns candidate drivers, best first. Drivers beside the one selected by environment variables
-    /// precede those of the system.
+    /// Returns candidate drivers, best first. Drivers in the folder of the driver that environment variables
+    /// select precede the system's drivers.
     pub(super) fn drivers(&self) -> Vec<Driver> {
         let chosen = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].map(env::var_os);
         let files: Vec<_> = chosen.iter().flatten().flat_map(env::split_paths).collect();
@@ -116,8 +116,8 @@ impl Target {
             }
         };
         Error::NotFound(format!(
-            "no compiler for {name}: {why}; Debian's mesa-vulkan-drivers has those of rdna2 and rdna3, scripts/isa fetches \
-             those of chips such as navi23 and gfx1201, m1, adreno750, turing and ampere"
+            "no compiler for {name}: {why}; Debian's mesa-vulkan-drivers has compilers for rdna2 and \
+             rdna3, scripts/isa fetches compilers for chips such as navi23 and gfx1201, m1, adreno750, turing and ampere"
         ))
     }
 }
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chips_have_the_names_of_all_versions() {
+    fn gpu_names_map_to_the_chip_names_of_all_driver_versions() {
         let chips = |name: &str| Target::new(name).chips;
         assert_eq!(chips("rdna3"), ["navi31", "gfx1100"]);
         assert_eq!(chips("GFX1100"), chips("rdna3"));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 /// A loop.
 #[derive(Debug, PartialEq)]
 pub(super) struct Loop {
-    /// Instructions, without those of nested loops.
+    /// Number of instructions, without nested loops.
     pub(super) instructions: usize,
     /// Nested loops, in source order.
     pub(super) within: Vec<Loop>,
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_are_nested_and_count_their_own() {
+    fn nested_loops_count_their_own_instructions() {
         let assembly = "\
 BB0:
 \ts_mov_b32 s0, s5      ; be800005
@@ -162,7 +162,7 @@ BB5:
     }
 
     #[test]
-    fn two_jumps_back_to_one_place_are_one_loop() {
+    fn two_back_edges_to_one_block_are_one_loop() {
         let assembly = "BB1:\n\ta BB9\nBB2:\n\tb BB1\nBB3:\n\tc\n\ts BB1\nBB9:\n\td\n";
         assert_eq!(printed(&loops(assembly)), "4");
     }

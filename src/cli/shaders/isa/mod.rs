@@ -54,7 +54,7 @@ pub(super) fn run(args: &ShadersArgs) -> Result<()> {
             .any(|(_, composed)| composed.text.contains(&declaration))
     };
     if let Some((name, _)) = args.isa.constant.iter().find(|(name, _)| !is_known(name)) {
-        let what = format!("no shader that is named has a constant {name}");
+        let what = format!("none of the selected shaders has a constant {name}");
         return Err(Error::Usage(what));
     }
     let target = Target::new(&args.isa.gpu);

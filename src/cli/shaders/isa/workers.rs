@@ -73,7 +73,7 @@ impl Workers {
     pub(super) fn probe(driver: &Driver) -> Result<Value> {
         let told = Self::start(driver, 1, 0)?.collect()?;
         let first = told.into_iter().next();
-        first.ok_or_else(|| Error::Gpu("the driver said nothing".into()))
+        first.ok_or_else(|| Error::Gpu("the worker process returned no result".into()))
     }
 
     /// Compiles all files in as many processes as there are cores, and returns their rows.

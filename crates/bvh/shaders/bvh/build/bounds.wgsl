@@ -2,13 +2,13 @@
 //
 // in   positions, indices, triangle_info, items
 // out  mesh_bounds: twelve words per mesh and six for the scene, in groups of three for a lower corner (complemented)
-//      and three for an upper one, as ordered integers. Must be cleared to 0, which is the identity of both, because
-//      both are reduced by max.
+//      and three for an upper one, as ordered integers. Must be cleared to 0, which is the identity, because both
+//      corners are reduced by max.
 // A thread reduces `params.bounds_run` triangles, usually every BOUNDS_THREADS-th, so that neighbouring threads read
 // neighbouring triangles. If meshes are small, it reduces a contiguous run instead, which meets fewer meshes
 // (accel::tree). Its result for the workgroup's first mesh is reduced in shared memory. Results for other meshes go
 // directly to global memory. Different workgroups communicate only through atomicMax, whose result does not depend on
-// the order. It is skipped if it would change nothing. The next dispatch reads the result.
+// the order. The atomicMax is skipped if it would change nothing. The next dispatch reads the result.
 #import "bvh/dispatch.wgsl"
 #import "bvh/build/items.wgsl"
 
@@ -36,16 +36,16 @@ fn add(mesh: u32, word: u32, value: u32) {
     }
 }
 
-struct Found {
+struct SceneBounds {
     centroids: Box,
     whole: Box,
 }
 
-fn found_nothing() -> Found {
-    return Found(box_empty(), box_empty());
+fn bounds_empty() -> SceneBounds {
+    return SceneBounds(box_empty(), box_empty());
 }
 
-fn found_words(f: Found) -> array<vec3u, 4> {
+fn bounds_words(f: SceneBounds) -> array<vec3u, 4> {
     if f.whole.lower.x > f.whole.upper.x {
         return array<vec3u, 4>();
     }
@@ -57,8 +57,8 @@ fn found_words(f: Found) -> array<vec3u, 4> {
     );
 }
 
-fn flush(mesh: u32, f: Found) {
-    var words = found_words(f);
+fn flush(mesh: u32, f: SceneBounds) {
+    var words = bounds_words(f);
     for (var word = 0u; word < BOUNDS_WORDS; word++) {
         add(mesh, word, words[word / 3u][word % 3u]);
     }
@@ -73,7 +73,7 @@ fn bounds(
     let first = dispatch_workgroup(workgroup, workgroups) * BOUNDS_THREADS * params.bounds_run;
     let first_mesh = geometry_mesh(item(min(first, max(params.item_triangles, 1u) - 1u)));
     var mesh = first_mesh;
-    var found = found_nothing();
+    var found = bounds_empty();
     let step = params.bounds_step;
     var k = first + thread * select(1u, params.bounds_run, step == 1u);
     let end = min(k + params.bounds_run * step, params.item_triangles);
@@ -81,13 +81,13 @@ fn bounds(
         var triangle = item(k);
         mesh = geometry_mesh(triangle);
         loop {
-            found = found_nothing();
+            found = bounds_empty();
             var next_mesh = mesh;
             loop {
                 let b = geometry_box(geometry_triangle(triangle));
                 if b.lower.x <= b.upper.x {
                     let center = 0.5 * (b.lower + b.upper);
-                    found = Found(box_union(found.centroids, Box(center, center)), box_union(found.whole, b));
+                    found = SceneBounds(box_union(found.centroids, Box(center, center)), box_union(found.whole, b));
                 }
                 k += step;
                 triangle = item(min(k, end - 1u));
@@ -100,14 +100,14 @@ fn bounds(
                 break;
             }
             flush(mesh, found);
-            found = found_nothing();
+            found = bounds_empty();
             if k >= end {
                 break;
             }
             mesh = next_mesh;
         }
     }
-    var words = found_words(found);
+    var words = bounds_words(found);
     for (var word = 0u; word < BOUNDS_WORDS; word++) {
         shared_words[BOUNDS_WORDS * thread + word] = words[word / 3u][word % 3u];
     }

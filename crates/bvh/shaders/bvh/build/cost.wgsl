@@ -2,10 +2,11 @@
 //
 // in   node_areas: negative for unused slots
 // out  partials[i]: the sum of thread i; result: the total area of all binary nodes with more leaves than the cutoff,
-//      including those of the TLAS, and the area of the root
-// The quotient of both results is the number of binary nodes that a ray through the root's box is expected to visit.
+//      including nodes of the TLAS, and the area of the root
+// The sum divided by the root's area is the expected number of binary nodes that a ray through the root's box visits.
 // cost_nodes has COST_BLOCK² threads, and each sums every (COST_BLOCK²)th node. cost_total reduces those sums in one
-// workgroup. Both sum in a fixed order, so that the same tree gives the same bits. The dispatch boundary orders them.
+// workgroup. Each sums in a fixed order, so that the same tree gives the same bits. The dispatch boundary orders the
+// two kernels.
 #import "bvh/tree.wgsl"
 
 @group(0) @binding(0) var<storage, read_write> partials: array<f32>;

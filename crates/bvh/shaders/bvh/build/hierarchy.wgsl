@@ -2,13 +2,14 @@
 //
 // in   positions, indices, triangle_info, order, code_words; leaf_rows of meshes (tlas_leaves.wgsl)
 // out  leaf_rows of triangles; nodes[i] and its area for every binary node i within a block that has more leaves than
-//      the cutoff; the area −1 for all others; the pyramid levels from PYRAMID_FIRST_LEVEL on; the list of nodes that
-//      reach beyond their block, unordered
+//      the cutoff; the area −1 for all other nodes; the pyramid levels from PYRAMID_FIRST_LEVEL on; the list of nodes
+//      that extend beyond their block, unordered
 // The nodes are those of the radix tree over each mesh's codes and over the meshes (bvh/build/radix_tree.wgsl),
-// collapsed to four children (bvh/node.wgsl). Nearly all lie within a block. hierarchy_across.wgsl makes the others.
-// One workgroup per block. Each thread has two neighbouring items, and so two binary nodes. Threads communicate through
-// workgroup memory, and through the block's own leaf_rows behind a storage barrier. Most binary nodes have too few
-// leaves to become nodes. The others are compacted into a list first, so that each thread makes one of them.
+// collapsed to four children (bvh/node.wgsl). Nearly all lie within a block. hierarchy_across.wgsl makes the nodes that
+// span blocks. One workgroup per block. Each thread has two neighbouring items, and so two binary nodes. Threads
+// communicate through workgroup memory, and through the block's own leaf_rows after a storage barrier. Most binary
+// nodes have too few leaves to become nodes. The binary nodes with enough leaves are compacted into a list first, so
+// that each thread makes one of them.
 #import "bvh/dispatch.wgsl"
 #import "bvh/leaf.wgsl"
 #import "bvh/build/pyramid_levels.wgsl"
@@ -30,7 +31,7 @@ var<workgroup> codes_here: array<vec2u, CODES_HERE>;
 // Pyramid of the block, without the leaves and without the top. For BLOCK items, it fills the 16 KiB of workgroup
 // memory that every device has, together with the codes.
 var<workgroup> boxes_here: array<f32, WORDS_HERE>;
-// Number of nodes that reach beyond the block, and of nodes that this block makes.
+// Number of nodes that extend beyond the block, and number of nodes that this block makes.
 var<workgroup> across_here: atomic<u32>;
 var<workgroup> made_here: atomic<u32>;
 
@@ -113,7 +114,7 @@ fn hierarchy(
         workgroupBarrier();
         if thread < (ITEMS >> level) {
             let b = box_union(box_here(level - 1u, 2u * thread), box_here(level - 1u, 2u * thread + 1u));
-            // The top box is not stored, because no node within the block has a child that spans the whole block.
+            // The top box is not stored, because no node within the block has a child that spans the block.
             if (ITEMS >> level) > 1u {
                 keep_here(level, thread, b);
             }
@@ -134,14 +135,14 @@ fn hierarchy(
             let first = i32(span.first);
             let last = first + i32(span.count) - 1;
             if i32(k) < last {
-                // Search one position beyond the block. A node that reaches that far may reach further.
+                // Search one position beyond the block. A node that extends to that position may extend further.
                 let from_here = max(first, i32(block_first) - 1);
                 let to_here = min(last, i32(block_first + ITEMS));
                 let range = node_range(i32(k), from_here, to_here);
                 if i32(range.x) < i32(block_first) || range.y >= block_first + ITEMS {
                     scratch[params.list_word + block_first + atomicAdd(&across_here, 1u)] = k;
                 } else if node_is_made(range, meshes[half]) {
-                    // Fill the list from its other end. Each position is in at most one of the two lists, so they
+                    // Fill the list from its other end. Each position is in at most one of the two lists, so the lists
                     // cannot collide.
                     let place = ITEMS - 1u - atomicAdd(&made_here, 1u);
                     let here = range - block_first;

@@ -1,9 +1,9 @@
-// hierarchy_across: makes the nodes that reach beyond their block of hierarchy.wgsl.
+// hierarchy_across: makes the nodes that extend beyond their block of hierarchy.wgsl.
 //
 // in   positions of those nodes, order, code_words, leaf_rows, the pyramid
 // out  nodes[i] and their area, for those with more leaves than the cutoff
-// A handful of a block's BLOCK nodes reach further. They are latency-bound, waiting for one load after another, so each
-// gets a thread of its own while there are enough threads.
+// Only a handful of a block's BLOCK nodes extend further. They are latency-bound, waiting for one load after another,
+// so each gets a thread of its own while there are enough threads.
 #import "bvh/dispatch.wgsl"
 #import "bvh/build/pyramid_levels.wgsl"
 #import "bvh/build/radix_tree.wgsl"

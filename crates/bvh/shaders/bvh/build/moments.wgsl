@@ -1,11 +1,11 @@
-// moments: computes the far-field moments of each node of a tree over triangles, for winding numbers.
+// moments: computes the far-field moments of each node of a BVH over triangles, for winding numbers.
 //
-// moments_leaves  in the tree (group 1); out moments: two rows for each leaf
+// moments_leaves  in the BVH (group 1); out moments: two rows for each leaf
 // moments_level   in moments; out moments: two rows for each eight of the previous level
-// moments_nodes   in moments, the tree; out moments: two rows for each node, after all levels
+// moments_nodes   in moments, the BVH; out moments: two rows for each node, after all levels
 // First-order moments of Barill et al. 2018, "Fast Winding Numbers for Soups and Clouds", section 3: the sum of the
-// triangles' area-weighted normals, their area, and the sum of their area-weighted centroids.
-// One thread per pair of rows. A node's leaves are a contiguous range, summed from at most 14 rows of each level.
+// triangles' area-weighted normals, their area, and the sum of their area-weighted centroids. One thread per pair of
+// rows. A node's leaves are a contiguous range, summed from at most 14 rows of each level.
 #import "bvh/dispatch.wgsl"
 #import "bvh/tree_read.wgsl"
 

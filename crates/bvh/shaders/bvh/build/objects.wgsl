@@ -1,4 +1,4 @@
-// objects: converts boxes and balls in a caller's buffer to the triangle corners that the tree's builder reads.
+// objects: converts boxes and balls in a caller's buffer to the triangle corners that the BVH's builder reads.
 //
 // in   objects: for object_boxes two rows per box, its lower and upper corner; for object_balls one row per ball, its
 //      centre and radius

@@ -5,11 +5,11 @@
 //                out  the data listed in bvh/build/ploc_links.wgsl
 // Parallel locally-ordered clustering (Meister and Bittner 2018) in Morton order. The distance is half the size of the
 // merged box, which has no products that a compiler may fuse, at no loss of quality. The clustering is chunked, so that
-// no workgroup waits for another: a workgroup merges PLOC_BLOCK neighbours to PLOC_LEFT or fewer in workgroup memory,
-// with one dispatch per level. The workgroup of the last level merges all. A round merges all pairs that are mutual
-// nearest neighbours in the same mesh, at most PLOC_RADIUS apart. Ties go to the smallest i XOR j, so that neighbours
-// in all-equal input form pairs, and the nearest pair of all is always merged. If a compiler rounds differently in the
-// two threads of a pair, a round may merge none. The next round then ignores distances.
+// no workgroup waits for another: a workgroup merges PLOC_BLOCK neighbours to PLOC_MAX_OUTPUT or fewer in workgroup
+// memory, with one dispatch per level. The workgroup of the last level merges all. A round merges all pairs that are
+// mutual nearest neighbours in the same mesh, at most PLOC_RADIUS apart. Ties go to the smallest i XOR j, so that
+// neighbours in all-equal input form pairs, and the nearest pair of all is always merged. If a compiler rounds
+// differently in the two threads of a pair, a round may merge none. The next round then ignores distances.
 // The left of two clusters is the one that comes first. Merging changes the order of leaves: see ploc_leaves.wgsl.
 //
 // A tree has at most PLOC_DEPTH levels. If a chunk would leave too few levels to later ones, it ignores distances, and
@@ -75,7 +75,7 @@ fn box_at(i: u32) -> Box {
     );
 }
 
-fn keep(i: u32, cluster: Cluster) {
+fn cluster_store(i: u32, cluster: Cluster) {
     for (var axis = 0u; axis < 3u; axis++) {
         boxes[axis * PLOC_BLOCK + i] = cluster.bounds.lower[axis];
         boxes[(3u + axis) * PLOC_BLOCK + i] = cluster.bounds.upper[axis];
@@ -87,7 +87,7 @@ fn keep(i: u32, cluster: Cluster) {
     depths[i] = cluster.depth;
 }
 
-fn kept(i: u32) -> Cluster {
+fn cluster_load(i: u32) -> Cluster {
     return Cluster(box_at(i), meshes[i], leaves[i], nodes[i], firsts[i], depths[i]);
 }
 
@@ -109,12 +109,12 @@ fn remove(i: u32) {
     atomicAnd(&remaining[i / 32u], ~(1u << (i % 32u)));
 }
 
-// True if the cluster is a whole mesh. Then it needs no further merging.
+// True if the cluster is a complete mesh, which needs no further merging.
 fn is_whole(cluster: Cluster) -> bool {
     return cluster.leaves == mesh_span(cluster.mesh).count;
 }
 
-// Marks a whole mesh. Its root has the index of its first leaf, like a right child.
+// Marks a complete mesh. Its root has the index of its first leaf, like a right child.
 fn finish(cluster: Cluster) {
     if cluster.leaves > 1u {
         scratch[params.count_word + 2u * cluster.node] = cluster.leaves | PLOC_RIGHT;
@@ -144,8 +144,8 @@ fn find_nearest(i: u32, count: u32, by_distance: bool) -> u32 {
 
 // Merges a cluster with its right partner, and stores their binary node.
 fn join(a: u32, b: u32) {
-    let left = kept(a);
-    let right = kept(b);
+    let left = cluster_load(a);
+    let right = cluster_load(b);
     let node = right.first;
     let bounds = box_union(left.bounds, right.bounds);
     ploc_rows[2u * node] = tree_row(bounds.lower, left.node);
@@ -159,7 +159,7 @@ fn join(a: u32, b: u32) {
     }
     let depth = 1u + max(left.depth, right.depth);
     let both = Cluster(bounds, left.mesh, left.leaves + right.leaves, node, left.first, depth);
-    keep(a, both);
+    cluster_store(a, both);
     atomicMax(&deepest, depth);
     meshes[b] = PLOC_JOINED;
     depths[b] = left.leaves;
@@ -170,14 +170,15 @@ fn join(a: u32, b: u32) {
     }
 }
 
-// Returns the rounds that halve `count` clusters to at most `goal`, plus one because a mesh may begin at an odd index.
+// Returns the number of rounds that halve `count` clusters to at most `goal`, plus one because a mesh may begin at an
+// odd index.
 fn halvings(count: u32, goal: u32) -> u32 {
     return 33u - countLeadingZeros((count - 1u) / goal);
 }
 
 // Adds a cluster as entry i of the chunk.
-fn bring(i: u32, cluster: Cluster) {
-    keep(i, cluster);
+fn cluster_add(i: u32, cluster: Cluster) {
+    cluster_store(i, cluster);
     if is_whole(cluster) {
         finish(cluster);
     } else {
@@ -214,7 +215,7 @@ fn list_remaining(thread: u32) -> u32 {
 // workgroups have no chunk.
 fn join_chunk(thread: u32, chunk: u32, is_chunk: bool) {
     let is_last = level.rounds_after == 0u;
-    let goal = select(PLOC_LEFT, 0u, is_last);
+    let goal = select(PLOC_MAX_OUTPUT, 0u, is_last);
     workgroupBarrier();
     var count = list_remaining(thread);
     var count_before = PLOC_BLOCK + 1u;
@@ -243,9 +244,9 @@ fn join_chunk(thread: u32, chunk: u32, is_chunk: bool) {
     if is_last {
         return;
     }
-    for (var i = thread; i < min(count, PLOC_LEFT); i += PLOC_THREADS) {
-        let cluster = kept(list[i]);
-        let row = level.next_row + PLOC_ROWS * (PLOC_LEFT * chunk + i);
+    for (var i = thread; i < min(count, PLOC_MAX_OUTPUT); i += PLOC_THREADS) {
+        let cluster = cluster_load(list[i]);
+        let row = level.next_row + PLOC_ROWS * (PLOC_MAX_OUTPUT * chunk + i);
         ploc_rows[row] = tree_row(cluster.bounds.lower, cluster.leaves);
         ploc_rows[row + 1u] = tree_row(cluster.bounds.upper, cluster.node);
         ploc_rows[row + 2u] = vec4u(cluster.first, cluster.mesh, cluster.depth, 0u);
@@ -264,7 +265,7 @@ fn link(slot: u32, i: u32, chunk: u32) {
         entry = nearest[entry];
     }
     if remains(entry) {
-        ploc_link(slot, level.next_slot + PLOC_LEFT * chunk + rank(entry), offset);
+        ploc_link(slot, level.next_slot + PLOC_MAX_OUTPUT * chunk + rank(entry), offset);
     } else {
         let span = mesh_span(meshes[entry]);
         ploc_link(slot, PLOC_DONE, span.first + span.shift + offset);
@@ -294,7 +295,7 @@ fn ploc_items(
     let end = max(params.item_count, first) - first;
     begin(thread);
     for (var i = thread; i < min(end, PLOC_BLOCK); i += PLOC_THREADS) {
-        bring(i, item_cluster(first + i));
+        cluster_add(i, item_cluster(first + i));
     }
     join_chunk(thread, chunk, end > 0u);
     for (var i = thread; i < min(end, PLOC_BLOCK); i += PLOC_THREADS) {
@@ -304,8 +305,8 @@ fn ploc_items(
 
 // True if the previous level passed a cluster to this entry.
 fn is_left(chunk: u32, i: u32) -> bool {
-    let before = chunk * (PLOC_BLOCK / PLOC_LEFT) + i / PLOC_LEFT;
-    return before < level.chunks && i % PLOC_LEFT < scratch[level.first_word + before];
+    let before = chunk * (PLOC_BLOCK / PLOC_MAX_OUTPUT) + i / PLOC_MAX_OUTPUT;
+    return before < level.chunks && i % PLOC_MAX_OUTPUT < scratch[level.first_word + before];
 }
 
 fn left_cluster(number: u32) -> Cluster {
@@ -328,10 +329,10 @@ fn ploc_clusters(
     begin(thread);
     for (var i = thread; i < PLOC_BLOCK; i += PLOC_THREADS) {
         if is_left(chunk, i) {
-            bring(i, left_cluster(first + i));
+            cluster_add(i, left_cluster(first + i));
         }
     }
-    join_chunk(thread, chunk, chunk * (PLOC_BLOCK / PLOC_LEFT) < level.chunks);
+    join_chunk(thread, chunk, chunk * (PLOC_BLOCK / PLOC_MAX_OUTPUT) < level.chunks);
     for (var i = thread; i < PLOC_BLOCK; i += PLOC_THREADS) {
         if is_left(chunk, i) {
             link(level.first_slot + first + i, i, chunk);

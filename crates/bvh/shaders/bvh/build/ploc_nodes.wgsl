@@ -1,7 +1,7 @@
 // ploc_nodes: collapses the binary trees of ploc.wgsl to nodes of four children.
 //
 // in   ploc_rows and words of `scratch` (bvh/build/ploc_links.wgsl), leaf_rows, code_words
-// out  nodes[i] and its area for every binary node i with more leaves than the cutoff; the area −1 for all others
+// out  nodes[i] and its area for every binary node i with more leaves than the cutoff; the area −1 for all other nodes
 // One thread per item, for the binary node with that slot, if there is one.
 #import "bvh/dispatch.wgsl"
 #import "bvh/geometry.wgsl"

@@ -3,8 +3,8 @@
 // in   scratch: the pyramid's level `base_level`
 // out  its levels base_level + 1 … base_level + PYRAMID_STEP
 // Two dispatches cover 2^27 leaves. The box of a node that spans blocks is the union over its range, read from the
-// pyramid, so no thread waits for, or races with, the thread of another node. A workgroup reduces 2^PYRAMID_STEP boxes.
-// Above the first of its levels, threads communicate only through shared memory.
+// pyramid. So threads of different nodes neither wait for nor race with each other. A workgroup reduces 2^PYRAMID_STEP
+// boxes. Above the first of its levels, threads communicate only through shared memory.
 #import "bvh/dispatch.wgsl"
 #import "bvh/build/pyramid_levels.wgsl"
 

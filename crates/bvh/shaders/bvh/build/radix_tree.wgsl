@@ -46,7 +46,7 @@ fn node_range(i: i32, first: i32, last: i32) -> vec2u {
     return vec2u(u32(min(i, j)), u32(max(i, j)));
 }
 
-// Returns the last position whose common prefix with the first one is longer than that of the whole range.
+// Returns the last position whose common prefix with the first position is longer than the common prefix of the range.
 fn split_of(first: i32, last: i32) -> i32 {
     let code = code_at(u32(first));
     let prefix = common_prefix(first, code, last, first, last);

@@ -1,9 +1,9 @@
-// regroup: makes the keys of a further sort from the bits that did not fit into the previous one.
+// regroup: makes the keys of a further sort from the bits that the previous keys had no room for.
 //
 // in   values (the order so far), code_words (the codes of morton.wgsl)
 // out  keys[k] for values[k]
-// With wide codes, the second key is the high word with the mesh's lowest bit above it. The last key is the rest of the
-// mesh index, which brings each mesh's items together again.
+// With wide codes, the second key is the high word with the mesh's lowest bit above it. The last key holds the
+// remaining bits of the mesh index, which brings each mesh's items together again.
 // One thread per item. REGROUP_MESH_SHIFT is the first bit of the mesh index that is not sorted yet.
 #import "bvh/dispatch.wgsl"
 #import "bvh/geometry.wgsl"

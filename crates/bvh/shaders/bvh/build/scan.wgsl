@@ -1,11 +1,11 @@
-// scan: computes an exclusive prefix sum in place, and the total after it.
+// scan: computes an exclusive prefix sum in place, followed by the total.
 //
 // scan_blocks  in numbers; out numbers: prefix sums within a block of SCAN_BLOCK; sums: the total of each block
 // scan_sums    in sums; out sums: prefix sums of the block totals; numbers: the overall total, after the last number
 // scan_add     in sums; out numbers
-// Sums that do not fit into 32 bits saturate, and so do all later ones. The caller sees this in the total. The caller
-// makes sure that `numbers` has room for one more number than is summed. One workgroup per block. scan_sums has a
-// single workgroup, which processes one block of sums after another. Each entry point is a dispatch of its own.
+// Sums saturate at 32 bits, and so do all later sums. The caller detects this in the total. The caller makes sure that
+// `numbers` has room for one more number than is summed. One workgroup per block. scan_sums has a single workgroup,
+// which processes one block of sums after another. Each entry point is a dispatch of its own.
 #import "bvh/dispatch.wgsl"
 
 // Number of numbers, and number of blocks.

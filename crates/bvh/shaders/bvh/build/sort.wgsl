@@ -11,7 +11,7 @@
 // workgroups. A block is SORT_BLOCK threads × SORT_ROUNDS rounds of pairs. scan has one workgroup per digit. Up to
 // SORT_SERIAL_BLOCKS blocks, it has a single workgroup with one thread per digit. scatter ranks the pairs of a round
 // with a ballot in shared memory: each thread sets its bit in the mask of its digit, and counts the bits below its own.
-// Then it reorders the block in that memory and stores it. Nothing here depends on the subgroup size.
+// Then scatter reorders the block in that memory and stores it. Nothing in this file depends on the subgroup size.
 // sort_subgroups.wgsl has the subgroup variant of scatter.
 #import "bvh/build/sort_scatter.wgsl"
 

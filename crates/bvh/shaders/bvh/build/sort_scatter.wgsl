@@ -13,7 +13,7 @@
 // Number of pairs staged in workgroup memory at a time: keys, then values, in the memory of the masks.
 const STAGED = DIGITS * MASK_WORDS / 2u;
 
-// Offset of each digit from a pair's place in the block to its destination.
+// Offset of each digit from a pair's index in the block to its destination.
 var<workgroup> shift: array<u32, DIGITS>;
 
 // Pairs of this thread, one per round. All loads are issued before the first barrier.
@@ -51,7 +51,7 @@ fn load_keys(block: u32, thread: u32) {
     }
 }
 
-// Loads the keys, and sets `base` to the places in the block at which the digits begin. The masks are zero afterwards.
+// Loads the keys, and sets `base` to the index in the block at which each digit begins. The masks are zero afterwards.
 fn scatter_begin(block: u32, thread: u32) {
     load_keys(block, thread);
     let total = totals[thread];
@@ -83,7 +83,7 @@ fn rank_rounds_by_masks(block: u32, thread: u32) {
     }
 }
 
-// Stores the block's pairs at their ranked places.
+// Stores the block's pairs at their ranks.
 fn scatter_end(block: u32, thread: u32) {
     let first = block * SORT_ROUNDS * SORT_BLOCK;
     let present = min(params.count, first + SORT_ROUNDS * SORT_BLOCK) - min(params.count, first);

@@ -6,9 +6,9 @@
 // each thread adds the bytes before its own. Several rounds share the words and the barriers: four, if subgroups have
 // 32 threads.
 //
-// This needs threads ordered by subgroup and lane, and subgroups of equal size. Nothing guarantees either, and drivers
-// choose sizes per shader. So each workgroup checks both, and otherwise ranks like scatter. Threads of different
-// subgroups communicate through workgroup memory with barriers in between.
+// This needs threads ordered by subgroup and lane, and subgroups of equal size. WGSL guarantees neither, and drivers
+// choose sizes per shader. So each workgroup checks the order and the sizes, and ranks like scatter if the check fails.
+// Threads of different subgroups communicate through workgroup memory with barriers in between.
 #import "bvh/build/sort_scatter.wgsl"
 
 // Minimum subgroup size: each subgroup needs a byte in a digit's MASK_WORDS words.

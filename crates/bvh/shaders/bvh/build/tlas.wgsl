@@ -3,8 +3,8 @@
 // in   meshes, mesh_bounds
 // out  tlas[mesh]; a mesh without triangles gets an empty box and the last code; with TLAS_CODES the keys, and with
 //      TLAS_RECORDS the codes, of the meshes' items as in morton.wgsl
-// The tree over the rows is built together with those over triangles. A mesh is an item like a triangle. Its code is
-// that of its box centre in the scene's box, with at most 10 bits per axis.
+// The TLAS over the rows is built together with the trees over triangles. A mesh is an item like a triangle. Its code
+// is the code of its box centre in the scene's box, with at most 10 bits per axis.
 // One thread per mesh.
 #import "bvh/dispatch.wgsl"
 #import "bvh/geometry.wgsl"

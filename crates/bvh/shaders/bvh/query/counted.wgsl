@@ -3,8 +3,8 @@
 //
 // numbers  number of results of each query; after the prefix sum, the offset of each query's first result
 // kept     results found while counting: query, index among the query's results, leaf, and the first leaf of its mesh.
-//          If all of them fit, the collection moves them into place. Otherwise it searches again.
-// total    number of results of all queries, including those that did not fit, up to APPENDED_MAX
+//          If the buffer holds all of them, the collection moves them to their offsets. Otherwise it searches again.
+// total    number of results of all queries, up to APPENDED_MAX; includes results beyond the end of the buffer
 struct Kept {
     count: atomic<u32>,
     results: array<vec4u>,
@@ -18,8 +18,8 @@ struct Kept {
 // The number of threads between testing and incrementing `total` is far below the remaining range, so it cannot wrap.
 const APPENDED_MAX = 0xf0000000u;
 
-// Keeps a result. Returns true if it fits. A query whose result does not fit must not call this again, so that the
-// count does not wrap to 0.
+// Keeps a result. Returns false if the buffer is full. A query must not call this again after that, so that the count
+// does not wrap to 0.
 fn kept_add(query: u32, before: u32, leaf: u32, first: u32) -> bool {
     let at = atomicAdd(&kept.count, 1u);
     let has_room = at < arrayLength(&kept.results);

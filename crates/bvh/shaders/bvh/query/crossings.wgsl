@@ -1,6 +1,6 @@
 // crossings: counts the front and back faces that each ray of a list passes through.
 //
-// in   rays; the tree (group 1)
+// in   rays; the BVH (group 1)
 // out  found, one per ray: the number of front faces and of back faces
 // One thread per ray.
 #import "bvh/predicate.wgsl"

@@ -1,6 +1,6 @@
-// nearest: finds the nearest point on the tree's triangles for each point of a list.
+// nearest: finds the nearest point on the BVH's triangles for each point of a list.
 //
-// in   points, with a search radius each; the tree (group 1)
+// in   points, with a search radius each; the BVH (group 1)
 //      nearest_sorted: order, the indices of the points in Morton order
 // out  found, one per point
 // nearest has one thread per point. nearest_sorted has one per NEAREST_RUN points, and each search starts with the

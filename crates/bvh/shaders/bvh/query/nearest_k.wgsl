@@ -1,6 +1,6 @@
 // nearest_k: finds the k nearest objects for each point of a list.
 //
-// in   points, with a search radius each; the tree (group 1)
+// in   points, with a search radius each; the BVH (group 1)
 // out  neighbours: `k` for each point, nearest first; BVH_MISS if there are fewer
 // One thread per point, which inserts its results in order into its part of `neighbours`.
 #import "bvh/predicate.wgsl"

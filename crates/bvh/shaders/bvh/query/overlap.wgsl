@@ -1,6 +1,6 @@
-// overlap: finds the objects of the tree that each region of a list touches.
+// overlap: finds the objects of the BVH that each region of a list touches.
 //
-// in   regions: two rows for a box or a capsule, six for a frustum; the tree (group 1)
+// in   regions: two rows for a box or a capsule, six for a frustum; the BVH (group 1)
 // out  overlap_count: numbers, the number of objects that each region touches; kept
 //      overlap_collect (numbers holds the offset of each region's first object): names, mesh and index of each object
 //      overlap_append: total, the number of objects of all regions, which still counts when `touched` is full; touched,

@@ -1,12 +1,11 @@
-// overlap_pairs: finds the pairs of objects that touch each other, within one tree or between two.
+// overlap_pairs: finds the pairs of objects that touch each other, within one BVH or between two.
 //
-// in   other_rows and other_tlas: the leaves and meshes of the other tree, which may be the same tree; the tree
-//      (group 1)
-// out  pairs_count: numbers, for each leaf of the other tree the number of objects it touches; kept
+// in   other_rows and other_tlas: the leaves and meshes of the other BVH, which may be the same BVH; the BVH (group 1)
+// out  pairs_count: numbers, for each leaf of the other BVH the number of objects it touches; kept
 //      pairs_collect (numbers holds the offset of each leaf's first pair): pairs
-//      pairs_count_kept, which replaces pairs_count on software adapters: the same. It tests the pairs that
-//      bvh/software/pairs_descend.wgsl has kept, and turns those that do not touch into misses. If those did not fit,
-//      it walks the tree.
+//      pairs_count_kept, which replaces pairs_count on software adapters: the outputs of pairs_count. It tests the
+//      pairs that bvh/software/pairs_descend.wgsl has kept, and turns pairs that do not touch into misses. If the kept
+//      pairs overflowed, it traverses the tree.
 //      pairs_append: total, the number of pairs, which still counts when `appended` is full; appended, pairs, unordered
 // One thread per leaf, in leaf order, so that neighbouring threads search near each other. Different workgroups
 // communicate only through atomicAdd.
@@ -15,7 +14,7 @@
 #import "bvh/dispatch.wgsl"
 
 struct ObjectPair {
-    // Object of the other tree. Within one tree, the one with the lower mesh and index.
+    // Object of the other tree. Within one tree, the object with the lower mesh and index.
     mesh_a: u32,
     object_a: u32,
     mesh_b: u32,
@@ -47,7 +46,7 @@ fn pairs_name(leaf: LeafTriangle, name: vec2u) -> ObjectPair {
     return ObjectPair(other.x, other.y, name.x, name.y);
 }
 
-// Walks the tree to count the pairs of a leaf, and keeps them.
+// Traverses the tree to count the pairs of a leaf, and keeps them.
 fn pairs_count_leaf(i: u32) -> u32 {
     var walk: BvhWalk;
     let search = pairs_begin(i, other_leaf(i), &walk);
@@ -170,7 +169,7 @@ fn pairs_append(
                     break;
                 }
                 let at = atomicAdd(&total, 1u);
-                if at < min(query.room, arrayLength(&appended)) {
+                if at < min(query.capacity, arrayLength(&appended)) {
                     appended[at] = pairs_name(search.other, bvh_walk_name(&walk, leaf));
                 }
             }

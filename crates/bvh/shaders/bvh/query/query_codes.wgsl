@@ -1,6 +1,6 @@
 // query_codes: computes the Morton code of each query of a list, by which queries are sorted.
 //
-// in   rows: the rows of each query, of which one or two begin with a position; the tree (group 1)
+// in   rows: the rows of each query, of which one or two begin with a position; the BVH (group 1)
 // out  keys, 30 bits each
 // A query's position is the midpoint of its two positions. The codes use the grid of the tree's root. Positions outside
 // it get the code of the nearest cell.

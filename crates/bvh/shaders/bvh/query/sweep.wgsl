@@ -1,6 +1,6 @@
 // sweep: finds the first contact of each moving capsule of a list.
 //
-// in   sweeps; the tree (group 1)
+// in   sweeps; the BVH (group 1)
 // out  contacts, one per capsule
 // One thread per capsule.
 #import "bvh/predicate.wgsl"

@@ -1,9 +1,9 @@
-// trace: traces a list of rays against the whole scene, and accepts every triangle.
+// trace: traces a list of rays against the scene, and accepts every triangle.
 //
-// in   rays; the tree (group 1)
-// out  hits, one per ray: closest_hit the nearest, any_hit the first that is found; or visits, one per ray: the number
-//      of nodes and triangles that the same query visits
-// One thread per ray. Counting has its own entry points, so that it does not slow down the others.
+// in   rays; the BVH (group 1)
+// out  hits, one per ray: closest_hit writes the nearest hit, any_hit the first that is found; or visits, one per ray:
+//      the number of nodes and triangles that such a query visits
+// One thread per ray. Counting has its own entry points, so that it does not slow down the queries.
 #import "bvh/dispatch.wgsl"
 #import "bvh/bvh.wgsl"
 

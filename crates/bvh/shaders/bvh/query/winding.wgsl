@@ -1,6 +1,6 @@
-// winding: computes winding numbers of points with respect to all triangles of the tree (Jacobson et al. 2013).
+// winding: computes winding numbers of points with respect to all triangles of the BVH (Jacobson et al. 2013).
 //
-// in   points; moments (bvh/build/moments.wgsl); the tree (group 1)
+// in   points; moments (bvh/build/moments.wgsl); the BVH (group 1)
 // out  winding: winding_numbers, a number for each point
 //      winding_sign: found (bvh/query/nearest.wgsl), whose distance becomes negative where the number is above 0.5
 // The number is 1 inside a closed surface whose front faces (counterclockwise vertices) point outwards, 0 outside, and

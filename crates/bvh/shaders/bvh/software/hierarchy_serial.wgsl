@@ -2,19 +2,19 @@
 //
 // serial_leaves  in   positions, indices, triangle_info, order, code_words
 //                out  leaf_rows; a binary node for every range of triangles that lies within the run; segments
-// serial_meshes  the same for the leaves of the TLAS, from tlas, whose runs follow; a separate entry point, because
-//                llvmpipe executes both sides of a branch
+// serial_meshes  the same outputs for the leaves of the TLAS, from tlas, whose runs follow; a separate entry point,
+//                because llvmpipe executes both sides of a branch
 // serial_nodes   in   segments of SERIAL_FAN runs
 //                out  the binary nodes that join them; segments
 // The radix tree over sorted codes is the Cartesian tree of the common prefixes δ of neighbours: a node is split where
-// its δ is least (Apetrei 2014, section 3). A stack builds it from left to right. A binary node is four rows: its left
-// child's box, its leaf count (0 if that is at most the cutoff) and its first leaf; its right child's box, the last
-// leaf of the left child, and its mesh.
-// Each thread joins a run of SERIAL_RUN leaves, or the segments of SERIAL_FAN runs. Subtrees whose parent reaches
+// its δ is least (Apetrei 2014, section 3). A stack builds it from left to right. A binary node is four rows. Two hold
+// its left child's box, its leaf count (0 if that is at most the cutoff) and its first leaf. The next two hold its
+// right child's box, the last leaf of the left child, and its mesh.
+// Each thread joins a run of SERIAL_RUN leaves, or the segments of SERIAL_FAN runs. Subtrees whose parent extends
 // beyond the run are left as segments for the next dispatch: a range of leaves with its box and the δ at its right end.
-// δ falls along segments whose parent lies to the left, and rises along those whose parent lies to the right, so there
-// are at most SERIAL_SEGMENTS. Nodes get Karras's indices (2012, section 3): a left child that of its last leaf, any
-// other that of its first.
+// δ falls along segments whose parent lies to the left, and rises along segments whose parent lies to the right, so
+// there are at most SERIAL_SEGMENTS. Nodes get Karras's indices (2012, section 3): a left child the index of its last
+// leaf, any other node the index of its first leaf.
 #import "bvh/dispatch.wgsl"
 #import "bvh/leaf.wgsl"
 #import "bvh/sorted.wgsl"
@@ -93,7 +93,7 @@ fn close(prefix: i32) {
         top_first = first;
     }
     if depth == 0u && prefix <= left_prefix {
-        // The parent lies to the left, so leave the segment for the next dispatch. A whole mesh has no parent.
+        // The parent lies to the left, so leave the segment for the next dispatch. A complete mesh has no parent.
         if prefix < left_prefix {
             leave(top, top_first, top_last, prefix);
         }

@@ -1,16 +1,16 @@
-// pairs_descend: finds the pairs of leaves whose boxes touch by descending both trees at once.
+// pairs_descend: finds the pairs of leaves whose boxes touch by descending two BVHs at once.
 //
-// in   other_rows, other_nodes, other_tree: the other tree, which may be the same tree; the tree (group 1). Ranges of
-//      two leaves must have nodes.
+// in   other_rows, other_nodes, other_tree: the other BVH, which may be the same BVH; the BVH (group 1). Ranges of two
+//      leaves must have nodes.
 // both list: pairs of nodes, or of a node and a leaf. The first dispatch has one workgroup, which descends to `end` and
 //      leaves a list of that level. The next dispatch splits it among its workgroups, which descend to the leaves. Each
 //      workgroup alternates between two lists of its own.
 // out  kept: the remaining pairs of leaves, as query, 0, leaf, 0; within one tree, the lower leaf first
-//      numbers: after the leaves' numbers, 1 if a list overflowed. Then nothing is kept, and every leaf has to walk the
-//      tree. The last dispatch, of no levels, writes it.
-// Simultaneous traversal (Gottschalk et al. 1996, OBBTree): a single leaf's walk visits all nodes above it, but here a
-// pair of nodes is tested once for all leaves below it. One thread per pair, and a barrier between levels. Workgroups
-// communicate only through atomicAdd and atomicMax.
+//      numbers: after the leaves' numbers, 1 if a list overflowed. Then nothing is kept, and every leaf has to traverse
+//      the tree. The last dispatch, of no levels, writes it.
+// Simultaneous traversal (Gottschalk et al. 1996, OBBTree): the traversal from a single leaf visits all nodes above its
+// results, whereas this kernel tests a pair of nodes once for all leaves below it. One thread per pair, and a barrier
+// between levels. Workgroups communicate only through atomicAdd and atomicMax.
 #import "bvh/bvh_objects_overlap.wgsl"
 #import "bvh/query/counted.wgsl"
 #import "bvh/dispatch.wgsl"
@@ -27,7 +27,7 @@ struct DescentQuery {
     // 1 if only objects of different sets count.
     across: u32,
     // Capacity of each list of a workgroup in the shared dispatch, in pairs.
-    room: u32,
+    capacity: u32,
 }
 
 // Side of a pair: the index of a node; with BVH_MESH, a leaf of the TLAS; with PAIR_LEAF, a leaf.
@@ -84,7 +84,8 @@ fn pair_of_node(node: Node, over_meshes: bool) -> PairSide {
     );
 }
 
-// Returns a leaf as the first of four boxes. Objects that no tree can hold are stored at EMPTY_BOX_EXTENT, and have no box.
+// Returns a leaf as the first of four boxes. Objects that no tree can hold are stored at EMPTY_BOX_EXTENT, and have no
+// box.
 fn pair_of_leaf(number: u32, leaf: LeafTriangle) -> PairSide {
     let around = bvh_corner_box(leaf);
     let is_here = vec4<bool>(leaf.v0.x < EMPTY_BOX_EXTENT, false, false, false);
@@ -169,7 +170,7 @@ fn pair_single(side: PairSide) -> u32 {
 
 // Overlaps between the boxes of two sides: bit 4 i + k is for box i of `a` and box k of `b`.
 struct PairStep {
-    // Overlaps that have to be descended further, because one or both boxes are not leaves.
+    // Overlaps that have to be descended further, because at least one of the two boxes is not a leaf.
     deeper: u32,
     leaves: u32,
     a: vec4u,
@@ -188,7 +189,7 @@ fn pair_step(numbers: vec2u) -> PairStep {
     touching |= pair_touching(b, vec3f(a.lower_x.w, a.lower_y.w, a.lower_z.w),
         vec3f(a.upper_x.w, a.upper_y.w, a.upper_z.w)) << 12u;
     let of_a = pair_single(a);
-    // Each bit of one side four times, and all bits of the other side four times.
+    // Each bit of `a` four times, and all bits of `b` four times.
     let spread = (of_a & 1u) | ((of_a & 2u) << 3u) | ((of_a & 4u) << 6u) | ((of_a & 8u) << 9u);
     let single = (spread * 15u) & (pair_single(b) * 0x1111u);
     // For a node paired with itself: each pair of boxes once, and no leaf with itself.
@@ -228,21 +229,21 @@ fn pairs_descend(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    // The lists of the first dispatch's workgroup come first, then those of the others.
+    // The lists of the first dispatch's workgroup come first, then the lists of the second dispatch's workgroups.
     let is_top = query.level == 0u;
-    let room = select(query.room, DESCENT_ROOM, is_top);
-    let lists = select(2u * (DESCENT_ROOM + workgroup.x * room), 0u, is_top);
+    let capacity = select(query.capacity, DESCENT_CAPACITY, is_top);
+    let lists = select(2u * (DESCENT_CAPACITY + workgroup.x * capacity), 0u, is_top);
     if thread == 0u {
         // Interleave the pairs, because neighbours in the list have similar amounts of work below them.
-        let left = min(atomicLoad(&list.left), DESCENT_ROOM);
+        let left = min(atomicLoad(&list.left), DESCENT_CAPACITY);
         let share = (max(left, workgroup.x) - workgroup.x + workgroups.x - 1u) / workgroups.x;
-        let shared_out = vec3u((query.level & 1u) * DESCENT_ROOM + workgroup.x, share, workgroups.x);
+        let shared_out = vec3u((query.level & 1u) * DESCENT_CAPACITY + workgroup.x, share, workgroups.x);
         level_pairs = select(shared_out, vec3u(0u, 1u, 1u), is_top);
         atomicStore(&next_count, 0u);
     }
     var pairs = workgroupUniformLoad(&level_pairs);
     for (var level = query.level; level < query.end && pairs.y != 0u; level++) {
-        let next = lists + ((level + 1u) & 1u) * room;
+        let next = lists + ((level + 1u) & 1u) * capacity;
         for (var i = thread; i < pairs.y; i += TRACE_BLOCK) {
             let roots = vec2u(pair_root(other_tree), pair_root(tree));
             let step = pair_step(select(list.pairs[pairs.x + pairs.z * i], roots, level == 0u));
@@ -251,7 +252,7 @@ fn pairs_descend(
             for (var is_any = deeper != 0u; is_any; is_any = false) {
                 at = atomicAdd(&next_count, countOneBits(deeper));
             }
-            for (var is_full = at + countOneBits(deeper) > room; is_full; is_full = false) {
+            for (var is_full = at + countOneBits(deeper) > capacity; is_full; is_full = false) {
                 pair_overflow();
                 deeper = 0u;
             }
@@ -272,7 +273,7 @@ fn pairs_descend(
         workgroupBarrier();
         storageBarrier();
         if thread == 0u {
-            let count = select(0u, min(atomicLoad(&next_count), room), kept_is_whole());
+            let count = select(0u, min(atomicLoad(&next_count), capacity), kept_is_whole());
             level_pairs = vec3u(next, count, 1u);
             atomicStore(&next_count, 0u);
         }

@@ -7,7 +7,7 @@ use crate::{
         layout::{
             JOIN_RUN, NODE_ROWS, SERIAL_FAN, SERIAL_RUN, SERIAL_SEGMENTS, SERIAL_STACK, SERIAL_THREADS,
         },
-        stages::{Bound, Room, StageLayouts, Stages},
+        stages::{Bound, StageLayouts, Stages, TreeBuffers},
     },
     gpu::{
         Array, Bind, Gpu, Kernel, PipelineSet,
@@ -33,7 +33,7 @@ pub(in crate::accel) struct HierarchySerial {
     join_all: Kernel,
 }
 
-/// Kernels with the bind groups for one scene's trees.
+/// Kernels with the bind groups for one scene's BVHs.
 #[derive(Debug)]
 pub(in crate::accel) struct SerialStages {
     kernels: Arc<HierarchySerial>,
@@ -82,16 +82,20 @@ impl HierarchySerial {
         }
     }
 
-    pub(in crate::accel) fn stages(self: &Arc<Self>, gpu: &Gpu, room: &Room<'_>) -> Result<SerialStages> {
-        let runs = runs(room.triangle_count, room.mesh_count).0.max(1);
+    pub(in crate::accel) fn stages(
+        self: &Arc<Self>,
+        gpu: &Gpu,
+        buffers: &TreeBuffers<'_>,
+    ) -> Result<SerialStages> {
+        let runs = runs(buffers.triangle_count, buffers.mesh_count).0.max(1);
         let list = |runs: u32| -> Result<(Array, Array)> {
             let rows = 3 * u64::from(SERIAL_SEGMENTS) * u64::from(runs);
-            let segments = room.array(gpu, "hierarchy_serial.segments", 4, rows)?;
-            let counts = room.array(gpu, "hierarchy_serial.counts", 1, runs.into())?;
+            let segments = buffers.array(gpu, "hierarchy_serial.segments", 4, rows)?;
+            let counts = buffers.array(gpu, "hierarchy_serial.counts", 1, runs.into())?;
             Ok((segments, counts))
         };
-        let binary_rows = NODE_ROWS * (room.triangle_count + room.mesh_count);
-        let binary = room.array(gpu, "hierarchy_serial.binary", 4, binary_rows.into())?;
+        let binary_rows = NODE_ROWS * (buffers.triangle_count + buffers.mesh_count);
+        let binary = buffers.array(gpu, "hierarchy_serial.binary", 4, binary_rows.into())?;
         let lists = [list(runs)?, list(runs.div_ceil(SERIAL_FAN))?];
         let number = || {
             let usage = wgpu::BufferUsages::UNIFORM;
@@ -100,17 +104,17 @@ impl HierarchySerial {
         let item_runs = number();
         let of_leaves = |kernel| {
             let (segments, counts) = &lists[0];
-            room.bind(
+            buffers.bind(
                 gpu,
                 kernel,
                 &[
-                    room.params,
+                    buffers.params,
                     &item_runs,
                     binary.buffer(),
                     segments.buffer(),
                     counts.buffer(),
-                    room.triangles.buffer(),
-                    room.tlas,
+                    buffers.triangles.buffer(),
+                    buffers.tlas,
                 ],
             )
         };
@@ -125,7 +129,7 @@ impl HierarchySerial {
                 &self.nodes,
                 &[],
                 &[
-                    room.params,
+                    buffers.params,
                     &runs,
                     binary.buffer(),
                     to.0.buffer(),
@@ -137,19 +141,19 @@ impl HierarchySerial {
             nodes.push((bound, runs));
             left = left.div_ceil(SERIAL_FAN);
         }
-        let join: [&dyn Bind; 3] = [room.params, &binary, room.nodes.buffer()];
+        let join: [&dyn Bind; 3] = [buffers.params, &binary, buffers.nodes.buffer()];
         Ok(SerialStages {
             kernels: self.clone(),
             // `join_some` has the same bindings.
-            join: room.bind(gpu, &self.join_all, &join),
+            join: buffers.bind(gpu, &self.join_all, &join),
             binary,
             leaves,
             meshes,
             runs: item_runs,
             nodes,
             lists,
-            output: [room.triangles.clone(), room.nodes.clone()],
-            triangle_count: room.triangle_count,
+            output: [buffers.triangles.clone(), buffers.nodes.clone()],
+            triangle_count: buffers.triangle_count,
         })
     }
 }

@@ -1,12 +1,12 @@
-//! `pairs_descend`: finds the pairs of boxes and balls whose bounding boxes touch, by descending both trees
-//! at once. Software adapters run eight threads in lockstep. Pairs of one level are work items of equal size,
-//! unlike the walks of single leaves.
+//! `pairs_descend`: finds the pairs of boxes and balls whose bounding boxes touch, by descending two BVHs at
+//! once. Software adapters run eight threads in lockstep. Pairs of one level are work items of equal size,
+//! unlike traversals from single leaves.
 
 use crate::{
     Result,
     accel::{
         counted::Counts,
-        layout::{DESCENT_ROOM, DescentQuery, PAIR_LEVELS, TRACE_BLOCK},
+        layout::{DESCENT_CAPACITY, DescentQuery, PAIR_LEVELS, TRACE_BLOCK},
         search::{QueryKernel, Search},
         tree::Tree,
     },
@@ -19,7 +19,7 @@ use wgpu::BufferUsages as Usage;
 
 /// Number of nodes and leaves that an index can address.
 const LEAVES_NAMED: u64 = 1 << 30;
-/// Number of top levels that the first workgroup descends alone, for trees of at least SHARED_FROM leaves.
+/// Number of top levels that only the first workgroup descends, for trees of at least SHARED_FROM leaves.
 /// They leave a few thousand pairs for the other workgroups.
 const TOP_LEVELS: u32 = 4;
 const SHARED_FROM: u32 = 2048;
@@ -37,7 +37,7 @@ pub(in crate::accel) struct PairsDescend {
 }
 
 impl PairsDescend {
-    /// Creates the kernel. Returns `None` on GPUs, where each leaf walks the tree by itself.
+    /// Creates the kernel. Returns `None` on GPUs, where each leaf traverses the tree by itself.
     pub(in crate::accel) fn new(gpu: &Gpu) -> Option<Self> {
         match gpu.capabilities.cooperation() {
             Cooperation::None => {}
@@ -56,7 +56,7 @@ impl PairsDescend {
 
     /// Records the pairs of leaves whose boxes touch into the kept results of `counts`. The pairs are between
     /// the searched tree and `other`, or within the searched tree for `None`. If a list overflows, it writes
-    /// a 1 after the counts of the leaves, and each leaf has to walk the tree. Returns false and records
+    /// a 1 after the counts of the leaves, and each leaf has to traverse the tree. Returns false and records
     /// nothing if indices or buffers would be too large.
     pub(in crate::accel) fn record(
         &self,
@@ -70,12 +70,13 @@ impl PairsDescend {
         let other = other.unwrap_or(tree);
         let leaves = tree.triangle_count().max(other.triangle_count());
         let is_shared = leaves >= SHARED_FROM;
-        let room = if is_shared {
+        let capacity = if is_shared {
             PAIRS * leaves.div_ceil(GROUPS)
         } else {
             0
         };
-        let list_bytes = 8 * (1 + 2 * u64::from(DESCENT_ROOM) + 2 * u64::from(GROUPS) * u64::from(room));
+        let list_bytes =
+            8 * (1 + 2 * u64::from(DESCENT_CAPACITY) + 2 * u64::from(GROUPS) * u64::from(capacity));
         let is_named = |tree: &Tree| {
             let numbers = u64::from(tree.triangle_count()) + 2 * u64::from(tree.mesh_count());
             tree.leaf_cutoff() == 1 && (1..LEAVES_NAMED).contains(&numbers)
@@ -98,7 +99,7 @@ impl PairsDescend {
                 count: other.triangle_count(),
                 within: u32::from(within),
                 across: u32::from(across),
-                room,
+                capacity: capacity,
             };
             rows.extend_from_slice(bytemuck::bytes_of(&query));
             rows.resize(rows.len().next_multiple_of(QUERY_BYTES), 0_u8);

@@ -28,7 +28,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    pub(super) fn tell(self, file: &File<'_>) {
+    pub(super) fn warn(self, file: &File<'_>) {
         for (tally, outcome) in [
             (self.unordered, "they are sorted"),
             (self.not_finite, "these keys are left out"),
@@ -37,7 +37,7 @@ impl Faults {
             (self.long, "the values beyond the keys are ignored"),
             (self.empty, "it moves nothing"),
         ] {
-            tally.tell(file, outcome);
+            tally.warn(file, outcome);
         }
     }
 }
@@ -202,7 +202,7 @@ impl Keys {
         let mut keys = Self::default();
         for key in 0..count {
             let [time] = times.floats(key);
-            // Maps −0 to +0, because both are the same time.
+            // Maps −0 to +0, because they are equal times.
             let time: f32 = time + 0.0;
             if !time.is_finite() {
                 keys.not_finite += 1;

@@ -60,7 +60,7 @@ pub(super) fn node_target(
     Ok(target.into_iter().collect())
 }
 
-/// Resolves the property of a node that `path` names.
+/// Resolves the property of a node that `path` refers to.
 fn of_node(scene: &Scene, node: usize, path: &[&str]) -> Option<ChannelTarget> {
     let mesh = scene.nodes[node].mesh;
     let primitive = mesh.and_then(|mesh| scene.meshes[mesh].primitives.first());

@@ -15,7 +15,7 @@ use ::gltf::json::{
 use glam::{Vec2, Vec3, Vec4};
 
 impl PrimitiveReader<'_> {
-    /// Reads a set of texture coordinates; empty if the file has none.
+    /// Reads a set of texture coordinates. The result is empty if the file has none.
     pub(super) fn texture_coordinates(
         &self,
         set: u32,
@@ -116,7 +116,7 @@ impl PrimitiveReader<'_> {
         Ok(())
     }
 
-    /// Reads normals, and tangents if the file has both.
+    /// Reads normals, and tangents if the file has normals and tangents.
     pub(super) fn normals(
         &self,
         primitive: &mut Primitive,

@@ -112,7 +112,7 @@ impl PrimitiveReader<'_> {
         Ok(Some(primitive))
     }
 
-    /// Returns the counts that the accessors declare; zeros for a primitive that is not drawn.
+    /// Returns the counts that the accessors declare, or zeros for a primitive that is not drawn.
     pub(super) fn declared(&self, load: &Load<'_>) -> Result<Declared> {
         let Checked::Valid(mode) = self.json.mode else {
             return Ok(Declared::default());

@@ -10,7 +10,7 @@ use crate::{
 use ::gltf::json::mesh::Mode;
 use glam::Vec3;
 
-/// Vertices at the corners of a primitive: those that its indices name, or all in order.
+/// Vertices at the corners of a primitive: from its indices if it has any, otherwise all vertices in order.
 struct Corners<'a> {
     reader: &'a PrimitiveReader<'a>,
     indices: Option<Accessor<'a>>,
