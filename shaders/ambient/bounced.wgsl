@@ -10,7 +10,7 @@
 #import "ambient/occlusion_hit.wgsl"
 #import "math/sampling.wgsl"
 
-// Diffuse albedo of the surface.
+// Returns the diffuse albedo of the surface.
 fn scattered_share(triangle: LeafTriangle, weights: vec3f) -> vec3f {
     let is_bare = (frame.materials_without & MATERIALS_BASE_COLOR_TEXTURE) != 0u;
     let at = ALPHA_HEADER * triangle.payload + select(ALPHA_SCATTERS, ALPHA_SCATTERS_BARE, is_bare);
@@ -23,7 +23,7 @@ fn scattered_share(triangle: LeafTriangle, weights: vec3f) -> vec3f {
     return select(factor * color, clay, (frame.materials_without & MATERIALS_CLAY) != 0u);
 }
 
-// Radiance of the surface at a hit, towards the origin of the ray.
+// Returns the radiance of the surface at a hit, towards the origin of the ray.
 fn bounced(pixel: vec2u, index: u32, hit: OcclusionHit) -> vec3f {
     let triangle = tree_triangle(hit.leaf);
     let weights = vec3f(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);

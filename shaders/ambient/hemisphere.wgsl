@@ -12,8 +12,8 @@ fn cosine_direction(normal: vec3f, u: vec2f) -> vec3f {
         + sqrt(1.0 - u.y) * normal;
 }
 
-// Offset towards the triangle's centroid that moves a point on an edge inside by four times the step of ray origins.
-// Rounding may have put the point outside the triangle. Where two walls meet, that is outside the room.
+// Returns the offset towards the triangle's centroid that moves a point on an edge inside by four times the step of ray
+// origins. Rounding may have put the point outside the triangle. Where two walls meet, that is outside the room.
 fn hemisphere_inwards(triangle: u32, start: ShadowStart) -> vec3f {
     let v0 = scene_position(indices(3u * triangle));
     let v1 = scene_position(indices(3u * triangle + 1u));
@@ -31,7 +31,7 @@ fn hemisphere_direction(start: ShadowStart, normal: vec3f, u: vec2f) -> vec3f {
     return along - min(2.0 * dot(along, start.horizon_normal), 0.0) * start.horizon_normal;
 }
 
-// Closest hit of a ray in the direction `along`.
+// Returns the closest hit of a ray in the direction `along`.
 fn occlusion_hit(hit: ShadowRayHit, along: vec3f) -> OcclusionHit {
     let blocker = tree_triangle(hit.leaf);
     let front = cross(blocker.v1 - blocker.v0, blocker.v2 - blocker.v0);

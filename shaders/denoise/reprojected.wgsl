@@ -33,7 +33,7 @@ fn reprojected_unpack(words: vec2u) -> Reprojected {
     return Reprojected(corner, weights * known, words.x >= REPROJECTED_MOVE);
 }
 
-// Pixel with the greatest weight.
+// Returns the pixel with the greatest weight.
 fn reprojected_nearest(reprojected: Reprojected) -> vec2i {
     let part = vec2f(reprojected.weights.y + reprojected.weights.w, reprojected.weights.z + reprojected.weights.w);
     return reprojected.corner + vec2i(part > vec2f(0.5));

@@ -36,7 +36,7 @@ fn signal_pack(signal: vec4f) -> vec2u {
     return vec2u(pack2x16snorm(signal.xy), pack2x16snorm(signal.zw));
 }
 
-// Noisy words, with nothing blocked if no rays were cast.
+// Returns the noisy words, with nothing blocked if no rays were cast.
 fn signal_sent(words: vec2u) -> vec2u {
     return select(words, vec2u(0u), words == vec2u(SIGNAL_UNSENT));
 }
@@ -86,7 +86,7 @@ fn signal_surface_unpack(words: vec4u) -> SignalSurface {
     );
 }
 
-// Distance within which points count as coplanar: the local pixel width plus the rounding of coordinates.
+// Returns the distance within which points count as coplanar: the local pixel width plus the rounding of coordinates.
 fn signal_tolerance(position: vec3f) -> f32 {
     let largest = max(abs(position.x), max(abs(position.y), abs(position.z)));
     return frame_pixel_width(position) + 9.5367432e-7 * largest;

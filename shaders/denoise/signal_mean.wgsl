@@ -10,7 +10,7 @@
 #texels 1 4 last_signal: rg32uint
 #texels 1 5 frame_surfaces: rgba32uint
 
-// Mean over the frames since the pixel's surface became visible.
+// Returns the mean over the frames since the pixel's surface became visible.
 fn signal_accumulated(pixel: vec2u) -> vec4f {
     let first = textureLoad(noisy_texture, pixel, params.layer, 0).r;
     let noisy = signal_load(vec2u(first, textureLoad(noisy_texture, pixel, params.layer + 1u, 0).r));

@@ -53,13 +53,13 @@ fn signal_neighbours(pixel: vec2u) -> SignalNeighbours {
     return SignalNeighbours(own, ring, f32(frames));
 }
 
-// Greatest variance that the round may add, over s², for a pixel with this many rays.
+// Returns the maximum variance that the round may add, over s², for a pixel with this many rays.
 fn signal_spread(rays: f32) -> f32 {
     let step = params.step;
     return select(min(0.5, 32.0 / (rays * f32(step * step))), 0.0, step == 0u);
 }
 
-// The filtered mean for an added variance of `spread` × s² square pixels along each axis.
+// Returns the filtered mean for an added variance of `spread` × s² square pixels along each axis.
 fn signal_mean(n: SignalNeighbours, spread: f32) -> vec4f {
     // Weight of an outer tap relative to the central one.
     let outer = 0.5 * spread / (1.0 - spread);

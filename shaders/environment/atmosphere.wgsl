@@ -35,14 +35,14 @@ fn air_at(height: f32, haze: f32) -> Air {
 // f32 cannot resolve differences between squared distances from the centre of the Earth. Everything below is therefore
 // written in heights.
 
-// Distance at which a ray from `height`, with the cosine `mu` to the zenith, leaves the atmosphere.
+// Returns the distance at which a ray from `height`, with the cosine `mu` to the zenith, leaves the atmosphere.
 fn air_exit(height: f32, mu: f32) -> f32 {
     let across = (AIR_GROUND + height) * mu;
     let above = max(AIR_TOP - height, 0.0) * (2.0 * AIR_GROUND + AIR_TOP + height);
     return max(sqrt(across * across + above) - across, 0.0);
 }
 
-// Distance at which that ray hits the ground; negative if it misses the ground.
+// Returns the distance at which that ray hits the ground; negative if it misses the ground.
 fn air_ground(height: f32, mu: f32) -> f32 {
     let across = (AIR_GROUND + height) * mu;
     let below = height * (2.0 * AIR_GROUND + height);
@@ -51,26 +51,27 @@ fn air_ground(height: f32, mu: f32) -> f32 {
     return select(-1.0, length, mu < 0.0 && square >= 0.0);
 }
 
-// Height of that ray after a distance of `length`.
+// Returns the height of that ray after a distance of `length`.
 fn air_height(height: f32, mu: f32, length: f32) -> f32 {
     let radius = AIR_GROUND + height;
     let more = height * (2.0 * AIR_GROUND + height) + length * (2.0 * radius * mu + length);
     return max(more / (sqrt(AIR_GROUND * AIR_GROUND + more) + AIR_GROUND), 0.0);
 }
 
-// Distance from `height` to the horizon.
+// Returns the distance from `height` to the horizon.
 fn air_to_horizon(height: f32) -> f32 {
     return sqrt(height * (2.0 * AIR_GROUND + height));
 }
 
-// Start and end of an integration step along a ray of length one. Steps grow, because air thins out away from the
-// ground.
+// Returns the start and end of an integration step along a ray of length one. Steps grow, because air thins out away
+// from the ground.
 fn air_step(step: u32, count: u32) -> vec2f {
     let ends = vec2f(f32(step), f32(step + 1u)) / f32(count);
     return ends * ends;
 }
 
-// Visible fraction of the sun's disc above the horizon. `mu` is the cosine between its centre and the zenith.
+// Returns the visible fraction of the sun's disc above the horizon. `mu` is the cosine between its centre and the
+// zenith.
 fn air_disc_share(height: f32, mu: f32) -> f32 {
     let radius = AIR_GROUND + height;
     let reach = SUN_RADIUS * AIR_GROUND / radius;
@@ -88,7 +89,7 @@ fn air_transmittance_coords(height: f32, mu: f32) -> vec2f {
     return saturate(vec2f(x, to_horizon / AIR_REACH));
 }
 
-// Height and cosine to the zenith at coordinates in the transmittance table.
+// Returns the height and cosine to the zenith at coordinates in the transmittance table.
 fn air_transmittance_ray(coords: vec2f) -> vec2f {
     let to_horizon = AIR_REACH * coords.y;
     let height =
@@ -106,13 +107,13 @@ fn air_sun_coords(height: f32, mu: f32) -> vec2f {
     return saturate(vec2f(0.5 + 0.5 * sign(mu) * sqrt(abs(mu)), sqrt(height / AIR_TOP)));
 }
 
-// Height and cosine to the zenith at coordinates in these tables.
+// Returns the height and cosine to the zenith at coordinates in these tables.
 fn air_sun(coords: vec2f) -> vec2f {
     let root = 2.0 * coords.x - 1.0;
     return vec2f(AIR_TOP * coords.y * coords.y, root * abs(root));
 }
 
-// Linear sRGB of the four bands. Negative components, which are out of gamut, are clipped.
+// Returns the linear sRGB of the four bands. Negative components, which are out of gamut, are clipped.
 fn air_rgb(bands: vec4f) -> vec3f {
     return max(vec3f(
         dot(bands, vec4f(0.79515, 0.66343, -0.51496, 0.05638)),

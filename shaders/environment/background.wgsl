@@ -2,7 +2,7 @@
 #import "environment/environment.wgsl"
 #import "environment/sky_disc.wgsl"
 
-// Radiance along a ray from the eye, or black if the environment is not visible.
+// Returns the radiance along a ray from the eye, or black if the environment is not visible.
 fn background_radiance(ray: vec3f) -> vec3f {
     let angle = max(2.0 * length(frame.rays.direction_up) / f32(frame.size.y), 1.0e-6);
     let disc = sky_sun_disc(ray, frame.to_sun, frame.sun_radius, angle, frame.sun_horizon)

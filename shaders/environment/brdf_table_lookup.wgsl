@@ -27,8 +27,8 @@ fn brdf_table_entry(row: u32, column: u32) -> vec2f {
     return select(pair.xy, pair.zw, (at & 1u) == 1u);
 }
 
-// Scale x and bias y of the reflectance at normal incidence. The surface reflects f0 · x + y, and x + y is the albedo
-// of single scattering.
+// Returns the scale x and bias y of the reflectance at normal incidence. The surface reflects f0 · x + y, and x + y is
+// the albedo of single scattering.
 fn brdf_table_at(roughness: f32, n_dot_v: f32) -> vec2f {
     let clamped = clamp(roughness, ROUGHNESS_MIN, 1.0);
     let row =

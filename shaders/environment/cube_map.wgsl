@@ -1,6 +1,6 @@
 // Cube maps as textures of six layers. `Cube` in render/environment/mod.rs defines the order and the axes of the faces.
 
-// Direction through a point of a face, with coordinates from −1 to 1 to the right and down. Its largest
+// Returns the direction through a point of a face, with coordinates from −1 to 1 to the right and down. Its largest
 // component is ±1.
 fn cube_map_direction(face: u32, coords: vec2f) -> vec3f {
     let sign = select(1.0, -1.0, (face & 1u) == 1u);
@@ -31,13 +31,13 @@ fn cube_map_place(direction: vec3f) -> CubeMapPlace {
     return CubeMapPlace(select(select(4u, 2u, by_y), 0u, by_x) + select(1u, 0u, along >= 0.0), coords);
 }
 
-// Length of the direction through a point of a face.
+// Returns the length of the direction through a point of a face.
 fn cube_map_length(x: f32, y: f32) -> f32 {
     return sqrt(1.0 + x * x + y * y);
 }
 
-// tan(Ω / 2) of a right-angled triangle on a face (van Oosterom and Strackee 1983), in a form without cancellation.
-// `area` is twice the area of the triangle; `a` and `c` are the ends of the hypotenuse.
+// Returns tan(Ω / 2) of a right-angled triangle on a face (van Oosterom and Strackee 1983), in a form without
+// cancellation. `area` is twice the area of the triangle; `a` and `c` are the ends of the hypotenuse.
 fn cube_map_triangle(area: f32, a: vec2f, b: vec2f, c: vec2f) -> f32 {
     let la = cube_map_length(a.x, a.y);
     let lb = cube_map_length(b.x, b.y);
@@ -45,7 +45,7 @@ fn cube_map_triangle(area: f32, a: vec2f, b: vec2f, c: vec2f) -> f32 {
     return area / (la * lb * lc + (1.0 + dot(a, b)) * lc + (1.0 + dot(a, c)) * lb + (1.0 + dot(b, c)) * la);
 }
 
-// Solid angle of a rectangle of at most a quarter of a face, accurate to a few ulp.
+// Returns the solid angle of a rectangle of at most a quarter of a face, accurate to a few ulp.
 fn cube_map_solid_angle(low: vec2f, high: vec2f) -> f32 {
     let size = high - low;
     let area = size.x * size.y;

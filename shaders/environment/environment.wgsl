@@ -16,20 +16,20 @@ fn environment_direction(world: vec3f) -> vec3f {
     return vec3f(turn.x * world.x - turn.y * world.z, world.y, turn.y * world.x + turn.x * world.z);
 }
 
-// Outgoing radiance of a white diffuse surface: irradiance / π.
+// Returns the outgoing radiance of a white diffuse surface: irradiance / π.
 fn environment_diffuse(normal: vec3f) -> vec3f {
     return sh_irradiance(environment_direction(normal)) * (frame.environment_scale / 3.14159265358979);
 }
 
-// Level of the prefiltered cube for a roughness: lod = (levels − 1) · p^⅔. This gives more levels to smooth surfaces,
-// whose reflections differ most, while rough levels stay close enough. Prefilter::roughness in
+// Returns the level of the prefiltered cube for a roughness: lod = (levels − 1) · p^⅔. This gives more levels to smooth
+// surfaces, whose reflections differ most, while rough levels stay close enough. Prefilter::roughness in
 // render/environment/prefilter.rs is the inverse. `levels` is textureNumLevels of the cube.
 fn environment_lod(roughness: f32, levels: u32) -> f32 {
     let p = saturate(roughness);
     return f32(levels - 1u) * pow(p, 2.0 / 3.0);
 }
 
-// Radiance along a direction, prefiltered for a roughness.
+// Returns the radiance along a direction, prefiltered for a roughness.
 fn environment_prefiltered(direction: vec3f, roughness: f32) -> vec3f {
     let level = environment_lod(roughness, textureNumLevels(environment_cube));
     let along = environment_direction(direction);

@@ -26,8 +26,8 @@ struct EquirectParams {
 @group(0) @binding(1) var finer: texture_2d_array<f32>;
 @group(0) @binding(2) var faces: texture_storage_2d_array<rgba16float, write>;
 
-// Mean of a row over the width `span` around the longitude `turn`. `texel` is the width of a texel of the cube. All
-// three parameters are in revolutions.
+// Returns the mean of a row over the width `span` around the longitude `turn`. `texel` is the width of a texel of the
+// cube. All three parameters are in revolutions.
 fn equirect_row(row: i32, turn: f32, span: f32, texel: f32) -> vec3f {
     let size = vec2i(params.size);
     let is_beyond = row < 0 || row >= size.y;
@@ -54,8 +54,8 @@ fn equirect_row(row: i32, turn: f32, span: f32, texel: f32) -> vec3f {
     return sum / width;
 }
 
-// Mean over a box around a unit vector, `height` rows high and about as wide. `texel` is the angle that a texel of the
-// cube covers.
+// Returns the mean over a box around a unit vector, `height` rows high and about as wide. `texel` is the angle that a
+// texel of the cube covers.
 fn equirect_box(direction: vec3f, height: f32, texel: f32) -> vec3f {
     let sine = max(length(direction.xz), 1.0e-7);
     let is_pole = all(direction.xz == vec2f(0.0));

@@ -60,10 +60,10 @@ fn parities(mirror: Mirror, face: u32) -> Parities {
     return Parities(above + below, above_odd + below_odd, above - below, above_odd - below_odd);
 }
 
-// Solid angle of the texel between the corners (s.x, t.x) and (s.y, t.y) on a plane at distance n, all in units of half
-// a texel. It is the sum of two triangles (Van Oosterom and Strackee 1983), tan(Ω/2) = a·(b×c) / (|a||b||c| + (a·b)|c|
-// + (b·c)|a| + (c·a)|b|), joined by the sum of arcs. Nothing cancels, and the dot products are integers that f32 holds
-// exactly up to n = 2048.
+// Returns the solid angle of the texel between the corners (s.x, t.x) and (s.y, t.y) on a plane at distance n, all in
+// units of half a texel. It is the sum of two triangles (Van Oosterom and Strackee 1983), tan(Ω/2) = a·(b×c) /
+// (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|), joined by the sum of arcs. Nothing cancels, and the dot products are
+// integers that f32 holds exactly up to n = 2048.
 fn texel_solid_angle(n: f32, s: vec2f, t: vec2f) -> f32 {
     let plane = n * n;
     let s_dots = vec3f(s.x * s.x, s.x * s.y, s.y * s.y) + plane;
@@ -205,7 +205,7 @@ fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
     return sums;
 }
 
-// The sum of x^a y^b z^c in `moments`. Even degrees start at index 0, odd ones at ODD.
+// Returns the sum of x^a y^b z^c in `moments`. Even degrees start at index 0, odd ones at ODD.
 fn monomial(first: u32, axis: u32, a: u32, b: u32, c: u32) -> vec3f {
     let powers = select(select(vec2u(a, b), vec2u(a, c), axis == 1u), vec2u(c, b), axis == 0u);
     let both = powers.x + powers.y;

@@ -64,13 +64,14 @@ fn sh_sum(first: u32, v: vec3f) -> vec3f {
     return sh_sum_of_bands(first, v, 1.0);
 }
 
-// Radiance convolved with the Henyey-Greenstein phase function about v. Its factor for band l is g to the power of l.
+// Returns the radiance convolved with the Henyey-Greenstein phase function about v. Its factor for band l is g to the
+// power of l.
 fn sh_scattered(v: vec3f, g: f32) -> vec3f {
     return max(sh_sum_of_bands(0u, v, g), vec3f(0.0));
 }
 
-// Irradiance of a surface with the unit normal n, clamped to 0. Divided by π it is the radiance of a white diffuse
-// surface.
+// Returns the irradiance of a surface with the unit normal n, clamped to 0. Divided by π it is the radiance of a white
+// diffuse surface.
 fn sh_irradiance(n: vec3f) -> vec3f {
     return max(sh_sum(25u, n), vec3f(0.0));
 }

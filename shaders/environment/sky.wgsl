@@ -39,14 +39,14 @@ fn lookup(from_table: texture_2d<f32>, coords: vec2f) -> vec4f {
     return textureSampleLevel(from_table, smooth_sampler, (coords * (size - 1.0) + 0.5) / size, 0.0);
 }
 
-// Fraction of the sun's light that arrives at a height.
+// Returns the fraction of the sun's light that arrives at a height.
 fn sunlight(height: f32, mu: f32) -> vec4f {
     let above = max(mu, -air_to_horizon(height) / (AIR_GROUND + height));
     return air_disc_share(height, mu) * lookup(transmittance, air_transmittance_coords(height, above));
 }
 
-// Cosine of the sun to the zenith at the end of a ray. At the start of the ray it is `mu_sun`, and `nu` is the cosine
-// between ray and sun.
+// Returns the cosine of the sun to the zenith at the end of a ray. At the start of the ray it is `mu_sun`, and `nu` is
+// the cosine between ray and sun.
 fn sun_after(height: f32, mu_sun: f32, nu: f32, length: f32, end: f32) -> f32 {
     let mu = ((AIR_GROUND + height) * mu_sun + length * nu) / (AIR_GROUND + end);
     return clamp(mu, -1.0, 1.0);
@@ -58,9 +58,9 @@ struct AtmosphereLight {
     transmittance: vec4f,
 }
 
-// Radiance that the atmosphere scatters towards an eye at `height` along a ray, and the transmittance of the ray. `mu`
-// and `mu_sun` are the zenith cosines of the ray and of the sun, and `nu` is the cosine between them. The last
-// parameter is the length of the ray.
+// Returns the radiance that the atmosphere scatters towards an eye at `height` along a ray, and the transmittance of
+// the ray. `mu` and `mu_sun` are the zenith cosines of the ray and of the sun, and `nu` is the cosine between them. The
+// last parameter is the length of the ray.
 fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> AtmosphereLight {
     let around = 1.0 + nu * nu;
     let rayleigh_phase = 3.0 / (16.0 * PI) * around;
@@ -85,7 +85,7 @@ fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> Atmosphe
     return AtmosphereLight(light, through);
 }
 
-// Cosine between the sun and a ray, from their azimuth difference of at most π.
+// Returns the cosine between the sun and a ray, from their azimuth difference of at most π.
 fn between(mu: f32, mu_sun: f32, azimuth: f32) -> f32 {
     return mu * mu_sun + sqrt(max((1.0 - mu * mu) * (1.0 - mu_sun * mu_sun), 0.0)) * cos(azimuth);
 }

@@ -20,8 +20,8 @@ const EIGHTH = 1.5707963267948966;
 
 var<workgroup> sums: array<vec4f, MAX_THREADS>;
 
-// Factor of the cosine lobe for a coefficient's band (Ramamoorthi and Hanrahan 2001, equation 8): π, 2π/3, π/4, 0,
-// −π/24.
+// Returns the factor of the cosine lobe for a coefficient's band (Ramamoorthi and Hanrahan 2001, equation 8): π, 2π/3,
+// π/4, 0, −π/24.
 fn cosine_lobe(coefficient: u32) -> f32 {
     let low = select(
         select(0.7853981633974483, 2.0943951023931953, coefficient < 4u),

@@ -20,8 +20,8 @@ struct FogParams {
     sky_rays: u32,
 }
 
-// Depth at a fraction of the froxels' range. Slices grow exponentially with distance; at the eye they are e⁻⁴ times as
-// thick as the last.
+// Returns the depth at a fraction of the froxels' range. Slices grow exponentially with distance; at the eye they are
+// e⁻⁴ times as thick as the last.
 fn fog_depth_of(params: FogParams, share: f32) -> f32 {
     return params.far * (exp(FOG_GROWTH * share) - 1.0) / FOG_SPAN;
 }
@@ -30,7 +30,7 @@ fn fog_share_of(far: f32, depth: f32) -> f32 {
     return log(1.0 + FOG_SPAN * max(depth, 0.0) / far) / FOG_GROWTH;
 }
 
-// Texture coordinates in the froxel images for a position in the picture.
+// Returns the texture coordinates in the froxel images for a position in the picture.
 fn fog_texel(params: FogParams, at: vec2f) -> vec2f {
     let columns = vec2f(params.size.xy);
     return (at * (columns - 1.0) + 0.5) / columns;

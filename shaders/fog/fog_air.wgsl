@@ -9,7 +9,7 @@ struct FogSegment {
     transmittance: f32,
 }
 
-// Fog between the eye and `depth` on the view ray at picture position `at`, for a known optical depth.
+// Returns the fog between the eye and `depth` on the view ray at picture position `at`, for a known optical depth.
 fn fog_in_front_of_depth(at: vec2f, depth: f32, optical_depth: f32) -> FogSegment {
     let slice = f32(fog.size.z) * saturate(fog_share_of(fog.far, depth));
     let first = u32(slice);
@@ -26,7 +26,7 @@ fn fog_none() -> FogSegment {
     return FogSegment(vec3f(0.0), 1.0);
 }
 
-// Fog in front of the surface point of a pixel.
+// Returns the fog in front of the surface point of a pixel.
 fn fog_in_front_of(pixel: vec2u, position: vec3f) -> FogSegment {
     if !fog_is_enabled() {
         return fog_none();
@@ -37,7 +37,7 @@ fn fog_in_front_of(pixel: vec2u, position: vec3f) -> FogSegment {
     return fog_in_front_of_depth(at, depth, fog_optical_depth(origin, position));
 }
 
-// Fog in front of the background.
+// Returns the fog in front of the background.
 fn fog_in_front_of_background(pixel: vec2u) -> FogSegment {
     if !fog_is_enabled() {
         return fog_none();

@@ -10,8 +10,8 @@ struct FogAlongRay {
 // Points at which the light is sampled.
 const FOG_POINTS = 4u;
 
-// Light at a point, scattered towards the eye; w is 0 where it is unknown. Outside the image, the light at the border
-// is used.
+// Returns the light at a point, scattered towards the eye; w is 0 where it is unknown. Outside the image, the light at
+// the border is used.
 fn fog_light_at(position: vec3f) -> vec4f {
     let offset = position - frame.eye;
     let clip = frame.clip_from_offset * vec4f(offset, 1.0);
@@ -22,7 +22,7 @@ fn fog_light_at(position: vec3f) -> vec4f {
     return vec4f(known.rgb, select(0.0, 1.0, known.a > 0.0));
 }
 
-// Fog over `distance` metres along the unit vector `direction`. A distance above 1e20 is infinite.
+// Returns the fog over `distance` metres along the unit vector `direction`. A distance above 1e20 is infinite.
 fn fog_along_ray(origin: vec3f, direction: vec3f, distance: f32) -> FogAlongRay {
     let is_endless = distance > 1.0e20;
     let end = origin + select(distance, 0.0, is_endless) * direction;

@@ -32,7 +32,7 @@ struct Sources {
     sky: vec3f,
 }
 
-// Unshadowed sources at a froxel. Spot lights have sharp edges and are averaged over four points.
+// Returns the unshadowed sources at a froxel. Spot lights have sharp edges and are averaged over four points.
 fn sources(froxel: vec3u) -> Sources {
     let middle = fog_point(froxel, fog_slice_depth(fog, f32(froxel.z) + 0.5));
     let place = fog_place_of(fog, froxel, vec2f(0.5));

@@ -26,12 +26,12 @@ fn fog_last(params: FogParams, position: vec3f) -> FogLast {
     );
 }
 
-// Froxel of a thread. `fog_light` and `fog_history` have a row of threads for each row of each slice.
+// Returns the froxel of a thread. `fog_light` and `fog_history` have a row of threads for each row of each slice.
 fn fog_froxel(params: FogParams, thread: vec2u) -> vec3u {
     return vec3u(thread.x, thread.y % params.size.y, thread.y / params.size.y);
 }
 
-// Position in the picture of a point in a froxel. `within` goes from 0 to 1 along each axis.
+// Returns the position in the picture of a point in a froxel. `within` goes from 0 to 1 along each axis.
 fn fog_place_of(params: FogParams, froxel: vec3u, within: vec2f) -> vec2f {
     let spaces = max(vec2f(params.size.xy) - 1.0, vec2f(1.0));
     return saturate((vec2f(froxel.xy) + within - 0.5) / spaces);

@@ -62,7 +62,7 @@ fn scattered_direction(direction: vec3f, u: vec2f) -> vec3f {
     return cosine * direction + across * (cos(turn) * basis.tangent + sin(turn) * basis.bitangent);
 }
 
-// Visibility at `position`. `point` is the froxel's centre, and `pixel` its index in the sampling sequence.
+// Returns the visibility at `position`. `point` is the froxel's centre, and `pixel` its index in the sampling sequence.
 fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
     let mode = frame.shadow_mode;
     let count = frame.light_count;

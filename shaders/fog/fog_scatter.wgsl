@@ -11,7 +11,7 @@ struct FogMedium {
     noise_scale: f32,
 }
 
-// Random value of a lattice cell, from −1 to 1.
+// Returns a random value of a lattice cell, from −1 to 1.
 fn fog_lattice(cell: vec3i) -> f32 {
     var h = (u32(cell.x) * 0x8da6b343u) ^ (u32(cell.y) * 0xd8163841u) ^ (u32(cell.z) * 0xcb1ab31fu);
     h = (h ^ (h >> 15u)) * 0x2c1b3c6du;
@@ -31,7 +31,8 @@ fn fog_lattice_between(at: vec3f) -> f32 {
     return mix(mix(rows[0], rows[1], w.y), mix(rows[2], rows[3], w.y), w.z);
 }
 
-// Factor of the noise on the density, with mean 1. Octaves with wavelengths below `width` metres are left out.
+// Returns the factor of the noise on the density, with mean 1. Octaves with wavelengths below `width` metres are left
+// out.
 fn fog_noise(medium: FogMedium, position: vec3f, width: f32) -> f32 {
     if frame.fog_noise <= 0.0 {
         return 1.0;

@@ -20,7 +20,7 @@ fn fog_point(froxel: vec3u, depth: f32) -> FogPoint {
     return FogPoint(position, normalize(ray.direction), 0.5 * max(width, length));
 }
 
-// Inscattering from a light. Like all results of this file, it is divided by the extinction and the albedo.
+// Returns the inscattering from a light. Like all results of this file, it is divided by the extinction and the albedo.
 fn fog_source(point: FogPoint, light: Light) -> vec3f {
     let sample = light_sample(light, point.position);
     // The mean of the inverse square over a ball around a punctual light equals its value at the ball's radius over √3.

@@ -16,7 +16,7 @@ struct AmbientVisibility {
     is_traced: bool,
 }
 
-// Ambient visibility of an unoccluded surface.
+// Returns the ambient visibility of an unoccluded surface.
 fn ambient_unoccluded(normal: vec3f) -> AmbientVisibility {
     return AmbientVisibility(normal, 1.0, vec3f(0.0), 0.0, false);
 }
@@ -32,8 +32,8 @@ fn ambient_visibility_unpack(words: vec2u) -> AmbientVisibility {
     return AmbientVisibility(octahedral_unpack_22(words.x), f32(words.x >> 22u) / 1023.0, rgb9e5_unpack(words.y), 0.0, true);
 }
 
-// Fraction of diffuse environment light that arrives directly or after interreflections with the occluders. The
-// occluders are assumed to have the surface's albedo and occlusion (Jimenez et al. 2016, "Practical Real-Time
+// Returns the fraction of diffuse environment light that arrives directly or after interreflections with the occluders.
+// The occluders are assumed to have the surface's albedo and occlusion (Jimenez et al. 2016, "Practical Real-Time
 // Strategies for Accurate Indirect Occlusion", section 6). The polynomial is a fit to path tracing, per channel. It
 // maps 0 to 0 and 1 to 1.
 //
@@ -48,14 +48,14 @@ fn ambient_bounced(ambient: AmbientVisibility, albedo: vec3f) -> vec3f {
     return share + ambient.is_pair * (share - v);
 }
 
-// Visibility of the specular lobe around the mirror direction: 1 where `visibility` is 1, and 0 where it is 0
-// (Lagarde and de Rousiers 2014, "Moving Frostbite to Physically Based Rendering", 4.10.2).
+// Returns the visibility of the specular lobe around the mirror direction: 1 where `visibility` is 1, and 0 where it is
+// 0 (Lagarde and de Rousiers 2014, "Moving Frostbite to Physically Based Rendering", 4.10.2).
 fn specular_visibility(visibility: f32, n_dot_v: f32, roughness: f32) -> f32 {
     return saturate(pow(n_dot_v + visibility, exp2(-16.0 * roughness * roughness - 1.0)) - 1.0 + visibility);
 }
 
-// Radiance of a specular lobe whose unoccluded radiance is `mirrored`. Occluders fill the part of the lobe that does
-// not see the environment.
+// Returns the radiance of a specular lobe whose unoccluded radiance is `mirrored`. Occluders fill the part of the lobe
+// that does not see the environment.
 fn ambient_specular(ambient: AmbientVisibility, mirrored: vec3f, n_dot_v: f32, roughness: f32) -> vec3f {
     let seen = specular_visibility(ambient.visibility, n_dot_v, roughness);
     return seen * mirrored + (1.0 - seen) / max(1.0 - ambient.visibility, 1.0e-3) * ambient.bounced;

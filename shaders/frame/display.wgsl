@@ -89,7 +89,7 @@ fn display_tone(exposed: vec3f, curve: u32) -> vec3f {
     }
 }
 
-// Alpha of a pixel, or 1 in opaque pictures.
+// Returns the alpha of a pixel, or 1 in opaque pictures.
 fn display_coverage(alpha: f32, transparent: u32) -> f32 {
     return select(1.0, saturate(alpha), transparent != 0u);
 }

@@ -8,8 +8,8 @@
 // Distance in levels within which a colour counts as exact. It covers the rounding of half floats.
 const DITHER_EXACT = 0.0625;
 
-// A number in [0, 1) per pixel, evenly distributed over any few neighbours. It uses multiples of the golden ratio along
-// rows, which are the most even, and of the plastic number from row to row.
+// Returns a number in [0, 1) per pixel, evenly distributed over any few neighbours. It uses multiples of the golden
+// ratio along rows, which are the most even, and of the plastic number from row to row.
 fn dither_number(pixel: vec2u) -> f32 {
     // 2³² / φ of the golden ratio, and 2³² / ρ of the plastic number.
     return f32((pixel.x * 2654435769u + pixel.y * 3242174889u) >> 8u) / 16777216.0;

@@ -73,22 +73,22 @@ struct Frame {
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 
-// Position of a pixel's centre in the picture, from 0 to 1 along each axis.
+// Returns the position of a pixel's centre in the picture, from 0 to 1 along each axis.
 fn frame_place(pixel: vec2u) -> vec2f {
     return (vec2f(pixel) + 0.5) / vec2f(frame.size);
 }
 
-// Unit vector of the view ray through a pixel.
+// Returns the unit vector of the view ray through a pixel.
 fn frame_ray(pixel: vec2u) -> vec3f {
     return normalize(view_ray(frame.rays, frame_place(pixel)).direction);
 }
 
-// Unit vector from a surface to the eye.
+// Returns the unit vector from a surface to the eye.
 fn frame_to_eye(position: vec3f) -> vec3f {
     return select(normalize(frame.eye - position), -frame.forward, frame.orthographic != 0u);
 }
 
-// Width of a pixel at a point, in metres.
+// Returns the width of a pixel at a point, in metres.
 fn frame_pixel_width(position: vec3f) -> f32 {
     return frame.pixel_side.x + frame.pixel_side.y * dot(position - frame.eye, frame.forward);
 }

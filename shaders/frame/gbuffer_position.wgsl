@@ -5,17 +5,17 @@
 // bandwidth. Hits of reflection rays also store the position, because they lie on no such ray.
 #import "frame/view_ray.wgsl"
 
-// The texel's w: 0 on the background (frame/gbuffer.wgsl).
+// Returns the texel's w: 0 on the background (frame/gbuffer.wgsl).
 fn gbuffer_w(texel: vec4f) -> f32 {
     return select(texel.y, texel.w, ARRAYS_ARE_TEXTURES);
 }
 
-// View depth in metres; undefined on the background.
+// Returns the view depth in metres; undefined on the background.
 fn gbuffer_depth(texel: vec4f, eye: vec3f, forward: vec3f) -> f32 {
     return select(texel.x, dot(texel.xyz - eye, forward), ARRAYS_ARE_TEXTURES);
 }
 
-// Position, and w. `at` is the position in the picture, from 0 to 1 along each axis.
+// Returns the position, and w. `at` is the position in the picture, from 0 to 1 along each axis.
 fn gbuffer_point(texel: vec4f, rays: ViewRays, at: vec2f) -> vec4f {
     let ray = view_ray(rays, at);
     let on_ray = vec4f(ray.origin + texel.x * ray.direction, texel.y);

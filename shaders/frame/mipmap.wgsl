@@ -22,7 +22,7 @@ fn mipmap_weights(i: u32, size: u32) -> vec3f {
     return vec3f(f32(n - i), f32(n), f32(i + 1u)) / f32(size);
 }
 
-// The filtered texel, and the alpha-weighted sum of colours.
+// Returns the filtered texel, and the alpha-weighted sum of colours.
 fn mipmap_sums(clip: vec4f) -> array<vec4f, 2> {
     let size = textureDimensions(finer);
     let at = vec2u(clip.xy);

@@ -15,25 +15,25 @@ struct MotionParams {
     moves: u32,
 }
 
-// World-space displacement of a pixel's surface since the last frame, from a texel of displacement_texture.
+// Returns the world-space displacement of a pixel's surface since the last frame, from a texel of displacement_texture.
 fn motion_displacement(params: MotionParams, texel: vec4f) -> vec3f {
     return select(vec3f(0.0), texel.xyz, params.moves != 0u);
 }
 
-// Position in the picture, in pixels from its top-left corner. `clip` is in clip space.
+// Returns the position in the picture, in pixels from its top-left corner. `clip` is in clip space.
 fn motion_in_picture(clip: vec4f) -> vec2f {
     return (clip.xy / clip.w * vec2f(0.5, -0.5) + 0.5) * vec2f(frame.size);
 }
 
-// Motion vector in pixels, x to the right and y down. `position` and `last` are the current and last positions of a
-// point in front of both cameras. The jitter is not part of the motion.
+// Returns the motion vector in pixels, x to the right and y down. `position` and `last` are the current and last
+// positions of a point in front of both cameras. The jitter is not part of the motion.
 fn motion_of_point(params: MotionParams, position: vec3f, last: vec3f) -> vec2f {
     let clip = params.clip_from_offset * vec4f(position - frame.eye, 1.0);
     let last_clip = params.last_clip_from_offset * vec4f(last - params.last_eye, 1.0);
     return motion_in_picture(clip) - motion_in_picture(last_clip);
 }
 
-// Motion vector of a point at infinity along `direction`, or 0 in an orthographic projection.
+// Returns the motion vector of a point at infinity along `direction`, or 0 in an orthographic projection.
 fn motion_of_direction(params: MotionParams, direction: vec3f) -> vec2f {
     let clip = params.clip_from_offset * vec4f(direction, 0.0);
     let last_clip = params.last_clip_from_offset * vec4f(direction, 0.0);

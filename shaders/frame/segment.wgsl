@@ -7,7 +7,7 @@ struct SegmentPlace {
     share: f32,
 }
 
-// Nearest position to `position`. `segment` is the number in triangle_info.
+// Returns the nearest position to `position`. `segment` is the number in triangle_info.
 fn segment_place(segment: u32, triangle_count: u32, position: vec3f) -> SegmentPlace {
     let first = 3u * triangle_count + 2u * (segment - triangle_count);
     // The other bits are flags.

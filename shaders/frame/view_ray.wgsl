@@ -18,7 +18,7 @@ struct ViewRay {
     direction: vec3f,
 }
 
-// View ray at a picture position from 0 to 1 along each axis.
+// Returns the view ray at a picture position from 0 to 1 along each axis.
 fn view_ray(rays: ViewRays, at: vec2f) -> ViewRay {
     let ndc = at * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
     return ViewRay(

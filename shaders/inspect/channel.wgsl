@@ -55,7 +55,7 @@ struct ChannelParams {
     volumes: u32,
 }
 
-// Visibility of the first light. If lights are chosen at random, the mean visibility of the chosen lights.
+// Returns the visibility of the first light. If lights are chosen at random, the mean visibility of the chosen lights.
 fn shadow(pixel: vec2u, s: Surface) -> f32 {
     if frame.light_count == 0u {
         return 1.0;
@@ -86,7 +86,7 @@ fn shadow(pixel: vec2u, s: Surface) -> f32 {
     return 1.0;
 }
 
-// Reflected radiance and hit distance. Zero where no ray was traced.
+// Returns the reflected radiance and hit distance. Zero where no ray was traced.
 fn reflected(pixel: vec2u) -> vec4f {
     if frame.reflect_below <= 0.0 {
         return vec4f(0.0);
@@ -94,7 +94,7 @@ fn reflected(pixel: vec2u) -> vec4f {
     return reflected_unpack(reflected_words[pixel.y * frame.size.x + pixel.x]);
 }
 
-// Fraction of the pixels of a tile that cast reflection rays.
+// Returns the fraction of the pixels of a tile that cast reflection rays.
 fn sending_share(tile: vec2u) -> f32 {
     var sending = 0.0;
     for (var i = 0u; i < 64u; i++) {

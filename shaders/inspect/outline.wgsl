@@ -80,7 +80,7 @@ fn outline_mask(in: Covering) -> @location(0) vec4f {
     return select(vec4f(0.0, 1.0, 0.0, 0.0), vec4f(1.0, 0.0, 0.0, 0.0), in.selected == 0u);
 }
 
-// Coverage of the line at a pixel `distance` pixels from the border of the mask.
+// Returns the coverage of the line at a pixel `distance` pixels from the border of the mask.
 fn line_coverage(distance: f32, width: f32) -> f32 {
     return saturate(width - distance);
 }

@@ -69,7 +69,7 @@ fn kind_color(kind: u32) -> vec3f {
     }
 }
 
-// Line to draw for a triangle or a vertex.
+// Returns the line to draw for a triangle or a vertex.
 fn segment(kind: u32, number: u32) -> Segment {
     let step = params.kinds[kind].y;
     if kind == OVERLAY_WIREFRAME {

@@ -39,7 +39,7 @@ struct TextureViewTexel {
 
 @group(0) @binding(1) var<storage, read_write> texel: TextureViewTexel;
 
-// Checkerboard behind transparent texels.
+// Returns the checkerboard behind transparent texels.
 fn checker(pixel: vec2f) -> vec3f {
     let square = vec2u(pixel) / TEXTURE_VIEW_CHECKER;
     return vec3f(select(0.35, 0.55, ((square.x + square.y) & 1u) == 0u));

@@ -72,7 +72,8 @@ struct TreeBox {
 // True to list the boxes; false to count them.
 var<private> lists: bool;
 
-// Highest thinning level at which a box is still shown. Half of all boxes have level 0, a quarter level 1, and so on.
+// Returns the highest thinning level at which a box is still shown. Half of all boxes have level 0, a quarter level 1,
+// and so on.
 fn thinning_level(leaf: u32, depth: u32) -> u32 {
     var hash = (leaf + 1u) * 0x9e3779b9u ^ depth * 0x85ebca6bu;
     hash = (hash ^ (hash >> 16u)) * 0x7feb352du;
@@ -95,7 +96,7 @@ fn found(bounds: Box, leaf: u32, depth: u32) {
     }
 }
 
-// Box of a child of a node.
+// Returns the box of a child of a node.
 fn child_box(node: Node, child: u32) -> Box {
     let step = bvh_grid_step(node);
     let shift = vec3u(8u * child);
@@ -104,7 +105,7 @@ fn child_box(node: Node, child: u32) -> Box {
     return Box(node.origin + lower * step, node.origin + upper * step);
 }
 
-// Union of the boxes of a node's children.
+// Returns the union of the boxes of a node's children.
 fn node_box(node: Node) -> Box {
     var around = box_empty();
     for (var child = 0u; child < 4u; child++) {
@@ -231,7 +232,7 @@ fn box_color(shown: TreeBox) -> vec3f {
     }
 }
 
-// Corner of a box relative to the eye. Each bit selects the upper side on its axis.
+// Returns the corner of a box relative to the eye. Each bit selects the upper side on its axis.
 fn box_corner(shown: TreeBox, bits: vec3u) -> vec3f {
     return select(shown.lower, shown.upper, bits != vec3u(0u)) - params.eye;
 }

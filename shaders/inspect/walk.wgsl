@@ -257,7 +257,7 @@ fn walk_corner(triangle: u32, corner: u32) -> vec3f {
     return vec3f(positions[3u * vertex], positions[3u * vertex + 1u], positions[3u * vertex + 2u]);
 }
 
-// Point of a triangle, from the weights of its second and third corner.
+// Returns the point of a triangle, from the weights of its second and third corner.
 fn walk_point(triangle: u32, weights: vec2f) -> vec3f {
     let a = walk_corner(triangle, 0u);
     return a + weights.x * (walk_corner(triangle, 1u) - a) + weights.y * (walk_corner(triangle, 2u) - a);

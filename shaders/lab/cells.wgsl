@@ -11,7 +11,7 @@ struct LabCells {
     cell: vec3i,
 }
 
-// Grid of cells in a box, and the ray's cell at distance `t`.
+// Returns the grid of cells in a box, and the ray's cell at distance `t`.
 fn lab_cells(lower: vec3f, upper: vec3f, count: vec3i, ray: Ray, t: f32) -> LabCells {
     let size = (upper - lower) / vec3f(count);
     let at = (ray.origin + t * ray.direction - lower) / size;
@@ -19,7 +19,7 @@ fn lab_cells(lower: vec3f, upper: vec3f, count: vec3i, ray: Ray, t: f32) -> LabC
     return LabCells(lower, size, count, cell);
 }
 
-// Distances at which the ray leaves its cell, along each axis.
+// Returns the distances at which the ray leaves its cell, along each axis.
 fn lab_leave(cells: LabCells, ray: Ray, inverse: vec3f) -> vec3f {
     let ahead = vec3f(cells.cell) + select(vec3f(0.0), vec3f(1.0), inverse > vec3f(0.0));
     return (cells.lower + ahead * cells.size - ray.origin) * inverse;

@@ -34,14 +34,14 @@ fn lab_miss(ray: Ray) -> LabHit {
     return LabHit(ray.t_max, 0.0, 0.0, BVH_MISS);
 }
 
-// Inverse of the direction, kept finite so that no product is NaN.
+// Returns the inverse of the direction, kept finite so that no product is NaN.
 fn lab_inverse(direction: vec3f) -> vec3f {
     let tiny = vec3f(1.0e-20);
     let least = select(tiny, -tiny, direction < vec3f(0.0));
     return 1.0 / select(direction, least, abs(direction) < tiny);
 }
 
-// Distance at which the ray enters a box before `t_max`; EMPTY_BOX_EXTENT for a miss.
+// Returns the distance at which the ray enters a box before `t_max`; EMPTY_BOX_EXTENT for a miss.
 fn lab_enter(lower: vec3f, upper: vec3f, ray: Ray, inverse: vec3f, t_max: f32) -> f32 {
     let a = (lower - ray.origin) * inverse;
     let b = (upper - ray.origin) * inverse;

@@ -68,7 +68,7 @@ fn grid_whole() -> GridBox {
     return GridBox(grid.lower, grid.upper, grid.side);
 }
 
-// Inner grid of a cell of the upper level, for its number of triangles.
+// Returns the inner grid of a cell of the upper level, for its number of triangles.
 fn grid_within(number: u32, triangles: u32) -> GridBox {
     let size = (grid.upper - grid.lower) / vec3f(grid.side);
     let at = vec3u(number, number / grid.side.x, number / (grid.side.x * grid.side.y)) % grid.side;

@@ -36,7 +36,7 @@ fn lab_project(corner: vec3f, ray: LabRay) -> vec3f {
     return vec3f(across, ray.shear.z * along);
 }
 
-// Rounding error of a product of two floats.
+// Returns the rounding error of a product of two floats.
 fn lab_lost(a: f32, b: f32, product: f32) -> f32 {
     let a_split = 4097.0 * a;
     let a_high = a_split - (a_split - a);
@@ -47,7 +47,7 @@ fn lab_lost(a: f32, b: f32, product: f32) -> f32 {
     return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
 }
 
-// Edge function: twice the signed area, in the projection, of the triangle between the ray and an edge.
+// Returns the edge function: twice the signed area, in the projection, of the triangle between the ray and an edge.
 fn lab_edge(a: vec3f, b: vec3f) -> f32 {
     let p = a.x * b.y;
     let q = a.y * b.x;

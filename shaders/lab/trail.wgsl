@@ -1,6 +1,6 @@
 // Bit mask over 64 levels of a tree.
 
-// Bits of the levels above `level`.
+// Returns the bits of the levels above `level`.
 fn lab_above(level: u32) -> vec2u {
     let low = select((1u << (level & 31u)) - 1u, 0xffffffffu, level >= 32u);
     let high = select(0u, (1u << (level & 31u)) - 1u, level >= 32u);
@@ -12,7 +12,7 @@ fn lab_bit(level: u32) -> vec2u {
     return select(vec2u(bit, 0u), vec2u(0u, bit), level >= 32u);
 }
 
-// Deepest level whose bit is set; BVH_MISS if there is none.
+// Returns the deepest level whose bit is set; BVH_MISS if there is none.
 fn lab_deepest(bits: vec2u) -> u32 {
     if bits.y != 0u {
         return 32u + firstLeadingBit(bits.y);

@@ -31,7 +31,7 @@ struct Step {
     kept: f32,
 }
 
-// Radiance that a step adds, and its transmittance. An isosurface has a transmittance of 0.
+// Returns the radiance that a step adds, and its transmittance. An isosurface has a transmittance of 0.
 fn step_at(ray: VolumeRay, t: f32, width: f32) -> Step {
     let at = ray.origin + t * ray.direction;
     let texel = volume_texel(at);
@@ -50,8 +50,8 @@ fn step_at(ray: VolumeRay, t: f32, width: f32) -> Step {
     return Step(emitted + taken * volume_color(texel, look), 1.0 - taken);
 }
 
-// Last step whose sample lies in front of the empty brick around `at`. Step `k` is the current one. Returns `k` if the
-// brick is not empty.
+// Returns the last step whose sample lies in front of the empty brick around `at`. Step `k` is the current one. Returns
+// `k` if the brick is not empty.
 fn volume_skip_back(ray: VolumeRay, at: vec3f, k: f32, t: f32) -> f32 {
     let brick = floor(clamp(at, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
     if volume_majorant(vec3u(brick)) > 0.0 {

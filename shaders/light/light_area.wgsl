@@ -45,7 +45,7 @@ fn light_area_ray(light: Light, sample: LightSample, u: vec2f) -> LightRay {
     );
 }
 
-// Ray `k` of a pixel to a light whose centre is above the horizon.
+// Returns ray `k` of a pixel to a light whose centre is above the horizon.
 fn light_area_ray_above(
     light: Light,
     sample: LightSample,

@@ -22,7 +22,7 @@ fn light_choice_begin(total: f32, u: f32) -> LightChoice {
     return LightChoice(total / f32(frame.light_slots), u, 0.0, 0u);
 }
 
-// Number of times that the next light is chosen.
+// Returns the number of times that the next light is chosen.
 fn light_choice_take(choice: ptr<function, LightChoice>, weight: f32) -> u32 {
     (*choice).sum += weight;
     let before = (*choice).chosen;
@@ -32,8 +32,8 @@ fn light_choice_take(choice: ptr<function, LightChoice>, weight: f32) -> u32 {
     return (*choice).chosen - before;
 }
 
-// Sampling weight of a light: its unshadowed contribution. Layers may reflect light that the BRDF below them does not,
-// so every light that illuminates the surface has a minimum weight.
+// Returns the sampling weight of a light: its unshadowed contribution. Layers may reflect light that the BRDF below
+// them does not, so every light that illuminates the surface has a minimum weight.
 fn light_weight(s: Surface, e: BrdfEye, to_eye: vec3f, sample: LightSample) -> f32 {
     let reflected =
         brdf_evaluate(s, e, to_eye, sample.to_light) + 0.05 * max(dot(s.normal, sample.to_light), 0.0);

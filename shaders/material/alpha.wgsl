@@ -21,7 +21,7 @@ fn alpha_texel(header: u32, x: i32, y: i32) -> f32 {
     return unpack4x8unorm(alpha[alpha[header + ALPHA_FIRST_WORD] + at / 4u])[at % 4u];
 }
 
-// Alpha of the texture at mip level 0.
+// Returns the alpha of the texture at mip level 0.
 fn alpha_sample(header: u32, uv: vec2f) -> f32 {
     let at = header + ALPHA_FROM_UV;
     let u =
@@ -43,7 +43,7 @@ fn alpha_sample(header: u32, uv: vec2f) -> f32 {
     return mix(top, bottom, weight.y);
 }
 
-// Alpha of the material whose header begins at word `header`, at a point of a triangle.
+// Returns the alpha of the material whose header begins at word `header`, at a point of a triangle.
 fn alpha_value(header: u32, triangle: u32, barycentric: vec2f) -> f32 {
     let i = vec3u(
         indices(3u * triangle),

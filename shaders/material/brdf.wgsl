@@ -39,13 +39,14 @@ fn brdf_is_single() -> bool {
     return (frame.materials_without & MATERIALS_MULTIPLE_SCATTERING) != 0u;
 }
 
-// Ratio of multiple to single scattering of a lobe with a Fresnel reflectance of 1. `split` is the scale and bias of
-// the split-sum table. Their sum is the albedo of single scattering.
+// Returns the ratio of multiple to single scattering of a lobe with a Fresnel reflectance of 1. `split` is the scale
+// and bias of the split-sum table. Their sum is the albedo of single scattering.
 fn brdf_multiple_ratio(split: vec2f) -> f32 {
     return select(1.0 / max(split.x + split.y, 0.05) - 1.0, 0.0, brdf_is_single());
 }
 
-// Directional albedo of a specular lobe. `f0` and `f90` are the reflectances at normal and at grazing incidence.
+// Returns the directional albedo of a specular lobe. `f0` and `f90` are the reflectances at normal and at grazing
+// incidence.
 fn brdf_albedo(f0: vec3f, f90: vec3f, split: vec2f) -> vec3f {
     return (f0 * split.x + f90 * split.y) * (1.0 + f0 * brdf_multiple_ratio(split));
 }
@@ -78,7 +79,7 @@ fn brdf_eye(s: Surface, to_eye: vec3f, growth: f32) -> BrdfEye {
     );
 }
 
-// BRDF × cosine for a light, for unit vectors to the eye and to the light.
+// Returns the BRDF × cosine for a light, for unit vectors to the eye and to the light.
 fn brdf_evaluate(s: Surface, e: BrdfEye, to_eye: vec3f, to_light: vec3f) -> vec3f {
     let n_dot_l = dot(s.normal, to_light);
     if n_dot_l <= 0.0 {
@@ -97,22 +98,23 @@ fn brdf_evaluate(s: Surface, e: BrdfEye, to_eye: vec3f, to_light: vec3f) -> vec3
     return (diffuse + specular) * n_dot_l * brdf_terminator(s.smooth_normal, s.normal, to_light);
 }
 
-// Directional albedo of the surface's specular lobe.
+// Returns the directional albedo of the surface's specular lobe.
 fn brdf_reflected(s: Surface, split: vec2f) -> vec3f {
     let dielectric = brdf_albedo(vec3f(0.04), vec3f(1.0), split);
     let metal = brdf_albedo(s.albedo, vec3f(1.0), split);
     return mix(dielectric, metal, s.metallic);
 }
 
-// Fraction of the environment's light that is left by the material's occlusion texture. If occlusion is traced, the
-// factor is 1, because rays find the geometry that the texture was baked from. Using both would darken twice.
+// Returns the fraction of the environment's light that is left by the material's occlusion texture. If occlusion is
+// traced, the factor is 1, because rays find the geometry that the texture was baked from. Using both would darken
+// twice.
 fn brdf_occlusion(s: Surface, ambient: AmbientVisibility) -> f32 {
     return select(s.occlusion, 1.0, ambient.is_traced);
 }
 
-// Environment lighting, attenuated by the ambient visibility, and the light that occluders reflect. The specular lobe
-// reads the prefiltered radiance along the mirror direction, except for the fraction that was traced. Diffuse light
-// reads the irradiance about the bent normal.
+// Returns environment lighting, attenuated by the ambient visibility, and the light that occluders reflect. The
+// specular lobe reads the prefiltered radiance along the mirror direction, except for the fraction that was traced.
+// Diffuse light reads the irradiance about the bent normal.
 fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected: TracedReflection) -> vec3f {
     let n_dot_v = saturate(abs(dot(s.normal, to_eye)));
     let split = brdf_table_at(s.roughness, n_dot_v);

@@ -14,7 +14,7 @@ fn cut_out_texel(modes: u32, x: i32, y: i32) -> f32 {
     return textureLoad(base_color_texture, texel, 0).a;
 }
 
-// Alpha at mip level 0. `u`, from 0 to 1, is the point in the pixel.
+// Returns the alpha at mip level 0. `u`, from 0 to 1, is the point in the pixel.
 fn cut_out_alpha(uv: vec4f, color: vec4f, u: vec2f) -> f32 {
     let middle = material_uv(0u, uv);
     let right = dpdx(middle);

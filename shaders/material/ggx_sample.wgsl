@@ -36,7 +36,7 @@ fn ggx_sample(to_eye: vec3f, alpha: vec2f, u: vec2f) -> GgxSample {
     return GgxSample(direction, half_vector, 2.0 * (k * to_eye.z + reach));
 }
 
-// Smith masking: the visible fraction of the microfacets at this cosine to the normal.
+// Returns Smith masking: the visible fraction of the microfacets at this cosine to the normal.
 fn ggx_masking(cosine: f32, alpha: f32) -> f32 {
     let a2 = alpha * alpha;
     return 2.0 * cosine / (cosine + sqrt(a2 + (1.0 - a2) * cosine * cosine));

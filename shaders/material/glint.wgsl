@@ -9,8 +9,8 @@
 const GLINT_FILTER = 0.3183099;
 const GLINT_MAX = 0.18;
 
-// Growth of α² at a point of a triangle, seen from the eye. `id` is the one in the G-buffer. The vertex normals give
-// the derivative of the normal along the triangle.
+// Returns the growth of α² at a point of a triangle, seen from the eye. `id` is the one in the G-buffer. The vertex
+// normals give the derivative of the normal along the triangle.
 fn glint_growth(id: u32, position: vec3f) -> f32 {
     if !gbuffer_is_triangle(id) {
         return 0.0;
@@ -42,7 +42,7 @@ fn glint_growth(id: u32, position: vec3f) -> f32 {
     return select(0.0, min(GLINT_FILTER * sum, GLINT_MAX), sum > 0.0 && !is_off);
 }
 
-// α of a lobe after the growth of α².
+// Returns α of a lobe after the growth of α².
 fn glint_alpha(alpha: f32, growth: f32) -> f32 {
     return sqrt(min(alpha * alpha + growth, 1.0));
 }

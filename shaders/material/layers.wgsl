@@ -97,7 +97,7 @@ fn sheen_scaling(l: Layers, n_dot_l: f32) -> f32 {
     return saturate(1.0 - layers_max(l.sheen_color) * max(l.sheen_albedo, to_light));
 }
 
-// D and V of KHR_materials_anisotropy. The height-correlated V is stretched in the same way as D.
+// Returns the D and V of KHR_materials_anisotropy. The height-correlated V is stretched in the same way as D.
 fn anisotropic_brdf(
     s: Surface,
     l: Layers,
@@ -187,12 +187,12 @@ fn layers_with_albedos(s: Surface, layers: Layers, to_eye: vec3f) -> Layers {
     return l;
 }
 
-// Split sum of the base's lobe.
+// Returns the split sum of the base's lobe.
 fn layers_split(s: Surface, l: Layers, to_eye: vec3f) -> vec2f {
     return brdf_table_at(lobe_mean_roughness(s.roughness, l.anisotropy), abs(dot(s.normal, to_eye)));
 }
 
-// Share of light that the base's reflection leaves to the layer below.
+// Returns the fraction of light that the base's reflection leaves to the layer below.
 fn layers_below(l: Layers) -> f32 {
     // A film's Fresnel term can exceed 1.
     return max(1.0 - layers_max(l.reflected), 0.0);
@@ -276,7 +276,7 @@ fn layers_reflected(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growt
     return LayersReflected(below, coat);
 }
 
-// BRDF times the cosine of each layer, for unit vectors to the eye and to the light.
+// Returns the BRDF times the cosine of each layer, for unit vectors to the eye and to the light.
 fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec3f {
     let reflected = layers_reflected(s, l, to_eye, to_light, 0.0);
     return mix(reflected.below, vec3f(reflected.coat), layers_coat(l, to_eye));
@@ -290,9 +290,9 @@ fn layers_evaluate_light(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, 
     return mix(below, vec3f(coat), layers_coat(l, to_eye));
 }
 
-// Radiance of the environment that the base reflects. With anisotropy, the microfacet normals spread along the
-// direction of maximum roughness. The loop divides GGX's distribution of slopes along it into equal parts, and samples
-// the centre of each. Each sample reads the environment at the roughness across that direction, widened until
+// Returns the radiance of the environment that the base reflects. With anisotropy, the microfacet normals spread along
+// the direction of maximum roughness. The loop divides GGX's distribution of slopes along it into equal parts, and
+// samples the centre of each. Each sample reads the environment at the roughness across that direction, widened until
 // neighbouring samples overlap. Samples are weighted by the cosine, like in the prefiltered cube. An implementation
 // note of KHR_materials_anisotropy suggests a single reflection about a bent normal. That reflection is as far from the
 // integral of the BRDF as the reflection about the normal itself.
@@ -316,8 +316,8 @@ fn layers_prefiltered(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     return sum / weights;
 }
 
-// Emission and environment lighting, attenuated by the ambient visibility, and the traced reflections. `lobes` are the
-// lobes that the rays were sampled from.
+// Returns emission and environment lighting, attenuated by the ambient visibility, and the traced reflections. `lobes`
+// are the lobes that the rays were sampled from.
 fn layers_ambient(
     s: Surface,
     l: Layers,
@@ -351,7 +351,7 @@ fn layers_ambient(
         + reflected.share * lobe_weights_sum(weights) * reflected.radiance;
 }
 
-// Transmittance of the surface for the background straight behind it, without refraction or blur.
+// Returns the transmittance of the surface for the background straight behind it, without refraction or blur.
 fn layers_transmittance(s: Surface, l: Layers, to_eye: vec3f) -> vec3f {
     let entering = layers_below(l) * (1.0 - s.metallic) * l.transmission;
     let sheen = saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo);

@@ -2,7 +2,7 @@
 #import "material/brdf.wgsl"
 #import "material/lobes.wgsl"
 
-// Share of uniform light that each traced lobe reflects or transmits.
+// Fraction of uniform light that each traced lobe reflects or transmits.
 struct LobeWeights {
     coat: f32,
     base: vec3f,
@@ -20,17 +20,17 @@ fn lobe_fresnel(l: Lobes, cosine: f32) -> vec3f {
     return l.f0 + (l.f90 - l.f0) * lobe_grazing(cosine);
 }
 
-// Reflectance of the coat, the same as `layers_coat`.
+// Returns the reflectance of the coat, the same as `layers_coat`.
 fn lobe_coat(l: Lobes, to_eye: vec3f) -> f32 {
     return l.coat * (0.04 + 0.96 * lobe_grazing(abs(dot(l.coat_normal, to_eye))));
 }
 
-// Fraction of light that reaches the base and returns.
+// Returns the fraction of light that reaches the base and returns.
 fn lobe_under(l: Lobes, to_eye: vec3f) -> f32 {
     return l.under_sheen * (1.0 - lobe_coat(l, to_eye));
 }
 
-// Share of light that enters through microfacets at this angle.
+// Returns the fraction of light that enters through microfacets at this angle.
 fn lobe_entering(l: Lobes, s: Surface, cosine: f32) -> vec3f {
     let fresnel = lobe_fresnel(l, cosine);
     return s.albedo * (l.transmission * max(1.0 - max(fresnel.r, max(fresnel.g, fresnel.b)), 0.0));
@@ -44,14 +44,14 @@ fn lobe_mean_roughness(roughness: f32, anisotropy: f32) -> f32 {
     return select(roughness, sqrt(sqrt(0.5 * (alpha * alpha + stretched * stretched))), anisotropy > 0.0);
 }
 
-// Mean of the squared reflectance at normal incidence of dielectric and metal. `f0` is the mean of the reflectance
-// itself. Multiple scattering is proportional to the square.
+// Returns the mean of the squared reflectance at normal incidence of dielectric and metal. `f0` is the mean of the
+// reflectance itself. Multiple scattering is proportional to the square.
 fn lobe_squared(l: Lobes, s: Surface) -> vec3f {
     let dielectric = max(l.f0 - s.metallic * s.albedo, vec3f(0.0));
     return dielectric * dielectric / max(1.0 - s.metallic, 1.0e-3) + s.metallic * s.albedo * s.albedo;
 }
 
-// Factor of multiple scattering on the base's reflection at a cosine to the microfacet.
+// Returns the factor of multiple scattering on the base's reflection at a cosine to the microfacet.
 fn lobe_gain(l: Lobes, s: Surface, ratio: f32, cosine: f32) -> vec3f {
     let squared = lobe_squared(l, s);
     let multiple = mix(squared, l.f0 * l.f90, lobe_grazing(cosine));

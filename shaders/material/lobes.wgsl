@@ -15,7 +15,7 @@ struct Lobes {
     // Schlick's Fresnel term of the base, at normal and at grazing incidence.
     f0: vec3f,
     f90: vec3f,
-    // Share of light that passes the sheen to the base and back.
+    // Fraction of light that passes the sheen to the base and back.
     under_sheen: f32,
     coat: f32,
     coat_roughness: f32,
@@ -23,7 +23,7 @@ struct Lobes {
     // Direction of greatest roughness of the base, and the anisotropy (KHR_materials_anisotropy).
     along: vec3f,
     anisotropy: f32,
-    // Share of light that enters through a dielectric base.
+    // Fraction of light that enters through a dielectric base.
     transmission: f32,
     // Index of refraction of a volume, or 0 for a thin surface.
     ior: f32,

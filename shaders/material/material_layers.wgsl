@@ -29,8 +29,8 @@ fn sheen_table_at(row: u32, column: u32) -> f32 {
     return sheen_table[at / 4u][at % 4u];
 }
 
-// One-based index of the layer's texture, or 0 for none. Branches depend only on this index, because textures are
-// sampled in uniform control flow.
+// Returns the one-based index of the layer's texture, or 0 for none. Branches depend only on this index, because
+// textures are sampled in uniform control flow.
 fn layer_slot(layer: u32) -> u32 {
     return layered.layer_slots[layer / 4u][layer % 4u] & 255u;
 }
@@ -39,7 +39,7 @@ fn layer_uv_set(layer: u32) -> u32 {
     return layered.layer_slots[layer / 4u][layer % 4u] >> 8u;
 }
 
-// Texel of the layer; white if it has no texture.
+// Returns the texel of the layer; white if it has no texture.
 fn layer_sample(layer: u32, uv: vec4f) -> vec4f {
     let number = MATERIAL_TEXTURES + layer;
     let raw = vec3f(select(uv.xy, uv.zw, layer_uv_set(layer) == 1u), 1.0);

@@ -50,7 +50,7 @@ fn merged_fragment(vertex: u32, triangle: u32) -> Fragment {
     );
 }
 
-// UV set of a texture, counted from 1, or 0 if the material has no such texture.
+// Returns the UV set of a texture, counted from 1, or 0 if the material has no such texture.
 fn material_uv_set(texture: u32) -> u32 {
     return (material.uv_sets >> (2u * texture)) & 3u;
 }
@@ -66,7 +66,8 @@ fn material_feature_is_off(part: u32) -> bool {
     return (frame.materials_without & part) != 0u;
 }
 
-// Base colour from the factor, the vertex colour and the texel. Alpha is kept whatever the settings disable.
+// Returns the base colour from the factor, the vertex colour and the texel. Alpha is kept whatever the settings
+// disable.
 fn material_tinted(factor: vec4f, color: vec4f, texel: vec4f) -> vec4f {
     let own = select(color, vec4f(1.0, 1.0, 1.0, color.a), material_feature_is_off(MATERIALS_VERTEX_COLORS));
     let tinted = factor * own * texel;
@@ -74,18 +75,18 @@ fn material_tinted(factor: vec4f, color: vec4f, texel: vec4f) -> vec4f {
     return select(tinted, clay, material_feature_is_off(MATERIALS_CLAY));
 }
 
-// Only alpha, for passes without frame uniforms.
+// Returns only alpha, for passes without frame uniforms.
 fn material_alpha(uv: vec4f, color: vec4f) -> f32 {
     return material.base_color.a * color.a * base_color_texel(uv).a;
 }
 
-// Fragment normal without normal textures. Opposite vertex normals can cancel out; the direction to the eye then
-// replaces them.
+// Returns the fragment normal without normal textures. Opposite vertex normals can cancel out; the direction to the eye
+// then replaces them.
 fn material_normal(in: Fragment) -> vec3f {
     return select(frame_to_eye(in.position), normalize(in.normal), dot(in.normal, in.normal) > 1.0e-20);
 }
 
-// Fragment normal, perturbed by a normal texture.
+// Returns the fragment normal, perturbed by a normal texture.
 fn material_mapped_normal(in: Fragment, texel: vec3f, scale: f32) -> vec3f {
     let bump = (texel * 2.0 - 1.0) * vec3f(scale, scale, 1.0);
     let bitangent = cross(in.normal, in.tangent.xyz) * sign(in.tangent.w);
@@ -93,9 +94,9 @@ fn material_mapped_normal(in: Fragment, texel: vec3f, scale: f32) -> vec3f {
     return select(material_normal(in), normalize(mapped), dot(mapped, mapped) > 1.0e-20);
 }
 
-// Perceptual roughness of a surface whose normals vary within the texel. α² grows by twice the variance of their slopes
-// (Toksvig 2005; Olano and Baker 2010, "LEAN Mapping"). `alpha` is written by mipmap_normals and valid if the material
-// has the flag `spread`. `scale` is the scale of the normal texture.
+// Returns the perceptual roughness of a surface whose normals vary within the texel. α² grows by twice the variance of
+// their slopes (Toksvig 2005; Olano and Baker 2010, "LEAN Mapping"). `alpha` is written by mipmap_normals and valid if
+// the material has the flag `spread`. `scale` is the scale of the normal texture.
 fn material_roughened(roughness: f32, alpha: f32, scale: f32, spread: u32) -> f32 {
     let missing = min((1.0 - alpha) * (1.0 - alpha), 0.5);
     // Variance of normally distributed slopes, to second order.
@@ -106,15 +107,15 @@ fn material_roughened(roughness: f32, alpha: f32, scale: f32, spread: u32) -> f3
     return select(roughness, roughened, variance > 0.0 && (material.flags & spread) != 0u);
 }
 
-// Factor on the environment lighting of a placeholder material. It grows where the surface faces the eye and where it
-// faces a fixed direction, so that all faces of a box differ. Under uniform lighting, a matte surface would have the
-// same brightness at every angle and show no shape.
+// Returns the factor on the environment lighting of a placeholder material. It grows where the surface faces the eye
+// and where it faces a fixed direction, so that all faces of a box differ. Under uniform lighting, a matte surface
+// would have the same brightness at every angle and show no shape.
 fn material_relief(normal: vec3f, to_eye: vec3f) -> f32 {
     let key = vec3f(0.35, 0.8, 0.49);
     return 0.35 + 0.3 * saturate(dot(normal, to_eye)) + 0.35 * (0.5 + 0.5 * dot(normal, key));
 }
 
-// Surface at a fragment. `front` is false on back faces, whose normals are flipped.
+// Returns the surface at a fragment. `front` is false on back faces, whose normals are flipped.
 fn material_surface(in: Fragment, base_color: vec4f, front: bool) -> Surface {
     let rough_texel = metallic_roughness_texel(in.uv);
     let bump_texel = normal_texel(in.uv);

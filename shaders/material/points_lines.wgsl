@@ -21,7 +21,7 @@ fn point_vertex(@builtin(vertex_index) point: u32, @builtin(instance_index) tria
     return segment_vertex(triangles, point, 0u);
 }
 
-// Surface without layers. Plain segments keep the file's normal, whichever way it faces.
+// Returns the surface without layers. Plain segments keep the file's normal, whichever way it faces.
 fn segment_surface(in: Fragment, base_color: vec4f) -> Surface {
     var s = material_surface(in, base_color, true);
     s.normal = select(s.normal, material_normal(in), (in.triangle & SEGMENT_PLAIN) != 0u);

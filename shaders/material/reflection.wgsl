@@ -11,12 +11,12 @@ struct TracedReflection {
     share: f32,
 }
 
-// Reflection of a pixel without traced rays.
+// Returns the reflection of a pixel without traced rays.
 fn reflected_nothing() -> TracedReflection {
     return TracedReflection(vec3f(0.0), 0.0);
 }
 
-// Traced fraction of the reflection: 1 below a roughness, then fading to 0.
+// Returns the traced fraction of the reflection: 1 below a roughness, then fading to 0.
 fn reflection_share_of(roughness: f32) -> f32 {
     // A roughness of 0 is fully traced, however low the limit.
     let fade = max(min(REFLECTION_FADE, frame.reflect_below), 1.0e-6);

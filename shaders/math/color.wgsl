@@ -1,6 +1,6 @@
 // Luminance, and compression of colours in filters.
 
-// Luminance of a linear Rec. 709 colour.
+// Returns the luminance of a linear Rec. 709 colour.
 fn luminance(color: vec3f) -> f32 {
     return dot(color, vec3f(0.2126, 0.7152, 0.0722));
 }

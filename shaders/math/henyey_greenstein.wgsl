@@ -1,4 +1,5 @@
-// The phase function of Henyey and Greenstein (1941), per steradian. `cosine` is the cosine of the scattering angle.
+// Returns the phase function of Henyey and Greenstein (1941), per steradian. `cosine` is the cosine of the scattering
+// angle.
 fn henyey_greenstein(anisotropy: f32, cosine: f32) -> f32 {
     let g = anisotropy;
     let d = max(1.0 + g * g - 2.0 * g * cosine, 1.0e-6);

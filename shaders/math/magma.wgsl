@@ -21,7 +21,7 @@ const MAGMA = array<vec3f, 17>(
     vec3f(252.0, 253.0, 191.0),
 );
 
-// Colour of a value from 0 to 1, clamped to this range.
+// Returns the colour of a value from 0 to 1, clamped to this range.
 fn magma(share: f32) -> vec3f {
     let colors = MAGMA;
     let at = 16.0 * saturate(share);

@@ -10,8 +10,8 @@
 // The mask in row order, two values per word.
 @group(0) @binding(9) var<uniform> blue_noise: array<vec4u, BLUE_NOISE_ROWS>;
 
-// A value of the mask, scaled to 32 bits. The mask is shifted by the number with index `place` of the R₂ sequence
-// (Roberts 2018).
+// Returns a value of the mask, scaled to 32 bits. The mask is shifted by the number with index `place` of the R₂
+// sequence (Roberts 2018).
 fn sampling_offset(pixel: vec2u, place: u32) -> u32 {
     let begin = (vec2u(place) * vec2u(3242174889u, 2447445414u)) >> vec2u(16u);
     let at = (pixel + begin) % BLUE_NOISE_SIDE;
@@ -38,7 +38,7 @@ fn sampling_shuffle(k: u32, seed: u32) -> u32 {
     return reverseBits(v);
 }
 
-// Second coordinate of the sequence: the bits of k times Pascal's triangle modulo 2.
+// Returns the second coordinate of the sequence: the bits of k times Pascal's triangle modulo 2.
 fn sampling_second(k: u32) -> u32 {
     var v = k;
     v ^= v >> 16u;
@@ -49,7 +49,7 @@ fn sampling_second(k: u32) -> u32 {
     return reverseBits(v);
 }
 
-// Two numbers in [0, 1) for ray k of a pixel.
+// Returns two numbers in [0, 1) for ray k of a pixel.
 fn sampling_point(pixel: vec2u, k: u32, dimension: u32) -> vec2f {
     let seed = sampling_hash(dimension);
     let index = sampling_shuffle(k, seed);

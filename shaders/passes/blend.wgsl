@@ -26,7 +26,7 @@
 @group(1) @binding(8) var volume_layers: texture_storage_2d_array<rgba16float, read>;
 @group(1) @binding(9) var volume_spans: texture_storage_2d_array<r32float, read>;
 
-// Traced reflection of the fragment, if it is the front-most blended surface.
+// Returns the traced reflection of the fragment, if it is the front-most blended surface.
 fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> TracedReflection {
     if any(pixel >= textureDimensions(front_ids)) || textureLoad(front_ids, pixel).r != triangle + 1u {
         return reflected_nothing();
@@ -34,7 +34,7 @@ fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> TracedReflecti
     return reflected_at(pixel, s);
 }
 
-// Visibility of light `i` from a fragment.
+// Returns the visibility of light `i` from a fragment.
 fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
     let shadow_mode = frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {
@@ -72,7 +72,7 @@ fn blended_lights(pixel: vec2u, s: Surface, e: BrdfEye, to_eye: vec3f) -> Blende
     return BlendedLights(light_choice_begin(total, u), chooses);
 }
 
-// Factor on the next light, or 0 if it is not chosen.
+// Returns the factor on the next light, or 0 if it is not chosen.
 fn blended_take(
     all: ptr<function, BlendedLights>,
     s: Surface,
@@ -119,7 +119,8 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     return Blended(vec4f(seen, alpha), vec4f(shown, alpha));
 }
 
-// Coverage from alpha. Masked surfaces have an alpha mask, and only blended surfaces are partly transparent.
+// Returns the coverage from alpha. Masked surfaces have an alpha mask, and only blended surfaces are partly
+// transparent.
 fn coverage(in: Fragment, alpha: f32) -> f32 {
     if is_cut_out(in) {
         discard;
@@ -138,8 +139,8 @@ fn blend_behind(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     return Blended(through, through);
 }
 
-// Inscattering of fog and volumes in front. `blend_behind` attenuates it together with the background, so this restores
-// it.
+// Returns the inscattering of fog and volumes in front. `blend_behind` attenuates it together with the background, so
+// this restores it.
 fn inscattering_restored(media: FogSegment, covered: f32, transmittance: vec3f) -> vec3f {
     return covered * (1.0 - transmittance) * media.scattered;
 }

@@ -11,8 +11,8 @@
 #import "material/material.wgsl"
 #import "material/material_sample.wgsl"
 
-// Coverage of a pixel by one-pixel-wide lines at all integers. `width` is the width of a pixel. Lines that are too
-// dense fade out.
+// Returns the coverage of a pixel by one-pixel-wide lines at all integers. `width` is the width of a pixel. Lines that
+// are too dense fade out.
 fn lines(at: vec2f, width: vec2f) -> f32 {
     let off = abs(fract(at + 0.5) - 0.5) / width;
     let covered = saturate(1.0 - off) * (1.0 - smoothstep(vec2f(0.08), vec2f(0.2), width));

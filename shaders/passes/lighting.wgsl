@@ -55,7 +55,7 @@ fn backdrop(pixel: vec2u) -> Backdrop {
     );
 }
 
-// Illumination of the ground, relative to its illumination without occluders.
+// Returns the illumination of the ground, relative to its illumination without occluders.
 fn ground_lit(pixel: vec2u, s: Surface) -> vec3f {
     let ambient = ambient_visibility_at(pixel, s.normal);
     let open = PI * environment_diffuse(s.normal);

@@ -18,7 +18,7 @@
 #array read 1 4 last_positions: u32
 @group(1) @binding(5) var displacement_out: texture_storage_2d<rgba32float, write>;
 
-// Displacement of a vertex since the last frame.
+// Returns the displacement of a vertex since the last frame.
 fn path(vertex: u32) -> vec3f {
     let first = 3u * vertex;
     let last = bitcast<vec3f>(vec3u(last_positions(first), last_positions(first + 1u), last_positions(first + 2u)));

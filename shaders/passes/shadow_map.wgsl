@@ -38,8 +38,8 @@ fn masked(
     return Cut(clip_from_world * vec4f(position, 1.0), vec4f(uv0, uv1), color);
 }
 
-// Interleaved gradient noise in [0, 1) for a texel of the map (Jimenez 2014, "Next Generation Post Processing in Call
-// of Duty: Advanced Warfare").
+// Returns interleaved gradient noise in [0, 1) for a texel of the map (Jimenez 2014, "Next Generation Post Processing
+// in Call of Duty: Advanced Warfare").
 fn gradient_noise(at: vec2f) -> f32 {
     return fract(52.9829189 * fract(dot(at, vec2f(0.06711056, 0.00583715))));
 }

@@ -13,7 +13,7 @@ const FOG_IMAGE = 10.0;
 // Almost no path reaches this bound. The mean free path is one step.
 const FOG_STEPS = 256u;
 
-// Distance in metres to the scattering event; −1 if the path crosses all of `distance`.
+// Returns the distance in metres to the scattering event; −1 if the path crosses all of `distance`.
 fn fog_flight(origin: vec3f, direction: vec3f, distance: f32) -> f32 {
     let most = 1.0 + frame.fog_noise;
     var depth = 0.0;

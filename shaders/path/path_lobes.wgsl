@@ -35,7 +35,8 @@ fn path_in_basis(basis: Basis, normal: vec3f, v: vec3f) -> vec3f {
     return vec3f(dot(v, basis.tangent), dot(v, basis.bitangent), dot(v, normal));
 }
 
-// Direction to the eye in a basis. It is kept above the horizon, because normal textures may tilt the normal away.
+// Returns the direction to the eye in a basis. It is kept above the horizon, because normal textures may tilt the
+// normal away.
 fn path_local_eye(basis: Basis, normal: vec3f, to_eye: vec3f) -> vec3f {
     let v = path_in_basis(basis, normal, to_eye);
     return normalize(vec3f(v.xy, max(abs(v.z), 1.0e-4)));
@@ -97,7 +98,7 @@ fn path_matte(position: vec3f, normal: vec3f, albedo: vec3f, to_eye: vec3f) -> P
     return p;
 }
 
-// Density of ggx_sample.
+// Returns the density of ggx_sample.
 fn path_ggx_density(to_eye: vec3f, direction: vec3f, alpha: vec2f) -> f32 {
     if direction.z <= 0.0 {
         return 0.0;
@@ -115,7 +116,7 @@ fn path_ggx_density(to_eye: vec3f, direction: vec3f, alpha: vec2f) -> f32 {
     return distribution / (2.0 * (k * to_eye.z + reach));
 }
 
-// Density of the reflected directions that path_sample_reflection samples.
+// Returns the density of the reflected directions that path_sample_reflection samples.
 fn path_density(p: PathSurface, direction: vec3f) -> f32 {
     if p.kind == PATH_MEDIUM {
         return henyey_greenstein(p.anisotropy, dot(-p.to_eye, direction));
@@ -131,7 +132,7 @@ fn path_density(p: PathSurface, direction: vec3f) -> f32 {
     return density;
 }
 
-// BRDF or phase function times the cosine.
+// Returns the BRDF or phase function times the cosine.
 fn path_evaluate(p: PathSurface, direction: vec3f) -> vec3f {
     if p.kind == PATH_MEDIUM {
         return vec3f(path_density(p, direction));

@@ -173,7 +173,7 @@ fn path_load(index: u32, uv: vec4f) {
     }
 }
 
-// Emission of a point on a triangle with this material, without the attenuation by a coat.
+// Returns the emission of a point on a triangle with this material, without the attenuation by a coat.
 fn path_emission(index: u32, uv: vec4f) -> vec3f {
     let at = params.material_word + params.material_stride * index;
     let header = params.header_word + PATH_HEADER * index;

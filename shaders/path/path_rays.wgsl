@@ -23,7 +23,7 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > least, blends);
 }
 
-// Shadow ray for direct light, from the last surface of the path.
+// Returns the shadow ray for direct light, from the last surface of the path.
 fn path_direct_ray(which: u32, is_lifted: bool) -> Ray {
     let wanted = direct_samples[max(which, RAY_LIGHT) - RAY_LIGHT];
     var ray = Ray(state.direct_origin, 0.0, wanted.direction, wanted.distance);

@@ -11,7 +11,7 @@ struct Chosen {
     left: f32,
 }
 
-// Cumulative probability before entry `index`.
+// Returns the cumulative probability before entry `index`.
 fn path_before(word: u32, index: u32) -> f32 {
     if index == 0u {
         return 0.0;
@@ -19,7 +19,7 @@ fn path_before(word: u32, index: u32) -> f32 {
     return table_float(word + index - 1u);
 }
 
-// Binary search for the first entry whose cumulative sum is above `u`.
+// Searches for the first entry whose cumulative sum is above `u`.
 fn path_choose(word: u32, count: u32, u: f32) -> Chosen {
     var low = 0u;
     var high = count - 1u;
@@ -36,7 +36,7 @@ fn path_choose(word: u32, count: u32, u: f32) -> Chosen {
     return Chosen(low, chance, saturate((u - before) / max(chance, 1.0e-20)));
 }
 
-// Probability of choosing this triangle among the emissive triangles, or 0 if it is not emissive.
+// Returns the probability of choosing this triangle among the emissive triangles, or 0 if it is not emissive.
 fn path_emitter_chance(triangle: u32) -> f32 {
     var low = 0u;
     var high = params.emitter_count;
@@ -56,15 +56,15 @@ fn path_emitter_chance(triangle: u32) -> f32 {
     return select(0.0, chance, table[params.emitter_word + low] == triangle);
 }
 
-// Density per solid angle of an environment direction, from the probability of its texel and its coordinates on the
-// cube face.
+// Returns the density per solid angle of an environment direction, from the probability of its texel and its
+// coordinates on the cube face.
 fn path_texel_density(chance: f32, coords: vec2f) -> f32 {
     let length2 = 1.0 + dot(coords, coords);
     let face = f32(params.environment_face);
     return chance * 0.25 * face * face * length2 * sqrt(length2);
 }
 
-// Sampling density of a world-space direction.
+// Returns the sampling density of a world-space direction.
 fn path_environment_density(world: vec3f) -> f32 {
     let at = cube_map_place(environment_direction(world));
     let side = params.environment_face;

@@ -63,12 +63,12 @@ fn path_hash(x: u32) -> u32 {
     return (word >> 22u) ^ word;
 }
 
-// Two sample numbers for a dimension of a surface of the path.
+// Returns two sample numbers for a dimension of a surface of the path.
 fn path_point(pixel: vec2u, bounce: u32, which: u32) -> vec2f {
     return sampling_point(pixel, params.index, SAMPLE_PATHS + PATH_DIMENSIONS * bounce + which);
 }
 
-// Camera ray through a random point of a pixel.
+// Returns the camera ray through a random point of a pixel.
 fn path_view_ray(pixel: vec2u) -> Ray {
     let u = path_point(pixel, 0u, PATH_EYE);
     let ray = view_ray(frame.rays, (vec2f(pixel) + u) / vec2f(frame.size));
@@ -92,7 +92,7 @@ fn path_begin(pixel: vec2u) {
     direct_samples = array<DirectSample, PATH_DIRECT>();
 }
 
-// Contribution of a path. After the first surface it is clamped if the settings say so.
+// Returns the contribution of a path. After the first surface it is clamped if the settings say so.
 fn path_contribution(light: vec3f, bounce: u32) -> vec3f {
     let most = select(1.0e30, params.clamp, params.clamp > 0.0 && bounce > 0u);
     return light * min(1.0, most / max(max(light.x, max(light.y, light.z)), 1.0e-20));
@@ -108,7 +108,7 @@ fn path_has_direct(ray: u32) -> bool {
     return any(direct_samples[max(ray, RAY_LIGHT) - RAY_LIGHT].light > vec3f(0.0));
 }
 
-// Sample of a pixel. NaN and infinity are replaced by 0, because they would never leave the sums.
+// Returns the sample of a pixel. NaN and infinity are replaced by 0, because they would never leave the sums.
 fn path_sampled() -> vec4f {
     let is_number = all(state.radiance >= vec3f(0.0)) && all(state.radiance < vec3f(1.0e30));
     return vec4f(select(vec3f(0.0), state.radiance, is_number), state.cover);

@@ -11,7 +11,7 @@ fn path_vec3(kind: u32, number: u32) -> vec3f {
     return bitcast<vec3f>(paths[path_row(kind, number)].xyz);
 }
 
-// Pixel of a path. In tiles cut off by the picture border, it may lie outside the picture.
+// Returns the pixel of a path. In tiles cut off by the picture border, it may lie outside the picture.
 fn path_pixel(number: u32) -> vec2u {
     let tiles = (frame.size.x + 7u) / 8u;
     let tile = number / 64u;
@@ -19,7 +19,7 @@ fn path_pixel(number: u32) -> vec2u {
     return 8u * vec2u(tile % tiles, tile / tiles) + vec2u(within % 8u, within / 8u) + vec2u(0u, row_offset);
 }
 
-// Number of paths in the slice that begins at `row_offset`.
+// Returns the number of paths in the slice that begins at `row_offset`.
 fn path_count_of_band() -> u32 {
     let tiles = (frame.size + 7u) / 8u;
     return min(64u * tiles.x * (tiles.y - row_offset / 8u), stage.capacity);

@@ -99,7 +99,7 @@ fn path_voxel_share(around: VoxelsAround, corner: u32) -> f32 {
     return shares.x * shares.y * shares.z;
 }
 
-// Row of a corner voxel, and its index in the row.
+// Returns the row of a corner voxel, and its index in the row.
 fn path_voxel_place(around: VoxelsAround, corner: u32) -> vec2u {
     let is_high = (vec3u(corner) & vec3u(1u, 2u, 4u)) != vec3u(0u);
     let voxel = select(around.low, around.high, is_high);
@@ -118,7 +118,7 @@ fn volume_texel(at: vec3f) -> f32 {
     return sum;
 }
 
-// Colour, and temperature in w.
+// Returns the colour, and temperature in w.
 fn path_volume_color(at: vec3f) -> vec4f {
     if volume.colors == PATH_NO_VOXELS {
         return vec4f(1.0, 1.0, 1.0, 0.0);
@@ -207,7 +207,8 @@ fn path_volume_way(ray: VolumeRay, is_path: bool) -> PathVolumeWay {
     return PathVolumeWay(-1.0, share);
 }
 
-// Distance in metres to the isosurface, or −1. Marches in steps and bisects the step that crosses the surface.
+// Returns the distance in metres to the isosurface, or −1. Marches in steps and bisects the step that crosses the
+// surface.
 fn path_volume_surface(ray: VolumeRay) -> f32 {
     let jitter = path_random();
     var k = 0.0;
@@ -231,8 +232,8 @@ fn path_volume_surface(ray: VolumeRay) -> f32 {
     return -1.0;
 }
 
-// Emission of a volume towards the start of a ray. It is not attenuated, because the path is known to reach this far.
-// Takes one sample per step, with the same jitter for all steps.
+// Returns the emission of a volume towards the start of a ray. It is not attenuated, because the path is known to reach
+// this far. Takes one sample per step, with the same jitter for all steps.
 fn path_volume_emitted(ray: VolumeRay) -> vec3f {
     let jitter = path_random();
     var sum = vec3f(0.0);

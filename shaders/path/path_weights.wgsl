@@ -40,7 +40,7 @@ fn path_emitters(
     table[params.emitter_word + count + number] = bitcast<u32>(select(0.0, weight, is_finite));
 }
 
-// Luminance of a texel of a face. The texel may lie beyond an edge, on the neighbouring face.
+// Returns the luminance of a texel of a face. The texel may lie beyond an edge, on the neighbouring face.
 fn luminance_at(face: u32, texel: vec2i, side: u32) -> f32 {
     var at = CubeMapPlace(face, 2.0 * (vec2f(texel) + 0.5) / f32(side) - 1.0);
     if any(texel < vec2i(0)) || any(texel >= vec2i(i32(side))) {

@@ -80,7 +80,7 @@ struct End {
     kept: f32,
 }
 
-// Factor on the area for a turn at the start or end of a pixel.
+// Returns the factor on the area for a turn at the start or end of a pixel.
 fn kept_at(at: vec2i, crossing: vec2i, axis: Axis, step: i32, turns: u32) -> f32 {
     if turns == (BEFORE | AFTER) {
         return 1.0;
@@ -121,8 +121,8 @@ fn find_end(first: vec2i, axis: Axis, step: i32) -> End {
     return End(f32(select(count - 1, count, runs_on)), 0u, 1.0);
 }
 
-// Area under the line in a pixel, at this distance from the end of an edge of this length. The line runs from a point
-// half a pixel off the end to the centre of the edge.
+// Returns the area under the line in a pixel, at this distance from the end of an edge of this length. The line runs
+// from a point half a pixel off the end to the centre of the edge.
 fn ramp(distance: f32, length: f32) -> f32 {
     let first = min(distance, 0.5 * length);
     let last = min(distance + 1.0, 0.5 * length);
@@ -158,9 +158,9 @@ fn find_longer(corner: vec2i, across: vec2i, along: vec2i) -> Longer {
     return Longer(f32(2u * ANTIALIAS_SEARCH_DISTANCE), 0.0);
 }
 
-// Result of `areas` for a step of stairs: a segment of one pixel that turns to one side at its start and to the other
-// side at its end. The line goes through the centres of the segments and drifts by half a pixel towards a longer
-// segment. It cuts a triangle off each of the two pixels.
+// Returns the result of `areas` for a step of stairs: a segment of one pixel that turns to one side at its start and to
+// the other side at its end. The line goes through the centres of the segments and drifts by half a pixel towards a
+// longer segment. It cuts a triangle off each of the two pixels.
 fn diagonal_areas(at: vec2i, axis: Axis, turns_after: bool) -> vec2f {
     let down = select(-axis.across, axis.across, turns_after);
     let start = find_longer(at, -down, -axis.along);
@@ -179,7 +179,7 @@ fn diagonal_areas(at: vec2i, axis: Axis, turns_after: bool) -> vec2f {
     return select(cut.yx, cut, turns_after);
 }
 
-// Coverage of the pixel after the edge by the pixel before it, and the reverse.
+// Returns the coverage of the pixel after the edge by the pixel before it, and the reverse.
 fn areas(at: vec2i, axis: Axis) -> vec2f {
     let start = find_end(at, axis, -1);
     let end = find_end(at, axis, 1);
@@ -222,7 +222,7 @@ fn weights(in: Corner) -> @location(0) vec4f {
     return found;
 }
 
-// Linear light, premultiplied with alpha like the picture.
+// Returns linear light, premultiplied with alpha like the picture.
 fn linear(encoded: vec4f) -> vec4f {
     return vec4f(srgb_decode(encoded.rgb), encoded.a);
 }

@@ -83,7 +83,7 @@ fn picture_b(pixel: vec2u) -> vec4f {
     return vec4f(select(found.rgb, encoded, is_radiance), found.a);
 }
 
-// Largest difference of a channel.
+// Returns the largest difference of a channel.
 fn error_of(a: vec3f, b: vec3f) -> f32 {
     let encoded = abs(a - b);
     let linear = abs(srgb_decode(a) - srgb_decode(b));

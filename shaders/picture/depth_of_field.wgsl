@@ -42,7 +42,7 @@ fn tiles_in_row() -> u32 {
     return (frame.size.x + DEPTH_OF_FIELD_TILE - 1u) / DEPTH_OF_FIELD_TILE;
 }
 
-// View depth in metres; very large for the background.
+// Returns the view depth in metres; very large for the background.
 fn depth_at(pixel: vec2u) -> f32 {
     let seen = textureLoad(position_texture, pixel, 0);
     let depth = gbuffer_depth(seen, frame.eye, frame.forward);
@@ -68,7 +68,7 @@ fn depth_of_field_circles(@builtin(global_invocation_id) thread: vec3u) {
     atomicMax(&tiles[tile.y * tiles_in_row() + tile.x], bitcast<u32>(abs(radius)));
 }
 
-// Largest circle that may cover a pixel. A tile is as wide as the largest possible circle.
+// Returns the largest circle that may cover a pixel. A tile is as wide as the largest possible circle.
 fn reach_of(pixel: vec2u) -> f32 {
     let tile = vec2i(pixel / DEPTH_OF_FIELD_TILE);
     let last = vec2i((frame.size - 1u) / DEPTH_OF_FIELD_TILE);
@@ -82,7 +82,7 @@ fn reach_of(pixel: vec2u) -> f32 {
     return reach;
 }
 
-// Random rotation that differs between neighbours and from frame to frame.
+// Returns a random rotation that differs between neighbours and from frame to frame.
 fn turn_of(pixel: vec2u) -> f32 {
     var hash = ((pixel.x + 1u) * 0x9e3779b9u) ^ ((pixel.y + 1u) * 0x85ebca6bu) ^ (frame.sample_index * 0xc2b2ae35u);
     hash = (hash ^ (hash >> 16u)) * 0x7feb352du;
@@ -90,7 +90,7 @@ fn turn_of(pixel: vec2u) -> f32 {
     return f32(hash >> 16u) / 65536.0 * 2.0 * PI;
 }
 
-// Share of a pixel's light that its circle spreads to a pixel at this distance.
+// Returns the fraction of a pixel's light that its circle spreads to a pixel at this distance.
 fn spread(radius: f32, away: f32) -> f32 {
     return saturate(radius + 0.5 - away) / max(PI * radius * radius, 1.0);
 }

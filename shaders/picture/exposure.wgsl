@@ -46,7 +46,7 @@ const ADAPTED = 0.01;
 var<workgroup> counts: array<atomic<u32>, EXPOSURE_BINS>;
 var<workgroup> sums: array<atomic<u32>, EXPOSURE_BINS>;
 
-// Bits of the luminance, minus the bits of the minimum luminance that counts. At least EXPOSURE_BINS <<
+// Returns the bits of the luminance, minus the bits of the minimum luminance that counts. At least EXPOSURE_BINS <<
 // EXPOSURE_BIN_SHIFT for black and NaN. The weights are Rec. 709's in 4096ths. Their products with half floats are
 // exact in f32, so a fused multiply-add gives the same sum.
 fn luminance_bits(color: vec3f) -> u32 {

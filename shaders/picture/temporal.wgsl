@@ -63,7 +63,7 @@ fn box_unpack(words: vec2u) -> ColorBox {
     return ColorBox(unpack4x8unorm(words.x) - BOX_OFFSET, unpack4x8unorm(words.y) - BOX_OFFSET);
 }
 
-// YCoCg of encoded colours: luma and two chroma differences, perceptually about uniform.
+// Returns YCoCg of encoded colours: luma and two chroma differences, perceptually about uniform.
 fn ycocg(c: vec3f) -> vec3f {
     return vec3f(0.25 * c.r + 0.5 * c.g + 0.25 * c.b, 0.5 * (c.r - c.b), 0.5 * c.g - 0.25 * (c.r + c.b));
 }
@@ -73,7 +73,7 @@ fn from_ycocg(c: vec3f) -> vec3f {
     return vec3f(middle + c.y, c.x + c.z, middle - c.y);
 }
 
-// Mean of the earlier frames at a point of the picture. At a pixel centre it is the pixel's value.
+// Returns the mean of the earlier frames at a point of the picture. At a pixel centre it is the pixel's value.
 fn last_mean(at: vec2f) -> vec4f {
     let places = cubic_taps(at, vec2f(textureDimensions(last_mean_texture)), TEMPORAL_SLOPE);
     var sum = vec4f(0.0);

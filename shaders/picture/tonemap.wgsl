@@ -36,7 +36,7 @@ struct TonemapParams {
 // x: the cost that the brightest colour of the `cost` channel stands for.
 @group(0) @binding(6) var<uniform> cost_range: vec4f;
 
-// A colour for a number, different from the colours of adjacent numbers.
+// Returns a colour for a number, different from the colours of adjacent numbers.
 fn hashed(id: f32) -> vec3f {
     let h = (u32(id) + 1u) * 2654435761u;
     let hue = vec3f(vec3u(h, h >> 8u, h >> 16u) & vec3u(255u)) / 255.0;
@@ -66,7 +66,7 @@ fn diverging(share: f32) -> vec3f {
     return select(select(within, ABOVE, share > 1.0), BELOW, share < -1.0);
 }
 
-// Colours of triangles that pass through other triangles, the same as output::intersection_colors.
+// Returns the colours of triangles that pass through other triangles, the same as output::intersection_colors.
 fn intersection(is_through: bool, facing: f32) -> vec3f {
     let grey = vec3f(mix(0.14, 0.50, facing));
     return select(grey, mix(0.75, 1.0, facing) * vec3f(1.0, 0.6, 0.0), is_through);

@@ -11,7 +11,7 @@ fn reflected_pack(radiance: vec3f, distance: f32) -> vec2u {
     return rgb16_pack(min(radiance, vec3f(RADIANCE_MAX)), u32(clamp(steps + 0.5, 1.0, 1023.0)));
 }
 
-// Radiance and distance. The distance is 0 if no ray was traced.
+// Returns the radiance and distance. The distance is 0 if no ray was traced.
 fn reflected_unpack(words: vec2u) -> vec4f {
     let steps = rgb16_rest(words);
     let distance = exp2(f32(steps) / REFLECTED_STEPS - REFLECTED_MIN);

@@ -42,7 +42,7 @@ fn sends(pixel: vec2u) -> bool {
     return sends_ray(pixel, textureLoad(ids_texture, pixel, 0).r, s);
 }
 
-// Bit mask of the pixels of a row that are listed.
+// Returns the bit mask of the pixels of a row that are listed.
 fn listed_mask(row: u32, listing: u32, tile_sends: bool) -> u32 {
     let whole = listing == LIST_ALL || (listing == LIST_TILES && tile_sends);
     return select(row_masks[row], row_masks[row] >> 8u, whole) & 0xffu;

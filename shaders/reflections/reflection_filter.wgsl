@@ -88,7 +88,7 @@ fn reflecting_surface_at(pixel: vec2u) -> ReflectingSurface {
     return ReflectingSurface(s, s.roughness, is_mirror, reflection_share(s) > 0.0);
 }
 
-// Pixel of a thread; outside the picture if it has none.
+// Returns the pixel of a thread; outside the picture if it has none.
 fn pixel_of(workgroup: vec3u, workgroups: vec3u, local: vec3u) -> vec2u {
     let number = dispatch_workgroup(workgroup, workgroups);
     if number >= sending.count {
@@ -131,7 +131,8 @@ fn ray_statistics(pixel: vec2u) -> RayStatistics {
     return RayStatistics(mean, deviation, count / max(distance, 1.0e-9));
 }
 
-// Weighted mean of the last frame over four pixels. Alpha is the total weight of the pixels that have a mean.
+// Returns the weighted mean of the last frame over four pixels. Alpha is the total weight of the pixels that have a
+// mean.
 fn last_mean(corner: vec2i, weights: vec4f) -> vec4f {
     var mean = vec4f(0.0);
     for (var i = 0u; i < 4u; i++) {
@@ -143,8 +144,8 @@ fn last_mean(corner: vec2i, weights: vec4f) -> vec4f {
     return vec4f(mean.rgb / max(mean.a, 0.01), mean.a);
 }
 
-// Mean of the last frame at the mirror image that a flat mirror shows. The image lies as far behind the mirror as the
-// hit is in front of it.
+// Returns the mean of the last frame at the mirror image that a flat mirror shows. The image lies as far behind the
+// mirror as the hit is in front of it.
 fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32) -> vec4f {
     let image = s.position - distance * frame_to_eye(s.position);
     let at = vec2f(pixel) - motion_of_point(motion, image, image) + motion.jitter;
@@ -155,17 +156,17 @@ fn mirrored_mean(pixel: vec2u, s: Surface, surface: SignalSurface, distance: f32
     return last_mean(reprojected.corner, reprojected.weights);
 }
 
-// Filter radius in pixels, a fraction of the lobe's footprint at the hit distance. Points of a plane mirror closer than
-// this footprint have similar reflections.
+// Returns the filter radius in pixels, a fraction of the lobe's footprint at the hit distance. Points of a plane mirror
+// closer than this footprint have similar reflections.
 fn lobe_width(s: Surface, alpha: f32, distance: f32) -> f32 {
     return 0.65 * alpha * min(distance, 1.0e3) / max(frame_pixel_width(s.position), 1.0e-9);
 }
 
-// Ratio estimator over the rays of a pixel and its eight neighbours. Each ray counts with this pixel's BRDF over the
-// density that its direction was sampled with (Stachowiak 2015, "Stochastic Screen-Space Reflections"). Dividing by the
-// sum of the weights removes most of the weights' noise, and the albedo of the lobe is known. The longer the history,
-// the less this estimate counts relative to the pixel's `own` ray. It is not used where the lobe is narrower than a
-// pixel, because the reflection then changes faster than a ratio of so few rays can resolve.
+// Returns the ratio estimator over the rays of a pixel and its eight neighbours. Each ray counts with this pixel's BRDF
+// over the density that its direction was sampled with (Stachowiak 2015, "Stochastic Screen-Space Reflections").
+// Dividing by the sum of the weights removes most of the weights' noise, and the albedo of the lobe is known. The
+// longer the history, the less this estimate counts relative to the pixel's `own` ray. It is not used where the lobe is
+// narrower than a pixel, because the reflection then changes faster than a ratio of so few rays can resolve.
 fn resolved(
     pixel: vec2u,
     s: Surface,
@@ -289,7 +290,7 @@ fn reflection_accumulate(
 var<private> own_normal: vec3f;
 var<private> own_lobe: f32;
 
-// Compressed radiance, and 1 if traced. Radiance and flag are weighted by the similarity of the lobes.
+// Returns the compressed radiance, and 1 if traced. Radiance and flag are weighted by the similarity of the lobes.
 fn signal_at(pixel: vec2u) -> vec4f {
     let found = reflected_unpack(textureLoad(signal_texture, pixel, 0).xy);
     let other = reflecting_surface_at(pixel);

@@ -87,8 +87,8 @@ struct SeenHit {
     inside: f32,
 }
 
-// Nearest surface that is visible from the ray's origin. Back faces of single-sided materials are skipped. Rays inside
-// a volume (`inside`) record where they leave it, even if they pass through that surface.
+// Returns the nearest surface that is visible from the ray's origin. Back faces of single-sided materials are skipped.
+// Rays inside a volume (`inside`) record where they leave it, even if they pass through that surface.
 fn nearest_seen(ray_in: Ray, passes: bool, inside: bool) -> SeenHit {
     var ray = ray_in;
     var found: SeenHit;
@@ -128,8 +128,8 @@ struct LobeSample {
     density: f32,
 }
 
-// Cosine between the refracted direction and the microfacet normal, by Snell's law. It is 0 for total internal
-// reflection.
+// Returns the cosine between the refracted direction and the microfacet normal, by Snell's law. It is 0 for total
+// internal reflection.
 fn cosine_across(cosine: f32, eta: f32) -> f32 {
     return sqrt(max(1.0 - eta * eta * (1.0 - cosine * cosine), 0.0));
 }

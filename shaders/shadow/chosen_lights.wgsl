@@ -4,7 +4,7 @@
 #import "frame/frame.wgsl"
 #import "shadow/shadow_words.wgsl"
 
-// The light in a slot. `word` is the word of shadow_words at `chosen_light_word`.
+// Returns the light in a slot. `word` is the word of shadow_words at `chosen_light_word`.
 fn chosen_light(slot: u32, word: u32) -> ChosenLight {
     if frame.light_slots == frame.light_count {
         return ChosenLight(slot, 1.0);
@@ -12,7 +12,7 @@ fn chosen_light(slot: u32, word: u32) -> ChosenLight {
     return chosen_light_unpack(word);
 }
 
-// Index of the word that holds the slot's light. It has no meaning if all lights have slots.
+// Returns the index of the word that holds the slot's light. It has no meaning if all lights have slots.
 fn chosen_light_word(slot: u32, pixel: vec2u) -> u32 {
     let row = (2u * frame.counts_cost + slot) * frame.size.y + pixel.y;
     let word = shadow_words_end() + row * frame.size.x + pixel.x;

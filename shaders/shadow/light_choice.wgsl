@@ -18,7 +18,7 @@
 #texels 1 4 ids_texture: r32uint
 @group(1) @binding(5) var<storage, read_write> shadow_words: array<u32>;
 
-// Sampling weight of a light, or 0 if the surface casts no ray to it.
+// Returns the sampling weight of a light, or 0 if the surface casts no ray to it.
 fn weight_of(s: Surface, e: BrdfEye, start: ShadowStart, to_eye: vec3f, light: Light) -> f32 {
     let sample = light_sample(light, s.position);
     let reaches = light_reaches(sample) && dot(start.horizon_normal, sample.to_light) > 0.0;

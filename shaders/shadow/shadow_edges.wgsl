@@ -55,7 +55,7 @@ fn shadow_edges_has_settled(edges: ShadowEdges, slot: u32) -> bool {
     return slot < 31u && ((edges.settled >> slot) & 1u) != 0u;
 }
 
-// Stored value of a settled slot, instead of a traced result.
+// Returns the stored value of a settled slot, instead of a traced result.
 fn shadow_edges_kept(edges: ShadowEdges, slot: u32) -> u32 {
     return select(SIGNAL_KEPT, SIGNAL_KEPT | SIGNAL_KEPT_BLOCKED, ((edges.blocked >> (slot & 31u)) & 1u) != 0u);
 }

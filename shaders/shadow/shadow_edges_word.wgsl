@@ -18,7 +18,7 @@ fn shadow_edges_frames(word: u32) -> vec2u {
     return (vec2u(word) >> vec2u(4u, 8u)) & vec2u(SETTLED_MAX);
 }
 
-// Bit mask of the settled lights of the pair.
+// Returns the bit mask of the settled lights of the pair.
 fn shadow_edges_settled(word: u32) -> u32 {
     return dot(select(vec2u(0u), vec2u(1u, 2u), shadow_edges_frames(word) >= vec2u(SETTLED_FRAMES)), vec2u(1u));
 }

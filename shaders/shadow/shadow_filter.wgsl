@@ -92,8 +92,8 @@ fn last_mean(tap: vec2i, k: u32) -> BlockedLightMean {
     return blocked_light_mean_unpack(textureLoad(last_means, inside, 0)[k]);
 }
 
-// Reprojected mean of light `k`. If the shadow moves, a bicubic filter over 4 × 4 pixels blurs it less than a bilinear
-// one. The result is clamped to the range of the four nearest pixels.
+// Returns the reprojected mean of light `k`. If the shadow moves, a bicubic filter over 4 × 4 pixels blurs it less than
+// a bilinear one. The result is clamped to the range of the four nearest pixels.
 fn history_at(reprojected: Reprojected, k: u32) -> BlockedLightMean {
     var history = BlockedLightMean(0.0, 0.0, 0.0);
     var least = vec2f(1.0e9);
@@ -137,12 +137,12 @@ fn second_mean_unpack(word: u32) -> BlockedLightMean {
     return BlockedLightMean(0.0, 0.0, 0.0);
 }
 
-// Penumbra width in pixels.
+// Returns the penumbra width in pixels.
 fn penumbra_width(share: f32, width: f32) -> f32 {
     return width / max(share, 1.0e-6);
 }
 
-// Weight, in frames, of a frame that cast more rays at an edge.
+// Returns the weight, in frames, of a frame that cast more rays at an edge.
 fn edge_frames() -> f32 {
     return f32(frame.edge_light_rays) / f32(frame.light_rays);
 }
@@ -151,8 +151,8 @@ fn fresh_frames(words: vec2u) -> vec2f {
     return select(vec2f(1.0), vec2f(edge_frames()), signal_is_edge(words));
 }
 
-// Number of frames that a mean counts for, on a surface that has been visible for `all` frames. It is at most `all`
-// frames, each with at most the weight of an edge frame.
+// Returns the number of frames that a mean counts for, on a surface that has been visible for `all` frames. It is at
+// most `all` frames, each with at most the weight of an edge frame.
 fn frames_of(mean: BlockedLightMean, all: f32) -> f32 {
     return select(min(mean.frames, all * edge_frames()), all, mean.frames > BLOCKED_FRAMES_ALL - 0.5);
 }
@@ -166,7 +166,7 @@ const MOVING_EARLIER_PER_SQUARE = 3.0;
 // An edge with a history shorter than this gets more rays in the next frame.
 const EDGE_FRAMES = 12.0;
 
-// Number of frames in which the reprojected pixel's neighbourhood agreed, for each of the two lights.
+// Returns the number of frames in which the reprojected pixel's neighbourhood agreed, for each of the two lights.
 fn frames_settled(reprojected: Reprojected) -> vec2u {
     let at = clamp(reprojected_nearest(reprojected), vec2i(0), vec2i(textureDimensions(last_edges)) - 1);
     return shadow_edges_frames(textureLoad(last_edges, at, params.layer / 2u, 0).r);
@@ -291,9 +291,9 @@ fn signal_at(pixel: vec2u) -> vec4f {
 // Standard deviation of the filter for one ray, as a fraction of the penumbra width.
 const PENUMBRA_SHARE = 0.25;
 
-// Variance that this round adds, divided by s², where s is the step of the round. All rounds together may be as wide as
-// the penumbra allows, and narrower the more rays there are. Near neighbours come first. The earlier rounds add up to
-// (s² − 1) / 6, and this round adds only the variance that is still missing.
+// Returns the variance that this round adds, divided by s², where s is the step of the round. All rounds together may
+// be as wide as the penumbra allows, and narrower the more rays there are. Near neighbours come first. The earlier
+// rounds add up to (s² − 1) / 6, and this round adds only the variance that is still missing.
 fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
     let rays = frames * f32(params.rays);
     let deviation = PENUMBRA_SHARE * penumbra_width(blocked.x, blocked.y);

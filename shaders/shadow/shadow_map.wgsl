@@ -18,7 +18,7 @@ struct ShadowView {
 @group(0) @binding(3) var shadow_maps: texture_depth_2d_array;
 @group(0) @binding(4) var shadow_sampler: sampler_comparison;
 
-// Cube face of a point light (+X, −X, +Y, −Y, +Z, −Z) for a direction.
+// Returns the cube face of a point light (+X, −X, +Y, −Y, +Z, −Z) for a direction.
 fn shadow_map_face(direction: vec3f) -> u32 {
     let size = abs(direction);
     if size.x >= size.y && size.x >= size.z {
@@ -36,14 +36,14 @@ const SHADOW_MAP_TAPS = 32u;
 // Greatest search and filter radius, as a fraction of the map.
 const SHADOW_MAP_REACH = 0.125;
 
-// Distance in metres from the light, or from its plane, for a depth in a map.
+// Returns the distance in metres from the light, or from its plane, for a depth in a map.
 fn shadow_map_distance(view: ShadowView, depth: f32) -> f32 {
     let span = view.far - view.near;
     let in_perspective = view.near * view.far / (view.near + depth * span);
     return select(view.far - depth * span, in_perspective, view.perspective != 0.0);
 }
 
-// Tap i of n on the unit disc, on a Vogel spiral (Vogel 1979).
+// Returns tap i of n on the unit disc, on a Vogel spiral (Vogel 1979).
 fn shadow_map_tap(i: u32, n: u32, turn: f32) -> vec2f {
     let angle = 2.3999632 * f32(i) + turn;
     return sqrt((f32(i) + 0.5) / f32(n)) * vec2f(cos(angle), sin(angle));
@@ -63,8 +63,8 @@ fn shadow_map_point(view: ShadowView, position: vec3f) -> ShadowMapPoint {
     return ShadowMapPoint(vec2f(0.5, -0.5) * ndc.xy + 0.5, ndc.z, is_inside);
 }
 
-// Gradient of depth over the receiver's plane. Depth is linear on a plane in either projection. Comparing offset taps
-// with the plane avoids self-shadowing.
+// Returns the gradient of depth over the receiver's plane. Depth is linear on a plane in either projection. Comparing
+// offset taps with the plane avoids self-shadowing.
 fn shadow_map_gradient(view: ShadowView, at: ShadowMapPoint, position: vec3f, normal: vec3f, texel: f32) -> vec2f {
     let basis = basis_about(normal);
     let a = shadow_map_point(view, position + 8.0 * texel * basis.tangent);
@@ -77,8 +77,9 @@ fn shadow_map_gradient(view: ShadowView, at: ShadowMapPoint, position: vec3f, no
     return select(vec2f(0.0), gradient / area, abs(area) > 1.0e-20);
 }
 
-// Visibility of a light that has a size, by percentage-closer soft shadows (Fernando 2005). A blocker search finds the
-// mean distance of the blockers. The filter radius is the size of the penumbra that this distance gives.
+// Returns the visibility of a light that has a size, by percentage-closer soft shadows (Fernando 2005). A blocker
+// search finds the mean distance of the blockers. The filter radius is the size of the penumbra that this distance
+// gives.
 fn shadow_map_soft(
     light: Light,
     layer: u32,
@@ -121,7 +122,7 @@ fn shadow_map_soft(
     return sum / f32(SHADOW_MAP_TAPS);
 }
 
-// Visibility of the light. It is 1 where the map holds no occluder, and outside the map.
+// Returns the visibility of the light. It is 1 where the map holds no occluder, and outside the map.
 fn shadow_map_visibility(
     light: Light,
     sample: LightSample,

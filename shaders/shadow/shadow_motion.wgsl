@@ -67,7 +67,7 @@ fn corners_of(triangle: u32) -> vec3u {
     return vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
 }
 
-// Blocker of light `k` at a pixel, with MOVED if it has moved.
+// Returns the blocker of light `k` at a pixel, with MOVED if it has moved.
 fn blocker_at(pixel: vec2u, k: u32) -> u32 {
     let slots = (frame.light_slots + 1u) & ~1u;
     let light = first_light + k;
@@ -105,8 +105,8 @@ struct Caster {
     last_point: vec3f,
 }
 
-// Point of a triangle on the line to the light's centre, clamped to the triangle because the centre may be visible past
-// it.
+// Returns the point of a triangle on the line to the light's centre, clamped to the triangle because the centre may be
+// visible past it.
 fn caster_on_line(light: Light, position: vec3f, triangle: u32) -> Caster {
     let i = corners_of(triangle);
     let corners = mat3x3f(scene_position(i.x), scene_position(i.y), scene_position(i.z));
@@ -136,8 +136,8 @@ struct NearBlocker {
 const RINGS = array(0x22880u, 0x50140u, 0x404404u, 0xa8822au, 0x1100011u);
 const MIDDLE = 0x1000u;
 
-// Index of the set pixel nearest to the centre. Among equally near pixels, it is the first in row order. At least one
-// must be set.
+// Returns the index of the set pixel nearest to the centre. Among equally near pixels, it is the first in row order. At
+// least one must be set.
 fn nearest_of(pixels: u32) -> u32 {
     var found = pixels & MIDDLE;
     for (var i = 0u; i < 5u; i++) {
@@ -146,9 +146,9 @@ fn nearest_of(pixels: u32) -> u32 {
     return firstTrailingBit(found);
 }
 
-// Blocker of light `k` at a pixel: the hit of the pixel's own ray, or else the nearest hit of its neighbours' rays. The
-// neighbours count only if their blockers have moved, unless `all_count` is set. `corner` is the first of the 5 × 5
-// pixels.
+// Returns the blocker of light `k` at a pixel: the hit of the pixel's own ray, or else the nearest hit of its
+// neighbours' rays. The neighbours count only if their blockers have moved, unless `all_count` is set. `corner` is the
+// first of the 5 × 5 pixels.
 fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
     var moved = 0u;
     var blocked = 0u;
@@ -167,8 +167,8 @@ fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
     return NearBlocker(triangle, moved != 0u);
 }
 
-// Reprojection taps of light `k` for the shadow of `triangle`, which is encoded as in NearBlocker, or for lit surface
-// if it is 0. Returns `unchanged` if reprojection fails.
+// Returns the reprojection taps of light `k` for the shadow of `triangle`, which is encoded as in NearBlocker, or for
+// lit surface if it is 0. Returns `unchanged` if reprojection fails.
 fn followed_reprojection(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: SignalSurface, unchanged: vec2u) -> vec2u {
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
     let last_position = position - motion_displacement(motion, textureLoad(displacement_texture, pixel, 0));
@@ -192,7 +192,7 @@ fn followed_reprojection(pixel: vec2u, k: u32, triangle: u32, moves: bool, surfa
     return select(unchanged, reprojected, found.weight > 0.01);
 }
 
-// Reprojection taps of light `k`. `own` are the taps of the surface.
+// Returns the reprojection taps of light `k`. `own` are the taps of the surface.
 fn shadow_reprojection(pixel: vec2u, corner: vec2u, k: u32, own: vec2u, surface: SignalSurface) -> vec2u {
     let moved = surface.moved;
     // Static blockers cast moving shadows on a surface that moves.

@@ -36,7 +36,7 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     return ray_transmittance <= 1.0 - SHADOW_OPAQUE;
 }
 
-// Fraction of the light that arrives along a ray.
+// Returns the fraction of the light that arrives along a ray.
 fn shadow_ray_share(ray: Ray) -> f32 {
     ray_transmittance = 1.0;
     let is_blocked = bvh_traverse(ray, frame.leaf_cutoff, true).leaf != BVH_MISS;

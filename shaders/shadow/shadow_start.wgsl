@@ -24,9 +24,9 @@ struct ShadowStart {
     is_back: bool,
 }
 
-// Start of rays from a point of the triangle with this id. Interpolation has rounded the point, so it is first
-// projected onto the triangle's plane. A pixel's centre may lie outside the triangle by a five-hundredth of a pixel,
-// because GPUs round vertices before they rasterise. Such a point is moved to the triangle's edge and four steps
+// Returns the start of rays from a point of the triangle with this id. Interpolation has rounded the point, so it is
+// first projected onto the triangle's plane. A pixel's centre may lie outside the triangle by a five-hundredth of a
+// pixel, because GPUs round vertices before they rasterise. Such a point is moved to the triangle's edge and four steps
 // inside, so that no ray starts behind another wall that meets this triangle at its edge. The step then follows the
 // plane's normal, just far enough that rounding cannot bring a ray back through the surface. All rounding on the way is
 // proportional to the coordinates of the point and of the triangle's corners. The step is 8 ulp of the largest of them.
@@ -113,7 +113,7 @@ fn shadow_ray_needed(start: ShadowStart, normal: vec3f, sample: LightSample) -> 
         && dot(start.horizon_normal, sample.to_light) > 0.0;
 }
 
-// Number of rays to a light. Shadow edges with a short history cast more (shadow/shadow_edges.wgsl).
+// Returns the number of rays to a light. Shadow edges with a short history cast more (shadow/shadow_edges.wgsl).
 fn light_rays(light: Light) -> u32 {
     return select(frame.light_rays, 1u, light.radius == 0.0);
 }

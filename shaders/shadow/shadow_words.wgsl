@@ -12,7 +12,7 @@ const SHADOW_TILES_SENDING = 1u;
 // Word of a pixel that shows a point or a line and traces no rays. All lights are visible.
 const SHADOW_UNTRACED = 0xffffffffu;
 
-// Index of the word that holds the slot's byte.
+// Returns the index of the word that holds the slot's byte.
 fn shadow_word(slot: u32, pixel: vec2u) -> u32 {
     return SHADOW_HEADER + (slot / 4u * frame.size.y + pixel.y) * frame.size.x + pixel.x;
 }
@@ -26,13 +26,13 @@ fn shadow_share_unpack(word: u32, slot: u32) -> f32 {
     return f32((word >> (8u * (slot % 4u))) & 255u) / 255.0;
 }
 
-// Index of the first word after the words of all slots.
+// Returns the index of the first word after the words of all slots.
 fn shadow_words_end() -> u32 {
     let layers = max((frame.light_slots + 3u) / 4u, 1u);
     return SHADOW_HEADER + layers * frame.size.y * frame.size.x;
 }
 
-// Index of the first of the pixel's two cost words.
+// Returns the index of the first of the pixel's two cost words.
 fn shadow_cost_word(pixel: vec2u) -> u32 {
     return shadow_words_end() + 2u * (pixel.y * frame.size.x + pixel.x);
 }

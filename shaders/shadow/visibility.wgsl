@@ -10,7 +10,7 @@
 // False in kernels for frames that draw no shadow maps.
 override HAS_SHADOW_MAPS: bool = true;
 
-// Visibility of the light in a slot, times the light's weight.
+// Returns the visibility of the light in a slot, times the light's weight.
 fn visibility(slot: u32, chosen: ChosenLight, pixel: vec2u, s: Surface, sample: LightSample) -> f32 {
     let shadow_mode = frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {
@@ -26,7 +26,7 @@ fn visibility(slot: u32, chosen: ChosenLight, pixel: vec2u, s: Surface, sample: 
     return 1.0;
 }
 
-// The light in a slot of a pixel.
+// Returns the light in a slot of a pixel.
 fn visibility_light(slot: u32, pixel: vec2u) -> ChosenLight {
     return chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]);
 }

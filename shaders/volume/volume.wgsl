@@ -41,7 +41,7 @@ fn volume_majorant(brick: vec3u) -> f32 {
     return textureLoad(majorant_texture, brick, 0).r;
 }
 
-// Texel at a point of the lattice.
+// Returns the texel at a point of the lattice.
 fn volume_texel(at: vec3f) -> f32 {
     return textureSampleLevel(density_texture, volume_sampler, at / volume.size, 0.0).r;
 }
@@ -54,7 +54,7 @@ fn volume_transfer(texel: f32) -> vec4f {
     return mix(volume.transfer[low], volume.transfer[high], fract(place));
 }
 
-// Transmittance of the volume along a ray.
+// Returns the transmittance of the volume along a ray.
 fn volume_transmittance(origin: vec3f, direction: vec3f, far: f32) -> f32 {
     let ray = volume_ray(origin, direction, far);
     var depth = 0.0;

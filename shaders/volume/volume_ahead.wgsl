@@ -3,17 +3,17 @@
 // layers per volume, with the distances between which the volume is visible, or zeros.
 #import "fog/fog_air.wgsl"
 
-// Transmittance of the first fraction `s` of a volume's visible span, and the fraction of the volume's radiance from
-// that part of the span. The span is taken as homogeneous.
+// Returns the transmittance of the first fraction `s` of a volume's visible span, and the fraction of the volume's
+// radiance from that part of the span. The span is taken as homogeneous.
 fn volume_part(through: f32, s: f32) -> vec2f {
     let kept = exp(s * log(max(through, 6.0e-8)));
     let taken = 1.0 - through;
     return vec2f(kept, select(s, (1.0 - kept) / taken, taken > 1.0e-4));
 }
 
-// Fog and volumes to apply to a surface with coverage a and radiance F that is blended over the picture P. P already
-// contains the volumes in front, so P = V + TB. The result must be V + T((1 − a)B + aF) = (1 − a)P + a(V + TF). The
-// surface is therefore seen through the volumes, and they are added again where it covers them.
+// Returns the fog and volumes to apply to a surface with coverage a and radiance F that is blended over the picture P.
+// P already contains the volumes in front, so P = V + TB. The result must be V + T((1 − a)B + aF) = (1 − a)P + a(V +
+// TF). The surface is therefore seen through the volumes, and they are added again where it covers them.
 fn media_in_front(pixel: vec2u, position: vec3f) -> FogSegment {
     var media = fog_in_front_of(pixel, position);
     if any(pixel >= textureDimensions(volume_spans)) {

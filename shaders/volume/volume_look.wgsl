@@ -2,7 +2,7 @@
 // in addition to the inputs of volume/volume.wgsl.
 #import "volume/volume.wgsl"
 
-// Colour, and temperature in w.
+// Returns the colour, and temperature in w.
 fn volume_color_temperature(at: vec3f) -> vec4f {
     if (volume.flags & VOLUME_COLOR_TEMPERATURE) == 0u {
         return vec4f(1.0, 1.0, 1.0, 0.0);
@@ -10,7 +10,7 @@ fn volume_color_temperature(at: vec3f) -> vec4f {
     return textureSampleLevel(color_temperature_texture, volume_sampler, at / volume.size, 0.0);
 }
 
-// Black-body colour of a temperature relative to the temperature of the hottest voxel.
+// Returns the black-body colour of a temperature relative to the temperature of the hottest voxel.
 fn volume_glow(temperature: f32) -> vec3f {
     let place = saturate(temperature) * f32(VOLUME_TABLE - 1u);
     let low = u32(place);
@@ -18,12 +18,12 @@ fn volume_glow(temperature: f32) -> vec3f {
     return mix(volume.blackbody[low], volume.blackbody[high], fract(place)).rgb;
 }
 
-// Absorbed fraction of light for an optical depth, 1 − exp(−x), precise for small depths.
+// Returns the absorbed fraction of light for an optical depth, 1 − exp(−x), precise for small depths.
 fn volume_taken(depth: f32) -> f32 {
     return select(1.0 - exp(-depth), depth * (1.0 - depth * (0.5 - depth / 6.0)), depth < 0.01);
 }
 
-// Radiance that a step emits at its end. The step absorbs the fraction `taken` of light.
+// Returns the radiance that a step emits at its end. The step absorbs the fraction `taken` of light.
 fn volume_emitted(look: vec4f, extinction: f32, width: f32, taken: f32) -> vec3f {
     return volume.emission * volume_glow(look.a)
         * select(width, taken / extinction, extinction * width > 1.0e-6);

@@ -36,13 +36,13 @@
 @group(1) @binding(11) var fog_texture: texture_2d_array<f32>;
 @group(1) @binding(12) var fog_sampler: sampler;
 
-// View ray through a pixel's centre, with a unit direction.
+// Returns the view ray through a pixel's centre, with a unit direction.
 fn eye_ray(pixel: vec2u) -> ViewRay {
     let ray = view_ray(frame.rays, frame_place(pixel));
     return ViewRay(ray.origin, normalize(ray.direction));
 }
 
-// Four channels of the light grid.
+// Returns four channels of the light grid.
 fn light_channels(at: vec3f, slab: u32) -> vec4f {
     if (volume.flags & VOLUME_SHADOWED) == 0u {
         return vec4f(1.0);
@@ -54,7 +54,7 @@ fn light_channels(at: vec3f, slab: u32) -> vec4f {
     return textureSampleLevel(light_texture, volume_sampler, vec3f(at.xy / volume.size.xy, z), 0.0);
 }
 
-// Radiance that a medium of albedo 1 scatters along a ray, over its extinction.
+// Returns the radiance that a medium of albedo 1 scatters along a ray, over its extinction.
 fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f {
     var channels = light_channels(at, 0u);
     var sum = channels.x * sky;
@@ -69,7 +69,7 @@ fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f 
     return sum;
 }
 
-// Radiance of the isosurface between two distances on a ray.
+// Returns the radiance of the isosurface between two distances on a ray.
 fn surface(ray: VolumeRay, eye: ViewRay, span: vec2f) -> vec3f {
     let high = volume_surface(ray, span);
     let at = ray.origin + high * ray.direction;

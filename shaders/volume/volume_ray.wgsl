@@ -31,14 +31,14 @@ fn volume_ray(origin: vec3f, direction: vec3f, far: f32) -> VolumeRay {
     return VolumeRay(start, safe, first, end, step, min(steps, VOLUME_STEPS_MAX));
 }
 
-// Start and length of step `k` of a ray.
+// Returns the start and length of step `k` of a ray.
 fn volume_step(ray: VolumeRay, k: f32) -> vec2f {
     let first = ray.first + k * ray.step;
     return vec2f(first, min(ray.step, ray.end - first));
 }
 
-// First step whose sample lies beyond the empty brick around `at`. The sample is at the fraction `share` of its step,
-// and step `k` is the current one. Returns `k` if the brick is not empty.
+// Returns the first step whose sample lies beyond the empty brick around `at`. The sample is at the fraction `share` of
+// its step, and step `k` is the current one. Returns `k` if the brick is not empty.
 fn volume_skip(ray: VolumeRay, at: vec3f, k: f32, t: f32, share: f32) -> f32 {
     let brick = floor(clamp(at, vec3f(0.0), volume.size - 0.5) / VOLUME_BRICK);
     if volume_majorant(vec3u(brick)) > 0.0 {
@@ -50,7 +50,7 @@ fn volume_skip(ray: VolumeRay, at: vec3f, k: f32, t: f32, share: f32) -> f32 {
     return max(ceil((leaves - ray.first) / ray.step - share), k + 1.0);
 }
 
-// Extinction per metre.
+// Returns the extinction per metre.
 fn volume_extinction(texel: f32) -> f32 {
     if (bitcast<u32>(max(texel, 0.0)) >> 31u) + (volume.flags & VOLUME_TRANSFER) != 0u {
         return volume.scale * volume_transfer(texel).a;
@@ -58,7 +58,7 @@ fn volume_extinction(texel: f32) -> f32 {
     return max(volume.base + volume.scale * texel, 0.0);
 }
 
-// Single-scattering albedo.
+// Returns the single-scattering albedo.
 fn volume_color(texel: f32, look: vec4f) -> vec3f {
     var color = volume.albedo * look.rgb;
     if (volume.flags & VOLUME_TRANSFER) != 0u {
@@ -84,12 +84,12 @@ fn volume_is_within(at: vec3f) -> bool {
     return all(at >= vec3f(0.0)) && all(at <= volume.size);
 }
 
-// Texel inside the lattice, else 0, so that the volume has a surface at the lattice's border.
+// Returns the texel inside the lattice, else 0, so that the volume has a surface at the lattice's border.
 fn volume_texel_within(at: vec3f) -> f32 {
     return select(0.0, volume_texel(at), volume_is_within(at));
 }
 
-// Normal of the isosurface at a point of the lattice, towards the eye.
+// Returns the normal of the isosurface at a point of the lattice, towards the eye.
 fn volume_normal(at: vec3f, to_eye: vec3f) -> vec3f {
     var gradient: vec3f;
     for (var axis = 0u; axis < 3u; axis++) {

@@ -133,7 +133,7 @@ impl BinaryTree {
         tree
     }
 
-    /// Number of levels of inner nodes.
+    /// Returns the number of levels of inner nodes.
     pub fn levels(&self) -> u32 {
         let mut levels = vec![0; self.nodes.len()];
         for (at, node) in self.nodes.iter().enumerate() {
@@ -206,7 +206,7 @@ impl BinaryTree {
         }))
     }
 
-    /// Reference to node `at`, where inner nodes have `numbers`.
+    /// Returns the reference to node `at`, where inner nodes have `numbers`.
     fn reference(&self, at: u32, numbers: &[u32]) -> u32 {
         let node = &self.nodes[at as usize];
         match node.children {
@@ -369,7 +369,7 @@ fn row(corner: Vec3, last: u32) -> [u32; 4] {
     [x, y, z, last]
 }
 
-/// Surface area of a box, or 0 if it is empty.
+/// Returns the surface area of a box, or 0 if it is empty.
 pub(super) fn area(bounds: Aabb) -> f64 {
     let [x, y, z] = (bounds.max - bounds.min).as_dvec3().max(DVec3::ZERO).to_array();
     2.0 * (x * y + y * z + z * x)

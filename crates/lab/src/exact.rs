@@ -35,15 +35,15 @@ pub struct Mismatches {
 }
 
 impl Mismatches {
-    /// Number of all different hits.
+    /// Returns the number of all different hits.
     pub fn all(&self) -> u32 {
         self.missed + self.false_hits + self.elsewhere
     }
 }
 
-/// Closest hit of a ray, from either side, strictly between its `t_min` and `t_max`. A shared edge belongs to
-/// both of its triangles. The two triangles' edge functions are exactly opposite, so no ray passes between
-/// them.
+/// Returns the closest hit of a ray, from either side, strictly between its `t_min` and `t_max`. A shared
+/// edge belongs to both of its triangles. The two triangles' edge functions are exactly opposite, so no ray
+/// passes between them.
 pub fn closest(triangles: &[Triangle], ray: &Ray) -> Option<Exact> {
     let origin = Vec3::from(ray.origin).as_dvec3();
     let direction = Vec3::from(ray.direction).as_dvec3();

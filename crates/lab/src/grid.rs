@@ -61,13 +61,13 @@ impl Cells {
         Self::new(self.cell(number), triangles, density, most)
     }
 
-    /// Number of cells that the box of a triangle overlaps.
+    /// Returns the number of cells that the box of a triangle overlaps.
     pub(super) fn touched_count(&self, triangle: &Triangle) -> usize {
         let [first, end] = self.span(triangle);
         (0..3).map(|axis| end[axis] - first[axis] + 1).product()
     }
 
-    /// First and last cell along each axis that the box of a triangle overlaps.
+    /// Returns the first and last cell along each axis that the box of a triangle overlaps.
     fn span(&self, triangle: &Triangle) -> [[usize; 3]; 2] {
         let (around, slack) = (Aabb::from_points(*triangle), GRID_SLACK as f32);
         let count = Vec3::from(self.count.map(|side| side as f32));
@@ -102,7 +102,7 @@ impl Cells {
         Ok(cells)
     }
 
-    /// Box of a cell.
+    /// Returns the box of a cell.
     fn cell(&self, number: usize) -> Aabb {
         let [nx, ny, _] = self.count.map(|side| side as usize);
         let at = [number % nx, number / nx % ny, number / nx / ny].map(|i| i as f32);
@@ -112,7 +112,7 @@ impl Cells {
     }
 }
 
-/// Box of a grid over `bounds`, enlarged a little so that it is not flat.
+/// Returns the box of a grid over `bounds`, enlarged a little so that it is not flat.
 pub(super) fn around(bounds: Aabb) -> Aabb {
     let extent = (bounds.max - bounds.min).max_element().max(1e-30);
     let margin = 1e-4 * extent + 1e-6 * bounds.min.abs().max(bounds.max.abs()).max_element();
@@ -135,7 +135,7 @@ pub(super) fn check_links(count: usize) -> Result<()> {
     })
 }
 
-/// Offset of each cell's triangles with one final offset, followed by the triangles.
+/// Returns the offset of each cell's triangles with one final offset, followed by the triangles.
 fn links(cells: &[Vec<u32>]) -> Vec<u32> {
     let mut begin = (cells.len() + 1) as u32;
     let mut links = Vec::with_capacity(cells.len() + 1);

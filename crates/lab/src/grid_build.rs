@@ -88,7 +88,7 @@ impl Level {
         Ok(())
     }
 
-    /// Offset of each cell's triangles with one final offset, followed by the triangles.
+    /// Returns the offset of each cell's triangles with one final offset, followed by the triangles.
     fn read(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let mut all: Vec<u32> = gpu.read_first(&self.begins, self.cells as usize + 1)?;
         let first = all.len() as u32;
@@ -105,7 +105,7 @@ impl Level {
     }
 }
 
-/// Number of inner cells that triangles overlap, summed over triangles and cells.
+/// Returns the number of inner cells that triangles overlap, summed over triangles and cells.
 fn within_count(gpu: &Gpu, upper: &Level, cells: &Cells, triangles: &[Triangle]) -> Result<usize> {
     let all = upper.read(gpu)?;
     let begins = all.windows(2).take(upper.cells as usize).enumerate();
@@ -301,7 +301,7 @@ impl GridParts {
         ]
     }
 
-    /// Number of steps.
+    /// Returns the number of steps.
     pub fn steps(&self) -> u32 {
         if self.lower.is_some() { 4 } else { 2 }
     }

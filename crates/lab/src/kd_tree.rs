@@ -69,7 +69,7 @@ pub fn build(triangles: &[Triangle]) -> Result<StructureData> {
     Ok(built)
 }
 
-/// Best candidate plane through a node, if it is better than a leaf.
+/// Returns the best candidate plane through a node, if it is better than a leaf.
 fn plane(bounds: Aabb, within: &[u32], boxes: &[Aabb]) -> Option<(usize, f32)> {
     let whole = area(bounds);
     let count = within.len() as f64;

@@ -61,7 +61,7 @@ pub fn is_part(path: &str) -> bool {
     path.starts_with("lab/") && !whole.contains(&path)
 }
 
-/// Import file that combines a test and a traversal.
+/// Returns the import file that combines a test and a traversal.
 fn parts(test: TriangleTest, walk: Walk) -> Replaced {
     let (test, walk) = (test.shader(), walk.shader());
     Replaced {
@@ -315,7 +315,7 @@ impl RayList {
         }
     }
 
-    /// Number of rays.
+    /// Returns the number of rays.
     pub fn len(&self) -> u32 {
         self.count
     }

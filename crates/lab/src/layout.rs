@@ -65,13 +65,13 @@ impl StructureData {
         }
     }
 
-    /// Bytes of nodes, links and triangles, which have three rows each.
+    /// Returns the number of bytes of nodes, links and triangles, which have three rows each.
     pub fn bytes(&self) -> u64 {
         let rows = (self.rows.len() + 3 * self.order.len()) * size_of::<[u32; 4]>();
         (rows + 4 * self.links.len()) as u64
     }
 
-    /// Half the diagonal of the bounding box.
+    /// Returns half the diagonal of the bounding box.
     pub fn radius(&self) -> f32 {
         0.5 * Vec3::length(self.bounds.max - self.bounds.min)
     }

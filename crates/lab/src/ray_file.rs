@@ -28,7 +28,7 @@ pub struct RaySet {
     pub scene: u64,
 }
 
-/// FNV-1a hash of 64 bits.
+/// Returns the FNV-1a hash of 64 bits.
 pub fn hash(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
@@ -40,7 +40,7 @@ fn is_name(name: &str) -> bool {
 }
 
 impl RaySet {
-    /// Hash of the rays.
+    /// Returns the hash of the rays.
     pub fn hash(&self) -> u64 {
         hash(bytemuck::cast_slice(&self.rays))
     }

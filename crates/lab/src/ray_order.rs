@@ -21,7 +21,7 @@ impl RayOrder {
     /// All orders.
     pub const ALL: [Self; 4] = [Self::Given, Self::Compacted, Self::Sorted, Self::Shuffled];
 
-    /// Name on the command line and in reports.
+    /// Returns the name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Given => "given",

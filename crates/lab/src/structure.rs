@@ -13,7 +13,7 @@ use canopy_bvh::{Error, Result, accel::tree::Quality as BuildQuality};
 pub use crate::settings::LabStructure as Structure;
 
 impl Structure {
-    /// Quality of canopy's GPU builder for this structure, if it builds it.
+    /// Returns the quality of canopy's GPU builder for this structure, if it builds it.
     pub fn on_gpu(self) -> Option<BuildQuality> {
         match self {
             Self::Radix => Some(BuildQuality::Fast),
@@ -63,13 +63,13 @@ impl Structure {
         )))
     }
 
-    /// Binary tree that the CPU builds, down to leaves of one triangle. `None` if the GPU builds it, or if it
-    /// is no binary tree.
+    /// Returns the binary tree that the CPU builds, down to leaves of one triangle. `None` if the GPU builds
+    /// it, or if it is no binary tree.
     pub fn tree(self, triangles: &[Triangle]) -> Option<BinaryTree> {
         (self == Self::Sah).then(|| sah_tree::build(triangles))
     }
 
-    /// Grid or kd-tree, built on the CPU. `None` for other structures.
+    /// Returns the grid or kd-tree, built on the CPU. `None` for other structures.
     ///
     /// # Errors
     ///

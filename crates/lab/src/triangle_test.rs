@@ -6,7 +6,7 @@ use glam::{DVec3, Vec3};
 pub use crate::settings::LabTest as TriangleTest;
 
 impl TriangleTest {
-    /// Path of the test's shader.
+    /// Returns the path of the test's shader.
     pub fn shader(self) -> &'static str {
         match self {
             Self::Areas => "lab/test_areas.wgsl",
@@ -18,7 +18,7 @@ impl TriangleTest {
         }
     }
 
-    /// Bytes of a triangle that the test needs, out of three rows of 16 bytes.
+    /// Returns the number of bytes of a triangle that the test needs, out of three rows of 16 bytes.
     pub fn bytes(self) -> u32 {
         match self {
             Self::MollerTrumbore | Self::Plucker | Self::Watertight => 36,
@@ -27,8 +27,8 @@ impl TriangleTest {
         }
     }
 
-    /// Three rows of a triangle. Values are computed in f64 and rounded once. A degenerate triangle gets rows
-    /// that no ray hits.
+    /// Returns three rows of a triangle. Values are computed in f64 and rounded once. A degenerate triangle
+    /// gets rows that no ray hits.
     pub fn rows(self, triangle: &Triangle) -> [[f32; 4]; 3] {
         match self {
             Self::MollerTrumbore | Self::Plucker | Self::Watertight => {

@@ -57,7 +57,7 @@ impl VolumeOrder {
     /// Both orders.
     pub const ALL: [Self; 2] = [Self::FrontToBack, Self::BackToFront];
 
-    /// Name in tables.
+    /// Returns the name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::FrontToBack => "front to back",
@@ -133,7 +133,7 @@ impl MarchedVolume {
         })
     }
 
-    /// Bytes of the voxels.
+    /// Returns the number of bytes of the voxels.
     pub fn bytes(&self) -> u64 {
         let voxels = self.grids.facts.size.map(u64::from).iter().product::<u64>();
         voxels

@@ -10,7 +10,7 @@ pub use crate::settings::LabWalk as Walk;
 const WORKGROUP_STACK: u32 = LAB_WORKGROUP_WORDS / TRACE_BLOCK;
 
 impl Walk {
-    /// Path of the traversal's shader.
+    /// Returns the path of the traversal's shader.
     pub fn shader(self) -> &'static str {
         match self {
             Self::Private => "lab/walk_private.wgsl",
@@ -25,7 +25,7 @@ impl Walk {
         }
     }
 
-    /// Memory layout that it traverses.
+    /// Returns the memory layout that it traverses.
     pub fn layout(self) -> Layout {
         match self {
             Self::Private | Self::Workgroup | Self::Restart | Self::Parents => Layout::Binary,
@@ -37,7 +37,8 @@ impl Walk {
         }
     }
 
-    /// Maximum number of levels of nodes, limited by the entries of the stack or the bits of the trail.
+    /// Returns the maximum number of levels of nodes, limited by the entries of the stack or the bits of the
+    /// trail.
     pub fn most_levels(self) -> u32 {
         match self {
             Self::Private => LAB_STACK,

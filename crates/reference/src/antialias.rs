@@ -34,7 +34,7 @@ impl Picture<'_> {
         differences.max().unwrap_or(0)
     }
 
-    /// Linear light and alpha.
+    /// Returns linear light and alpha.
     fn linear(&self, x: isize, y: isize) -> [f64; 4] {
         let pixel = self.clamped(x, y);
         [0, 1, 2, 3].map(|channel| {
@@ -50,7 +50,7 @@ impl Picture<'_> {
     }
 }
 
-/// Edges of every pixel.
+/// Returns the edges of every pixel.
 pub fn edges(picture: &Picture<'_>) -> Vec<Edges> {
     let mut edges = Vec::with_capacity(picture.width * picture.height);
     for y in 0..picture.height as isize {
@@ -92,7 +92,7 @@ struct End {
 }
 
 impl Runs<'_> {
-    /// Edges of the pixel at these coordinates along and across the edge.
+    /// Returns the edges of the pixel at these coordinates along and across the edge.
     fn at(&self, along: isize, across: isize) -> Edges {
         let [x, y] = if self.axis == 0 {
             [along, across]
@@ -166,8 +166,9 @@ impl Runs<'_> {
         }
     }
 
-    /// Number of segments of a staircase from a corner to the first segment longer than a pixel. The second
-    /// value is 1 if that segment crosses the axis, −1 if it is along the axis, and 0 if there is none.
+    /// Returns the number of segments of a staircase from a corner to the first segment longer than a pixel.
+    /// The second value is 1 if that segment crosses the axis, −1 if it is along the axis, and 0 if there is
+    /// none.
     fn longer(&self, mut corner: [isize; 2], across: isize, along: isize) -> [f64; 2] {
         let steps = [[along, 0], [0, across]];
         let reach = 2 * ANTIALIAS_SEARCH_DISTANCE as usize;
@@ -185,8 +186,8 @@ impl Runs<'_> {
         [reach as f64, 0.0]
     }
 
-    /// Coverage of the two pixels at a step of stairs by each other. The first element is for the pixel
-    /// towards `down`.
+    /// Returns the coverage of the two pixels at a step of stairs by each other. The first element is for the
+    /// pixel towards `down`.
     fn cuts(&self, along: isize, across: isize, down: isize) -> [f64; 2] {
         let [before, before_crosses] = self.longer([along, across], -down, -1);
         let [after, after_crosses] = self.longer([along + 1, across], down, 1);
@@ -197,7 +198,7 @@ impl Runs<'_> {
         [0.5 + drift(0.5), 0.5 - drift(-0.5)].map(|leg| 0.5 * leg * leg)
     }
 
-    /// Coverage of the pixel after the edge, and of the pixel before it.
+    /// Returns the coverage of the pixel after the edge, and of the pixel before it.
     fn areas(&self, along: isize, across: isize) -> [f64; 2] {
         let mut ends = [-1, 1].map(|step| self.end(along, across, step));
         let turns = [ends[0].turns, ends[1].turns];
@@ -237,7 +238,7 @@ fn ramp(distance: f64, length: f64) -> f64 {
     integral(middle.min(distance + 1.0)) - integral(middle.min(distance))
 }
 
-/// Coverage of neighbouring pixels by each other.
+/// Returns the coverage of neighbouring pixels by each other.
 pub fn weights(width: usize, height: usize, edges: &[Edges]) -> Vec<Weights> {
     let size = [width as isize, height as isize];
     let mut weights = Vec::with_capacity(edges.len());
@@ -259,7 +260,7 @@ pub fn weights(width: usize, height: usize, edges: &[Edges]) -> Vec<Weights> {
     weights
 }
 
-/// Anti-aliased picture, in 8-bit units without rounding.
+/// Returns the anti-aliased picture, in 8-bit units without rounding.
 pub fn blend(picture: &Picture<'_>, weights: &[Weights]) -> Vec<[f64; 4]> {
     let (width, height) = (picture.width, picture.height);
     let mut smoothed = Vec::with_capacity(weights.len());

@@ -21,8 +21,8 @@ pub struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Radiance towards `seen` from the hit of its occlusion ray `k` within `reach` metres, or black without
-    /// a hit.
+    /// Returns the radiance towards `seen` from the hit of its occlusion ray `k` within `reach` metres, or
+    /// black without a hit.
     pub fn along(&self, seen: &VisiblePoint, random: (&[u16], [u32; 2]), k: u32, reach: f64) -> DVec3 {
         let Some((hit, along)) = occlusion::first_hit(self.triangles, seen, random, k, reach) else {
             return DVec3::ZERO;

@@ -16,7 +16,8 @@ pub struct Pixels<'a> {
 
 const BACKDROP: Vec3 = Vec3::splat(0.1);
 
-/// Output of `compare` for its part of the target, row by row. `color` maps errors in [0, 1] to colours.
+/// Returns the output of `compare` for its part of the target, row by row. `color` maps errors in [0, 1] to
+/// colours.
 pub fn composed(
     params: &CompareParams,
     a: Pixels<'_>,
@@ -38,7 +39,8 @@ pub fn composed(
     })
 }
 
-/// Result of `compare_errors`, as sum, largest error and number of pixels. Errors are in units of 1/65535.
+/// Returns the result of `compare_errors`, as sum, largest error and number of pixels. Errors are in units of
+/// 1/65535.
 pub fn errors(params: &CompareParams, a: Pixels<'_>, b: Pixels<'_>) -> (u64, u32, u32) {
     let (mut sum, mut largest, mut count) = (0, 0, 0);
     each(params, |x, y| {
@@ -56,7 +58,7 @@ fn each<T>(params: &CompareParams, mut of: impl FnMut(u32, u32) -> T) -> Vec<T> 
     places.map(|(x, y)| of(x, y)).collect()
 }
 
-/// Colours of the two pictures at a pixel, if each contains it.
+/// Returns the colours of the two pictures at a pixel, if each contains it.
 fn both(
     params: &CompareParams,
     a: Pixels<'_>,

@@ -103,7 +103,7 @@ pub fn deform(scene: &Scene, pose: &Pose) -> Deformed {
     out
 }
 
-/// Weight of the joints of a vertex that do not mirror, minus the weight of those that do.
+/// Returns the weight of the joints of a vertex that do not mirror, minus the weight of those that do.
 fn signed_weight(primitive: &Primitive, vertex: usize, joints: &[Mat4]) -> f32 {
     let count = primitive.influences_per_vertex;
     let influences = vertex * count..(vertex + 1) * count;

@@ -9,8 +9,8 @@ use std::f64::consts::{PI, TAU};
 pub const LIMIT: f64 = 32.0;
 const SAMPLES: usize = 96;
 
-/// Radius in pixels of the circle of confusion at `depth` metres along the view, negative in front of the
-/// focus. `middle` is the depth at the centre of the picture. Depths may be infinite.
+/// Returns the radius in pixels of the circle of confusion at `depth` metres along the view, negative in
+/// front of the focus. `middle` is the depth at the centre of the picture. Depths may be infinite.
 pub fn circle(params: &DepthOfFieldParams, depth: f64, middle: f64) -> f64 {
     let [aperture, focal_length] = [params.aperture, params.focal_length].map(f64::from);
     let chosen = match params.focus {
@@ -23,7 +23,8 @@ pub fn circle(params: &DepthOfFieldParams, depth: f64, middle: f64) -> f64 {
     (scale * f64::from(params.pixels_per_metre) * share).clamp(-LIMIT, LIMIT)
 }
 
-/// Largest circle of confusion that may cover each pixel, from its tile and the neighbouring tiles.
+/// Returns the largest circle of confusion that may cover each pixel, from its tile and the neighbouring
+/// tiles.
 pub fn reaches([width, height]: [usize; 2], circles: &[f64]) -> Vec<f64> {
     let side = LIMIT as usize;
     let tile = |pixel: usize| [pixel % width / side, pixel / width / side];

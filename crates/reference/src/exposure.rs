@@ -4,7 +4,7 @@ use canopy_render::layout::{
     EXPOSURE_BIN_SHIFT, EXPOSURE_BINS, EXPOSURE_MIN_BITS, Exposure, ExposureBin, ExposureParams,
 };
 
-/// Histogram of a picture's radiance, whose channels are half floats.
+/// Returns the histogram of a picture's radiance, whose channels are half floats.
 pub fn histogram(texels: &[[f32; 4]]) -> Vec<ExposureBin> {
     let mut bins = vec![(0, 0u64); EXPOSURE_BINS as usize];
     for [r, g, b, _] in texels {
@@ -27,7 +27,7 @@ pub fn histogram(texels: &[[f32; 4]]) -> Vec<ExposureBin> {
     bins.into_iter().map(bin).collect()
 }
 
-/// Exposure after a frame with this histogram that was drawn with the exposure `used`.
+/// Returns the exposure after a frame with this histogram that was drawn with the exposure `used`.
 pub fn exposure(params: &ExposureParams, bins: &[ExposureBin], used: Exposure) -> Exposure {
     let total: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
     let (low, high) = (

@@ -18,17 +18,17 @@ pub struct Fog {
 }
 
 impl Fog {
-    /// Extinction per metre at a point, without noise.
+    /// Returns the extinction per metre at a point, without noise.
     pub fn extinction(&self, at: DVec3) -> f64 {
         self.density * (-self.falloff * (at.y - self.base).max(0.0)).exp()
     }
 
-    /// Extinction per metre at a point, with all octaves of noise.
+    /// Returns the extinction per metre at a point, with all octaves of noise.
     pub fn mottled(&self, at: DVec3) -> f64 {
         self.extinction(at) * self.noise_at(at, 0.0)
     }
 
-    /// Optical depth between two points, without noise. This is the integral of the extinction.
+    /// Returns the optical depth between two points, without noise. This is the integral of the extinction.
     pub fn optical_depth(&self, a: DVec3, b: DVec3) -> f64 {
         let rise = b.y - a.y;
         let integral = |height: f64| {
@@ -46,7 +46,7 @@ impl Fog {
         self.density * a.distance(b) * mean
     }
 
-    /// Optical depth from a point along a unit vector to infinity.
+    /// Returns the optical depth from a point along a unit vector to infinity.
     pub fn optical_depth_beyond(&self, a: DVec3, direction: DVec3) -> f64 {
         if direction.y * self.falloff <= 0.0 {
             return f64::INFINITY;
@@ -56,7 +56,7 @@ impl Fog {
         (self.density * below + extinction / self.falloff) / direction.y
     }
 
-    /// Noise factor on the density, without octaves smaller than `width`.
+    /// Returns the noise factor on the density, without octaves smaller than `width`.
     pub fn noise_at(&self, position: DVec3, width: f64) -> f64 {
         let mut at = position / self.noise_size;
         let (mut sum, mut weight, mut finest) = (0.0, 1.0, self.noise_size);
@@ -71,7 +71,7 @@ impl Fog {
     }
 }
 
-/// Number in [−1, 1] for a lattice point.
+/// Returns a number in [−1, 1] for a lattice point.
 fn lattice(cell: [i64; 3]) -> f64 {
     let [x, y, z] = cell.map(|at| at as u32);
     let mut h = x.wrapping_mul(0x8da6_b343) ^ y.wrapping_mul(0xd816_3841) ^ z.wrapping_mul(0xcb1a_b31f);
@@ -98,8 +98,8 @@ fn lattice_between(at: DVec3) -> f64 {
     sum
 }
 
-/// Phase function of Henyey and Greenstein (1941), per steradian. `cosine` is the cosine of the scattering
-/// angle.
+/// Returns the phase function of Henyey and Greenstein (1941), per steradian. `cosine` is the cosine of the
+/// scattering angle.
 pub fn phase(anisotropy: f64, cosine: f64) -> f64 {
     let g = anisotropy;
     let d = 1.0 + g * g - 2.0 * g * cosine;
@@ -116,7 +116,7 @@ pub fn phase_cosine(anisotropy: f64, u: f64) -> f64 {
     ((1.0 + g * g - s * s) / (2.0 * g)).clamp(-1.0, 1.0)
 }
 
-/// Depth at a fraction of the froxel range that ends at `far`.
+/// Returns the depth at a fraction of the froxel range that ends at `far`.
 pub fn depth_of(far: f64, share: f64) -> f64 {
     far * (4.0 * share).exp_m1() / 4.0_f64.exp_m1()
 }
@@ -130,7 +130,8 @@ pub struct Slice {
     pub light: DVec3,
 }
 
-/// Scattered radiance and transmittance in front of each slice of a column, and beyond the last slice.
+/// Returns the scattered radiance and transmittance in front of each slice of a column, and beyond the last
+/// slice.
 pub fn integrate(column: &[Slice]) -> Vec<(DVec3, f64)> {
     let mut air = vec![(DVec3::ZERO, 1.0)];
     let (mut scattered, mut passes) = (DVec3::ZERO, 1.0);
@@ -142,8 +143,8 @@ pub fn integrate(column: &[Slice]) -> Vec<(DVec3, f64)> {
     air
 }
 
-/// In-scattered radiance and transmittance along a ray, by quadrature with `steps` steps over `distance`.
-/// `light` returns the in-scattered radiance at a point over the extinction.
+/// Returns the in-scattered radiance and transmittance along a ray, by quadrature with `steps` steps over
+/// `distance`. `light` returns the in-scattered radiance at a point over the extinction.
 pub fn march(
     (origin, direction): (DVec3, DVec3),
     distance: f64,

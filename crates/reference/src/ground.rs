@@ -6,16 +6,16 @@ use canopy_render::layout::Light;
 use glam::{DVec2, DVec3, Vec3};
 use std::f64::consts::PI;
 
-/// Opacity of the ground's shadows at `from_middle`, the offset from the ground's centre in units of its
-/// visible radius. It is 1 within half of that radius and 0 beyond it.
+/// Returns the opacity of the ground's shadows at `from_middle`, the offset from the ground's centre in units
+/// of its visible radius. It is 1 within half of that radius and 0 beyond it.
 pub fn shadow_opacity(from_middle: DVec2) -> f64 {
     let t = (2.0 * from_middle.length() - 1.0).clamp(0.0, 1.0);
     1.0 - t * t * (3.0 - 2.0 * t)
 }
 
-/// Coverage of a pixel by the grid, as the maximum over its lines. These are the axes through the origin,
-/// every tenth line, every line, and ten subdivisions between lines. `at` is in lines from the world's
-/// origin, and `width` is the size of a pixel in lines.
+/// Returns the coverage of a pixel by the grid, as the maximum over its lines. These are the axes through the
+/// origin, every tenth line, every line, and ten subdivisions between lines. `at` is in lines from the
+/// world's origin, and `width` is the size of a pixel in lines.
 pub fn grid(at: DVec2, width: DVec2) -> f64 {
     let lines = |scale: f64| {
         let covered = [(at.x, width.x), (at.y, width.y)].map(|(at, width)| {
@@ -33,9 +33,9 @@ pub fn grid(at: DVec2, width: DVec2) -> f64 {
         .max(0.9 * axes)
 }
 
-/// Ratio of the light on the ground at `position` to the light without occluders. `visible` are the visible
-/// fractions of `lights`. `diffuse` is the radiance of a white surface that faces up and is lit only by the
-/// environment, and `ambient` is the environment's visible fraction.
+/// Returns the ratio of the light on the ground at `position` to the light without occluders. `visible` are
+/// the visible fractions of `lights`. `diffuse` is the radiance of a white surface that faces up and is lit
+/// only by the environment, and `ambient` is the environment's visible fraction.
 pub fn lit(position: Vec3, lights: &[Light], visible: &[f64], diffuse: DVec3, ambient: DVec3) -> DVec3 {
     let (mut unblocked, mut arriving) = (PI * diffuse, PI * diffuse * ambient);
     for (light, visible) in lights.iter().zip(visible) {

@@ -21,7 +21,7 @@ pub trait Number:
 {
     /// Converts an f32.
     fn of(number: f32) -> Self;
-    /// Square root.
+    /// Returns the square root.
     fn sqrt(self) -> Self;
 }
 
@@ -295,7 +295,7 @@ pub fn watertight<N: Number>(rows: &[[f32; 4]; 3], ray: &Ray) -> TriangleHit<N> 
     is_between(t, ray).then(|| [t, v / sum, w / sum])
 }
 
-/// Rounding error of a product of two f32 (Dekker 1971).
+/// Returns the rounding error of a product of two f32 (Dekker 1971).
 fn lost<N: Number>(a: N, b: N, product: N) -> N {
     let split = |x: N| {
         let wide = N::of(4097.0) * x;

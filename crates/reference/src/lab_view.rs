@@ -35,7 +35,8 @@ pub const GAP: Ray = Ray {
     t_max: 0.0,
 };
 
-/// Pixels of the tiles that cover the picture, in the order of the rays. Includes pixels outside the picture.
+/// Returns the pixels of the tiles that cover the picture, in the order of the rays. Includes pixels outside
+/// the picture.
 pub fn pixels([width, height]: [u32; 2]) -> impl Iterator<Item = UVec2> {
     let columns = width.div_ceil(8);
     let tiles = columns * height.div_ceil(8);
@@ -45,7 +46,7 @@ pub fn pixels([width, height]: [u32; 2]) -> impl Iterator<Item = UVec2> {
     })
 }
 
-/// Ray from the eye through the centre of a pixel.
+/// Returns the ray from the eye through the centre of a pixel.
 pub fn primary(eye: &Eye, params: &LabRayParams, pixel: UVec2) -> Ray {
     if !is_inside(pixel, eye.size) {
         return GAP;
@@ -62,7 +63,7 @@ pub fn primary(eye: &Eye, params: &LabRayParams, pixel: UVec2) -> Ray {
     }
 }
 
-/// Ray from the visible point towards a light, given its direction and distance.
+/// Returns the ray from the visible point towards a light, given its direction and distance.
 pub fn shadow(seen: Option<&VisibleTriangle>, params: &LabRayParams, light: (Vec3, f32)) -> Ray {
     let Some(seen) = seen else {
         return GAP;
@@ -85,9 +86,9 @@ pub fn shadow(seen: Option<&VisibleTriangle>, params: &LabRayParams, light: (Vec
     }
 }
 
-/// Image in the order of the rays, and the sums. `normals` are the normals of the triangles, in the order of
-/// hits. `greys` are the levels of surfaces that face the eye or are lit, of surfaces seen edge-on, and of
-/// surfaces in shadow. `kinds` are the values of `LabShow` for counts and for divergence.
+/// Returns the image in the order of the rays, and the sums. `normals` are the normals of the triangles, in
+/// the order of hits. `greys` are the levels of surfaces that face the eye or are lit, of surfaces seen
+/// edge-on, and of surfaces in shadow. `kinds` are the values of `LabShow` for counts and for divergence.
 pub fn show(
     params: &LabShowParams,
     (rays, hits, visits): (&[Ray], &[LabHit], &[Visits]),

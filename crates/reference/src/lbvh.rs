@@ -14,7 +14,7 @@ const FAR: f32 = EMPTY_BOX_EXTENT as f32;
 /// Corners of a triangle.
 pub type Triangle = [Vec3; 3];
 
-/// Corners of every triangle of merged buffers.
+/// Returns the corners of every triangle of merged buffers.
 pub fn triangles(positions: &[Vec3], indices: &[[u32; 3]]) -> Vec<Triangle> {
     indices
         .iter()
@@ -151,8 +151,8 @@ pub fn order(codes: &[u64], meshes: &[MeshRange]) -> Vec<u32> {
     order
 }
 
-/// Leaves that `hierarchy` and `tlas_leaves` write. These are the triangles in leaf order, then the rows of
-/// the TLAS in the leaf order of the TLAS.
+/// Returns the leaves that `hierarchy` and `tlas_leaves` write. These are the triangles in leaf order, then
+/// the rows of the TLAS in the leaf order of the TLAS.
 pub fn leaves(
     triangles: &[Triangle],
     triangle_info: &[[u32; 2]],
@@ -224,7 +224,7 @@ impl Binary {
 }
 
 impl Child {
-    /// Number of the child's binary node, as in Karras's construction.
+    /// Returns the number of the child's binary node, as in Karras's construction.
     fn number(&self) -> usize {
         if self.is_right { self.first } else { self.last }
     }
@@ -292,7 +292,7 @@ pub(super) fn collapse_to_four_wide(
     nodes
 }
 
-/// Binary nodes by Karras's numbers.
+/// Returns the binary nodes by Karras's numbers.
 fn binary(sorted_codes: &[u64], boxes: &[Aabb], meshes: &[MeshRange]) -> Vec<Option<Binary>> {
     let mut nodes = vec![None; sorted_codes.len()];
     for mesh in meshes {
@@ -321,7 +321,8 @@ fn binary(sorted_codes: &[u64], boxes: &[Aabb], meshes: &[MeshRange]) -> Vec<Opt
     nodes
 }
 
-/// Last leaf of the range whose key shares a longer prefix with the first key than the last key does.
+/// Returns the last leaf of the range whose key shares a longer prefix with the first key than the last key
+/// does.
 fn split(codes: &[u64], first: usize, last: usize) -> usize {
     let key = |leaf: usize| u128::from(codes[leaf]) << 32 | leaf as u128;
     let shared = (key(first) ^ key(last)).leading_zeros();
@@ -331,7 +332,7 @@ fn split(codes: &[u64], first: usize, last: usize) -> usize {
         .unwrap_or(first)
 }
 
-/// Node over up to four leaves with these boxes.
+/// Returns a node over up to four leaves with these boxes.
 pub fn node_of(boxes: &[Aabb]) -> Node {
     let child = |(i, bounds): (usize, &Aabb)| Child {
         first: i,
@@ -417,7 +418,7 @@ pub fn cost(nodes: &[Option<(Node, f64)>], triangle_count: usize, mesh_count: us
     (nodes.iter().map(area).sum(), root.map_or(0.0, area))
 }
 
-/// Surface area of a box.
+/// Returns the surface area of a box.
 fn area(b: Aabb) -> f64 {
     if b.is_empty() {
         return 0.0;
@@ -426,8 +427,8 @@ fn area(b: Aabb) -> f64 {
     2.0 * (x * y + y * z + z * x)
 }
 
-/// Box of a leaf. It is empty for a triangle that was replaced by a point beyond all others, and for a mesh
-/// without triangles.
+/// Returns the box of a leaf. It is empty for a triangle that was replaced by a point beyond all others, and
+/// for a mesh without triangles.
 pub(super) fn leaf_box(leaf: &LeafTriangle) -> Aabb {
     if leaf.v0 == [FAR; 3] {
         Aabb::EMPTY
@@ -436,7 +437,7 @@ pub(super) fn leaf_box(leaf: &LeafTriangle) -> Aabb {
     }
 }
 
-/// Box as the GPU stores it. The empty box has finite, inverted corners.
+/// Returns the box as the GPU stores it. The empty box has finite, inverted corners.
 fn gpu_box(b: Aabb) -> ([f32; 3], [f32; 3]) {
     if b.is_empty() {
         ([FAR; 3], [-FAR; 3])
@@ -445,7 +446,7 @@ fn gpu_box(b: Aabb) -> ([f32; 3], [f32; 3]) {
     }
 }
 
-/// Index of the mesh in a triangle's first word, without the flag.
+/// Returns the index of the mesh in a triangle's first word, without the flag.
 pub fn mesh_of(info: u32) -> u32 {
     info & !ANY_HIT_TEST
 }

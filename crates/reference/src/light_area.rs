@@ -17,13 +17,13 @@ pub struct LightSeen {
 }
 
 impl LightSeen {
-    /// Sine of half the angle that the light subtends, or 1 inside the light.
+    /// Returns the sine of half the angle that the light subtends, or 1 inside the light.
     fn sine(&self) -> f64 {
         (self.radius / self.distance.unwrap_or(1.0)).min(1.0)
     }
 
-    /// Direction and length of a ray for two numbers in [0, 1), uniform over the solid angle. The length is 0
-    /// inside the light.
+    /// Returns the direction and length of a ray for two numbers in [0, 1), uniform over the solid angle. The
+    /// length is 0 inside the light.
     pub fn ray(&self, numbers: [f64; 2]) -> (DVec3, f64) {
         let at = disc_point(numbers);
         let sine2 = self.sine().powi(2);
@@ -43,8 +43,8 @@ impl LightSeen {
         (along, length)
     }
 
-    /// Visible fraction of the light, by rays `first..first + count` of a pixel in a dimension of the
-    /// sampling sequence with its mask.
+    /// Returns the visible fraction of the light, by rays `first..first + count` of a pixel in a dimension of
+    /// the sampling sequence with its mask.
     pub fn visible_share(
         &self,
         triangles: &[Triangle],
@@ -55,7 +55,8 @@ impl LightSeen {
         1.0 - self.blocked(triangles, start, numbers, rays).0
     }
 
-    /// Blocked fraction of the light by such rays, and the mean distance of the blockers in metres.
+    /// Returns the blocked fraction of the light by such rays, and the mean distance of the blockers in
+    /// metres.
     pub fn blocked(
         &self,
         triangles: &[Triangle],
@@ -117,7 +118,7 @@ mod tests {
         }
     }
 
-    /// Evenly distributed numbers.
+    /// Returns evenly distributed numbers.
     fn numbers() -> impl Iterator<Item = [f64; 2]> {
         (0..4096).map(|k| sampling::point(&[0; 4096], [3, 5], k, 2))
     }

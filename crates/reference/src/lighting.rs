@@ -40,7 +40,7 @@ pub struct EnvironmentLight<'a> {
     pub multiple_scattering: bool,
 }
 
-/// Outgoing radiance along the unit vector `to_eye`, without shadows.
+/// Returns the outgoing radiance along the unit vector `to_eye`, without shadows.
 pub fn lighting(
     surface: &Surface,
     to_eye: Vec3,
@@ -66,8 +66,8 @@ pub fn lighting(
     radiance
 }
 
-/// Unit vector to the light, and the irradiance of a surface that faces it (KHR_lights_punctual, "Range
-/// Property" and "Spot").
+/// Returns the unit vector to the light, and the irradiance of a surface that faces it (KHR_lights_punctual,
+/// "Range Property" and "Spot").
 pub fn incident(light: &Light, position: Vec3) -> (DVec3, DVec3) {
     let intensity = DVec3::from(light.intensity.map(f64::from));
     let direction = DVec3::from(light.direction.map(f64::from));
@@ -90,8 +90,8 @@ pub fn incident(light: &Light, position: Vec3) -> (DVec3, DVec3) {
     (to_light, intensity * attenuation)
 }
 
-/// Factor on a light near the horizon of the interpolated normal (Chiang, Li and Burley 2019, "Taming the
-/// Shadow Terminator").
+/// Returns the factor on a light near the horizon of the interpolated normal (Chiang, Li and Burley 2019,
+/// "Taming the Shadow Terminator").
 pub fn terminator(surface: &Surface, to_light: DVec3) -> f64 {
     let [smooth, normal] = [surface.smooth_normal, surface.normal].map(Vec3::as_dvec3);
     let turned = normal.dot(to_light) * smooth.dot(normal);
@@ -99,13 +99,13 @@ pub fn terminator(surface: &Surface, to_light: DVec3) -> f64 {
     g + g * g - g * g * g
 }
 
-/// Factor of multiple scattering on a lobe of reflectance `f0` (Turquin 2019, equation 16).
+/// Returns the factor of multiple scattering on a lobe of reflectance `f0` (Turquin 2019, equation 16).
 fn gain(f0: DVec3, [scale, bias]: [f64; 2]) -> DVec3 {
     DVec3::ONE + f0 * (1.0 / (scale + bias) - 1.0)
 }
 
-/// BRDF for unit vectors to the eye and to the light. `split` is the split sum towards the eye for multiple
-/// scattering. Without it, the BRDF is glTF's.
+/// Returns the BRDF for unit vectors to the eye and to the light. `split` is the split sum towards the eye
+/// for multiple scattering. Without it, the BRDF is glTF's.
 pub fn brdf(surface: &Surface, to_eye: DVec3, to_light: DVec3, split: Option<[f64; 2]>) -> DVec3 {
     let normal = surface.normal.as_dvec3();
     let half_vector = (to_eye + to_light).normalize();
@@ -127,12 +127,12 @@ pub fn brdf(surface: &Surface, to_eye: DVec3, to_light: DVec3, split: Option<[f6
     dielectric.lerp(metal, metallic)
 }
 
-/// Directional albedo of a lobe of reflectance `f0`, with multiple scattering.
+/// Returns the directional albedo of a lobe of reflectance `f0`, with multiple scattering.
 fn specular(f0: DVec3, split: [f64; 2]) -> DVec3 {
     (f0 * split[0] + split[1]) * gain(f0, split)
 }
 
-/// Outgoing radiance of environment lighting towards the eye.
+/// Returns the outgoing radiance of environment lighting towards the eye.
 pub fn ambient(surface: &Surface, to_eye: DVec3, environment: &EnvironmentLight<'_>) -> DVec3 {
     let normal = surface.normal.as_dvec3();
     let (albedo, metallic) = (surface.albedo.as_dvec3(), f64::from(surface.metallic));

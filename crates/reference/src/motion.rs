@@ -12,7 +12,8 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// Position in a picture of `size` in pixels from its upper left corner, or `None` behind the camera.
+    /// Returns the position in a picture of `size` in pixels from its upper left corner, or `None` behind the
+    /// camera.
     pub fn in_picture(&self, position: DVec3, size: [u32; 2]) -> Option<DVec2> {
         let clip = self.clip_from_offset * (position - self.eye).extend(1.0);
         let size = DVec2::new(size[0].into(), size[1].into());
@@ -21,8 +22,9 @@ impl Camera {
     }
 }
 
-/// Motion of a point in pixels, x to the right and y down. The point keeps its barycentric coordinates in its
-/// triangle, whose corners were at `last_corners`. Returns `None` if the point is behind one of the cameras.
+/// Returns the motion of a point in pixels, x to the right and y down. The point keeps its barycentric
+/// coordinates in its triangle, whose corners were at `last_corners`. Returns `None` if the point is behind
+/// one of the cameras.
 pub fn motion(
     size: [u32; 2],
     [now, last]: [&Camera; 2],
@@ -36,7 +38,7 @@ pub fn motion(
     Some(now.in_picture(position, size)? - was)
 }
 
-/// Barycentric coordinates of a point in the plane of a triangle.
+/// Returns the barycentric coordinates of a point in the plane of a triangle.
 pub fn barycentric([a, b, c]: [DVec3; 3], position: DVec3) -> DVec3 {
     let normal = (b - a).cross(c - a);
     let area = |p: DVec3, q: DVec3| (p - position).cross(q - position).dot(normal);

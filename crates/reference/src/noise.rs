@@ -2,9 +2,9 @@
 
 use super::tonemap::srgb_encode;
 
-/// The 95th percentile over pixels of the standard error of the mean of `frames` frames, in displayed levels
-/// of 255. Both pictures are sums of linear light, and `before` is the sum of the first `frames_before`
-/// frames.
+/// Returns the 95th percentile over pixels of the standard error of the mean of `frames` frames, in displayed
+/// levels of 255. Both pictures are sums of linear light, and `before` is the sum of the first
+/// `frames_before` frames.
 pub fn levels([shown, before]: [&[[f32; 4]]; 2], [frames, frames_before]: [u32; 2]) -> f64 {
     let [n, m] = [frames, frames_before].map(f64::from);
     let displayed = |sum: &[f32; 4], frames: f64| {

@@ -12,7 +12,8 @@ use canopy_render::layout::SAMPLE_OCCLUSION;
 
 use glam::{DVec3, Vec3};
 
-/// Cosine-distributed direction around a unit vector, for two numbers in [0, 1) (basis: Duff et al. 2017).
+/// Returns a cosine-distributed direction around a unit vector, for two numbers in [0, 1) (basis: Duff et al.
+/// 2017).
 pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
     let n = normal.as_dvec3();
     let side = if n.z >= 0.0 { 1.0 } else { -1.0 };
@@ -24,7 +25,8 @@ pub fn direction(normal: Vec3, [u, v]: [f64; 2]) -> DVec3 {
     v.sqrt() * (cos * tangent + sin * bitangent) + (1.0 - v).sqrt() * n
 }
 
-/// Origin of rays, moved towards the triangle's centre so that rounding does not leave it outside.
+/// Returns the origin of rays, moved towards the triangle's centre so that rounding does not leave it
+/// outside.
 fn start(seen: &VisiblePoint) -> ShadowStart {
     let mut start = seen.start();
     let [v0, v1, v2] = seen.triangle.map(Vec3::as_dvec3);
@@ -38,7 +40,7 @@ fn start(seen: &VisiblePoint) -> ShadowStart {
 /// Occlusion of environment lighting.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Occlusion {
-    /// Share of the rays that are blocked, in [0, 1].
+    /// Fraction of the rays that are blocked, in [0, 1].
     pub share: f64,
     /// Mean over all rays of the blocked directions, where unblocked rays count as zero. It is shorter than
     /// 1.
@@ -53,7 +55,7 @@ impl Signal for Occlusion {
 }
 
 impl Occlusion {
-    /// Bent normal (a unit vector) and ambient visibility.
+    /// Returns the bent normal (a unit vector) and ambient visibility.
     pub fn visibility(self, normal: Vec3) -> (DVec3, f64) {
         let normal = normal.as_dvec3();
         let rest = normal * 2.0 / 3.0 - self.direction;
@@ -71,15 +73,15 @@ pub struct Hit {
     pub position: DVec3,
 }
 
-/// Direction of ray `k` of a pixel. Directions below the horizon are mirrored.
+/// Returns the direction of ray `k` of a pixel. Directions below the horizon are mirrored.
 fn along(seen: &VisiblePoint, horizon: DVec3, (mask, pixel): (&[u16], [u32; 2]), k: u32) -> DVec3 {
     let numbers = sampling::point(mask, pixel, k, SAMPLE_OCCLUSION);
     let along = direction(seen.normal, numbers);
     along - (2.0 * along.dot(horizon)).min(0.0) * horizon
 }
 
-/// Closest hit of ray `k` of a pixel within `reach` metres, and the ray's direction. Rays that should start
-/// on a smooth surface start on the triangle, like all rays.
+/// Returns the closest hit of ray `k` of a pixel within `reach` metres, and the ray's direction. Rays that
+/// should start on a smooth surface start on the triangle, like all rays.
 pub fn first_hit(
     triangles: &[Triangle],
     seen: &VisiblePoint,
@@ -95,7 +97,7 @@ pub fn first_hit(
     Some((Hit { triangle, position }, along))
 }
 
-/// Occlusion by rays `first..first + count` of a pixel within `reach` metres.
+/// Returns the occlusion by rays `first..first + count` of a pixel within `reach` metres.
 pub fn rays(
     triangles: &[Triangle],
     seen: &VisiblePoint,
@@ -128,8 +130,8 @@ pub fn unpack_visibility(word: u32) -> (Vec3, f32) {
     (direction, (word >> 22) as f32 / 1023.0)
 }
 
-/// Share of diffuse environment light that arrives, directly or by interreflection between surfaces of this
-/// albedo.
+/// Returns the fraction of diffuse environment light that arrives, directly or by interreflection between
+/// surfaces of this albedo.
 pub fn bounced(visibility: f64, albedo: f64) -> f64 {
     let a = 2.0404 * albedo - 0.3324;
     let b = -4.7951 * albedo + 0.6417;

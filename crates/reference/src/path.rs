@@ -80,7 +80,7 @@ fn grazing(cosine: f64) -> f64 {
     (1.0 - cosine.clamp(0.0, 1.0)).powi(5)
 }
 
-/// Fresnel term of the dielectric.
+/// Returns the Fresnel term of the dielectric.
 fn dielectric(cosine: f64) -> f64 {
     0.04 + 0.96 * grazing(cosine)
 }
@@ -203,7 +203,7 @@ impl Interaction {
         (self.world(local), weight, !reflects)
     }
 
-    /// Radiance from the light if it is not blocked.
+    /// Returns the radiance from the light if it is not blocked.
     fn lamp(&self, scene: &PathScene<'_>) -> DVec3 {
         let (to_light, irradiance) = lighting::incident(scene.light, self.surface.position);
         let kept = lighting::terminator(&self.surface, to_light);
@@ -221,7 +221,7 @@ impl Interaction {
     }
 }
 
-/// Density of `ggx_sample` for an isotropic lobe.
+/// Returns the density of `ggx_sample` for an isotropic lobe.
 fn ggx_density(to_eye: DVec3, direction: DVec3, alpha: f64) -> f64 {
     if direction.z <= 0.0 {
         return 0.0;
@@ -236,7 +236,8 @@ fn ggx_density(to_eye: DVec3, direction: DVec3, alpha: f64) -> f64 {
     distribution / (2.0 * (k * to_eye.z + reach))
 }
 
-/// Radiance of path `index` of a pixel after at most `bounces` scattering events, with a black environment.
+/// Returns the radiance of path `index` of a pixel after at most `bounces` scattering events, with a black
+/// environment.
 pub fn radiance(
     scene: &PathScene<'_>,
     view: &PathView,

@@ -15,8 +15,9 @@ pub fn fixed(sample: f32, fraction: i32, most: i32) -> u128 {
     (known * 2_f64.powi(fraction)).round() as u128
 }
 
-/// Irradiance over π at a point from a rectangle of radiance 1 that faces it, by the midpoint rule with
-/// `steps` × `steps` parts. The rectangle extends from `corner` along `u` and `v` and is unoccluded.
+/// Returns the irradiance over π at a point from a rectangle of radiance 1 that faces it, by the midpoint
+/// rule with `steps` × `steps` parts. The rectangle extends from `corner` along `u` and `v` and is
+/// unoccluded.
 pub fn rectangle_light((point, normal): (DVec3, DVec3), [corner, u, v]: [DVec3; 3], steps: u32) -> f64 {
     let facing = u.cross(v);
     let area = facing.length() / f64::from(steps * steps);
@@ -32,9 +33,9 @@ pub fn rectangle_light((point, normal): (DVec3, DVec3), [corner, u, v]: [DVec3; 
     (0..steps * steps).map(part).sum::<f64>() / std::f64::consts::PI
 }
 
-/// Directional albedo towards a direction at this cosine to the normal, for the BRDF of glTF 2.0, appendix B.
-/// It is summed over `steps` × `steps` half vectors distributed like the microfacets. `albedo` is the base
-/// colour.
+/// Returns the directional albedo towards a direction at this cosine to the normal, for the BRDF of glTF 2.0,
+/// appendix B. It is summed over `steps` × `steps` half vectors distributed like the microfacets. `albedo` is
+/// the base colour.
 pub fn reflected(cosine: f64, roughness: f64, metallic: f64, albedo: f64, steps: u32) -> f64 {
     let alpha2 = roughness.powi(4);
     let to_eye = DVec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
@@ -72,9 +73,9 @@ pub fn reflected(cosine: f64, roughness: f64, metallic: f64, albedo: f64, steps:
     sum(&specular) + sum(&diffuse)
 }
 
-/// Radiosities of patches that illuminate each other (Goral et al. 1984). Each emits `emitted` and reflects
-/// the fraction `albedo` of the incoming light. Row i of `form_factors` has the fractions of patch i's
-/// incoming light that come from the other patches.
+/// Returns the radiosities of patches that illuminate each other (Goral et al. 1984). Each emits `emitted`
+/// and reflects the fraction `albedo` of the incoming light. Row i of `form_factors` has the fractions of
+/// patch i's incoming light that come from the other patches.
 pub fn radiosity(emitted: &[f64], albedo: &[f64], form_factors: &[Vec<f64>]) -> Vec<f64> {
     let mut sent = emitted.to_vec();
     for _ in 0..200 {

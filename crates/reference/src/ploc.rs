@@ -102,8 +102,8 @@ fn chunks_of(clusters: Vec<Cluster>, size: usize) -> Vec<Vec<Cluster>> {
     chunks
 }
 
-/// Number of merge rounds in the levels after one of `chunks` chunks. These halve the clusters, with one more
-/// round per level.
+/// Returns the number of merge rounds in the levels after one of `chunks` chunks. These halve the clusters,
+/// with one more round per level.
 fn rounds_after(mut chunks: usize) -> u32 {
     let mut rounds = 0;
     while chunks > 1 {
@@ -149,8 +149,8 @@ fn join_chunk(
     }
 }
 
-/// Nearest cluster of the same mesh within the search radius of cluster `i`, by the smallest perimeter of the
-/// merged box. Ties go to the smallest i XOR j.
+/// Returns the nearest cluster of the same mesh within the search radius of cluster `i`, by the smallest
+/// perimeter of the merged box. Ties go to the smallest i XOR j.
 fn find_nearest(clusters: &[Cluster], i: usize, by_distance: bool) -> usize {
     let radius = PLOC_RADIUS as usize;
     let range = i.saturating_sub(radius)..(i + radius + 1).min(clusters.len());

@@ -3,8 +3,8 @@
 use super::lbvh::Triangle;
 use glam::{DVec3, Vec3};
 
-/// Nearest point of a triangle to `point`. The edges are tested in addition, because for slivers even f64
-/// does not classify the regions reliably.
+/// Returns the nearest point of a triangle to `point`. The edges are tested in addition, because for slivers
+/// even f64 does not classify the regions reliably.
 pub fn nearest_on_triangle(triangle: &Triangle, point: Vec3) -> DVec3 {
     nearest_to(triangle, point.as_dvec3())
 }
@@ -23,8 +23,8 @@ fn nearest_to(triangle: &Triangle, p: DVec3) -> DVec3 {
     all[0]
 }
 
-/// Nearest point by the Voronoi region of the triangle that contains the point (Ericson 2005, "Real-Time
-/// Collision Detection", section 5.1.5).
+/// Returns the nearest point by the Voronoi region of the triangle that contains the point (Ericson 2005,
+/// "Real-Time Collision Detection", section 5.1.5).
 fn nearest_by_region(triangle: &Triangle, p: DVec3) -> DVec3 {
     let [a, b, c] = triangle.map(Vec3::as_dvec3);
     let (ab, ac, ap) = (b - a, c - a, p - a);
@@ -59,8 +59,8 @@ fn nearest_by_region(triangle: &Triangle, p: DVec3) -> DVec3 {
     a + ab * (vb / sum) + ac * (vc / sum)
 }
 
-/// Distance from `point` to the nearest triangle and the triangle's index, or `None` if there are no
-/// triangles.
+/// Returns the distance from `point` to the nearest triangle and the triangle's index, or `None` if there are
+/// no triangles.
 pub fn nearest(triangles: &[Triangle], point: Vec3) -> Option<(f64, usize)> {
     let distances = triangles.iter().zip(0..).map(|(triangle, number)| {
         let at = nearest_on_triangle(triangle, point);
@@ -69,9 +69,9 @@ pub fn nearest(triangles: &[Triangle], point: Vec3) -> Option<(f64, usize)> {
     distances.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// Distance by which a box must grow on all sides to just touch a triangle, or may shrink if negative. It is
-/// the largest gap along the separating axes (Akenine-Möller 2001). The sign is exact. The magnitude is a
-/// lower bound.
+/// Returns the distance by which a box must grow on all sides to just touch a triangle, or may shrink if
+/// negative. It is the largest gap along the separating axes (Akenine-Möller 2001). The sign is exact. The
+/// magnitude is a lower bound.
 pub fn box_gap(triangle: &Triangle, lower: Vec3, upper: Vec3) -> f64 {
     let (lower, upper) = (lower.as_dvec3(), upper.as_dvec3());
     let (centre, half) = (0.5 * (lower + upper), 0.5 * (upper - lower));
@@ -112,7 +112,7 @@ pub enum Solid {
 }
 
 impl Solid {
-    /// Distance to a point, or 0 inside.
+    /// Returns the distance to a point, or 0 inside.
     pub fn distance(&self, point: DVec3) -> f64 {
         match self {
             Self::Triangle(triangle) => (nearest_to(triangle, point) - point).length(),
@@ -123,7 +123,7 @@ impl Solid {
         }
     }
 
-    /// Distance to the segment from `a` to `b`, by golden-section search of a convex function.
+    /// Returns the distance to the segment from `a` to `b`, by golden-section search of a convex function.
     pub fn segment_distance(&self, a: DVec3, b: DVec3) -> f64 {
         let share = (5.0_f64.sqrt() - 1.0) / 2.0;
         let at = |t: f64| self.distance(a + t * (b - a));
@@ -139,7 +139,7 @@ impl Solid {
         at(0.0).min(at(1.0)).min(at(0.5 * (low + high)))
     }
 
-    /// Corners of the bounding box.
+    /// Returns the corners of the bounding box.
     fn bounds(&self) -> (Vec3, Vec3) {
         match self {
             Self::Triangle([a, b, c]) => (a.min(*b).min(*c), a.max(*b).max(*c)),
@@ -148,7 +148,7 @@ impl Solid {
         }
     }
 
-    /// Lower bound for the gap between two shapes, not above 0 if they touch.
+    /// Returns a lower bound for the gap between two shapes, not above 0 if they touch.
     pub fn gap(&self, other: &Self) -> f64 {
         let ((lower, upper), (least, most)) = (self.bounds(), other.bounds());
         let of_boxes = (least - upper).max(lower - most).max_element();
@@ -175,8 +175,8 @@ fn edges(triangle: &Triangle) -> [[DVec3; 2]; 3] {
     [[a, b], [b, c], [c, a]]
 }
 
-/// Distance between two triangles, which is attained at an edge of one of them. If they intersect, it is the
-/// smallest overlap along a separating axis, negated.
+/// Returns the distance between two triangles, which is attained at an edge of one of them. If they
+/// intersect, it is the smallest overlap along a separating axis, negated.
 fn triangle_gap(a: &Triangle, b: &Triangle) -> f64 {
     let of_edges = |edges_of: &Triangle, other: &Triangle| {
         let distances = edges(edges_of).map(|[from, to]| Solid::Triangle(*other).segment_distance(from, to));
@@ -204,10 +204,10 @@ fn triangle_gap(a: &Triangle, b: &Triangle) -> f64 {
     gaps.fold(f64::NEG_INFINITY, f64::max).min(0.0)
 }
 
-/// Penetration depth of two triangles, or 0 if they do not intersect. It is the minimum of two lengths. The
-/// first is how far each triangle extends on either side of the other's plane. The second is the length of
-/// their shared interval on the intersection line of the planes (Möller 1997, "A Fast Triangle-Triangle
-/// Intersection Test").
+/// Returns the penetration depth of two triangles, or 0 if they do not intersect. It is the minimum of two
+/// lengths. The first is how far each triangle extends on either side of the other's plane. The second is the
+/// length of their shared interval on the intersection line of the planes (Möller 1997, "A Fast
+/// Triangle-Triangle Intersection Test").
 pub fn through(a: &Triangle, b: &Triangle) -> f64 {
     let normal = |triangle: &Triangle| {
         let [ab, bc, _] = edges(triangle).map(|[from, to]| to - from);
@@ -268,8 +268,8 @@ pub fn in_front_of_planes(triangle: &Triangle, planes: &[[f32; 4]; 6], grown: f6
     !polygon.is_empty()
 }
 
-/// Distance at which a ray intersects a triangle's plane (Möller and Trumbore 1997), and the margin of the
-/// barycentric coordinates to their limits. Returns `None` for a ray in the plane.
+/// Returns the distance at which a ray intersects a triangle's plane (Möller and Trumbore 1997), and the
+/// margin of the barycentric coordinates to their limits. Returns `None` for a ray in the plane.
 pub fn crossing(triangle: &Triangle, origin: Vec3, direction: Vec3) -> Option<(f64, f64)> {
     let [a, b, c] = triangle.map(Vec3::as_dvec3);
     let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
@@ -283,8 +283,8 @@ pub fn crossing(triangle: &Triangle, origin: Vec3, direction: Vec3) -> Option<(f
     (determinant != 0.0).then(|| (ac.dot(q) / determinant, margin))
 }
 
-/// Winding number of `triangles` around a point (Jacobson et al. 2013, equation 5). It is the sum of their
-/// solid angles (van Oosterom and Strackee 1983), divided by 4π.
+/// Returns the winding number of `triangles` around a point (Jacobson et al. 2013, equation 5). It is the sum
+/// of their solid angles (van Oosterom and Strackee 1983), divided by 4π.
 pub fn winding_number(triangles: &[Triangle], point: Vec3) -> f64 {
     let of_triangle = |triangle: &Triangle| {
         let [a, b, c] = triangle.map(|corner| corner.as_dvec3() - point.as_dvec3());

@@ -89,7 +89,7 @@ pub fn visits(tree: Trees<'_>, ray: &Ray, leaf_cutoff: u32, any: bool) -> Vec<Vi
     visits
 }
 
-/// Inverse of a direction, with zeros replaced by tiny numbers.
+/// Returns the inverse of a direction, with zeros replaced by tiny numbers.
 fn inverse(direction: Vec3) -> Vec3 {
     let tiny = 1.0e-20f32;
     let safe = |x: f32| match x {
@@ -100,7 +100,7 @@ fn inverse(direction: Vec3) -> Vec3 {
     1.0 / Vec3::new(safe(direction.x), safe(direction.y), safe(direction.z))
 }
 
-/// Children that the ray enters, with the distances.
+/// Returns the children that the ray enters, with the distances.
 fn children(node: &Node, ray: &Ray, inverse: Vec3) -> Vec<(usize, f32)> {
     let present = (0..4).filter(|child| !node.leaves(*child).is_empty());
     let entered = present.filter_map(|child| {
@@ -110,7 +110,7 @@ fn children(node: &Node, ray: &Ray, inverse: Vec3) -> Vec<(usize, f32)> {
     entered.collect()
 }
 
-/// Distance at which the ray hits a triangle, computed like `bvh_triangle`.
+/// Returns the distance at which the ray hits a triangle, computed like `bvh_triangle`.
 fn hit(tree: Trees<'_>, leaf: u32, ray: &Ray) -> Option<f32> {
     let triangle = &tree.triangles[leaf as usize];
     let corners = [triangle.v0, triangle.v1, triangle.v2].map(Vec3::from);

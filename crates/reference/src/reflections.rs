@@ -45,8 +45,8 @@ pub fn smith(n_dot_l: f64, n_dot_v: f64, alpha: f64) -> f64 {
     0.5 / (term(n_dot_v, n_dot_l) + term(n_dot_l, n_dot_v))
 }
 
-/// Reflection ray at the first bounce from a pixel's surface with this perceptual roughness, in frame
-/// `index`. Returns `None` if the direction is below the surface.
+/// Returns the reflection ray at the first bounce from a pixel's surface with this perceptual roughness, in
+/// frame `index`. Returns `None` if the direction is below the surface.
 pub fn sample(
     seen: &VisiblePoint,
     roughness: f64,
@@ -79,8 +79,8 @@ pub fn sample(
     })
 }
 
-/// Closest hit of such a ray. `is_seen` takes a triangle and whether the ray hits its back, and returns true
-/// if the ray may hit it.
+/// Returns the closest hit of such a ray. `is_seen` takes a triangle and whether the ray hits its back, and
+/// returns true if the ray may hit it.
 pub fn hit(
     triangles: &[Triangle],
     seen: &VisiblePoint,

@@ -46,7 +46,7 @@ impl Blocker {
         self.corners != self.last_corners
     }
 
-    /// Point of the triangle that casts its shadow at `position`, now and in the last frame.
+    /// Returns the point of the triangle that casts its shadow at `position`, now and in the last frame.
     fn caster(&self, middle: Middle, position: DVec3) -> [DVec3; 2] {
         let along = middle.direction_from(position);
         let [a, b, c] = self.corners.map(|corner| corner - position);

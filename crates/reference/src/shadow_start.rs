@@ -106,7 +106,7 @@ impl ShadowStart {
         self.blocker(triangles, direction, distance).is_some()
     }
 
-    /// Distance in metres to the nearest of `triangles` that blocks such a ray.
+    /// Returns the distance in metres to the nearest of `triangles` that blocks such a ray.
     pub fn blocker(&self, triangles: &[Triangle], direction: DVec3, distance: f64) -> Option<f64> {
         let nearest = |origin: DVec3, direction: DVec3, distance: f64| {
             let (origin, direction) = (origin.as_vec3(), direction.as_vec3());
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use glam::DQuat;
 
-    /// Triangle with corners on a sphere around the origin, with the sphere's normals.
+    /// Returns a triangle with corners on a sphere around the origin, with the sphere's normals.
     fn on_sphere(corners: [Vec3; 3], position: Vec3, to_eye: Vec3) -> VisiblePoint {
         let triangle = corners.map(Vec3::normalize);
         VisiblePoint {

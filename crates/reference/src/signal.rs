@@ -61,7 +61,7 @@ pub struct Shadow {
 }
 
 impl Blocked {
-    /// Maximum number of previous frames that count while the shadow moves.
+    /// Returns the maximum number of previous frames that count while the shadow moves.
     fn earlier_while_moving(self, point: &SurfacePoint) -> f64 {
         let width = self.width / self.share.max(1e-6);
         let least = f64::from(u8::from(point.position == point.last_position));
@@ -70,7 +70,7 @@ impl Blocked {
 }
 
 impl SurfacePoint {
-    /// Maximum of the distances of each point from the other's plane.
+    /// Returns the maximum of the distances of each point from the other's plane.
     fn away(&self, other: &Self) -> f64 {
         self.away_from(other, self.position)
     }
@@ -82,7 +82,7 @@ impl SurfacePoint {
             && other.mesh == self.mesh
     }
 
-    /// Distance like [`SurfacePoint::away`], with this point at `position`.
+    /// Returns the distance like [`SurfacePoint::away`], with this point at `position`.
     fn away_from(&self, other: &Self, position: DVec3) -> f64 {
         let off = other.position - position;
         off.dot(self.normal).abs().max(off.dot(other.normal).abs())
@@ -108,7 +108,7 @@ pub struct Eye {
 }
 
 impl Eye {
-    /// Width of a pixel at a point, in metres.
+    /// Returns the width of a pixel at a point, in metres.
     pub fn pixel_width(&self, at: DVec3) -> f64 {
         self.pixel_side[0] + self.pixel_side[1] * (at - self.position).dot(self.forward)
     }
@@ -117,7 +117,7 @@ impl Eye {
         self.pixel_width(at) + 9.536_743_2e-7 * at.abs().max_element()
     }
 
-    /// Projection of a position, in pixels from the upper left corner of the picture.
+    /// Returns the projection of a position, in pixels from the upper left corner of the picture.
     fn in_picture(&self, at: DVec3) -> Option<DVec2> {
         let clip = self.clip_from_offset * (at - self.position).extend(1.0);
         let size = DVec2::new(self.size[0].into(), self.size[1].into());
@@ -203,8 +203,8 @@ pub fn accumulate<S: Signal>(
     (0..noisy.len()).map(mean).collect()
 }
 
-/// Share and width in the last frame, filtered bicubically and clamped to the four nearest pixels. Returns
-/// `None` if any of those shows another surface.
+/// Returns the fraction and width in the last frame, filtered bicubically and clamped to the four nearest
+/// pixels. Returns `None` if any of those shows another surface.
 fn sharp_history(
     (index, point, place): (usize, &SurfacePoint, DVec3),
     now: &Eye,
@@ -235,7 +235,7 @@ fn sharp_history(
     Some((sum.x, sum.y))
 }
 
-/// Exponential moving average of `history` and `fresh`, where `gain` is the weight of `fresh`.
+/// Returns the exponential moving average of `history` and `fresh`, where `gain` is the weight of `fresh`.
 fn mixed<S: Signal>(history: S, noisy: S, gain: f64) -> S {
     let mut mean = history.scaled(1.0 - gain);
     mean.add(gain, noisy);
@@ -323,7 +323,8 @@ pub fn accumulate_blocked(
     (0..noisy.len()).map(mean).collect()
 }
 
-/// Weighted sums over the neighbours of a pixel, for those in its row or column and for those at the corners.
+/// Returns the weighted sums over the neighbours of a pixel, for those in its row or column and for those at
+/// the corners.
 fn neighbours<S: Signal>(frame: &Frame<S>, eye: &Eye, index: usize, step: u32) -> [(S, f64); 2] {
     let mut sums = [(S::default(), 0.0); 2];
     let Some((point, _)) = frame[index] else {
@@ -346,7 +347,8 @@ fn neighbours<S: Signal>(frame: &Frame<S>, eye: &Eye, index: usize, step: u32) -
     sums
 }
 
-/// Mean of a pixel and its neighbours, for a kernel variance of `spread` over the square of their distance.
+/// Returns the mean of a pixel and its neighbours, for a kernel variance of `spread` over the square of their
+/// distance.
 fn mean<S: Signal>(own: S, [edges, corners]: [(S, f64); 2], spread: f64) -> S {
     let outer = 0.5 * spread / (1.0 - spread);
     let mut sum = own;
@@ -355,7 +357,7 @@ fn mean<S: Signal>(own: S, [edges, corners]: [(S, f64); 2], spread: f64) -> S {
     sum.scaled(1.0 / (1.0 + outer * edges.1 + outer * outer * corners.1))
 }
 
-/// Largest kernel variance of a round over the square of `step`, for pixels with this many rays.
+/// Returns the largest kernel variance of a round over the square of `step`, for pixels with this many rays.
 fn spread(rays: f64, step: u32) -> f64 {
     (32.0 / (rays * f64::from(step * step))).min(0.5)
 }

@@ -39,7 +39,7 @@ pub struct Rows<'a, T> {
 }
 
 impl<T: Copy> Rows<'_, T> {
-    /// Pixel at a position, clamped to the picture.
+    /// Returns the pixel at a position, clamped to the picture.
     fn at(&self, [x, y]: [i64; 2]) -> T {
         let [width, height] = self.size.map(i64::from);
         self.pixels[(y.clamp(0, height - 1) * width + x.clamp(0, width - 1)) as usize]
@@ -76,8 +76,8 @@ fn stored(color: DVec4) -> DVec4 {
     (255.0 * (color + offset).clamp(DVec4::ZERO, DVec4::ONE)).round() / 255.0 - offset
 }
 
-/// Mean at `at`, in pixels from the picture's corner, filtered bicubically without the corners of the 4 × 4
-/// pixels.
+/// Returns the mean at `at`, in pixels from the picture's corner, filtered bicubically without the corners of
+/// the 4 × 4 pixels.
 fn resampled(last: &Rows<'_, Mean>, at: DVec2) -> DVec4 {
     let corner = (at - 0.5).floor();
     let [across, down] = (at - 0.5 - corner).to_array().map(|f| cubic(f, TEMPORAL_SLOPE));

@@ -7,8 +7,8 @@ use canopy_render::layout::TextureViewParams;
 /// Side of a square in the checkerboard behind transparent texels, in pixels.
 const CHECKER: u32 = 8;
 
-/// Colour of a window pixel, or `None` outside of the texture. `texel` returns the linear value of a texel of
-/// the mip level, which has `side` texels along its sides.
+/// Returns the colour of a window pixel, or `None` outside of the texture. `texel` returns the linear value
+/// of a texel of the mip level, which has `side` texels along its sides.
 pub fn texture_view(
     params: &TextureViewParams,
     pixel: [u32; 2],

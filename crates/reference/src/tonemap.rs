@@ -4,8 +4,8 @@ use canopy_render::layout::{Exposure, RADIANCE_MAX, TonemapParams};
 
 use glam::{DMat3, DVec3};
 
-/// Display value in [0, 1] per channel. `radiance` is linear, and `display` is linear light that is added
-/// after the tone curve.
+/// Returns the display value in [0, 1] per channel. `radiance` is linear, and `display` is linear light that
+/// is added after the tone curve.
 pub fn tonemap(params: &TonemapParams, exposure: &Exposure, radiance: DVec3, display: DVec3) -> DVec3 {
     let exposed = (radiance * f64::from(exposure.scale)).min(DVec3::splat(RADIANCE_MAX));
     let toned = match params.curve {

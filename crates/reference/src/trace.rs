@@ -5,8 +5,8 @@ use super::lbvh::Triangle;
 use canopy_bvh::accel::layout::{Node, Ray};
 use glam::{DVec3, Vec3};
 
-/// Distance at which a ray hits a triangle from either side, in units of the direction's length (Möller and
-/// Trumbore 1997).
+/// Returns the distance at which a ray hits a triangle from either side, in units of the direction's length
+/// (Möller and Trumbore 1997).
 pub fn intersect(origin: Vec3, direction: Vec3, triangle: &Triangle) -> Option<f64> {
     let [v0, v1, v2] = triangle.map(Vec3::as_dvec3);
     let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
@@ -24,7 +24,7 @@ pub fn intersect(origin: Vec3, direction: Vec3, triangle: &Triangle) -> Option<f
     inside.then(|| edge2.dot(q) / determinant)
 }
 
-/// Closest hit strictly between `t_min` and `t_max`, as triangle and distance.
+/// Returns the closest hit strictly between `t_min` and `t_max`, as triangle and distance.
 pub fn closest_hit(
     triangles: &[Triangle],
     origin: Vec3,

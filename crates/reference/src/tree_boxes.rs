@@ -88,7 +88,7 @@ fn walk(
     }
 }
 
-/// Box of a child, in f32.
+/// Returns the box of a child, in f32.
 fn child_box(node: &Node, child: usize) -> Corners {
     let corner = |steps: [u32; 3]| {
         std::array::from_fn(|axis| {
@@ -99,7 +99,7 @@ fn child_box(node: &Node, child: usize) -> Corners {
     (corner(node.lower), corner(node.upper))
 }
 
-/// Box around all children.
+/// Returns the box around all children.
 fn around(node: &Node) -> Corners {
     let mut all = ([EMPTY_BOX_EXTENT as f32; 3], [-EMPTY_BOX_EXTENT as f32; 3]);
     for (lower, upper) in (0..4).map(|child| child_box(node, child)) {

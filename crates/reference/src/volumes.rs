@@ -75,7 +75,7 @@ impl Medium<'_> {
         Mat4::from_cols_array_2d(&self.params.voxel_from_world).as_dmat4()
     }
 
-    /// Texel at a point of the lattice, interpolated trilinearly between the centres of voxels.
+    /// Returns the texel at a point of the lattice, interpolated trilinearly between the centres of voxels.
     pub fn texel(&self, at: DVec3) -> f64 {
         let [low, high] = self.lattice.range.map(f64::from);
         let base = low.min(0.0);
@@ -103,7 +103,7 @@ impl Medium<'_> {
         self.params.flags & 1 != 0
     }
 
-    /// Extinction per metre at a texel.
+    /// Returns the extinction per metre at a texel.
     pub fn extinction(&self, texel: f64) -> f64 {
         let scale = f64::from(self.params.scale);
         match self.has_transfer() {
@@ -112,7 +112,7 @@ impl Medium<'_> {
         }
     }
 
-    /// Single-scattering albedo at a texel and a point.
+    /// Returns the single-scattering albedo at a texel and a point.
     fn albedo(&self, texel: f64, color_temperature: [f64; 4]) -> DVec3 {
         let own = DVec3::from(self.params.albedo.map(f64::from));
         let color = match self.has_transfer() {
@@ -153,7 +153,7 @@ impl Medium<'_> {
         }
     }
 
-    /// Transmittance along a ray.
+    /// Returns the transmittance along a ray.
     pub fn transmittance(&self, origin: DVec3, direction: DVec3, far: f64) -> f64 {
         let ray = self.ray(origin, direction, far);
         let depth: f64 = ray
@@ -222,7 +222,7 @@ impl Medium<'_> {
         }
     }
 
-    /// Transmittance of a channel's light to a point.
+    /// Returns the transmittance of a channel's light to a point.
     fn arriving(&self, grid: Option<&LightGrid>, at: DVec3, channel: usize) -> f64 {
         let Some(grid) = grid else {
             return 1.0;
@@ -233,7 +233,7 @@ impl Medium<'_> {
         interpolated(grid.cells, place, |index| values[index])
     }
 
-    /// Radiance that a medium of albedo 1 scatters along a ray, over its extinction.
+    /// Returns the radiance that a medium of albedo 1 scatters along a ray, over its extinction.
     fn scattered(&self, lit: &Lit<'_>, at: DVec3, position: DVec3, direction: DVec3) -> DVec3 {
         let around = self.arriving(lit.grid, at, 0) * (lit.sky)(direction);
         let lights = lit.lights.iter().enumerate();
@@ -304,7 +304,7 @@ impl Medium<'_> {
         seen
     }
 
-    /// Radiance of the isosurface between two distances along a ray.
+    /// Returns the radiance of the isosurface between two distances along a ray.
     fn surface(
         &self,
         lit: &Lit<'_>,
@@ -350,9 +350,9 @@ impl Medium<'_> {
         self.albedo(surface, self.color_temperature(at)) * sum
     }
 
-    /// Radiance along a ray by ratio tracking (Novák, Selle and Jarosz 2014, "Residual Ratio Tracking for
-    /// Estimating Attenuation in Participating Media"). It is the mean of `samples` unbiased estimates of
-    /// single scattering. `random` returns numbers in [0, 1).
+    /// Returns the radiance along a ray by ratio tracking (Novák, Selle and Jarosz 2014, "Residual Ratio
+    /// Tracking for Estimating Attenuation in Participating Media"). It is the mean of `samples` unbiased
+    /// estimates of single scattering. `random` returns numbers in [0, 1).
     pub fn tracked(
         &self,
         lights: &[Light],
@@ -415,7 +415,7 @@ impl Ray {
         self.origin + t * self.direction
     }
 
-    /// Start and length of each step.
+    /// Returns the start and length of each step.
     fn steps(self) -> impl Iterator<Item = [f64; 2]> {
         let count = ((self.end - self.first) / self.step).ceil().max(0.0);
         (0..count as u32).map(move |k| {
@@ -425,8 +425,8 @@ impl Ray {
     }
 }
 
-/// Trilinear interpolation between the centres of a grid's cells, x varying fastest, clamped to the outermost
-/// centres.
+/// Returns the trilinear interpolation between the centres of a grid's cells, x varying fastest, clamped to
+/// the outermost centres.
 fn interpolated(size: [u32; 3], at: DVec3, value: impl Fn(usize) -> f64) -> f64 {
     let most = DVec3::from(size.map(|side| f64::from(side) - 1.0));
     let at = (at - 0.5).clamp(DVec3::ZERO, most);

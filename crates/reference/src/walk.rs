@@ -44,7 +44,7 @@ fn axis(params: &WalkParams, feet: Vec3) -> [Vec3; 2] {
     [params.radius, params.height - params.radius].map(|up| feet + up * Vec3::Y)
 }
 
-/// Shortest vector from a triangle to a segment, and the position of its end along the segment.
+/// Returns the shortest vector from a triangle to a segment, and the position of its end along the segment.
 fn gap(triangle: &Triangle, start: Vec3, segment: Vec3) -> (Vec3, f32) {
     let [a, b, c] = triangle.map(|corner| corner - start);
     let mut best = (Vec3::INFINITY, 0.0);
@@ -73,8 +73,8 @@ fn gap(triangle: &Triangle, start: Vec3, segment: Vec3) -> (Vec3, f32) {
     best
 }
 
-/// Shortest vector between two segments, one from `start` along `edge` and one from the origin (Ericson 2005,
-/// section 5.1.9).
+/// Returns the shortest vector between two segments, one from `start` along `edge` and one from the origin
+/// (Ericson 2005, section 5.1.9).
 fn segment_gap(segment: Vec3, start: Vec3, edge: Vec3) -> (Vec3, f32) {
     let a = segment.length_squared().max(1e-30);
     let e = edge.length_squared().max(1e-30);
@@ -90,7 +90,7 @@ fn segment_gap(segment: Vec3, start: Vec3, edge: Vec3) -> (Vec3, f32) {
     (s * segment - (start + t * edge), s)
 }
 
-/// Vector from the inside of a triangle to a point above it.
+/// Returns the vector from the inside of a triangle to a point above it.
 fn inside_gap([a, b, c]: Triangle, point: Vec3) -> Option<Vec3> {
     let (ab, ac) = (b - a, c - a);
     let weights = weights([a, b, c], point)?;
@@ -107,8 +107,8 @@ fn weights([a, b, c]: Triangle, point: Vec3) -> Option<Vec2> {
     (squared > 1e-36).then(|| Vec2::new(to.cross(ac).dot(normal), ab.cross(to).dot(normal)) / squared)
 }
 
-/// Fraction of the motion at which a capsule touches a triangle, with the normal and the contact point. An
-/// overlap at the start counts only if the capsule moves closer (bvh/bvh_sweep.wgsl).
+/// Returns the fraction of the motion at which a capsule touches a triangle, with the normal and the contact
+/// point. An overlap at the start counts only if the capsule moves closer (bvh/bvh_sweep.wgsl).
 fn contact(params: &WalkParams, triangle: &Triangle, feet: Vec3, motion: Vec3) -> Option<(f32, Vec3, Vec3)> {
     let [low, high] = axis(params, feet);
     let far = [low.abs(), high.abs(), motion.abs()];
@@ -181,7 +181,7 @@ pub fn cut(motion: Vec3, planes: &[Vec3]) -> Vec3 {
 }
 
 impl Solids<'_> {
-    /// First contact of a capsule at `feet` that moves along `motion`.
+    /// Returns the first contact of a capsule at `feet` that moves along `motion`.
     pub fn sweep(&self, params: &WalkParams, feet: Vec3, motion: Vec3) -> Touch {
         let tie = 0.1 * params.skin / motion.length().max(1e-30);
         let mut touch = Touch {
@@ -293,7 +293,7 @@ impl Solids<'_> {
         feet
     }
 
-    /// Point of a triangle with these barycentric weights of its second and third corners.
+    /// Returns the point of a triangle with these barycentric weights of its second and third corners.
     fn point(&self, triangle: usize, weights: [f32; 2]) -> Option<Vec3> {
         let [a, b, c] = *self.0.get(triangle)?;
         Some(a + weights[0] * (b - a) + weights[1] * (c - a))
@@ -436,7 +436,7 @@ mod tests {
         [[corner, corner + u, far], [corner, far, corner + v]]
     }
 
-    /// Step that starts at x = 1, with its riser.
+    /// Returns the step that starts at x = 1, with its riser.
     fn ledge(height: f32) -> Vec<Triangle> {
         let corner = Vec3::new(1.0, height, -9.0);
         let along = 18.0 * Vec3::Z;

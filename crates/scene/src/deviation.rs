@@ -30,20 +30,20 @@ pub struct Statistics {
     pub mean: f64,
     /// Root mean square of the distance in metres.
     pub rms: f64,
-    /// Shares of the area out of tolerance, if there is a tolerance.
+    /// Fractions of the area out of tolerance, if there is a tolerance.
     pub out: Option<OutOfTolerance>,
-    /// Share of the area in each histogram bin. Bins have equal widths.
+    /// Fraction of the area in each histogram bin. Bins have equal widths.
     pub histogram: Vec<f64>,
 }
 
-/// Shares of a surface's area whose distance exceeds the tolerance.
+/// Fractions of a surface's area whose distance exceeds the tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutOfTolerance {
     /// Largest accepted absolute distance, in metres.
     pub tolerance: f64,
-    /// Share of the area below −`tolerance`.
+    /// Fraction of the area below −`tolerance`.
     pub below: f64,
-    /// Share of the area above `tolerance`.
+    /// Fraction of the area above `tolerance`.
     pub above: f64,
 }
 

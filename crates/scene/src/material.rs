@@ -172,7 +172,7 @@ impl Material {
 }
 
 impl Default for Material {
-    /// Default material of glTF.
+    /// Returns the default material of glTF.
     fn default() -> Self {
         Self {
             name: String::new(),

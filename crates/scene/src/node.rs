@@ -32,7 +32,7 @@ pub struct Node {
 }
 
 impl Default for Node {
-    /// A visible node without contents.
+    /// Returns a visible node without contents.
     fn default() -> Self {
         Self {
             name: String::new(),

@@ -104,7 +104,7 @@ impl<'a> Pairs<'a> {
         PairQuery {
             count: self.query_tree().triangle_count(),
             leaf_cutoff: self.search.leaf_cutoff.max(1),
-            capacity: capacity,
+            capacity,
             mask: self.search.mask,
             within: u32::from(self.other.is_none()),
             distinct: u32::from(self.distinct),

@@ -70,7 +70,7 @@ impl LabCounts {
         }
     }
 
-    /// Average of `count` per ray.
+    /// Returns the average of `count` per ray.
     pub fn a_ray(&self, count: u64) -> f64 {
         count as f64 / self.rays.max(1) as f64
     }
@@ -191,7 +191,7 @@ impl LabShowPass {
         self.counts
     }
 
-    /// Image of the last frame.
+    /// Returns the image of the last frame.
     pub fn output(&self) -> &GpuImage {
         &self.output
     }

@@ -53,12 +53,12 @@ pub struct LabView {
     own_hits: Option<RayBatch>,
 }
 
-/// Number of rays of a picture, one for each pixel of the tiles that cover it.
+/// Returns the number of rays of a picture, one for each pixel of the tiles that cover it.
 fn ray_count([width, height]: [u32; 2]) -> u32 {
     TRACE_BLOCK * width.div_ceil(8) * height.div_ceil(8)
 }
 
-/// Query type of these rays.
+/// Returns the query type of these rays.
 fn query(rays: LabRays) -> Query {
     match rays {
         LabRays::Primary => Query::ClosestHit,
@@ -77,7 +77,7 @@ pub fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
 }
 
 impl LabView {
-    /// Guest of `renderer`, which is created if the renderer has no `LabView`.
+    /// Returns the guest of `renderer`, which is created if the renderer has no `LabView`.
     pub fn within<'a>(renderer: &'a mut Renderer, gpu: &Gpu, settings: &settings::Lab) -> &'a mut Self {
         let view = renderer.guest_or(|layouts| Self {
             settings: settings.clone(),
@@ -93,7 +93,7 @@ impl LabView {
         view
     }
 
-    /// Guest of `renderer`, if it is a `LabView`.
+    /// Returns the guest of `renderer`, if it is a `LabView`.
     pub fn of(renderer: &Renderer) -> Option<&Self> {
         renderer.guest()
     }
@@ -110,12 +110,12 @@ impl LabView {
         self.scene = scene;
     }
 
-    /// Structure that rays are traced through.
+    /// Returns the structure that rays are traced through.
     pub fn scene(&self) -> Option<&Arc<LabScene>> {
         self.scene.as_ref()
     }
 
-    /// Rays of the last frame and their hits.
+    /// Returns the rays of the last frame and their hits.
     pub fn list(&self) -> Option<&RayList> {
         self.list.as_ref()
     }
@@ -125,7 +125,7 @@ impl LabView {
         self.show.counts()
     }
 
-    /// Index of the kernels of a test and a traversal.
+    /// Returns the index of the kernels of a test and a traversal.
     fn kernels(&mut self, gpu: &Gpu, test: LabTest, walk: LabWalk) -> usize {
         let known = |(t, w, _): &(LabTest, LabWalk, Kernels)| (*t, *w) == (test, walk);
         self.kernels.iter().position(known).unwrap_or_else(|| {
@@ -207,7 +207,7 @@ impl LifeCycle for LabView {
     }
 }
 
-/// Heat map of `channel`, for the laboratory or the renderer, or `None` if it has other colours.
+/// Returns the heat map of `channel`, for the laboratory or the renderer, or `None` if it has other colours.
 pub fn heat_of(channel: Channel, frame: &Settings, lab: &settings::Lab) -> Option<Heat> {
     match channel {
         Channel::Lab => heat(lab),

@@ -4,8 +4,8 @@ use canopy_render::layout::{BRDF_TABLE_COLUMNS, BRDF_TABLE_ROWS, ROUGHNESS_MIN};
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Scale and bias of the reflectance at normal incidence, by the midpoint rule over `steps` × `steps` half
-/// vectors.
+/// Returns the scale and bias of the reflectance at normal incidence, by the midpoint rule over `steps` ×
+/// `steps` half vectors.
 pub fn albedo(cosine: f64, roughness: f64, steps: u32) -> [f64; 2] {
     let alpha = roughness.max(ROUGHNESS_MIN).powi(2);
     let sine = (1.0 - cosine * cosine).max(0.0).sqrt();

@@ -25,12 +25,12 @@ impl Faces {
         }
     }
 
-    /// Texel at a column and a row of a face.
+    /// Returns the texel at a column and a row of a face.
     pub fn texel(&self, face: usize, x: usize, y: usize) -> DVec3 {
         self.texels[(face * self.size + y) * self.size + x]
     }
 
-    /// Integral over the sphere, which is the sum of radiance × solid angle.
+    /// Returns the integral over the sphere, which is the sum of radiance × solid angle.
     pub fn energy(&self) -> DVec3 {
         let size = self.size;
         let weighed =
@@ -57,8 +57,8 @@ impl Faces {
         sum / weights
     }
 
-    /// Texel at a column and a row, one of which may be one past an edge of the face. Returns `None` if
-    /// column and row are past an edge.
+    /// Returns the texel at a column and a row, one of which may be one past an edge of the face. Returns
+    /// `None` if column and row are past an edge.
     fn neighbour(&self, face: usize, at: DVec2) -> Option<DVec3> {
         let last = self.size as f64 - 1.0;
         let inside = at.clamp(DVec2::ZERO, DVec2::splat(last));
@@ -79,7 +79,7 @@ impl Faces {
         Some(self.nearest(direction(face, place_there)))
     }
 
-    /// Texel that contains a direction.
+    /// Returns the texel that contains a direction.
     pub fn nearest(&self, direction: DVec3) -> DVec3 {
         let (face, place) = place(direction);
         let at = (0.5 * (place + 1.0) * self.size as f64).as_usizevec2();

@@ -16,7 +16,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Sum of radiance × solid angle.
+    /// Returns the sum of radiance × solid angle.
     pub fn energy(&self) -> DVec3 {
         let edge = |row: usize| (PI * row as f64 / self.height as f64).cos();
         let rows = self.texels.chunks(self.width).enumerate();
@@ -27,7 +27,7 @@ impl Picture {
         weighed.sum()
     }
 
-    /// Mean over a column, where the row is divided into `count` columns.
+    /// Returns the mean over a column, where the row is divided into `count` columns.
     fn column(&self, row: usize, column: usize, count: usize) -> DVec3 {
         let (low, high) = (column * self.width, (column + 1) * self.width);
         let share = |x: usize| (high.min((x + 1) * count) - low.max(x * count)) as f64;
@@ -35,8 +35,8 @@ impl Picture {
         (low / count..high.div_ceil(count)).map(texel).sum::<DVec3>() / self.width as f64
     }
 
-    /// Mean of a row over a span of the circle. The span and `texel`, the extent of a cube texel, together
-    /// cover at least one column.
+    /// Returns the mean of a row over a span of the circle. The span and `texel`, the extent of a cube texel,
+    /// together cover at least one column.
     fn row(&self, row: isize, turn: f64, span: f64, texel: f64) -> DVec3 {
         let height = self.height as isize;
         let (y, turn) = match row {
@@ -58,7 +58,7 @@ impl Picture {
         weighed.sum::<DVec3>() / width
     }
 
-    /// Mean over a box that is `height` rows high and about as wide.
+    /// Returns the mean over a box that is `height` rows high and about as wide.
     fn mean(&self, direction: DVec3, height: f64, texel: f64) -> DVec3 {
         let sine = direction.x.hypot(direction.z).max(1e-7);
         let turn = 0.5 + direction.z.atan2(direction.x) / TAU;
@@ -74,7 +74,7 @@ impl Picture {
     }
 }
 
-/// Finest level of a cube, with `samples` boxes along each edge of a texel.
+/// Returns the finest level of a cube, with `samples` boxes along each edge of a texel.
 pub fn equirect(picture: &Picture, size: usize, samples: usize) -> Faces {
     let step = 2.0 / size as f64;
     Faces::new(size, |face, x, y| {

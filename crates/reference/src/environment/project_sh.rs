@@ -29,8 +29,8 @@ impl Texel for [f16; 4] {
     }
 }
 
-/// Coefficients of the cube's radiance in the orthonormal real basis, by ascending band and order, and zero
-/// past `order` bands. This is the specification of the pass.
+/// Returns the coefficients of the cube's radiance in the orthonormal real basis, by ascending band and
+/// order, and zero past `order` bands. This is the specification of the pass.
 pub fn project_sh<T: Texel>(texels: &[T], face: usize, order: usize) -> [DVec3; COEFFICIENTS] {
     let mut sums = [DVec3::ZERO; COEFFICIENTS];
     weighed_texels(texels, face, |direction, weighed| {
@@ -56,8 +56,8 @@ fn weighed_texels<T: Texel>(texels: &[T], face: usize, mut each: impl FnMut(DVec
     }
 }
 
-/// Greatest difference between a coefficient and its `exact` value, relative to the greatest channel of the
-/// first one. Infinite if a coefficient is not finite.
+/// Returns the maximum difference between a coefficient and its `exact` value, relative to the greatest
+/// channel of the first one. Infinite if a coefficient is not finite.
 pub fn error(coefficients: &[DVec3], exact: &[DVec3]) -> f64 {
     if coefficients.iter().any(|c| !c.is_finite()) {
         return f64::INFINITY;
@@ -69,14 +69,14 @@ pub fn error(coefficients: &[DVec3], exact: &[DVec3]) -> f64 {
     greatest / exact[0].abs().max_element()
 }
 
-/// Coefficients of irradiance: the coefficients of radiance, convolved with the cosine lobe (Ramamoorthi and
-/// Hanrahan 2001, equation 8).
+/// Returns the coefficients of irradiance: the coefficients of radiance, convolved with the cosine lobe
+/// (Ramamoorthi and Hanrahan 2001, equation 8).
 pub fn irradiance_sh(radiance: &[DVec3; COEFFICIENTS]) -> [DVec3; COEFFICIENTS] {
     let lobe = [PI, 2.0 * PI / 3.0, PI / 4.0, 0.0, -PI / 24.0];
     std::array::from_fn(|i| radiance[i] * lobe[i.isqrt()])
 }
 
-/// Irradiance of a surface with the unit normal `n`, summed over every texel of the cube.
+/// Returns the irradiance of a surface with the unit normal `n`, summed over every texel of the cube.
 pub fn irradiance<T: Texel>(texels: &[T], face: usize, n: DVec3) -> DVec3 {
     let mut sum = DVec3::ZERO;
     weighed_texels(texels, face, |direction, weighed| {

@@ -77,19 +77,19 @@ impl Tables {
         tables
     }
 
-    /// Transmittance of sunlight from the table, like [`atmosphere::sunlight`].
+    /// Returns the transmittance of sunlight from the table, like [`atmosphere::sunlight`].
     pub fn sunlight(&self, height: f64, mu: f64) -> DVec4 {
         let (x, y) = transmittance_coordinates(height, mu.max(atmosphere::horizon(height)));
         atmosphere::disc_share(height, mu) * self.transmittance.at(x, y)
     }
 
-    /// Isotropic multiple scattering at `height`.
+    /// Returns the isotropic multiple scattering at `height`.
     fn around(&self, height: f64, mu_sun: f64) -> DVec4 {
         self.scattering.at(coordinate(mu_sun), (height / TOP).sqrt())
     }
 }
 
-/// Distance to the horizon.
+/// Returns the distance to the horizon.
 fn to_horizon(height: f64) -> f64 {
     (height * (2.0 * GROUND_RADIUS + height)).sqrt()
 }
@@ -102,7 +102,7 @@ fn transmittance_coordinates(height: f64, mu: f64) -> (f64, f64) {
     (x, to_horizon(height) / to_horizon(TOP))
 }
 
-/// Height and zenith cosine at coordinates of that table.
+/// Returns the height and zenith cosine at coordinates of that table.
 fn transmittance_ray(x: f64, y: f64) -> (f64, f64) {
     let horizon = y * to_horizon(TOP);
     let radius = horizon.hypot(GROUND_RADIUS);
@@ -114,7 +114,7 @@ fn transmittance_ray(x: f64, y: f64) -> (f64, f64) {
     (height, if mu.is_nan() { 1.0 } else { mu.clamp(-1.0, 1.0) })
 }
 
-/// Zenith cosine at a coordinate of the other tables.
+/// Returns the zenith cosine at a coordinate of the other tables.
 fn cosine(coordinate: f64) -> f64 {
     let root = 2.0 * coordinate - 1.0;
     root * root.abs()
@@ -223,7 +223,8 @@ fn between(mu: f64, mu_sun: f64, azimuth: f64) -> f64 {
     mu * mu_sun + ((1.0 - mu * mu) * (1.0 - mu_sun * mu_sun)).max(0.0).sqrt() * azimuth.cos()
 }
 
-/// Radiance of the atmosphere along a ray, and of the ground beyond it, per illuminance by the sun.
+/// Returns the radiance of the atmosphere along a ray, and of the ground beyond it, per illuminance by the
+/// sun.
 fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 {
     const G: f64 = 0.8;
     let haze = f64::from(params.haze);
@@ -251,7 +252,7 @@ fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 
     light
 }
 
-/// Radiance towards the eye from `direction`, integrated in `steps`. Directions are unit vectors.
+/// Returns the radiance towards the eye from `direction`, integrated in `steps`. Directions are unit vectors.
 pub fn sky(params: &SkyParams, tables: &Tables, direction: DVec3, steps: u32) -> DVec3 {
     let to_sun = DVec3::from(params.to_sun.map(f64::from));
     let ray = Ray {

@@ -79,7 +79,7 @@ impl Occlusion {
         }
     }
 
-    /// Ambient visibility of the last frame.
+    /// Returns the ambient visibility of the last frame.
     pub fn output(&self) -> &AmbientVisibility {
         &self.output
     }

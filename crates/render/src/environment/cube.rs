@@ -56,7 +56,7 @@ impl Cube {
         })
     }
 
-    /// Number of mip levels of a cube, down to one texel a face.
+    /// Returns the number of mip levels of a cube, down to one texel a face.
     pub fn full_levels(face: u32) -> u32 {
         face.max(1).ilog2() + 1
     }

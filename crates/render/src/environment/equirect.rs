@@ -116,8 +116,8 @@ impl EquirectImage {
         })
     }
 
-    /// Texels along an edge of a face that preserves the image's resolution, up to `most`. For an
-    /// equirectangular image, this is a quarter of the width.
+    /// Returns the number of texels along an edge of a face that preserves the image's resolution, up to
+    /// `most`. For an equirectangular image, this is a quarter of the width.
     pub fn face(&self, most: u32) -> u32 {
         let full = match self.shape {
             Shape::Equirectangular => self.size[0].div_ceil(4),
@@ -155,15 +155,15 @@ fn write_rows(gpu: &Gpu, texture: &wgpu::Texture, at: [u32; 2], texels: &[[f16; 
     gpu.queue.submit([]);
 }
 
-/// Base-2 logarithm of the number of columns that are averaged in a row near a pole. `from_pole` is the
-/// distance from the pole in rows. Averaged texels are about as wide as they are high. Must match
+/// Returns the base-2 logarithm of the number of columns that are averaged in a row near a pole. `from_pole`
+/// is the distance from the pole in rows. Averaged texels are about as wide as they are high. Must match
 /// equirect.wgsl.
 fn pole_shift(width: u32, from_pole: u32) -> u32 {
     (width / (3 * (2 * from_pole + 1))).max(1).ilog2()
 }
 
-/// Rows near the poles on a reduced grid with fewer columns, for equirect.wgsl. Without it, a texel at a pole
-/// would have to average complete rows.
+/// Returns the rows near the poles on a reduced grid with fewer columns, for equirect.wgsl. Without it, a
+/// texel at a pole would have to average complete rows.
 fn pole_rows(image: &EnvironmentImage) -> Vec<[f16; 4]> {
     let [width, height] = [image.width as usize, image.height as usize];
     let reduced = |row: usize, shift: u32, out: &mut [[f16; 4]]| {

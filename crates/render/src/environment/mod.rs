@@ -133,20 +133,20 @@ pub fn load_environment(path: &Path, config: &Settings, most: u32) -> canopy_sce
     Ok(image)
 }
 
-/// Maximum number of texels along a file's longer side that can be visible.
+/// Returns the maximum number of texels along a file's longer side that can be visible.
 pub fn most_texels(gpu: &Gpu, config: &Settings) -> u32 {
     // The image is four faces wide, and a texel of the cube covers two of its texels.
     let most = 8 * largest_face(gpu).max(config.environment.face);
     most.min(gpu.limits.max_texture_dimension_2d)
 }
 
-/// Texels along an edge of the largest cube that the automatic choice makes.
+/// Returns the number of texels along an edge of the largest cube that the automatic choice makes.
 fn largest_face(gpu: &Gpu) -> u32 {
     gpu.capabilities.cube_face
 }
 
-/// Sky parameters of the configuration if it has a sky. The sun has the illuminance of the settings when it
-/// is at the zenith, times [`sky_gain`].
+/// Returns the sky parameters of the configuration if it has a sky. The sun has the illuminance of the
+/// settings when it is at the zenith, times [`sky_gain`].
 fn sky_of(config: &Settings) -> Option<SkyParams> {
     if !config.environment.is_sky() {
         return None;
@@ -163,8 +163,8 @@ fn sky_of(config: &Settings) -> Option<SkyParams> {
     Some(sky)
 }
 
-/// Power of two by which the stored sky is scaled, because half floats can represent neither a millionth of
-/// daylight nor a hundred thousand lux.
+/// Returns the power of two by which the stored sky is scaled, because half floats can represent neither a
+/// millionth of daylight nor a hundred thousand lux.
 fn sky_gain(config: &Settings) -> f32 {
     let sun = Vec3::from(config.sun.color).max_element() * config.sun.strength;
     let given = daylight(config.sun.to_sun()) * sun;
@@ -175,8 +175,8 @@ fn sky_gain(config: &Settings) -> f32 {
     }
 }
 
-/// Illuminance of the settings' sun in lux for each channel. If there is a sky, its atmosphere attenuates the
-/// sun.
+/// Returns the illuminance of the settings' sun in lux for each channel. If there is a sky, its atmosphere
+/// attenuates the sun.
 pub fn sun_illuminance(config: &Settings) -> Vec3 {
     let to_sun = config.sun.to_sun();
     match sky_of(config) {
@@ -185,8 +185,8 @@ pub fn sun_illuminance(config: &Settings) -> Vec3 {
     }
 }
 
-/// Sun of the environment's image in world space. The image is the studio, or a file with the sun `of_file`.
-/// Returns `None` if another environment or the settings' sun replaces it.
+/// Returns the sun of the environment's image in world space. The image is the studio, or a file with the sun
+/// `of_file`. Returns `None` if another environment or the settings' sun replaces it.
 pub fn environment_sun(of_file: Option<Sun>, config: &Settings) -> Option<Sun> {
     let environment = &config.environment;
     let sun = match environment.is_studio() {
@@ -237,7 +237,7 @@ impl Environment {
         Ok(())
     }
 
-    /// Prefiltered radiance, with a roughness for each mip level.
+    /// Returns the prefiltered radiance, with a roughness for each mip level.
     pub fn prefiltered(&self) -> &Cube {
         &self.prefiltered[self.progress.shown]
     }
@@ -247,7 +247,7 @@ impl Environment {
         self.progress.stale || self.progress.step.is_some()
     }
 
-    /// Placement of the light of `config`. The sun has a disc if it `shines`.
+    /// Returns the placement of the light of `config`. The sun has a disc if it `shines`.
     pub fn place(&self, config: &Settings, shines: bool) -> Placement {
         let environment = &config.environment;
         let to_sun = config.sun.to_sun();
@@ -284,7 +284,7 @@ impl Environment {
         placement
     }
 
-    /// Image of the environment in `config`, if it has one.
+    /// Returns the image of the environment in `config`, if it has one.
     fn picture(&self, config: &Settings) -> Option<&EquirectImage> {
         match config.environment.is_studio() {
             true => Some(&self.studio),
@@ -292,7 +292,7 @@ impl Environment {
         }
     }
 
-    /// Sun of the file in `config` in world space, if it shines.
+    /// Returns the sun of the file in `config` in world space, if it shines.
     pub fn file_sun(&self, config: &Settings) -> Option<Sun> {
         let file = self.file.as_ref().filter(|_| config.environment.is_file());
         environment_sun(file?.sun, config)
@@ -312,7 +312,7 @@ impl Environment {
         }
     }
 
-    /// Texels along an edge of the cube.
+    /// Returns the number of texels along an edge of the cube.
     fn face(&self, gpu: &Gpu, config: &Settings, origin: Origin) -> u32 {
         let wanted = config.environment.face;
         let chosen = match origin {
@@ -335,12 +335,12 @@ impl Environment {
         .next_power_of_two()
     }
 
-    /// Pair that changes when the file is replaced and when pending work completes.
+    /// Returns the pair that changes when the file is replaced and when pending work completes.
     pub fn state(&self) -> (u64, bool) {
         (self.files, self.is_pending())
     }
 
-    /// Finest mip level whose faces have at most `most` texels along an edge, and their number.
+    /// Returns the finest mip level whose faces have at most `most` texels along an edge, and their number.
     pub fn level(&self, most: u32) -> (wgpu::TextureView, u32) {
         let levels = self.radiance.texture.mip_level_count();
         let face = |level: u32| (self.radiance.face >> level).max(1);

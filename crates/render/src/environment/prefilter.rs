@@ -33,7 +33,8 @@ pub struct PrefilterSettings {
 }
 
 impl PrefilterSettings {
-    /// Settings for the adapter. On a slow one, steps are short enough for frames to be drawn between them.
+    /// Returns the settings for the adapter. On a slow one, steps are short enough for frames to be drawn
+    /// between them.
     pub fn new(gpu: &Gpu) -> Self {
         Self {
             samples: 1024,
@@ -102,21 +103,21 @@ impl Prefilter {
         })
     }
 
-    /// Number of mip levels of a prefiltered cube with faces of `face` texels, at most [`PREFILTER_LEVELS`].
-    /// There are at least two, even if the last is smaller than [`PREFILTER_FACE_MIN`], so that rough
-    /// surfaces have a mip level.
+    /// Returns the number of mip levels of a prefiltered cube with faces of `face` texels, at most
+    /// [`PREFILTER_LEVELS`]. There are at least two, even if the last is smaller than [`PREFILTER_FACE_MIN`],
+    /// so that rough surfaces have a mip level.
     pub fn levels(face: u32) -> u32 {
         let above_least = (face / PREFILTER_FACE_MIN).max(2).ilog2() + 1;
         above_least.min(PREFILTER_LEVELS).min(Cube::full_levels(face))
     }
 
-    /// Perceptual roughness of mip level `level` of `levels`. This is the inverse of `environment_lod`
-    /// (environment/environment.wgsl).
+    /// Returns the perceptual roughness of mip level `level` of `levels`. This is the inverse of
+    /// `environment_lod` (environment/environment.wgsl).
     pub fn roughness(level: u32, levels: u32) -> f64 {
         (f64::from(level) / f64::from(levels.max(2) - 1)).powf(1.5)
     }
 
-    /// Number of steps that fill a cube like `prefiltered`.
+    /// Returns the number of steps that fill a cube like `prefiltered`.
     pub fn steps(&self, prefiltered: &Cube) -> u32 {
         self.plan(prefiltered).len() as u32
     }
@@ -208,8 +209,8 @@ impl Prefilter {
     }
 }
 
-/// Unit vectors to the light around the normal z, distributed by the GGX normal distribution. The w component
-/// is the mip level, in a cube with faces of `face` texels, that matches the sample's footprint
+/// Returns unit vectors to the light around the normal z, distributed by the GGX normal distribution. The w
+/// component is the mip level, in a cube with faces of `face` texels, that matches the sample's footprint
 /// (prefilter.wgsl).
 pub fn samples(roughness: f64, count: u32, face: u32) -> Vec<[f32; 4]> {
     let alpha2 = roughness.max(ROUGHNESS_MIN).powi(4);

@@ -141,14 +141,14 @@ impl Sky {
     }
 }
 
-/// Transmittance of sunlight in linear RGB from the direction `to_sun` (of any length). It reddens near the
-/// horizon and is zero once the disc is entirely below it. The horizon is the edge of the visible sky as seen
-/// from [`atmosphere::EYE`], 0.72° below y = 0.
+/// Returns the transmittance of sunlight in linear RGB from the direction `to_sun` (of any length). It
+/// reddens near the horizon and is zero once the disc is entirely below it. The horizon is the edge of the
+/// visible sky as seen from [`atmosphere::EYE`], 0.72° below y = 0.
 pub fn transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
     through_air(to_sun, params, atmosphere::sunlight)
 }
 
-/// Transmittance of the drawn sun disc, for its part above the horizon.
+/// Returns the transmittance of the drawn sun disc, for its part above the horizon.
 pub fn disc_transmittance(to_sun: Vec3, params: &SkyParams) -> Vec3 {
     through_air(to_sun, params, atmosphere::disc_light)
 }
@@ -163,10 +163,10 @@ fn through_air(to_sun: Vec3, params: &SkyParams, light: impl Fn(f64, f64, f64) -
     atmosphere::rgb(bands).as_vec3()
 }
 
-/// Illuminance of level ground by sun and sky on a clear day, relative to the sun's illuminance above the
-/// atmosphere. It is a fit to measurements from noon to the end of twilight (Seidelmann 1992, "Explanatory
-/// Supplement to the Astronomical Almanac"). It selects the power of two that scales a sky into the range of
-/// half floats.
+/// Returns the illuminance of level ground by sun and sky on a clear day, relative to the sun's illuminance
+/// above the atmosphere. It is a fit to measurements from noon to the end of twilight (Seidelmann 1992,
+/// "Explanatory Supplement to the Astronomical Almanac"). It selects the power of two that scales a sky into
+/// the range of half floats.
 pub fn daylight(to_sun: Vec3) -> f32 {
     const ABOVE_THE_AIR_LUX: f32 = 133_100.0;
     let height = to_sun

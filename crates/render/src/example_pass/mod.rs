@@ -62,8 +62,8 @@ fn the_example_pass_matches_the_cpu_reference() {
     }
 }
 
-/// Number of texels that differ from the reference by more than half-float precision, for images filled with
-/// `value`.
+/// Returns the number of texels that differ from the reference by more than half-float precision, for images
+/// filled with `value`.
 fn wrong_texels(texels: &[[f16; 4]], size: [u32; 2], value: f32, strength: f32) -> usize {
     let is_wrong = |(i, texel): &(u32, &[f16; 4])| {
         let kept = value * kept([i % size[0], i / size[0]], size, strength);

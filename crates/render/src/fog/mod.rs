@@ -80,8 +80,8 @@ struct Camera {
     far: f32,
 }
 
-/// Number of froxels along x and y for a picture of `picture` pixels, and in depth. Returns `None` without
-/// fog. The settings must be resolved.
+/// Returns the number of froxels along x and y for a picture of `picture` pixels, and in depth. Returns
+/// `None` without fog. The settings must be resolved.
 pub(super) fn froxels(fog: &settings::Fog, picture: [u32; 2]) -> Option<[u32; 3]> {
     let [width, height] = picture.map(|side| side.max(1));
     fog.is_enabled().then(|| {
@@ -92,7 +92,7 @@ pub(super) fn froxels(fog: &settings::Fog, picture: [u32; 2]) -> Option<[u32; 3]
     })
 }
 
-/// Depth of the far end of the froxels, for a view of a scene with these bounds.
+/// Returns the depth of the far end of the froxels, for a view of a scene with these bounds.
 fn far(view: &View, bounds: Aabb, config: &Settings) -> f32 {
     let fog = &config.fog;
     if fog.range > 0.0 {
@@ -182,7 +182,7 @@ impl Fog {
         }
     }
 
-    /// Fog of the last frame.
+    /// Returns the fog of the last frame.
     pub fn output(&self) -> FogFroxels<'_> {
         FogFroxels {
             params: &self.params,

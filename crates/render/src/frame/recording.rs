@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(budget.part_pixels, PART_PIXELS);
     }
 
-    /// Number of occlusion bands with one ray per pixel, at 2560 × 1440.
+    /// Returns the number of occlusion bands with one ray per pixel, at 2560 × 1440.
     fn occlusion_bands(budget: FrameBudget) -> usize {
         slices([2560, 1440], budget.occlusion_pixels(1)).count()
     }

@@ -77,7 +77,7 @@ pub struct LightChanges {
 }
 
 impl Default for LightChanges {
-    /// Empty history.
+    /// Returns an empty history.
     fn default() -> Self {
         Self {
             still: u32::MAX,

@@ -158,7 +158,7 @@ impl ChannelPass {
         )
     }
 
-    /// Channel that was written last.
+    /// Returns the channel that was written last.
     pub fn output(&self) -> &GpuImage {
         &self.output
     }

@@ -53,7 +53,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Large batches, for a program without other GPU work.
+    /// Returns large batches, for a program without other GPU work.
     pub fn large() -> Self {
         Self {
             points: 1 << 18,
@@ -61,7 +61,7 @@ impl Batches {
         }
     }
 
-    /// Small batches for a program that renders at the same time, so that no frame waits for long.
+    /// Returns small batches for a program that renders at the same time, so that no frame waits for long.
     pub fn between_frames(gpu: &Gpu) -> Self {
         let points = match gpu.capabilities.has_gpu {
             true => 1 << 15,
@@ -169,7 +169,8 @@ impl ComparedTree {
         })
     }
 
-    /// Nearest point of the surface to each of `points` whose coordinates are within a tree's limits.
+    /// Returns the nearest point of the surface to each of `points` whose coordinates are within a tree's
+    /// limits.
     fn measured(
         &self,
         gpu: &Gpu,
@@ -186,9 +187,9 @@ impl ComparedTree {
         Ok(all.filter_map(measured).collect())
     }
 
-    /// Nearest point of the surface to each of `points`. The tree finds the triangle, and f64 arithmetic
-    /// finds the point on it. The sign comes from the winding number, or from the pseudonormal if the surface
-    /// has open edges.
+    /// Returns the nearest point of the surface to each of `points`. The tree finds the triangle, and f64
+    /// arithmetic finds the point on it. The sign comes from the winding number, or from the pseudonormal if
+    /// the surface has open edges.
     ///
     /// # Errors
     ///

@@ -58,7 +58,7 @@ impl Deviation {
         self.compared = compared;
     }
 
-    /// Reference surface.
+    /// Returns the reference surface.
     pub fn compared(&self) -> Option<&Arc<ComparedTree>> {
         self.compared.as_ref()
     }
@@ -118,7 +118,7 @@ impl Deviation {
         Ok(&self.output)
     }
 
-    /// Last measurement.
+    /// Returns the last measurement.
     pub fn output(&self) -> &GpuImage {
         &self.output
     }

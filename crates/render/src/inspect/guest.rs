@@ -19,9 +19,9 @@ pub trait GuestPass: Any + Debug + LifeCycle + Send {
     /// [`Error::Limit`](canopy_bvh::Error::Limit) and [`Error::Gpu`](canopy_bvh::Error::Gpu), like any pass.
     fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>, gbuffer: &GBuffer) -> Result<()>;
 
-    /// Image of the last frame, or `None` if the frame did not show the channel.
+    /// Returns the image of the last frame, or `None` if the frame did not show the channel.
     fn output(&self) -> Option<&GpuImage>;
 
-    /// Heat map of the image, or `None` if the image has colours of its own.
+    /// Returns the heat map of the image, or `None` if the image has colours of its own.
     fn heat(&self) -> Option<Heat>;
 }

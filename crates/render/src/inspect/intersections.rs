@@ -196,7 +196,7 @@ impl Intersections {
         matches!(self.known.last(), Some(Some(_)))
     }
 
-    /// Bit mask of the triangles in the last frame.
+    /// Returns the bit mask of the triangles in the last frame.
     pub fn output(&self) -> &wgpu::Buffer {
         &self.intersecting
     }

@@ -95,12 +95,12 @@ impl Inspect {
         })
     }
 
-    /// Image of the guest in the last frame, if it has drawn one.
+    /// Returns the image of the guest in the last frame, if it has drawn one.
     pub(super) fn guest_image(&self) -> Option<&GpuImage> {
         self.guest.as_ref()?.output()
     }
 
-    /// Heat map of `channel`, or `None` if it has other colours.
+    /// Returns the heat map of `channel`, or `None` if it has other colours.
     fn heat(&self, channel: Channel, config: &Settings) -> Option<Heat> {
         match channel {
             Channel::Lab => self.guest.as_ref()?.heat(),

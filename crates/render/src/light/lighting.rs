@@ -97,7 +97,7 @@ impl Lighting {
         Ok(&self.output)
     }
 
-    /// Radiance of the last frame.
+    /// Returns the radiance of the last frame.
     pub fn output(&self) -> &Radiance {
         &self.output
     }

@@ -66,13 +66,13 @@ impl LightPlan {
         self.slots < self.lights
     }
 
-    /// Maximum number of rays that a pixel casts.
+    /// Returns the maximum number of rays that a pixel casts.
     pub fn rays_per_pixel(&self) -> u32 {
         self.slots * self.rays
     }
 }
 
-/// Upper bound for the number of lights: the lights of the scene and a sun.
+/// Returns an upper bound for the number of lights: the lights of the scene and a sun.
 pub fn max_lights(scene: &Scene) -> u32 {
     let lights = scene.nodes.iter().filter(|node| node.light.is_some());
     lights.count() as u32 + 1
@@ -89,13 +89,13 @@ pub fn may_cast_soft_shadows(scene: &Scene, config: &Settings) -> bool {
     (lights && (own || of_file)) || config.sun.angle > 0.0 || of_picture
 }
 
-/// Lights whose shadows are filtered together. A pair has two lights, or only the last one.
+/// Returns the lights whose shadows are filtered together. A pair has two lights, or only the last one.
 pub fn pair(lights: &[GpuLight], index: usize) -> &[GpuLight] {
     lights.chunks(2).nth(index).unwrap_or_default()
 }
 
-/// Number of lights of a pair whose shadows are filtered, which is 1 if the second light has no size or does
-/// not exist.
+/// Returns the number of lights of a pair whose shadows are filtered, which is 1 if the second light has no
+/// size or does not exist.
 pub fn filtered(pair: &[GpuLight]) -> usize {
     match pair {
         [_, second] if second.radius > 0.0 => 2,
@@ -109,12 +109,13 @@ pub const BULB: f32 = 0.05;
 /// would be inside the light.
 const BULB_MAX: f32 = 0.02;
 
-/// Sine of half the angular diameter of the settings' sun.
+/// Returns the sine of half the angular diameter of the settings' sun.
 fn sun_radius(sun: &SunConfig) -> f32 {
     (0.5 * sun.angle).to_radians().sin()
 }
 
-/// Half the angular diameter of the sun disc in radians. The disc has a size even if its shadows are hard.
+/// Returns half the angular diameter of the sun disc in radians. The disc has a size even if its shadows are
+/// hard.
 pub fn sun_disc_radius(sun: &SunConfig) -> f32 {
     match sun.angle {
         0.0 => atmosphere::SUN_RADIUS as f32,
@@ -122,8 +123,8 @@ pub fn sun_disc_radius(sun: &SunConfig) -> f32 {
     }
 }
 
-/// Radius of light `index` of the scene, for [`GpuLight::radius`]. In order of precedence, it comes from the
-/// settings of this light, the file, and the settings of all lights.
+/// Returns the radius of light `index` of the scene, for [`GpuLight::radius`]. In order of precedence, it
+/// comes from the settings of this light, the file, and the settings of all lights.
 fn radius(light: &Light, index: usize, config: &Settings, scene_radius: f32) -> f32 {
     let own = config.lights.radii.get(index).filter(|radius| **radius >= 0.0);
     match light.kind {
@@ -200,7 +201,7 @@ pub fn effective_sun(
     })
 }
 
-/// Index of the brightest directional light that shines from above.
+/// Returns the index of the brightest directional light that shines from above.
 fn brightest_from_above(lights: &[GpuLight]) -> Option<usize> {
     let is_candidate = |light: &GpuLight| {
         light.kind == LIGHT_DIRECTIONAL && light.direction[1] < 0.0 && strength(light) > 0.0
@@ -235,7 +236,7 @@ pub fn gather(scene: &Scene, pose: &Pose, config: &Settings, scene_radius: f32) 
     lights
 }
 
-/// Lights of `scene` at `pose`.
+/// Returns the lights of `scene` at `pose`.
 fn of_scene(scene: &Scene, pose: &Pose, config: &Settings, scene_radius: f32) -> Vec<GpuLight> {
     let nodes = (0..).zip(&scene.nodes);
     nodes
@@ -287,7 +288,7 @@ fn directional(direction: Vec3, intensity: Vec3, radius: f32) -> GpuLight {
     }
 }
 
-/// Number of lights of `scene` beyond [`LIGHT_LIMIT`], including the settings' sun.
+/// Returns the number of lights of `scene` beyond [`LIGHT_LIMIT`], including the settings' sun.
 pub fn lights_beyond_limit(scene: &Scene, config: &Settings) -> usize {
     let lights = scene.nodes.iter().filter(|node| node.light.is_some()).count();
     (lights + usize::from(has_sun(scene, config))).saturating_sub(LIGHT_LIMIT as usize)

@@ -102,7 +102,7 @@ pub fn exposure_ev(
     (fits * lux / (lux - missing)).log2()
 }
 
-/// Exposure in stops of the first frame of an opened scene ([`exposure_ev`]).
+/// Returns the exposure in stops of the first frame of an opened scene ([`exposure_ev`]).
 pub fn first_exposure_ev(
     scene: &Scene,
     first: &InitialState,
@@ -114,7 +114,8 @@ pub fn first_exposure_ev(
     exposure_ev(scene, &pose, bounds, config, file_luminance, light_limit)
 }
 
-/// Index of the brightest directional light that shines from above, which a sun of the settings replaces.
+/// Returns the index of the brightest directional light that shines from above, which a sun of the settings
+/// replaces.
 fn own_sun(lights: &[(&Light, Mat4)]) -> Option<usize> {
     let power = |index: &usize| lights[*index].0.intensity * lights[*index].0.color.max_element();
     let shines_down = |index: &usize| {
@@ -132,7 +133,8 @@ fn lacks_materials(scene: &Scene) -> bool {
     primitives().next().is_some() && primitives().all(|p| stands_in(p.material))
 }
 
-/// Illuminance of the scene's centre by a light in lux, or 0 if the light does not illuminate `bounds`.
+/// Returns the illuminance of the scene's centre by a light in lux, or 0 if the light does not illuminate
+/// `bounds`.
 fn lux_of(light: &Light, world_from_light: &Mat4, bounds: Aabb) -> f32 {
     let power = light.intensity * luminance(light.color);
     let axis = -world_from_light.z_axis.truncate();
@@ -159,7 +161,7 @@ fn lux_of(light: &Light, world_from_light: &Mat4, bounds: Aabb) -> f32 {
 /// Mean luminance of a clear sky and its ground by day, relative to the illuminance by its sun.
 const SKY_SHARE: f32 = 0.05;
 
-/// Mean irradiance of a surface by the environment in lux.
+/// Returns the mean irradiance of a surface by the environment in lux.
 fn environment_lux(config: &settings::Settings, file_luminance: f32) -> f32 {
     let environment = &config.environment;
     if environment.is_studio() {
@@ -176,7 +178,7 @@ fn environment_lux(config: &settings::Settings, file_luminance: f32) -> f32 {
     std::f32::consts::PI * around * environment.intensity
 }
 
-/// Luminance of a linear colour (Rec. 709).
+/// Returns the luminance of a linear colour (Rec. 709).
 fn luminance(color: Vec3) -> f32 {
     color.dot(Vec3::new(0.2126, 0.7152, 0.0722))
 }
@@ -242,7 +244,7 @@ mod tests {
         assert_eq!(ev(lit(LightKind::Directional, 12.0, Vec3::ZERO), &config), 1.5);
     }
 
-    /// Scene with `count` equal lights at the same position.
+    /// Returns a scene with `count` equal lights at the same position.
     fn many(kind: LightKind, count: usize, intensity: f32, translation: Vec3) -> (Scene, Pose) {
         let (mut scene, mut pose) = lit(kind, intensity, translation);
         scene.nodes = vec![scene.nodes[0].clone(); count];

@@ -221,7 +221,7 @@ impl Paths {
         Ok(())
     }
 
-    /// Radiance of the last path-traced frame.
+    /// Returns the radiance of the last path-traced frame.
     pub fn output(&self) -> &Radiance {
         &self.output
     }

@@ -225,9 +225,9 @@ impl PathStages {
         Ok(())
     }
 
-    /// Number of continuation rays of each path in the last slice, including the ray from the eye. The paths
-    /// are in the order of their indices, which is by tiles of 8 × 8 pixels. Blocks until the readback
-    /// arrives.
+    /// Returns the number of continuation rays of each path in the last slice, including the ray from the
+    /// eye. The paths are in the order of their indices, which is by tiles of 8 × 8 pixels. Blocks until the
+    /// readback arrives.
     pub fn lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let capacity = self.key.capacity as usize;
         let rows: Vec<[u32; 4]> = gpu.read_first(&self.rows, 2 * capacity)?;
@@ -295,7 +295,7 @@ impl PathList {
         }
     }
 
-    /// Binding of the ranges, from which kernels read the number of paths.
+    /// Returns the binding of the ranges, from which kernels read the number of paths.
     fn counted(&self) -> wgpu::BufferBinding<'_> {
         wgpu::BufferBinding {
             buffer: &self.ranges,

@@ -48,7 +48,7 @@ impl PathSums {
         }
     }
 
-    /// Mean of the `count` samples in these sums, as red, green, blue and coverage of each pixel.
+    /// Returns the mean of the `count` samples in these sums, as red, green, blue and coverage of each pixel.
     pub fn mean(&self, count: u32) -> Vec<[f32; 4]> {
         let scale = (1_u64 << PATH_FRACTION) as f64;
         let count = f64::from(count.max(1));

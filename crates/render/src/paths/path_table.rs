@@ -304,8 +304,8 @@ impl PathTable {
     }
 }
 
-/// Emissive triangles for light sampling, with their materials, in ascending order. Alpha-tested, blended,
-/// clearcoated and unlit materials are left out, so only BSDF-sampled paths hit them.
+/// Returns the emissive triangles for light sampling, with their materials, in ascending order. Alpha-tested,
+/// blended, clearcoated and unlit materials are left out, so only BSDF-sampled paths hit them.
 fn emitters(scene: &Scene, geometry: Geometry<'_>) -> Vec<(u32, u32)> {
     let glows = |material: &Material| {
         let coated = material
@@ -349,7 +349,7 @@ fn textures(scene: &Scene, material: &Material) -> Vec<(usize, TextureRef, Bound
     found
 }
 
-/// All images, in each use that materials have for them.
+/// Returns all images, in each use that materials have for them.
 fn used(scene: &Scene) -> BTreeSet<(usize, TextureUse)> {
     let all = scene.materials.iter();
     let all = all.flat_map(|material| textures(scene, material));
@@ -398,7 +398,7 @@ fn place(
     })
 }
 
-/// Header of a material.
+/// Returns the header of a material.
 fn header(
     scene: &Scene,
     material: &Material,

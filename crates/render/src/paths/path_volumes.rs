@@ -202,7 +202,7 @@ impl PathVolumes {
     }
 }
 
-/// Words of a row of voxels, and the number of rows.
+/// Returns the number of words of a row of voxels, and the number of rows.
 fn shape(grids: &VolumeGrids, level: u32, colored: bool) -> [u32; 2] {
     let [x, y, z] = grids.facts.size.map(|side| side.div_ceil(1 << level));
     let row_words = if colored { 2 * x } else { x.div_ceil(2) };

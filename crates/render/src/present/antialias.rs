@@ -32,7 +32,7 @@ pub struct Antialias {
 #[derive(Debug)]
 struct Images {
     edges: GpuImage,
-    /// Share of a pixel that its neighbours cover.
+    /// Fraction of a pixel that its neighbours cover.
     weights: GpuImage,
 }
 

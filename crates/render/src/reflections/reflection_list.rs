@@ -153,13 +153,13 @@ impl ReflectionList {
         self.key
     }
 
-    /// Parameters of a bounce.
+    /// Returns the parameters of a bounce.
     pub fn params(&self, start: ReflectionStart, bounce: u32) -> wgpu::BufferBinding<'_> {
         let first = start as u32 * self.key.bounces;
         self.params.at((first + bounce) as usize)
     }
 
-    /// Parameters of the sort.
+    /// Returns the parameters of the sort.
     pub fn sort_params(&self) -> wgpu::BufferBinding<'_> {
         self.part(1)
     }

@@ -138,7 +138,7 @@ mod tests {
         separate_path_kernels: true,
     };
 
-    /// Occlusion mode and rays, reflection mode, anti-aliasing and froxel rows.
+    /// Returns the occlusion mode and rays, reflection mode, anti-aliasing and froxel rows.
     fn drawn(config: &Settings) -> (bool, u32, bool, Antialias, u32) {
         let (occlusion, reflections) = (&config.occlusion, &config.reflections);
         (

@@ -265,7 +265,7 @@ impl Shadows {
         }
     }
 
-    /// Visibility of the last frame.
+    /// Returns the visibility of the last frame.
     pub fn output(&self) -> &Visibility {
         &self.picture.output
     }

@@ -100,7 +100,7 @@ impl ShadowMap {
         }
     }
 
-    /// Shadow maps that the lights of a frame refer to, as assigned by [`ShadowMap::fit`].
+    /// Returns the shadow maps that the lights of a frame refer to, as assigned by [`ShadowMap::fit`].
     pub fn maps(&self) -> ShadowMaps<'_> {
         ShadowMaps {
             depth: &self.maps.view,
@@ -349,8 +349,8 @@ fn directional(light: &Light, input: &FrameSetup<'_>, scene: Aabb, resolution: u
     }
 }
 
-/// Near and far planes of a light. The far plane is at its range or at the far side of the scene, and the
-/// near plane is in proportion.
+/// Returns the near and far planes of a light. The far plane is at its range or at the far side of the scene,
+/// and the near plane is in proportion.
 fn reach(light: &Light, scene: Aabb) -> (f32, f32) {
     let to_far_side = (scene.center() - Vec3::from(light.position)).length() + scene.radius();
     let far = if light.range > 0.0 {

@@ -129,7 +129,7 @@ impl ShadowShafts {
         recording.dispatch_pixels(LABEL, &self.kernel, &[(0, &frame.group)], own, frame.size, most)
     }
 
-    /// Mask of [`ShadowShafts::record`], or the mask with all bits set if shadows may not settle.
+    /// Returns the mask of [`ShadowShafts::record`], or the mask with all bits set if shadows may not settle.
     pub fn tiles(&self, settles: bool) -> &GpuImage {
         if settles { &self.tiles } else { &self.all }
     }
@@ -144,8 +144,8 @@ impl Last {
         }
     }
 
-    /// Bit mask of the first 31 lights that have changed since this frame. All bits are set if a material or
-    /// the number of lights has changed.
+    /// Returns the bit mask of the first 31 lights that have changed since this frame. All bits are set if a
+    /// material or the number of lights has changed.
     fn changed_lights(&self, frame: &FrameSetup<'_>) -> u32 {
         if self.materials != frame.pose.materials || self.lights.len() != frame.lights.len() {
             return !0;
@@ -155,8 +155,8 @@ impl Last {
         changed.fold(0, |bits, (light, _)| bits | 1 << light)
     }
 
-    /// At most [`SHAFT_BOXES`] boxes around the old and new bounds of the parts that have moved since this
-    /// frame. Returns `None` if some bounds are not finite or the parts differ in number.
+    /// Returns at most [`SHAFT_BOXES`] boxes around the old and new bounds of the parts that have moved since
+    /// this frame. Returns `None` if some bounds are not finite or the parts differ in number.
     fn boxes_of_moved(&self, frame: &FrameSetup<'_>, changed: &[bool]) -> Option<Vec<Aabb>> {
         if self.parts.len() != frame.parts.len() {
             return None;

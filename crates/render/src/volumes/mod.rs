@@ -226,8 +226,8 @@ impl Volumes {
         shared.flat_map(|shared| &mut shared.lights)
     }
 
-    /// Scattered and emitted radiance of all volumes of the last frame, and their transmittance. Returns
-    /// `None` if there are no volumes or no channel shows them.
+    /// Returns the scattered and emitted radiance of all volumes of the last frame, and their transmittance.
+    /// Returns `None` if there are no volumes or no channel shows them.
     pub fn total(&self) -> Option<&GpuImage> {
         self.has_total.then(|| self.compose.total())
     }
@@ -379,7 +379,7 @@ impl LightGrid {
     }
 }
 
-/// Texels of the light grid.
+/// Returns the size of the light grid in texels.
 fn grid_size(params: &VolumeParams) -> [u32; 3] {
     let [x, y, z] = params.cells;
     match params.flags & volume_params::VOLUME_SHADOWED {

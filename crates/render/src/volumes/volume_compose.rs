@@ -118,7 +118,7 @@ impl VolumeCompose {
         Ok(())
     }
 
-    /// Scattered and emitted radiance of all volumes of the last frame, with their transmittance.
+    /// Returns the scattered and emitted radiance of all volumes of the last frame, with their transmittance.
     pub fn total(&self) -> &GpuImage {
         &self.total
     }

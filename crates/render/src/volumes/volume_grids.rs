@@ -82,7 +82,8 @@ impl VolumeGrids {
         })
     }
 
-    /// Texture with the largest extinction of each brick under these settings, or 0 for an empty brick.
+    /// Returns a texture with the largest extinction of each brick under these settings, or 0 for an empty
+    /// brick.
     pub fn majorant_texture(&self, gpu: &Gpu, params: &VolumeParams) -> wgpu::TextureView {
         let usage = Usage::TEXTURE_BINDING | Usage::COPY_DST;
         let size = self.brick_counts;
@@ -92,9 +93,9 @@ impl VolumeGrids {
         texture.create_view(&wgpu::TextureViewDescriptor::default())
     }
 
-    /// Largest extinction of each brick under these settings, with x varying fastest, or 0 for an empty
-    /// brick. If `is_spread`, neighbouring bricks are included, because voxels that average several voxels
-    /// extend into neighbouring bricks.
+    /// Returns the largest extinction of each brick under these settings, with x varying fastest, or 0 for an
+    /// empty brick. If `is_spread`, neighbouring bricks are included, because voxels that average several
+    /// voxels extend into neighbouring bricks.
     pub fn majorants(&self, params: &VolumeParams, is_spread: bool) -> Vec<f32> {
         let [columns, rows, slices] = self.brick_counts.map(|count| count as usize);
         let spread = |index: usize| {
@@ -153,7 +154,7 @@ pub struct PlacedVolume<'a> {
     pub sampler: &'a wgpu::Sampler,
 }
 
-/// Sampler for grids, which interpolates between voxels and clamps at the faces of the lattice.
+/// Returns a sampler for grids, which interpolates between voxels and clamps at the faces of the lattice.
 pub fn sampler(gpu: &Gpu) -> wgpu::Sampler {
     gpu.device.create_sampler(&wgpu::SamplerDescriptor {
         label: Some("volumes"),

@@ -58,7 +58,7 @@ impl VolumeMarch {
         Ok(())
     }
 
-    /// Images of the volumes that are kept.
+    /// Returns the images of the volumes that are kept.
     pub fn output(&self) -> VolumeLayers<'_> {
         VolumeLayers {
             seen: &self.output.seen,

@@ -37,8 +37,8 @@ pub type Table = [[[f32; 4]; 32]; 4];
 /// Numbers of a control point of a transfer function, which are value, red, green, blue and opacity.
 pub const POINT: usize = 5;
 
-/// Offset and scale that decode texels in [0, 1] into values. The offset is the minimum value or 0, whichever
-/// is lower.
+/// Returns the offset and scale that decode texels in [0, 1] into values. The offset is the minimum value or
+/// 0, whichever is lower.
 pub fn decode_range(lattice_range: [f32; 2]) -> [f32; 2] {
     let [low, high] = lattice_range;
     let base = low.min(0.0);
@@ -50,8 +50,8 @@ pub fn texel([base, span]: [f32; 2], value: f32) -> f16 {
     f16::from_f32((value - base) / span)
 }
 
-/// Parameters of a volume whose lattice is at `world_from_lattice`. Returns `None` if that matrix has no
-/// inverse. `lights` is the number of the frame's lights.
+/// Returns the parameters of a volume whose lattice is at `world_from_lattice`. Returns `None` if that matrix
+/// has no inverse. `lights` is the number of the frame's lights.
 pub fn params(
     settings: &Settings,
     (size, range): ([u32; 3], [f32; 2]),
@@ -134,7 +134,7 @@ impl From<&VolumeLattice> for LatticeFacts {
     }
 }
 
-/// Largest extinction in a brick, or any value above 0 if it contains an isosurface or glows.
+/// Returns the largest extinction in a brick, or any value above 0 if it contains an isosurface or glows.
 pub fn most_extinction(params: &VolumeParams, range: [f32; 2], brick: &Brick) -> f32 {
     let of = decode_range(range);
     let [low, high] = brick.density.map(|value| texel(of, value).to_f32());
@@ -168,7 +168,8 @@ fn cells(size: [u32; 3], most: u32) -> [u32; 3] {
     })
 }
 
-/// Control points of the settings' transfer function, with value, red, green, blue and opacity in [0, 1].
+/// Returns the control points of the settings' transfer function, with value, red, green, blue and opacity in
+/// [0, 1].
 pub fn control_points(settings: &Settings) -> Option<Vec<[f32; POINT]>> {
     let fixed: &[[f32; POINT]] = match settings.transfer {
         VolumeTransfer::Off => return None,
@@ -214,7 +215,8 @@ fn table(points: &[[f32; POINT]]) -> Table {
     })
 }
 
-/// Blackbody colours in linear sRGB from 0 kelvin to `hottest`, relative to the luminance of the hottest.
+/// Returns the blackbody colours in linear sRGB from 0 kelvin to `hottest`, relative to the luminance of the
+/// hottest.
 pub fn blackbody(hottest: f32) -> Table {
     let [_, most, _] = blackbody_xyz(f64::from(hottest));
     entries(|i| {
@@ -231,7 +233,7 @@ pub fn blackbody(hottest: f32) -> Table {
     })
 }
 
-/// Table of `entry` for each index.
+/// Returns a table of `entry` for each index.
 fn entries(entry: impl Fn(usize) -> [f32; 4]) -> Table {
     std::array::from_fn(|row| std::array::from_fn(|column| entry(32 * row + column)))
 }
@@ -264,7 +266,7 @@ pub fn blackbody_xyz(kelvin: f64) -> [f64; 3] {
     sum
 }
 
-/// Distance from the eye to the box of a volume.
+/// Returns the distance from the eye to the box of a volume.
 pub fn distance(params: &VolumeParams, eye: Vec3) -> f32 {
     let voxel_from_world = Mat4::from_cols_array_2d(&params.voxel_from_world);
     let at = voxel_from_world.transform_point3(eye);

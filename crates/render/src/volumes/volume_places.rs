@@ -16,7 +16,7 @@ pub struct VolumePlace<'a> {
     pub settings: VolumeParams,
 }
 
-/// Visible volumes in the order of nodes, or none if volumes are disabled.
+/// Returns the visible volumes in the order of nodes, or none if volumes are disabled.
 pub fn volume_places<'a>(frame: &'a Frame<'_>) -> impl Iterator<Item = VolumePlace<'a>> + 'a {
     let config = &frame.config.volumes;
     let nodes = frame.scene.nodes.iter().zip(&frame.pose.visible);

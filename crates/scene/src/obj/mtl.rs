@@ -263,7 +263,7 @@ impl Material {
         self.metallic.unwrap_or(0.0)
     }
 
-    /// Perceptual roughness without a texture.
+    /// Returns the perceptual roughness without a texture.
     pub(super) fn roughness(&self) -> f32 {
         self.roughness
             .or(self.shininess.map(roughness_of))

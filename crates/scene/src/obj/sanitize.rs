@@ -100,7 +100,7 @@ impl FirstUses {
         }
     }
 
-    /// Number of indices that exist in the file.
+    /// Returns the number of indices that exist in the file.
     pub(super) fn count(&self) -> usize {
         self.last_run.len()
     }

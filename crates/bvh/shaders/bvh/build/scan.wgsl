@@ -23,7 +23,7 @@ fn saturating(a: u32, b: u32) -> u32 {
     return select(sum, 0xffffffffu, sum < a);
 }
 
-// Exclusive prefix sum over the workgroup. The total is in the last element of `partial`.
+// Computes the exclusive prefix sum over the workgroup. The total is in the last element of `partial`.
 fn scan_threads(thread: u32, own: u32) -> u32 {
     partial[thread] = own;
     workgroupBarrier();

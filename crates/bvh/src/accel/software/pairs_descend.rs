@@ -99,7 +99,7 @@ impl PairsDescend {
                 count: other.triangle_count(),
                 within: u32::from(within),
                 across: u32::from(across),
-                capacity: capacity,
+                capacity,
             };
             rows.extend_from_slice(bytemuck::bytes_of(&query));
             rows.resize(rows.len().next_multiple_of(QUERY_BYTES), 0_u8);
