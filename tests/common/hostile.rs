@@ -2068,12 +2068,12 @@ fn mtl() -> Vec<Case> {
     with(
         "a path of Windows",
         b"newmtl a\nmap_Kd C:\\Users\\me\\pic.png\n",
-        Warns("pic.png is taken"),
+        Warns("pic.png is used"),
     );
     with(
         "another case",
         b"newmtl a\nmap_Kd Textures/PIC.PNG\n",
-        Warns("PIC.PNG is taken"),
+        Warns("PIC.PNG is used"),
     );
     with(
         "a path out of the folder",
@@ -2141,7 +2141,7 @@ fn mtl() -> Vec<Case> {
     let mut own = obj(
         "an MTL that is called as the OBJ",
         format!("mtllib gone.mtl\nusemtl b\n{TRIANGLE}"),
-        Warns("test.mtl is taken"),
+        Warns("test.mtl is used"),
     );
     own.beside = vec![("test.mtl", b"newmtl b\n".to_vec())];
     cases.push(own);

@@ -51,7 +51,7 @@ impl LabState {
                 if let Some(structure) = fitting.into_iter().find(has) {
                     settings.structure = structure;
                     let (walk, structure) = (settings.walk.name(), structure.name());
-                    moved = Some(format!("structure changed to {structure}, which {walk} needs"));
+                    moved = Some(format!("structure {structure}, required by {walk}"));
                 }
             } else if let Some(walk) = LabWalk::ALL
                 .into_iter()
@@ -59,7 +59,7 @@ impl LabState {
             {
                 settings.walk = walk;
                 let (walk, structure) = (walk.name(), settings.structure.name());
-                moved = Some(format!("traversal changed to {walk}, which {structure} needs"));
+                moved = Some(format!("traversal {walk}, required by {structure}"));
             }
         }
         self.moved = moved;

@@ -180,7 +180,7 @@ fn read_library(
     let own = path.with_extension("mtl");
     let own = own.file_name().and_then(|name| name.to_str());
     if let Some(Ok(file)) = own.map(|name| read(name.to_owned())) {
-        warnings.push(format!("mtllib: {why}; {} is taken", file.0));
+        warnings.push(format!("mtllib: {why}; {} is used", file.0));
         return vec![file];
     }
     warnings.push(format!("mtllib: {why}; its materials are grey"));
