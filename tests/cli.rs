@@ -914,7 +914,7 @@ fn pictures_are_reproduced_exactly_from_their_metadata() {
         ("render scene.obj --edits no.json -o c.png", &["no.json"]),
         (
             "render scene.obj --edits scene.obj -o c.png",
-            &["scene.obj", "no edits"],
+            &["scene.obj", "is not a file of edits"],
         ),
         ("view --edits broken.json", &["broken.json"]),
         ("view plain.png", &["plain.png", "without canopy settings"]),
@@ -1933,7 +1933,11 @@ fn deviation_reports_invalid_input() {
             "scene.obj scene.obj -o a.exr",
             &["a.exr", ".png, .csv or .json"],
         ),
-        (2, "scene.obj scene.obj -o a.csv -o a.csv", &["a.csv", "two outputs"]),
+        (
+            2,
+            "scene.obj scene.obj -o a.csv -o a.csv",
+            &["a.csv", "two outputs"],
+        ),
         (2, "- -", &["standard input"]),
     ] {
         folder.fails_with(code, &format!("deviation {line}"), words);

@@ -156,10 +156,23 @@ fn commands_parse_and_settings_exist() {
     assert!(count > 20, "only {count} commands were found");
 }
 
+/// Short pages are read.
 #[test]
-fn the_readme_is_at_most_12_kib() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(readme.len() <= 12 * 1024, "{} bytes", readme.len());
+fn pages_for_users_stay_short() {
+    for (path, text) in pages() {
+        let max_kib = match path.strip_prefix(root()).unwrap() {
+            page if page == Path::new("README.md") => 10,
+            page if page == Path::new("BENCHMARKS.md") => 15,
+            page if page.starts_with("docs/usage") => 12,
+            _ => continue,
+        };
+        assert!(
+            text.len() <= max_kib * 1024,
+            "{}: {} bytes",
+            path.display(),
+            text.len()
+        );
+    }
 }
 
 /// The example pass in CONTRIBUTING is the one that is compiled and tested.

@@ -193,14 +193,14 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
         ("render scene.obj -o out.exr --part 1/2", "--paths"),
         (
             "render scene.obj -o out{frame}.exr --frames 2 --part 3/3",
-            "2 frames have no 3 parts",
+            "2 frames cannot be split into 3 parts",
         ),
         ("render scene.obj -o out.exr --frames 3-4", "{frame}"),
         ("render scene.obj -o out.exr --checkpoint c.exr", "--paths"),
         ("render scene.obj -o out.exr --paths 7 --checkpoint c.png", ".exr"),
         (
             "render scene.obj -o out.exr --paths 7 --checkpoint out.exr",
-            "twice",
+            "two outputs",
         ),
         (
             "render scene.obj -o - --format exr --skip-existing",
@@ -209,7 +209,7 @@ fn samples_join_to_the_picture_bit_by_bit(folder: &Folder) {
         ("render scene.obj -o out.png --paths 7 --part 1/2", ".exr"),
         (
             "render scene.obj -o out.exr --paths 7 --part 8/8",
-            "7 samples have no 8 parts",
+            "7 samples cannot be split into 8 parts",
         ),
     ] {
         let error = folder.refused(2, line);

@@ -10,7 +10,7 @@
 
 // Sampling density per steradian above which a surface counts as showing a mirror image.
 const FOG_IMAGE = 10.0;
-// Almost no path reaches this bound. The mean free path is one step.
+// Maximum number of tracking steps. A step is a mean free path on average, so almost no path needs as many.
 const FOG_STEPS = 256u;
 
 // Returns the distance in metres to the scattering event; −1 if the path crosses all of `distance`.

@@ -7,7 +7,7 @@ use crate::render::Channel;
 pub(in crate::app) struct PictureState {
     /// The channel that is shown.
     pub(in crate::app) channel: Channel,
-    /// True if intersections between meshes are counted in other channels too.
+    /// True if intersections between meshes are counted even while another channel is shown.
     pub(in crate::app) counts_intersections: bool,
     /// Density of the fog before a key removed it.
     pub(in crate::app) cleared_fog: Option<f32>,

@@ -58,7 +58,7 @@ pub fn run(args: &MergeArgs, config: &Config, quiet: bool) -> Result<()> {
         joined.parts.push((path, part.about));
     }
     let Some(mut joined) = joined else {
-        return Err(Error::Usage("there are no parts".into()));
+        return Err(Error::Usage("no PART files given".into()));
     };
     joined.parts.sort_by_key(|(_, about)| about.samples);
     let missing = joined.missing();

@@ -72,7 +72,7 @@ fn nrrd() -> Vec<Case> {
         "two sizes",
         &[("sizes", "2 2")],
         eight,
-        Fails("3 axes and 2 sizes"),
+        Fails("declares 3 axes but gives 2 sizes"),
     );
     let huge = "18446744073709551615 18446744073709551615 2";
     add(
@@ -639,12 +639,12 @@ fn openvdb() -> Vec<Case> {
     add(
         "a tile twice",
         tiles(&[([4096, 0, 0], false); 2]),
-        Fails("two of them"),
+        Fails("two root entries"),
     );
     add(
         "a tile on a child",
         tiles(&[([0, 0, 0], false)]),
-        Fails("two of them"),
+        Fails("two root entries"),
     );
     add(
         "a tile in between",
@@ -667,7 +667,7 @@ fn openvdb() -> Vec<Case> {
         ..usual()
     };
     add("nothing active", children(&[]), Fails("no active voxels"));
-    add("a child twice", children(&[[0; 3]; 2]), Fails("two of them"));
+    add("a child twice", children(&[[0; 3]; 2]), Fails("two root entries"));
     let far = [[i32::MIN; 3], [i32::MAX - 4095; 3]];
     add(
         "voxels that are far apart",

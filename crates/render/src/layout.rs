@@ -885,7 +885,7 @@ gpu_structs! {
         leaf_cutoff: u32,
         first_depth: u32,
         last_depth: u32,
-        /// 1 if only the boxes of leaves are shown, at any depth up to the last.
+        /// 1 if only the boxes of leaves are shown, at any depth up to `last_depth`.
         leaves_alone: u32,
         /// Half the line width in pixels.
         half_width: f32,

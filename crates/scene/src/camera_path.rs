@@ -71,7 +71,10 @@ impl CameraPath {
     pub fn read(path: &Path, fov: f32) -> Result<Self> {
         let length = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
         if length > MAX_BYTES {
-            return Err(Error::scene(path, "a camera path has at most 16 MiB"));
+            return Err(Error::scene(
+                path,
+                "is larger than 16 MiB, the limit for camera paths",
+            ));
         }
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
         Self::parse(&bytes, fov).map_err(|what| Error::scene(path, what))

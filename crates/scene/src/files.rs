@@ -205,8 +205,9 @@ impl Folder {
         }
         if has_scheme(uri) {
             return Err(format!(
-                "\"{}\" is not a relative path; canopy opens only files beside the scene",
-                shorten(uri)
+                "\"{}\" is not a relative path; canopy opens only files in the {}'s folder and below",
+                shorten(uri),
+                self.of
             ));
         }
         let decoded = percent_encoding::percent_decode_str(uri)
@@ -258,7 +259,7 @@ impl Folder {
         let drive = slashed.as_bytes().get(1) == Some(&b':');
         if relative.is_absolute() || drive || slashed.starts_with('/') {
             return Err(format!(
-                "{quoted} is an absolute path; canopy opens only files beside the {}",
+                "{quoted} is an absolute path; canopy opens only files in the {}'s folder and below",
                 self.of
             ));
         }
@@ -295,7 +296,7 @@ impl Folder {
         // The path itself does not lead out of the folder, so a symbolic link does.
         if !self.may_read(root, &found.real) {
             return Err(format!(
-                "{leads_out} by a symbolic link, which load.follow_links = true allows"
+                "{leads_out} by a symbolic link; load.follow_links = true would allow it"
             ));
         }
         self.sources.add(root.join(&found.inside));

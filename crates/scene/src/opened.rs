@@ -87,7 +87,7 @@ pub struct FirstView {
 pub enum Span {
     /// The full duration of the clip, even if it does not play.
     Clip,
-    /// `poses` times, spread over `seconds` from the first time. One pose is at the first time.
+    /// `poses` times, spread over `seconds` from the first time. With `poses` = 1, only the first time.
     Sequence {
         /// Duration in seconds; negative if time runs backwards.
         seconds: f32,

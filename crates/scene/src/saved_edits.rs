@@ -199,11 +199,12 @@ impl SavedEdits {
     /// [`Error::Io`] if the file cannot be read, and [`Error::Scene`] if its content is invalid.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = read_file(path, MAX_BYTES).map_err(|error| match error {
-            Error::Limit { .. } => Error::scene(path, "edits have at most 16 MiB"),
+            Error::Limit { .. } => Error::scene(path, "is larger than 16 MiB, the limit for files of edits"),
             other => other,
         })?;
         let wrong = |what: String| Error::scene(path, what);
-        let read: Self = serde_json::from_slice(&bytes).map_err(|e| wrong(format!("no edits: {e}")))?;
+        let not_edits = |e: serde_json::Error| wrong(format!("is not a file of edits: {e}"));
+        let read: Self = serde_json::from_slice(&bytes).map_err(not_edits)?;
         match read.fault() {
             Some(what) => Err(wrong(what)),
             None => Ok(read),

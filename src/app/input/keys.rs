@@ -264,7 +264,7 @@ pub(in crate::app) const BINDINGS: &[KeyBinding] = &[
     bind("fullscreen", &["F11"], "full screen", Action::Fullscreen),
     bind("screenshot", &["F12"], "save the scene as a picture", Action::Screenshot),
     bind("screenshot_of_window", &["Ctrl+F12"], "save the window with the panel", Action::ScreenshotOfWindow),
-    bind("cancel", &["Esc"], "cancel, close, or quit", Action::Leave),
+    bind("cancel", &["Esc"], "cancel or close; twice to quit", Action::Leave),
     bind("quit", &["Ctrl+Q"], "quit", Action::Quit),
 ];
 

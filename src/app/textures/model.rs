@@ -292,9 +292,10 @@ fn layer_name(slot: LayerSlot) -> &'static str {
     }
 }
 
-/// Edges of the triangles in these slots, once for each primitive and UV transform. Above [`MAX_TRIANGLES`]
-/// only every n-th triangle is drawn.
+/// Returns the edges of the triangles of `users`, once for each primitive, UV set and UV transform. Above
+/// [`MAX_TRIANGLES`] only every n-th triangle is drawn.
 fn uv_layout(scene: &Scene, users: &[User]) -> UvLayout {
+    // Users of each material with distinct UV sets and transforms.
     let mut ways: HashMap<usize, Vec<&User>> = HashMap::new();
     for user in users {
         let of_material = ways.entry(user.material).or_default();

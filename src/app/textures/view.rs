@@ -19,8 +19,9 @@ use glam::Vec2;
 
 /// Width of the list in points.
 const LIST: f32 = 190.0;
-/// Initial and minimum size of the window in points.
+/// Initial size of the window in points.
 const SIZE: [f32; 2] = [720.0, 480.0];
+/// Minimum size of the window in points.
 const MIN: [f32; 2] = [420.0, 260.0];
 /// Maximum number of listed users.
 const MAX_USERS: usize = 12;

@@ -508,7 +508,7 @@ fn trace_in_laboratory(state: &mut State) {
         build_ms: 12_345.6,
     };
     state.trees.lab.built = Some(Ok((LabBuild::from(&state.config.lab), figures)));
-    state.trees.lab.moved = Some("structure changed to two-level-grid, which cells-of-cells needs".into());
+    state.trees.lab.moved = Some("structure two-level-grid, required by cells-of-cells".into());
     state.trees.lab.lags = true;
 }
 

@@ -197,7 +197,8 @@ fn measure(
 ) -> Result<()> {
     let Session { meter, report, .. } = session;
     if rays.list.is_empty() {
-        report.skip(run, &Error::NotFound("no pixel traces such a ray".into()));
+        let why = format!("no pixel sends {} rays", rays.name);
+        report.skip(run, &Error::NotFound(why));
         return Ok(());
     }
     let batch = match RayBatch::new(&meter.gpu, &rays.list) {

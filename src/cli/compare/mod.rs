@@ -149,7 +149,7 @@ fn pixels_per_degree(text: &str) -> Result<f32, String> {
 /// of loading and drawing.
 pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
     if args.look.deviation.is_some() {
-        return usage("--deviation: comparisons have no channels".into());
+        return usage("--deviation: compare renders only the lit picture; use `canopy deviation A B`".into());
     }
     if args.b.is_none() && args.with.is_empty() && !args.reference {
         let a = args.a.as_ref();

@@ -265,7 +265,8 @@ fn measure(
     let (rays, query) = (of.order.of(&on.set.rays), on.set.query);
     let sent = rays.iter().filter(|ray| is_sent(ray)).count();
     if sent == 0 {
-        report.skip(run, &Error::NotFound("no pixel traces such a ray".into()));
+        let why = format!("the ray set {} has no rays", on.set.name);
+        report.skip(run, &Error::NotFound(why));
         return Ok(());
     }
     let list = RayList::new(&meter.gpu, &rays)?;

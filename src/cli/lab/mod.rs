@@ -67,9 +67,10 @@ pub fn run(args: &LabArgs, config: Config, quiet: bool) -> Result<()> {
     };
     let combinations = plan::plan(&named);
     if combinations.is_empty() {
-        return Err(Error::Usage(
-            "none of these traversals supports any of these structures".into(),
-        ));
+        return Err(Error::Usage(format!(
+            "none of these traversals supports any of these structures: {}",
+            plan::pairs()
+        )));
     }
     let work = Work::new(quiet);
     let read: Vec<RaySet> = args

@@ -105,6 +105,17 @@ fn or<T: Copy>(named: &[T], every: &[T], all: bool, base: T) -> Vec<T> {
     }
 }
 
+/// Lists the traversals of each structure, such as "grid has cells; kd-tree has kd-short-stack".
+pub(super) fn pairs() -> String {
+    let of = |structure: &Structure| {
+        let walks = Walk::ALL.into_iter().filter(|walk| structure.has(*walk));
+        let walks: Vec<&str> = walks.map(Walk::name).collect();
+        format!("{} has {}", structure.name(), walks.join(", "))
+    };
+    let all: Vec<String> = Structure::ALL.iter().map(of).collect();
+    all.join("; ")
+}
+
 /// Returns pairs of a structure and a traversal that supports it.
 fn ways(named: &Named) -> Vec<(Structure, Walk)> {
     let mut ways = Vec::new();

@@ -64,11 +64,13 @@ fn parse<const N: usize>(
             let parsed = field.parse().ok().filter(|value: &f32| value.is_finite());
             *value = parsed.ok_or_else(|| format!("line {number}: {name}: {field:?} is not a number"))?;
             if value.abs() >= COORDINATE_LIMIT {
-                return Err(format!("line {number}: {name} is {field}, which is too far away"));
+                return Err(format!(
+                    "line {number}: {name} is {field}; expected a number within ±{COORDINATE_LIMIT:e}"
+                ));
             }
         }
         if fields.next().is_some() {
-            return Err(format!("line {number}: more than {N} numbers"));
+            return Err(format!("line {number}: expected {N} numbers, found more"));
         }
         check(&row).map_err(|wrong| format!("line {number}: {wrong}"))?;
         rows.push(row);
@@ -100,8 +102,11 @@ mod tests {
             ("x,y,z\n1,2,3\n1,two,3", "line 3: y: \"two\" is not a number"),
             ("x,y,z\n1,nan,3", "line 2: y: \"nan\" is not a number"),
             ("x,y,z\n1,2,1e99", "line 2: z: \"1e99\" is not a number"),
-            ("x,y,z\n1,2,3,4", "line 2: more than 3 numbers"),
-            ("x,y,z\n1,2,-2e15", "line 2: z is -2e15, which is too far away"),
+            ("x,y,z\n1,2,3,4", "line 2: expected 3 numbers, found more"),
+            (
+                "x,y,z\n1,2,-2e15",
+                "line 2: z is -2e15; expected a number within ±1.1258999e15",
+            ),
             ("x,y,z\n\n1,2,3\n\n-1,2,3", "line 5: a negative x"),
         ] {
             assert_eq!(read(text).unwrap_err(), wrong);

@@ -88,13 +88,13 @@ pub(super) fn read_from(folder: &Path) -> Result<()> {
     if !SHADERS.files().any(|(path, _)| folder.join(path).is_file()) {
         let folder = folder.display();
         return Err(Error::NotFound(format!(
-            "{folder}: holds no shaders, such as {folder}/bvh/bvh.wgsl"
+            "{folder}: holds none of canopy's shaders; expected for example {folder}/bvh/bvh.wgsl"
         )));
     }
     match read_shaders_from(folder.to_owned()) {
         true => Ok(()),
         false => Err(Error::Usage(
-            "--check and CANOPY_SHADERS specify different folders of shaders".into(),
+            "--check and CANOPY_SHADERS name different shader folders; set only one".into(),
         )),
     }
 }

@@ -155,10 +155,10 @@ const INTERSECTIONS: Group = Group {
 };
 
 const NO_LAB: InactiveReason = idle("the channel lab is not shown", |s| !s.shows_lab);
-const NO_COUNTS: InactiveReason = idle("neither nodes nor triangles are shown", |s| {
+const NO_COUNTS: InactiveReason = idle("lab.show does not show counts", |s| {
     s.config.lab.show.weights().is_none()
 });
-const NO_LEAVES: InactiveReason = idle("the structure is not a tree", |s| {
+const NO_LEAVES: InactiveReason = idle("the structure is not a BVH", |s| {
     !s.config.lab.structure.has(LabWalk::Private)
 });
 

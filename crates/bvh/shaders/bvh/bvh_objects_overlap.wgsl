@@ -24,8 +24,8 @@ fn bvh_edge(triangle: LeafTriangle, number: u32) -> vec3f {
     return triangle.v0 - triangle.v2;
 }
 
-// True if no axis separates two triangles. The candidates are both normals, the cross products of two edges, and, for
-// coplanar triangles, the in-plane edge normals of each triangle.
+// True if no axis separates two triangles. The candidates are both normals, the cross products of an edge of one with
+// an edge of the other, and, for coplanar triangles, the in-plane edge normals of each triangle.
 fn bvh_triangles_meet(a: LeafTriangle, b: LeafTriangle) -> bool {
     let origin = a.v0;
     let a_normal = cross(a.v1 - a.v0, a.v2 - a.v0);

@@ -249,7 +249,7 @@ impl PipelineSet {
         self.0.iter().map(|one| one.label().to_owned()).collect()
     }
 
-    /// Compiles all of them, on as many threads as there are CPU cores.
+    /// Compiles all pipelines of the set, on as many threads as there are CPU cores.
     ///
     /// # Errors
     ///

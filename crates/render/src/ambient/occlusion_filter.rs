@@ -1,5 +1,4 @@
-//! `occlusion_filter`: averages this frame's rays of ambient visibility over frames and over neighbouring
-//! pixels.
+//! `occlusion_filter`: averages the ambient visibility of the rays over frames and over neighbouring pixels.
 
 use crate::{
     bindings::Layouts,

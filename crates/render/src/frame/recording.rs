@@ -43,7 +43,7 @@ pub struct FrameBudget {
     pub batch_rays: u32,
     /// Maximum number of occlusion rays of a band, a power of two.
     pub occlusion_rays: u32,
-    /// True if frames are recorded in parts. They are until one is known to be short.
+    /// True if frames are recorded in parts, which holds until a frame has been measured as short.
     pub in_parts: bool,
     /// Maximum number of pixels that a part lights, filters or covers.
     pub part_pixels: u32,

@@ -161,7 +161,7 @@ fn lux_of(light: &Light, world_from_light: &Mat4, bounds: Aabb) -> f32 {
 /// Mean luminance of a clear sky and its ground by day, relative to the illuminance by its sun.
 const SKY_SHARE: f32 = 0.05;
 
-/// Returns the mean irradiance of a surface by the environment in lux.
+/// Returns the mean illuminance of a surface by the environment, in lux.
 fn environment_lux(config: &settings::Settings, file_luminance: f32) -> f32 {
     let environment = &config.environment;
     if environment.is_studio() {

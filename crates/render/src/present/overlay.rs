@@ -160,7 +160,7 @@ impl Overlay {
             DrawDescriptor {
                 path: PATH,
                 groups: vec![Some(layout.clone())],
-                vertex: "cover",
+                vertex: "fullscreen",
                 fragment: "overlay_show",
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 samples: 1,

@@ -385,7 +385,7 @@ impl Lines {
         })
     }
 
-    /// Draws the list for a picture of `size`.
+    /// Draws the list of boxes for a picture of `size`.
     fn record(
         &mut self,
         gpu: &Gpu,

@@ -100,7 +100,7 @@ impl Outline {
         let cover = |entry, target| DrawDescriptor {
             path: PATH,
             groups: [Some(cover_layout.clone())].into(),
-            vertex: "cover",
+            vertex: "fullscreen",
             fragment: entry,
             topology: Topology::TriangleList,
             samples: 1,

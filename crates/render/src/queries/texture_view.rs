@@ -62,7 +62,7 @@ impl TextureView {
             pipeline: DrawDescriptor {
                 path: PATH,
                 groups: vec![Some(layout.clone())],
-                vertex: "cover",
+                vertex: "fullscreen",
                 fragment: "texture_view",
                 topology: wgpu::PrimitiveTopology::TriangleList,
                 samples: 1,

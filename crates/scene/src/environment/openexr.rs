@@ -97,7 +97,7 @@ pub(crate) fn check_headers(bytes: &[u8], max_pixels: u64) -> Result<Option<[[f3
         let block = (width * lines).max(tile).saturating_mul(texel_bytes);
         if block > max_block {
             return Err(format!(
-                "has blocks of {block} bytes, for {width}×{height} pixels"
+                "has blocks of {block} bytes for {width}×{height} pixels; canopy reads at most {max_block}"
             ));
         }
         // An empty name in place of another part ends the headers.

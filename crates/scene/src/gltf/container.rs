@@ -95,11 +95,8 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, String> {
                 let start = whole.len() - rest.len() + 8;
                 bin = Some(start..start + data.len());
             }
-            (_, b"JSON" | b"BIN\0") => {
-                return Err(format!(
-                    "has a second JSON or a misplaced BIN as GLB chunk {chunk}"
-                ));
-            }
+            (_, b"JSON") => return Err(format!("has a second JSON chunk as GLB chunk {chunk}")),
+            (_, b"BIN\0") => return Err(format!("has a misplaced BIN chunk as GLB chunk {chunk}")),
             // The standard requires that chunks of unknown types are ignored.
             _ => {}
         }

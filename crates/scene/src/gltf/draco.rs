@@ -286,9 +286,10 @@ fn decode(bytes: &[u8], limits: DecodeLimits) -> std::result::Result<Mesh, Strin
     let mut buffer = DecoderBuffer::new(bytes).with_limits(limits);
     match MeshDecoder::new().decode(&mut buffer, &mut mesh) {
         Ok(()) => Ok(mesh),
-        Err(why) if why.kind() == ErrorKind::LimitExceeded => {
-            Err(format!("more than the accessors declare: {}", why.message()))
-        }
+        Err(why) if why.kind() == ErrorKind::LimitExceeded => Err(format!(
+            "the stream holds more than the accessors declare: {}",
+            why.message()
+        )),
         Err(why) => Err(why.to_string()),
     }
 }

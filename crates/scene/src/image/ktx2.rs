@@ -132,7 +132,7 @@ pub(crate) fn stored<'a>(
             Ok(Cow::Owned(out))
         }
         Some(other) => Err(format!(
-            "has the KTX2 supercompression {other:?}, which canopy does not read here"
+            "has the KTX2 supercompression {other:?}, which canopy does not read for this format"
         )),
     }
 }

@@ -136,7 +136,7 @@ impl Model {
             if mesh.positions.len() != 3 * positions.len() {
                 return Err(Error::scene(
                     path,
-                    "cannot be read: tobj finds other vertices in it",
+                    "cannot be read: the OBJ reader found other vertices; please report a bug with this file",
                 ));
             }
             model.add_vertices(&mesh, positions, uvs);

@@ -169,8 +169,10 @@ impl Sanitizer {
         self.has_normal_map |= matches!(keyword, "norm" | "bump");
         let is_color = matches!(keyword, "map_Kd" | "map_Ke");
         match map.is_linear {
-            Some(true) if is_color => Err(format!("-colorspace linear: {keyword} is always sRGB")),
-            Some(false) if !is_color => Err(format!("-colorspace sRGB: {keyword} is always linear")),
+            Some(true) if is_color => Err(format!("-colorspace linear is ignored: {keyword} is always sRGB")),
+            Some(false) if !is_color => {
+                Err(format!("-colorspace sRGB is ignored: {keyword} is always linear"))
+            }
             _ => Ok(()),
         }
     }

@@ -476,7 +476,9 @@ impl<'a> Tree<'a> {
         }
         let bits = bits_of(self.node(at, values)?);
         if bits > 16 {
-            return Err(format!("has a leaf with values of {bits} bits"));
+            return Err(format!(
+                "has a leaf with values of {bits} bits; expected at most 16"
+            ));
         }
         Ok(values + LEAF_VOXELS * bits as usize / 8)
     }

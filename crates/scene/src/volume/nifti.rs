@@ -78,13 +78,15 @@ impl Header<'_> {
         let of = |index| self.number((40, Scalar::I16), (16, Scalar::I64), index);
         let axes = of(0);
         if !(1.0..=7.0).contains(&axes) {
-            return Err(format!("has {axes} axes"));
+            return Err(format!("has {axes} axes; NIfTI has 1 to 7"));
         }
         let mut sizes = [1; 7];
         for axis in 1..=axes as usize {
             let size = of(axis);
             if !(1.0..1e15).contains(&size) {
-                return Err(format!("has {size} voxels along axis {axis}"));
+                return Err(format!(
+                    "has {size} voxels along axis {axis}, which is not a valid size"
+                ));
             }
             sizes[axis - 1] = size as u64;
         }

@@ -156,7 +156,10 @@ impl Array {
             .collect();
         let sizes = sizes.ok_or("has sizes that are not positive numbers")?;
         if sizes.len() != dimension {
-            return Err(format!("has {dimension} axes and {} sizes", sizes.len()));
+            return Err(format!(
+                "declares {dimension} axes but gives {} sizes",
+                sizes.len()
+            ));
         }
         if !(3..=MAX_AXES).contains(&dimension) {
             return Err(format!(
@@ -264,7 +267,12 @@ fn scalar(name: &str) -> Result<Scalar, String> {
         "ulonglong" | "unsigned long long" | "unsigned long long int" | "uint64" | "uint64_t" => Scalar::U64,
         "float" => Scalar::F32,
         "double" => Scalar::F64,
-        _ => return Err(format!("has numbers of the type \"{}\"", shorten(name))),
+        _ => {
+            return Err(format!(
+                "has numbers of the type \"{}\", which canopy does not read",
+                shorten(name)
+            ));
+        }
     })
 }
 

@@ -354,8 +354,11 @@ impl Tree {
         let mut known = HashSet::new();
         let mut origin = |cursor: &mut Cursor<'_>| {
             let origin = [cursor.i32()?, cursor.i32()?, cursor.i32()?];
-            if !is_root_origin(origin) || !known.insert(origin) {
-                return Err(format!("has a misplaced node or two of them at {origin:?}"));
+            if !is_root_origin(origin) {
+                return Err(format!("has a misplaced root entry at {origin:?}"));
+            }
+            if !known.insert(origin) {
+                return Err(format!("has two root entries at {origin:?}"));
             }
             Ok(origin)
         };

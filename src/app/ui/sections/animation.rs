@@ -105,7 +105,7 @@ pub(super) fn morphs(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
             let name = stage.scene.morph_name(*node, target);
             let by_hand = stage.blend.morph(*node, target);
             let tip = format!(
-                "Overrides the weight of {name} while it is switched on, in place of the weight of \
+                "Overrides the weight of {name} while the box is ticked, in place of the weight of \
                          the clips"
             );
             let of_pose = pose.weights[*node].get(target).copied().unwrap_or(0.0);

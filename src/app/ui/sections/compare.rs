@@ -49,7 +49,8 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             state.compare.end();
         }
     });
-    Row::new("  freeze", &[], "Copies A's settings to B, or A's picture").show(ui, edits, |ui| {
+    let tip = "Freezes A as side B: its settings or its picture";
+    Row::new("  freeze", &[], tip).show(ui, edits, |ui| {
         let freeze = ui.button("settings");
         if freeze
             .on_hover_text("Copies the current settings, materials and lights to B. Then you can change A")

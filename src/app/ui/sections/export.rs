@@ -72,7 +72,8 @@ fn settings(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
     if !has_clip && export.motion == Motion::Clip {
         export.motion = Motion::Turn;
     }
-    let tip = "Motion to export. The clip plays during a turntable and a camera path too";
+    let tip = "What moves: only the clip, or also the camera, by a turntable or a camera path. The \
+               clip plays in all three";
     Row::new("motion", &[], tip).show(ui, edits, |ui| {
         let choices = [
             (

@@ -46,11 +46,11 @@ pub(super) fn tree_work(ui: &mut Ui, tree: &Tree, facts: &Facts<'_>) {
     let work = match stats.tree_work {
         TreeWork::None => "BVHs kept".into(),
         TreeWork::Rebuild => format!("BVHs built in {} dispatches", stats.tree_dispatches),
-        TreeWork::Partial => format!("some BVHs built in {} dispatches", stats.tree_dispatches),
-        TreeWork::Refit => format!("BVHs refit in {} dispatches", stats.tree_dispatches),
+        TreeWork::Partial => format!("changed BVHs rebuilt in {} dispatches", stats.tree_dispatches),
+        TreeWork::Refit => format!("BVHs refitted in {} dispatches", stats.tree_dispatches),
     };
     let growth = match tree.rebuild {
-        Rebuild::Refit => format!(", cost {:.2}×", stats.tree_growth),
+        Rebuild::Refit => format!(", cost {:.2}× since the build", stats.tree_growth),
         _ => String::new(),
     };
     ui.weak(work + &growth)

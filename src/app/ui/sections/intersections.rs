@@ -25,7 +25,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
     Row::new("colours", &[], tip).show(ui, edits, |ui| {
         let shown = ui.checkbox(&mut is_shown, "shown");
         if shown
-            .on_hover_text("Shows the channel intersections: they are orange (Shift+I)")
+            .on_hover_text("Shows the channel intersections: intersecting triangles are orange (Shift+I)")
             .clicked()
         {
             state.ui.actions.push(Action::Intersections);
@@ -34,7 +34,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
         let mut is_counted = *counts || is_shown;
         let count = ui.add_enabled(!is_shown, egui::Checkbox::new(&mut is_counted, "counted"));
         if count
-            .on_hover_text("Counts them while another channel is shown")
+            .on_hover_text("Counts intersections even while another channel is shown")
             .on_disabled_hover_text("Always counted while they are shown")
             .changed()
         {

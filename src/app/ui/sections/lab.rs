@@ -110,7 +110,7 @@ fn figures(ui: &mut Ui, build: LabBuild, figures: LabStatistics, facts: &Facts<'
         row("tests per ray", tip, two(counts.a_ray(counts.triangles)));
         let tip = "Nodes and triangles of the slowest of 32 neighbouring rays: the cost of rays in lockstep";
         row("lockstep steps", tip, two(counts.lockstep()));
-        let tip = "Hits that differ from canopy's own BVH. Set show to difference to compare them";
+        let tip = "Hits that differ from canopy's own BVH. Set show to difference to see them";
         let wrong = match counts.wrong {
             Some(wrong) => grouped(wrong),
             None => "not compared".into(),

@@ -23,8 +23,8 @@ fn buttons(ui: &mut Ui, state: &mut State, edits: &Edits) {
     if reset.clicked() {
         state.ui.actions.push(Action::Reset);
     }
-    let tip = "Writes the changed keys into your config.toml, and keeps all others in it. Clip, time, camera \
-               and variant belong to a scene and are not saved";
+    let tip = "Writes the changed keys into your config.toml, and keeps all others in it. Keys of one scene \
+               or run (clip, camera, adapter, …) are not saved";
     if ui.button("Save as my defaults").on_hover_text(tip).clicked() {
         save(state);
     }

@@ -70,8 +70,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
     }
     let keys = state.ui.keymap.keys_of(Action::Profiler);
     let tip = format!(
-        "Opens the profiler: every pass of the last frames over time, with memory and saving \
-                       ({keys})"
+        "Opens the profiler: every pass of the last frames over time, with memory use; can be \
+                       saved ({keys})"
     );
     if ui.button("Profiler").on_hover_text(tip).clicked() {
         state.ui.actions.push(Action::Profiler);
@@ -119,8 +119,7 @@ fn whole(ui: &mut Ui, frames: &[&Frame]) -> f64 {
     let times: Vec<f64> = frames.iter().map(|frame| frame.frame_ms()).collect();
     let mean_ms = times.iter().sum::<f64>() / times.len().max(1) as f64;
     let p95_ms = Summary::of(times).map(|summary| summary.p95_ms);
-    let tip = "Time from one picture to the next while they follow one another, else the longer of GPU and \
-               CPU time";
+    let tip = "Frame interval during continuous drawing; otherwise the longer of GPU and CPU time";
     show_line(
         ui,
         &Line {

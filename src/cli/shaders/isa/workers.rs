@@ -53,7 +53,7 @@ impl Role {
         let text = text.to_string_lossy();
         let role = Self::read(&text);
         role.map(Some)
-            .ok_or_else(|| Error::Usage(format!("{ROLE}={text} is no role")))
+            .ok_or_else(|| Error::Usage(format!("{ROLE}={text} is not a known role")))
     }
 
     fn read(text: &str) -> Option<Self> {
