@@ -410,7 +410,7 @@ fn invalid_comparisons_give_a_one_line_error() {
     );
     folder.refuses(2, "scene.obj --with shadows.mode", &["--with", "KEY=VALUE"]);
     folder.refuses(2, "a.png a.png -o out.gif", &["out.gif"]);
-    folder.refuses(2, "a.png a.png -o a.png", &["a.png", "replaced"]);
+    folder.refuses(2, "a.png a.png -o a.png", &["a.png", "overwritten"]);
     folder.refuses(2, "a.png a.png -o b.png -o b.png", &["b.png", "two outputs"]);
     folder.refuses(2, "a.png a.png --map-only", &["--map-only"]);
     folder.refuses(2, "a.png a.png --metric rmse --ppd 67", &["--ppd"]);

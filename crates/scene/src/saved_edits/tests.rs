@@ -215,9 +215,9 @@ fn invalid_edits_give_a_one_line_error() {
     ];
     let lights = format!("{{\"format\": 1, \"added_lights\": [{}]}}", lights.join(","));
     for (text, part) in [
-        (String::new(), "no edits"),
-        ("[]".into(), "no edits"),
-        ("[".repeat(100_000), "no edits"),
+        (String::new(), "is not a file of edits"),
+        ("[]".into(), "is not a file of edits"),
+        ("[".repeat(100_000), "is not a file of edits"),
         ("{\"format\": 2}".into(), "format 2"),
         ("{\"format\": 1, \"teapot\": 3}".into(), "teapot"),
         (of_material("\"teapot\": 3"), "teapot"),
@@ -255,7 +255,7 @@ fn invalid_edits_give_a_one_line_error() {
             added(&"x".repeat(LONGEST_NAME + 1), "spot", identity),
             "256 characters",
         ),
-        (added("x", "spot", "[1]"), "no edits"),
+        (added("x", "spot", "[1]"), "is not a file of edits"),
         (
             added("x", "spot", &identity.replace("0,0,0,1]", "0,0,1,0]")),
             "not a valid transform",
@@ -266,10 +266,10 @@ fn invalid_edits_give_a_one_line_error() {
         ),
         (many, "more than 100000"),
         (lights, "more than 1024 added lights"),
-        (of_material("\"roughness\": {}"), "no edits"),
+        (of_material("\"roughness\": {}"), "is not a file of edits"),
         (
             r#"{"format": 1, "hidden": [{"node": -1, "name": ""}]}"#.into(),
-            "no edits",
+            "is not a file of edits",
         ),
     ] {
         let error = read(&text).map(|_| ()).unwrap_err().to_string();

@@ -92,7 +92,7 @@ fn figures(ui: &mut Ui, build: LabBuild, figures: LabStatistics, facts: &Facts<'
         let speed = match counts.mrays(facts.stats, facts.has_gpu) {
             Some(speed) => significant(speed),
             None if facts.has_gpu => "…".into(),
-            None => "not available on software adapters".into(),
+            None => "needs a GPU".into(),
         };
         let tip = "Millions of rays per second, by the GPU time of the last frame";
         row("Mrays/s", tip, speed);
