@@ -9,7 +9,7 @@
 //! # The frame, in order
 //!
 //! [`Renderer::record`] ends in one function, `Passes::frame`, in which every dependency between passes is a
-//! local variable. [`edges`] declares the resources that passes share.
+//! local variable. [`resources`] declares the resources that passes share.
 //!
 //! 1. [`canopy_scene::load`] reads the files once. [`Pose::new`](canopy_scene::Pose::new) evaluates every
 //!    node matrix and every morph weight at a time. [`frame`] determines the origin, the sun and the lights,

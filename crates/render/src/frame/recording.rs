@@ -266,7 +266,7 @@ impl<'a> Recording<'a> {
     }
 
     /// Covers several targets one after another, in a scope `group` of the frame. Each entry has the
-    /// arguments of [`Recording::cover`]: label, shader, target and resources.
+    /// arguments of [`Recording::draw_fullscreen`]: label, shader, target and resources.
     ///
     /// # Errors
     ///
@@ -328,7 +328,7 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// Arguments of [`Recording::cover`]: label, shader, target and resources.
+/// Arguments of [`Recording::draw_fullscreen`]: label, shader, target and resources.
 pub type FullscreenDraw<'a> = (
     &'static str,
     &'a FullscreenPass,
