@@ -344,7 +344,8 @@ fn layers_ambient(
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
     let coat_open = environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness);
     let coat_mirrored = ambient_specular(ambient, coat_open, coat_n_dot_v, l.clearcoat_roughness);
-    let coat_untraced = (1.0 - reflected.share * reflection_share_of(l.clearcoat_roughness)) * brdf_occlusion(s, ambient);
+    let coat_traced = reflected.share * reflection_share_of(l.clearcoat_roughness);
+    let coat_untraced = (1.0 - coat_traced) * brdf_occlusion(s, ambient);
     let coat = coat_untraced * coat_mirrored;
     let weights = lobe_weights(lobes, s, to_eye);
     return mix(s.emissive + sum, coat, layers_coat(l, to_eye))

@@ -251,7 +251,8 @@ fn path_escape(bounce: u32) {
     }
     var weight = 1.0;
     if state.sampled_density >= 0.0 {
-        weight = state.sampled_density / max(state.sampled_density + path_environment_density(state.direction), 1.0e-30);
+        let density = state.sampled_density + path_environment_density(state.direction);
+        weight = state.sampled_density / max(density, 1.0e-30);
     }
     let light = state.throughput * environment_prefiltered(state.direction, 0.0) * weight;
     state.radiance += path_contribution(light, bounce - 1u);
@@ -297,7 +298,8 @@ fn path_add_emission(triangle: PathTriangle, material_index: u32, bounce: u32) {
         weight = state.sampled_density / max(state.sampled_density + density, 1.0e-30);
     }
     let under = 1.0 - layers_coat(triangle.l, -state.direction);
-    state.radiance += path_contribution(state.throughput * triangle.s.emissive * (under * weight), max(bounce, 1u) - 1u);
+    let emitted = state.throughput * triangle.s.emissive * (under * weight);
+    state.radiance += path_contribution(emitted, max(bounce, 1u) - 1u);
 }
 
 // Advances the path to its hit, or to an earlier scattering event, as surface number `bounce`. Returns false if the

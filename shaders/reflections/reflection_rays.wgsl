@@ -142,7 +142,15 @@ fn lobe_max(v: vec3f) -> f32 {
 // volume's side of the triangle. The coat is selected by its response to uniform light. The base reflects or transmits
 // by the Fresnel term at the sampled microfacet. No ray then carries more than 1, and light that cannot leave a volume
 // is always reflected.
-fn sample_lobe(l: Lobes, s: Surface, w: LobeWeights, to_eye: vec3f, is_back: bool, u: vec2f, choice: f32) -> LobeSample {
+fn sample_lobe(
+    l: Lobes,
+    s: Surface,
+    w: LobeWeights,
+    to_eye: vec3f,
+    is_back: bool,
+    u: vec2f,
+    choice: f32,
+) -> LobeSample {
     let under = lobe_under(l, to_eye);
     let is_inside = is_back && l.ior > 0.0;
     // Glass may reflect any part of the light that passes its coat.

@@ -169,7 +169,14 @@ fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
 
 // Returns the reprojection taps of light `k` for the shadow of `triangle`, which is encoded as in NearBlocker, or for
 // lit surface if it is 0. Returns `unchanged` if reprojection fails.
-fn followed_reprojection(pixel: vec2u, k: u32, triangle: u32, moves: bool, surface: SignalSurface, unchanged: vec2u) -> vec2u {
+fn followed_reprojection(
+    pixel: vec2u,
+    k: u32,
+    triangle: u32,
+    moves: bool,
+    surface: SignalSurface,
+    unchanged: vec2u,
+) -> vec2u {
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
     let last_position = position - motion_displacement(motion, textureLoad(displacement_texture, pixel, 0));
     let light = lights[first_light + k];
