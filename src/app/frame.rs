@@ -321,7 +321,7 @@ impl Viewer {
         Ok(recorded)
     }
 
-    /// Records the frame of `plan`, or adds its missing pipelines to `needs`. With a fixed number of frames
+    /// Records the frame of `plan`, or adds its missing pipelines to `missing`. With a fixed number of frames
     /// it compiles them at once.
     fn record_plan(
         &mut self,

@@ -150,7 +150,7 @@ fn place_in_last(
 }
 
 /// CPU reference of `reproject`: the last frame's mean at the reprojected surface of pixel `index`, and its
-/// history length, limited to `remembered`.
+/// history length, limited to `max_history`.
 fn history<S: Signal>(
     (index, point, last_position): (usize, &SurfacePoint, DVec3),
     now: &Eye,
@@ -177,7 +177,7 @@ fn history<S: Signal>(
     (weights > 0.01).then(|| (sum.scaled(1.0 / weights), earlier))
 }
 
-/// CPU reference of `signal_accumulate`: means over `fresh` and up to `remembered` previous frames.
+/// CPU reference of `signal_accumulate`: means over `noisy` and up to `max_history` previous frames.
 pub fn accumulate<S: Signal>(
     noisy: &Frame<S>,
     now: &Eye,
@@ -235,7 +235,7 @@ fn sharp_history(
     Some((sum.x, sum.y))
 }
 
-/// Returns the exponential moving average of `history` and `fresh`, where `gain` is the weight of `fresh`.
+/// Returns the exponential moving average of `history` and `noisy`, where `gain` is the weight of `noisy`.
 fn mixed<S: Signal>(history: S, noisy: S, gain: f64) -> S {
     let mut mean = history.scaled(1.0 - gain);
     mean.add(gain, noisy);

@@ -9,7 +9,7 @@ pub struct Node {
     pub name: String,
     /// Index of the parent, which is lower than its own.
     pub parent: Option<usize>,
-    /// Rest value of `parent_from_node`.
+    /// Rest transform from the node to its parent.
     pub transform: Transform,
     /// Index into [`super::Scene::meshes`].
     pub mesh: Option<usize>,
@@ -69,7 +69,7 @@ pub enum Transform {
 }
 
 impl Transform {
-    /// Returns `parent_from_node`.
+    /// Returns the matrix from the node to its parent.
     pub fn matrix(&self) -> DMat4 {
         match *self {
             Self::Trs {

@@ -103,7 +103,7 @@ struct CompileJob {
 }
 
 impl CompileJob {
-    /// Starts to compile `needs`. Calls `wake` at the end.
+    /// Starts to compile `missing`. Calls `wake` at the end.
     fn start(
         picture: PictureKey,
         missing: PipelineSet,

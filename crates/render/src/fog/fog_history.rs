@@ -41,7 +41,7 @@ impl FogHistory {
         }
     }
 
-    /// Averages the froxels of this frame (`fresh`) and the mean of `recent` frames into the history, and
+    /// Averages the froxels of this frame (`noisy`) and the mean of `recent` frames into the history, and
     /// lights them. `size` is the number of froxels along each axis.
     pub fn record(
         &self,

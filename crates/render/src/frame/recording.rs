@@ -29,7 +29,7 @@ const PART_PIXELS: u32 = 1 << 18;
 /// Shadow rays of the first batches, before any were measured. A slow integrated GPU traces this many in a
 /// part's time.
 const FIRST_BATCH: u32 = 1 << 20;
-/// Occlusion rays of the first bands. Rays in all directions take about four times as long.
+/// Occlusion rays of the first slices. Rays in all directions take about four times as long.
 const FIRST_OCCLUSION_BATCH: u32 = FIRST_BATCH / 4;
 /// Minimum number of rays of a batch. Fewer do not fill a GPU.
 const MIN_BATCH: u32 = 1 << 16;
@@ -41,7 +41,7 @@ const FEW_RAYS: u64 = 1 << 12;
 pub struct FrameBudget {
     /// Maximum number of shadow rays of a batch, a power of two.
     pub batch_rays: u32,
-    /// Maximum number of occlusion rays of a band, a power of two.
+    /// Maximum number of occlusion rays of a slice, a power of two.
     pub occlusion_rays: u32,
     /// True if frames are recorded in parts, which holds until a frame has been measured as short.
     pub in_parts: bool,
@@ -63,7 +63,7 @@ impl FrameBudget {
         if self.in_parts { self.part_pixels } else { u32::MAX }
     }
 
-    /// Returns the maximum number of pixels in a band of occlusion with `rays` rays per pixel.
+    /// Returns the maximum number of pixels in a slice of occlusion with `rays` rays per pixel.
     pub fn occlusion_pixels(self, rays: u32) -> u32 {
         if self.in_parts {
             self.occlusion_rays / rays.max(1)
@@ -207,8 +207,8 @@ impl<'a> Recording<'a> {
         kernel.dispatch(self.gpu, &mut pass, shared, own, workgroups)
     }
 
-    /// Records dispatches of `kernel` with a thread for each pixel of `size`, in bands of up to `most`
-    /// pixels. The kernel's first own binding receives the first row of the band. `own` has its other
+    /// Records dispatches of `kernel` with a thread for each pixel of `size`, in slices of up to `most`
+    /// pixels. The kernel's first own binding receives the first row of the slice. `own` has its other
     /// bindings.
     ///
     /// # Errors
@@ -234,7 +234,7 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Returns the uniform of a band's first row, for a bind group.
+    /// Returns the uniform of a slice's first row, for a bind group.
     pub fn row_offset(&self, row: u32) -> wgpu::BufferBinding<'a> {
         self.row_offsets.at(row)
     }
@@ -252,15 +252,15 @@ impl<'a> Recording<'a> {
         target: &wgpu::TextureView,
         own: &[&dyn Bind],
     ) -> Result<()> {
-        for band in slices(image::size_of_view(target), self.budget.pixels()) {
-            draw_fullscreen_band(
+        for slice in slices(image::size_of_view(target), self.budget.pixels()) {
+            draw_fullscreen_slice(
                 &mut self.scope,
                 self.gpu,
                 &(label, draw_fullscreen, target, own),
-                band,
+                slice,
             )?;
             let [width, _] = image::size_of_view(target);
-            self.split_after(label, [width, band[1]], self.budget.pixels());
+            self.split_after(label, [width, slice[1]], self.budget.pixels());
         }
         Ok(())
     }
@@ -278,15 +278,15 @@ impl<'a> Recording<'a> {
             let mut scope = self.scope.scope(group);
             for covered in covers {
                 let [_, rows] = image::size_of_view(covered.2);
-                draw_fullscreen_band(&mut scope, self.gpu, covered, [0, rows])?;
+                draw_fullscreen_slice(&mut scope, self.gpu, covered, [0, rows])?;
             }
             return Ok(());
         }
         for covered in covers {
-            for band in slices(image::size_of_view(covered.2), self.budget.pixels()) {
-                draw_fullscreen_band(&mut self.scope.scope(group), self.gpu, covered, band)?;
+            for slice in slices(image::size_of_view(covered.2), self.budget.pixels()) {
+                draw_fullscreen_slice(&mut self.scope.scope(group), self.gpu, covered, slice)?;
                 let [width, _] = image::size_of_view(covered.2);
-                self.split_after(group, [width, band[1]], self.budget.pixels());
+                self.split_after(group, [width, slice[1]], self.budget.pixels());
             }
         }
         Ok(())
@@ -303,7 +303,7 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Ends a part after a band of `size`, of which at most `most` pixels are processed at a time. An adapter
+    /// Ends a part after a slice of `size`, of which at most `most` pixels are processed at a time. An adapter
     /// that is known to run several passes in a part's time gets several passes per part. Each part costs as
     /// much CPU time as some dispatches, and leaves the GPU idle at its end.
     fn split_after(&mut self, pass: &'static str, [width, height]: [u32; 2], most: u32) {
@@ -336,8 +336,8 @@ pub type FullscreenDraw<'a> = (
     &'a [&'a dyn Bind],
 );
 
-/// Covers the band of the target with this first row and height. The first band clears the target.
-fn draw_fullscreen_band(
+/// Covers the slice of the target with this first row and height. The first slice clears the target.
+fn draw_fullscreen_slice(
     scope: &mut Scope<'_>,
     gpu: &Gpu,
     (label, draw_fullscreen, target, own): &FullscreenDraw<'_>,
@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(budget.part_pixels, PART_PIXELS);
     }
 
-    /// Returns the number of occlusion bands with one ray per pixel, at 2560 × 1440.
+    /// Returns the number of occlusion slices with one ray per pixel, at 2560 × 1440.
     fn occlusion_bands(budget: FrameBudget) -> usize {
         slices([2560, 1440], budget.occlusion_pixels(1)).count()
     }

@@ -1,6 +1,6 @@
-//! Bands of rows: cutting a pass into them divides its GPU time into shorter submissions.
+//! Slices of rows: cutting a pass into them divides its GPU time into shorter submissions.
 //!
-//! Every shader that is cut into bands binds the first row of its band and adds it to its pixel. WebGPU has
+//! Every shader that is cut into slices binds the first row of its slice and adds it to its pixel. WebGPU has
 //! no dispatch with a base offset, and its weakest targets have no immediates. An `override` would need a
 //! pipeline for each row. Rewriting entry points of shaders that do not know their first row would be
 //! invisible to a reader of the shader. So each shader has one line for it, `row_offset`, always the first of
@@ -11,11 +11,11 @@ use canopy_bvh::{
     gpu::{Gpu, UniformArray},
 };
 
-/// Rows of a workgroup's tile. Bands begin at multiples of it.
+/// Rows of a workgroup's tile. Slices begin at multiples of it.
 const TILE: u32 = 8;
 const LABEL: &str = "row_offsets";
 
-/// First rows that a band can have, each in a uniform of its own.
+/// First rows that a slice can have, each in a uniform of its own.
 #[derive(Debug)]
 pub struct RowOffsets {
     uniforms: UniformArray<u32>,
@@ -51,13 +51,13 @@ impl RowOffsets {
         Ok(())
     }
 
-    /// Returns the uniform of a band that begins at `row`, for a bind group.
+    /// Returns the uniform of a slice that begins at `row`, for a bind group.
     pub fn at(&self, row: u32) -> wgpu::BufferBinding<'_> {
         self.uniforms.at((row / TILE) as usize)
     }
 }
 
-/// Returns first row and height of each band. A band has at most `most` of the pixels of `size`, or one row
+/// Returns first row and height of each slice. A slice has at most `most` of the pixels of `size`, or one row
 /// of tiles if a single row has more.
 pub(crate) fn slices([width, height]: [u32; 2], most: u32) -> impl Iterator<Item = [u32; 2]> {
     let rows = most / width.max(1) / TILE * TILE;

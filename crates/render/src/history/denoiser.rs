@@ -188,7 +188,7 @@ impl Denoiser {
         }
     }
 
-    /// Accumulates `fresh` into the means of `signal`, and runs all spatial filter rounds but the last.
+    /// Accumulates `noisy` into the means of `signal`, and runs all spatial filter rounds but the last.
     pub fn record<'a>(
         &self,
         recording: &mut Recording<'_>,
@@ -241,7 +241,7 @@ impl Denoiser {
         })
     }
 
-    /// Adds its kernels to `needs`.
+    /// Adds its kernels to `set`.
     pub fn add_pipelines(&self, filters: bool, set: &mut PipelineSet) {
         self.accumulate.pipelines(set);
         if filters {

@@ -100,8 +100,8 @@ impl ShadowFilter {
     }
 
     /// Averages this frame's rays of a pair's sized lights into their histories and replaces their
-    /// visibility. `taps` are the pixels' positions in the last frame. Also marks shadow edges that have a
-    /// short history, and where shadows have settled.
+    /// visibility. `reprojected` holds the pixels' positions in the last frame. Also marks shadow edges that
+    /// have a short history, and where shadows have settled.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
