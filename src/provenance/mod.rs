@@ -30,7 +30,7 @@ pub const SOFTWARE: &str = concat!("canopy ", env!("CARGO_PKG_VERSION"));
 const FORMAT: u32 = 2;
 
 /// Maximum number of scene files, and of hidden nodes.
-const MAX: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
 
 /// Maximum number of samples per pixel.
 const MAX_SAMPLES: u32 = 4096;
@@ -325,8 +325,8 @@ impl Provenance {
         if !(1..=MAX_SAMPLES).contains(&self.samples) {
             return Some(format!("{} samples", self.samples));
         }
-        if self.files.len() > MAX || self.hidden.len() > MAX {
-            return Some(format!("more than {MAX} files or hidden nodes"));
+        if self.files.len() > MAX_ENTRIES || self.hidden.len() > MAX_ENTRIES {
+            return Some(format!("more than {MAX_ENTRIES} files or hidden nodes"));
         }
         let of_settings = FILES.iter().filter_map(|key| self.settings.get(*key)?.as_str());
         let mut names = self.files.iter().map(FileRef::name).chain(of_settings);

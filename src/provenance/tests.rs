@@ -296,7 +296,7 @@ fn provenance_that_cannot_be_read_again_is_not_written() {
     let (text, left) = made.clone().text_within(most);
     assert_eq!((text.as_deref(), left), (Some(made.text().as_str()), None));
     // Three cases: too many hidden nodes, too long names, and too little space.
-    shown.hidden = (0..=MAX).collect();
+    shown.hidden = (0..=MAX_ENTRIES).collect();
     let many = Provenance::new(&Config::default(), &shown, None);
     assert!(parsed(&many.text()).is_err());
     let long: Vec<PathBuf> = vec!["a".repeat(most).into()];

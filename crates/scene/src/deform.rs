@@ -141,14 +141,14 @@ pub fn positions_over(
     times: usize,
     origin: Vec3,
 ) -> Vec<Vec3> {
-    const MAX: usize = 10_000_000;
+    const MAX_POINTS: usize = 10_000_000;
     let at = |time: f32| {
         let mut pose = Pose::blended(scene, clip, blend, time);
         pose.shift(-origin.as_dvec3());
         positions(scene, &pose)
     };
     let mut all = at(start);
-    let times = if all.len().saturating_mul(times) > MAX {
+    let times = if all.len().saturating_mul(times) > MAX_POINTS {
         1
     } else {
         times

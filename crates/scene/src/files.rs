@@ -117,12 +117,12 @@ pub(super) struct Sources(Arc<Mutex<BTreeSet<PathBuf>>>);
 
 impl Sources {
     /// Maximum number of listed paths. Later ones are dropped.
-    const MAX: usize = 4096;
+    const MAX_PATHS: usize = 4096;
 
     /// Adds the path of a file.
     pub(super) fn add(&self, path: PathBuf) {
         let mut paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if paths.len() < Self::MAX {
+        if paths.len() < Self::MAX_PATHS {
             paths.insert(path);
         }
     }
@@ -275,12 +275,8 @@ impl Folder {
                 return Err(leads_out);
             }
         }
-        let root = self.root.as_ref().ok_or_else(|| {
-            format!(
-                "{quoted} has no folder: the scene was read from bytes, not from a \
-                                    file"
-            )
-        })?;
+        let no_folder = || format!("{quoted} has no folder: the scene was read from bytes, not from a file");
+        let root = self.root.as_ref().ok_or_else(no_folder)?;
         let joined = root.join(relative);
         let found = joined.canonicalize().map(|real| ResolvedPath {
             inside: relative.to_owned(),

@@ -25,7 +25,7 @@ const FORMAT: u32 = 1;
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Maximum length of each list of materials, lights and nodes.
-const MAX: usize = 100_000;
+const MAX_EDITS: usize = 100_000;
 
 /// Maximum number of added lights, and maximum number of characters in the name of each.
 const MAX_ADDED: usize = 1024;
@@ -225,8 +225,8 @@ impl SavedEdits {
             self.light_places.len(),
             self.hidden.len(),
         ];
-        if counts.iter().any(|count| *count > MAX) {
-            return Some(format!("more than {MAX} edits of one kind"));
+        if counts.iter().any(|count| *count > MAX_EDITS) {
+            return Some(format!("more than {MAX_EDITS} edits of one kind"));
         }
         if self.added_lights.len() > MAX_ADDED {
             return Some(format!("more than {MAX_ADDED} added lights"));

@@ -55,10 +55,10 @@ impl PathKeys {
 
     /// Moves a key in time between its neighbours.
     pub(in crate::app) fn set_time(&mut self, index: usize, time: f32) {
-        const MIN: f32 = 0.01;
+        const MIN_GAP_SECS: f32 = 0.01;
         let neighbour = |index: Option<usize>| index.and_then(|i| self.keys.get(i));
-        let least = neighbour(index.checked_sub(1)).map_or(0.0, |key| key.time + MIN);
-        let most = neighbour(Some(index + 1)).map_or(f32::MAX, |key| key.time - MIN);
+        let least = neighbour(index.checked_sub(1)).map_or(0.0, |key| key.time + MIN_GAP_SECS);
+        let most = neighbour(Some(index + 1)).map_or(f32::MAX, |key| key.time - MIN_GAP_SECS);
         if least <= most {
             self.keys[index].time = time.clamp(least, most);
         }

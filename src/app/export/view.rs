@@ -17,7 +17,7 @@ const WIDTH: f32 = 300.0;
 /// Height of the title and of the card's margins, in points.
 const HEAD: f32 = 72.0;
 /// Minimum height of the visible rows in points.
-const MIN: f32 = 40.0;
+const MIN_ROWS_HEIGHT: f32 = 40.0;
 
 /// Shows the card if it is open.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
@@ -43,7 +43,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: 
                     });
                 });
                 // In a low window the profiler leaves less room than the card needs.
-                let height = (room.height() - HEAD).max(MIN);
+                let height = (room.height() - HEAD).max(MIN_ROWS_HEIGHT);
                 let rows = ScrollArea::vertical().max_height(height);
                 rows.show(ui, |ui| sections::export(ui, state, facts, &mut edits));
             });

@@ -8,7 +8,7 @@ use egui::{Align, Key, Label, Layout, Modal, Modifiers, RichText, ScrollArea, Te
 use std::path::Path;
 
 /// Minimum size in logical pixels. The window may be smaller for a moment.
-const MIN: Vec2 = Vec2::new(160.0, 100.0);
+const MIN_SIZE: Vec2 = Vec2::new(160.0, 100.0);
 
 /// Maximum width in logical pixels.
 const WIDTH: f32 = 620.0;
@@ -38,7 +38,7 @@ pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, wakes: Wa
     browser.poll();
     let window = ctx.content_rect().size();
     // The size must be legible even if the window is tiny for a moment.
-    let size = Vec2::new(window.x - 48.0, window.y - 32.0).clamp(MIN, Vec2::new(WIDTH, f32::MAX));
+    let size = Vec2::new(window.x - 48.0, window.y - 32.0).clamp(MIN_SIZE, Vec2::new(WIDTH, f32::MAX));
     // The card is opaque.
     let visuals = &ctx.global_style().visuals;
     let frame = card(visuals).fill(visuals.window_fill);

@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Maximum number of entries of each list.
-const MAX: usize = 20;
+const MAX_ENTRIES: usize = 20;
 
 /// Maximum number of bytes that are read of the file, far more than it needs.
 const MAX_BYTES: u64 = 1 << 20;
@@ -59,8 +59,8 @@ impl Recent {
             Err(_) => Self::default(),
         };
         recent.scenes.retain(|files| !files.is_empty());
-        recent.scenes.truncate(MAX);
-        recent.environments.truncate(MAX);
+        recent.scenes.truncate(MAX_ENTRIES);
+        recent.environments.truncate(MAX_ENTRIES);
         recent
     }
 
@@ -81,7 +81,7 @@ impl Recent {
 fn put_first<T: PartialEq>(list: &mut Vec<T>, first: T) {
     list.retain(|other| *other != first);
     list.insert(0, first);
-    list.truncate(MAX);
+    list.truncate(MAX_ENTRIES);
 }
 
 /// Adds an entry to `file` on a thread. The file is read again first, because another window may have changed
@@ -134,7 +134,7 @@ mod tests {
         recent.add(Opened::Scene(vec!["/a/1.glb".into(), "-".into()]));
         recent.add(Opened::Environment("/e.hdr".into()));
         recent.add(Opened::Environment("/e.hdr".into()));
-        assert_eq!(recent.scenes.len(), MAX);
+        assert_eq!(recent.scenes.len(), MAX_ENTRIES);
         assert_eq!(recent.scenes[0], [PathBuf::from("/a/20.glb")]);
         assert_eq!(recent.scenes[1], [PathBuf::from("/a/29.glb")]);
         assert_eq!(recent.environments, [PathBuf::from("/e.hdr")]);

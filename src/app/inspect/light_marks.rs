@@ -13,7 +13,7 @@ use egui::{Area, Color32, Context, Id, Order, Rect, Sense, Stroke, vec2};
 use glam::Vec2;
 
 /// Maximum number of marks.
-const MAX: usize = 64;
+const MAX_MARKS: usize = 64;
 /// Side of a mark in points.
 const SIDE: f32 = 20.0;
 const DARK: Color32 = Color32::from_rgba_premultiplied(0, 0, 0, 170);
@@ -38,7 +38,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: 
         has_place.then(|| (node, at, place, light.kind, light.color, stage.light_is_off(node)))
     };
     let nodes = stage.applied.light_nodes(&stage.scene);
-    let marks: Vec<_> = nodes.into_iter().filter_map(placed).take(MAX).collect();
+    let marks: Vec<_> = nodes.into_iter().filter_map(placed).take(MAX_MARKS).collect();
     for (node, at, place, kind, color, is_off) in marks {
         let is_selected = state.inspect.outline.selected == Some(Item::Light(node));
         let shown = Area::new(Id::unique(("light", node)))

@@ -186,10 +186,7 @@ fn tip(of: MaterialValue) -> &'static str {
         MaterialValue::Iridescence => "Iridescence weight of the thin film (KHR_materials_iridescence)",
         MaterialValue::IridescenceIor => "Index of refraction of the thin film",
         MaterialValue::IridescenceThicknessMin => "Film thickness where the texture is black",
-        MaterialValue::IridescenceThicknessMax => {
-            "Film thickness where the texture is white, or without a \
-                                                   texture"
-        }
+        MaterialValue::IridescenceThicknessMax => "Film thickness where the texture is white, or absent",
         MaterialValue::Transmission => "Transmission weight (KHR_materials_transmission)",
         MaterialValue::Thickness => "Thickness of the volume in units of the mesh (KHR_materials_volume)",
         MaterialValue::AttenuationDistance => {

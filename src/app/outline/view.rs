@@ -23,7 +23,7 @@ use egui::{
 const WIDTH: f32 = 300.0;
 const MIN_WIDTH: f32 = 220.0;
 /// Minimum size of the window in points. In a smaller one the scene needs the room.
-const MIN: [f32; 2] = [460.0, 260.0];
+const MIN_SIZE: [f32; 2] = [460.0, 260.0];
 /// Indentation of a row per level in points, and the maximum number of indented levels.
 const INDENT: f32 = 12.0;
 const MAX_LEVELS: usize = 12;
@@ -35,8 +35,8 @@ const EYE: f32 = 22.0;
 pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
     state.follow_selection();
     let room = ui.available_size();
-    let fits = is_narrow || room.x >= MIN[0];
-    if !state.inspect.outline.is_open || !fits || room.y < MIN[1] {
+    let fits = is_narrow || room.x >= MIN_SIZE[0];
+    if !state.inspect.outline.is_open || !fits || room.y < MIN_SIZE[1] {
         state.inspect.outline.has_focus = false;
         return 0.0;
     }

@@ -11,7 +11,7 @@ use egui::{
 };
 
 /// Minimum size in points. The window may be smaller for a moment.
-const MIN: Vec2 = Vec2::new(160.0, 100.0);
+const MIN_SIZE: Vec2 = Vec2::new(160.0, 100.0);
 
 /// Maximum width in points.
 const WIDTH: f32 = 620.0;
@@ -34,7 +34,7 @@ pub(in crate::app) fn show(ctx: &Context, state: &mut State) {
         return;
     };
     let window = ctx.content_rect().size();
-    let size = Vec2::new(window.x - 48.0, window.y - 32.0).clamp(MIN, Vec2::new(WIDTH, f32::MAX));
+    let size = Vec2::new(window.x - 48.0, window.y - 32.0).clamp(MIN_SIZE, Vec2::new(WIDTH, f32::MAX));
     let frame = card(&ctx.global_style().visuals);
     let mut chosen = None;
     let shown = Modal::new(Id::unique("palette")).frame(frame).show(ctx, |ui| {

@@ -16,7 +16,7 @@ const TURN: u32 = 120;
 /// Orbit step per frame, where 1 is 180°.
 const STEP: glam::Vec2 = glam::Vec2::new(2.0 / TURN as f32, 0.0);
 /// Maximum number of frames of a clip.
-const MAX: f32 = 600.0;
+const MAX_FRAMES: f32 = 600.0;
 
 /// Starts a benchmark of the clip if one plays, or else of a rotation. Ends a running benchmark.
 pub(in crate::app) fn toggle(viewer: &mut Viewer) {
@@ -32,7 +32,9 @@ pub(in crate::app) fn toggle(viewer: &mut Viewer) {
     let fps = plays.then_some(viewer.state.config.output.fps);
     viewer.benchmark = Some(Benchmark {
         done: 0,
-        frames: fps.map_or(TURN, |fps| (stage.duration() * fps).ceil().clamp(1.0, MAX) as u32),
+        frames: fps.map_or(TURN, |fps| {
+            (stage.duration() * fps).ceil().clamp(1.0, MAX_FRAMES) as u32
+        }),
         fps,
         camera: viewer.state.camera,
         time: stage.time,

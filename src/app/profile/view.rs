@@ -21,7 +21,7 @@ use egui::{
 };
 
 /// Minimum size of the window in points. In a smaller one the scene needs the room.
-const MIN: [f32; 2] = [300.0, 260.0];
+const MIN_SIZE: [f32; 2] = [300.0, 260.0];
 /// Initial and minimum height of the panel in points.
 const HEIGHT: f32 = 230.0;
 const MIN_HEIGHT: f32 = 150.0;
@@ -37,7 +37,7 @@ const GPU_PART: f32 = 0.66;
 /// Shows the panel if it is open.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
     let room = ui.available_size();
-    if !state.profile.profiler.is_open || room.x < MIN[0] || room.y < MIN[1] {
+    if !state.profile.profiler.is_open || room.x < MIN_SIZE[0] || room.y < MIN_SIZE[1] {
         return;
     }
     let most = (room.y * 0.7).max(MIN_HEIGHT);

@@ -22,7 +22,7 @@ const LIST: f32 = 190.0;
 /// Initial size of the window in points.
 const SIZE: [f32; 2] = [720.0, 480.0];
 /// Minimum size of the window in points.
-const MIN: [f32; 2] = [420.0, 260.0];
+const MIN_SIZE: [f32; 2] = [420.0, 260.0];
 /// Maximum number of listed users.
 const MAX_USERS: usize = 12;
 /// Change of the zoom's logarithm per scrolled point, and the range of the zoom.
@@ -41,7 +41,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
         true => "Textures".to_owned(),
         false => format!("Textures ({keys})"),
     };
-    let most = (room.size() - vec2(24.0, 48.0)).max(MIN.into());
+    let most = (room.size() - vec2(24.0, 48.0)).max(MIN_SIZE.into());
     egui::Window::new(title)
         // Narrow and wide windows remember separate sizes, because a size from a narrow window would
         // otherwise stay small.
@@ -49,7 +49,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
         .open(&mut is_open)
         .default_pos(room.min + vec2(12.0, 12.0))
         .default_size(vec2(SIZE[0], SIZE[1]).min(most))
-        .min_size(vec2(MIN[0], MIN[1]))
+        .min_size(vec2(MIN_SIZE[0], MIN_SIZE[1]))
         .constrain_to(ctx.content_rect())
         .show(ctx, |ui| {
             let Some(stage) = &state.stage else {

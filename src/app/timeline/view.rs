@@ -12,7 +12,7 @@ use crate::{
 use egui::{Align, Align2, Color32, FontId, Layout, Pos2, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
 /// Minimum size of the window in points. In a smaller one the scene needs the room.
-const MIN: [f32; 2] = [300.0, 250.0];
+const MIN_SIZE: [f32; 2] = [300.0, 250.0];
 /// Heights of the numbers, of the bar below them, and of the handles below that, in points.
 const NUMBERS: f32 = 13.0;
 const BAR: f32 = 14.0;
@@ -27,7 +27,7 @@ const TICK_GAP: f32 = 5.0;
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
     let room = ui.available_size();
     let is_shown = state.config.window.timeline && state.has_timeline();
-    if !is_shown || room.x < MIN[0] || room.y < MIN[1] {
+    if !is_shown || room.x < MIN_SIZE[0] || room.y < MIN_SIZE[1] {
         return;
     }
     egui::Panel::bottom("timeline").resizable(false).show(ui, |ui| {

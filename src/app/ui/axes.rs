@@ -13,7 +13,7 @@ const END: f32 = 9.0;
 const MARGIN: f32 = 4.0;
 /// Minimum size of the viewport in points. In a smaller one, the scene and the line at the upper left need
 /// the room.
-const MIN: Vec2 = Vec2::new(400.0, 240.0);
+const MIN_SIZE: Vec2 = Vec2::new(400.0, 240.0);
 
 /// End of an axis: its direction, name and colour, and the view from it.
 struct End {
@@ -47,7 +47,7 @@ const fn end(direction: Vec3, name: &'static str, color: Color32, view: Standard
 
 /// Shows the axes in the upper right corner if the settings ask for them and nothing else needs the corner.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) {
-    let fits = room.width() >= MIN.x && room.height() >= MIN.y;
+    let fits = room.width() >= MIN_SIZE.x && room.height() >= MIN_SIZE.y;
     let is_wanted = state.config.window.axes && state.stage.is_some();
     if !is_wanted || !fits || state.compare.figures.is_shown {
         return;

@@ -12,7 +12,7 @@ pub(in crate::app) const NAMES: f32 = 44.0;
 pub(in crate::app) const HEADER: f32 = 36.0;
 
 /// Minimum size of a card in points. In an even smaller window nothing is legible anyway.
-const MIN: Vec2 = Vec2::new(160.0, 100.0);
+const MIN_SIZE: Vec2 = Vec2::new(160.0, 100.0);
 
 /// Returns the viewport, or the width of the whole window if the viewport is narrower than `width`.
 pub(in crate::app) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
@@ -22,7 +22,7 @@ pub(in crate::app) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
         false => room.x_range(),
     };
     let room = Rect::from_x_y_ranges(across, room.y_range());
-    Rect::from_min_size(room.min, room.size().max(MIN))
+    Rect::from_min_size(room.min, room.size().max(MIN_SIZE))
 }
 
 /// Shows an area at `offset` from the centre of `room`. Without buttons it does not capture the pointer.

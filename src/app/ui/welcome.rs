@@ -7,12 +7,12 @@ use crate::{
 use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
 
 /// Minimum size of the viewport with room for the card, in points.
-const MIN: Vec2 = Vec2::new(260.0, 240.0);
+const MIN_SIZE: Vec2 = Vec2::new(260.0, 240.0);
 
 /// Shows the card at the bottom of the viewport unless it has been dismissed. Returns the part that is left
 /// above it.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State) -> Rect {
-    let has_room = room.width() >= MIN.x && room.height() >= MIN.y;
+    let has_room = room.width() >= MIN_SIZE.x && room.height() >= MIN_SIZE.y;
     if !has_room || !state.welcomes() {
         return room;
     }

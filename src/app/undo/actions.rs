@@ -157,7 +157,7 @@ impl State {
 mod tests {
     use super::*;
     use crate::{
-        app::undo::model::MAX,
+        app::undo::model::MAX_STEPS,
         config::ShadowMode,
         scene::{
             AlphaMode, Light, LightKind, Material, Mesh, Node, Scene,
@@ -262,11 +262,11 @@ mod tests {
     #[test]
     fn undo_steps_are_bounded_and_hold_only_user_changes() {
         let mut state = state();
-        for step in 0..2 * MAX {
+        for step in 0..2 * MAX_STEPS {
             state.config.environment.file = format!("{step}.hdr");
             state.follow_changes(false);
         }
-        assert_eq!(state.edits.undo.steps().count(), MAX);
+        assert_eq!(state.edits.undo.steps().count(), MAX_STEPS);
         let mut state = tests::state();
         state.config.deviation.file = "broken.obj".into();
         state.follow_changes(false);

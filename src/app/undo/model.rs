@@ -16,7 +16,7 @@ use std::{
 use toml::Value;
 
 /// Maximum number of steps that are kept.
-pub(in crate::app) const MAX: usize = 200;
+pub(in crate::app) const MAX_STEPS: usize = 200;
 
 /// Repeated changes of the same numbers within this time are one step, for example by a wheel or a held key.
 const TOGETHER: Duration = Duration::from_millis(400);
@@ -206,7 +206,7 @@ impl Undo {
             step.words = words(&step.edits);
         }
         self.done.push_back(step);
-        if self.done.len() > MAX {
+        if self.done.len() > MAX_STEPS {
             self.done.pop_front();
         }
     }

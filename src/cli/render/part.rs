@@ -11,7 +11,7 @@ use crate::{
 use std::{fs::File, io::Read as _, ops::Range, path::Path, str::FromStr};
 
 /// Maximum number of parts.
-const MAX: u32 = 1_000_000;
+const MAX_PARTS: u32 = 1_000_000;
 
 /// One of several parts of equal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,8 @@ impl FromStr for Part {
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers = text.split_once('/').and_then(|(number, count)| {
             let (number, count) = (number.parse().ok()?, count.parse().ok()?);
-            ((1..=MAX).contains(&count) && (1..=count).contains(&number)).then_some(Self { number, count })
+            ((1..=MAX_PARTS).contains(&count) && (1..=count).contains(&number))
+                .then_some(Self { number, count })
         });
         numbers.ok_or_else(|| "expected a part from 1/N to N/N, such as 2/3".into())
     }

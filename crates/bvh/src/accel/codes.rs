@@ -18,7 +18,7 @@ pub enum Codes {
 /// Maximum number of triangles that are sampled per mesh.
 const SAMPLE: usize = 4096;
 /// Smaller samples never need long codes, because such meshes are cheap with any tree.
-const MIN: usize = 256;
+const MIN_SAMPLE: usize = 256;
 
 /// Sample of the triangles that will share a tree.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ impl Codes {
     pub fn choose(samples: impl IntoIterator<Item = Sample>) -> Self {
         let collide = |sample: Sample| {
             let (count, short) = (sample.centroids.len(), sample.distinct(1 << 10));
-            count >= MIN && 2 * short < count && sample.distinct(1 << 21) >= 2 * short
+            count >= MIN_SAMPLE && 2 * short < count && sample.distinct(1 << 21) >= 2 * short
         };
         if samples.into_iter().any(collide) {
             Self::Bits63

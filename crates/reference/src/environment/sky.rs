@@ -186,7 +186,7 @@ fn scattering(params: &SkyParams, tables: &Tables, height: f64, mu_sun: f64) -> 
         for step in ray.steps(SKY_STEPS) {
             let air = Air::at(step.height, haze);
             let kept = (-air.extinction * step.length).exp();
-            let seen = through * (air.rayleigh + air.mie) * (1.0 - kept) / air.extinction.max(MIN);
+            let seen = through * (air.rayleigh + air.mie) * (1.0 - kept) / air.extinction.max(MIN_EXTINCTION);
             light += seen * tables.sunlight(step.height, step.mu_sun) / (4.0 * PI);
             share += seen;
             through *= kept;
@@ -201,7 +201,7 @@ fn scattering(params: &SkyParams, tables: &Tables, height: f64, mu_sun: f64) -> 
 }
 
 /// Minimum divisor.
-const MIN: DVec4 = DVec4::splat(1e-9);
+const MIN_EXTINCTION: DVec4 = DVec4::splat(1e-9);
 
 fn irradiance(params: &SkyParams, tables: &Tables, mu_sun: f64) -> DVec4 {
     let rows = 4 * SKY_RAYS;
@@ -240,7 +240,7 @@ fn radiance(params: &SkyParams, tables: &Tables, ray: Ray, steps: u32) -> DVec4 
             tables.sunlight(step.height, step.mu_sun) * (air.rayleigh * rayleigh_phase + air.mie * mie_phase);
         let more = tables.around(step.height, step.mu_sun) * (air.rayleigh + air.mie);
         let kept = (-air.extinction * step.length).exp();
-        light += through * (once + more) * (1.0 - kept) / air.extinction.max(MIN);
+        light += through * (once + more) * (1.0 - kept) / air.extinction.max(MIN_EXTINCTION);
         through *= kept;
     }
     if ray.hits_ground() {

@@ -185,12 +185,8 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
             check_window(level.data, bytes)?;
         }
     }
-    let transcoder = Transcoder::new(reader.data()).map_err(|e| {
-        format!(
-            "is not valid Basis Universal data: \
-                                                                         {e:?}"
-        )
-    })?;
+    let invalid = |e| format!("is not valid Basis Universal data: {e:?}");
+    let transcoder = Transcoder::new(reader.data()).map_err(invalid)?;
     let levels = usable_levels(reader, size);
     // Channels red, red, red and green mean that alpha holds the second of two channels.
     let is_second = |channel| match transcoder.source_format() {

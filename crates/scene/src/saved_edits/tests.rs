@@ -207,7 +207,7 @@ fn invalid_edits_give_a_one_line_error() {
     }
     let many = format!(
         "{{\"format\": 1, \"hidden\": [{}]}}",
-        vec![r#"{"node": 1, "name": ""}"#; MAX + 1].join(",")
+        vec![r#"{"node": 1, "name": ""}"#; MAX_EDITS + 1].join(",")
     );
     let lights = vec![
         format!(r#"{{"name": "", "kind": "point", "values": {{}}, "matrix": {identity}}}"#);

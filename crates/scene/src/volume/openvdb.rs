@@ -501,10 +501,8 @@ impl Tree {
         let size = cursor.i64()?;
         // Incompressible data are stored as they are, with a negative size.
         let is_stored = size <= 0;
-        let size = usize::try_from(size.unsigned_abs()).map_err(|_| {
-            "has a node that reaches past the end of the \
-                                                              file"
-        })?;
+        let past_the_end = "has a node that reaches past the end of the file";
+        let size = usize::try_from(size.unsigned_abs()).map_err(|_| past_the_end)?;
         let input = cursor.take(size)?;
         if is_stored {
             if size != output.len() {

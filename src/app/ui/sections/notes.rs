@@ -10,7 +10,7 @@ use crate::{
 use egui::{RichText, Ui};
 
 /// Maximum number of lines of each kind.
-const MAX: usize = 100;
+const MAX_NOTES: usize = 100;
 
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits) {
     let stage = state.stage.as_ref();
@@ -18,7 +18,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
     if extensions.is_empty() {
         ui.weak("The files use no extensions.");
     }
-    for extension in extensions.iter().take(MAX) {
+    for extension in extensions.iter().take(MAX_NOTES) {
         show_extension(ui, extension);
     }
     let warnings: Vec<&String> = state.warnings().collect();
@@ -26,12 +26,12 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
         ui.weak("There are no warnings.");
     }
     let color = ui.visuals().warn_fg_color;
-    for warning in warnings.iter().take(MAX) {
+    for warning in warnings.iter().take(MAX_NOTES) {
         let text = RichText::new(warning.as_str()).small().color(color);
         ui.add(egui::Label::new(text).wrap());
     }
-    if warnings.len() > MAX {
-        ui.weak(format!("… and {} more", warnings.len() - MAX));
+    if warnings.len() > MAX_NOTES {
+        ui.weak(format!("… and {} more", warnings.len() - MAX_NOTES));
     }
 }
 
