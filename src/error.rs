@@ -153,6 +153,14 @@ impl Error {
         }
     }
 
+    /// Puts the name of the output before the message of an [`Error::Encode`]. Other errors are unchanged.
+    pub(crate) fn with_output(self, name: impl std::fmt::Display) -> Self {
+        match self {
+            Self::Encode(what) => Self::Encode(format!("{name}: {what}")),
+            other => other,
+        }
+    }
+
     /// True if the command line is wrong, independently of any file.
     pub fn is_usage(&self) -> bool {
         match self {

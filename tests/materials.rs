@@ -1008,8 +1008,8 @@ fn layer_factors_are_clamped_and_invalid_ones_are_reported() {
     assert!(layers.clearcoat_normal_texture.is_some());
     assert_eq!(*layers, expected);
     for what in [
-        "clearcoatRoughnessFactor of KHR_materials_clearcoat of material 0 is of a wrong type",
-        "sheenColorFactor of KHR_materials_sheen of material 0 is of a wrong type",
+        "clearcoatRoughnessFactor of KHR_materials_clearcoat of material 0 has the wrong type",
+        "sheenColorFactor of KHR_materials_sheen of material 0 has the wrong type",
         "iridescenceTexture of KHR_materials_iridescence of material 0 has no index",
     ] {
         let told = scene.warnings.iter().any(|warning| warning.contains(what));

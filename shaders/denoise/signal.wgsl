@@ -22,7 +22,7 @@ struct SignalParams {
     rays: u32,
     // Distance between filter taps in pixels; 0 disables the filter.
     step: u32,
-    // First of the two layers of `fresh`.
+    // First of the two layers of `noisy_texture`.
     layer: u32,
     // For two lights: 1 if the light has a size, so that there is something to filter.
     soft: vec2f,

@@ -1,7 +1,7 @@
 // signal_filter: averages a noisy signal over frames and over neighbouring pixels.
 //
 // signal_accumulate: temporal accumulation
-// in   fresh: this frame's signal, two layers of words; reprojection taps; last_signal: the last frame's means;
+// in   noisy_texture: this frame's signal, two layers of words; reprojection taps; last_signal: the last frame's means;
 //      surfaces
 // out  signal_out: means over the frames since the pixel's surface became visible
 //

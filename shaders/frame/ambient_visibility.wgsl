@@ -29,7 +29,8 @@ fn ambient_visibility_pack(ambient: AmbientVisibility) -> vec2u {
 }
 
 fn ambient_visibility_unpack(words: vec2u) -> AmbientVisibility {
-    return AmbientVisibility(octahedral_unpack_22(words.x), f32(words.x >> 22u) / 1023.0, rgb9e5_unpack(words.y), 0.0, true);
+    let share = f32(words.x >> 22u) / 1023.0;
+    return AmbientVisibility(octahedral_unpack_22(words.x), share, rgb9e5_unpack(words.y), 0.0, true);
 }
 
 // Returns the fraction of diffuse environment light that arrives directly or after interreflections with the occluders.

@@ -126,7 +126,8 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     // The ground only receives shadows, occlusion and fog. For all other channels it counts as background.
     let shows_ground = channel == CHANNEL_SHADOW || channel == CHANNEL_COST || channel == CHANNEL_AMBIENT
-        || channel == CHANNEL_BOUNCED || channel == CHANNEL_MOTION || channel == CHANNEL_TRANSMITTANCE || channel == CHANNEL_SCATTERED;
+        || channel == CHANNEL_BOUNCED || channel == CHANNEL_MOTION || channel == CHANNEL_TRANSMITTANCE
+        || channel == CHANNEL_SCATTERED;
     let covered = position.w != 0.0 && (shows_ground || !gbuffer_is_ground(position.w));
     var value = vec3f(0.0);
     var alpha = select(0.0, 1.0, covered);

@@ -79,7 +79,7 @@ fn brdf_eye(s: Surface, to_eye: vec3f, growth: f32) -> BrdfEye {
     );
 }
 
-// Returns the BRDF × cosine for a light, for unit vectors to the eye and to the light.
+// Returns the BRDF × cosine, attenuated at the shadow terminator. `to_eye` and `to_light` are unit vectors.
 fn brdf_evaluate(s: Surface, e: BrdfEye, to_eye: vec3f, to_light: vec3f) -> vec3f {
     let n_dot_l = dot(s.normal, to_light);
     if n_dot_l <= 0.0 {

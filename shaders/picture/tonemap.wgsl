@@ -100,7 +100,9 @@ fn tonemap(in: Corner) -> @location(0) vec4f {
         case CHANNEL_COST: { return vec4f(magma(dot(texel.rg, params.cost_weights) / cost_range.x), 1.0); }
         case CHANNEL_DEVIATION: { return vec4f(diverging(texel.g), 1.0); }
         case CHANNEL_INTERSECTIONS: { return vec4f(intersection(texel.r > 0.0, saturate(texel.g)), 1.0); }
-        case CHANNEL_ALBEDO, CHANNEL_BOUNCED, CHANNEL_EMISSIVE, CHANNEL_SCATTERED: { return vec4f(srgb_encode(value), 1.0); }
+        case CHANNEL_ALBEDO, CHANNEL_BOUNCED, CHANNEL_EMISSIVE, CHANNEL_SCATTERED: {
+            return vec4f(srgb_encode(value), 1.0);
+        }
         default: { return vec4f(saturate(value), 1.0); }
     }
 }

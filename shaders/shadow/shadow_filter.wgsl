@@ -1,8 +1,8 @@
 // shadow_filter: averages the visibility of two lights over frames and over neighbouring pixels.
 //
 // shadow_accumulate: temporal accumulation
-// in   fresh: this frame's noisy result, a layer per light; reprojection taps of each light; last_means; surfaces;
-//      last_edges
+// in   noisy_texture: this frame's noisy result, a layer per light; reprojection taps of each light; last_means;
+//      surfaces; last_edges
 // out  means_out: means over the frames since the pixel's surface became visible
 //      edges_out: for each light with a size, a bit and a frame count (shadow/shadow_edges_word.wgsl). The bit is set
 //      if 5 × 5 pixels find different fractions and the history is short. The count is the number of frames in which
@@ -64,7 +64,7 @@ var<workgroup> changes: array<vec2u, 64>;
 var<workgroup> found_differs: atomic<u32>;
 var<workgroup> history_differs: atomic<u32>;
 
-fn fresh_words(pixel: vec2u) -> vec2u {
+fn noisy_words(pixel: vec2u) -> vec2u {
     var words = vec2u(textureLoad(noisy_texture, pixel, params.layer, 0).r, SIGNAL_UNSENT);
     if SHADOW_LIGHTS == 2u {
         words.y = textureLoad(noisy_texture, pixel, params.layer + 1u, 0).r;
@@ -79,7 +79,7 @@ fn noisy_means(words: vec2u) -> vec4f {
 }
 
 // Packs the fractions of two lights in a word. The bits sort in the order of the fractions.
-fn fresh_shares(words: vec2u) -> u32 {
+fn noisy_shares(words: vec2u) -> u32 {
     return (words.x & SIGNAL_SHARE) | ((words.y & SIGNAL_SHARE) << 16u);
 }
 
@@ -147,7 +147,7 @@ fn edge_frames() -> f32 {
     return f32(frame.edge_light_rays) / f32(frame.light_rays);
 }
 
-fn fresh_frames(words: vec2u) -> vec2f {
+fn noisy_frames(words: vec2u) -> vec2f {
     return select(vec2f(1.0), vec2f(edge_frames()), signal_is_edge(words));
 }
 
@@ -195,17 +195,17 @@ fn shadow_accumulate(
         atomicStore(&history_differs, 0u);
     }
     workgroupBarrier();
-    let corner_found = fresh_shares(fresh_words(first));
+    let corner_found = noisy_shares(noisy_words(first));
     var differs = 0u;
     for (var i = index; i < APRON_TILE * APRON_TILE; i += 64u) {
-        let other = fresh_shares(fresh_words(apron_pixel(first, i, frame.size)));
+        let other = noisy_shares(noisy_words(apron_pixel(first, i, frame.size)));
         differs |= other ^ corner_found;
         found[i] = other;
     }
     if differs != 0u {
         atomicOr(&found_differs, 1u);
     }
-    let words = fresh_words(at);
+    let words = noisy_words(at);
     let kept = signal_is_kept(words);
     var noisy = noisy_means(words);
     let reprojected = reprojected_unpack(textureLoad(first_reprojected, at, 0).xy);
@@ -236,7 +236,7 @@ fn shadow_accumulate(
     }
     let changed = smoothstep(vec2f(CHANGE_MIN), vec2f(CHANGE_MAX), abs(sum.xy) / sqrt(sum.zw + 0.25));
     // If all neighbours agree, the history is clamped to their value.
-    var least = shares_apart(fresh_shares(words));
+    var least = shares_apart(noisy_shares(words));
     var most = least;
     let others = select(0u, 25u, atomicLoad(&found_differs) != 0u);
     for (var i = 0u; i < others; i++) {
@@ -250,7 +250,7 @@ fn shadow_accumulate(
     a = BlockedLightMean(limited.x, a.width * scale.x, a.frames);
     b = BlockedLightMean(limited.y, b.width * scale.y, b.frames);
     let earlier = vec2f(earlier_frames(a, reprojected.moves, surface), earlier_frames(b, other.moves, surface));
-    let added = fresh_frames(words);
+    let added = noisy_frames(words);
     let gain = select(vec2f(1.0), max(added / (earlier + added), changed), known);
     let shown = select(gain, vec2f(1.0), kept);
     noisy = select(noisy, vec4f(noisy.x, a.width, noisy.z, b.width), (kept & known).xxyy);

@@ -601,7 +601,8 @@ impl Viewer {
                 Error::NotFound(what.into())
             })?,
         };
-        let mut bytes = output::picture::png(width, height, pixels)?;
+        let mut bytes =
+            output::picture::png(width, height, pixels).map_err(|error| error.with_output(path.display()))?;
         let made = match picture {
             Picture::Scene => app::files::reopen::provenance(self, path.parent()),
             Picture::Window => None,

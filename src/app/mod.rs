@@ -124,7 +124,7 @@ pub fn run(options: Options) -> Result<()> {
 struct App {
     options: Options,
     waker: Waker,
-    /// Created once winit allows windows.
+    /// Created on winit's first `resumed` event.
     viewer: Option<Viewer>,
     outcome: Result<()>,
 }

@@ -293,7 +293,7 @@ impl Viewer {
             Some(Action::ComparePicture) => {
                 if let Err(error) = app::compare::task::with_picture(self) {
                     self.state
-                        .fail("The picture cannot be compared with", error.to_string());
+                        .fail("The current picture cannot become side B", error.to_string());
                 }
             }
             Some(Action::StartExport) => app::export::task::toggle(self),

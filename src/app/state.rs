@@ -941,7 +941,7 @@ impl State {
         self.environment.sun_of_scene = SunOfScene::default();
     }
 
-    /// Determines the sun in force.
+    /// Determines the effective sun.
     pub(super) fn find_sun(&mut self) {
         self.environment.sun = match &self.stage {
             Some(stage) => {

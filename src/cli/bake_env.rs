@@ -72,7 +72,9 @@ pub fn run(args: &BakeArgs, mut config: Config, quiet: bool) -> Result<()> {
     let baked = report.stage("bake", "harmonics and cubes", || bake(&gpu, &image, &config))?;
     report.line.stage("writing");
     let out = args.output.display().to_string();
-    report.stage("write", &out, || baked::write(&baked, &args.output))?;
+    report
+        .stage("write", &out, || baked::write(&baked, &args.output))
+        .map_err(|error| error.with_output(&out))?;
     let (order, face) = (baked.order, baked.prefiltered.face);
     report.wrote(&format!(
         "{out} (harmonics of {order} bands, faces of {face} × {face} texels)"

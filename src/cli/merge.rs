@@ -74,7 +74,8 @@ pub fn run(args: &MergeArgs, config: &Config, quiet: bool) -> Result<()> {
         None => {}
     }
     let held = joined.parts.iter().map(|(_, about)| about.held).sum();
-    let bytes = path_part::whole(&joined.sums, held, joined.made.as_deref())?;
+    let bytes = path_part::whole(&joined.sums, held, joined.made.as_deref())
+        .map_err(|error| error.with_output(args.output.display()))?;
     output::write(&args.output, &bytes)?;
     let [width, height] = joined.sums.size;
     report.wrote(&format!(

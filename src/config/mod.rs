@@ -225,7 +225,7 @@ impl Config {
                     }
                     _ => match closest(section, known.iter().copied()) {
                         Some(known) => format!("did you mean [{known}]?"),
-                        None => format!("there are {}", known.join(", ")),
+                        None => format!("sections are {}", known.join(", ")),
                     },
                 };
                 Err(fault(origin, format!("{section}: unknown section; {hint}")))
@@ -462,7 +462,7 @@ mod tests {
                 "[shadow]\nmode = 1",
                 "f: shadow: unknown section; did you mean [shadows]?",
             ),
-            ("[teapot]\nlid = 1", "f: teapot: unknown section; there are "),
+            ("[teapot]\nlid = 1", "f: teapot: unknown section; sections are "),
             (
                 "[shadows]\nmap_resolution = \"big\"",
                 "f: shadows.map_resolution: expected a whole number from 64 to 8192, got \"big\"",

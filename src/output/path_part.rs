@@ -153,7 +153,7 @@ fn name_of(word: usize, color: &str) -> String {
 /// [`Error::Encode`].
 pub fn exr(part: &PathPart) -> Result<Vec<u8>> {
     let unencodable =
-        |e: &dyn std::fmt::Display| Error::Encode(format!("the part of the picture cannot be encoded: {e}"));
+        |e: &dyn std::fmt::Display| Error::Encode(format!("cannot be encoded as a path-traced part: {e}"));
     let sums = &part.sums;
     let mean = sums.mean(part.about.held);
     let floats = (0..4).map(|color| {

@@ -36,12 +36,12 @@ impl Cells {
         }
     }
 
-    /// Cells of a uniform grid.
+    /// Creates the cells of a uniform grid.
     pub(super) fn uniform(bounds: Aabb, triangles: usize) -> Self {
         Self::new(bounds, triangles, DENSITY, SIDE_MAX)
     }
 
-    /// Cells of the upper level of a two-level grid.
+    /// Creates the cells of the upper level of a two-level grid.
     pub(super) fn upper(bounds: Aabb, triangles: usize) -> Self {
         Self::new(bounds, triangles, UPPER_DENSITY, SIDE_MAX)
     }
@@ -55,7 +55,7 @@ impl Cells {
         (self.bounds.max - self.bounds.min) / count
     }
 
-    /// Cells within cell `number`, which contains `triangles` triangles.
+    /// Creates the inner cells of cell `number`, which contains `triangles` triangles.
     pub(super) fn lower(&self, number: usize, triangles: usize) -> Self {
         let (density, most) = (GRID_LOWER_DENSITY as f32, GRID_LOWER_SIDE as f32);
         Self::new(self.cell(number), triangles, density, most)
@@ -79,7 +79,7 @@ impl Cells {
         [cell(around.min, -slack), cell(around.max, slack)]
     }
 
-    /// Cells that the box of a triangle overlaps.
+    /// Returns the cells that the box of a triangle overlaps.
     fn touched(&self, triangle: &Triangle) -> impl Iterator<Item = usize> + use<> {
         let [first, end] = self.span(triangle);
         let [nx, ny, _] = self.count.map(|side| side as usize);
@@ -88,7 +88,7 @@ impl Cells {
         })
     }
 
-    /// Triangles of each cell.
+    /// Returns the triangles of each cell.
     fn fill(&self, triangles: &[Triangle], numbers: &[u32]) -> Result<Vec<Vec<u32>>> {
         let mut cells = vec![Vec::new(); self.len()];
         let mut count = 0;

@@ -23,11 +23,11 @@ pub enum Layout {
 /// Structure in the layout that a traversal reads.
 #[derive(Debug, Clone)]
 pub struct StructureData {
-    /// Rows of `nodes` in WGSL.
+    /// Contents of the WGSL array `nodes`.
     pub rows: Vec<[u32; 4]>,
-    /// Words of `links` in WGSL.
+    /// Contents of the WGSL array `links`: parents of binary nodes, or triangle lists of grids and kd-trees.
     pub links: Vec<u32>,
-    /// Triangle of each index that traversals pass to tests.
+    /// Input triangle of each entry of the WGSL array `triangles`. An entry has three rows.
     pub order: Vec<u32>,
     /// Reference of the root.
     pub root: u32,

@@ -8,9 +8,9 @@ use glam::Vec3;
 /// Acceleration structure, as traversals read it.
 #[derive(Debug, Clone, Copy)]
 pub struct Walked<'a> {
-    /// Rows of `nodes` in WGSL.
+    /// Contents of the WGSL array `nodes`.
     pub rows: &'a [[u32; 4]],
-    /// Words of `links` in WGSL.
+    /// Contents of the WGSL array `links`: parents of binary nodes, or triangle lists of grids and kd-trees.
     pub links: &'a [u32],
     /// Data of each triangle for the test, in the order of the structure.
     pub triangles: &'a [[[f32; 4]; 3]],

@@ -55,24 +55,27 @@ impl Scene {
             let listed: Vec<_> = listed
                 .map(|(node, _)| format!("{node} \"{}\"", self.nodes[node].name))
                 .collect();
-            return Err(missing(text, "node", node_name, &listed));
+            let what = format!("node \"{node_name}\" with morph targets");
+            return Err(missing(text, &what, "nodes", &listed));
         };
         let names: Vec<_> = (0..targets).map(|target| self.morph_name(node, target)).collect();
         let by_name = names.iter().position(|name| name == target_name);
         let number = || target_name.parse().ok().filter(|target| *target < targets);
         match by_name.or_else(number) {
             Some(target) => Ok((node, target, weight)),
-            None => Err(missing(text, "morph target", target_name, &names)),
+            None => {
+                let what = format!("morph target \"{target_name}\"");
+                Err(missing(text, &what, "morph targets", &names))
+            }
         }
     }
 }
 
-fn missing(text: &str, kind: &str, name: &str, listed: &[String]) -> Error {
-    let has = match listed {
-        [] => "none".to_owned(),
-        listed => listed.join(", "),
+/// Returns the error for a missing object `what`. `listed` are the existing ones of `kind`.
+fn missing(text: &str, what: &str, kind: &str, listed: &[String]) -> Error {
+    let known = match listed {
+        [] => format!("there are no {kind}"),
+        listed => format!("{kind} are {}", listed.join(", ")),
     };
-    Error::NotFound(format!(
-        "animation.morphs: \"{text}\": no {kind} \"{name}\" with morph targets; there is {has}"
-    ))
+    Error::NotFound(format!("animation.morphs: \"{text}\": no {what}; {known}"))
 }

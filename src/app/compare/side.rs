@@ -45,7 +45,7 @@ pub(in crate::app) struct Comparing {
     pub(in crate::app) side: Option<Box<Side>>,
     pub(in crate::app) loading: Option<(Source, Loading)>,
     picture: Option<(Arc<SavedPicture>, GpuImage)>,
-    /// The finished picture of A that is shown together with B's picture.
+    /// Key of A's finished picture, which is held back until B's frame is done.
     pub(in crate::app) holds_a: Option<PictureKey>,
     /// Frame of B that was recorded for this redraw.
     pub(in crate::app) recorded: Option<(InFlight, wgpu::CommandEncoder)>,

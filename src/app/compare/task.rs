@@ -31,7 +31,7 @@ use std::{
 use winit::event::{ElementState, MouseButton};
 
 /// Headline of errors of side B.
-const FAILED: &str = "The file cannot be compared with";
+const FAILED: &str = "Side B cannot be shown";
 
 /// Interval at which a pending error readback is polled.
 const AGAIN: Duration = Duration::from_millis(20);

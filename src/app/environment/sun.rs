@@ -1,4 +1,4 @@
-//! Sun in force: its source, its angles, and its rotation by the user.
+//! Effective sun: its source, its angles, and its rotation by the user.
 
 use crate::{
     config::{Config, Switch},
@@ -9,7 +9,7 @@ use crate::{
 use glam::Vec3;
 use std::sync::Arc;
 
-/// Cache for finding the sun in force. A pose is computed only if the sun may be a light of the scene.
+/// Cache for finding the effective sun. A pose is computed only if the sun may be a light of the scene.
 #[derive(Debug, Default)]
 pub(in crate::app) struct SunOfScene {
     /// Clip, blend and time of the cached result, and the sun of the scene at that time.
@@ -62,7 +62,7 @@ pub(in crate::app) fn turn(config: &mut Config, sun: Option<EffectiveSun>, azimu
     config.sun.direction = direction(from_azimuth + azimuth, from_elevation + elevation);
 }
 
-/// Copies the sun in force to the settings. Without a sun, the one of the settings is switched on.
+/// Copies the effective sun to the settings. Without a sun, the one of the settings is switched on.
 pub(in crate::app) fn adopt(config: &mut Config, sun: Option<EffectiveSun>) {
     config.sun.enabled = Switch::On;
     if let Some(sun) = sun.filter(|sun| sun.source != SunSource::Settings) {

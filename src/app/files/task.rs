@@ -65,9 +65,10 @@ pub(in crate::app) fn perform_on_files(viewer: &mut Viewer, action: Action) -> O
 /// browser.
 fn ask_for(viewer: &mut Viewer, kind: Kind) {
     if viewer.dialogs.ask_for(kind, &viewer.window, &viewer.waker) {
-        viewer
-            .state
-            .notify("opening the system's file dialog; Ctrl+P opens canopy's own");
+        let keys = viewer.state.ui.keymap.hint(Action::Browse);
+        viewer.state.notify(format!(
+            "opening the system's file dialog; Browse opens canopy's own{keys}"
+        ));
     } else {
         browse(viewer, kind);
     }
@@ -227,7 +228,15 @@ pub(in crate::app) fn open_neighbour(viewer: &mut Viewer, found: Neighbour) {
             viewer.load(vec![path]);
         }
         Ok(None) => viewer.state.notify("no other scene in this folder"),
-        Err(error) => viewer.state.notify(format!("the folder cannot be read: {error}")),
+        Err(error) => {
+            let folder = viewer.asked.first().and_then(|file| file.parent());
+            // The parent of a name without folders is the empty path.
+            let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).display().to_string();
+            viewer
+                .state
+                .notify(format!("the folder {folder} cannot be read: {error}"));
+        }
     }
 }
 

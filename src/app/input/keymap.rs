@@ -1,4 +1,4 @@
-//! Keymap in force: the default table, overridden by the user's `[keys]`.
+//! Active keymap: the default table, overridden by the user's `[keys]`.
 
 use crate::{
     Error, Result,
@@ -95,6 +95,15 @@ impl Keymap {
         row.map_or_else(String::new, |(_, chords)| joined(chords))
     }
 
+    /// Returns the keys of `action` in parentheses, with a space before them, for the end of a tooltip. Empty
+    /// without keys.
+    pub(in crate::app) fn hint(&self, action: Action) -> String {
+        match self.keys_of(action) {
+            keys if keys.is_empty() => keys,
+            keys => format!(" ({keys})"),
+        }
+    }
+
     /// Keys and descriptions of every action that has a key, for the help.
     pub(in crate::app) fn help(&self) -> impl Iterator<Item = (String, &'static str)> {
         let rows = BINDINGS.iter().zip(&self.0);
@@ -170,6 +179,8 @@ mod tests {
         assert_eq!(pressed(&map, "h", false), Some(Action::Help));
         assert_eq!(map.keys_of(Action::Frame), "0, Ctrl+0");
         assert_eq!(map.keys_of(Action::NextCamera), "");
+        assert_eq!(map.hint(Action::Frame), " (0, Ctrl+0)");
+        assert_eq!(map.hint(Action::NextCamera), "");
         let help: Vec<_> = map.help().collect();
         assert!(help.contains(&("0, Ctrl+0".into(), "frame the scene")));
         assert!(help.iter().all(|(_, what)| *what != "next camera of the file"));

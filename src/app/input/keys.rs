@@ -26,9 +26,9 @@ pub(in crate::app) enum Action {
     OpenEnvironment,
     /// Asks for a file to compare the scene with.
     OpenCompared,
-    /// Saves edits and hidden meshes as a file.
+    /// Saves edits and hidden nodes as a file.
     SaveEdits,
-    /// Asks for a file of edits, and replaces the edits of the scene.
+    /// Asks for a file of edits, which replaces the edits and hidden nodes of the scene.
     LoadEdits,
     /// Asks for a scene or a picture for a side-by-side comparison.
     OpenSide,

@@ -165,11 +165,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     ];
     ui.horizontal_wrapped(|ui| {
         for (_, name, tip, action) in all.into_iter().filter(|(shows, ..)| *shows) {
-            let keys = state.ui.keymap.keys_of(action);
-            let tip = match keys.is_empty() {
-                true => tip.into(),
-                false => format!("{tip} ({keys})"),
-            };
+            let tip = format!("{tip}{}", state.ui.keymap.hint(action));
             if ui.button(name).on_hover_text(tip).clicked() {
                 state.ui.actions.push(action);
             }

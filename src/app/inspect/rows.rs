@@ -440,7 +440,7 @@ fn camera_rows(scene: &Scene, index: usize) -> Rows {
     };
     let projection = match camera.projection {
         Projection::Perspective { fov_y } => {
-            format!("perspective, {:.1}° high", fov_y.to_degrees())
+            format!("perspective, {:.1}° vertical", fov_y.to_degrees())
         }
         Projection::Orthographic { half_height } => {
             format!("orthographic, {} high", metres(f64::from(half_height) * 2.0))

@@ -134,7 +134,7 @@ pub(in crate::app) fn hover(viewer: &mut Viewer) {
     }
 }
 
-/// Handles that the pointer has left the scene.
+/// Cancels the hover query and removes the preview of the measurement.
 pub(in crate::app) fn leave_hover(viewer: &mut Viewer) {
     (viewer.selecting.hovered, viewer.selecting.hovers) = (None, false);
     if viewer.state.inspect.measure.preview.take().is_some() {

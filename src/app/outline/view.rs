@@ -75,11 +75,8 @@ fn contents(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
 fn title(ui: &mut Ui, state: &mut State) {
     ui.horizontal(|ui| {
         ui.label(RichText::new("Scene tree").strong());
-        let keys = state.ui.keymap.keys_of(Action::Outline);
-        let close = ui.small_button("Close").on_hover_text(match keys.as_str() {
-            "" => "Closes the scene tree".into(),
-            keys => format!("Closes the scene tree ({keys})"),
-        });
+        let tip = format!("Closes the scene tree{}", state.ui.keymap.hint(Action::Outline));
+        let close = ui.small_button("Close").on_hover_text(tip);
         if close.clicked() {
             state.ui.actions.push(Action::Outline);
         }
@@ -193,11 +190,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     ui.horizontal_wrapped(|ui| {
         ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
         for (is_enabled, name, tip, action) in all {
-            let keys = state.ui.keymap.keys_of(action);
-            let tip = match keys.is_empty() {
-                true => tip.into(),
-                false => format!("{tip} ({keys})"),
-            };
+            let tip = format!("{tip}{}", state.ui.keymap.hint(action));
             let button = ui.add_enabled(is_enabled, egui::Button::new(name).small());
             if button.on_hover_text(&tip).on_disabled_hover_text(&tip).clicked() {
                 state.ui.actions.push(action);

@@ -93,7 +93,7 @@ pub(in crate::app) struct Palette {
     pub(in crate::app) follows: bool,
     /// Labels of the recent commands, latest first.
     recent: Vec<String>,
-    /// Settings in force, for the values of settings.
+    /// Current settings, for the values of settings.
     config: Config,
     initial: Config,
     /// Reason why the typed value cannot be set.
@@ -103,7 +103,7 @@ pub(in crate::app) struct Palette {
 
 impl Palette {
     /// Creates a palette of the rows `all`. `recent` are the labels of the recent commands. `config` and
-    /// `initial` are the settings in force and at the start.
+    /// `initial` are the current settings and those at the start.
     pub(in crate::app) fn new(all: Vec<Row>, recent: Vec<String>, config: &Config, initial: &Config) -> Self {
         let mut palette = Self {
             text: String::new(),

@@ -56,7 +56,7 @@ impl ProfilerPanel {
         };
     }
 
-    /// Returns the frozen or live frames.
+    /// Returns the frozen frames, or the live ones if none are frozen.
     pub(in crate::app) fn frames<'a>(&'a self, history: &'a History) -> &'a VecDeque<Frame> {
         self.frozen.as_ref().unwrap_or_else(|| history.frames())
     }

@@ -72,10 +72,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
 }
 
 fn buttons(ui: &mut Ui, state: &mut State) {
-    let keys = |action| match state.ui.keymap.keys_of(action) {
-        keys if keys.is_empty() => String::new(),
-        keys => format!(" ({keys})"),
-    };
+    let keys = |action| state.ui.keymap.hint(action);
     let (close, freeze) = (keys(Action::Profiler), keys(Action::FreezeProfiler));
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("Profiler").strong());
@@ -122,17 +119,17 @@ fn buttons(ui: &mut Ui, state: &mut State) {
         if let Some(memory) = state.profile.history.memory() {
             let gpu = memory.gpu_total().map(bytes);
             let process = memory.process_bytes.map(bytes);
-            let unknown = || "not available".to_owned();
+            let unknown = || "unknown".to_owned();
             let kinds = KINDS.iter().zip(memory.gpu_bytes);
             let kinds: Vec<_> = kinds
                 .map(|(kind, count)| format!("{kind}: {}", bytes(count)))
                 .collect();
             let tip = match gpu {
                 Some(_) => kinds.join("\n"),
-                None => "This backend does not report its allocations".into(),
+                None => "This backend does not report its GPU memory".into(),
             };
             let [gpu, process] = [gpu, process].map(|count| count.unwrap_or_else(unknown));
-            let label = RichText::new(format!("GPU {gpu}, process {process}")).weak();
+            let label = RichText::new(format!("memory: GPU {gpu}, process {process}")).weak();
             ui.add(egui::Label::new(label).extend()).on_hover_text(tip);
         }
     });

@@ -318,7 +318,7 @@ impl Schedule {
         last.map_or([0; 2], |(picture, frame)| frame.size(picture.area.size))
     }
 
-    /// Samples of the still picture: the number so far, and the maximum number.
+    /// Returns the number of samples of the still picture so far, and the maximum number.
     pub(super) fn samples(&self) -> Option<[u32; 2]> {
         let (_, frame) = self.last.as_ref()?;
         frame.is_sample().then_some(self.samples)

@@ -18,8 +18,8 @@ impl std::fmt::Debug for Thumbnails {
 }
 
 impl Thumbnails {
-    /// Returns the thumbnail of an image. A missing one is created in a short time, whatever the image's size.
-    /// Data textures are shown as they are, without alpha if it is not an opacity.
+    /// Returns the thumbnail of an image. A missing one is created in a short time, whatever the image's
+    /// size. Data textures are shown as they are, without alpha if it is not an opacity.
     pub(in crate::app) fn of(
         &mut self,
         ctx: &Context,

@@ -43,10 +43,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State) {
 fn buttons(ui: &mut Ui, state: &mut State) {
     let width = ui.available_width();
     ui.spacing_mut().item_spacing.x = 4.0;
-    let keys = |action| match state.ui.keymap.keys_of(action) {
-        keys if keys.is_empty() => String::new(),
-        keys => format!(" ({keys})"),
-    };
+    let keys = |action| state.ui.keymap.hint(action);
     let play = match state.playback.playing {
         true => ("Pause", "Pauses the clip"),
         false => ("Play", "Plays the clip"),

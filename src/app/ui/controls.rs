@@ -142,7 +142,7 @@ fn slide(
 }
 
 /// Draws a check box for the automatic value 0 in front of the number. While automatic, the number is shown
-/// only if the value in force is known.
+/// only if the effective value is known.
 fn or_auto(
     ui: &mut Ui,
     value: &Value,

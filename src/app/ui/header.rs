@@ -49,23 +49,18 @@ fn scene(ui: &mut Ui, state: &mut State) {
     let name = state.stage.as_ref().map(|stage| stage.name());
     let name = name.unwrap_or_else(|| "no scene".into());
     let open = |ui: &mut Ui| {
-        let button = ui.button("Open…");
-        if button
-            .on_hover_text("Opens a glTF or OBJ file (Ctrl+O)")
-            .clicked()
-        {
+        let keys = |action| state.ui.keymap.hint(action);
+        let (open, outline, browse) = (keys(Action::Open), keys(Action::Outline), keys(Action::Browse));
+        let tip = format!("Opens a glTF, OBJ or volume file{open}");
+        if ui.button("Open…").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::Open);
         }
-        let tree = ui
-            .button("Tree")
-            .on_hover_text("Opens the scene tree: nodes, materials, lights and their properties (Alt+O)");
-        if tree.clicked() {
+        let tip = format!("Opens the scene tree: nodes, materials, lights and their properties{outline}");
+        if ui.button("Tree").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::Outline);
         }
-        let browse = ui
-            .button("Browse")
-            .on_hover_text("Recent files, and the files of a folder (Ctrl+P)");
-        if browse.clicked() {
+        let tip = format!("Opens canopy's file browser: recent files and folders{browse}");
+        if ui.button("Browse").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::Browse);
         }
     };

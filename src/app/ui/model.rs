@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// State of panels and cards over the picture.
 #[derive(Debug, Default)]
 pub(in crate::app) struct UiState {
-    /// Keymap in force.
+    /// Active keymap.
     pub(in crate::app) keymap: Rc<Keymap>,
     /// True if the layout of the panel is kept in a file.
     pub(in crate::app) keeps_layout: bool,

@@ -49,7 +49,11 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, above: Rect, state: &mut S
             true => String::new(),
             false => format!(", or press {open}"),
         };
-        hint(ctx, room, &format!("Drop a glTF or OBJ file here{or_press}"));
+        hint(
+            ctx,
+            room,
+            &format!("Drop a glTF, OBJ or volume file here{or_press}"),
+        );
     }
     if let Some(text) = header(state, facts) {
         // The names of a comparison's sides occupy the top.

@@ -126,7 +126,7 @@ fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str>
         .collect()
 }
 
-/// Values in force of automatic settings.
+/// Effective values of automatic settings.
 fn in_force(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, String> {
     let mut all = HashMap::new();
     if let Some(stage) = &state.stage {

@@ -32,7 +32,7 @@ pub(in crate::app) struct Edits {
     pub(in crate::app) keymap: Rc<Keymap>,
     /// Reasons why settings have no effect.
     pub(in crate::app) idle: HashMap<&'static str, &'static str>,
-    /// Values in force of automatic settings.
+    /// Effective values of automatic settings.
     pub(in crate::app) in_force: HashMap<&'static str, String>,
     /// Settings that the user has changed, with their new values.
     pub(in crate::app) sets: Vec<(&'static str, toml::Value)>,

@@ -635,7 +635,9 @@ fn no_tooltip_lies_over_the_help() {
             run.hover(button.center());
             run.hover(button.center())
         });
-        let tip = texts.iter().any(|text| text.starts_with("Recent files"));
+        let tip = texts
+            .iter()
+            .any(|text| text.starts_with("Opens canopy's file browser"));
         assert_eq!(tip, is_told, "{shown:?}");
     }
 }

@@ -183,7 +183,7 @@ mod tests {
         state.follow_changes(false);
         state.perform(Action::NextShadows, 1.0, &Look::default());
         state.follow_changes(false);
-        // A look that changes nothing is no step.
+        // Without a change, no step is added.
         state.follow_changes(false);
         let changed = state.config.clone();
         let undo = |state: &mut State, action| {
@@ -274,7 +274,7 @@ mod tests {
         state.edits.undo.correct(&state.config);
         state.follow_changes(false);
         assert_eq!(state.edits.undo.steps().count(), 0);
-        // A named step that changes nothing is no step either, and its name does not apply to the next one.
+        // A named step without changes is not added either, and its name does not apply to the next one.
         state.edits.undo.name("a look");
         state.follow_changes(false);
         state.config.sun.strength = 5.0;
@@ -491,7 +491,7 @@ mod tests {
             edit_light(&mut state, 2, |light| light.intensity += f32::from(step));
             state.follow_changes_at(false, at(step.into()));
         }
-        // A chosen mode is a separate step, and so is another value.
+        // Each choice of an alpha mode is a separate step, even 100 ms after the previous change.
         for (step, mode) in [(5, AlphaMode::Mask), (6, AlphaMode::Blend)] {
             edit_material(&mut state, 0, |m| m.alpha_mode = mode);
             state.follow_changes_at(false, at(step));
@@ -504,7 +504,7 @@ mod tests {
             "roughness of Bricks 0.5000 to 0.2000",
         ];
         assert_eq!(steps, expected);
-        // A change back to the start is no step.
+        // Returning a value to its start removes the step.
         let mut state = shown();
         for (step, metallic) in [(1, 0.5), (2, 1.0)] {
             edit_material(&mut state, 0, |m| m.metallic = metallic);

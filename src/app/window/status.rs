@@ -46,7 +46,9 @@ impl StatusStream {
     }
 
     fn connect(address: &str) -> Result<TcpStream, Error> {
-        let address: SocketAddr = address.parse().map_err(Error::other)?;
+        let address: SocketAddr = address
+            .parse()
+            .map_err(|_| Error::other("expected IP:PORT, such as 127.0.0.1:4000"))?;
         let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(TIMEOUT))?;

@@ -1,4 +1,4 @@
-//! Progress of a suite.
+//! Progress line of a benchmark suite.
 
 use crate::cli::progress::StatusLine;
 

@@ -196,7 +196,9 @@ pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
     };
     for (path, is_picture) in &outputs {
         let bytes = match is_picture {
-            true => sheet::png(&comparison, args.map_only)?,
+            true => {
+                sheet::png(&comparison, args.map_only).map_err(|error| error.with_output(path.display()))?
+            }
             false => json_text(&comparison.json()).into_bytes(),
         };
         output::write(path, &bytes)?;

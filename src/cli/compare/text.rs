@@ -134,8 +134,8 @@ impl Cost {
     /// Formats the time of a frame, or of all paths.
     pub(super) fn text(&self) -> String {
         match (self.paths, self.gpu_ms) {
-            (Some(1), _) => format!("1 path a pixel, {}", duration(self.wall_ms / 1e3)),
-            (Some(paths), _) => format!("{paths} paths a pixel, {}", duration(self.wall_ms / 1e3)),
+            (Some(1), _) => format!("1 path per pixel, {}", duration(self.wall_ms / 1e3)),
+            (Some(paths), _) => format!("{paths} paths per pixel, {}", duration(self.wall_ms / 1e3)),
             (None, Some(ms)) => format!("{ms:.2} ms on the GPU"),
             (None, None) => format!("{:.2} ms", self.wall_ms),
         }

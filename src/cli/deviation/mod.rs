@@ -154,6 +154,7 @@ pub fn run(args: &DeviationArgs, mut config: Config, quiet: bool) -> Result<()> 
                 report.line.stage("drawing");
                 report.stage("draw", "the picture", || {
                     picture::png(&mut offscreen, &moment, &deviation, &layout, path)
+                        .map_err(|error| error.with_output(path.display()))
                 })?
             }
             Kind::Vertices => deviation.csv().into_bytes(),

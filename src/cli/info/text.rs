@@ -290,7 +290,7 @@ fn light_text(light: &Value) -> String {
 fn camera_text(camera: &Value) -> String {
     let kind = word(camera, "kind");
     let view = match (camera["fov_deg"].as_f64(), camera["half_height"].as_f64()) {
-        (Some(degrees), _) => format!("{}° high", significant(degrees)),
+        (Some(degrees), _) => format!("{}° vertical field of view", significant(degrees)),
         (None, half) => format!("{} m high", significant(2.0 * half.unwrap_or(0.0))),
     };
     format!("{}, {kind}, {view}", name_text(camera))

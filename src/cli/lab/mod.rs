@@ -161,7 +161,11 @@ fn open(args: &LabArgs, given: &Config, meter: &mut Meter, work: &Work, read: Ve
     let mut sets = read;
     for set in &sets {
         if set.scene != scene {
-            log::warn!("the rays {} were not made for the triangles of {name}", set.name);
+            log::warn!(
+                "ray set \"{}\" was generated for other triangles than those of {name}; generate it again with \
+                 --write-rays DIR",
+                set.name
+            );
         }
     }
     if sets.is_empty() {

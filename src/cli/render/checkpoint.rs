@@ -72,7 +72,8 @@ impl Checkpoint {
             about: about.clone(),
             sums: offscreen.path_sums()?,
             made: None,
-        })?;
+        })
+        .map_err(|error| error.with_output(self.path.display()))?;
         output::write(&self.path, &bytes)?;
         // The interval starts after the write, so that a slow disk does not stall the adapter.
         self.written = Instant::now();

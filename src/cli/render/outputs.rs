@@ -297,18 +297,17 @@ impl Output {
             true => Provenance::new(config, &shown, folder).text_within(most),
             false => (None, None),
         };
-        let bytes = self.encode(offscreen, part, made)?;
-        let name = match &self.name {
-            None => {
-                print_bytes(&bytes)?;
-                "standard output".into()
-            }
-            Some(name) => {
-                let path = name.frame(frame);
-                output::write(&path, &bytes)?;
-                path.display().to_string()
-            }
+        let name = match &path {
+            None => "standard output".to_owned(),
+            Some(path) => path.display().to_string(),
         };
+        let bytes = self
+            .encode(offscreen, part, made)
+            .map_err(|error| error.with_output(&name))?;
+        match &path {
+            None => print_bytes(&bytes)?,
+            Some(path) => output::write(path, &bytes)?,
+        }
         if let Some(left) = left {
             log::warn!("{name}: {}", left.text());
         }

@@ -236,8 +236,8 @@ impl Gpu {
         self.lost.get().map(String::as_str)
     }
 
-    /// Fails with the first error that wgpu has reported since the last check, and always after a device
-    /// loss.
+    /// Returns the first uncaptured error since the last check as `Err`, and drops the others. Always returns
+    /// `Err` after a device loss.
     pub fn check(&self) -> Result<()> {
         if let Some(why) = self.lost() {
             return Err(Error::Gpu(format!("the GPU device was lost: {why}")));

@@ -214,8 +214,8 @@ pub struct FullscreenPass {
 }
 
 impl FullscreenPass {
-    /// Creates a full-screen pass from the fragment shader `entry` of `path`, whose vertex shader is `cover`.
-    /// It is compiled on first use. Group 0 has the bindings `bindings`.
+    /// Creates a full-screen pass from the fragment shader `entry` of `path`, whose vertex shader is
+    /// `fullscreen`. It is compiled on first use. Group 0 has the bindings `bindings`.
     pub fn new(gpu: &Gpu, path: &'static str, entry: &'static str, bindings: &[Binding]) -> Self {
         let bindings: Vec<_> = bindings
             .iter()

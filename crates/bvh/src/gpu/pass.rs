@@ -205,8 +205,8 @@ pub fn compute_layout(gpu: &Gpu, label: &str, bindings: &[Binding]) -> wgpu::Bin
     layout(gpu, label, &bindings)
 }
 
-/// Creates the pipeline of a full-screen pass, with the entry points `cover` and `entry` of `module`.
-fn cover_pipeline(
+/// Creates the pipeline of a full-screen pass, with the entry points `fullscreen` and `entry` of `module`.
+fn compile_fullscreen(
     gpu: &Gpu,
     module: &wgpu::ShaderModule,
     entry: &str,
@@ -241,7 +241,8 @@ fn cover_pipeline(
     })
 }
 
-/// Creates the lazily compiled pipeline of a full-screen pass, with the entry points `cover` and `entry`.
+/// Creates the lazily compiled pipeline of a full-screen pass, with the entry points `fullscreen` and
+/// `entry`.
 pub fn fullscreen_pipeline(
     path: &'static str,
     entry: &'static str,
@@ -254,7 +255,7 @@ pub fn fullscreen_pipeline(
         let key = PipelineKey::new(gpu.capabilities.arrays, &[Some(layout.clone())], text);
         gpu.pipelines.render(key, || {
             let module = shader::module(gpu, path)?;
-            cover_pipeline(gpu, &module, entry, &[&layout], format)
+            compile_fullscreen(gpu, &module, entry, &[&layout], format)
         })
     })
 }

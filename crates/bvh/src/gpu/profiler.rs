@@ -95,7 +95,7 @@ impl Profiler {
                 ..Default::default()
             },
         );
-        let inner = inner.map_err(|e| Error::Gpu(format!("no profiler: {e}")))?;
+        let inner = inner.map_err(|e| Error::Gpu(format!("the GPU profiler cannot be created: {e}")))?;
         Ok(Self {
             inner,
             timings: Vec::new(),
@@ -181,7 +181,10 @@ impl Profiler {
         let wall_ms = stopwatch.ms();
         self.collect(gpu);
         if self.timings.is_empty() {
-            return Err(Error::Gpu(format!("{} reported no timings", gpu.info.name)));
+            return Err(Error::Gpu(format!(
+                "no timings came back from {}; run it again, or choose another adapter",
+                gpu.info.name
+            )));
         }
         Ok(FrameTimings {
             passes: self.timings.clone(),

@@ -75,7 +75,7 @@ impl LabCounts {
         count as f64 / self.rays.max(1) as f64
     }
 
-    /// Steps of the slowest of 32 neighbours, per 32 rays.
+    /// Returns the average number of steps of the slowest ray in each group of 32 neighbours.
     pub fn lockstep(&self) -> f64 {
         32.0 * self.a_ray(self.steps)
     }

@@ -122,7 +122,7 @@ impl Prefilter {
         self.plan(prefiltered).len() as u32
     }
 
-    /// Samples per texel of a mip level.
+    /// Returns the number of samples per texel of a mip level.
     pub fn count(&self, level: u32, levels: u32) -> u32 {
         self.settings.count(level, levels)
     }

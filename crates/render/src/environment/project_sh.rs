@@ -27,11 +27,11 @@ wgsl_constants! {
 /// Division of the work for a kind of adapter.
 #[derive(Debug)]
 struct Cut {
-    /// Threads of a workgroup.
+    /// Threads per workgroup.
     threads: u32,
-    /// Workgroups that saturate the adapter.
+    /// Maximum number of workgroups, which saturates the adapter.
     workgroups: u32,
-    /// Texels below which another workgroup does not pay off.
+    /// Minimum number of texels per workgroup.
     least_texels: u32,
 }
 
@@ -105,7 +105,7 @@ impl ProjectSh {
         }
     }
 
-    /// Kernels that read a cube of this format.
+    /// Returns the kernels that read a cube of this format.
     fn kernels(&self, format: Format) -> &Orders {
         let stored = self.stored.as_ref();
         let stored = stored.filter(|_| format == Format::Rgba16Float);

@@ -129,7 +129,7 @@ impl Sky {
         self.kernel.dispatch(gpu, &mut pass, &[], &own, texels)
     }
 
-    /// Bindings of a kernel that writes `target` and reads the first `tables` tables.
+    /// Returns the bindings of a kernel that writes `target` and reads the first `tables` tables.
     fn own<'a>(&'a self, target: &'a wgpu::TextureView, tables: usize) -> Vec<&'a dyn Bind> {
         let mut own: Vec<&dyn Bind> = vec![&self.params, target];
         if tables > 0 {

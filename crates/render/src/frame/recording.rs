@@ -45,7 +45,7 @@ pub struct FrameBudget {
     pub occlusion_rays: u32,
     /// True if frames are recorded in parts, which holds until a frame has been measured as short.
     pub in_parts: bool,
-    /// Maximum number of pixels that a part lights, filters or covers.
+    /// Maximum number of pixels that a part lights, filters or draws over.
     pub part_pixels: u32,
 }
 
@@ -58,7 +58,7 @@ impl FrameBudget {
         if self.in_parts { PART_TRIANGLES } else { u32::MAX }
     }
 
-    /// Returns the maximum number of pixels that are lit, filtered or covered in a part.
+    /// Returns the maximum number of pixels that are lit, filtered or drawn over in a part.
     pub fn pixels(self) -> u32 {
         if self.in_parts { self.part_pixels } else { u32::MAX }
     }
@@ -73,7 +73,7 @@ impl FrameBudget {
     }
 
     /// Updates the budget from the time of a frame, its rays, and the number of pixels that its passes lit,
-    /// filtered or covered.
+    /// filtered or drawn over.
     pub fn update(&mut self, frame_ms: f64, shadows: RayTiming, occlusion: RayTiming, pixels: u64) {
         self.in_parts = frame_ms > PART_MS;
         // The number of pixels that takes a part's time. `as` saturates.
@@ -137,7 +137,7 @@ pub struct Recording<'a> {
     stopwatch: Stopwatch,
     /// Completed parts.
     parts: Vec<Part>,
-    /// Number of pixels that passes lit, filtered or covered.
+    /// Number of pixels that passes lit, filtered or drawn over.
     pixels: u64,
     /// Pixels since the last part, as a fraction of the maximum of a part.
     part_share: f64,
@@ -239,8 +239,8 @@ impl<'a> Recording<'a> {
         self.row_offsets.at(row)
     }
 
-    /// Covers `target` with `cover` in a render pass of its own, called `label`. `own` are the resources of
-    /// [`FullscreenPass::draw`].
+    /// Draws `shader` over all of `target` in a render pass of its own, called `label`. `own` are the
+    /// resources of [`FullscreenPass::draw`].
     ///
     /// # Errors
     ///
@@ -248,44 +248,39 @@ impl<'a> Recording<'a> {
     pub fn draw_fullscreen(
         &mut self,
         label: &'static str,
-        draw_fullscreen: &FullscreenPass,
+        shader: &FullscreenPass,
         target: &wgpu::TextureView,
         own: &[&dyn Bind],
     ) -> Result<()> {
         for slice in slices(image::size_of_view(target), self.budget.pixels()) {
-            draw_fullscreen_slice(
-                &mut self.scope,
-                self.gpu,
-                &(label, draw_fullscreen, target, own),
-                slice,
-            )?;
+            draw_fullscreen_slice(&mut self.scope, self.gpu, &(label, shader, target, own), slice)?;
             let [width, _] = image::size_of_view(target);
             self.split_after(label, [width, slice[1]], self.budget.pixels());
         }
         Ok(())
     }
 
-    /// Covers several targets one after another, in a scope `group` of the frame. Each entry has the
+    /// Draws over several targets one after another, in a scope `group` of the frame. Each entry has the
     /// arguments of [`Recording::draw_fullscreen`]: label, shader, target and resources.
     ///
     /// # Errors
     ///
     /// Any error of compiling the pipelines.
-    pub fn draw_fullscreen_each(&mut self, group: &'static str, covers: &[FullscreenDraw<'_>]) -> Result<()> {
+    pub fn draw_fullscreen_each(&mut self, group: &'static str, draws: &[FullscreenDraw<'_>]) -> Result<()> {
         if !self.budget.in_parts {
             // One scope around all of them. lavapipe 22 crashes if one scope ends and another begins without
             // a pass in between. The end is then in another command buffer than its beginning.
             let mut scope = self.scope.scope(group);
-            for covered in covers {
-                let [_, rows] = image::size_of_view(covered.2);
-                draw_fullscreen_slice(&mut scope, self.gpu, covered, [0, rows])?;
+            for draw in draws {
+                let [_, rows] = image::size_of_view(draw.2);
+                draw_fullscreen_slice(&mut scope, self.gpu, draw, [0, rows])?;
             }
             return Ok(());
         }
-        for covered in covers {
-            for slice in slices(image::size_of_view(covered.2), self.budget.pixels()) {
-                draw_fullscreen_slice(&mut self.scope.scope(group), self.gpu, covered, slice)?;
-                let [width, _] = image::size_of_view(covered.2);
+        for draw in draws {
+            for slice in slices(image::size_of_view(draw.2), self.budget.pixels()) {
+                draw_fullscreen_slice(&mut self.scope.scope(group), self.gpu, draw, slice)?;
+                let [width, _] = image::size_of_view(draw.2);
                 self.split_after(group, [width, slice[1]], self.budget.pixels());
             }
         }
@@ -303,9 +298,9 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Ends a part after a slice of `size`, of which at most `most` pixels are processed at a time. An adapter
-    /// that is known to run several passes in a part's time gets several passes per part. Each part costs as
-    /// much CPU time as some dispatches, and leaves the GPU idle at its end.
+    /// Ends a part after a slice of `size`, of which at most `most` pixels are processed at a time. An
+    /// adapter that is known to run several passes in a part's time gets several passes per part. Each part
+    /// costs as much CPU time as some dispatches, and leaves the GPU idle at its end.
     fn split_after(&mut self, pass: &'static str, [width, height]: [u32; 2], most: u32) {
         let pixels = u64::from(width) * u64::from(height);
         self.pixels += pixels;
@@ -316,7 +311,7 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Returns the number of pixels that passes lit, filtered or covered. A pixel counts once per pass.
+    /// Returns the number of pixels that passes lit, filtered or drawn over. A pixel counts once per pass.
     pub fn pixels(&self) -> u64 {
         self.pixels
     }
@@ -336,11 +331,11 @@ pub type FullscreenDraw<'a> = (
     &'a [&'a dyn Bind],
 );
 
-/// Covers the slice of the target with this first row and height. The first slice clears the target.
+/// Draws over the slice of the target with this first row and height. The first slice clears the target.
 fn draw_fullscreen_slice(
     scope: &mut Scope<'_>,
     gpu: &Gpu,
-    (label, draw_fullscreen, target, own): &FullscreenDraw<'_>,
+    (label, shader, target, own): &FullscreenDraw<'_>,
     [row_offset, rows]: [u32; 2],
 ) -> Result<()> {
     let load = match row_offset {
@@ -354,7 +349,7 @@ fn draw_fullscreen_slice(
     };
     let mut pass = scope.scoped_render_pass(label, descriptor);
     pass.set_scissor_rect(0, row_offset, image::size_of_view(target)[0], rows);
-    draw_fullscreen.draw(gpu, &mut pass, target.texture().format(), own)
+    shader.draw(gpu, &mut pass, target.texture().format(), own)
 }
 
 impl Default for FrameBudget {

@@ -12,7 +12,8 @@ use std::{any::Any, fmt::Debug};
 /// Pass of another package whose image the channel `lab` shows. Its settings belong to that package.
 pub trait GuestPass: Any + Debug + LifeCycle + Send {
     /// Records the image, with four floats per pixel, if the frame shows the channel
-    /// ([`FrameInput::needs_channel`](crate::FrameInput::needs_channel)). Otherwise frees the pass's resources.
+    /// ([`FrameInput::needs_channel`](crate::FrameInput::needs_channel)). Otherwise frees the pass's
+    /// resources.
     ///
     /// # Errors
     ///

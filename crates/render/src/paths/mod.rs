@@ -130,7 +130,8 @@ impl Paths {
         let is_part = part.is_some();
         let part = part.cloned().unwrap_or(0..frame.config.paths.samples);
         let key = AccumulationKey::new(frame, state, part.start);
-        // A shorter part must not contain samples beyond its end. Without a part, all samples remain.
+        // With an explicit range, accumulation restarts if it already has more samples than the range.
+        // Without one, it keeps all samples, for example after `paths.samples` is lowered.
         let has_more = is_part && self.samples as usize > part.len();
         let is_new = self.key.as_ref() != Some(&key) || has_more;
         let before = match is_new {
@@ -161,7 +162,7 @@ impl Paths {
             })
             .collect();
         self.params.write_all(gpu, LABEL, &samples)?;
-        let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        let shared = [(0, &frame.group), (1, trees.rays), (2, geometry.group)];
         // A pixel casts several rays for each surface along a path.
         let most = recording.budget.pixels() / (2 * params.bounces.max(1));
         let is_separate = frame.config.paths.kernels == PathKernels::Separate;
@@ -200,7 +201,7 @@ impl Paths {
         recording.dispatch_pixels("path_accumulate", kernel, &shared, own, frame.size, pixels)
     }
 
-    /// Samples of each pixel so far.
+    /// Returns the number of samples per pixel so far.
     pub fn samples(&self) -> u32 {
         self.samples
     }

@@ -330,7 +330,7 @@ fn emitters(scene: &Scene, geometry: Geometry<'_>) -> Vec<(u32, u32)> {
     found
 }
 
-/// Textures of a material, by their slots.
+/// Returns the textures of a material with their slots.
 fn textures(scene: &Scene, material: &Material) -> Vec<(usize, TextureRef, Bound)> {
     let base = texture_refs(material).into_iter();
     let base = base.zip(base_textures(scene, material)).enumerate();

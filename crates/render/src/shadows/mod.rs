@@ -257,7 +257,7 @@ impl Shadows {
         Ok(())
     }
 
-    /// Frames until the averages of a still picture have converged, or 1 if this pass averages nothing.
+    /// Returns the number of frames until the averages of a still picture converge, or 1 without averaging.
     pub fn frames_to_converge(scene: &Scene, config: &Settings) -> u32 {
         match config.shadows.averages() && lights::may_cast_soft_shadows(scene, config) {
             true => config.shadows.history,

@@ -38,7 +38,7 @@ pub(super) fn cameras(file: &File<'_>, scene: &mut Scene) -> Result<()> {
             }
             _ => {
                 return Err(file.error(format!(
-                    "camera {index} is of an unknown type, or lacks its values"
+                    "camera {index} has an unknown type, or lacks its parameters"
                 )));
             }
         };

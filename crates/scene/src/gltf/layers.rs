@@ -154,7 +154,7 @@ impl Extension<'_> {
         };
         list.try_into().unwrap_or_else(|_| {
             textures.file.warn(format!(
-                "{} is of a wrong type and is left at its default",
+                "{} has the wrong type and keeps its default",
                 self.user(key)
             ));
             default

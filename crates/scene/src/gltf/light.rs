@@ -25,8 +25,11 @@ pub(super) fn lights(file: &File<'_>, scene: &mut Scene) -> Result<()> {
         .as_ref()
         .and_then(|e| e.khr_lights_punctual.as_ref());
     for (index, json) in json.iter().flat_map(|l| &l.lights).enumerate() {
-        let kind =
-            light_kind(json).ok_or_else(|| file.error(format!("light {index} is of an unknown type")))?;
+        let kind = light_kind(json).ok_or_else(|| {
+            file.error(format!(
+                "light {index} has an unknown type; KHR_lights_punctual allows directional, point and spot"
+            ))
+        })?;
         scene.lights.push(Light {
             name: name_of(json.name.as_ref()),
             kind,

@@ -185,7 +185,7 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
             check_window(level.data, bytes)?;
         }
     }
-    let invalid = |e| format!("is not valid Basis Universal data: {e:?}");
+    let invalid = |_| "is not valid Basis Universal data".to_owned();
     let transcoder = Transcoder::new(reader.data()).map_err(invalid)?;
     let levels = usable_levels(reader, size);
     // Channels red, red, red and green mean that alpha holds the second of two channels.
@@ -211,9 +211,11 @@ fn basis(reader: &Reader<&[u8]>, layers: u64, request: &Request) -> Result<Image
     let level = |level| {
         let mut out = transcoder
             .transcode_image(level as u32, 0, 0, target, flags)
-            .map_err(|e| format!("is not valid Basis Universal data at level {level}: {e:?}"))?;
+            .map_err(|e| {
+                format!("has Basis Universal data in mip level {level} that canopy cannot transcode ({e:?})")
+            })?;
         if out.len() as u64 != format.level_bytes(level_size(size, level)) {
-            return Err(format!("is not valid Basis Universal data at level {level}"));
+            return Err(format!("has invalid Basis Universal data in mip level {level}"));
         }
         if two_channels {
             for texel in out.chunks_exact_mut(4) {

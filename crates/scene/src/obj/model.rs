@@ -90,7 +90,9 @@ pub(super) fn read(
     )
     .or_else(|why| {
         load.progress().check()?;
-        Err(Error::scene(path, format!("cannot be read: {why}")))
+        let what =
+            format!("cannot be read: the OBJ reader reports \"{why}\"; please report a bug with this file");
+        Err(Error::scene(path, what))
     })?;
     drop(text);
     Model::join(path, models, screened, load.progress())

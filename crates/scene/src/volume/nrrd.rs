@@ -177,12 +177,12 @@ impl Array {
                 .map_err(|_| format!("has {} voxels along an axis", sizes[axis]))?;
         }
         let product = |sizes: &[u64]| sizes.iter().try_fold(1_u64, |all, n| all.checked_mul(*n));
-        let count = product(&sizes).ok_or("has more numbers than can be counted")?;
+        let count = product(&sizes).ok_or("has more values than can be counted")?;
         let stored = other.map_or(1, |axis| sizes[axis]);
         let stride = other.and_then(|axis| product(&sizes[..axis])).unwrap_or(1);
         let components = if is_color && stored >= 3 { 3 } else { 1 };
         let warning = (stored != components as u64)
-            .then(|| format!("has {stored} numbers in a voxel; canopy reads the first {components}"));
+            .then(|| format!("has {stored} values in a voxel; canopy reads the first {components}"));
         Ok(Self {
             scalar: scalar(header.need("type")?)?,
             size,
@@ -269,7 +269,7 @@ fn scalar(name: &str) -> Result<Scalar, String> {
         "double" => Scalar::F64,
         _ => {
             return Err(format!(
-                "has numbers of the type \"{}\", which canopy does not read",
+                "has values of the type \"{}\", which canopy does not read",
                 shorten(name)
             ));
         }
@@ -334,13 +334,13 @@ fn values(
             Some("big") => true,
             Some("little") => false,
             None if array.scalar.bytes() == 1 => false,
-            _ => return Err(reading.error("does not say whether its numbers are little endian")),
+            _ => return Err(reading.error("does not say whether its values are little endian")),
         };
         values = reading.grid("", size, &background)?;
         let mut from = inflate::reader(data, gzip);
         let passed = std::io::copy(&mut from.by_ref().take(skipped), &mut std::io::sink());
         if passed.ok() != Some(skipped) {
-            return Err(reading.error("is cut off before its numbers"));
+            return Err(reading.error("is cut off before its values"));
         }
         let scalar = array.scalar;
         reading.numbers(&mut from, scalar, big_endian, read, |index, value| {
@@ -364,7 +364,7 @@ fn text(data: &[u8], count: u64, reading: &Reading<'_, '_>, mut each: impl FnMut
         }
         let word = words
             .next()
-            .ok_or_else(|| reading.error(format!("is cut off: it has {index} of {count} numbers")))?;
+            .ok_or_else(|| reading.error(format!("is cut off: it has {index} of {count} values")))?;
         let word = String::from_utf8_lossy(word);
         let value: f64 = word
             .parse()

@@ -22,7 +22,7 @@ use std::collections::HashSet;
 /// Magic bytes at the start of a file.
 pub(super) const MAGIC: &[u8] = b" BDV\0\0\0\0";
 
-/// Supported file versions, which compress values with masks.
+/// Supported file versions. Version 222 introduced node-mask compression.
 const VERSIONS: std::ops::RangeInclusive<u32> = 222..=224;
 
 /// Flag bits of a grid's compression.

@@ -85,8 +85,10 @@ impl<'a, 'l> Reading<'a, 'l> {
             format!("{}{grid} of {x} × {y} × {z} voxels", path.display())
         })?;
         let no_room = || {
+            let bytes = count.saturating_mul(size_of::<f32>() as u64);
             self.error(format!(
-                "needs memory for {count} numbers, which is not available"
+                "needs {bytes} bytes for a grid of {x} × {y} × {z} voxels, which could not be allocated; open a \
+                 smaller volume"
             ))
         };
         let mut values = Vec::new();

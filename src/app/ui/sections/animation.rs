@@ -150,16 +150,14 @@ pub(super) fn morphs(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
 
 pub(super) fn turntable(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let why = state.walks().then_some("camera.mode is walk");
-    let tip = "Turns the camera around the scene (Alt+R). A drag stops it";
-    let row = Row::new("turntable", &["turntable"], tip).idle(why);
+    let keys = state.ui.keymap.hint(Action::Turntable);
+    let tip = format!("Turns the camera around the scene{keys}. A drag stops it");
+    let row = Row::new("turntable", &["turntable"], &tip).idle(why);
     row.show(ui, edits, |ui| {
         let text = if state.motion.turntable { "Stop" } else { "Turn" };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
-        if ui
-            .add(button)
-            .on_hover_text("Starts or stops the turntable (Alt+R)")
-            .clicked()
-        {
+        let tip = format!("Starts or stops the turntable{keys}");
+        if ui.add(button).on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::Turntable);
         }
     });

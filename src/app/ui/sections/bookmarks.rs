@@ -13,7 +13,8 @@ use egui::{TextEdit, Ui};
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "Your saved views of this scene. Alt+1 to Alt+9 go to the first nine";
     Row::new("saved views", &["saved views"], tip).show(ui, edits, |ui| {
-        let save = ui.button("Save this view").on_hover_text("Ctrl+B");
+        let tip = format!("Saves the current view{}", state.ui.keymap.hint(Action::Bookmark));
+        let save = ui.button("Save this view").on_hover_text(tip);
         if save.clicked() {
             state.ui.actions.push(Action::Bookmark);
         }

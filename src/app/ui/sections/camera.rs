@@ -18,9 +18,11 @@ use egui::Ui;
 pub(super) fn names(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "Frames the scene, or looks through a camera of the file";
     Row::key("camera.name", edits).acts(tip).show(ui, edits, |ui| {
-        let frame = ui
-            .button("Frame")
-            .on_hover_text("Brings the whole scene into view (F)");
+        let tip = format!(
+            "Brings the whole scene into view{}",
+            state.ui.keymap.hint(Action::Frame)
+        );
+        let frame = ui.button("Frame").on_hover_text(tip);
         if frame.clicked() {
             state.ui.actions.push(Action::Frame);
         }

@@ -15,8 +15,11 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     state.motion.path.is_in_panel = true;
     let tip = "Keyframes that the camera moves between, on a smooth curve";
     Row::new("keyframes", &[], tip).show(ui, edits, |ui| {
-        let tip = "Adds this view as a keyframe: at the time of the clip while it is paused, else two \
-                   seconds after the last keyframe (Alt+P)";
+        let tip = format!(
+            "Adds this view as a keyframe: at the time of the clip while it is paused, else two seconds after \
+             the last keyframe{}",
+            state.ui.keymap.hint(Action::PathKey)
+        );
         if ui.button("Add").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::PathKey);
         }

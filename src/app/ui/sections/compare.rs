@@ -43,7 +43,8 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             true => state.compare.name(),
             false => "none".into(),
         };
-        let ends = is_on && ui.button("×").on_hover_text("Ends the comparison (K)").clicked();
+        let tip = format!("Ends the comparison{}", state.ui.keymap.hint(Action::Compare));
+        let ends = is_on && ui.button("×").on_hover_text(tip).clicked();
         line(ui, RichText::new(name).weak());
         if ends {
             state.compare.end();
@@ -59,11 +60,9 @@ fn sides(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             let now = state.shown();
             state.compare.freeze(now);
         }
-        let picture = ui.button("picture");
-        if picture
-            .on_hover_text("Copies the current picture of A to B (Ctrl+K)")
-            .clicked()
-        {
+        let keys = state.ui.keymap.hint(Action::ComparePicture);
+        let tip = format!("Copies the current picture of A to B{keys}");
+        if ui.button("picture").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::ComparePicture);
         }
     });
@@ -203,7 +202,7 @@ fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
             let path = state.compare.file.trim().to_owned();
             let opened = state.compare.open(path.as_ref(), &state.config);
             if let Err(error) = opened {
-                state.fail("The file cannot be compared with", error.to_string());
+                state.fail("Side B cannot be shown", error.to_string());
             }
         }
     });
@@ -211,7 +210,9 @@ fn file(ui: &mut Ui, state: &mut State, edits: &mut Edits) {
 
 /// Shows the display mode of both sides.
 fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
-    Row::new("mode", &[], "Shows both sides in this mode (Shift+K)").show(ui, edits, |ui| {
+    let keys = edits.keymap.hint(Action::CompareMode);
+    let tip = format!("Shows both sides in this mode{keys}");
+    Row::new("mode", &[], &tip).show(ui, edits, |ui| {
         choose(ui, &mut compare.mode, &Mode::ALL);
     });
     if matches!(compare.other(), Some(SideB::Picture(saved)) if saved.picture.is_linear) {

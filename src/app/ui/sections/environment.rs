@@ -1,4 +1,4 @@
-//! Source, file and rotation of the environment.
+//! Panel rows for the environment's source, file and rotation.
 
 use crate::{
     app::{
@@ -52,11 +52,9 @@ pub(super) fn file(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
     let name = std::path::Path::new(&state.config.environment.file);
     let name = name.file_name().map(|name| name.to_string_lossy().into_owned());
     Row::key("environment.file", edits).show(ui, edits, |ui| {
-        if ui
-            .button("Open…")
-            .on_hover_text("Opens an environment (Ctrl+E)")
-            .clicked()
-        {
+        let keys = state.ui.keymap.hint(Action::OpenEnvironment);
+        let tip = format!("Opens an environment{keys}");
+        if ui.button("Open…").on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::OpenEnvironment);
         }
         line(ui, RichText::new(name.as_deref().unwrap_or("none")).weak());

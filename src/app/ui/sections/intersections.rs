@@ -24,10 +24,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mu
                touch or are coplanar do not count";
     Row::new("colours", &[], tip).show(ui, edits, |ui| {
         let shown = ui.checkbox(&mut is_shown, "shown");
-        if shown
-            .on_hover_text("Shows the channel intersections: intersecting triangles are orange (Shift+I)")
-            .clicked()
-        {
+        let keys = state.ui.keymap.hint(Action::Intersections);
+        let tip = format!("Shows the channel intersections: intersecting triangles are orange{keys}");
+        if shown.on_hover_text(tip).clicked() {
             state.ui.actions.push(Action::Intersections);
         }
         let counts = &mut state.picture.counts_intersections;

@@ -10,10 +10,14 @@ use crate::app::{
 };
 use egui::Ui;
 
-/// Opens the texture viewer with all textures, or with the textures of the selected mesh.
+/// Shows a button that opens or closes the texture viewer, and a button for each texture of the selection.
 pub(super) fn textures(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let mut asked = None;
-    Row::new("textures", &["textures"], "Opens the texture viewer (Alt+T)").show(ui, edits, |ui| {
+    let tip = format!(
+        "Opens the texture viewer{}",
+        state.ui.keymap.hint(Action::Textures)
+    );
+    Row::new("textures", &["textures"], &tip).show(ui, edits, |ui| {
         ui.horizontal_wrapped(|ui| {
             if ui.button("All").clicked() {
                 state.ui.actions.push(Action::Textures);
@@ -21,7 +25,7 @@ pub(super) fn textures(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mu
             for (slot, texture) in state.textures_of_selection() {
                 let button = ui.button(slot);
                 if button
-                    .on_hover_text("Shows the textures of the selected mesh")
+                    .on_hover_text("Shows this texture in the texture viewer")
                     .clicked()
                 {
                     asked = Some(texture);

@@ -33,8 +33,8 @@ pub(super) fn mesh(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 
 pub(super) fn drawn(ui: &mut Ui, _: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     if let Some(counts) = facts.stats.overlay {
-        let tip = "Drawn lines and dots. Above 524,288 of a kind, only every n-th triangle or vertex is \
-                   drawn";
+        let tip = "Drawn lines and dots. Above 524,288 lines of a kind, only every n-th triangle or vertex has \
+                   lines";
         Row::new("drawn", &[], tip).show(ui, edits, |ui| line(ui, RichText::new(told(counts))));
     }
 }

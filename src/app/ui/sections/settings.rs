@@ -17,8 +17,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Ed
 fn buttons(ui: &mut Ui, state: &mut State, edits: &Edits) {
     let has_changes = !edits.changes.is_empty();
     let reset = ui.add_enabled(has_changes, egui::Button::new("Reset all"));
+    let keys = state.ui.keymap.hint(Action::Reset);
     let reset = reset
-        .on_hover_text("Resets all settings to their values at the start (R)")
+        .on_hover_text(format!("Resets all settings to their values at the start{keys}"))
         .on_disabled_hover_text("Nothing has changed since the start");
     if reset.clicked() {
         state.ui.actions.push(Action::Reset);

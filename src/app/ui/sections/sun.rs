@@ -1,4 +1,4 @@
-//! Sun in force, whatever its source.
+//! Effective sun, whatever its source.
 
 use crate::{
     app::{

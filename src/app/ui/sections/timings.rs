@@ -68,10 +68,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Ed
         lines.iter().for_each(|line| show_line(ui, line));
         once(ui, &rare);
     }
-    let keys = state.ui.keymap.keys_of(Action::Profiler);
     let tip = format!(
-        "Opens the profiler: every pass of the last frames over time, with memory use; can be \
-                       saved ({keys})"
+        "Opens the profiler: every pass of the last frames over time, with memory use; can be saved{}",
+        state.ui.keymap.hint(Action::Profiler)
     );
     if ui.button("Profiler").on_hover_text(tip).clicked() {
         state.ui.actions.push(Action::Profiler);

@@ -58,7 +58,11 @@ fn lines(ui: &mut Ui, values: &mut Vec<f32>) {
                     [*red, *green, *blue] = picked;
                 }
                 number(ui, opacity, 0.005, Volumes::SHARES, hundredths(""));
-                if ui.small_button("−").on_hover_text("Remove this point").clicked() {
+                if ui
+                    .small_button("−")
+                    .on_hover_text("Removes this control point")
+                    .clicked()
+                {
                     removed = Some(index);
                 }
             });
@@ -66,7 +70,11 @@ fn lines(ui: &mut Ui, values: &mut Vec<f32>) {
         if let Some(index) = removed {
             values.drain(POINT * index..POINT * (index + 1));
         }
-        if ui.small_button("+").on_hover_text("Add a point").clicked() {
+        if ui
+            .small_button("+")
+            .on_hover_text("Adds a control point")
+            .clicked()
+        {
             values.extend([0.5, 1.0, 1.0, 1.0, 0.5]);
         }
     });
