@@ -84,7 +84,7 @@ fn shaders_are_listed_written_and_checked() {
     assert_eq!(shader["file"], "shadow/shadow_rays.wgsl");
     assert_eq!(shader["entry_points"][0]["stage"], "compute");
     let imports = shader["imports"].as_array().unwrap();
-    assert!(imports.contains(&json!("bvh/bvh.wgsl")), "{imports:?}");
+    assert!(imports.contains(&json!("bvh/bvh_rays.wgsl")), "{imports:?}");
     assert!(
         folder
             .succeeds("shaders tonemap")

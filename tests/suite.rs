@@ -49,6 +49,7 @@ mod pick;
 mod points_lines;
 mod profile;
 mod queries;
+mod ray_nodes;
 mod reflections;
 mod sampling;
 mod scales;

@@ -5,6 +5,7 @@
 // out  noisy_out: radiance towards the pixel, in two layers of words (math/rgb16.wgsl), or 0 for a miss
 // One thread per pixel. The rays are cosine-distributed, so the mean of the result times the albedo is the radiance
 // that the pixel's surface reflects. Surfaces at hits are Lambertian and have the mean colour of their texture.
+#import "bvh/bvh_rays.wgsl"
 #import "ambient/bounced.wgsl"
 #import "ambient/occlusion_hit.wgsl"
 #import "math/rgb16.wgsl"
@@ -15,7 +16,11 @@
 @group(3) @binding(3) var noisy_out: texture_storage_2d_array<r32uint, write>;
 
 @compute @workgroup_size(8, 8)
-fn bounced_light(@builtin(global_invocation_id) id: vec3u) {
+fn bounced_light(
+    @builtin(global_invocation_id) id: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    bvh_ray_begin(thread);
     let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;

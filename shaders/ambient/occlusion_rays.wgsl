@@ -10,6 +10,7 @@
 //
 // Directions use the shared sequence (math/sampling.wgsl), whose point k counts the pixel's rays so far. They are
 // stratified over the frames, and between neighbouring pixels within a frame.
+#import "bvh/bvh_rays.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "ambient/hemisphere.wgsl"
@@ -27,6 +28,9 @@
 // A placeholder if no hits are stored.
 @group(3) @binding(6) var hits_out: texture_storage_2d<rg32uint, write>;
 
+// True if the closest hit of a ray is stored. The other rays are any-hit rays.
+override RECORDS_HIT: bool = true;
+
 fn store_hit(pixel: vec2u, hit: vec2u) {
     if all(pixel < textureDimensions(hits_out)) {
         textureStore(hits_out, pixel, vec4u(hit, 0u, 0u));
@@ -34,7 +38,11 @@ fn store_hit(pixel: vec2u, hit: vec2u) {
 }
 
 @compute @workgroup_size(8, 8)
-fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
+fn occlusion_rays(
+    @builtin(global_invocation_id) id: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    bvh_ray_begin(thread);
     let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;
@@ -56,7 +64,7 @@ fn occlusion_rays(@builtin(global_invocation_id) id: vec3u) {
     for (var ray = 0u; ray < params.rays; ray++) {
         let k = params.index * params.rays + ray;
         let along = hemisphere_direction(start, normal, sampling_point(pixel, k, SAMPLE_OCCLUSION));
-        let is_recorded = ray == params.recorded_ray;
+        let is_recorded = RECORDS_HIT && ray == params.recorded_ray;
         let hit = shadow_ray_hit(start, along, params.reach, !is_recorded);
         hits += hit.blocked;
         occluded += hit.blocked * along;

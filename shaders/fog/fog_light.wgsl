@@ -12,6 +12,7 @@
 // Frostbite"). The points come from the shared sequence. A point behind the surface of its pixel is discarded, so that
 // no light leaks through walls. The history holds visibilities rather than light, so that light from moving lights or a
 // moving camera belongs to its frame.
+#import "bvh/bvh_rays.wgsl"
 #import "fog/fog_sources.wgsl"
 #import "frame/gbuffer_position.wgsl"
 #import "light/light_area.wgsl"
@@ -130,7 +131,11 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
 }
 
 @compute @workgroup_size(8, 8)
-fn fog_light(@builtin(global_invocation_id) id: vec3u) {
+fn fog_light(
+    @builtin(global_invocation_id) id: vec3u,
+    @builtin(local_invocation_index) index: u32,
+) {
+    bvh_ray_begin(index);
     let thread = id.xy + vec2u(0u, row_offset);
     if thread.x >= fog.size.x || thread.y >= fog.size.y * fog.size.z {
         return;

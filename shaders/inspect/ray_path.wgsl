@@ -4,7 +4,8 @@
 // out  path: the number of steps, nodes and triangles, and the first steps
 // One thread. It traces the camera ray with the any-hit test of shadow rays, or the shadow rays that the last frame
 // cast from the pixel to all lights. If lights are not chosen at random, these shadow rays visit exactly the nodes and
-// triangles that the `cost` channel counts. The host replaces bvh/bvh_steps.wgsl with the ray_step_… functions.
+// triangles that the `cost` channel counts, on software adapters. GPUs visit them in another order (bvh/bvh_rays.wgsl). The host replaces bvh/bvh_steps.wgsl with the ray_step_… functions.
+#import "bvh/software/bvh_rays.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "shadow/light_visibility.wgsl"

@@ -7,6 +7,8 @@
 // Lights and shadow mode are the same as in `lighting`. In ray mode each fragment traces its own shadow rays. Surfaces
 // with layers are drawn twice. `blend_behind` attenuates the background, and `blend_layers` adds the light that the
 // surface scatters.
+// Fragment shaders have no workgroup memory.
+#import "bvh/software/bvh_rays.wgsl"
 #import "material/blended.wgsl"
 #import "material/cut_out.wgsl"
 #import "light/light_choice.wgsl"

@@ -21,7 +21,11 @@
 @group(3) @binding(3) var sample_out: texture_storage_2d<rgba32float, write>;
 
 @compute @workgroup_size(8, 8)
-fn path(@builtin(global_invocation_id) id: vec3u) {
+fn path(
+    @builtin(global_invocation_id) id: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    bvh_ray_begin(thread);
     let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;

@@ -1,6 +1,6 @@
 // Rays of a path (path/path_state.wgsl) through the BVHs.
 #import "material/alpha.wgsl"
-#import "bvh/bvh.wgsl"
+#import "bvh/bvh_rays.wgsl"
 #import "frame/gbuffer_ids.wgsl"
 #import "path/path_state.wgsl"
 

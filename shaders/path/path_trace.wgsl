@@ -22,6 +22,7 @@ fn path_trace(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
+    bvh_ray_begin(thread);
     let place = RAY_BLOCK * dispatch_workgroup(workgroup, workgroups) + thread;
     if place >= ranges[0].count {
         return;

@@ -5,6 +5,7 @@
 // out  hits_out: the layer HITS_AMBIENT (reflections/hit_ambient.wgsl)
 // One thread per pixel. Each hit casts two rays into its hemisphere, like `occlusion_rays` does for the pixels of the
 // picture. One of the rays is a closest-hit ray, and its hit is lit like in `bounced_light`.
+#import "bvh/bvh_rays.wgsl"
 #import "ambient/bounced.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "ambient/hemisphere.wgsl"
@@ -19,7 +20,11 @@
 @group(3) @binding(5) var hits_out: texture_storage_2d_array<rgba32uint, write>;
 
 @compute @workgroup_size(8, 8)
-fn reflection_ambient(@builtin(global_invocation_id) id: vec3u) {
+fn reflection_ambient(
+    @builtin(global_invocation_id) id: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    bvh_ray_begin(thread);
     let pixel = id.xy + vec2u(0u, row_offset);
     if any(pixel >= frame.size) {
         return;

@@ -53,7 +53,7 @@ struct ReflectionFilterParams {
 @group(1) @binding(6) var glass_texture: texture_2d<u32>;
 @group(1) @binding(7) var signal_texture: texture_2d<u32>;
 @group(1) @binding(8) var signal_out: texture_storage_2d<rg32uint, write>;
-@group(1) @binding(9) var<storage, read> fresh_words: array<vec2u>;
+@group(1) @binding(9) var<storage, read> noisy_words: array<vec2u>;
 @group(1) @binding(10) var reprojected_texture: texture_2d<u32>;
 @group(1) @binding(11) var last_surfaces: texture_2d<u32>;
 @group(1) @binding(12) var<uniform> motion: MotionParams;
@@ -118,7 +118,7 @@ fn ray_statistics(pixel: vec2u) -> RayStatistics {
     for (var i = 0u; i < 9u; i++) {
         let step = vec2i(vec2u(i % 3u, i / 3u)) - 1;
         let tap = clamp(vec2i(pixel) + step, vec2i(0), vec2i(frame.size) - 1);
-        let found = reflected_unpack(fresh_words[word_of(vec2u(tap))]);
+        let found = reflected_unpack(noisy_words[word_of(vec2u(tap))]);
         let weight = select(0.0, 1.0, found.a > 0.0);
         let color = compressed(found.rgb, params.compression);
         sum += weight * color;
@@ -198,7 +198,7 @@ fn resolved(
         if i == 4u || all(words == vec2u(0u)) || any(at != vec2i(pixel) + step) {
             continue;
         }
-        let found = reflected_unpack(fresh_words[word_of(tap)]);
+        let found = reflected_unpack(noisy_words[word_of(tap)]);
         // A neighbour far off this surface's plane may see past something that blocks this surface's view.
         let there = signal_surface_unpack(textureLoad(surfaces, tap, 0));
         let off = there.position - surface.position;
@@ -242,7 +242,7 @@ fn reflection_accumulate(
     if any(pixel >= frame.size) {
         return;
     }
-    let words = fresh_words[word_of(pixel)];
+    let words = noisy_words[word_of(pixel)];
     if all(words == vec2u(0u)) {
         textureStore(signal_out, pixel, vec4u(0u));
         return;

@@ -17,7 +17,7 @@
 #import "material/alpha.wgsl"
 #import "math/basis.wgsl"
 #import "material/brdf.wgsl"
-#import "bvh/bvh.wgsl"
+#import "bvh/bvh_rays.wgsl"
 #import "bvh/dispatch.wgsl"
 #import "fog/fog_along.wgsl"
 #import "frame/gbuffer_seen.wgsl"
@@ -239,6 +239,7 @@ fn reflection_rays(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
+    bvh_ray_begin(thread);
     let entry = RAY_BLOCK * dispatch_workgroup(workgroup, workgroups) + thread;
     if entry >= batch.count {
         return;

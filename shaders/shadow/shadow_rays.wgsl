@@ -13,6 +13,7 @@
 #import "shadow/blocked_light.wgsl"
 #import "shadow/blocked_light_store.wgsl"
 #import "shadow/chosen_lights.wgsl"
+#import "bvh/bvh_rays.wgsl"
 #import "bvh/dispatch.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
@@ -66,6 +67,7 @@ fn shadow_rays(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
+    bvh_ray_begin(thread);
     let ray = RAY_BLOCK * dispatch_workgroup(workgroup, workgroups) + thread;
     if ray >= arguments.w {
         return;
@@ -94,6 +96,7 @@ fn shadow_rays_by_pixel(
     @builtin(global_invocation_id) id: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
+    bvh_ray_begin(thread);
     if thread == 0u {
         atomicStore(&rays_of_group, 0u);
     }

@@ -5,6 +5,7 @@
 //      directions, for ambient light; channel i + 1 is light i. Cells that are never read hold ones.
 // One thread per cell and slab. A ray from the cell's centre through the BVHs finds occluding surfaces. The volume's
 // own transmittance is marched along the same ray.
+#import "bvh/bvh_rays.wgsl"
 #import "shadow/shadow_ray.wgsl"
 #import "volume/volume.wgsl"
 
@@ -36,7 +37,11 @@ fn is_needed(at: vec3f) -> bool {
 }
 
 @compute @workgroup_size(4, 4, 4)
-fn volume_light(@builtin(global_invocation_id) thread: vec3u) {
+fn volume_light(
+    @builtin(global_invocation_id) thread: vec3u,
+    @builtin(local_invocation_index) index: u32,
+) {
+    bvh_ray_begin(index);
     let id = thread + vec3u(0u, 0u, first_slice);
     let slab = id.z / volume.cells.z;
     let cell = vec3u(id.xy, id.z % volume.cells.z);

@@ -64,7 +64,8 @@ fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f 
             channels = light_channels(at, (i + 1u) / 4u);
         }
         let sample = light_sample(lights[i], position);
-        sum += channels[channel] * henyey_greenstein(volume.anisotropy, dot(sample.to_light, direction)) * sample.irradiance;
+        let phase = henyey_greenstein(volume.anisotropy, dot(sample.to_light, direction));
+        sum += channels[channel] * phase * sample.irradiance;
     }
     return sum;
 }
@@ -142,7 +143,8 @@ fn volume_march(@builtin(global_invocation_id) id: vec3u) {
         let taken = volume_taken(extinction * step.y);
         var added = volume_emitted(look, extinction, step.y, taken);
         if taken > 0.0 {
-            added += taken * volume_color(texel, look) * scattered(at, eye.origin + t * eye.direction, eye.direction, sky);
+            let position = eye.origin + t * eye.direction;
+            added += taken * volume_color(texel, look) * scattered(at, position, eye.direction, sky);
         }
         if taken > 0.0 || any(added > vec3f(0.0)) {
             span = vec2f(select(span.x, step.x, span.y == 0.0), step.x + step.y);

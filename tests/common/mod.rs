@@ -17,7 +17,7 @@ pub(crate) mod stocked;
 pub(crate) mod volumes;
 
 use canopy::{
-    accel::{Codes, Geometry, Lbvh, MeshRange, Tree, Work, tree::TreeData},
+    accel::{Codes, Geometry, Lbvh, MeshRange, Ray, Tree, Work, tree::TreeData},
     config::Config,
     device::SHADERS,
     gpu::{Arrays, Gpu, Tier, profiler::Profiler},
@@ -230,6 +230,23 @@ impl Random {
     pub(crate) fn cube(&mut self) -> Vec3 {
         Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
     }
+}
+
+/// Rays from around the unit cube into it.
+pub(crate) fn rays(count: usize, seed: u64) -> Vec<Ray> {
+    let mut random = Random(seed);
+    (0..count)
+        .map(|_| {
+            let origin = random.cube() * 1.5;
+            let direction = (random.cube() * 0.7 - origin).normalize();
+            Ray {
+                origin: origin.to_array(),
+                t_min: 0.0,
+                direction: direction.to_array(),
+                t_max: 10.0,
+            }
+        })
+        .collect()
 }
 
 /// Merged triangles on the CPU.

@@ -25,6 +25,7 @@ pub mod path;
 pub mod paths;
 pub mod ploc;
 pub mod queries;
+pub mod ray_nodes;
 pub mod ray_path;
 pub mod reflections;
 pub mod sampling;

@@ -5,7 +5,7 @@ use super::formats::DEPTH_FORMAT;
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, LazyPipeline, PipelineKey,
+        Gpu, Kernel, LazyPipeline, PipelineKey, Variants,
         pass::{self, Binding},
         shader,
     },
@@ -119,6 +119,21 @@ impl Layouts {
             material,
             layers,
         }
+    }
+
+    /// Returns the kernels of a compute shader that traces rays, with and without any-hit tests
+    /// ([`SceneBuffers::tests_hits`](crate::upload::SceneBuffers::tests_hits)). `bindings` are group 3.
+    pub(super) fn ray_kernels(
+        &self,
+        gpu: &Gpu,
+        path: &'static str,
+        entry: &'static str,
+        bindings: &[Binding],
+    ) -> Variants<1> {
+        let shared = [(0, &self.frame), (1, &self.tree), (2, &self.scene)];
+        Variants::new(["BVH_TESTS_HITS"], |constants| {
+            Kernel::with_constants(gpu, path, entry, &shared, bindings, constants)
+        })
     }
 
     /// Returns a raster pipeline over the merged scene. It is compiled when it is first needed.

@@ -72,7 +72,9 @@ pub struct Geometry<'a> {
 /// BVHs over that geometry: built by `lbvh`.
 #[derive(Debug, Clone, Copy)]
 pub struct Trees<'a> {
-    /// Bind group of `Layouts::tree`: group 1 of the passes that trace rays.
+    /// Bind group of `Layouts::tree` with the nodes for rays: group 1 of the passes that trace rays.
+    pub rays: &'a wgpu::BindGroup,
+    /// Bind group of `Layouts::tree`: group 1 of other passes that traverse the BVHs.
     pub group: &'a wgpu::BindGroup,
     /// Buffers of that bind group, for passes that add bindings of their own.
     pub tree: &'a Tree,

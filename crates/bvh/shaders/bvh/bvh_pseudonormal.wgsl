@@ -7,7 +7,8 @@
 // front faces (counterclockwise vertices) point outwards.
 #import "bvh/bvh_overlap.wgsl"
 
-// Threshold below which a weight counts as zero. A point so near to an edge is on the side that the edge gives.
+// Largest barycentric weight that counts as zero. If the nearest point is this close to an edge or a vertex, the
+// normals of all triangles around that edge or vertex are summed.
 const BVH_NO_WEIGHT = 2.0e-6;
 
 // True if a vertex is at `at`. Sets the two other vertices.

@@ -114,12 +114,31 @@ wgsl_constants! {
     pub const NODE_ROWS: u32 = 4;
     /// Rows of four words in a [`LeafTriangle`].
     pub const TRIANGLE_ROWS: u32 = 3;
+    /// Rows of four words in a node for rays on GPUs (`bvh/ray_node.wgsl`).
+    pub const RAY_NODE_ROWS: u32 = 5;
+    /// Workgroup size of `ray_nodes`.
+    pub const RAY_NODE_THREADS: u32 = 64;
+    /// Top bit of a ray node's reference to leaves.
+    pub const RAY_LEAVES: u32 = 1 << 31;
+    /// Position of the five bits of such a reference that hold the number of leaves, less 1. The bits below
+    /// hold the first leaf: a binding of less than 2^32 bytes has fewer than 2^26 nodes.
+    pub const RAY_COUNT_SHIFT: u32 = 26;
+    /// Maximum number of leaves of such a reference, and maximum leaf cutoff.
+    pub const RAY_LEAVES_MAX: u32 = 32;
+    /// Workgroup size of kernels that trace rays by `bvh/bvh_rays.wgsl`.
+    pub const BVH_RAY_THREADS: u32 = 64;
+    /// Entries of the traversal stack above which a ray tests leaf ranges instead of descending. Replays of
+    /// occlusion and shadow rays needed 2 to 5 on average, and never more.
+    pub const RAY_STACK_ROOM: u32 = 16;
+    /// Entries of the traversal stack in workgroup memory: a node adds up to three.
+    pub const RAY_STACK_SIZE: u32 = 19;
 }
 
 /// Pyramid levels within a block.
 pub(super) const BLOCK_LEVELS: u32 = BLOCK.ilog2();
 
 const _: () = assert!(3 * PLOC_DEPTH / 2 <= STACK_SIZE);
+const _: () = assert!(RAY_STACK_ROOM + 3 <= RAY_STACK_SIZE);
 
 /// Maximum number of pairs that one workgroup sorts in a single dispatch.
 pub const SORT_SMALL: u32 = 2048;

@@ -13,7 +13,7 @@ use super::{
     ploc::{self, Ploc},
     sort::RadixSort,
     stages::{self, Bound, StageLayouts, Stages, TreeBuffers},
-    tree::{Quality, Regroup, Selection, Sort, Tree, TreeStages, bounds_workgroups},
+    tree::{Quality, Regroup, Selection, Sort, Tree, TreeRayNodes, TreeStages, bounds_workgroups},
 };
 use crate::{
     Error, Result,
@@ -270,6 +270,7 @@ impl Lbvh {
             tlas,
             nodes,
             triangles,
+            ray_nodes: TreeRayNodes::default(),
             info,
             triangle_count,
             objects: Objects::Triangles,
@@ -387,6 +388,7 @@ impl Lbvh {
             }
         }
         tree.built_quality = tree.quality;
+        tree.invalidate_ray_nodes();
         tree.dispatches = stages.dispatches;
         tree.passes = stages.passes.begun();
         tree.sorted = Some(tree.selection.meshes.clone());

@@ -2,12 +2,12 @@
 //! same core, `bvh/bvh.wgsl`.
 
 pub use super::layout::{Hit, Ray, Visits};
-use super::{layout::TRACE_BLOCK, tree::Tree};
+use super::{layout::TRACE_BLOCK, ray_nodes::RayNodes, tree::Tree};
 use crate::{
     Result,
     gpu::{
         Bind, Gpu, Kernel, PipelineSet, Recorder, Workgroups,
-        pass::Binding::{Read, Uniform, Write},
+        pass::Binding::{self, Read, Uniform, Write},
     },
 };
 use std::ops::Range;
@@ -87,6 +87,8 @@ impl RayBatch {
 /// Kernels of the two ray queries.
 #[derive(Debug)]
 pub struct Trace {
+    /// `None` if rays traverse the nodes of the tree.
+    ray_nodes: Option<RayNodes>,
     closest_hit: Kernel,
     any_hit: Kernel,
     count_closest_hit: Kernel,
@@ -97,22 +99,38 @@ pub struct Trace {
 impl Trace {
     /// Creates the queries. Their kernels are compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
+        Self::with_shader(gpu, "bvh/query/trace.wgsl", Some(RayNodes::new(gpu)))
+    }
+
+    /// Creates the queries with the traversal of software adapters, which gives the same hits on every
+    /// device, and is slower on GPUs.
+    pub fn portable(gpu: &Gpu) -> Self {
+        Self::with_shader(gpu, "bvh/software/trace_portable.wgsl", None)
+    }
+
+    fn with_shader(gpu: &Gpu, path: &'static str, ray_nodes: Option<RayNodes>) -> Self {
         let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
-        let kernel = |entry| {
-            let bindings = [Uniform, Read, Write];
-            Kernel::new(gpu, "bvh/query/trace.wgsl", entry, &[(1, &tree)], &bindings)
+        let kernel = |entry, bindings: &[Binding]| {
+            let accepts_all = [("BVH_TESTS_HITS", 0.0)];
+            Kernel::with_constants(gpu, path, entry, &[(1, &tree)], bindings, &accepts_all)
         };
+        let hits = [Uniform, Read, Write, Read];
+        let visits = [Uniform, Read, Write];
         Self {
-            closest_hit: kernel("closest_hit"),
-            any_hit: kernel("any_hit"),
-            count_closest_hit: kernel("count_closest_hit"),
-            count_any_hit: kernel("count_any_hit"),
+            ray_nodes,
+            closest_hit: kernel("closest_hit", &hits),
+            any_hit: kernel("any_hit", &hits),
+            count_closest_hit: kernel("count_closest_hit", &visits),
+            count_any_hit: kernel("count_any_hit", &visits),
             tree,
         }
     }
 
     /// Adds the kernels of both queries to the set of pipelines to compile.
     pub fn pipelines(&self, set: &mut PipelineSet) {
+        if let Some(ray_nodes) = &self.ray_nodes {
+            ray_nodes.pipelines(set);
+        }
         self.closest_hit.pipelines(set);
         self.any_hit.pipelines(set);
     }
@@ -154,8 +172,9 @@ impl Trace {
             Query::ClosestHit => &self.closest_hit,
             Query::AnyHit => &self.any_hit,
         };
-        let (hits, part) = (&batch.hits, (rays, leaf_cutoff));
-        self.dispatch(gpu, recorder, kernel, tree, (&batch.rays, hits), part)
+        let group = self.bind(gpu, recorder, tree, leaf_cutoff)?;
+        let own: [&dyn Bind; 3] = [&batch.rays, &batch.hits, &tree.tlas];
+        dispatch(gpu, recorder, kernel, &group, &own, (rays, leaf_cutoff))
     }
 
     /// Traces `rays` and waits for their hits.
@@ -200,27 +219,43 @@ impl Trace {
             Query::AnyHit => &self.count_any_hit,
         };
         let mut encoder = gpu.encoder("trace");
-        let (buffers, part) = ((&batch.rays, &visits), (0..batch.count, leaf_cutoff));
-        self.dispatch(gpu, &mut encoder, kernel, tree, buffers, part)?;
+        let group = self.bind(gpu, &mut encoder, tree, leaf_cutoff)?;
+        let (own, part): ([&dyn Bind; 2], _) = ([&batch.rays, &visits], (0..batch.count, leaf_cutoff));
+        dispatch(gpu, &mut encoder, kernel, &group, &own, part)?;
         gpu.queue.submit([encoder.finish()]);
         Ok(bytemuck::pod_collect_to_vec(&gpu.read(&visits)?[..bytes]))
     }
 
-    fn dispatch(
+    /// Returns the bind group of `tree` for rays with this leaf cutoff, and records what it needs.
+    fn bind(
         &self,
         gpu: &Gpu,
         recorder: &mut impl Recorder,
-        kernel: &Kernel,
         tree: &Tree,
-        (rays, out): (&wgpu::Buffer, &wgpu::Buffer),
-        (part, leaf_cutoff): (Range<u32>, u32),
-    ) -> Result<()> {
-        let query = [part.end, leaf_cutoff.max(1), part.start, 0];
-        let query = gpu.buffer_with("trace.query", &[query], wgpu::BufferUsages::UNIFORM);
-        let tree = tree.bind_group(gpu, &self.tree);
-        let mut pass = recorder.scoped_compute_pass("trace");
-        let workgroups = Workgroups::Count((part.end - part.start).div_ceil(TRACE_BLOCK));
-        let own: [&dyn Bind; 3] = [&query, rays, out];
-        kernel.dispatch(gpu, &mut pass, &[(1, &tree)], &own, workgroups)
+        leaf_cutoff: u32,
+    ) -> Result<wgpu::BindGroup> {
+        let Some(ray_nodes) = &self.ray_nodes else {
+            return Ok(tree.bind_group(gpu, &self.tree));
+        };
+        ray_nodes.record(gpu, recorder, tree, leaf_cutoff)?;
+        tree.ray_bind_group(gpu, &self.tree)
     }
+}
+
+/// Records `kernel` for the rays of `part`, with this bind group of the tree. The query's parameters come
+/// before `own`.
+fn dispatch(
+    gpu: &Gpu,
+    recorder: &mut impl Recorder,
+    kernel: &Kernel,
+    tree: &wgpu::BindGroup,
+    own: &[&dyn Bind],
+    (part, leaf_cutoff): (Range<u32>, u32),
+) -> Result<()> {
+    let query = [part.end, leaf_cutoff.max(1), part.start, 0];
+    let query = gpu.buffer_with("trace.query", &[query], wgpu::BufferUsages::UNIFORM);
+    let own = [&[&query as &dyn Bind], own].concat();
+    let mut pass = recorder.scoped_compute_pass("trace");
+    let workgroups = Workgroups::Count((part.end - part.start).div_ceil(TRACE_BLOCK));
+    kernel.dispatch(gpu, &mut pass, &[(1, tree)], &own, workgroups)
 }

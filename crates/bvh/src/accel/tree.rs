@@ -5,8 +5,8 @@ use super::{
     hierarchy,
     implementation::NodeStages,
     layout::{
-        BOUNDS_THREADS, BOUNDS_WORDS, BuildParams, CODE_WORDS, LeafTriangle, MeshRange, Node, Objects, Span,
-        TlasEntry, TreeInfo,
+        BOUNDS_THREADS, BOUNDS_WORDS, BuildParams, CODE_WORDS, LeafTriangle, MeshRange, Node, Objects,
+        RAY_LEAVES_MAX, Span, TlasEntry, TreeInfo,
     },
     pairs::{Digits, SortBuffers},
     ploc::PlocStages,
@@ -20,7 +20,10 @@ use crate::{
         pass::{self, Binding},
     },
 };
-use std::ops::Range;
+use std::{
+    ops::Range,
+    sync::{OnceLock, atomic::AtomicU32},
+};
 
 /// Trees of a scene, with the data for rebuilding them.
 #[derive(Debug)]
@@ -33,6 +36,7 @@ pub struct Tree {
     pub nodes: Array,
     /// Three rows per [`LeafTriangle`], in leaf order, followed by the leaves of the TLAS.
     pub triangles: Array,
+    pub(super) ray_nodes: TreeRayNodes,
     pub(super) info: wgpu::Buffer,
     pub(super) triangle_count: u32,
     pub(super) objects: Objects,
@@ -59,6 +63,16 @@ pub struct Tree {
     pub(super) dispatches: u32,
     pub(super) passes: u32,
     pub(super) stages: TreeStages,
+}
+
+/// Nodes for rays on GPUs: see [`RayNodes`](super::RayNodes).
+#[derive(Debug, Default)]
+pub(super) struct TreeRayNodes {
+    /// Five rows per node, with the index of the node. Created for the first ray, because other queries do
+    /// without.
+    pub(super) nodes: OnceLock<Array>,
+    /// Leaf cutoff of the nodes, or 0 if the tree has changed since.
+    pub(super) leaf_cutoff: AtomicU32,
 }
 
 /// Quality of a tree, and its build cost.
@@ -263,14 +277,15 @@ impl Tree {
         self.leaf_cutoff
     }
 
-    /// Sets the maximum number of triangles in a range without a node, from the next build on. Rays test
-    /// every triangle of such a range, like in the ranges of a ray's own cutoff. If this lowers the number,
-    /// the next build must include all meshes and precede any ray. Like [`Tree::build_only`], it writes
-    /// through the queue.
+    /// Sets the maximum number of triangles in a range without a node, 1 to 32, from the next build on. Rays
+    /// test every triangle of such a range, like in the ranges of a ray's own cutoff. If this lowers the
+    /// number, the next build must include all meshes and precede any ray. Like [`Tree::build_only`], it
+    /// writes through the queue.
     pub fn set_leaf_cutoff(&mut self, gpu: &Gpu, leaf_cutoff: u32) {
-        let leaf_cutoff = leaf_cutoff.max(1);
+        let leaf_cutoff = leaf_cutoff.clamp(1, RAY_LEAVES_MAX);
         if self.leaf_cutoff != leaf_cutoff {
             self.leaf_cutoff = leaf_cutoff;
+            self.invalidate_ray_nodes();
             let info = TreeInfo {
                 triangle_count: self.triangle_count,
                 mesh_count: self.mesh_count(),

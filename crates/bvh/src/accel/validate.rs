@@ -112,7 +112,7 @@ impl TreeData {
             let whole = self.walk(number as u32, first, count)?;
             if count > 0 && whole != (entry.box_min, entry.box_max) {
                 return fault(format!(
-                    "row {number} of the TLAS has the box {:?}, its triangles {whole:?}",
+                    "row {number} of the TLAS stores the box {:?}, but the bounds of its triangles are {whole:?}",
                     (entry.box_min, entry.box_max)
                 ));
             }
@@ -188,7 +188,7 @@ impl TreeData {
             let present = self.node_areas[index as usize] >= 0.0;
             if (at, node.mesh, present) != (leaves.end, mesh, true) || parts < 2 {
                 return fault(format!(
-                    "node {index} of mesh {mesh} has the leaves from {} parted at {:?}, and is the child over \
+                    "node {index} of mesh {mesh} splits its leaves from {} at {:?}, but its parent gives it \
                      {leaves:?}",
                     node.first, node.ends
                 ));
@@ -214,7 +214,8 @@ impl TreeData {
                 };
                 if !is_tight(node, child, held) {
                     return fault(format!(
-                        "node {index} of mesh {mesh} has the box {:?} for child {child}, which has {held:?}",
+                        "node {index} of mesh {mesh} stores the box {:?} for child {child}, but the child's exact \
+                         bounds are {held:?}",
                         node.child_box(child)
                     ));
                 }

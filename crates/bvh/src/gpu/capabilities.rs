@@ -139,6 +139,12 @@ impl Capabilities {
         }
     }
 
+    /// True if rays traverse nodes of their own ([`RayNodes`](crate::accel::RayNodes)), by kernels that leave
+    /// out unneeded parts. Software adapters take longer to compile a kernel than to run a frame.
+    pub fn has_ray_nodes(&self) -> bool {
+        self.arrays == Arrays::Buffers
+    }
+
     /// Returns the kind of kernels for this device, where there are several for the same task.
     pub fn cooperation(&self) -> Cooperation {
         match (self.arrays, self.subgroup_size) {

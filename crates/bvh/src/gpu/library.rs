@@ -29,7 +29,16 @@ impl Library {
     /// only vertex shaders are imported by others.
     pub fn entry_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
         let has_entry_points = |text: &str| text.contains("\n@compute") || text.contains("\n@fragment");
-        self.files().filter(move |(_, text)| has_entry_points(text))
+        // A variant of a shader is a file that imports it after a replacement.
+        let is_variant = move |line: &str| {
+            let path = line
+                .strip_prefix("#import \"")
+                .and_then(|rest| rest.strip_suffix('"'));
+            path.and_then(|path| self.file(path))
+                .is_some_and(has_entry_points)
+        };
+        self.files()
+            .filter(move |(_, text)| has_entry_points(text) || text.lines().any(is_variant))
     }
 
     /// Returns the source of the file at `path`.

@@ -38,9 +38,10 @@ impl Composed {
 
     /// Returns the source file and line (from 1) of a line (from 1) of the text.
     pub fn origin(&self, line: usize) -> String {
-        self.origins
-            .get(line.wrapping_sub(1))
-            .map_or_else(|| "generated".into(), |(file, line)| format!("{file}:{line}"))
+        self.origins.get(line.wrapping_sub(1)).map_or_else(
+            || "generated WGSL".into(),
+            |(file, line)| format!("{file}:{line}"),
+        )
     }
 }
 
@@ -117,8 +118,17 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Includes the file at `path`, unless it is included already.
+    /// Includes the file at `path`, unless it is included already. A file of the same name in the folder
+    /// `software` replaces it on software adapters, which read arrays from textures, and if that file is
+    /// included already.
     fn import(&mut self, path: &str, importer: &str) -> Result<()> {
+        let in_software = match path.rsplit_once('/') {
+            Some((folder, name)) => format!("{folder}/software/{name}"),
+            None => String::new(),
+        };
+        let is_software = self.arrays == Arrays::Textures || self.done.contains(&in_software);
+        let replacement = self.library.file(&in_software).filter(|_| is_software);
+        let path = replacement.map_or(path, |_| &in_software);
         if self.importing.iter().any(|importing| importing == path) {
             return Err(Error::Shader(format!(
                 "{importer}: importing \"{path}\" closes a cycle: {} → {path}",
@@ -230,12 +240,12 @@ impl<'a> Composer<'a> {
             .library
             .constants()
             .filter(|constant| words.contains(constant.name))
-            .map(|constant| (constant.wgsl(), "constants".into(), 1))
+            .map(|constant| (constant.wgsl(), "generated constants".into(), 1))
             .collect::<Vec<Line>>();
         if words.contains(ARRAYS_ARE_TEXTURES) {
             let are_textures = self.arrays == Arrays::Textures;
             let text = format!("const {ARRAYS_ARE_TEXTURES}: bool = {are_textures};");
-            constants.push((text, "constants".into(), 1));
+            constants.push((text, "generated constants".into(), 1));
         }
         let lines = || self.directives.iter().chain(&constants).chain(&self.body);
         Composed {
@@ -479,7 +489,7 @@ mod tests {
         assert_eq!(composed.text, "enable f16;\nfn c() {}\nfn b() {}\nfn a() {}\n");
         assert_eq!(composed.origin(2), "shaders/c:2");
         assert_eq!(composed.origin(4), "shaders/a:3");
-        assert_eq!(composed.origin(99), "generated");
+        assert_eq!(composed.origin(99), "generated WGSL");
     }
 
     #[test]
@@ -508,7 +518,7 @@ mod tests {
                 .starts_with("const A = 7u;\nconst B = A;\nconst C = B;\n")
         );
         assert!(composed.text.contains("fn out(i: u32, value: u32)"));
-        assert_eq!(composed.origin(1), "constants:1");
+        assert_eq!(composed.origin(1), "generated constants:1");
         assert_eq!(composed.origin(3), "shaders/c:2");
         assert_eq!(composed.origin(4), "mine.wgsl:2");
         let missing = compose_text(&library, "mine.wgsl", "#import \"d\"", Arrays::Buffers);

@@ -9,7 +9,7 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel,
+        Gpu, GpuImage, Variants,
         pass::Binding::{StoreArray, Uint, Uniform},
     },
 };
@@ -20,7 +20,7 @@ const LABEL: &str = "bounced_light";
 /// Pipeline and output of the pass.
 #[derive(Debug)]
 pub struct BouncedLight {
-    kernel: Kernel,
+    kernels: Variants<1>,
     /// Radiance of this frame, in two layers.
     output: GpuImage,
 }
@@ -29,10 +29,8 @@ impl BouncedLight {
     /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let bindings = [Uniform, Uint, Uniform, StoreArray(NOISY_FORMAT)];
-        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let path = "ambient/bounced_light.wgsl";
         Self {
-            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+            kernels: layouts.ray_kernels(gpu, "ambient/bounced_light.wgsl", LABEL, &bindings),
             output: image(gpu, [1, 1]),
         }
     }
@@ -56,8 +54,8 @@ impl BouncedLight {
         }
         recording.dispatch_pixels(
             LABEL,
-            &self.kernel,
-            &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+            self.kernels.get([geometry.buffers.tests_hits(gpu)]),
+            &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
             &[found.hits, found.params, &self.output],
             frame.size,
             recording.budget.occlusion_pixels(1),

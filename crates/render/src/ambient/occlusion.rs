@@ -71,7 +71,7 @@ impl Occlusion {
         Ok(output)
     }
 
-    /// Frames until the averages of a still picture have converged, or 1 if this pass averages nothing.
+    /// Returns the number of frames until the averages of a still picture converge, or 1 without averaging.
     pub fn frames_to_converge(config: &Settings) -> u32 {
         match config.occlusion.sends_rays() {
             true => config.occlusion.history,

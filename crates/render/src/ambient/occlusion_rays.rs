@@ -10,7 +10,7 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Uniform,
+        Gpu, GpuImage, Kernel, Uniform, Variants,
         pass::Binding::{self, Store, StoreArray},
     },
 };
@@ -20,7 +20,7 @@ pub const LABEL: &str = "occlusion_rays";
 /// Pipeline and outputs of the pass.
 #[derive(Debug)]
 pub struct OcclusionRays {
-    kernel: Kernel,
+    kernels: Variants<2>,
     params: Uniform<OcclusionParams>,
     /// Noisy visibility of this frame, in two layers.
     output: GpuImage,
@@ -47,7 +47,9 @@ impl OcclusionRays {
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let (path, entry) = ("ambient/occlusion_rays.wgsl", "occlusion_rays");
         Self {
-            kernel: Kernel::new(gpu, path, entry, &shared, &bindings),
+            kernels: Variants::new(["BVH_TESTS_HITS", "RECORDS_HIT"], |constants| {
+                Kernel::with_constants(gpu, path, entry, &shared, &bindings, constants)
+            }),
             params: Uniform::new(gpu, "occlusion.params"),
             output: image(gpu, [1, 1]),
             hits: hits(gpu, UNUSED),
@@ -78,10 +80,11 @@ impl OcclusionRays {
         }
         let params = frame.occlusion_params(index, frame.occlusion_rays);
         self.params.write(gpu, &params);
+        let records_hit = frame.bounces_light || !gpu.capabilities.has_ray_nodes();
         recording.dispatch_pixels(
             LABEL,
-            &self.kernel,
-            &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+            self.kernels.get([geometry.buffers.tests_hits(gpu), records_hit]),
+            &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
             &[
                 &gbuffer.position,
                 &gbuffer.normal,

@@ -55,7 +55,7 @@ impl FogLight {
         recording.dispatch_pixels(
             LABEL,
             &self.kernel,
-            &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+            &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
             &[params, &gbuffer.position, last, sampler, noisy, recent],
             [columns, rows * slices],
             recording.budget.occlusion_pixels(rays),

@@ -8,7 +8,7 @@ use crate::{
 };
 use canopy_bvh::{
     Result,
-    accel::{Cost, Lbvh, Quality, Tree, Work},
+    accel::{Cost, Lbvh, Quality, RayNodes, Tree, Work},
     gpu::{Gpu, lazy_pipeline::collect_later},
 };
 use std::sync::Arc;
@@ -22,6 +22,7 @@ pub struct TreePasses {
     /// Builder, which the upload uses too.
     pub(crate) lbvh: Arc<Lbvh>,
     pub(crate) cost: Arc<Cost>,
+    ray_nodes: Arc<RayNodes>,
 }
 
 impl LifeCycle for TreePasses {}
@@ -32,6 +33,7 @@ impl TreePasses {
         Self {
             lbvh: Arc::new(Lbvh::with_quality(gpu, Quality::High)),
             cost: Arc::new(Cost::new(gpu)),
+            ray_nodes: Arc::new(RayNodes::new(gpu)),
         }
     }
 
@@ -69,8 +71,11 @@ impl TreePasses {
                 policy.read_cost(scope, built);
             }
         }
+        let scope = &mut recording.scope;
+        self.ray_nodes.record(gpu, scope, tree, plan.leaf_cutoff)?;
         recording.split(LABEL);
         Ok(Trees {
+            rays: &geometry.buffers.ray_group,
             group: &geometry.buffers.tree_group,
             tree,
         })

@@ -30,13 +30,13 @@ const ROWS: Buffer = Buffer::STORAGE.union(Buffer::COPY_SRC);
 #[derive(Debug)]
 pub struct PathStages {
     generate: Kernel,
-    trace: Kernel,
+    trace: Variants<1>,
     count: Kernel,
     scan: Kernel,
     ranges: Kernel,
     scatter: Kernel,
     shade: Variants<{ PATH_PARTS.len() }>,
-    shadow: Kernel,
+    shadow: Variants<1>,
     finish: Kernel,
     sort_params: Uniform<SortParams>,
     /// Uniforms for each surface and each of its kinds of shadow rays.
@@ -68,7 +68,7 @@ impl PathStages {
         let sample = Store(Format::Rgba32Float);
         let list = Store(Format::R32Uint);
         let frame = (0, &layouts.frame);
-        let [tree, scene] = [(1, &layouts.tree), (2, &layouts.scene)];
+        let scene = (2, &layouts.scene);
         let head = [OfUniform, OfUniform, OfUniform, Write];
         let with = |rest: &[Binding]| [&head, rest].concat();
         let own = with(&[Write, list, sample]);
@@ -80,7 +80,7 @@ impl PathStages {
             Kernel::new(gpu, "path/path_sort.wgsl", entry, &[], &own)
         };
         let listed = with(&[OfUniform, Uint]);
-        let rays = |path, entry| Kernel::new(gpu, path, entry, &[frame, tree, scene], &listed);
+        let rays = |path, entry| layouts.ray_kernels(gpu, path, entry, &listed);
         let key = BufferKey {
             capacity: 1,
             surfaces: 1,
@@ -127,9 +127,11 @@ impl PathStages {
         let gpu = recording.gpu;
         let most = recording.budget.pixels().min(MAX_PATHS);
         self.fit(gpu, world, most)?;
-        let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        let shared = [(0, &frame.group), (1, trees.rays), (2, geometry.group)];
         let seen = [shared[0], shared[2]];
         let bins = &geometry.buffers.materials.hits.bins;
+        let tests_hits = [geometry.buffers.tests_hits(gpu)];
+        let (trace, shadow) = (self.trace.get(tests_hits), self.shadow.get(tests_hits));
         let shade = self.shade.get(path_parts(&frame.config, geometry.buffers));
         let mut asking = vec![];
         if !frame.lights.is_empty() {
@@ -169,7 +171,7 @@ impl PathStages {
                     &counted,
                     &now.entries,
                 ];
-                recording.dispatch("path_trace", &self.trace, &shared, own, now.workgroups())?;
+                recording.dispatch("path_trace", trace, &shared, own, now.workgroups())?;
 
                 let own: &[&dyn Bind] = &[
                     &self.sort_params,
@@ -214,8 +216,7 @@ impl PathStages {
                     let of_ray = stage(surface, *ray);
                     let own: &[&dyn Bind] =
                         &[&row_offset, &of_ray, params, &self.rows, &counted, &next.entries];
-                    self.shadow
-                        .dispatch(gpu, &mut pass, &shared, own, next.workgroups())?;
+                    shadow.dispatch(gpu, &mut pass, &shared, own, next.workgroups())?;
                 }
                 drop(pass);
                 recording.split("path_shadow");
@@ -234,7 +235,7 @@ impl PathStages {
         Ok(rows[capacity..].iter().map(|row| row[0]).collect())
     }
 
-    /// Blocks of the sort.
+    /// Returns the number of blocks of the sort.
     fn blocks(&self) -> u32 {
         self.key.capacity.div_ceil(SORT_BLOCK * SORT_ROUNDS)
     }

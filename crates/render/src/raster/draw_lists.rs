@@ -165,6 +165,11 @@ impl DrawLists {
         }
     }
 
+    /// True if any triangle has an any-hit test.
+    pub fn has_hit_tests(&self) -> bool {
+        !self.masked_casters.is_empty() || !self.blended.is_empty()
+    }
+
     /// Returns the runs of the G-buffer. If rays `see_through` glass, transmissive runs are included.
     pub fn surfaces(&self, see_through: bool) -> impl Iterator<Item = &Run> {
         let glass = self.glass.iter().filter(move |_| see_through);

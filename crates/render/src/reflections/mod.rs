@@ -154,7 +154,7 @@ impl Reflections {
         Ok(&self.blended)
     }
 
-    /// Frames until the averages of a still picture have converged, or 1 if this pass averages nothing.
+    /// Returns the number of frames until the averages of a still picture converge, or 1 without averaging.
     pub fn frames_to_converge((scene, pose): (&Scene, &Pose), config: &Settings) -> u32 {
         let settings = &config.reflections;
         match settings.sends_rays() && may_reflect(scene, pose, config, |_| true) {

@@ -55,7 +55,7 @@ impl ReflectionAmbient {
         recording.dispatch_pixels(
             LABEL,
             &self.kernel,
-            &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+            &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
             &[
                 &hits.gbuffer.position,
                 &hits.gbuffer.normal,

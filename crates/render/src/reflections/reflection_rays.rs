@@ -5,7 +5,7 @@ use crate::{bindings::Layouts, frame::recording::Recording, resources::FogFroxel
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Gpu, GpuImage, Kernel, Workgroups,
+        Bind, Gpu, GpuImage, Variants, Workgroups,
         pass::Binding::{Float, Store, StoreArray, Uint, UintArray, Uniform, Write},
     },
 };
@@ -17,7 +17,7 @@ pub const LABEL: &str = "reflection_rays";
 /// Pipeline of the pass.
 #[derive(Debug)]
 pub struct ReflectionRays {
-    kernel: Kernel,
+    kernels: Variants<1>,
 }
 
 impl ReflectionRays {
@@ -40,10 +40,8 @@ impl ReflectionRays {
             Store(SENT_FORMAT),
         ];
         let bindings = [&bindings[..], &FogFroxels::BINDINGS].concat();
-        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let path = "reflections/reflection_rays.wgsl";
         Self {
-            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+            kernels: layouts.ray_kernels(gpu, "reflections/reflection_rays.wgsl", LABEL, &bindings),
         }
     }
 
@@ -70,7 +68,8 @@ impl ReflectionRays {
             hits,
             ..
         } = bounce;
-        let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        let shared = [(0, &frame.group), (1, trees.rays), (2, geometry.group)];
+        let kernel = self.kernels.get([geometry.buffers.tests_hits(recording.gpu)]);
         let params = list.params(bounce.start, bounce.number);
         for (batch, offset) in list.batches() {
             let own: &[&dyn Bind] = &[
@@ -93,7 +92,7 @@ impl ReflectionRays {
                 fog.sampler,
             ];
             let listed = Workgroups::Indirect(&list.arguments, offset);
-            recording.dispatch(LABEL, &self.kernel, &shared, own, listed)?;
+            recording.dispatch(LABEL, kernel, &shared, own, listed)?;
         }
         Ok(())
     }

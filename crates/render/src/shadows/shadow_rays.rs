@@ -12,7 +12,7 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Workgroups,
+        Bind, Gpu, Variants, Workgroups,
         pass::Binding::{self, StoreArray, Write},
     },
 };
@@ -25,8 +25,8 @@ pub const LABEL_AT_HITS: &str = "shadow_rays_at_hits";
 /// Pipelines of the pass, for listed rays and for every pixel.
 #[derive(Debug)]
 pub struct ShadowRays {
-    listed: Kernel,
-    by_pixel: Kernel,
+    listed: Variants<1>,
+    by_pixel: Variants<1>,
 }
 
 impl ShadowRays {
@@ -37,13 +37,12 @@ impl ShadowRays {
         let bindings = [uniform, POSITIONS, WORDS, WORDS, Write, blocked];
         let listed = [&bindings[..], &[WORDS, uniform]].concat();
         let by_pixel = [&bindings[..], &[REPROJECTED, NOISY, TILES]].concat();
-        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let kernel = |entry, bindings: &[Binding]| {
-            Kernel::new(gpu, "shadow/shadow_rays.wgsl", entry, &shared, bindings)
+        let kernels = |entry, bindings: &[Binding]| {
+            layouts.ray_kernels(gpu, "shadow/shadow_rays.wgsl", entry, bindings)
         };
         Self {
-            listed: kernel("shadow_rays", &listed),
-            by_pixel: kernel("shadow_rays_by_pixel", &by_pixel),
+            listed: kernels("shadow_rays", &listed),
+            by_pixel: kernels("shadow_rays_by_pixel", &by_pixel),
         }
     }
 
@@ -63,20 +62,21 @@ impl ShadowRays {
             trees,
             ..
         } = world;
-        let shared = [(0, &frame.group), (1, trees.group), (2, geometry.group)];
+        let shared = [(0, &frame.group), (1, trees.rays), (2, geometry.group)];
         let ShadowJob {
             label,
             gbuffer,
             visibility,
             edges: [reprojected, edges, tiles],
         } = job;
+        let tests_hits = [geometry.buffers.tests_hits(recording.gpu)];
         let (position, normal) = (&gbuffer.position, &gbuffer.normal);
         let (ids, words) = (&gbuffer.ids, &visibility.words);
         let blocked = &visibility.blocked;
         let Some((list, batch)) = batch else {
             let own: &[&dyn Bind] = &[position, normal, ids, words, blocked, reprojected, edges, tiles];
             let most = recording.budget.batch_rays / frame.light_plan.rays_per_pixel().max(1);
-            let kernel = &self.by_pixel;
+            let kernel = self.by_pixel.get(tests_hits);
             return recording.dispatch_pixels(label, kernel, &shared, own, frame.size, most);
         };
         let [params, arguments] = list.bindings(batch);
@@ -91,6 +91,6 @@ impl ShadowRays {
             &arguments,
         ];
         let listed = Workgroups::Indirect(&list.arguments, batch.offset);
-        recording.dispatch(label, &self.listed, &shared, own, listed)
+        recording.dispatch(label, self.listed.get(tests_hits), &shared, own, listed)
     }
 }

@@ -188,6 +188,7 @@ impl Uploader {
         };
         let tree = trees.lbvh.tree(gpu, &geometry, codes)?;
         let tree_group = tree.bind_group(gpu, &layouts.tree);
+        let ray_group = tree.ray_bind_group(gpu, &layouts.tree)?;
 
         let bounds = Bounds::new(scene);
         let parts = merge.surfaces.runs.iter().enumerate();
@@ -209,6 +210,7 @@ impl Uploader {
             ground_triangle,
             meshes: merge.meshes,
             tree_group,
+            ray_group,
             scene_group,
             bind_pose,
             materials,

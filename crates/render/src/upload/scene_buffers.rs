@@ -39,6 +39,8 @@ pub struct SceneBuffers {
     pub meshes: Vec<MeshRange>,
     /// Bind group of `Layouts::tree`.
     pub tree_group: wgpu::BindGroup,
+    /// Bind group of `Layouts::tree` with the nodes for rays.
+    pub ray_group: wgpu::BindGroup,
     /// Bind group of `Layouts::scene`.
     pub scene_group: wgpu::BindGroup,
     /// Bind pose, from which `deform` computes the merged vertices.
@@ -81,6 +83,11 @@ impl SceneBuffers {
         let alpha = &self.materials.alpha;
         let merged = [&self.positions, &self.frames, &self.indices];
         self.scene_group = scene_group(gpu, layouts, merged, &self.vertices, alpha);
+    }
+
+    /// Returns the value of the constant `BVH_TESTS_HITS` of kernels that trace rays.
+    pub fn tests_hits(&self, gpu: &Gpu) -> bool {
+        !gpu.capabilities.has_ray_nodes() || self.draws.has_hit_tests()
     }
 
     /// Returns the G-buffer runs with layered materials. `see_through` says if rays pass through glass.

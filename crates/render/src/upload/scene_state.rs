@@ -129,6 +129,7 @@ impl SceneState {
         let (leaf_cutoff, quality) = self.built;
         self.tree.set_leaf_cutoff(gpu, leaf_cutoff);
         self.tree.set_quality(quality);
+        self.tree.invalidate_ray_nodes();
     }
 
     /// Invalidates the results of a committed frame that may have run only in part.

@@ -70,7 +70,7 @@ impl VolumeLight {
             recording.dispatch(
                 LABEL,
                 &self.kernel,
-                &[(0, &frame.group), (1, trees.group), (2, geometry.group)],
+                &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
                 &own,
                 Workgroups::Grid(groups),
             )?;

@@ -16,6 +16,7 @@ fn code_at(k: u32) -> vec2u {
     return sorted_item(k).code;
 }
 
+// Returns the box of 2^level positions.
 fn pyramid_load(level: u32, index: u32) -> Box {
     if level >= PYRAMID_FIRST_LEVEL {
         return pyramid_kept(level, index);
@@ -26,6 +27,36 @@ fn pyramid_load(level: u32, index: u32) -> Box {
         b = box_union(b, leaf_box(leaf_rows(row), leaf_rows(row + 1u), leaf_rows(row + 2u)));
     }
     return b;
+}
+
+// Returns the bounds of the positions first..end from at most two boxes per level.
+fn pyramid_range(first: u32, end: u32) -> Box {
+    var b = box_empty();
+    var left = first;
+    var right = end;
+    for (var level = 0u; left < right; level++) {
+        if (left & 1u) != 0u {
+            b = box_union(b, pyramid_load(level, left));
+            left++;
+        }
+        if (right & 1u) != 0u {
+            right--;
+            b = box_union(b, pyramid_load(level, right));
+        }
+        left >>= 1u;
+        right >>= 1u;
+    }
+    return b;
+}
+
+fn node_children(whole: Child) -> Pair {
+    let first = whole.first - leaf_shift;
+    let last = whole.last - leaf_shift;
+    let middle = u32(split_of(i32(first), i32(last))) + 1u;
+    return Pair(
+        Child(pyramid_range(first, middle), whole.first, middle - 1u + leaf_shift, 0u, 0u),
+        Child(pyramid_range(middle, last + 1u), middle + leaf_shift, whole.last, 1u, 0u),
+    );
 }
 
 @compute @workgroup_size(ACROSS_THREADS)
@@ -49,7 +80,8 @@ fn hierarchy_across(
         let first = i32(span.first);
         let range = node_range(i32(k), first, first + i32(span.count) - 1);
         if node_is_made(range, mesh) {
-            node_make_range(k, range, mesh);
+            let whole = Child(box_empty(), range.x + leaf_shift, range.y + leaf_shift, 0u, 0u);
+            node_make(k + leaf_shift, whole, mesh);
         }
     }
 }

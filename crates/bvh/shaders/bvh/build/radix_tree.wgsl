@@ -2,8 +2,7 @@
 // index is one end of its range. The other end lies in the direction of the longer common prefix. Leaf indices break
 // ties between equal codes.
 //
-// The includer defines `code_at(k: u32) -> vec2u`, the code at a position of the sorted items, and `pyramid_load(level:
-// u32, index: u32) -> Box`, the box of 2^level positions.
+// The includer defines `code_at(k: u32) -> vec2u`, the code at a position of the sorted items.
 #import "bvh/node.wgsl"
 
 // Offset from positions to leaves, for this thread's mesh.
@@ -64,43 +63,7 @@ fn split_of(first: i32, last: i32) -> i32 {
     return split;
 }
 
-// Returns the bounds of the positions first..end from at most two boxes per level.
-fn pyramid_range(first: u32, end: u32) -> Box {
-    var b = box_empty();
-    var left = first;
-    var right = end;
-    for (var level = 0u; left < right; level++) {
-        if (left & 1u) != 0u {
-            b = box_union(b, pyramid_load(level, left));
-            left++;
-        }
-        if (right & 1u) != 0u {
-            right--;
-            b = box_union(b, pyramid_load(level, right));
-        }
-        left >>= 1u;
-        right >>= 1u;
-    }
-    return b;
-}
-
-fn node_children(whole: Child) -> Pair {
-    let first = whole.first - leaf_shift;
-    let last = whole.last - leaf_shift;
-    let middle = u32(split_of(i32(first), i32(last))) + 1u;
-    return Pair(
-        Child(pyramid_range(first, middle), whole.first, middle - 1u + leaf_shift, 0u, 0u),
-        Child(pyramid_range(middle, last + 1u), middle + leaf_shift, whole.last, 1u, 0u),
-    );
-}
-
 // True if the node over the positions `range` has more leaves than the cutoff.
 fn node_is_made(range: vec2u, mesh: u32) -> bool {
     return range.y - range.x >= node_cutoff(mesh);
-}
-
-// Makes the node with index k (as a position), over the positions `range`.
-fn node_make_range(k: u32, range: vec2u, mesh: u32) {
-    let whole = Child(box_empty(), range.x + leaf_shift, range.y + leaf_shift, 0u, 0u);
-    node_make(k + leaf_shift, whole, mesh);
 }

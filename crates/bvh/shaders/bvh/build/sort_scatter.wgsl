@@ -19,7 +19,7 @@ var<workgroup> shift: array<u32, DIGITS>;
 // Pairs of this thread, one per round. All loads are issued before the first barrier.
 var<private> keys: array<u32, SORT_ROUNDS>;
 var<private> values: array<u32, SORT_ROUNDS>;
-// Places of the pairs in the block.
+// Sorted position of each pair within the block.
 var<private> places: array<u32, SORT_ROUNDS>;
 
 fn block_index(block: u32, round: u32, thread: u32) -> u32 {
@@ -51,7 +51,8 @@ fn load_keys(block: u32, thread: u32) {
     }
 }
 
-// Loads the keys, and sets `base` to the index in the block at which each digit begins. The masks are zero afterwards.
+// Loads the keys. Sets `base` to the first index of each digit's pairs in the sorted block, and `shift` to the offset
+// from there to their destination. The masks are zero afterwards.
 fn scatter_begin(block: u32, thread: u32) {
     load_keys(block, thread);
     let total = totals[thread];

@@ -1,0 +1,120 @@
+// ray_nodes: makes the nodes for rays on GPUs (bvh/ray_node.wgsl) from the nodes of all BVHs.
+//
+// in   nodes (group 1), node_areas: negative for unused slots; leaf_rows: leaves of the TLAS; the leaf cutoff
+// out  ray_node_rows; leaf_rows: for each node of the TLAS the range of its leaves, in the third row of the leaf with
+//      that index, whose words bvh/leaf.wgsl leaves free
+// One thread per slot. Children with at most as many triangles as the cutoff become ranges of leaves. So a new cutoff
+// takes effect without a build.
+#import "bvh/dispatch.wgsl"
+#import "bvh/ray_node.wgsl"
+#import "bvh/tree_read.wgsl"
+
+@group(0) @binding(0) var<uniform> leaf_cutoff: u32;
+@group(0) @binding(1) var<storage, read> node_areas: array<f32>;
+#array write 0 2 ray_node_rows: vec4u
+@group(0) @binding(3) var<storage, read_write> leaf_rows: array<vec4u>;
+
+// Smallest normal half. GPUs may flush smaller ones to zero.
+const HALF_MIN = 6.103515625e-5;
+// Lower plane of a missing child, whose upper plane is 0: the largest half.
+const HALF_MAX = 65504.0;
+
+// Returns the planes of four children along one axis, as halves in steps of the node's grid. `scale` is the step of the
+// axis in these steps, a power of two of at most 1. A half holds eight bits exactly, so only planes below HALF_MIN are
+// rounded, outwards.
+fn planes(lower: u32, upper: u32, scale: f32, is_missing: vec4<bool>) -> array<vec4f, 2> {
+    let low = bvh_steps(lower) * scale;
+    let high = bvh_steps(upper) * scale;
+    let low_out = select(low, vec4f(0.0), low < vec4f(HALF_MIN));
+    let high_out = select(high, vec4f(HALF_MIN), (high < vec4f(HALF_MIN)) & (bvh_steps(upper) > vec4f(0.0)));
+    return array<vec4f, 2>(
+        select(low_out, vec4f(HALF_MAX), is_missing),
+        select(high_out, vec4f(0.0), is_missing),
+    );
+}
+
+fn packed(planes: array<vec4f, 2>) -> vec4u {
+    return vec4u(
+        pack2x16float(planes[0].xy),
+        pack2x16float(planes[0].zw),
+        pack2x16float(planes[1].xy),
+        pack2x16float(planes[1].zw),
+    );
+}
+
+// Returns the axis along which b is farthest from a, plus 3 if it is on the negative side.
+fn order_axis(a_to_b: vec3f) -> u32 {
+    let along = abs(a_to_b);
+    let axis = select(select(2u, 1u, along.y >= along.z), 0u, along.x >= along.y && along.x >= along.z);
+    return axis + select(0u, 3u, a_to_b[axis] < 0.0);
+}
+
+// Returns the first leaf of a mesh, and the number of its leaves. `leaf` is a leaf of the TLAS.
+fn mesh_leaves(leaf: u32) -> vec2u {
+    let row = TRIANGLE_ROWS * leaf;
+    return vec2u(leaf_rows[row].w, leaf_rows[row + 1u].w);
+}
+
+@compute @workgroup_size(RAY_NODE_THREADS)
+fn ray_nodes(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let index = dispatch_workgroup(workgroup, workgroups) * RAY_NODE_THREADS + thread;
+    if index >= tree.triangle_count + tree.mesh_count || node_areas[index] < 0.0 {
+        return;
+    }
+    let node = tree_node(index);
+    let cutoff = clamp(max(leaf_cutoff, tree.leaf_cutoff), 1u, RAY_LEAVES_MAX);
+    let starts = vec4u(node.first, node.ends.xyz);
+    let counts = node.ends - starts;
+    let over_meshes = index >= tree.triangle_count;
+    let is_leaf = counts <= vec4u(select(cutoff, 1u, over_meshes));
+    var is_missing = counts == vec4u(0u);
+
+    let numbers = bvh_children(node, false, is_leaf);
+    var children: vec4u;
+    var last = ray_leaves(0u, 1u);
+    for (var i = 0u; i < 4u; i++) {
+        if over_meshes && is_leaf[i] && !is_missing[i] {
+            let mesh = mesh_leaves(starts[i]);
+            is_missing[i] = mesh.y == 0u;
+            last = select(ray_mesh_root(mesh.x, mesh.y, cutoff), last, is_missing[i]);
+        } else if !is_missing[i] {
+            last = select(numbers[i], ray_leaves(starts[i], counts[i]), is_leaf[i]);
+        }
+        children[i] = last;
+    }
+    if over_meshes {
+        let row = TRIANGLE_ROWS * index + 2u;
+        leaf_rows[row] = vec4u(node.first, node.ends.w, 0u, leaf_rows[row].w);
+    }
+
+    // The three axes share the coarsest step.
+    let exponents = node_exponents(node.exponents);
+    let exponent = max(max(exponents.x, exponents.y), exponents.z);
+    let relative = max(vec3i(exponents) - vec3i(i32(exponent)) + 127, vec3i(0));
+    let scale = bitcast<vec3f>(vec3u(relative) << vec3u(23u));
+    let x = planes(node.lower.x, node.upper.x, scale.x, is_missing);
+    let y = planes(node.lower.y, node.upper.y, scale.y, is_missing);
+    let z = planes(node.lower.z, node.upper.z, scale.z, is_missing);
+
+    // Order of the children: the axes that separate the first from the second, the third from the fourth, and the first
+    // pair from the second.
+    let lower = transpose(mat3x4f(x[0], y[0], z[0]));
+    let upper = transpose(mat3x4f(x[1], y[1], z[1]));
+    let centers = lower + upper;
+    let pair_a = min(lower[0], lower[1]) + max(upper[0], upper[1]);
+    let pair_b = min(lower[2], lower[3]) + max(upper[2], upper[3]);
+    let order = order_axis(centers[1] - centers[0])
+        | (order_axis(centers[3] - centers[2]) << 3u)
+        | (order_axis(pair_b - pair_a) << 6u);
+
+    let row = RAY_NODE_ROWS * index;
+    ray_node_rows(row, tree_row(node.origin, (exponent << 24u) | order));
+    ray_node_rows(row + 1u, packed(x));
+    ray_node_rows(row + 2u, packed(y));
+    ray_node_rows(row + 3u, packed(z));
+    ray_node_rows(row + 4u, children);
+}

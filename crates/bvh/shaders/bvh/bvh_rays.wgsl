@@ -1,0 +1,202 @@
+// Ray traversal for GPUs, of the ray nodes (bvh/ray_node.wgsl) in bind group 1. It is for compute shaders with
+// workgroups of BVH_RAY_THREADS threads, which call `bvh_ray_begin` once. `bvh_traverse` has the contract of
+// bvh/bvh.wgsl, whose traversal software adapters use instead (bvh/software/bvh_rays.wgsl).
+//
+// A step is short, because GPUs issue every instruction of a step for all threads of a subgroup that still descend:
+// halves take no instructions to decode on RDNA, a reference says what it leads to, a missing child has an empty box,
+// and children are pushed without branches. Any-hit rays visit children in no order, which takes no more steps than
+// sorted children. Other rays visit them by the octant of their direction: the node stores the order, and nothing is
+// sorted.
+//
+// The stack is in workgroup memory. Private arrays that are indexed dynamically become scratch memory, which is set to
+// zero for each ray. There is room for RAY_STACK_ROOM entries, one of which marks the end, and for the three that a
+// step may add to them. A node for whose children there is no room is tested as a range of leaves.
+//
+// The includer defines the any-hit test `bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool`. It is called
+// for triangles with ANY_HIT_TEST. There, `triangle.triangle` is the index in the merged index buffer.
+#import "bvh/bvh_intersect_children.wgsl"
+#import "bvh/bvh_triangle.wgsl"
+#import "bvh/ray.wgsl"
+#import "bvh/ray_node.wgsl"
+#import "bvh/tree_read.wgsl"
+
+#array read 1 1 ray_node_rows: vec4u
+
+// False if no triangle has ANY_HIT_TEST. Without the test, a kernel needs half of the instructions and fewer registers.
+override BVH_TESTS_HITS: bool = true;
+
+// Number of nodes and triangles that this thread has visited.
+var<private> bvh_nodes_visited: u32;
+var<private> bvh_triangles_visited: u32;
+
+var<workgroup> bvh_stack: array<u32, BVH_RAY_THREADS * RAY_STACK_SIZE>;
+var<private> bvh_thread: u32;
+
+// Sets the index of this thread in its workgroup, whose part of the stack its rays use.
+fn bvh_ray_begin(thread: u32) {
+    bvh_thread = thread;
+}
+
+fn ray_planes(words: vec2u) -> vec4f {
+    return vec4f(unpack2x16float(words.x), unpack2x16float(words.y));
+}
+
+// Returns the reference that a ray visits first.
+fn ray_root(leaf_cutoff: u32) -> u32 {
+    if tree.mesh_count > 1u {
+        return tree.triangle_count;
+    }
+    let root = ray_mesh_root(0u, tree.triangle_count, leaf_cutoff);
+    return select(root, BVH_MISS, tree.triangle_count == 0u);
+}
+
+// Returns the first leaf below a node of a mesh, and the leaf after the last. Children are in leaf order.
+fn ray_node_leaves(node: u32) -> vec2u {
+    var first = node;
+    while ray_is_node(first) {
+        first = ray_node_rows(RAY_NODE_ROWS * first + 4u).x;
+    }
+    var last = node;
+    while ray_is_node(last) {
+        last = ray_node_rows(RAY_NODE_ROWS * last + 4u).w;
+    }
+    return vec2u(ray_leaf_range(first).x, ray_leaf_range(last).y);
+}
+
+// Returns the nearest hit, or with `any` the first that is found. `first` of the hit is not set. Ray nodes have a leaf
+// cutoff of their own, so `cutoff` only applies to meshes of so few triangles.
+fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
+    var ray = ray_in;
+    let leaf_cutoff = min(max(tree.leaf_cutoff, cutoff), RAY_LEAVES_MAX);
+    let inverse = bvh_inverse(ray.direction);
+    let across = bvh_projection(ray.direction);
+    let forward = inverse >= vec3f(0.0);
+    // A bit for each word of `order_axis` (bvh/build/ray_nodes.wgsl): 1 if the second of two children comes first.
+    let signs = select(vec3u(8u, 16u, 32u), vec3u(1u, 2u, 4u), inverse < vec3f(0.0));
+    let reversed = signs.x | signs.y | signs.z;
+    var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
+    // Pending work, in this order: the leaves leaf..end, the reference `next`, the stack, and meshes of the TLAS.
+    var leaf = 0u;
+    var end = 0u;
+    var next = ray_root(leaf_cutoff);
+    let bottom = bvh_thread;
+    var top = bottom + BVH_RAY_THREADS;
+    var meshes = vec2u(0u);
+    bvh_stack[bottom] = BVH_MISS;
+    // Each node comes up at most once. A valid tree never reaches this bound, which keeps traversal of a broken tree
+    // from hanging.
+    var visits = tree.triangle_count + tree.mesh_count;
+    loop {
+        var candidate = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
+        loop {
+            if leaf == end {
+                while ray_is_node(next) && top < RAY_STACK_ROOM * BVH_RAY_THREADS && visits != 0u {
+                    visits--;
+                    bvh_nodes_visited++;
+                    let row = RAY_NODE_ROWS * next;
+                    let grid = ray_node_rows(row);
+                    let x = ray_node_rows(row + 1u);
+                    let y = ray_node_rows(row + 2u);
+                    let z = ray_node_rows(row + 3u);
+                    let children = ray_node_rows(row + 4u);
+                    // The slab test of `bvh_intersect_children`.
+                    let step = bitcast<f32>((grid.w >> 1u) & 0x7f800000u) * inverse;
+                    let start = (bitcast<vec3f>(grid.xyz) - ray.origin) * inverse;
+                    let near_x = ray_planes(select(x.zw, x.xy, forward.x)) * step.x + start.x;
+                    let near_y = ray_planes(select(y.zw, y.xy, forward.y)) * step.y + start.y;
+                    let near_z = ray_planes(select(z.zw, z.xy, forward.z)) * step.z + start.z;
+                    let far_x = ray_planes(select(x.xy, x.zw, forward.x)) * step.x + start.x;
+                    let far_y = ray_planes(select(y.xy, y.zw, forward.y)) * step.y + start.y;
+                    let far_z = ray_planes(select(z.xy, z.zw, forward.z)) * step.z + start.z;
+                    let enter = max(max(near_x, near_y), max(near_z, vec4f(ray.t_min)));
+                    let leave = min(min(far_x, far_y), far_z) * BVH_MARGIN;
+                    let is_hit = enter <= min(leave, vec4f(ray.t_max));
+                    if any {
+                        bvh_stack[top] = children.x;
+                        top += select(0u, BVH_RAY_THREADS, is_hit.x);
+                        bvh_stack[top] = children.y;
+                        top += select(0u, BVH_RAY_THREADS, is_hit.y);
+                        bvh_stack[top] = children.z;
+                        top += select(0u, BVH_RAY_THREADS, is_hit.z);
+                        top -= select(BVH_RAY_THREADS, 0u, is_hit.w);
+                        next = select(bvh_stack[top], children.w, is_hit.w);
+                    } else {
+                        var ordered = select(vec4u(BVH_MISS), children, is_hit);
+                        let order = grid.w;
+                        ordered = select(ordered, ordered.yxzw, ((reversed >> (order & 7u)) & 1u) != 0u);
+                        ordered = select(ordered, ordered.xywz, ((reversed >> ((order >> 3u) & 7u)) & 1u) != 0u);
+                        ordered = select(ordered, ordered.zwxy, ((reversed >> ((order >> 6u) & 7u)) & 1u) != 0u);
+                        bvh_stack[top] = ordered.w;
+                        top += select(0u, BVH_RAY_THREADS, ordered.w != BVH_MISS);
+                        bvh_stack[top] = ordered.z;
+                        top += select(0u, BVH_RAY_THREADS, ordered.z != BVH_MISS);
+                        bvh_stack[top] = ordered.y;
+                        top += select(0u, BVH_RAY_THREADS, ordered.y != BVH_MISS);
+                        next = ordered.x;
+                        top -= select(0u, BVH_RAY_THREADS, next == BVH_MISS);
+                        next = select(next, bvh_stack[top], next == BVH_MISS);
+                    }
+                }
+                if next == BVH_MISS || visits == 0u {
+                    if meshes.x == meshes.y || visits == 0u {
+                        break;
+                    }
+                    // The stack is empty, so that there is room for the next mesh.
+                    let row = TRIANGLE_ROWS * meshes.x;
+                    let mesh = vec2u(tree_triangle_rows(row).w, tree_triangle_rows(row + 1u).w);
+                    meshes.x++;
+                    top = bottom + BVH_RAY_THREADS;
+                    next = select(ray_mesh_root(mesh.x, mesh.y, leaf_cutoff), BVH_MISS, mesh.y == 0u);
+                    continue;
+                }
+                var leaves = ray_leaf_range(next);
+                if ray_is_node(next) {
+                    // There is no room on the stack.
+                    if next >= tree.triangle_count {
+                        let range = tree_triangle_rows(TRIANGLE_ROWS * next + 2u).xy;
+                        let both = vec2u(min(meshes.x, range.x), max(meshes.y, range.y));
+                        meshes = select(both, range, meshes.x == meshes.y);
+                        leaves = vec2u(0u);
+                    } else {
+                        leaves = ray_node_leaves(next);
+                    }
+                }
+                leaf = leaves.x;
+                end = leaves.y;
+                top -= BVH_RAY_THREADS;
+                next = bvh_stack[top];
+            }
+            while leaf != end {
+                bvh_triangles_visited++;
+                let triangle = tree_triangle(leaf);
+                leaf++;
+                if bvh_triangle(triangle, ray, across, &candidate) {
+                    candidate.leaf = leaf - 1u;
+                    if BVH_TESTS_HITS && (triangle.mesh & ANY_HIT_TEST) != 0u {
+                        break;
+                    }
+                    hit = candidate;
+                    ray.t_max = hit.t;
+                    candidate.leaf = BVH_MISS;
+                    if any {
+                        break;
+                    }
+                }
+            }
+            if candidate.leaf != BVH_MISS || (any && hit.leaf != BVH_MISS) {
+                break;
+            }
+        }
+        if !BVH_TESTS_HITS || candidate.leaf == BVH_MISS {
+            break;
+        }
+        if bvh_accepts(tree_triangle(candidate.leaf), candidate.barycentric) {
+            hit = candidate;
+            ray.t_max = hit.t;
+            if any {
+                break;
+            }
+        }
+    }
+    return hit;
+}

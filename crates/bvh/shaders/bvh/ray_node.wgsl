@@ -1,0 +1,32 @@
+// Nodes for rays on GPUs (bvh/bvh_rays.wgsl), made from the nodes of a tree (bvh/tree.wgsl) by
+// bvh/build/ray_nodes.wgsl. A ray node has the index of its node and five rows of four words:
+//
+// row 0     origin of the grid of child boxes; a word with the exponent of the grid step and the order of the children
+// rows 1–3  x, y and z planes of the children's boxes as halves, in grid steps: four lower planes, four upper planes
+// row 4     references to the children, in leaf order
+//
+// A reference is the index of a ray node, or a range of 1 to 32 leaves. A leaf of the TLAS, which is a mesh, becomes a
+// reference to the mesh's root. So rays need not know where the TLAS ends. A missing child has an empty box, and the
+// reference of the child before it.
+
+// True if a reference is a ray node: neither leaves nor BVH_MISS.
+fn ray_is_node(reference: u32) -> bool {
+    return (reference & RAY_LEAVES) == 0u;
+}
+
+// Returns the reference to the leaves first..first + count.
+fn ray_leaves(first: u32, count: u32) -> u32 {
+    return RAY_LEAVES | ((count - 1u) << RAY_COUNT_SHIFT) | first;
+}
+
+// Returns the first leaf of a reference to leaves, and the leaf after the last.
+fn ray_leaf_range(reference: u32) -> vec2u {
+    let first = reference & ((1u << RAY_COUNT_SHIFT) - 1u);
+    return vec2u(first, first + ((reference >> RAY_COUNT_SHIFT) & 31u) + 1u);
+}
+
+// Returns the reference to the root of a mesh with the leaves first..first + count. The root has the index of the first
+// leaf.
+fn ray_mesh_root(first: u32, count: u32, cutoff: u32) -> u32 {
+    return select(first, ray_leaves(first, count), count <= cutoff);
+}

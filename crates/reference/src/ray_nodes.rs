@@ -1,0 +1,155 @@
+//! CPU reference of `bvh/build/ray_nodes.wgsl`: nodes for rays on GPUs.
+
+use canopy_bvh::accel::{
+    layout::{LeafTriangle, Node, RAY_COUNT_SHIFT, RAY_LEAVES, RAY_LEAVES_MAX},
+    tree::TreeData,
+};
+use half::f16;
+use std::ops::Range;
+
+/// Rows of a node, in the layout of `bvh/ray_node.wgsl`.
+pub type RayNode = [[u32; 4]; 5];
+
+/// Smallest normal half.
+const HALF_MIN: f32 = 6.103_515_6e-5;
+/// Lower plane of a missing child.
+const HALF_MAX: f32 = 65504.0;
+
+/// Returns the nodes for rays with this leaf cutoff, with the indices of `tree`'s nodes. `None` for unused slots.
+pub fn ray_nodes(tree: &TreeData, leaf_cutoff: u32) -> Vec<Option<RayNode>> {
+    let triangles = tree.nodes.len() - tree.tlas.len();
+    let cutoff = leaf_cutoff.max(tree.leaf_cutoff).clamp(1, RAY_LEAVES_MAX);
+    let slots = tree.nodes.iter().zip(&tree.node_areas).enumerate();
+    slots
+        .map(|(index, (node, area))| {
+            let meshes = (index >= triangles).then_some(&tree.triangles[..]);
+            (*area >= 0.0).then(|| ray_node(node, meshes, cutoff))
+        })
+        .collect()
+}
+
+/// Converts one node. `meshes` are all leaves, for a node of the TLAS.
+fn ray_node(node: &Node, meshes: Option<&[LeafTriangle]>, cutoff: u32) -> RayNode {
+    let [a, b, c, _] = node.ends;
+    let starts = [node.first, a, b, c];
+    let mut is_missing = [false; 4];
+    let mut children = [0; 4];
+    let mut last = leaves(0, 1);
+    for child in 0..4 {
+        let (first, end) = (starts[child], node.ends[child]);
+        let is_first = node.exponents >> (24 + child) & 1 == 1;
+        let number = if is_first { first } else { end.wrapping_sub(1) };
+        match (end - first, meshes) {
+            (0, _) => is_missing[child] = true,
+            (1, Some(meshes)) => {
+                let mesh = &meshes[first as usize];
+                match mesh.payload {
+                    0 => is_missing[child] = true,
+                    count if count <= cutoff => last = leaves(mesh.triangle, count),
+                    _ => last = mesh.triangle,
+                }
+            }
+            (count, None) if count <= cutoff => last = leaves(first, count),
+            _ => last = number,
+        }
+        children[child] = last;
+    }
+    let exponents = [0, 8, 16].map(|bit| node.exponents >> bit & 255);
+    let exponent = exponents.into_iter().max().unwrap_or(0);
+    let axes = [0, 1, 2].map(|axis| {
+        let scale = f32::from_bits((exponents[axis] + 127).saturating_sub(exponent) << 23);
+        planes(node.lower[axis], node.upper[axis], scale, is_missing)
+    });
+    let sum = |child: usize| axes.map(|[lower, upper]| lower[child] + upper[child]);
+    let pair =
+        |a: usize, b: usize| axes.map(|[lower, upper]| lower[a].min(lower[b]) + upper[a].max(upper[b]));
+    let order = order_axis(sum(0), sum(1))
+        | order_axis(sum(2), sum(3)) << 3
+        | order_axis(pair(0, 1), pair(2, 3)) << 6;
+    let [x, y, z] = node.origin.map(f32::to_bits);
+    let [rows_x, rows_y, rows_z] = axes.map(packed);
+    [
+        [x, y, z, exponent << 24 | order],
+        rows_x,
+        rows_y,
+        rows_z,
+        children,
+    ]
+}
+
+fn leaves(first: u32, count: u32) -> u32 {
+    RAY_LEAVES | (count - 1) << RAY_COUNT_SHIFT | first
+}
+
+/// Returns the lower and upper planes of four children in steps of the node's grid.
+fn planes(lower: u32, upper: u32, scale: f32, is_missing: [bool; 4]) -> [[f32; 4]; 2] {
+    let (lower, upper) = (lower.to_le_bytes(), upper.to_le_bytes());
+    let mut planes = [[HALF_MAX, HALF_MAX, HALF_MAX, HALF_MAX], [0.0; 4]];
+    for child in (0..4).filter(|child| !is_missing[*child]) {
+        let (low, high) = (f32::from(lower[child]) * scale, f32::from(upper[child]) * scale);
+        planes[0][child] = if low < HALF_MIN { 0.0 } else { low };
+        let is_small = high < HALF_MIN && upper[child] > 0;
+        planes[1][child] = if is_small { HALF_MIN } else { high };
+    }
+    planes
+}
+
+fn packed([lower, upper]: [[f32; 4]; 2]) -> [u32; 4] {
+    let pair = |a: f32, b: f32| {
+        let [a, b] = [a, b].map(|plane| u32::from(f16::from_f32(plane).to_bits()));
+        a | b << 16
+    };
+    [
+        pair(lower[0], lower[1]),
+        pair(lower[2], lower[3]),
+        pair(upper[0], upper[1]),
+        pair(upper[2], upper[3]),
+    ]
+}
+
+/// Returns the axis along which b is farthest from a, plus 3 if it is on the negative side.
+fn order_axis(a: [f32; 3], b: [f32; 3]) -> u32 {
+    let apart = [0, 1, 2].map(|axis| b[axis] - a[axis]);
+    let [x, y, z] = apart.map(f32::abs);
+    let axis = if x >= y && x >= z {
+        0
+    } else if y >= z {
+        1
+    } else {
+        2
+    };
+    axis as u32 + if apart[axis] < 0.0 { 3 } else { 0 }
+}
+
+/// Target of a reference of a ray node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RayChild {
+    /// Index of a node.
+    Node(u32),
+    /// Range of leaves.
+    Leaves(Range<u32>),
+}
+
+/// Returns the children of a node, with the planes of their boxes: lower and upper corner in f64. Missing children are
+/// left out.
+pub fn children(node: &RayNode) -> Vec<(RayChild, [[f64; 3]; 2])> {
+    let step = 2f64.powi((node[0][3] >> 24) as i32 - 127);
+    let plane = |axis: usize, number: usize| {
+        let half = f16::from_bits((node[1 + axis][number / 2] >> (16 * (number % 2))) as u16);
+        f64::from(f32::from_bits(node[0][axis])) + f64::from(half) * step
+    };
+    let child = |child: usize| {
+        let corner = |first: usize| [0, 1, 2].map(|axis| plane(axis, first + child));
+        let (lower, upper) = (corner(0), corner(4));
+        let reference = node[4][child];
+        let to = match reference & RAY_LEAVES {
+            0 => RayChild::Node(reference),
+            _ => {
+                let first = reference & ((1 << RAY_COUNT_SHIFT) - 1);
+                RayChild::Leaves(first..first + (reference >> RAY_COUNT_SHIFT & 31) + 1)
+            }
+        };
+        (lower[0] <= upper[0]).then_some((to, [lower, upper]))
+    };
+    (0..4).filter_map(child).collect()
+}
