@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Writes `bytes` to a temporary file beside `path` and renames it to `path`, so that `path` never holds
-/// partial data. Symbolic links are followed. A device or a pipe is written to directly.
+/// partial data. Writes through symbolic links. A device or a pipe is written to directly.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
     let target = target(path);
     let folder = folder(&target);
     let (probe, _) = create_beside(&target).map_err(|e| {
-        // In /proc, for example, the folder exists but files cannot be created.
+        // In /proc, for example, the folder exists, but creating a file in it fails with `NotFound`.
         let takes_none = e.kind() == ErrorKind::NotFound && folder.is_dir();
         let told = takes_none.then(|| io::Error::other("no file can be written in this folder"));
         Error::io(folder, told.unwrap_or(e))

@@ -23,7 +23,7 @@ pub enum Error {
     Scene {
         /// File that was opened.
         path: PathBuf,
-        /// Problem; names the accessor, node or key.
+        /// Description of the problem, which names the accessor, node or key.
         what: String,
     },
     /// A folder that holds several scenes was opened.
@@ -31,9 +31,9 @@ pub enum Error {
     SeveralScenes {
         /// Path of the folder.
         folder: PathBuf,
-        /// Number of its scenes.
+        /// Number of scenes in the folder.
         count: usize,
-        /// Names of the first scenes.
+        /// Names of the first scenes in the folder, for the message.
         names: String,
     },
     /// A configuration key or its value is wrong.
@@ -41,7 +41,7 @@ pub enum Error {
     Config {
         /// File or command-line option, such as `--set` or `--size`.
         origin: String,
-        /// Problem; names the key.
+        /// Description of the problem, which names the key.
         what: String,
     },
     /// The command line is wrong, independently of any file. Exit code 2.
@@ -65,10 +65,10 @@ pub enum Error {
     /// A BVH cannot be built over this geometry, or lacks required data.
     #[error("{0}")]
     Tree(String),
-    /// A shader cannot be composed. Names its file and line.
+    /// A shader cannot be composed or validated. The message names its file and line.
     #[error("{0}")]
     Shader(String),
-    /// A function of the library does not accept an argument.
+    /// A function of the library was called with an invalid argument.
     #[error("{0}")]
     Argument(String),
     /// No usable adapter, a lost device, or an error that wgpu reported.
@@ -80,7 +80,7 @@ pub enum Error {
     /// A picture or an environment cannot be encoded in its file format.
     #[error("{0}")]
     Encode(String),
-    /// A result of the GPU failed its check.
+    /// A result of the GPU failed its check, or a comparison exceeded its tolerance.
     #[error("{0}")]
     WrongResult(String),
     /// A bug in canopy.

@@ -54,7 +54,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
                 return view(args, config, None);
             };
             let made = Provenance::required(&picture)?;
-            // Screenshots are often not saved beside the scene, so recent files are searched too.
+            // Screenshots are often saved outside the scene's folder, so recent files are searched too.
             let known = recent_files();
             let limits = config()?.frame.opening.load;
             let search = Search {
@@ -70,8 +70,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Render(mut args) => {
             let from = args.from.clone();
             let made = from.as_deref().map(Provenance::required).transpose()?;
-            // Settings may come from a pipe, which can only be read once. They are only needed this early for
-            // a picture, whose files are found within the limits that they set.
+            // Settings may come from a pipe, which can only be read once. They are read this early only for a
+            // picture, because their limits apply to the search for its files.
             let limits = match from {
                 Some(_) => config()?.frame.opening.load,
                 None => canopy::config::Config::default().frame.opening.load,
@@ -110,7 +110,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails for unknown actions and keys. Only the viewer knows which exist.
+/// Fails for unknown actions and keys in `[keys]`. Only a build with the viewer knows the existing ones.
 #[cfg(feature = "viewer")]
 fn check_keys(config: &canopy::config::Config) -> canopy::Result<()> {
     canopy::app::check_keys(&config.keys)

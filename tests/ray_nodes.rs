@@ -3,12 +3,19 @@
 use crate::common;
 use canopy::{
     accel::{
-        Lbvh, Quality, Query, Ray, Trace, Tree, Work,
-        layout::{RAY_LEAVES_MAX, RAY_STACK_ROOM},
+        self, Lbvh, Quality, Query, Ray, RayNodes, Trace, Tree, Work,
+        layout::{ANY_HIT_TEST, RAY_LEAVES_MAX, RAY_STACK_ROOM},
+        trace::RayBatch,
         tree::TreeData,
     },
-    gpu::Gpu,
-    reference::ray_nodes::{self, RayChild, RayNode},
+    gpu::{
+        Gpu, bind_group,
+        pass::{self, Binding},
+    },
+    reference::{
+        ray_nodes::{self, RayChild, RayNode},
+        trace::closest_hit,
+    },
 };
 use common::{Shared, Soup, implementations, random_triangles};
 use glam::Vec3;
@@ -128,6 +135,7 @@ fn check_leaves(soup: &Soup, data: &TreeData, nodes: &[RayNode], cutoff: u32) {
     }
     let finite = soup.triangles().len();
     assert_eq!(seen.iter().filter(|times| **times == 1).count(), finite);
+    assert!(seen.iter().all(|times| *times <= 1));
 }
 
 /// Triangles whose boxes are all the same. A ray along z at (0.9, 0.9) enters every box, and hits only `hit`.
@@ -177,12 +185,21 @@ fn hits_are_found_when_the_stack_is_full() {
                     }
                     assert!(hits[2].is_miss());
                 }
+                // An any-hit ray that misses tests each triangle once, so that none attenuates light twice.
+                let short = Ray {
+                    t_max: 0.7,
+                    ..ray(0.9, 1.0)
+                };
+                let batch = RayBatch::new(&gpu, &[short]).unwrap();
+                let visits = trace.count(&gpu, &tree, &batch, Query::AnyHit, 1).unwrap();
+                assert_eq!(visits[0].triangles as usize, count, "{device}, {is_one}");
             }
         }
     }
 }
 
-/// Both traversals give the same hits, and the one for GPUs does not visit more.
+/// Both traversals give the same hits, and the one for GPUs visits about as many nodes. In the wrong order, closest-hit
+/// rays would visit many more.
 #[test]
 fn both_traversals_give_the_same_hits() {
     let soup = soups()[1].1.clone().mesh(random_triangles(5000, 71));
@@ -190,15 +207,22 @@ fn both_traversals_give_the_same_hits() {
     for (device, gpu) in devices() {
         let tree = soup.build(&gpu, &Lbvh::new(&gpu));
         let (trace, portable) = (Trace::new(&gpu), Trace::portable(&gpu));
-        let batch = canopy::accel::trace::RayBatch::new(&gpu, &rays).unwrap();
+        let batch = RayBatch::new(&gpu, &rays).unwrap();
         for query in [Query::ClosestHit, Query::AnyHit] {
             let hits = trace.run(&gpu, &tree, &rays, query, 2).unwrap();
             let expected = portable.run(&gpu, &tree, &rays, query, 2).unwrap();
             match query {
-                Query::ClosestHit => assert_eq!(hits, expected, "{device}"),
+                Query::ClosestHit => {
+                    for (hit, expected) in hits.iter().zip(&expected) {
+                        let same = (hit.mesh, hit.triangle) == (expected.mesh, expected.triangle);
+                        assert!(
+                            same && (hit.t - expected.t).abs() <= 1e-5 * expected.t,
+                            "{device}"
+                        );
+                    }
+                }
                 Query::AnyHit => {
-                    let same =
-                        |(a, b): (&canopy::accel::Hit, _)| a.is_miss() == canopy::accel::Hit::is_miss(b);
+                    let same = |(a, b): (&accel::Hit, _)| a.is_miss() == accel::Hit::is_miss(b);
                     assert!(hits.iter().zip(&expected).all(same), "{device}");
                 }
             }
@@ -209,6 +233,142 @@ fn both_traversals_give_the_same_hits() {
             let ratio = nodes(&trace) / nodes(&portable);
             println!("{device}, {query:?}: {ratio:.3} of the nodes");
             assert!(ratio < 1.15, "{device}, {query:?}: {ratio}");
+        }
+    }
+}
+
+/// A shader whose any-hit test rejects every triangle and counts the calls.
+const COUNTED: &str = "
+#import \"bvh/bvh_rays.wgsl\"
+
+@group(0) @binding(0) var<storage, read> rays: array<Ray>;
+@group(0) @binding(1) var<storage, read_write> calls: array<u32>;
+
+var<private> call_count: u32;
+
+fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
+    call_count++;
+    return false;
+}
+
+@compute @workgroup_size(BVH_RAY_THREADS)
+fn count_calls(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) thread: u32) {
+    bvh_ray_begin(thread);
+    if id.x < arrayLength(&rays) {
+        let hit = bvh_traverse(rays[id.x], 2u, true);
+        calls[id.x] = select(call_count, 1000000u, hit.leaf != BVH_MISS);
+    }
+}
+";
+
+/// Returns the number of calls of the any-hit test for each ray, if it rejects all triangles.
+fn counted_calls(gpu: &Gpu, tree: &Tree, rays: &[Ray]) -> Vec<u32> {
+    let layout = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
+    let own = pass::compute_layout(gpu, "calls", &[Binding::Read, Binding::Write]);
+    let module = accel::shader_module(gpu, "count_calls", COUNTED).unwrap();
+    let layouts = [Some(&own), Some(&layout)];
+    let pipeline = pass::compute_pipeline_of(gpu, &module, "count_calls", Some(&layouts), &[]).unwrap();
+    let usage = wgpu::BufferUsages::STORAGE;
+    let input = gpu.buffer_with("rays", rays, usage);
+    let calls = gpu.buffer(
+        "calls",
+        4 * rays.len() as u64,
+        usage | wgpu::BufferUsages::COPY_SRC,
+    );
+    let mut encoder = gpu.encoder("count_calls");
+    RayNodes::new(gpu).record(gpu, &mut encoder, tree, 2).unwrap();
+    let group = tree.ray_bind_group(gpu, &layout).unwrap();
+    {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bind_group(gpu, "calls", &own, &[&input, &calls]), &[]);
+        pass.set_bind_group(1, &group, &[]);
+        pass.dispatch_workgroups((rays.len() as u32).div_ceil(64), 1, 1);
+    }
+    gpu.queue.submit([encoder.finish()]);
+    bytemuck::pod_collect_to_vec(&gpu.read(&calls).unwrap()[..4 * rays.len()])
+}
+
+/// The any-hit test is called once for each triangle that the ray passes through, also after the stack was full.
+#[test]
+fn the_any_hit_test_is_called_once_for_each_triangle() {
+    let marked = |mut soup: Soup| {
+        soup.info.iter_mut().for_each(|info| info[0] |= ANY_HIT_TEST);
+        soup
+    };
+    // Meshes of 40 triangles with the same box, and empty ones between them.
+    let many = (0..400usize).fold(Soup::default(), |soup, mesh| match mesh % 5 {
+        4 => soup.mesh([]),
+        _ => soup.mesh(overlapping(40, mesh % 40)),
+    });
+    for (device, gpu) in devices() {
+        for soup in [Soup::random(900, 3), many.clone()] {
+            let soup = marked(soup);
+            let tree = soup.build(&gpu, &Lbvh::new(&gpu));
+            let mut rays = common::rays(300, 8);
+            rays.push(Ray {
+                origin: [0.9, 0.9, -0.5],
+                t_min: 0.0,
+                direction: [0.0, 0.0, 1.0],
+                t_max: 2.0,
+            });
+            let calls = counted_calls(&gpu, &tree, &rays);
+            let triangles = soup.triangles();
+            for (ray, (origin, calls)) in rays.iter().zip(&calls).enumerate() {
+                let (from, along) = (origin.origin.into(), origin.direction.into());
+                let one = |triangle: &[Vec3; 3]| {
+                    closest_hit(
+                        std::slice::from_ref(triangle),
+                        from,
+                        along,
+                        0.0,
+                        origin.t_max.into(),
+                    )
+                    .is_some()
+                };
+                let expected = triangles.iter().filter(|triangle| one(triangle)).count();
+                assert_eq!(*calls as usize, expected, "{device}, ray {ray}");
+            }
+        }
+    }
+}
+
+/// Ray nodes follow a refit, a partial build and a build, without a change of the cutoff.
+#[test]
+fn ray_nodes_follow_the_tree() {
+    for (device, gpu) in devices() {
+        let (lbvh, trace, portable) = (Lbvh::new(&gpu), Trace::new(&gpu), Trace::portable(&gpu));
+        let mut soup = soups()[1].1.clone();
+        let mut tree = soup.build(&gpu, &lbvh);
+        let rays = common::rays(500, 23);
+        let selection: Vec<_> = (0..soup.meshes.len()).map(|mesh| mesh % 3 == 0).collect();
+        let steps = [
+            (Some(&selection[..]), Work::Rebuild),
+            (None, Work::Rebuild),
+            (None, Work::Refit),
+        ];
+        for (meshes, work) in steps {
+            let hits = trace.run(&gpu, &tree, &rays, Query::ClosestHit, 2).unwrap();
+            // Move the vertices of the selected meshes.
+            for (mesh, range) in soup.meshes.iter().enumerate() {
+                let first = range.first_vertex as usize;
+                let moved = meshes.is_none_or(|meshes| meshes[mesh]);
+                for vertex in &mut soup.positions[first..first + 3 * range.triangle_count as usize] {
+                    *vertex += if moved { Vec3::splat(0.03) } else { Vec3::ZERO };
+                }
+            }
+            gpu.queue
+                .write_buffer(tree.positions(), 0, bytemuck::cast_slice(&soup.positions));
+            tree.build_only(&gpu, meshes);
+            common::record(&gpu, &lbvh, &mut tree, work);
+            let after = trace.run(&gpu, &tree, &rays, Query::ClosestHit, 2).unwrap();
+            let expected = portable.run(&gpu, &tree, &rays, Query::ClosestHit, 2).unwrap();
+            let same = |(a, b): (&accel::Hit, &accel::Hit)| (a.mesh, a.triangle) == (b.mesh, b.triangle);
+            assert!(after.iter().zip(&expected).all(same), "{device}, {work:?}");
+            assert!(
+                !after.iter().zip(&hits).all(same),
+                "{device}, {work:?}: nothing has moved"
+            );
         }
     }
 }

@@ -85,6 +85,35 @@ fn every_shader_validates_with_portable_capabilities() {
     );
 }
 
+/// The stack of rays in workgroup memory has room for 64 threads, each of which must say which it is.
+#[test]
+fn ray_kernels_have_64_threads_and_begin_with_their_index() {
+    let mut checked = 0;
+    for path in entry_shaders() {
+        let (_, module) = parse(path, Arrays::Buffers);
+        let global = |name: &str| {
+            let mut globals = module.global_variables.iter();
+            globals.find(|(_, global)| global.name.as_deref() == Some(name))
+        };
+        let (Some((stack, _)), Some((thread, _))) = (global("bvh_stack"), global("bvh_thread")) else {
+            continue;
+        };
+        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::SHADER_FLOAT16_IN_FLOAT32);
+        let info = validator.validate(&module).unwrap();
+        for (index, entry) in module.entry_points.iter().enumerate() {
+            let info = info.get_entry_point(index);
+            if !info[stack].is_empty() {
+                let size: u32 = entry.workgroup_size.iter().product();
+                assert_eq!(size, accel::layout::BVH_RAY_THREADS, "{path} {}", entry.name);
+                let is_set = info[thread].contains(naga::valid::GlobalUse::WRITE);
+                assert!(is_set, "{path} {} does not call bvh_ray_begin", entry.name);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked >= 12, "{checked}");
+}
+
 /// The shaders of the BVH compile only from their own files, as a library below the renderer's.
 #[test]
 fn tree_shaders_compile_without_other_shaders() {

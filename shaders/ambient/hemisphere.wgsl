@@ -31,7 +31,7 @@ fn hemisphere_direction(start: ShadowStart, normal: vec3f, u: vec2f) -> vec3f {
     return along - min(2.0 * dot(along, start.horizon_normal), 0.0) * start.horizon_normal;
 }
 
-// Returns the closest hit of a ray in the direction `along`.
+// Converts the closest hit of a ray with the direction `along`.
 fn occlusion_hit(hit: ShadowRayHit, along: vec3f) -> OcclusionHit {
     let blocker = tree_triangle(hit.leaf);
     let front = cross(blocker.v1 - blocker.v0, blocker.v2 - blocker.v0);

@@ -23,7 +23,7 @@ fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    // Blocked fraction of the rays, and the sum of the blocked directions.
+    // Blocked fraction of the rays, and the sum of the blocked directions over the number of all rays.
     let blocked = signal_smoothed(pixel);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     // The cosine-weighted mean of all directions of the hemisphere is two thirds of the normal.

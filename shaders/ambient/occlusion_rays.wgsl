@@ -1,8 +1,8 @@
 // occlusion_rays: ambient occlusion by rays through the BVHs.
 //
 // in   G-buffer (position, normal, ids), the merged scene (group 2), the BVHs (group 1), a slice of rows
-// out  noisy_out: this frame's signal in two layers: the blocked fraction of the rays, and the sum of their directions
-//      weighted by it. Fraction and sum are zero where there is no triangle.
+// out  noisy_out: this frame's signal in two layers: the means over the rays of the blocked fraction, and of the
+//      direction times the blocked fraction. Both are zero where there is no triangle.
 //      hits_out: the closest hit of one of the rays, if light bounces there (ambient/occlusion_hit.wgsl)
 // One thread per pixel. Directions are cosine-weighted about the shading normal. No light can come from below the
 // surface's horizon (shadow/shadow_start.wgsl), so a direction below the horizon is mirrored at it. A convex body with

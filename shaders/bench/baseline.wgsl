@@ -1,10 +1,10 @@
 // baseline: textbook BVH traversal, as a reference for the speed of `trace`.
 //
 // in   rays, nodes (a binary tree whose root is node 0), corners (three vec4 per triangle)
-// out  hits, one per ray; the mesh is 0, and `triangle` is the number among all triangles
+// out  hits, one per ray; the mesh is 0, or BVH_MISS for a miss, and `triangle` is the index among all triangles
 // One thread per ray. A node is its own box with two children or one triangle, so both children must be fetched to be
-// tested. Children are pushed unordered. Each leaf has one triangle, tested by Möller and Trumbore (1997). The host
-// checks that no tree is deeper than the stack.
+// tested. Children are pushed unordered. Each leaf has one triangle, with the intersection test of Möller and Trumbore
+// (1997). The host checks that no tree is deeper than the stack.
 #import "bvh/dispatch.wgsl"
 #import "bvh/ray.wgsl"
 

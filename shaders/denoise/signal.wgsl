@@ -24,7 +24,7 @@ struct SignalParams {
     step: u32,
     // First of the two layers of `noisy_texture`.
     layer: u32,
-    // For two lights: 1 if the light has a size, so that there is something to filter.
+    // For a signal of two lights, per light: 1 if it has a size and therefore penumbras to filter.
     soft: vec2f,
     // Nonzero if shadow edges get more rays.
     sharpens: u32,
@@ -66,7 +66,8 @@ struct SignalSurface {
     frames: u32,
 }
 
-// The mesh and the motion take the last two bits of each coordinate, which is within the tolerance of the comparisons.
+// Packs a surface. The mesh and the motion take the last two bits of each coordinate, which is within the tolerance of
+// the comparisons.
 fn signal_surface_pack(surface: SignalSurface) -> vec4u {
     let bits = surface.mesh | select(0u, 32u, surface.moved);
     return vec4u(

@@ -1,9 +1,9 @@
 // A round of the spatial filter: an edge-avoiding à-trous filter (Dammertz et al. 2010) with 3 × 3 taps. The weight of
 // a tap falls to 0 where the point of one surface is a pixel's width away from the plane of the other.
 //
-// The more rays a pixel has, the narrower its filter. A round of step s adds a variance of s² / 2 pixels for up to 64 /
-// s² rays, and 32 / n for more rays n. The importer binds `surfaces` and `params`, and defines `signal_at(pixel: vec2u)
-// -> vec4f`.
+// The more rays a pixel has, the narrower its filter. Along each axis, a round of step s adds a variance of s² / 2
+// square pixels for up to 64 / s² rays, and of 32 / n square pixels for more rays, n. The importer binds `surfaces` and
+// `params`, and defines `signal_at(pixel: vec2u) -> vec4f`.
 #import "denoise/signal.wgsl"
 
 // Sums over the edge taps and the corner taps of the 3 × 3.

@@ -1,5 +1,6 @@
-// Model of the Earth's atmosphere in f32. It is the model of scene/atmosphere.rs, which cites its sources. Lengths are
-// in kilometres. A vec4f holds light at 630, 570, 520 and 440 nm, relative to the sun's light above the atmosphere.
+// Model of the Earth's atmosphere in f32. It is the model of crates/scene/src/atmosphere.rs, which cites its sources.
+// Lengths are in kilometres. A vec4f holds light at 630, 570, 520 and 440 nm, relative to the sun's light above the
+// atmosphere.
 #import "environment/sky_disc.wgsl"
 
 struct SkyParams {

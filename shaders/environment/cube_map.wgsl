@@ -1,4 +1,5 @@
-// Cube maps as textures of six layers. `Cube` in render/environment/mod.rs defines the order and the axes of the faces.
+// Cube maps as textures of six layers. `Cube` in crates/render/src/environment/cube.rs defines the order and the axes
+// of the faces.
 
 // Returns the direction through a point of a face, with coordinates from −1 to 1 to the right and down. Its largest
 // component is ±1.

@@ -6,7 +6,7 @@
 
 @group(0) @binding(5) var<uniform> environment_sh: array<vec4f, 50>;
 @group(0) @binding(6) var<uniform> brdf_table: array<vec4f, BRDF_TABLE_PAIRS>;
-// Each level holds the radiance prefiltered for a larger roughness.
+// Radiance, on each level prefiltered for a larger roughness than on the level before.
 @group(0) @binding(7) var environment_cube: texture_cube<f32>;
 @group(0) @binding(8) var environment_sampler: sampler;
 
@@ -21,9 +21,9 @@ fn environment_diffuse(normal: vec3f) -> vec3f {
     return sh_irradiance(environment_direction(normal)) * (frame.environment_scale / 3.14159265358979);
 }
 
-// Returns the level of the prefiltered cube for a roughness: lod = (levels − 1) · p^⅔. This gives more levels to smooth
+// Returns the level of the prefiltered cube for a roughness p: (levels − 1) · p^⅔. This gives more levels to smooth
 // surfaces, whose reflections differ most, while rough levels stay close enough. Prefilter::roughness in
-// render/environment/prefilter.rs is the inverse. `levels` is textureNumLevels of the cube.
+// crates/render/src/environment/prefilter.rs is the inverse. `levels` is textureNumLevels of the cube.
 fn environment_lod(roughness: f32, levels: u32) -> f32 {
     let p = saturate(roughness);
     return f32(levels - 1u) * pow(p, 2.0 / 3.0);

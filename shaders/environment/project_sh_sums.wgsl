@@ -1,5 +1,5 @@
-// Common part of the variants of project_sh. Each variant defines `cube_face()`, the texels along an edge, and
-// `cube_texel(at, face)`, the radiance of a texel.
+// Common part of the variants of project_sh. Each variant defines `cube_face()`, the number of texels along an edge,
+// and `cube_texel(at, face)`, the radiance of a texel.
 //
 // The basis of band l consists of monomials x^a y^b z^c of degree l over r^l. Because x² + y² + z² = r², a band also
 // follows from monomials of a higher degree of the same parity. It is therefore enough to sum radiance × solid angle ×
@@ -84,7 +84,7 @@ fn texel_solid_angle(n: f32, s: vec2f, t: vec2f) -> f32 {
     return select(2.0 * arc, 2.0943951, n == 1.0);
 }
 
-// Sums of a thread's texels in the rows of its workgroup: every THREADS-th column, with its mirror images.
+// Returns the sums over a thread's texels in the rows of its workgroup: every THREADS-th column and its mirror images.
 fn thread_moments(workgroup: vec3u, workgroups: vec3u, thread: u32) -> Moments {
     let size = cube_face();
     let half = (size + 1u) / 2u;

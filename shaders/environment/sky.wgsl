@@ -59,8 +59,8 @@ struct AtmosphereLight {
 }
 
 // Returns the radiance that the atmosphere scatters towards an eye at `height` along a ray, and the transmittance of
-// the ray. `mu` and `mu_sun` are the zenith cosines of the ray and of the sun, and `nu` is the cosine between them. The
-// last parameter is the length of the ray.
+// the ray. `mu` and `mu_sun` are the zenith cosines of the ray and of the sun, and `nu` is the cosine between them.
+// `whole` is the length of the ray.
 fn air_light(height: f32, mu: f32, mu_sun: f32, nu: f32, whole: f32) -> AtmosphereLight {
     let around = 1.0 + nu * nu;
     let rayleigh_phase = 3.0 / (16.0 * PI) * around;

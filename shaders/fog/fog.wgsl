@@ -16,7 +16,7 @@ struct FogParams {
     size: vec3u,
     // Maximum history length in frames, without this one. 0 restarts the history.
     max_history: u32,
-    // Nonzero if rays find the visibility of the sky.
+    // Nonzero if the visibility of the sky is traced.
     sky_rays: u32,
 }
 

@@ -5,11 +5,12 @@
 struct FogSegment {
     // Radiance that is scattered towards the eye.
     scattered: vec3f,
-    // Transmittance to the background.
+    // Transmittance along the segment.
     transmittance: f32,
 }
 
-// Returns the fog between the eye and `depth` on the view ray at picture position `at`, for a known optical depth.
+// Returns the fog between the eye and `depth` on the view ray at picture position `at`. `optical_depth` is the optical
+// depth of that segment without noise.
 fn fog_in_front_of_depth(at: vec2f, depth: f32, optical_depth: f32) -> FogSegment {
     let slice = f32(fog.size.z) * saturate(fog_share_of(fog.far, depth));
     let first = u32(slice);

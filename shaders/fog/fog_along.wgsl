@@ -7,7 +7,7 @@ struct FogAlongRay {
     transmittance: f32,
 }
 
-// Points at which the light is sampled.
+// Number of points at which the light is sampled.
 const FOG_POINTS = 4u;
 
 // Returns the light at a point, scattered towards the eye; w is 0 where it is unknown. Outside the image, the light at
@@ -22,7 +22,7 @@ fn fog_light_at(position: vec3f) -> vec4f {
     return vec4f(known.rgb, select(0.0, 1.0, known.a > 0.0));
 }
 
-// Returns the fog over `distance` metres along the unit vector `direction`. A distance above 1e20 is infinite.
+// Returns the fog over `distance` metres along the unit vector `direction`. A distance above 1e20 counts as infinite.
 fn fog_along_ray(origin: vec3f, direction: vec3f, distance: f32) -> FogAlongRay {
     let is_endless = distance > 1.0e20;
     let end = origin + select(distance, 0.0, is_endless) * direction;

@@ -1,7 +1,7 @@
 // fog_history: averages the visibility of each froxel over frames, and lights the froxel.
 //
-// in   the result of fog_light, and its mean over the last few frames; the mean of the frames before; lights and
-//      environment (group 0)
+// in   noisy_texture and recent_texture, the outputs of fog_light; last_mean, which is mean_out of the last frame;
+//      lights and environment (group 0)
 // out  mean_out: layers like those of fog_light, and the history length in frames, which is 0 where nothing is known
 //      light_out: radiance that the froxel scatters towards the eye, divided by its extinction and albedo; alpha is 0
 //      where nothing is known
@@ -20,7 +20,7 @@
 @group(1) @binding(6) var mean_out: texture_storage_2d_array<rgba16float, write>;
 @group(1) @binding(7) var light_out: texture_storage_2d_array<rgba16float, write>;
 
-// Frames in which neighbours are averaged.
+// Number of frames after the start of a history in which neighbours are averaged.
 const FOG_SMOOTHED = 4.0;
 // History length after a change.
 const FOG_CHANGED = 2.0;
@@ -100,7 +100,7 @@ fn fog_history(@builtin(global_invocation_id) id: vec3u) {
         light += counts * (now + before);
         found += counts;
     }
-    // Noise of the sum of the differences.
+    // Estimated standard deviation of `difference`.
     let noise = sqrt(max(squares - difference * difference / max(found, 1.0), 0.0));
     let has_changed = abs(difference) > 3.0 * noise + 0.01 * light;
     let is_fresh = textureLoad(noisy_texture, froxel.xy, froxel.z, 0).a > 0.0;

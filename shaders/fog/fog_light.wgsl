@@ -5,8 +5,8 @@
 // out  noisy_out: this frame's result. The first layers hold the visible fraction of the light from punctual lights per
 //      channel, and 1 in alpha if the point is visible. The next layers hold the visible fractions of distant lights
 //      and of the sky.
-//      recent_out: in the layout of noisy_out, the mean of the last few frames including this one, and its number of
-//      frames
+//      recent_out: in the layout of noisy_out, the mean of the last few frames including this one; alpha is its number
+//      of frames, at most 4
 // One thread per froxel, which samples a visible point of the froxel and traces a ray to each light and to the sky
 // (after Wronski 2014, "Volumetric Fog", and Hillaire 2015, "Physically Based and Unified Volumetric Rendering in
 // Frostbite"). The points come from the shared sequence. A point behind the surface of its pixel is discarded, so that

@@ -9,7 +9,7 @@ fn srgb_decode(encoded: vec3f) -> vec3f {
     return select(pow((encoded + 0.055) / 1.055, vec3f(2.4)), encoded / 12.92, encoded <= vec3f(0.04045));
 }
 
-// Stephen Hill's fit of the ACES reference rendering and output transforms.
+// Applies Stephen Hill's fit of the ACES reference rendering and output transforms.
 fn aces(color: vec3f) -> vec3f {
     let into = mat3x3f(
         vec3f(0.59719, 0.07600, 0.02840),
@@ -25,7 +25,7 @@ fn aces(color: vec3f) -> vec3f {
     return out_of * ((v * (v + 0.0245786) - 0.000090537) / (v * (0.983729 * v + 0.4329510) + 0.238081));
 }
 
-// Khronos PBR Neutral (2024) keeps base colours and compresses and desaturates highlights.
+// Applies Khronos PBR Neutral (2024), which keeps base colours and compresses and desaturates highlights.
 fn neutral(color: vec3f) -> vec3f {
     let start = 0.8 - 0.04;
     let smallest = min(color.r, min(color.g, color.b));
@@ -41,9 +41,9 @@ fn neutral(color: vec3f) -> vec3f {
     return mix(c * (new_peak / peak), vec3f(new_peak), g);
 }
 
-// Troy Sobotka's AgX with its base look, in Rec. 2020 as in Blender. The matrices are Filament's and
-// three.js's, which took them from Blender. The curve is Benjamin Wrensch's polynomial ("Minimal AgX
-// Implementation", 2023), whose pivot is middle grey.
+// Applies Troy Sobotka's AgX with its base look, in Rec. 2020 as in Blender. The matrices are Filament's and
+// three.js's, which took them from Blender. The curve is Benjamin Wrensch's polynomial ("Minimal AgX Implementation",
+// 2023), whose pivot is middle grey.
 fn agx(color: vec3f) -> vec3f {
     let rec2020_from_srgb = mat3x3f(
         vec3f(0.627403896, 0.069097289, 0.016391439),

@@ -49,9 +49,9 @@ struct Frame {
     materials_without: u32,
     // Extinction of the fog per metre up to `fog_base`; 0 if there is no fog.
     fog_density: f32,
-    // Height in metres, in the frame's coordinates.
+    // Height in metres up to which the fog is uniform, in the frame's coordinates.
     fog_base: f32,
-    // Exponential height falloff above it, per metre.
+    // Exponential height falloff above `fog_base`, per metre.
     fog_falloff: f32,
     // Amplitude of the density noise, as a fraction of the density.
     fog_noise: f32,

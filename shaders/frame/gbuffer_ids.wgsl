@@ -12,7 +12,7 @@ fn gbuffer_is_triangle(id: u32) -> bool {
     return id != 0u && id < GBUFFER_NO_TRIANGLE;
 }
 
-// Returns the number of the triangle of such a surface.
+// Returns the number of an id's triangle in the merged index buffer.
 fn gbuffer_triangle(id: u32) -> u32 {
     return (id & ~(GBUFFER_HIT | GBUFFER_BACK)) - 1u;
 }

@@ -10,7 +10,7 @@
 #import "frame/fullscreen.wgsl"
 @group(0) @binding(0) var finer: texture_2d<f32>;
 
-// Weights of the texels 2i, 2i + 1 and 2i + 2 of a side of `size`.
+// Returns the weights of the finer texels 2i, 2i + 1 and 2i + 2 in texel i, for a finer level of `size` texels.
 fn mipmap_weights(i: u32, size: u32) -> vec3f {
     if size == 1u {
         return vec3f(1.0, 0.0, 0.0);

@@ -12,7 +12,7 @@ fn ray_list_pack(pixel: u32, slot: u32, is_edge: bool) -> u32 {
     return pixel | (slot << 24u) | select(0u, 0x80000000u, is_edge);
 }
 
-// Returns the pixel of an entry that has its column in the lower 16 bits.
+// Returns the pixel of an entry of the reflections' lists. The column is in the lower 16 bits, the row above.
 fn ray_list_pixel(entry: u32) -> vec2u {
     return vec2u(entry & 0xffffu, entry >> 16u);
 }

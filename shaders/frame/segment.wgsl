@@ -1,13 +1,13 @@
 // Points and lines of the merged scene, which follow its triangles.
 #import "frame/scene.wgsl"
 
-// Position on a point or line: its vertices, and the weight of the second.
+// Position on a segment, which is a point or a line: the segment's two vertices, and the weight of the second.
 struct SegmentPlace {
     vertices: vec2u,
     share: f32,
 }
 
-// Returns the nearest position to `position`. `segment` is the number in triangle_info.
+// Returns the position on a segment that is nearest to `position`. `segment` is its index in triangle_info.
 fn segment_place(segment: u32, triangle_count: u32, position: vec3f) -> SegmentPlace {
     let first = 3u * triangle_count + 2u * (segment - triangle_count);
     // The other bits are flags.

@@ -55,7 +55,7 @@ struct ChannelParams {
     volumes: u32,
 }
 
-// Returns the visibility of the first light. If lights are chosen at random, the mean visibility of the chosen lights.
+// Returns the visibility of the first light, or the mean visibility of the chosen lights if they are chosen at random.
 fn shadow(pixel: vec2u, s: Surface) -> f32 {
     if frame.light_count == 0u {
         return 1.0;
@@ -167,7 +167,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
                 value = vec3f(select(vec2f(params.nan), moved, motion_had_in_front(motion, last)), 0.0);
             }
             case CHANNEL_DEVIATION: {
-                // The deviation was measured for a picture of another size.
+                // The deviation may have been measured for a picture of another size.
                 if all(pixel < textureDimensions(deviation_texture)) {
                     value = vec3f(textureLoad(deviation_texture, pixel, 0).rg, 0.0);
                 } else {
@@ -208,7 +208,7 @@ fn channel(@builtin(global_invocation_id) id: vec3u) {
         alpha = 1.0;
     }
     if channel == CHANNEL_LAB {
-        // The rays were traced for a picture of another size.
+        // The rays may have been traced for a picture of another size.
         let is_traced = all(textureDimensions(lab_texture) == frame.size);
         let found = textureLoad(lab_texture, pixel, 0);
         value = found.rgb;

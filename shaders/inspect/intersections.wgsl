@@ -15,7 +15,7 @@
 @group(0) @binding(2) var<storage, read_write> through_bits: array<atomic<u32>>;
 @group(0) @binding(3) var<storage, read_write> found: array<atomic<u32>>;
 
-// Rows that are tried for a pair of meshes, by linear probing.
+// Number of rows that are tried for a pair of meshes, by linear probing.
 const ROWS_TRIED = 64u;
 // The pair count saturates at this value, before it can wrap to 0.
 const PAIRS_MAX = 0xf0000000u;

@@ -1,6 +1,6 @@
 // overlay: edges, vertices, normals and tangents of the meshes, as lines over the picture.
 //
-// overlay_edge: four corners of a strip for each line or dot; the instance index selects the kind and the element
+// overlay_edge: vertex shader for the four corners of a strip; the instance index selects the line or dot
 // in   the merged scene (group 2)
 // overlay_line: fragment shader of the lines
 // in   the G-buffer's position
@@ -53,7 +53,8 @@ struct Line {
     @location(2) @interpolate(flat, either) color: vec4f,
 }
 
-// Hidden meshes are deformed with scale 0, and frame/scene.wgsl clamps the scale of the tangent.
+// True if the mesh of a vertex is hidden. Hidden meshes are deformed with scale 0, which frame/deform.wgsl clamps to
+// 1e-6 in the tangent's w.
 fn is_hidden(vertex: u32) -> bool {
     return abs(scene_tangent(vertex).w) <= 1.0e-6;
 }
@@ -69,7 +70,7 @@ fn kind_color(kind: u32) -> vec3f {
     }
 }
 
-// Returns the line to draw for a triangle or a vertex.
+// Returns the line of element `number` of a kind: an edge, the normal of a triangle, or a vector at a vertex.
 fn segment(kind: u32, number: u32) -> Segment {
     let step = params.kinds[kind].y;
     if kind == OVERLAY_WIREFRAME {

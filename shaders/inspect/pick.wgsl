@@ -58,9 +58,10 @@ struct PickHit {
 @group(0) @binding(2) var ids_texture: texture_2d<u32>;
 @group(0) @binding(3) var<storage, read_write> picked: PickHit;
 
-// Index of the G-buffer's triangle at this pixel, plus 1, if the ray hits it; 0 for the background.
+// Id in the G-buffer at this pixel: for a triangle its index plus 1, and 0 for the background.
 var<private> shown: u32;
-// True if `shown` decides which masked surfaces are visible.
+// True if `shown` is the background, or a triangle that the ray hits. Then `shown` decides which masked surfaces are
+// visible.
 var<private> is_shown_known: bool;
 
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {

@@ -3,8 +3,9 @@
 // in   the BVHs (group 1), the merged scene (group 2), the G-buffer's position, normal and ids, lights; path: the query
 // out  path: the number of steps, nodes and triangles, and the first steps
 // One thread. It traces the camera ray with the any-hit test of shadow rays, or the shadow rays that the last frame
-// cast from the pixel to all lights. If lights are not chosen at random, these shadow rays visit exactly the nodes and
-// triangles that the `cost` channel counts, on software adapters. GPUs visit them in another order (bvh/bvh_rays.wgsl). The host replaces bvh/bvh_steps.wgsl with the ray_step_… functions.
+// cast from the pixel to all lights. On software adapters, if lights are not chosen at random, these shadow rays visit
+// exactly the nodes and triangles that the `cost` channel counts. On GPUs, the frame's rays traverse ray nodes in
+// another order (bvh/bvh_rays.wgsl). The host replaces bvh/bvh_steps.wgsl with the ray_step_… functions.
 #import "bvh/software/bvh_rays.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"

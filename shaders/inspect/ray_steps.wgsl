@@ -10,7 +10,7 @@ struct RayStep {
     kind: u32,
     // By `kind`: node index, leaf index, or 1 if the candidate hit was accepted.
     number: u32,
-    // Nearest hit so far. Anything farther away is culled.
+    // Distance of the nearest hit so far, or of the ray's end. Anything farther away is culled.
     t_max: f32,
     // Rows of the node or of the triangle. For a ray, the first row holds its direction.
     rows: array<vec4u, 4>,

@@ -9,8 +9,10 @@
 // in   the counts
 // out  the lowest thinning level whose boxes all fit into the list. For unchanged BVHs, the result is the same in every
 //      frame.
-// tree_boxes_line: four corners of a strip for each of the twelve edges of a box
-// in   the list, the G-buffer's position
+// tree_boxes_edge: vertex shader for the four corners of a strip along each of the twelve edges of a box
+// in   the list
+// tree_boxes_line: fragment shader of the lines
+// in   the G-buffer's position
 // out  colours premultiplied with their coverage. Blending keeps the maximum of each channel, so their order does not
 //      matter.
 // tree_boxes_show: blends the lines over the picture
@@ -117,7 +119,7 @@ fn node_box(node: Node) -> Box {
     return around;
 }
 
-// Hidden meshes are collapsed to a point.
+// True if a mesh with this box is hidden. Hidden meshes are collapsed to a point.
 fn is_hidden(mesh: Box) -> bool {
     return all(mesh.lower == mesh.upper);
 }

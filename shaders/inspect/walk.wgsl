@@ -159,8 +159,8 @@ fn walk_clip(motion: vec3f, planes: array<vec3f, WALK_PLANES>, count: u32) -> ve
     return left;
 }
 
-// Slides along obstacles. A level motion treats slopes too steep to walk on as vertical walls. Any other motion ends on
-// a walkable surface.
+// Slides along obstacles. A level motion treats slopes too steep to walk on as vertical walls. Any other downward
+// motion ends at the first walkable surface.
 fn walk_slide(start: vec3f, motion: vec3f, is_level: bool) -> WalkMove {
     var moved = WalkMove(start, false, false, 0.0, BVH_MISS);
     var left = motion;

@@ -6,7 +6,7 @@
 struct LabQuery {
     // Bounds of all triangles.
     lower: vec3f,
-    // Number after the last ray.
+    // Index after the last ray.
     ray_count: u32,
     upper: vec3f,
     // Reference at which walks begin (see lab/reference.wgsl).

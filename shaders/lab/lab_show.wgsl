@@ -5,8 +5,8 @@
 // out  shown: a grey value of the hit, with red where canopy's own BVHs disagree; or the nodes and triangles that the
 //      ray visited, and the steps of the slowest of its 32 neighbours; or the percentage of steps that threads wait for
 //      the slowest thread, its steps, and the mean steps. Alpha is 0 if nothing is shown.
-//      sums: pairs of words, low word first, which start at 0: rays, hits, nodes, triangles, steps of the slowest of
-//      each 32, hits that differ
+//      sums: pairs of words, low word first, which start at 0: rays, hits, nodes, triangles, steps of the slowest ray
+//      of each 32, hits that differ
 // One thread per ray, one workgroup per tile. The thread whose addition overflows a low word carries into the high
 // word.
 #import "bvh/dispatch.wgsl"
@@ -86,7 +86,7 @@ fn lab_show(
     visited[thread] = own;
     marks[thread] = mark;
     workgroupBarrier();
-    // Half a tile has 32 neighbours in the list of rays.
+    // Half a tile is 32 consecutive rays of the list.
     let first = thread & 32u;
     var slowest = 0u;
     var all_visited = vec2u(0u);

@@ -5,7 +5,7 @@ fn lab_is_leaf(reference: u32) -> bool {
     return (reference >> 31u) == 1u;
 }
 
-// Triangles of a leaf: the first, and the one after the last.
+// Returns the triangle range of a leaf: the first triangle, and the one after the last.
 fn lab_leaf(reference: u32) -> vec2u {
     let first = reference & 0x0fffffffu;
     return vec2u(first, first + ((reference >> 28u) & 7u) + 1u);

@@ -4,7 +4,7 @@
 // in   rays, nodes, links, triangles
 // out  hits, one per ray; lab_count_…: visits, one per ray, and no hits
 // One thread per ray. lab_persistent_…: persistent threads that take rays one by one from a counter, which starts at 0,
-// without waiting for each other. A ray whose t_max is not above its t_min is the gap of a pixel without a ray.
+// without waiting for each other. A ray whose t_max is not above its t_min is the placeholder of a pixel without a ray.
 #import "bvh/dispatch.wgsl"
 #import "lab/data.wgsl"
 #import "lab/parts.wgsl"

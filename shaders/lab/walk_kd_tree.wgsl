@@ -1,7 +1,7 @@
 // Walk down a kd-tree with a short stack of four entries in registers. If it runs empty, the walk restarts from the
 // root, after the visited part of the ray (Foley and Sugerman 2005; Horn et al. 2007). Each node has a row of `nodes`:
-// the axis, the plane, and the children below and above it. A leaf has 3, where its triangles begin in `links`, and
-// where they end.
+// the axis, the plane, and the children below and above it. A leaf has the axis 3, and the begin and the end of its
+// triangles in `links`.
 #import "lab/data.wgsl"
 
 fn lab_walk(ray: Ray, any: bool) -> LabHit {

@@ -12,7 +12,7 @@ fn lab_walk(ray: Ray, any: bool) -> LabHit {
     var leaf = vec2u(0u);
     var level = 0u;
     var waiting = vec2u(0u);
-    // Current node, or the node of the current leaf.
+    // Current node, or the parent of the current leaf.
     var node = query.root;
     var is_second = false;
     if lab_is_leaf(node) {

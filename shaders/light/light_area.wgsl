@@ -60,7 +60,7 @@ fn light_area_ray_above(
     var u = sampling_point(pixel, k, dimension);
     var ray = light_area_ray(light, sample, u);
     for (var i = 1u; i < LIGHT_AREA_TRIES && dot(ray.direction, horizon_normal) <= 0.0; i++) {
-        // 1 / φ and 1 / φ² of the plastic number φ.
+        // 1 / ρ and 1 / ρ² of the plastic number ρ.
         u = fract(u + vec2f(0.75487767, 0.56984029));
         ray = light_area_ray(light, sample, u);
     }

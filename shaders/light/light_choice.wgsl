@@ -17,7 +17,7 @@ struct LightChoice {
     chosen: u32,
 }
 
-// `total` is the sum of all weights.
+// Begins a selection with the number `u` in [0, 1). `total` is the sum of the weights of all lights.
 fn light_choice_begin(total: f32, u: f32) -> LightChoice {
     return LightChoice(total / f32(frame.light_slots), u, 0.0, 0u);
 }

@@ -8,7 +8,7 @@
 #import "frame/ambient_visibility.wgsl"
 #import "material/reflection.wgsl"
 
-// The distribution uses |n × h|² instead of 1 − (n · h)², which loses all precision near a highlight's peak.
+// Returns the GGX distribution. Uses |n × h|² instead of 1 − (n · h)², which loses all precision near the peak.
 fn brdf_ggx(normal: vec3f, half_vector: vec3f, alpha: f32) -> f32 {
     let sine = cross(normal, half_vector);
     let cosine = alpha * dot(normal, half_vector);

@@ -2,7 +2,7 @@
 // for Smith–GGX Reflections", listing 1). Fewer directions end below the surface than with all visible normals.
 
 struct GgxSample {
-    // In the basis whose third axis is the normal.
+    // Reflected direction, in the basis whose third axis is the normal.
     direction: vec3f,
     // Half vector between the direction and the eye.
     half_vector: vec3f,

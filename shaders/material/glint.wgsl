@@ -9,8 +9,8 @@
 const GLINT_FILTER = 0.3183099;
 const GLINT_MAX = 0.18;
 
-// Returns the growth of α² at a point of a triangle, seen from the eye. `id` is the one in the G-buffer. The vertex
-// normals give the derivative of the normal along the triangle.
+// Returns the growth of α² at a point of a triangle, seen from the eye. `id` is the triangle's id in the G-buffer. The
+// vertex normals give the derivative of the normal along the triangle.
 fn glint_growth(id: u32, position: vec3f) -> f32 {
     if !gbuffer_is_triangle(id) {
         return 0.0;

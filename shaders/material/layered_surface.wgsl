@@ -30,7 +30,7 @@ struct MaterialLayers {
     layer_from_uv: array<vec4f, 24>,
 }
 
-// Layers of this material over a surface.
+// Returns the layers of `layered` over a surface. `front` is false on back faces, whose normals are flipped.
 fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Layers {
     let side = select(-1.0, 1.0, front);
     let n_dot_v = abs(dot(s.normal, to_eye));
@@ -96,8 +96,8 @@ fn material_layers(in: Fragment, s: Surface, front: bool, to_eye: vec3f) -> Laye
     return layers_with_albedos(s, l, to_eye);
 }
 
-// Lobes for the rays of a visible surface. Blended surfaces have no transmission lobe, because blending already shows
-// what is behind them.
+// Returns the lobes for the rays of a visible surface. Blended surfaces have no transmission lobe, because blending
+// already shows the surfaces behind them.
 fn material_lobes(s: Surface, l: Layers) -> Lobes {
     var lobes = layer_lobes(s, l);
     lobes.transmission = select(lobes.transmission, 0.0, (material.flags & MATERIAL_BLENDED) != 0u);

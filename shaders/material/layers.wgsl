@@ -49,7 +49,7 @@ fn layers_grazing(cosine: f32) -> f32 {
     return x2 * x2 * x;
 }
 
-// E: directional albedo of the sheen.
+// Returns E of the specification: the directional albedo of the sheen.
 fn sheen_albedo(cosine: f32, roughness: f32) -> f32 {
     let last = f32(SHEEN_TABLE - 1u);
     let coords = last * saturate(vec2f(
@@ -81,8 +81,8 @@ fn sheen_lambda(cosine: f32, alpha: f32) -> f32 {
     return exp(2.0 * sheen_l(0.5, rest) - sheen_l(1.0 - cosine, rest));
 }
 
-// sheen_brdf: Charlie's distribution and visibility (Conty and Kulla 2017) times the cosine, which cancels the cosine
-// in the visibility's denominator.
+// Returns sheen_brdf, Charlie's distribution and visibility (Conty and Kulla 2017), times the cosine, which cancels the
+// cosine in the visibility's denominator.
 fn sheen_brdf(normal: vec3f, half_vector: vec3f, n_dot_l: f32, n_dot_v: f32, roughness: f32) -> f32 {
     let alpha = roughness * roughness;
     let sine = cross(normal, half_vector);
@@ -91,7 +91,7 @@ fn sheen_brdf(normal: vec3f, half_vector: vec3f, n_dot_l: f32, n_dot_v: f32, rou
     return distribution / (masking * 4.0 * n_dot_v);
 }
 
-// sheen_albedo_scaling. The specification takes the larger of the two directions' albedos, which loses energy.
+// Returns sheen_albedo_scaling. The specification takes the larger of the two directions' albedos, which loses energy.
 fn sheen_scaling(l: Layers, n_dot_l: f32) -> f32 {
     let to_light = select(0.0, sheen_albedo(n_dot_l, l.sheen_roughness), brdf_is_single());
     return saturate(1.0 - layers_max(l.sheen_color) * max(l.sheen_albedo, to_light));
@@ -121,7 +121,7 @@ fn anisotropic_brdf(
     return distribution * 0.5 / max(n_dot_l * v + n_dot_v * w, 1.0e-7);
 }
 
-// evalSensitivity
+// Returns evalSensitivity: the linear RGB response to interference, for an optical path difference in nanometres.
 fn film_sensitivity(path_nm: f32, shift: vec3f) -> vec3f {
     let phase = 2.0 * PI * path_nm * 1.0e-9;
     let value = vec3f(5.4856e-13, 4.4201e-13, 5.2481e-13);
@@ -139,7 +139,7 @@ fn film_sensitivity(path_nm: f32, shift: vec3f) -> vec3f {
     return rec709_from_xyz * (xyz / 1.0685e-7);
 }
 
-// iridescent_fresnel in air, at the viewing angle (Belcour and Barla 2017).
+// Returns iridescent_fresnel in air, at the viewing angle (Belcour and Barla 2017).
 fn film_fresnel(film_ior: f32, base_f0: vec3f, thickness_nm: f32, cosine: f32) -> vec3f {
     let refracted = sqrt(max(1.0 - (1.0 - cosine * cosine) / (film_ior * film_ior), 0.0));
     let first = (film_ior - 1.0) / (film_ior + 1.0);
@@ -198,12 +198,12 @@ fn layers_below(l: Layers) -> f32 {
     return max(1.0 - layers_max(l.reflected), 0.0);
 }
 
-// clearcoat * clearcoat_fresnel
+// Returns clearcoat * clearcoat_fresnel.
 fn layers_coat(l: Layers, to_eye: vec3f) -> f32 {
     return l.clearcoat * (0.04 + 0.96 * layers_grazing(abs(dot(l.clearcoat_normal, to_eye))));
 }
 
-// Lobes from which the surface's rays are sampled.
+// Returns the lobes from which the surface's rays are sampled.
 fn layer_lobes(s: Surface, l: Layers) -> Lobes {
     let ahead = layers_fresnel(s, l, 1.0);
     let grazing = layers_fresnel(s, l, 0.0);
@@ -236,7 +236,7 @@ struct LayersReflected {
     coat: f32,
 }
 
-// `growth` is the growth of α² for highlights (material/glint.wgsl).
+// Evaluates the layers for one light direction. `growth` is the growth of α² for highlights (material/glint.wgsl).
 fn layers_reflected(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growth: f32) -> LayersReflected {
     let sum = to_eye + to_light;
     let half_vector = select(s.normal, normalize(sum), dot(sum, sum) > 1.0e-12);
@@ -276,13 +276,13 @@ fn layers_reflected(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growt
     return LayersReflected(below, coat);
 }
 
-// Returns the BRDF times the cosine of each layer, for unit vectors to the eye and to the light.
+// Returns the sum over the layers of the BRDF times the cosine, for unit vectors to the eye and to the light.
 fn layers_evaluate(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f) -> vec3f {
     let reflected = layers_reflected(s, l, to_eye, to_light, 0.0);
     return mix(reflected.below, vec3f(reflected.coat), layers_coat(l, to_eye));
 }
 
-// The same for a light, with the fade of normal textures at the terminator.
+// Returns the same for a light, attenuated at the shadow terminator (`brdf_terminator`).
 fn layers_evaluate_light(s: Surface, l: Layers, to_eye: vec3f, to_light: vec3f, growth: f32) -> vec3f {
     let reflected = layers_reflected(s, l, to_eye, to_light, growth);
     let below = reflected.below * brdf_terminator(s.smooth_normal, s.normal, to_light);

@@ -36,8 +36,8 @@ fn lobe_entering(l: Lobes, s: Surface, cosine: f32) -> vec3f {
     return s.albedo * (l.transmission * max(1.0 - max(fresnel.r, max(fresnel.g, fresnel.b)), 0.0));
 }
 
-// Roughness of the isotropic lobe that reflects about as much as an anisotropic one: the mean of the two α². It matches
-// the integrals of lobes with α from 0.02 to 1 within 3 %.
+// Returns the roughness of the isotropic lobe that reflects about as much as an anisotropic one, from the mean of the
+// two α². It matches the integrals of lobes with α from 0.02 to 1 within 3 %.
 fn lobe_mean_roughness(roughness: f32, anisotropy: f32) -> f32 {
     let alpha = roughness * roughness;
     let stretched = mix(alpha, 1.0, anisotropy * anisotropy);

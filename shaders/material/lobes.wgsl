@@ -36,7 +36,7 @@ struct PackedLobes {
     @location(1) glass: vec2u,
 }
 
-// Lobes of a surface without layers.
+// Returns the lobes of a surface without layers.
 fn lobes_plain(s: Surface) -> Lobes {
     let f0 = mix(vec3f(0.04), s.albedo, s.metallic);
     let none = vec3f(0.0);
@@ -63,7 +63,7 @@ fn lobes_send(packed: PackedLobes, s: Surface) -> bool {
     return reflection_share(s) > 0.0 || coat || through;
 }
 
-// Roughness of the sharpest lobe.
+// Returns the roughness of the sharper of the base and the coat.
 fn lobes_roughness(packed: PackedLobes, s: Surface) -> f32 {
     return select(s.roughness, min(s.roughness, lobes_coat_roughness(packed)), lobes_have_coat(packed));
 }
@@ -88,7 +88,7 @@ fn lobes_pack(l: Lobes, normal: vec3f) -> PackedLobes {
     );
 }
 
-// `normal` is the surface's shading normal.
+// Unpacks lobes. `normal` is the surface's shading normal, which `lobes_pack` was given.
 fn lobes_unpack(packed: PackedLobes, normal: vec3f) -> Lobes {
     let color = packed.layers.y;
     let f0 = vec3f(vec3u(color, color >> 11u, color >> 22u) & vec3u(2047u, 2047u, 1023u)) / GBUFFER_ALBEDO;

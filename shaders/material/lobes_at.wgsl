@@ -1,7 +1,7 @@
 // Lobes of a pixel's surface, read from `layers_texture` and `glass_texture`. The importer binds them.
 #import "material/lobes.wgsl"
 
-// Only valid for a surface with layers.
+// Reads the packed lobes of a pixel, whose surface must have layers.
 fn packed_lobes_at(pixel: vec2u) -> PackedLobes {
     let layers = textureLoad(layers_texture, pixel, 0);
     return PackedLobes(layers, textureLoad(glass_texture, pixel, 0).xy);

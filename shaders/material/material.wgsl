@@ -33,7 +33,8 @@ fn material_uv(texture: u32, uv: vec4f) -> vec2f {
     );
 }
 
-// Every texture is bound, with a white one as placeholder. Sampling thus stays in uniform control flow.
+// Samples the base colour. Every texture is bound, with a white one as placeholder, so that sampling needs no branch
+// and stays in uniform control flow.
 fn base_color_texel(uv: vec4f) -> vec4f {
     return material_sample(0u, base_color_texture, base_color_sampler, material_uv(0u, uv));
 }

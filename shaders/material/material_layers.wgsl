@@ -1,7 +1,7 @@
 // Layers of a bound material (group 3, after its base): their uniform and textures.
 //
 // A material binds each texture once, even if several layers use it. The limit is eight textures: WebGPU guarantees 16
-// sampled textures per shader stage, and the base uses eight.
+// sampled textures per shader stage, and the base and the other bind groups use eight.
 #import "material/layered_surface.wgsl"
 #import "material/material.wgsl"
 

@@ -1,8 +1,9 @@
 // Evaluates a material's surface at a point of a triangle, independently of the source of its parameters and texels.
 //
-// The importer defines `material: Material` and the texels at a pair of UV coordinates, white if the material has no
-// such texture: `base_color_texel(uv: vec4f) -> vec4f`, `metallic_roughness_texel`, `normal_texel`, `occlusion_texel`
-// and `emissive_texel`. material/material.wgsl defines them for bound materials.
+// The importer defines `material: Material` and the functions that return texels, which are white if the material has
+// no such texture: `base_color_texel(uv: vec4f) -> vec4f`, `metallic_roughness_texel`, `normal_texel`,
+// `occlusion_texel` and `emissive_texel`. `uv` holds both UV sets. material/material.wgsl defines them for bound
+// materials.
 #import "frame/frame.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/scene.wgsl"

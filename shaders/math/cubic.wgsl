@@ -1,5 +1,5 @@
-// Weights of four neighbours at `f` past the second: the cubic of Keys (1981). A slope of 0.5 is Catmull-Rom. Steeper
-// ones keep more contrast.
+// Returns the weights of four neighbours for a point at the fraction `f` between the second and the third: the cubic of
+// Keys (1981). A slope of 0.5 is Catmull-Rom. Steeper ones keep more contrast.
 fn cubic_weights(f: f32, slope: f32) -> vec4f {
     let g = 1.0 - f;
     return vec4f(
@@ -10,9 +10,9 @@ fn cubic_weights(f: f32, slope: f32) -> vec4f {
     );
 }
 
-// Positions and weights of five bilinear taps that replace the nine of the cubic at `at`, in pixels. Positions are
-// fractions of an image of `size` pixels. The corners are left out, since their weights are small. The weights do not
-// add up to 1.
+// Returns positions (xy) and weights (z) of five bilinear taps that replace the nine of the cubic at `at`, in pixels.
+// Positions are fractions of an image of `size` pixels. The corners are left out, since their weights are small. The
+// weights do not add up to 1.
 fn cubic_taps(at: vec2f, size: vec2f, slope: f32) -> array<vec3f, 5> {
     let middle = floor(at - 0.5) + 0.5;
     let f = at - middle;

@@ -17,7 +17,7 @@ fn octahedral_unpack(packed: u32) -> vec3f {
     return normalize(vec3f(select(folded, p, z >= 0.0), z));
 }
 
-// The same encoding in 2 × 11 bits.
+// Packs a unit vector in the same encoding with 2 × 11 bits. The upper ten bits are 0.
 fn octahedral_pack_22(n: vec3f) -> u32 {
     let p = n.xy / max(abs(n.x) + abs(n.y) + abs(n.z), 1.0e-20);
     let folded = select((1.0 - abs(p.yx)) * octahedral_signs(p), p, n.z >= 0.0);

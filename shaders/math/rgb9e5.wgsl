@@ -1,4 +1,4 @@
-// Returns the shared-exponent colour with 9-bit mantissas, like EXT_texture_shared_exponent.
+// Packs a colour as three mantissas of 9 bits and a shared exponent of five, like EXT_texture_shared_exponent.
 fn rgb9e5_pack(color: vec3f) -> u32 {
     let c = clamp(color, vec3f(0.0), vec3f(65408.0));
     let largest = max(c.r, max(c.g, c.b));

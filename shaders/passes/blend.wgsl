@@ -2,12 +2,12 @@
 //
 // in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the BVHs, the front-most
 //      blended surface of each pixel, its reflection, and fog and volumes in front of it (group 1)
-// out  hdr: alpha-blended by `blend`, multiplied by `blend_behind`, added to by `blend_layers`
-//      display: alpha-blended with the colour of unlit surfaces, multiplied, nothing added
+// out  hdr: `blend` alpha-blends radiance, `blend_behind` multiplies by the transmittance, `blend_layers` adds radiance
+//      display: `blend` alpha-blends the colour of unlit surfaces, `blend_behind` multiplies by the transmittance
 // Lights and shadow mode are the same as in `lighting`. In ray mode each fragment traces its own shadow rays. Surfaces
 // with layers are drawn twice. `blend_behind` attenuates the background, and `blend_layers` adds the light that the
 // surface scatters.
-// Fragment shaders have no workgroup memory.
+// Fragment shaders have no workgroup memory, so rays use the traversal with a private stack.
 #import "bvh/software/bvh_rays.wgsl"
 #import "material/blended.wgsl"
 #import "material/cut_out.wgsl"
@@ -74,7 +74,7 @@ fn blended_lights(pixel: vec2u, s: Surface, e: BrdfEye, to_eye: vec3f) -> Blende
     return BlendedLights(light_choice_begin(total, u), chooses);
 }
 
-// Returns the factor on the next light, or 0 if it is not chosen.
+// Returns the factor on the contribution of the next light, or 0 if it is not chosen.
 fn blended_take(
     all: ptr<function, BlendedLights>,
     s: Surface,
@@ -121,8 +121,8 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     return Blended(vec4f(seen, alpha), vec4f(shown, alpha));
 }
 
-// Returns the coverage from alpha. Masked surfaces have an alpha mask, and only blended surfaces are partly
-// transparent.
+// Returns the coverage of a fragment, and discards it if the alpha mask cuts it out. Only blended surfaces cover a
+// fragment partly.
 fn coverage(in: Fragment, alpha: f32) -> f32 {
     if is_cut_out(in) {
         discard;

@@ -1,9 +1,9 @@
-// blend_points_lines: draws points and lines with alpha blending, in the order of `blend`.
+// blend_points_lines: draws points and lines with alpha blending, in back-to-front order with the surfaces of `blend`.
 //
 // in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), fog and volumes in front
 //      (group 1)
 // out  hdr: alpha-blended radiance; display: alpha-blended base colour of unlit points and lines
-// They trace no shadow rays, so in ray mode they are unshadowed.
+// Points and lines trace no shadow rays, so in ray mode they are unshadowed.
 #import "material/blended.wgsl"
 #import "material/brdf.wgsl"
 #import "light/light.wgsl"

@@ -3,9 +3,9 @@
 // in   the four vertices and two triangles after all others of the merged scene (group 2). UV set 0: position relative
 //      to the centre, in units of the plane's visible radius. UV set 1: position in grid lines, from the world's
 //      origin. Alpha is 0 if there is no grid.
-// out  the outputs of `gbuffer`, behind nearer surfaces. The position's w has the flag GROUND, and albedo holds the
-//      colour of the grid lines. Instead of emission, it stores two fractions: the visibility of the shadows, and the
-//      pixel's coverage by lines.
+// out  the outputs of `gbuffer`, behind nearer surfaces. The position's w has the flag GBUFFER_GROUND, and albedo holds
+//      the colour of the grid lines. `emissive` holds two fractions instead of emission: the visibility of the shadows,
+//      and the pixel's coverage by lines.
 // The ground only receives shadows. Where it is not in shadow, `lighting` shows the background.
 #import "passes/gbuffer_drawn.wgsl"
 #import "material/material.wgsl"

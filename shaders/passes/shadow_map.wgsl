@@ -12,7 +12,7 @@
 
 @group(1) @binding(0) var<uniform> clip_from_world: mat4x4f;
 
-// Without the frame's mip bias, because shadow map texels differ in size from the frame's pixels.
+// Samples without the frame's mip bias, because shadow map texels differ in size from the frame's pixels.
 fn material_sample(number: u32, texels: texture_2d<f32>, how: sampler, at: vec2f) -> vec4f {
     return textureSample(texels, how, at);
 }

@@ -64,7 +64,7 @@ fn path_resolve(@builtin(global_invocation_id) id: vec3u) {
     let mean = sum * PATH_SUM_UNIT / f32(params.count);
     let alpha = saturate(mean.a);
     let behind = (1.0 - alpha) * backdrop_light(frame_ray(pixel));
-    // Rounding may lose a pure background entirely, and dither would make that visible.
+    // On a pure background, only rounding errors would be left, and dithering would make them visible.
     let is_plain = alpha == 0.0 && frame.shows_environment == 0u;
     let lit = select(max(mean.rgb - behind * frame.unlit_radiance, vec3f(0.0)), vec3f(0.0), is_plain);
     textureStore(hdr_out, pixel, half_float_round(vec4f(min(lit, vec3f(RADIANCE_MAX)), alpha)));

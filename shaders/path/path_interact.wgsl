@@ -64,7 +64,7 @@ fn path_sample_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u
 fn path_sample_environment(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> DirectSample {
     let side = params.environment_face;
     var direct: DirectSample;
-    // The environment is black.
+    // A cumulative sum of 0 means that the environment is black.
     if table_float(params.environment_word + 6u * side * side - 1u) <= 0.0 {
         return direct;
     }
@@ -175,7 +175,7 @@ fn path_medium_event(pixel: vec2u, bounce: u32, distance: f32, has_fog: bool) ->
     return event;
 }
 
-// Turns a scattering event into a surface. `start` is the start of its rays.
+// Turns a scattering event into a surface, sets `start` to the start of its rays, and applies a medium's albedo.
 fn path_medium(event: MediumEvent, start: ptr<function, ShadowStart>) -> PathSurface {
     let to_eye = -state.direction;
     let position = state.origin + event.t * state.direction;
@@ -208,7 +208,7 @@ fn path_medium(event: MediumEvent, start: ptr<function, ShadowStart>) -> PathSur
     return path_matte(position, normal, albedo, to_eye);
 }
 
-// Samples direct light.
+// Fills `direct_samples`, attenuated by the throughput, by volumes and by the noise of fog.
 fn path_sample_direct(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) {
     direct_samples[0] = path_sample_light(p, start, pixel, bounce);
     direct_samples[1] = path_sample_environment(p, start, pixel, bounce);
@@ -233,7 +233,7 @@ fn path_sample_direct(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: 
     }
 }
 
-// Russian roulette, with the throughput as survival probability.
+// Applies Russian roulette, with the largest channel of the throughput as survival probability.
 fn path_roulette(pixel: vec2u, bounce: u32) {
     if bounce >= SURE_BOUNCES {
         let goes_on = min(layers_max(state.throughput), 1.0);

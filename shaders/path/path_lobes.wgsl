@@ -10,7 +10,7 @@ struct PathSurface {
     s: Surface,
     l: Layers,
     to_eye: vec3f,
-    // Basis of the base lobe. The next bases belong to the coat.
+    // Basis and α of the base lobe, then of the coat.
     basis: Basis,
     alpha: vec2f,
     coat_basis: Basis,
@@ -98,7 +98,7 @@ fn path_matte(position: vec3f, normal: vec3f, albedo: vec3f, to_eye: vec3f) -> P
     return p;
 }
 
-// Returns the density of ggx_sample.
+// Returns the probability density of a direction in ggx_sample. Both directions are in the basis of the normal.
 fn path_ggx_density(to_eye: vec3f, direction: vec3f, alpha: vec2f) -> f32 {
     if direction.z <= 0.0 {
         return 0.0;
@@ -116,7 +116,7 @@ fn path_ggx_density(to_eye: vec3f, direction: vec3f, alpha: vec2f) -> f32 {
     return distribution / (2.0 * (k * to_eye.z + reach));
 }
 
-// Returns the density of the reflected directions that path_sample_reflection samples.
+// Returns the probability density of a direction in path_sample_reflection, or in the phase function of a medium.
 fn path_density(p: PathSurface, direction: vec3f) -> f32 {
     if p.kind == PATH_MEDIUM {
         return henyey_greenstein(p.anisotropy, dot(-p.to_eye, direction));
@@ -143,7 +143,7 @@ fn path_evaluate(p: PathSurface, direction: vec3f) -> vec3f {
     return layers_evaluate(p.s, p.l, p.to_eye, direction);
 }
 
-// The same for a light, with the fade of normal textures at the terminator.
+// Returns the same for a light, attenuated at the shadow terminator (`brdf_terminator`).
 fn path_evaluate_light(p: PathSurface, direction: vec3f) -> vec3f {
     if p.kind != PATH_LAYERED {
         return path_evaluate(p, direction);
@@ -177,8 +177,8 @@ struct TransmissionSample {
     enters: bool,
 }
 
-// Samples the transmitted direction. Volumes refract; thin surfaces transmit straight on, as rough as they would
-// reflect. From within a volume (`is_inside`), this also samples internal reflection.
+// Samples the transmitted direction. Volumes refract. Thin surfaces transmit straight on, with the roughness of their
+// reflection. From within a volume (`is_inside`), this also samples internal reflection.
 fn path_sample_transmission(p: PathSurface, is_inside: bool, u: vec2f, choice: f32) -> TransmissionSample {
     let s = p.s;
     let l = p.l;

@@ -75,7 +75,8 @@ fn path_texel(t: PathTexture, at: vec2i) -> vec4f {
     return select(stored, vec4f(srgb_decode(stored.rgb), stored.a), (t.flags & PATH_TEXEL_SRGB) != 0u);
 }
 
-// Samples a texture of a material at mip level 0. `rows` is the word of the transform of its UV coordinates.
+// Samples a texture of a material at mip level 0. `record` is the word of its entry in the material's header, and
+// `rows` the word of the transform of its UV coordinates.
 fn path_sample(record: u32, rows: u32, uv: vec4f) -> vec4f {
     let t = PathTexture(
         table[record],

@@ -11,7 +11,8 @@ const MAX_BACKS = 16u;
 var<private> ray_seed: u32;
 var<private> passes_clear: bool;
 
-// Stochastic alpha: a blended surface accepts a ray with a probability of alpha, independently for each surface.
+// Any-hit test with stochastic alpha: a blended surface stops a ray with a probability of alpha, independently of other
+// surfaces.
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
     if alpha[header + ALPHA_MODE] == ALPHA_CLEAR && passes_clear {
@@ -46,7 +47,8 @@ fn path_trace_ray(ray: Ray, which: u32, pixel: vec2u, bounce: u32) -> BvhLeafHit
     return bvh_traverse(ray, frame.leaf_cutoff, which != RAY_ON);
 }
 
-// True if the ray to a light may start at the smooth surface, given the hit on the way there.
+// True if the ray to a light may start at the smooth surface, because nothing is hit on the way there. If something is,
+// and the light is below the triangle, removes the direct light sample.
 fn path_lifts(is_hit: bool) -> bool {
     if is_hit && state.is_below {
         direct_samples[0].light = vec3f(0.0);

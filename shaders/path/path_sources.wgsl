@@ -1,5 +1,5 @@
 // Importance sampling of emissive triangles and of directions of the environment, with their densities. Both kinds of
-// sampling use cumulative sums in the table of path/path_material.wgsl.
+// sampling use cumulative sums in the table (path/path_table.wgsl).
 #import "environment/cube_map.wgsl"
 #import "path/path_material.wgsl"
 

@@ -56,7 +56,7 @@ const RAY_ENVIRONMENT = 2u;
 const RAY_EMITTER = 3u;
 const RAY_ON = 4u;
 
-// PCG (Jarzynski and Olano 2020, "Hash Functions for GPU Rendering").
+// Returns the PCG hash of a number (Jarzynski and Olano 2020, "Hash Functions for GPU Rendering").
 fn path_hash(x: u32) -> u32 {
     let state = x * 747796405u + 2891336453u;
     let word = ((state >> ((state >> 28u) + 4u)) ^ state) * 277803737u;

@@ -3,7 +3,7 @@
 //
 // materials     material uniforms, laid out like Material, `material_stride` words each; layers likewise, like
 //               MaterialLayers
-// headers       PATH_HEADER words per material: the number of its layers (all ones for none), a bit mask of its
+// headers       PATH_HEADER words per material: the index of its layers (all ones for none), a bit mask of its
 //               textures, then four words per texture: first word of its texels, width, height, flags PATH_TEXEL_…
 // emitters      emissive triangles in ascending order; then the cumulative fraction of light up to each of them; then
 //               their materials
@@ -19,7 +19,7 @@ struct PathParams {
     bounces: u32,
     // Maximum contribution of a path after the first surface; 0 for no limit.
     clamp: f32,
-    // Near distance along the view.
+    // Distance of the near plane along the view, in metres.
     near: f32,
     material_word: u32,
     material_stride: u32,

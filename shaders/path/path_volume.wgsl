@@ -11,7 +11,7 @@
 
 // False in kernels for scenes without volumes.
 override HAS_VOLUMES: bool = true;
-// Almost no ray reaches this bound on steps between bricks and on lookups.
+// Maximum number of steps, each of which enters a brick or samples the density. Almost no ray needs as many.
 const PATH_VOLUME_STEPS = 65536u;
 // Transmittance below which Russian roulette applies.
 const PATH_VOLUME_MIN = 0.1;

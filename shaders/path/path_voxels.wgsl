@@ -11,7 +11,7 @@ struct PathVoxels {
     // First word of its voxels in the table.
     word: u32,
     level: u32,
-    // Nonzero for colours, and the largest component of a colour.
+    // Nonzero for colours. Then `brightest` is the largest component of a colour, which scales to 1.
     colored: u32,
     brightest: f32,
     row_offset: u32,

@@ -54,7 +54,7 @@ fn edges(in: Corner) -> @location(0) u32 {
     return bits;
 }
 
-// Direction of an edge. It lies between a pixel and the previous one across the axis.
+// Orientation of an edge. The edge lies between a pixel and the previous pixel across the axis.
 struct Axis {
     along: vec2i,
     across: vec2i,
@@ -121,8 +121,8 @@ fn find_end(first: vec2i, axis: Axis, step: i32) -> End {
     return End(f32(select(count - 1, count, runs_on)), 0u, 1.0);
 }
 
-// Returns the area under the line in a pixel, at this distance from the end of an edge of this length. The line runs
-// from a point half a pixel off the end to the centre of the edge.
+// Returns the area between line and edge in the pixel that is `distance` pixels from the end of an edge of `length`
+// pixels. The line runs from a point half a pixel off the end to the centre of the edge.
 fn ramp(distance: f32, length: f32) -> f32 {
     let first = min(distance, 0.5 * length);
     let last = min(distance + 1.0, 0.5 * length);
@@ -252,7 +252,7 @@ fn blend_neighbours(in: Corner) -> @location(0) vec4f {
     return blended;
 }
 
-// Bicubic, because bilinear filtering shows the pixels of the smaller picture as diamonds.
+// Scales with a bicubic filter, because bilinear filtering shows the pixels of the smaller picture as diamonds.
 @fragment
 fn stretch(in: Corner) -> @location(0) vec4f {
     let size = vec2f(textureDimensions(picture));

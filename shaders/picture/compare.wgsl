@@ -14,7 +14,7 @@
 #import "math/magma.wgsl"
 
 struct CompareParams {
-    // Top-left corner and size in pixels of the part of the target.
+    // Top-left corner and size in pixels of the target's part that shows the pictures.
     origin: vec2u,
     size: vec2u,
     // Mapping from a pixel centre in that part to texels of each picture: a factor and an offset.
@@ -45,7 +45,7 @@ var<workgroup> sum: atomic<u32>;
 var<workgroup> largest: atomic<u32>;
 var<workgroup> count: atomic<u32>;
 
-// Shown outside a picture.
+// Colour outside a picture.
 const BACKDROP = vec3f(0.1);
 
 // Samples a picture at `at` in texels. Alpha is 1 inside the picture.
@@ -83,7 +83,7 @@ fn picture_b(pixel: vec2u) -> vec4f {
     return vec4f(select(found.rgb, encoded, is_radiance), found.a);
 }
 
-// Returns the largest difference of a channel.
+// Returns the difference of the channel that differs most, from 0 to 1.
 fn error_of(a: vec3f, b: vec3f) -> f32 {
     let encoded = abs(a - b);
     let linear = abs(srgb_decode(a) - srgb_decode(b));

@@ -68,7 +68,7 @@ fn depth_of_field_circles(@builtin(global_invocation_id) thread: vec3u) {
     atomicMax(&tiles[tile.y * tiles_in_row() + tile.x], bitcast<u32>(abs(radius)));
 }
 
-// Returns the largest circle that may cover a pixel. A tile is as wide as the largest possible circle.
+// Returns the largest radius of the circles that may cover a pixel. No radius exceeds the width of a tile.
 fn reach_of(pixel: vec2u) -> f32 {
     let tile = vec2i(pixel / DEPTH_OF_FIELD_TILE);
     let last = vec2i((frame.size - 1u) / DEPTH_OF_FIELD_TILE);

@@ -45,7 +45,7 @@ struct TemporalParams {
 @group(0) @binding(0) var<uniform> shown_params: TemporalParams;
 @group(0) @binding(1) var mean_texture: texture_2d<f32>;
 
-// Inverse variance scale of the filter where there is no mean yet: a Gaussian of half a frame pixel.
+// Exponent of the filter where there is no mean yet: a Gaussian with a standard deviation of half a frame pixel.
 const SMOOTHNESS = 2.0;
 // Bounds on the luma, the chroma and the coverage of the mean.
 struct ColorBox {

@@ -1,5 +1,5 @@
 // Ambient visibility of a hit of a reflection ray, packed as bounced light in two words (math/rgb16.wgsl) and the sum
-// of the occlusion that its rays found. To read it, the importer binds `hits_texture`.
+// of the occlusion that its rays found. It is the layer HITS_AMBIENT of `hits_texture`.
 #import "frame/ambient_visibility.wgsl"
 #import "frame/frame.wgsl"
 #import "reflections/reflection_ray.wgsl"

@@ -5,8 +5,9 @@
 struct HitFragment {
     fragment: Fragment,
     front: bool,
-    // Per UV set, half the binary logarithm of the texels that the ray's width covers in a texture of one texel
-    // (Akenine-Möller et al. 2021, "Improved Shader and Texture Level of Detail Using Ray Cones", section 2).
+    // Mip level for each UV set in a texture of one texel: half the binary logarithm of the texels that the ray's
+    // footprint covers (Akenine-Möller et al. 2021, "Improved Shader and Texture Level of Detail Using Ray Cones",
+    // section 2).
     levels: vec2f,
 }
 

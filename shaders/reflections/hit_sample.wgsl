@@ -6,7 +6,8 @@
 // HitFragment.levels of the current hit.
 var<private> hit_levels: vec2f;
 
-// `u` and `v` are the rows of the texture's UV transform. `second` selects the second UV set.
+// Samples a texture at the transformed UV coordinates `at`. `u` and `v` are the rows of the UV transform. `second`
+// selects the mip level of the second UV set.
 fn hit_sample(texels: texture_2d<f32>, how: sampler, at: vec2f, u: vec2f, v: vec2f, second: bool) -> vec4f {
     let texel = vec2f(textureDimensions(texels));
     let stretch = max(abs(u.x * v.y - u.y * v.x) * texel.x * texel.y, 1.0e-30);

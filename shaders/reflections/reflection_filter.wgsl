@@ -1,8 +1,8 @@
 // reflection_filter: averages reflections over frames and over neighbouring pixels.
 //
 // reflection_accumulate: temporal accumulation
-// in   reflected_words: this frame's noisy result, and sent_texture with its ray directions; reprojection taps; the
-//      last frame's means and surfaces; the G-buffer (position, normal), lobes, surfaces
+// in   noisy_words: this frame's result, and sent_texture with its ray directions; reprojection taps; signal_texture:
+//      the last frame's means; last_surfaces; the G-buffer (position, normal), lobes, surfaces
 // out  signal_out: means over frames
 //
 // reflection_smooth: one round of spatial filtering
@@ -286,7 +286,7 @@ fn reflection_accumulate(
     textureStore(signal_out, pixel, vec4u(reflected_pack(mean, found.distance), 0u, 0u));
 }
 
-// Shading normal of the central pixel, and the difference of normals from which on lobes differ.
+// Shading normal of the central pixel, and its α, by which signal_at judges the similarity of lobes.
 var<private> own_normal: vec3f;
 var<private> own_lobe: f32;
 

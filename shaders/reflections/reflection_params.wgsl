@@ -3,7 +3,7 @@
 struct ReflectionParams {
     // Number of the bounce, from 0.
     bounce: u32,
-    // Added to SAMPLE_REFLECTIONS and SAMPLE_LOBES.
+    // Offset of the sampling dimensions SAMPLE_REFLECTIONS and SAMPLE_LOBES for this bounce.
     dimension: u32,
     // Greatest number of rays in a batch.
     batch: u32,

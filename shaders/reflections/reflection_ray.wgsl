@@ -18,7 +18,8 @@ struct ReflectionHit {
 struct ReflectionRay {
     // Unit vector.
     direction: vec3f,
-    // Throughput of the ray, divided by `brdf_reflected` of the pixel's surface.
+    // Throughput of the ray, divided by the sum of the lobe weights of the pixel's surface
+    // (material/lobe_weights.wgsl).
     carried: vec3f,
     // Width of a pixel's footprint at the hit, across the ray, in metres.
     width: f32,

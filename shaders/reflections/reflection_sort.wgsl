@@ -1,7 +1,7 @@
 // reflection_sort: compacts the hits of reflection rays and sorts them by the bin of their material
 // (reflections/hit_sort.wgsl).
 //
-// reflection_count    in   the list of rays, hit_ids, triangle_info, bins: the bin of each material
+// reflection_count    in   the list of rays, hit_ids_texture, triangle_info, bins: the bin of each material
 //                     out  counts
 // reflection_scan     out  counts: exclusive prefix sums along each bin's row; ranges[1 + bin].count. One workgroup per
 //                          bin

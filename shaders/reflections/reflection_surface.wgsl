@@ -62,7 +62,7 @@ fn reflection_surface_plain(
     }
     let seen = listed_fragment(listed, listed_ray(listed));
     let at = listed.hit.material * shaded.material;
-    // In the order of Material (material/material.wgsl).
+    // The words are in the order of Material (material/material_surface.wgsl).
     let base_color = material_tinted(materials[at], seen.fragment.color, vec4f(1.0));
     let emissive = materials[at + 1u].xyz;
     let factors = materials[at + 2u];

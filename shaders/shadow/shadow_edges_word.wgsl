@@ -2,7 +2,7 @@
 // history. The three bits from 4 (k + 1) on count the frames for which all 5 × 5 pixels were lit, or all in shadow. The
 // next bit is set if they were in shadow.
 
-// Tile bit that forces all rays to be traced.
+// Bit in the texels of shadow_shafts that forces all rays of a tile to be traced.
 const SHAFT_ALL = 0x80000000u;
 // Greatest number of frames that is counted.
 const SETTLED_MAX = 7u;

@@ -14,10 +14,10 @@
 //
 // shadow_smooth: one round of spatial filtering
 // in   means, surfaces
-// out  means_out: the filtered means (denoise/signal_smooth.wgsl)
+// out  smooth_out: the filtered means (denoise/signal_smooth.wgsl)
 //
 // shadow_filter: the last round of spatial filtering
-// in   means, surfaces; the slots of the two lights, and this frame's noisy result
+// in   means, surfaces; found_texture: this frame's noisy result
 // out  shadow_words: the visible fraction of each light with a size
 //
 // All entry points use one thread per pixel. No other thread writes the words of its pixel.
@@ -72,7 +72,7 @@ fn noisy_words(pixel: vec2u) -> vec2u {
     return signal_sent(words);
 }
 
-// Settled results carry no penumbra width.
+// Unpacks the blocked fractions and penumbra widths of two lights. Settled results carry no penumbra width.
 fn noisy_means(words: vec2u) -> vec4f {
     let found = select(words & vec2u(~SIGNAL_EDGE), words & vec2u(SIGNAL_SHARE), signal_is_kept(words));
     return signal_unpack(found) * vec4f(1.0, PENUMBRA_MAX, 1.0, PENUMBRA_MAX);
@@ -121,7 +121,7 @@ fn history_at(reprojected: Reprojected, k: u32) -> BlockedLightMean {
     return history;
 }
 
-// A second light without a size stores nothing, not even its frame count.
+// Packs the means of two lights. A second light without a size stores nothing, not even its frame count.
 fn means_pack(first: BlockedLightMean, second: BlockedLightMean) -> vec2u {
     var words = vec2u(blocked_light_mean_pack(first), 0u);
     if SHADOW_LIGHTS == 2u {
@@ -157,9 +157,10 @@ fn frames_of(mean: BlockedLightMean, all: f32) -> f32 {
     return select(min(mean.frames, all * edge_frames()), all, mean.frames > BLOCKED_FRAMES_ALL - 0.5);
 }
 
-// Longest history where the light's shadow moves. The shadow's motion is only known to about a pixel, which matters
-// less for a wider penumbra. A surface that moves gets no constant part, because it turns relative to the light. The
-// numbers were measured (docs/benchmarks/shadows.md).
+// Longest history in frames where the light's shadow moves: a constant, plus a number per squared pixel of penumbra
+// width. The shadow's motion is only known to about a pixel, which matters less for a wider penumbra. A surface that
+// moves gets no constant part, because it turns relative to the light. The numbers were measured
+// (docs/benchmarks/shadows.md).
 const MOVING_EARLIER = 1.0;
 const MOVING_EARLIER_PER_SQUARE = 3.0;
 
@@ -302,8 +303,8 @@ fn penumbra_spread(blocked: vec2f, frames: f32) -> f32 {
     return min(signal_spread(rays), wanted);
 }
 
-// Means of a pixel after a round. The filter is no wider than the penumbra, so contact shadows stay sharp. Where all
-// nine taps hold the same fraction of a light, as in most of a picture, the weights are not evaluated.
+// Returns the means of a pixel after a round. The filter is no wider than the penumbra, so contact shadows stay sharp.
+// Where all nine taps hold the same fraction of a light, as in most of a picture, the weights are not evaluated.
 fn smoothed(pixel: vec2u) -> array<BlockedLightMean, 2> {
     let words = textureLoad(means, pixel, 0).xy;
     var first = blocked_light_mean_unpack(words.x);

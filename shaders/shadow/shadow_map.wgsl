@@ -6,8 +6,9 @@
 
 struct ShadowView {
     clip_from_world: mat4x4f,
-    // Texel size in metres; for a perspective projection, at distance 1.
+    // Texel size in metres; for a perspective projection, at a distance of one metre.
     texel_size: f32,
+    // 1 for a perspective projection, 0 for an orthographic one.
     perspective: f32,
     // Distances of the near and far plane in metres.
     near: f32,

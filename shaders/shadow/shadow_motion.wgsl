@@ -44,8 +44,8 @@ override SHADOW_LIGHTS: u32 = 2u;
 // One bit per mesh, set if the mesh has moved.
 @group(1) @binding(15) var<storage, read> moved_meshes: array<u32>;
 
-// Smallest cosine between the light and the surface. Below it, a small motion of the blocker becomes a large motion of
-// its shadow.
+// Smallest cosine between the light's direction and the surface normal. Below it, a small motion of the blocker becomes
+// a large motion of its shadow, so shadows are not reprojected.
 const GRAZING = 0.02;
 // Flag in a triangle number: the triangle has moved.
 const MOVED = 0x80000000u;
@@ -167,7 +167,7 @@ fn blocker_near(corner: vec2u, k: u32, all_count: bool) -> NearBlocker {
     return NearBlocker(triangle, moved != 0u);
 }
 
-// Returns the reprojection taps of light `k` for the shadow of `triangle`, which is encoded as in NearBlocker, or for
+// Returns the reprojection taps of light `k` for the shadow of `triangle`, which is encoded as in NearBlocker, or for a
 // lit surface if it is 0. Returns `unchanged` if reprojection fails.
 fn followed_reprojection(
     pixel: vec2u,

@@ -1,5 +1,5 @@
-// Shadow rays between a surface and a light. The any-hit test evaluates alpha at the hit. Masked triangles block or do
-// not, and blended ones attenuate the light by their alpha.
+// Shadow rays between a surface and a light. The any-hit test evaluates alpha at the hit. Masked triangles block all
+// light or none, and blended ones attenuate the light by their alpha.
 #import "material/alpha.wgsl"
 #import "bvh/bvh_rays.wgsl"
 #import "frame/frame.wgsl"

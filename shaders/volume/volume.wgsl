@@ -36,7 +36,7 @@ struct VolumeParams {
     transfer: array<vec4f, VOLUME_TABLE>,
 }
 
-// Positive if the brick is not empty.
+// Returns the largest extinction per metre in a brick, or 0 if the brick is empty.
 fn volume_majorant(brick: vec3u) -> f32 {
     return textureLoad(majorant_texture, brick, 0).r;
 }

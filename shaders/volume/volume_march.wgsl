@@ -2,9 +2,9 @@
 //
 // in   the volume, its light grid (volume/volume_light.wgsl), position of the G-buffer, lights and the environment's
 //      spherical harmonics
-// out  volume_out: radiance that the volume scatters and emits towards the eye, and its transmittance span_out, if
-//      surfaces are blended over the picture later: the distances between which the volume is visible, in two layers,
-//      or zeros
+// out  volume_out: radiance that the volume scatters and emits towards the eye, and its transmittance
+//      span_out, if surfaces are blended over the picture later: the distances between which the volume is visible, in
+//      two layers, or zeros
 // Marches front to back in steps from the lattice's box, with one sample per step. The shared sequence
 // (math/sampling.wgsl) jitters the sample of a pixel in its steps. Within a step the medium is taken from the sample,
 // and its absorption and scattering are integrated in closed form. For a homogeneous medium the result is exact,

@@ -2,7 +2,7 @@
 
 use crate::{Result, app::viewer::Viewer};
 
-/// A feature that works asynchronously to the frame: on threads, or on the GPU without blocking.
+/// A feature that does its work asynchronously to the frames: on threads, or on the GPU without blocking.
 pub(super) trait Feature {
     /// Reacts to changes once per frame, after the panel is laid out and before the scene is recorded. It
     /// starts work and takes results from threads.
@@ -14,10 +14,10 @@ pub(super) trait Feature {
         Ok(())
     }
 
-    /// Takes results that the GPU has returned.
+    /// Takes the results of completed GPU readbacks.
     fn poll(&self, _viewer: &mut Viewer) {}
 
-    /// True while a GPU readback is pending.
+    /// True while a GPU readback is pending, so that the viewer keeps polling the device.
     fn is_awaited(&self, _viewer: &Viewer) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! A frame of the window: lays out the panel, draws the scene if its picture changes, and presents both.
+//! Redraw of the window: lays out the panel, draws the scene if its picture has changed, and presents both.
 
 use crate::{
     Error, Result,
@@ -30,7 +30,8 @@ use std::{
 };
 
 impl Viewer {
-    /// Draws the window, on a new device if the last one is lost.
+    /// Draws the window. If the device was lost, replaces it first. Returns an error only if the viewer has
+    /// to end.
     pub(super) fn redraw_or_recover(&mut self) -> Result<()> {
         #[cfg(debug_assertions)]
         self.graphics.lose_on_demand(self.schedule.frames());
@@ -51,7 +52,7 @@ impl Viewer {
         outcome
     }
 
-    /// Continues on another device with the same scene, settings and view.
+    /// Replaces the lost device, and restores the scene, the settings and the view on the new one.
     fn recover(&mut self) -> Result<()> {
         let scene = self.state.stage.as_ref().map(|stage| &stage.scene);
         let environment = self.environment.image();
@@ -70,7 +71,8 @@ impl Viewer {
         Ok(())
     }
 
-    /// Polls the scene's frame on the GPU. Returns when to poll again, or `None` if there is no frame.
+    /// Polls the frame of the scene that is in flight, or else that of side B. Returns when to poll again, or
+    /// `None` if there is nothing to poll.
     pub(super) fn poll_frame(&mut self) -> Option<Instant> {
         let has_side = app::compare::task::draws_side(self);
         let Graphics {
@@ -86,7 +88,7 @@ impl Viewer {
         let timed_frames = renderer.stats().timed_frames;
         let Some(wall_ms) = in_flight.poll(gpu, renderer, part_times) else {
             if gpu.lost().is_some() {
-                // The end of the frame may never be reported. The next redraw opens another device.
+                // The frame may never be reported as finished. The next redraw replaces the device.
                 self.draw_within(Duration::ZERO);
                 return None;
             }
@@ -114,7 +116,7 @@ impl Viewer {
         self.comparing.is_stale |= frame.is_shown;
         self.has_drawn = true;
         self.in_flight = None;
-        // While frames follow each other, the time between them was recorded instead.
+        // While frames follow each other, `record_plan` records the interval between them instead.
         if self.schedule.since_last_frame(Instant::now()).is_none() {
             self.state.record_frame(wall_ms);
         }
@@ -136,7 +138,7 @@ impl Viewer {
         has_side.then(Instant::now)
     }
 
-    /// Draws the window once.
+    /// Draws the window once, on a device that is not lost. Does nothing while the window has no area.
     fn redraw(&mut self) -> Result<()> {
         let Graphics { screen, gpu, .. } = &mut self.graphics;
         let Some(window) = screen.follow_size(gpu)? else {
@@ -170,8 +172,9 @@ impl Viewer {
         self.finish_frame()
     }
 
-    /// Returns the settings that the scene is drawn with. The first picture has no ray tracing, because its
-    /// kernels take longest to compile. Software drivers even compile them while they first run.
+    /// Returns the settings that the scene is drawn with. The first lit picture has no ray tracing, because
+    /// the ray-tracing kernels take longest to compile, and software drivers even compile them when they
+    /// first run. Path tracing, comparisons and runs with a fixed number of frames are exempt.
     fn drawn_config(&self) -> Config {
         let (config, side) = self.state.compare.drawn(&self.state.config);
         let is_plain = side.is_none() && !frame::is_path_traced(&config, self.state.picture.channel);
@@ -185,9 +188,10 @@ impl Viewer {
         config
     }
 
-    /// Returns the key of the current picture, or `None` while there is nothing to show.
+    /// Returns the key of the picture that the current state asks for. `None` while a part of it is missing,
+    /// such as the scene or the environment.
     fn picture(&mut self, pose: &Pose) -> Option<PictureKey> {
-        // With a fixed number of frames, every frame shows both sides of a comparison.
+        // With a fixed number of frames, each must show both sides of a comparison.
         if app::compare::task::awaits_side(self) {
             return None;
         }
@@ -227,8 +231,9 @@ impl Viewer {
         })
     }
 
-    /// Records the scene if its picture differs from the one that is shown and no frame is in flight. Returns
-    /// the frame and the encoder of its last part.
+    /// Records the next frames of the scene and of side B, if their pictures need any and no frame is in
+    /// flight. Returns the frame of the scene and the encoder of its last part. The frame of B is left in
+    /// `comparing`.
     fn record_scene(&mut self) -> Result<Option<(InFlight, wgpu::CommandEncoder)>> {
         let began = Instant::now();
         let Some(pose) = self.state.stage.as_mut().map(|stage| stage.shared_pose()) else {
@@ -312,7 +317,7 @@ impl Viewer {
                 now,
             )?);
         }
-        // A compilation for another picture is completed first.
+        // Only one compilation runs at a time. One for another picture is completed first.
         let is_free = compiling.is_none_or(|of| of.is_done);
         if !missing.is_empty() && is_free {
             let gpu = &self.graphics.gpu;
@@ -321,8 +326,8 @@ impl Viewer {
         Ok(recorded)
     }
 
-    /// Records the frame of `plan`, or adds its missing pipelines to `missing`. With a fixed number of frames
-    /// it compiles them at once.
+    /// Records the frame of `plan`. If pipelines are missing, adds them to `missing` and returns `None`,
+    /// except in runs with a fixed number of frames, which compile them at once.
     fn record_plan(
         &mut self,
         plan: Plan,
@@ -347,8 +352,8 @@ impl Viewer {
         let counted = |of: &PictureKey| of.counts_intersections || of.channel == Channel::Intersections;
         let begins_to_count = counted(picture) && !self.schedule.last().is_some_and(counted);
         if begins_to_count || pixels(input.size) > pixels(self.schedule.size()) {
-            // A larger frame, or one that starts to count intersections, may be long. It is drawn in parts at
-            // first.
+            // A frame that is larger or starts to count intersections may take long, so it is drawn in parts
+            // at first.
             renderer.budget.in_parts = true;
         }
         let target = screen.next_picture(gpu, picture.area.size)?;
@@ -378,7 +383,8 @@ impl Viewer {
                 if let Some(interval) = interval {
                     self.state.record_frame(interval.as_secs_f32() * 1e3);
                 }
-                // With a fixed number of frames, each is presented together with its own panel.
+                // With a fixed number of frames, a frame is never split, so that it is presented with its own
+                // panel.
                 let is_split = renderer.budget.in_parts && !self.schedule.has_frame_limit();
                 let frame = *frame;
                 let in_flight = InFlight::new(plan.picture, frame, is_split, now);
@@ -392,9 +398,9 @@ impl Viewer {
         }
     }
 
-    /// Returns true if no other frame is in flight, so that the next one may be recorded. A frame at rest
-    /// that is no longer wanted is aborted. A frame in motion is not, because then none would ever be
-    /// finished.
+    /// Returns true if no frame is in flight, so that the next one may be recorded. A frame at rest of
+    /// another picture than `picture` is aborted. A frame in motion is not, or continuous motion would never
+    /// finish one.
     fn drop_outdated(&mut self, picture: &PictureKey) -> Result<bool> {
         let Some(in_flight) = &self.in_flight else {
             return Ok(true);
@@ -416,8 +422,9 @@ impl Viewer {
         Ok(true)
     }
 
-    /// Composes the window and presents it. A short frame of the scene is part of it. The parts of a long
-    /// frame are submitted after it, and the window shows the previous picture until they are done.
+    /// Composes the window and presents it. A frame of the scene that is not split is submitted together with
+    /// the window. The parts of a split one are submitted later, and the window shows the previous picture
+    /// until they are done. Returns the time of the presentation, or `None` if the surface had no image.
     fn present(
         &mut self,
         mut encoder: wgpu::CommandEncoder,
@@ -510,8 +517,8 @@ impl Viewer {
         self.state.profile.history.span("submit", began);
         let mut presented = None;
         if let Some(image) = image {
-            // The window is shown after the first present, then drawn again, because an unmapped window keeps
-            // nothing that is presented to it.
+            // The window becomes visible with its first image, and is then drawn again, because an unmapped
+            // window does not keep what is presented to it.
             if !std::mem::replace(&mut self.is_visible, true) {
                 self.window.set_visible(true);
                 self.schedule.draw_by(Instant::now());
@@ -526,7 +533,7 @@ impl Viewer {
             }
         }
         match gpu.check() {
-            // Nothing can be shown any more, not even the error.
+            // A lost device cannot even show the error.
             Err(error) if gpu.lost().is_some() => return Err(error.into()),
             Err(error) => self.report(error)?,
             Ok(()) => {}
@@ -534,7 +541,7 @@ impl Viewer {
         Ok(presented)
     }
 
-    /// Saves the window if requested, and schedules the next redraw.
+    /// Ends a redraw: saves the requested picture, updates the statistics and schedules the next redraw.
     fn finish_frame(&mut self) -> Result<()> {
         let is_last = self.schedule.is_over();
         let last = (is_last && self.options.screenshot.is_some()).then_some(Picture::Window);
@@ -589,7 +596,8 @@ impl Viewer {
         Ok(())
     }
 
-    /// Writes a picture to a file. Returns its path and the parts of its provenance that the file lacks.
+    /// Writes a picture to a PNG file. Returns the path, and the parts of the provenance that were too large
+    /// to embed.
     fn save_picture(&self, picture: Picture) -> Result<(PathBuf, Option<Omitted>)> {
         let path = self.options.screenshot.clone();
         let path = path.unwrap_or_else(|| pictures::new_path(&self.picture_name(), "png"));
@@ -615,7 +623,7 @@ impl Viewer {
         Ok((path, left))
     }
 
-    /// Returns the name of the scene without its extension.
+    /// Returns the name of the scene's first file without its extension. Empty without a scene.
     pub(super) fn picture_name(&self) -> String {
         let stage = self.state.stage.as_ref();
         let first = stage.and_then(|stage| stage.files.first());

@@ -15,9 +15,10 @@
 //! Each folder is a feature. Its `model` holds the state, `view` the egui code, `actions` the effects of keys
 //! and buttons, and `task` the work on threads and on the GPU.
 //!
-//! The loop drives features that work asynchronously to the frame through one trait in `feature.rs`. Once per
-//! frame they react to changes and take GPU results. They drop the resources of a lost device. `features.rs`
-//! lists them. `viewer.rs` holds shared state, `run.rs` the loop, and `frame.rs` a frame of the window.
+//! Features whose work spans several frames implement the trait in `feature.rs`, and `features.rs` lists
+//! them. They react to changes once per frame, take GPU results when the loop polls the device, and drop the
+//! resources of a lost device. `viewer.rs` holds the shared state, `run.rs` the loop, and `frame.rs` a frame
+//! of the window.
 
 mod bookmarks;
 mod camera;
@@ -92,6 +93,8 @@ pub fn check_keys(keys: &crate::config::Keys) -> Result<()> {
 /// - [`Error::Window`](crate::Error::Window) if there is no display.
 /// - [`Error::Gpu`](crate::Error::Gpu) if no adapter can draw to it.
 /// - [`Error::Config`](crate::Error::Config) for a key or an action in `[keys]` that does not exist.
+/// - [`Error::Usage`](crate::Error::Usage) for an output file with an unsupported extension.
+/// - [`Error::Io`](crate::Error::Io) if an output file cannot be written.
 /// - Any error if [`Options::exit_after`] is set.
 pub fn run(options: Options) -> Result<()> {
     if let Some(path) = &options.screenshot {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Initial comparison: a file, or the same scene with other settings.
 #[derive(Debug, Clone)]
 pub struct CompareOptions {
-    /// A scene or a picture.
+    /// Scene or picture to compare with. `None` for the same scene.
     pub file: Option<PathBuf>,
     /// Settings of the other side, as `KEY=VALUE`.
     pub with: Vec<String>,
@@ -21,11 +21,11 @@ pub struct CompareOptions {
 pub struct Options {
     /// Scene files. Several files make one scene, and an empty list means the built-in scene.
     pub files: Vec<PathBuf>,
-    /// Provenance of the picture whose scene this is. The scene is shown as in that picture.
+    /// Provenance of a picture whose scene is opened again. The scene is shown as in that picture.
     pub reopens: Option<Provenance>,
     /// Edits of the scene that is opened first.
     pub edits: Option<SavedEdits>,
-    /// Settings, which the panel then changes.
+    /// Settings at the start.
     pub config: Config,
     /// Eye and target of the first view, if the command line gives them.
     pub look: Look,

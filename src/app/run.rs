@@ -1,4 +1,4 @@
-//! Event loop side of the viewer: start, waiting, actions, and the panel's layout.
+//! Start of the viewer, and its work in the event loop: wake-ups, actions, time steps and the panel.
 
 use crate::{
     Result,
@@ -53,8 +53,8 @@ use std::{
 };
 use winit::event_loop::{ActiveEventLoop, ControlFlow};
 
-/// Maximum number of frames in a profile that is written when the viewer ends. Of a longer run, the last ones
-/// are written.
+/// Maximum number of frames in a profile that is written when the viewer ends. A longer run keeps only its
+/// last frames.
 const MAX_PROFILED: usize = 20_000;
 
 impl Viewer {
@@ -127,11 +127,12 @@ impl Viewer {
             viewer.window.set_visible(true);
         }
         app::files::shaders::watch(&mut viewer);
-        // If the number of frames is fixed, the clip plays, so that its frames are drawn.
+        // A software adapter is too slow to play clips by itself. With a frame limit the clip plays anyway,
+        // so that its frames are drawn.
         let has_gpu = viewer.graphics.gpu.capabilities.has_gpu;
         viewer.state.playback.clips_play = has_gpu || viewer.schedule.has_frame_limit();
         viewer.state.ui.keymap = Keymap::new(&viewer.options.config.keys)?.into();
-        // A drawer would cover half of the first picture.
+        // In a narrow window the panel is a drawer, which would cover half of the first picture.
         let settings = &viewer.options.config.window;
         let points = settings.size[0] as f32 / ui::zoom(settings);
         let is_narrow = points < ui::NARROW;
@@ -160,8 +161,8 @@ impl Viewer {
             Some(time) => ControlFlow::WaitUntil(time),
             None => ControlFlow::Wait,
         };
-        // A part that is submitted now would run before the next redraw. Between two redraws there is always
-        // time for one part.
+        // A due redraw comes before the next poll, because a part that is submitted now would delay it. There
+        // is always one poll between two redraws, so that the frame makes progress.
         let is_due = self.schedule.is_due(Instant::now());
         let poll = if is_due && std::mem::take(&mut self.has_polled) {
             Some(Instant::now() + GPU_POLL)
@@ -200,7 +201,8 @@ impl Viewer {
         is_awaited(self).then(|| Instant::now() + GPU_POLL)
     }
 
-    /// Reports to the program that drives the window that the event loop waits for `wakeup` or polls the GPU.
+    /// Sends the status to the program that drives the window, if there is one. `polls` is true while a GPU
+    /// result is pending.
     fn send_status(&mut self, wakeup: Wakeup, polls: bool) {
         let Some(stream) = &mut self.status else {
             return;
@@ -273,7 +275,7 @@ impl Viewer {
                 };
                 self.state.notify(text);
             }
-            // An explicit file name applies to the whole window, also for F12.
+            // With the option `--screenshot`, this action also saves the whole window.
             Some(Action::Screenshot) if self.options.screenshot.is_none() => {
                 self.save = Some(Picture::Scene);
             }
@@ -309,7 +311,8 @@ impl Viewer {
         }
     }
 
-    /// Advances time.
+    /// Advances playback and camera motion by the time since the last redraw, at most one second. Switches
+    /// the sides of a flickering comparison when that is due.
     pub(super) fn tick(&mut self) {
         let elapsed = self.schedule.begin(Instant::now());
         if let Some(wait) = self.state.compare.turn(Instant::now()) {

@@ -46,7 +46,7 @@ use std::{
 /// Headline of the error for settings that are invalid for the scene.
 const MISFIT: &str = "A setting is invalid for this scene";
 
-/// Number of frame times in the history.
+/// Maximum number of frame times in the history.
 pub(super) const HISTORY: usize = 240;
 
 /// Viewer state that involves neither the window nor the GPU.
@@ -76,7 +76,7 @@ pub(super) struct State {
     pub(super) inspect: InspectState,
     /// State of the BVHs and of their visualisation.
     pub(super) trees: TreeState,
-    /// Frame times.
+    /// Frame times, and the state of the profiler.
     pub(super) profile: ProfileState,
     /// State of opening and saving files.
     pub(super) files: FileState,
@@ -93,7 +93,7 @@ pub(super) struct Stage {
     pub(super) scene: Scene,
     /// Bounds of the scene over time.
     pub(super) bounds: Bounds,
-    /// The clip that plays.
+    /// The clip that plays. `None` for the rest pose.
     pub(super) clip: Option<usize>,
     /// Clips that are blended instead of playing `clip`, and morph weights that are set by hand.
     pub(super) blend: Arc<Blend>,
@@ -308,7 +308,7 @@ impl Stage {
     }
 }
 
-/// Returns the name, or `noun` with a number if the file has no name.
+/// Returns `name`, or `noun` with the index if the name is empty.
 fn named(name: &str, noun: &str, index: usize) -> String {
     match name {
         "" => format!("{noun} {index}"),
@@ -412,8 +412,8 @@ impl State {
         self.tell_dropped(dropped, steps);
     }
 
-    /// True if the welcome card is shown. That needs a layout file that records its dismissal, and nothing
-    /// else that has to be read first.
+    /// True if the welcome card is shown. That is the case only if a layout file can record its dismissal,
+    /// and never together with the help, an error, an offer or a dialog.
     pub(super) fn welcomes(&self) -> bool {
         let is_covered =
             self.ui.help || self.ui.error.is_some() || self.ui.palette.is_some() || self.files.export.is_open;
@@ -429,7 +429,8 @@ impl State {
         }
     }
 
-    /// Shows which axis was taken as up if it is not the usual one, and offers the likely corrections.
+    /// Offers the likely corrections of the scene. A notice names the up axis that was chosen automatically,
+    /// unless it is Y.
     fn offer(&mut self) {
         let Some(stage) = &self.stage else { return };
         self.files.offers = Suggestion::of(&stage.scene, &self.config);
@@ -475,8 +476,8 @@ impl State {
         (0.5 / self.camera.extent().max(1e-6)).min(most)
     }
 
-    /// Returns the viewpoint for the renderer, and the distance in metres at which nothing must be clipped. A
-    /// camera of the file keeps its position in the file.
+    /// Returns the viewpoint for the renderer, and the distance to its pivot in metres, which must not be
+    /// clipped. A camera of the file keeps its position in the file.
     pub(super) fn viewpoint(&self, bounds: Aabb) -> (Viewpoint, f32) {
         if self.motion.followed == Some(self.camera) {
             (self.camera.viewpoint(), self.camera.distance())
@@ -570,7 +571,7 @@ impl State {
         let Some(stage) = &self.stage else { return };
         let points = stage.points(glam::Vec3::ZERO);
         let (projection, forward) = (self.camera.projection, self.camera.forward());
-        // The view straight from above keeps its rotation. In all others the horizon becomes level.
+        // A view straight from above or below keeps its rotation. All others get a level horizon.
         let up = if forward.y.abs() > 0.99 {
             self.camera.up()
         } else {
@@ -600,7 +601,7 @@ impl State {
         }
     }
 
-    /// Plays another clip from its start.
+    /// Switches to the start of another clip, or to the rest pose, and ends a blend of clips.
     pub(super) fn play_clip(&mut self, clip: Option<usize>) {
         if let Some(stage) = &mut self.stage {
             stage.clip = clip.filter(|clip| *clip < stage.scene.clips.len());
@@ -609,8 +610,9 @@ impl State {
         }
     }
 
-    /// Keeps the playing clip in view. If the camera is still at the first view, it returns to the first
-    /// view. Otherwise the current view is framed again if the clip's centre lies outside of it.
+    /// Keeps the playing clip in view. A camera that is still at the first view moves to the first view of
+    /// the new clip. Any other camera frames the scene if the clip's centre is out of view, unless it follows
+    /// a camera of the file.
     fn frame_clip(&mut self, look: &Look, aspect: f32) {
         if self.motion.framed == Some(self.camera) {
             return self.first_view(look, aspect);
@@ -623,7 +625,8 @@ impl State {
         }
     }
 
-    /// Performs an action that needs neither window nor GPU. Returns any other action.
+    /// Performs the part of an action that needs neither window nor GPU. Returns the action if the caller has
+    /// to perform another part.
     pub(super) fn perform(&mut self, action: Action, aspect: f32, look: &Look) -> Option<Action> {
         match action {
             Action::Help => self.ui.help = !self.ui.help,
@@ -955,7 +958,7 @@ impl State {
         };
     }
 
-    /// Rotates the sun. `drag` is a fraction of the window's height.
+    /// Rotates the sun. `drag` is a fraction of the viewport's height.
     pub(super) fn drag_sun(&mut self, drag: glam::Vec2) {
         self.find_sun();
         let turn = drag * 180.0;
@@ -1125,7 +1128,7 @@ mod tests {
         assert_eq!(state.camera, left);
     }
 
-    /// The other clips carry the scene away by ten or a hundred metres.
+    /// The other clips move the scene by ten or a hundred metres.
     #[test]
     fn switching_the_clip_frames_the_scene_again() {
         let clip = |metres: f32| Clip {

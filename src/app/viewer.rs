@@ -78,7 +78,7 @@ pub(super) struct Viewer {
     pub(super) benchmark: Option<Benchmark>,
     /// True if the last frame of the panel names the pipelines that are being compiled.
     pub(super) says_preparing: bool,
-    /// True while files hover over the window.
+    /// True while files are dragged over the window.
     pub(super) hovering: bool,
     /// File that keeps the panel's layout between runs. `None` under [`Options::exit_after`].
     pub(super) layout_file: Option<LayoutFile>,
@@ -94,12 +94,12 @@ pub(super) struct Viewer {
     pub(super) environments: u64,
     /// Number of surfaces that the scene has been compared with.
     pub(super) comparisons: u64,
-    /// Number of the lab's structures that rays have been traced through, counting the ones without a
-    /// structure.
+    /// Number of times that the lab's structure was replaced or removed. Identifies the structure in
+    /// `PictureKey::lab`.
     pub(super) labs: u64,
     /// Memory log for [`Options::stats`].
     pub(super) memory: Option<MemoryLog>,
-    /// The picture to save of the next frame.
+    /// Part of the window to save with the next frame.
     pub(super) save: Option<Picture>,
     /// The built-in file browser while it is open.
     pub(super) browser: Option<Browser>,
@@ -108,7 +108,7 @@ pub(super) struct Viewer {
     /// File that lists recent files. `None` if the list is not kept.
     pub(super) recent_file: Option<PathBuf>,
     pub(super) watches: Watches,
-    /// Clicks, and what is known of the clicked surface.
+    /// Pending queries of frame geometry: clicks, the resting pointer and the outlines.
     pub(super) selecting: Selecting,
     /// The traced ray.
     pub(super) traced_ray: TracedRay,
@@ -124,15 +124,15 @@ pub(super) struct Viewer {
     pub(super) is_at_rest: bool,
     /// Number of window events that were handled.
     pub(super) events: u64,
-    /// Input that followed an event that may have moved the keyboard focus, in order. It is delivered to the
-    /// focused widget once the panel has been drawn.
+    /// Queued input in order of arrival. An earlier event may have moved the keyboard focus, so the input is
+    /// delivered once the panel has been drawn with the new focus.
     pub(super) waiting: VecDeque<WindowEvent>,
-    /// True if the panel has not been drawn since that event.
+    /// True while the panel has not been drawn since the event that may have moved the focus.
     pub(super) awaits_panel: bool,
     pub(super) status: Option<StatusStream>,
     /// The running presentation.
     pub(super) presentation: Option<Presentation>,
-    /// Confirmation of leaving with Escape.
+    /// Confirmations by a second request: quitting with Escape, and quitting during an export.
     pub(super) leaving: Leaving,
     /// True once the window has been shown.
     pub(super) is_visible: bool,
@@ -167,8 +167,12 @@ impl Viewer {
         self.report_as(UNDRAWN, error)
     }
 
-    /// Shows an error under a headline that names the failed operation. Returns the error if no user is there
-    /// to read it.
+    /// Shows an error under a headline that names the failed operation.
+    ///
+    /// # Errors
+    ///
+    /// The error itself under a frame limit, because no user is there to read it, and a GPU error after the
+    /// device was lost.
     pub(super) fn report_as(&mut self, headline: impl Into<String>, error: impl Into<Error>) -> Result<()> {
         let error = error.into();
         if self.schedule.has_frame_limit() || matches!(error, Error::Gpu(_)) && self.graphics.is_lost() {
@@ -203,7 +207,7 @@ impl Viewer {
         let config = self.state.config.clone();
         let wake = self.waker.redraw();
         if files != self.asked {
-            // View, provenance and edits belong to the first files.
+            // The options for view, provenance and edits apply only to the first files.
             (self.options.look.view, self.options.reopens) = (None, None);
             self.options.edits = None;
         }

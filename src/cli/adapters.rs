@@ -98,7 +98,7 @@ pub(super) fn kind(info: &wgpu::AdapterInfo) -> &'static str {
     }
 }
 
-/// Returns the name and version of an adapter's driver, as far as they are known.
+/// Returns the name and version of an adapter's driver, or "unknown".
 pub(super) fn driver(info: &wgpu::AdapterInfo) -> String {
     let text = format!("{} {}", info.driver, info.driver_info);
     match text.trim() {

@@ -82,8 +82,8 @@ pub fn run(args: &BakeArgs, mut config: Config, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// Chooses the face size: half the width of an equirectangular file or the face of a cube, but enough texels
-/// for five bands.
+/// Chooses the face size of the prefiltered cube: half the width of an equirectangular file or the face of a
+/// cube, rounded up to a power of two. The minimum of 256 has enough texels for five bands.
 fn fitting_face(image: &EnvironmentImage) -> u32 {
     let face = match image.shape {
         Shape::Equirectangular => image.width.div_ceil(2),
@@ -92,7 +92,7 @@ fn fitting_face(image: &EnvironmentImage) -> u32 {
     face.next_power_of_two().clamp(256, LARGEST_FACE)
 }
 
-/// Runs the environment passes of a frame on `image` and reads back the results.
+/// Runs the frame's environment passes on `image` and reads back the results.
 fn bake(gpu: &Gpu, image: &EnvironmentImage, config: &Config) -> Result<Baked> {
     let mut environment = Environment::new(gpu)?;
     environment.set_file(gpu, Some(image))?;

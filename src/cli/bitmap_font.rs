@@ -71,7 +71,7 @@ pub(super) fn fill(
     }
 }
 
-/// Shortens a text to at most `most` characters, which must be at least 13, by leaving out its middle.
+/// Shortens a text to at most `most` characters by leaving out its middle. `most` must be at least 13.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     let characters: Vec<char> = text.chars().collect();
     if characters.len() <= most {

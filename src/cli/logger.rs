@@ -4,8 +4,9 @@ use super::progress::erase;
 use log::{Level, LevelFilter};
 use std::io::Write;
 
-/// Starts the log. It shows warnings of canopy, more with `verbose`, nothing if `quiet`. `RUST_LOG` overrides
-/// both. Other crates log only what `RUST_LOG` enables, because their failures are reported as errors.
+/// Starts the log. It shows canopy's warnings and errors, nothing if `quiet`, and more for each `verbose`.
+/// `RUST_LOG` overrides both. Other crates log only what `RUST_LOG` enables, because their failures are
+/// reported as errors.
 pub(super) fn start(quiet: bool, verbose: u8) {
     let level = match (quiet, verbose) {
         (true, _) => LevelFilter::Off,

@@ -94,14 +94,14 @@ struct Joined<'a> {
     parts: Vec<(&'a Path, PartInfo)>,
 }
 
-/// Missing samples, and the part that stopped before them if there is one.
+/// Range of missing samples, and the unfinished part that should contain them, if there is one.
 struct Gap<'a> {
     samples: Range<u32>,
     ended_early: Option<&'a Path>,
 }
 
 impl Joined<'_> {
-    /// Fails if a part does not match the previous ones.
+    /// Fails if a part belongs to another picture than the previous parts, or repeats their samples.
     fn check(&self, path: &Path, about: &PartInfo) -> Result<()> {
         for (known, other) in &self.parts {
             let difference = other.of.difference(&about.of);
@@ -169,7 +169,7 @@ impl Joined<'_> {
     }
 }
 
-/// Names a range of samples, counted from 1.
+/// Formats a range of samples, counted from 1, such as "samples 1 to 8".
 fn named(samples: &Range<u32>) -> String {
     match samples.len() {
         1 => format!("sample {}", samples.end),

@@ -43,7 +43,7 @@ use std::{
     time::Instant,
 };
 
-/// An uploaded scene, with a view and an exposure that are chosen once.
+/// An uploaded scene with a renderer. The first view and the exposure are chosen once.
 #[derive(Debug)]
 pub(super) struct Offscreen {
     pub(super) gpu: Arc<Gpu>,
@@ -51,9 +51,9 @@ pub(super) struct Offscreen {
     /// Scene with its edits applied. The texels of its images are dropped after the upload.
     pub(super) scene: Scene,
     pub(super) edits: AppliedEdits,
-    /// Nodes whose meshes are hidden.
+    /// Indices of the nodes whose meshes are hidden.
     pub(super) hidden: BTreeSet<usize>,
-    /// Clip that plays.
+    /// Index of the clip that plays.
     pub(super) clip: Option<usize>,
     /// Blend of clips and morph weights.
     pub(super) blend: Blend,
@@ -73,7 +73,7 @@ pub(super) struct Offscreen {
     pub(super) profile: Option<History>,
 }
 
-/// Times of a draw.
+/// Times of one draw.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Drawn {
     /// Milliseconds from submission to completion.
@@ -210,7 +210,7 @@ impl Offscreen {
         let mut edits = AppliedEdits::default();
         let changed = edits.apply(&mut scene, &opened.edits.edits);
         renderer.write_materials(&gpu, &scene, &changed, &mut uploaded)?;
-        // The levels are on the GPU now.
+        // The mip levels have been uploaded, so their CPU copies are freed.
         scene.images.iter_mut().for_each(|i| i.levels.clear());
         Ok(Self {
             exposure_ev,
@@ -276,7 +276,8 @@ impl Offscreen {
         Ok(self.renderer.read_path_lengths(&self.gpu)?)
     }
 
-    /// Sets how many samples per pixel each of the next draws adds, up to the maximum per draw.
+    /// Sets the number of samples per pixel that each of the next draws adds, clamped to the maximum per
+    /// draw.
     pub(super) fn set_path_samples(&mut self, samples: u32) {
         self.renderer.path_samples = samples.min(paths::MAX_ADDED);
     }
@@ -287,7 +288,8 @@ impl Offscreen {
         self.renderer.path_part = Some(samples);
     }
 
-    /// Continues the next draw from these sums of the first `samples` samples of a path-traced picture.
+    /// Restores the sums of the first `samples` samples of a path-traced picture, so that the next draw adds
+    /// to them.
     pub(super) fn restore_paths(&mut self, sums: &PathSums, samples: u32) -> Result<()> {
         Ok(self.renderer.restore_paths(&self.gpu, sums, samples)?)
     }
@@ -345,7 +347,7 @@ impl Offscreen {
         Ok(self.renderer.read_noise(&self.gpu)?)
     }
 
-    /// Adds a span of CPU work since `began` to the profile.
+    /// Adds the CPU work from `began` until now to the profile, if there is one.
     fn profiled(&mut self, name: &'static str, began: Instant) {
         if let Some(profile) = &mut self.profile {
             profile.span(name, began);
@@ -462,8 +464,8 @@ fn input<'a>(
     }
 }
 
-/// Loads the environment file that the settings name into the renderer. Returns the mean luminance of the
-/// environment, 0 without a file.
+/// Loads the environment file of the settings into the renderer. Returns the mean luminance of the
+/// environment, or 0 if the settings use no file.
 fn read_environment(gpu: &Gpu, renderer: &mut Renderer, config: &Config) -> Result<f32> {
     if !config.environment.is_file() {
         return Ok(0.0);

@@ -257,9 +257,9 @@ impl Common {
         Ok(settings)
     }
 
-    /// Merges the settings like [`Self::settings`], and applies a picture's settings and a look below
-    /// `--config` and `--set`. Logs a warning for each key of the picture that is skipped. Files of the
-    /// picture that `options`, `--set` or `--config` replace need not exist.
+    /// Merges the settings like [`Self::settings`], but applies a picture's settings and a look before
+    /// `--config` and `--set`, which override them. Logs a warning for each key of the picture that is
+    /// skipped. Files of the picture that `options`, `--set` or `--config` replace need not exist.
     ///
     /// # Errors
     ///
@@ -312,7 +312,7 @@ impl Common {
     }
 }
 
-/// True if a settings file sets `key`, which must include its section.
+/// True if the settings file with this `text` sets `key`, which must include its section.
 fn names(text: &str, key: &str) -> bool {
     let Some((section, name)) = key.split_once('.') else {
         return false;
@@ -329,7 +329,7 @@ fn is_made(env: &Path) -> bool {
 }
 
 impl LookArgs {
-    /// Returns the environment file that `--env` names.
+    /// Returns the environment file that `--env` names, or `None` for a built-in environment.
     pub(crate) fn env_file(&self) -> Option<&Path> {
         self.env.as_deref().filter(|env| !is_made(env))
     }
@@ -413,7 +413,7 @@ impl LookArgs {
         Ok(())
     }
 
-    /// Returns the eye and target of the first view.
+    /// Returns the eye, target or complete view that the options select for the first frame.
     pub fn look(&self) -> Look {
         self.camera.look()
     }
@@ -448,7 +448,7 @@ impl CameraArgs {
         Ok(())
     }
 
-    /// Returns the eye and target of the first view.
+    /// Returns the eye, target or complete view that the options select for the first frame.
     pub fn look(&self) -> Look {
         Look {
             eye: self.eye,

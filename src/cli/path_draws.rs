@@ -1,4 +1,5 @@
-//! The draws that trace the paths of one picture. Each draw's sample count adapts to the measured time.
+//! Draws that trace the paths of one picture. The sample count of each draw adapts to the time of the last
+//! one.
 
 use super::offscreen::{Drawn, Moment, Offscreen};
 use crate::{Result, gpu::profiler::Stopwatch, render::FrameSample};
@@ -54,8 +55,8 @@ impl PathDraws {
     }
 }
 
-/// Returns how many samples the next draw adds, from the count and the time of the last one. Draws that are
-/// too short leave the adapter idle in between, and draws that are too long report no progress.
+/// Returns the number of samples that the next draw adds, from the number and the time of the last one. Too
+/// short draws leave the adapter idle in between, and too long draws delay progress reports.
 fn added(last: u32, wall_ms: f64) -> u32 {
     const DRAW_MS: f64 = 250.0;
     let fitting = f64::from(last.max(1)) * DRAW_MS / wall_ms.max(1e-3);

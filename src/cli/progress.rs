@@ -43,7 +43,7 @@ pub(super) struct StatusLine {
 #[derive(Debug)]
 struct Shared {
     activity: Mutex<Activity>,
-    /// True once the line is dropped.
+    /// True once the line is dropped, which ends the thread.
     ended: Mutex<bool>,
     end: Condvar,
 }
@@ -81,17 +81,17 @@ impl StatusLine {
         }
     }
 
-    /// Starts work without a known number of steps.
+    /// Shows `what` as the current work, whose number of steps is unknown.
     pub(super) fn stage(&self, what: &str) {
         self.change(|activity| *activity = Activity::Stage(what.into()));
     }
 
-    /// Starts loading a scene.
+    /// Shows the progress of loading a scene.
     pub(super) fn loading(&self, progress: &Arc<scene::Progress>) {
         self.change(|activity| *activity = Activity::Loading(progress.clone()));
     }
 
-    /// Starts a step, with `done` of `total` steps finished.
+    /// Shows `what` as the current step, with `done` of `total` steps finished.
     pub(super) fn step(&self, done: u64, total: u64, what: impl Into<String>) {
         self.change(|activity| {
             let before = match activity {

@@ -113,7 +113,7 @@ impl Reflected {
         read.all(|read| made.contains(&read))
     }
 
-    /// Returns the locations and types of an inter-stage value, or of its members.
+    /// Returns the location and type of an inter-stage value, or of each of its members if it is a struct.
     fn locations(&self, ty: Handle<Type>, binding: Option<&Binding>) -> Vec<(u32, Handle<Type>)> {
         match (&self.module.types[ty].inner, binding) {
             (TypeInner::Struct { members, .. }, None) => members
@@ -125,7 +125,7 @@ impl Reflected {
         }
     }
 
-    /// True if the path or the name of one of `entries` contains one of the names.
+    /// True if the path, or the name of one of `entries`, contains one of `names`, or if `names` is empty.
     pub(super) fn has_named<'a>(
         &self,
         entries: impl Iterator<Item = &'a EntryPoint>,
@@ -151,7 +151,7 @@ impl Reflected {
         types.into_iter().map(format).collect()
     }
 
-    /// Returns the attributes that a vertex entry point reads, each from its own buffer.
+    /// Returns the vertex attributes that a vertex entry point reads. Each is in a buffer of its own.
     pub(super) fn inputs(&self, entry: &EntryPoint) -> Vec<wgpu::VertexAttribute> {
         let attribute = |argument: &FunctionArgument| {
             let Some(Binding::Location { location, .. }) = argument.binding else {

@@ -14,7 +14,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Starts the clock.
+    /// Creates the report and starts its clock.
     pub(super) fn new(quiet: bool) -> Self {
         Self {
             quiet,
@@ -31,7 +31,7 @@ impl Report {
         result
     }
 
-    /// Ends the report and prints what was written.
+    /// Ends the progress line and prints the summary, which consists of `what` and the elapsed time.
     pub(super) fn wrote(self, what: &str) {
         let took = duration(self.begun.ms() / 1e3);
         drop(self.line);

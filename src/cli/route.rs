@@ -18,13 +18,13 @@ pub(super) enum Route {
     Turn {
         first: Viewpoint,
         center: Vec3,
-        /// Duration of an orbit in seconds; negative for clockwise, seen from above.
+        /// Duration of an orbit in seconds. It is negative for clockwise motion, seen from above.
         seconds: f32,
     },
 }
 
 impl Route {
-    /// Returns the camera `seconds` after the first frame; `None` for the scene's own camera.
+    /// Returns the camera `seconds` after the first frame, or `None` for the scene's own camera.
     pub(super) fn view(&self, seconds: f32) -> Option<Viewpoint> {
         match self {
             Self::Scene => None,

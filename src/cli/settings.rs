@@ -33,7 +33,7 @@ const NO_KEYS: &str = "\
 # None are set: every action has its default keys. `canopy config keys.ACTION` explains one.
 ";
 
-/// Prints the settings files with all settings or those of a section, or explains one setting.
+/// Prints the settings files and all settings or the settings of a section, or explains one setting.
 ///
 /// # Errors
 ///

@@ -62,7 +62,7 @@ pub struct ViewArgs {
 }
 
 impl ViewArgs {
-    /// Returns the picture whose scene is to be reopened.
+    /// Returns the picture whose scene is to be reopened, if the only file is a picture.
     pub fn picture(&self) -> Option<PathBuf> {
         let [only] = &self.files[..] else { return None };
         is_picture(only).then(|| only.clone())

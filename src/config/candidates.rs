@@ -1,4 +1,4 @@
-//! Suggested values for a setting.
+//! List of all settings, and suggested values for a setting.
 
 use super::{Config, explain::comment};
 use canopy_scene::settings::describe::Describe;
@@ -8,9 +8,9 @@ use canopy_scene::settings::describe::Describe;
 pub struct KeyDescription {
     /// `SECTION.KEY`.
     pub key: String,
-    /// Its comment in `config.toml`, on one line. Empty where the name is enough.
+    /// Comment of the key in `config.toml`, on one line. Empty if the key has none.
     pub comment: String,
-    /// The values that it accepts.
+    /// Accepted values, such as a list of words or a range.
     pub expected: String,
 }
 
@@ -26,8 +26,8 @@ impl Config {
         .collect()
     }
 
-    /// Returns the values that the expectation of `key` names, in that order, such as all words of a choice
-    /// or the ends of a range. Empty for text and for unknown keys.
+    /// Returns the values listed in [`KeyDescription::expected`] of `key`, in that order, such as all words
+    /// of a choice or the ends of a range. The list is empty for text and for unknown keys.
     pub fn candidates(&self, key: &str) -> Vec<String> {
         let all = Self::expected().iter();
         let mut found = all.filter(|(section, name, _)| key.split_once('.') == Some((section, name)));

@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use toml::Value;
 
 /// Keys that are specific to a scene or a run. They are not saved, because they would be wrong defaults for
-/// the next one.
+/// another scene or run.
 const RUN_KEYS: [&str; 11] = [
     "animation.clip",
     "animation.loop_from",
@@ -40,8 +40,8 @@ impl Config {
         values
     }
 
-    /// Returns the keys whose values differ from the built-in defaults or from the user's `config.toml`.
-    /// Setting them reproduces the same result on any machine.
+    /// Returns the keys whose values differ from the built-in defaults or from the settings files that canopy
+    /// reads by default. Setting them reproduces the same result on any machine.
     pub fn overrides(&self) -> BTreeMap<String, Value> {
         let defaults = Self::default();
         let usual = Layered::read(None, &[]);
@@ -52,9 +52,9 @@ impl Config {
         values
     }
 
-    /// Writes the keys that differ from the user's `config.toml` into that file. Keys that the file does not
-    /// name are compared with the defaults. Keeps everything else in it. Returns the file and the number of
-    /// keys written.
+    /// Writes the keys whose values differ from the user's `config.toml` into that file. Keys that the file
+    /// does not set are compared with the defaults. Leaves out keys of a scene or a run, and keeps everything
+    /// else in the file. Returns the file and the number of keys written.
     ///
     /// # Errors
     ///
@@ -78,8 +78,8 @@ impl Config {
         Ok((path, count))
     }
 
-    /// Returns the TOML document `text` with every key updated in which these settings differ from it, and
-    /// the number of those keys.
+    /// Updates each key of the TOML document `text` whose value differs from these settings, except
+    /// [`RUN_KEYS`]. Returns the document and the number of updated keys.
     fn merged_into(&self, origin: &str, text: &str) -> Result<(String, usize)> {
         let mut usual = Self::default();
         usual.merge(origin, text)?;

@@ -1,6 +1,7 @@
 //! Suggestions for mistyped words.
 
-/// Returns the entry of `known` that is most similar to `word`, ignoring case, if it is similar enough.
+/// Returns the entry of `known` with the smallest edit distance to `word`, ignoring case, if it is small
+/// enough or the entry starts with `word`.
 pub(crate) fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let is_close = |known: &str, distance: usize| {

@@ -6,11 +6,11 @@ use crate::{Error, Result};
 /// Explanation of a setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// Its comment in `config.toml`, on one line. Empty where the name is enough.
+    /// Comment of the key in `config.toml`, on one line. Empty if the key has none.
     pub comment: String,
-    /// The values that it accepts.
+    /// Accepted values, such as a list of words or a range.
     pub expected: String,
-    /// Default value; `None` for key bindings, whose defaults only the viewer has.
+    /// Default value, or `None` for key bindings, whose defaults only the viewer has.
     pub default: Option<Value>,
 }
 
@@ -50,7 +50,7 @@ impl Config {
     }
 }
 
-/// Returns the comment after a key of `config.toml`, including its continuation lines.
+/// Returns the comment after a key of `config.toml` as one line, including its continuation lines.
 pub(super) fn comment(section: &str, key: &str) -> String {
     let header = format!("[{section}]");
     let mut lines = DEFAULTS

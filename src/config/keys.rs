@@ -1,5 +1,5 @@
-//! `[keys]`: key bindings of the user, as text. Only the viewer knows the actions and keys, and checks them
-//! before it opens its window.
+//! `[keys]`: key bindings of the user, as text. Only a build with the viewer knows the actions and keys. It
+//! checks them in every command that reads settings.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub struct Keys(BTreeMap<String, BoundKeys>);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Text", into = "Text")]
 pub struct BoundKeys {
-    /// Keys as written. An empty list removes all keys of the action.
+    /// Keys as the user wrote them. An empty list removes all keys of the action.
     pub keys: Vec<String>,
     /// File that sets them, or `--set`, for messages.
     pub origin: String,
@@ -53,7 +53,7 @@ impl From<BoundKeys> for Text {
     }
 }
 
-/// Ignores the origin.
+/// Compares the keys but not their origin.
 impl PartialEq for BoundKeys {
     fn eq(&self, other: &Self) -> bool {
         self.keys == other.keys

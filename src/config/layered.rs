@@ -12,18 +12,18 @@ use std::{
 pub struct Layered {
     /// Merged settings.
     pub config: Config,
-    /// Files that are read if they exist, in the order in which they are applied.
+    /// Settings files, in the order in which they are applied. Not all of them exist.
     pub files: Vec<SettingsFile>,
-    /// Origin of each key that is not left at its default.
+    /// Origin of each key that a file or an option sets.
     origins: BTreeMap<String, String>,
 }
 
 /// A settings file that may exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsFile {
-    /// Its path.
+    /// Path of the file.
     pub path: PathBuf,
-    /// True if it exists.
+    /// True if the file exists and was applied.
     pub exists: bool,
 }
 
@@ -34,8 +34,8 @@ impl Layered {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if a file cannot be read. [`Error::Config`] for a wrong value; the message names the
-    /// file and the key.
+    /// [`Error::Io`] if a file cannot be read. [`Error::Config`] for an unknown key or a wrong value. The
+    /// message names the file and the key.
     pub fn read(explicit: Option<&Path>, sets: &[String]) -> Result<Self> {
         let mut layered = Self::default();
         let implied = [user_file(), Some("canopy.toml".into())];
@@ -79,7 +79,8 @@ impl Layered {
         Ok(())
     }
 
-    /// Returns the origin of the value of `key`, a file's path or an option. `None` if it is the default.
+    /// Returns the origin of the value of `key`: the path of a file, or an option. `None` if nothing sets the
+    /// key.
     pub fn origin(&self, key: &str) -> Option<&str> {
         self.origins.get(key).map(String::as_str)
     }

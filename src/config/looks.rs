@@ -31,7 +31,7 @@ const FILE_KEY: &str = "lights.radii";
 /// Maximum size of a file in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Built-in looks: names and file contents.
+/// Built-in looks, each with its name and file contents.
 const BUILT_IN: [(&str, &str); 5] = [
     ("Fast", include_str!("../../assets/looks/fast.toml")),
     (
@@ -46,7 +46,7 @@ const BUILT_IN: [(&str, &str); 5] = [
 /// A preset of settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Look {
-    /// Keys with their values.
+    /// Keys that the look sets, `SECTION.KEY`, with their values.
     keys: Vec<(String, Value)>,
     /// File or name of the look, for messages.
     origin: String,
@@ -102,7 +102,7 @@ impl Look {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an unknown name; the message lists the known ones. Any error of
+    /// [`Error::NotFound`] for an unknown name. The message lists the known names. Any error of
     /// [`Self::read`].
     pub fn find(name: &str, folder: Option<&Path>) -> Result<Self> {
         let is_file = name.ends_with(".toml") || Path::new(name).components().count() > 1;
@@ -158,7 +158,7 @@ pub fn user_folder() -> Option<PathBuf> {
     Some(user_file()?.parent()?.join("looks"))
 }
 
-/// Returns the names of the looks in a folder, in alphabetical order.
+/// Returns the names of the looks in a folder, in alphabetical order. A missing folder has none.
 pub fn of_user_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let name = |entry: std::fs::DirEntry| {
@@ -171,7 +171,7 @@ pub fn of_user_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the path of the look `name`; `None` if the name is not a valid file name on every platform.
+/// Returns the path of the look `name`, or `None` if the name is not a valid file name on every platform.
 fn path_of(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_plain = |c: char| !c.is_control() && !"\\/:*?\"<>|".contains(c);
     let is_name = !name.trim().is_empty() && name == name.trim() && name.chars().all(is_plain);
@@ -223,7 +223,8 @@ pub fn text(config: &Config) -> String {
     text
 }
 
-/// Returns the file name of the look `name`; `None` if the name is not a valid file name on every platform.
+/// Returns the file name of the look `name`, or `None` if the name is not a valid file name on every
+/// platform.
 pub fn file_name(name: &str) -> Option<PathBuf> {
     path_of(Path::new(""), name)
 }
@@ -247,13 +248,13 @@ pub fn import(folder: &Path, path: &Path) -> Result<String> {
     Ok(name.into_owned())
 }
 
-/// Returns the error for a name that another look has.
+/// Creates the error for a name that another look already has.
 fn taken(name: &str) -> Error {
     Error::Argument(format!("a look \"{name}\" exists already"))
 }
 
-/// Makes the value of a key that names a file absolute, so that it means the same in every folder. Returns
-/// other values unchanged.
+/// Makes the path in the value of a file key absolute, so that it does not depend on the current folder.
+/// Returns other values unchanged.
 pub(super) fn absolute(key: &str, value: Value) -> Value {
     match value.as_str() {
         Some(file) if key.ends_with(".file") && !file.is_empty() => {

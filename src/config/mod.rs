@@ -51,7 +51,7 @@ settings! {
     with keys: Keys;
 }
 
-/// Section whose keys are not fixed. Only the viewer knows the actions that they name.
+/// Section without a fixed set of keys. Its keys are actions, which only the viewer knows.
 const FREE: &str = "keys";
 
 impl Config {
@@ -168,7 +168,7 @@ impl Config {
         ALL.get(key).copied()
     }
 
-    /// Returns every key with the values that it accepts, in the order of `config.toml`.
+    /// Returns every key with a text of the values that it accepts, in the order of `config.toml`.
     fn expected() -> &'static [Expectation] {
         static ALL: LazyLock<Vec<Expectation>> = LazyLock::new(|| {
             let mut all = Config::expectations();
@@ -208,11 +208,12 @@ impl Config {
 
     /// Converts the settings to TOML.
     fn table(&self) -> Table {
-        // Every field has a TOML form, so this cannot fail; an empty table would be reported as unknown keys.
+        // Cannot fail, because every field has a TOML form. An empty table would be reported as unknown keys.
         Table::try_from(self).unwrap_or_default()
     }
 
-    /// Returns the keys of a section. `key` is what the user wrote, for the error message.
+    /// Returns the keys of a section with their values. `key` is the text that the user wrote, for the error
+    /// message.
     fn section(&self, origin: &str, section: &str, key: &str) -> Result<Table> {
         let table = self.table();
         match table.get(section) {
@@ -249,7 +250,7 @@ fn document(config: &Config, origin: &str, text: &str) -> Result<Vec<(String, Va
     let mut all = Vec::new();
     for (section, keys) in document {
         let Value::Table(keys) = keys else {
-            // A known section with a plain value, or a key outside of any section.
+            // Fails for a key outside of any section, or for a section that has a plain value.
             config.section(origin, &section, &section)?;
             return Err(fault(origin, format!("{section}: is a section, not a value")));
         };

@@ -4,10 +4,10 @@ use super::{Config, with_short_numbers};
 use std::collections::BTreeMap;
 use toml::Value;
 
-/// Sections of the machine, the window and the user, which do not affect pictures.
+/// Sections for the machine, the window and the user, which do not affect pictures.
 const NON_PICTURE_SECTIONS: [&str; 5] = ["gpu", "window", "output", "load", "keys"];
 
-/// The only key of those sections that affects pictures.
+/// The only key of [`NON_PICTURE_SECTIONS`] that affects pictures.
 const PICTURE_LOAD_KEY: &str = "load.obj_texture";
 
 /// True if `key` affects pictures.
@@ -34,7 +34,7 @@ impl Config {
         found
     }
 
-    /// Returns these settings with everything that affects pictures reset to the defaults.
+    /// Returns a copy in which the settings that affect pictures have their defaults.
     pub fn without_picture_settings(&self) -> Self {
         let defaults = Self::default();
         let mut without = Self {

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 choice! {
     /// Storage of large arrays on the GPU.
     ArrayMode {
-        /// The faster option for the kind of adapter.
+        /// Whichever of the two is faster on the adapter.
         Auto = "auto",
         /// Storage buffers.
         Buffers = "buffers",
@@ -29,9 +29,9 @@ section! {
 choice! {
     /// Colour theme of the panel.
     Theme {
-        /// Light on dark.
+        /// Light text on a dark background.
         Dark = "dark",
-        /// Dark on light.
+        /// Dark text on a light background.
         Light = "light",
         /// The system's theme.
         System = "system",

@@ -3,7 +3,7 @@
 use crate::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
-    /// Stack size of the textbook traversal that `canopy bench trace` compares with.
+    /// Number of stack entries of the textbook traversal that `canopy bench trace` compares with.
     pub const BASELINE_STACK: u32 = 96;
 }
 

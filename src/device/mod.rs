@@ -8,8 +8,8 @@ use crate::{
     lab, render,
 };
 
-/// Every shader file: the benchmarks' own files, on top of the files of canopy-lab, canopy-render and
-/// canopy-bvh. A test checks that none is missing.
+/// Library of every shader file: the files of the benchmarks, on top of the libraries of canopy-lab,
+/// canopy-render and canopy-bvh. A test checks that none is missing.
 pub static SHADERS: Library = Library {
     files: wgsl_files!["bench/baseline.wgsl", "bench/copy.wgsl"],
     constants: &[baseline::CONSTANTS],

@@ -30,8 +30,8 @@ pub struct Baked {
 pub struct CubeTexels {
     /// Edge length of the finest level in texels.
     pub face: u32,
-    /// Mip levels, the finest first. Each holds the faces +X, −X, +Y, −Y, +Z, −Z in that order, oriented as
-    /// in Vulkan, D3D and KTX2.
+    /// Linear RGBA of the mip levels, the finest first. Each holds the faces +X, −X, +Y, −Y, +Z, −Z in that
+    /// order, oriented as in Vulkan, D3D and KTX2.
     pub levels: Vec<Vec<[f16; 4]>>,
 }
 
@@ -45,7 +45,7 @@ impl CubeTexels {
 /// Names of the cube faces, in order.
 const FACES: [&str; 6] = ["px", "nx", "py", "ny", "pz", "nz"];
 
-/// Output format, selected by the name of the output.
+/// Form of the output, selected by the extension of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// A file with the spherical harmonics.
@@ -72,7 +72,7 @@ impl Form {
     }
 }
 
-/// Returns the path of the irradiance file that belongs to a prefiltered cube.
+/// Returns the path of the irradiance file beside the prefiltered cube `out`.
 fn irradiance_path(out: &Path) -> PathBuf {
     let mut name = out.file_stem().unwrap_or_default().to_owned();
     name.push("-irradiance.ktx2");
@@ -130,7 +130,7 @@ pub fn write(baked: &Baked, out: &Path) -> Result<()> {
     }
 }
 
-/// Deletes the coarser levels of an earlier, larger cube in the folder.
+/// Deletes the levels from `levels` on, which an earlier bake with a larger face left in the folder.
 fn remove_coarser(out: &Path, levels: usize) -> Result<()> {
     for level in levels..levels + 16 {
         for face in FACES {

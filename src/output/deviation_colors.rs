@@ -3,8 +3,8 @@
 use glam::Vec3;
 
 /// Diverging map from blue over grey to red in equal steps of lightness, readable with all kinds of colour
-/// vision (Moreland 2009, "Diverging Color Maps for Scientific Visualization"). sRGB-encoded and evenly
-/// spaced.
+/// vision (Moreland 2009, "Diverging Color Maps for Scientific Visualization"). Colours are sRGB-encoded and
+/// evenly spaced over the range.
 pub const DIVERGING: [[u8; 3]; 9] = [
     [59, 76, 192],
     [98, 130, 234],
@@ -21,8 +21,8 @@ pub const BELOW: [u8; 3] = [38, 0, 66];
 /// Colour of values above the range, with a hue that is not in the map.
 pub const ABOVE: [u8; 3] = [255, 214, 0];
 
-/// Returns the colour at `share` of the range, from −1 to 1, as sRGB-encoded values from 0 to 1. Values
-/// outside the range have colours of their own.
+/// Returns the colour of a distance as sRGB-encoded values from 0 to 1. `share` is the distance divided by
+/// the end of the range, from −1 to 1. Values beyond have colours of their own.
 pub fn color(share: f32) -> Vec3 {
     if share < -1.0 {
         return encoded(BELOW);

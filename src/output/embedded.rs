@@ -68,7 +68,7 @@ pub fn into_jpeg(picture: &[u8], text: &str) -> Vec<u8> {
     [head, &[0xff, 0xfe], &length.to_be_bytes(), &data, rest].concat()
 }
 
-/// Reads the text of the picture at `path`; `None` if it has none or is another kind of file.
+/// Reads the text of the picture at `path`. Returns `None` if it has none or is another kind of file.
 ///
 /// # Errors
 ///

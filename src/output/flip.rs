@@ -57,7 +57,7 @@ pub fn flip(size: [u32; 2], a: &[[f32; 3]], b: &[[f32; 3]], pixels_per_degree: f
 struct FilteredImage {
     /// CIELAB colours with the Hunt adjustment.
     colors: Vec<Vec3>,
-    /// Edge and point magnitude at each pixel.
+    /// Gradient magnitudes of edges and of points at each pixel.
     features: Vec<[f32; 2]>,
 }
 
@@ -114,8 +114,8 @@ struct Filters {
     achromatic: Vec<Weighted>,
     red_green: Vec<Weighted>,
     blue_yellow: Vec<Weighted>,
-    /// A Gaussian, and its first and second derivatives. The positive parts of a derivative sum to 1 and the
-    /// negative parts to −1.
+    /// A Gaussian, its first and its second derivative. The positive samples of a derivative sum to 1, and
+    /// the negative samples to −1.
     smooth: Vec<f32>,
     edge: Vec<f32>,
     point: Vec<f32>,
@@ -209,7 +209,7 @@ impl Plane {
         }
     }
 
-    /// Convolves columns with a kernel, with the same border.
+    /// Convolves columns with a kernel. Pixels outside the image repeat its border.
     fn along_columns(&self, kernel: &[f32]) -> Self {
         let [width, height] = self.size.map(|side| side as usize);
         let reach = kernel.len() / 2;
@@ -233,8 +233,8 @@ fn add_scaled(sum: &mut [f32], values: &[f32], factor: f32) {
     }
 }
 
-/// Maps a colour difference from 0 to `largest` to the range 0 to 1. The most common differences, the small
-/// ones, take most of the range.
+/// Maps a colour difference from 0 to `largest` to the range 0 to 1. Small differences are the most common
+/// ones and take most of the range.
 fn spread(difference: f32, largest: f32) -> f32 {
     let common = COMMON * largest;
     if difference < common {
@@ -278,7 +278,7 @@ impl Colors {
         }
     }
 
-    /// Returns the difference of pure green and pure blue, which is the maximum.
+    /// Returns the colour difference of pure green and pure blue, which is the largest in sRGB.
     fn largest_difference(&self) -> f32 {
         let [green, blue] = [Vec3::Y, Vec3::Z].map(|color| hunt(self.lab(color)));
         hyab(green, blue).powf(COLOR_EXPONENT)

@@ -5,9 +5,9 @@ use glam::Vec3;
 /// Colour of an intersecting triangle that faces the camera, sRGB-encoded. This orange is brighter than all
 /// of the greys, so that it can be told apart with all kinds of colour vision.
 pub const THROUGH: [u8; 3] = [255, 153, 0];
-/// Fraction of that brightness at grazing angles.
+/// Brightness of [`THROUGH`] at grazing angles, relative to its brightness at normal incidence.
 const THROUGH_AT_EDGES: f32 = 0.75;
-/// Grey of all other triangles, at grazing and at normal incidence.
+/// sRGB-encoded grey of all other triangles, at grazing and at normal incidence.
 const GREY: [f32; 2] = [0.14, 0.50];
 
 /// Returns the colour of a surface, as sRGB-encoded values from 0 to 1. `facing` is 0 at grazing angles and 1
@@ -31,7 +31,7 @@ mod tests {
         linear.dot(Vec3::new(0.2126, 0.7152, 0.0722))
     }
 
-    /// Without colour vision, the two only differ in brightness.
+    /// Without colour vision, orange and grey only differ in brightness.
     #[test]
     fn intersecting_parts_are_brighter_than_any_grey() {
         let darkest = luminance(color(true, 0.0));

@@ -3,9 +3,9 @@
 use super::deviation_colors::interpolate;
 use glam::Vec3;
 
-/// The map magma of matplotlib, from black over violet and orange to light yellow with increasing lightness
-/// (van der Walt and Smith 2015). sRGB-encoded and evenly spaced, within 3 of 255 of the map with 256
-/// colours.
+/// Colour map `magma` of matplotlib, from black over violet and orange to light yellow with increasing
+/// lightness (van der Walt and Smith 2015). Colours are sRGB-encoded and evenly spaced. Interpolation is
+/// within 3 of 255 of the original with 256 colours.
 pub const MAGMA: [[u8; 3]; 17] = [
     [0, 0, 4],
     [10, 8, 34],

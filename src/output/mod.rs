@@ -48,7 +48,7 @@ pub fn extension(path: &Path, known: &[&'static str]) -> Result<&'static str> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Template {
     path: PathBuf,
-    /// Text before and after the number, and its minimum width.
+    /// Text before the number, text after it, and its minimum width in digits. `None` without a placeholder.
     number: Option<(String, String, usize)>,
 }
 
@@ -83,7 +83,7 @@ impl Template {
         }
     }
 
-    /// True if the name contains the frame number.
+    /// True if the name contains a placeholder.
     pub fn is_numbered(&self) -> bool {
         self.number.is_some()
     }

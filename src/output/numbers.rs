@@ -1,4 +1,4 @@
-//! Number formatting for people.
+//! Formatting of numbers for display.
 
 /// Formats a whole number in groups of three digits: "1,234,567".
 pub fn grouped(number: u64) -> String {
@@ -40,7 +40,7 @@ pub fn duration(secs: f64) -> String {
     }
 }
 
-/// Formats a remaining time like [`duration`], but in whole seconds.
+/// Formats a remaining time like [`duration`], but without fractions of a second.
 pub fn duration_left(secs: f64) -> String {
     if secs < 10.0 {
         return format!("{:.0} s", secs.ceil());
@@ -48,7 +48,7 @@ pub fn duration_left(secs: f64) -> String {
     duration(secs)
 }
 
-/// Formats a length with four significant digits and no trailing zeros: "12.35", "0.001234", "1235000".
+/// Formats a number with four significant digits and no trailing zeros: "12.35", "0.001234", "1235000".
 pub fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");

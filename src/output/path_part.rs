@@ -20,7 +20,7 @@ use exr::{
 use serde::{Deserialize, Serialize};
 use std::{io::Cursor, ops::Range, path::Path};
 
-/// Name of the attribute that describes the part.
+/// Name of the OpenEXR attribute that holds the description of the part.
 const KEYWORD: &str = "canopyPart";
 
 /// Version of the description. Other versions are rejected.
@@ -47,7 +47,7 @@ pub struct PartInfo {
     pub part: [u32; 2],
     /// Range of samples of the complete part: the first sample, and one past the last.
     pub samples: [u32; 2],
-    /// Number of samples in the sums, counted from the first one.
+    /// Number of samples in the sums. They are the first samples of the range.
     pub held: u32,
     /// Samples per pixel of the whole picture.
     pub total: u32,
@@ -74,7 +74,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Describes the first difference; `None` if there is none.
+    /// Describes the first difference from `other`, or returns `None` if there is none.
     pub fn difference(&self, other: &Self) -> Option<String> {
         let [a, b] = [self, other];
         let sides = |size: [u32; 2]| format!("{} × {} pixels", size[0], size[1]);
@@ -113,7 +113,7 @@ impl PartInfo {
         }
     }
 
-    /// Returns the range of the samples that are held.
+    /// Returns the range of the samples that the sums contain.
     pub fn range(&self) -> Range<u32> {
         self.samples[0]..self.samples[0] + self.held
     }
@@ -135,7 +135,7 @@ impl PartInfo {
 pub struct PathPart {
     /// Description of the part.
     pub about: PartInfo,
-    /// Sums of its samples.
+    /// Sums of the first [`PartInfo::held`] samples of the part.
     pub sums: PathSums,
     /// Provenance of the picture, if it is known.
     pub made: Option<String>,
@@ -276,7 +276,7 @@ fn decoded(bytes: &[u8]) -> std::result::Result<PathPart, String> {
     Ok(PathPart { about, sums, made })
 }
 
-/// Encodes the final picture from the sums of all `samples` samples, in the same form as `canopy render`.
+/// Encodes the picture of the sums of `samples` samples as OpenEXR, in the same form as `canopy render`.
 ///
 /// # Errors
 ///

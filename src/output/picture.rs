@@ -1,4 +1,5 @@
-//! Picture files: `.exr` stores the floats unchanged, `.png` maps them to colours.
+//! Picture files. OpenEXR stores floats unchanged. PNG and JPEG store eight bits per channel, and
+//! [`viewable`] maps channels such as depths to colours for them.
 
 use super::{deviation_colors, embedded, intersection_colors, magma};
 use crate::{
@@ -81,7 +82,7 @@ pub fn exr_with(image: &FloatImage, text: Option<&str>) -> Result<Vec<u8>> {
         (r, g, b, a)
     };
     let mut picture = exr::image::Image::from_channels((width, height), SpecificChannels::rgba(texel));
-    // The text is already ASCII, because its other characters have been escaped.
+    // Cannot fail, because the text is ASCII. Provenance escapes all other characters.
     if let Some(text) = text.and_then(Text::new_or_none) {
         let attributes = &mut picture.layer_data.attributes.other;
         let keyword = Text::new_or_none(embedded::KEYWORD).unwrap_or_default();
@@ -114,7 +115,7 @@ fn unencodable(why: &dyn std::fmt::Display) -> Error {
 
 /// Converts a channel to RGBA with eight bits per channel. Pixels without a surface are transparent.
 ///
-/// Positions are relative to their bounds, depths run from white (near) to black (far), and normals n are
+/// Positions are scaled to their bounds, depths run from white (near) to black (far), and a normal n is
 /// stored as 0.5 n + 0.5. Colours are sRGB-encoded, and each index has its own colour. Costs use the map of
 /// [`cost`], for nodes and triangles together up to 256. Deviations and intersections have their own colours.
 /// All other channels are grey.
@@ -153,7 +154,7 @@ pub fn viewable(channel: Channel, image: &FloatImage) -> Vec<u8> {
             | Channel::Lab
             | Channel::Transmittance
             | Channel::ReflectionTiles => value,
-            // Near hits are dark. A distance of 1 m is half as bright as infinity.
+            // Near hits are dark. A distance of 1 m has half the brightness of an infinite distance.
             Channel::ReflectionDistance => value / (1.0 + value),
         }
     };
@@ -207,7 +208,7 @@ fn srgb(linear: Vec3) -> Vec3 {
     linear.clamp(Vec3::ZERO, Vec3::ONE).map(srgb::encode)
 }
 
-/// Returns a pseudorandom colour for an index, the same as the tonemap pass.
+/// Returns the pseudorandom colour of an index, like the tonemap pass.
 fn hashed(id: f32) -> Vec3 {
     let h = (id as u32).wrapping_add(1).wrapping_mul(2_654_435_761);
     let channel = |shift: u32| (h >> shift & 255) as f32 / 255.0;

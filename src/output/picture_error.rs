@@ -3,10 +3,10 @@
 use super::flip::flip;
 use crate::scene::picture::Picture;
 
-/// Error metric of a pixel.
+/// Error metric for a pair of pictures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Metric {
-    /// Root mean square of the channel differences.
+    /// Root mean square of the differences of all channels.
     Rmse,
     /// Perceived difference, from 0 to 1, for sRGB-encoded pictures. See [`flip`].
     Flip {
@@ -18,11 +18,11 @@ pub enum Metric {
 /// Error between two pictures of the same size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PictureError {
-    /// The error of each pixel, row by row.
+    /// Error of each pixel, row by row.
     pub pixels: Vec<f32>,
-    /// Mean of FLIP, or the root mean square of other errors.
+    /// Mean of the pixel errors for FLIP, or their root mean square for RMSE.
     pub mean: f64,
-    /// The largest error.
+    /// Largest error of a pixel.
     pub max: f32,
     /// Column and row of the first pixel with the largest error.
     pub max_at: [u32; 2],
@@ -32,7 +32,7 @@ pub struct PictureError {
 
 impl PictureError {
     /// Computes the error between `a` and `b`, which must have the same size. A channel that is NaN in only
-    /// one of them has an infinite error. NaN in both is no error.
+    /// one picture has an infinite error under RMSE. A channel that is NaN in both has no error.
     pub fn new(metric: Metric, a: &Picture, b: &Picture) -> Self {
         let plain = a.pixels.iter().zip(&b.pixels);
         let plain: Vec<f32> = plain.map(|(a, b)| root_mean_square(*a, *b)).collect();

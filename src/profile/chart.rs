@@ -12,17 +12,17 @@ pub const BETWEEN: &str = "between passes";
 /// Chart of a range of frames.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chart {
-    /// Frame numbers.
+    /// Number of each frame.
     pub numbers: Vec<u64>,
-    /// GPU passes, from bottom to top.
+    /// GPU passes, and the GPU time between them.
     pub gpu: Stack,
-    /// CPU work.
+    /// Spans of CPU work.
     pub cpu: Stack,
-    /// Time between presents, for frames that follow one another.
+    /// Milliseconds between the presents of consecutive frames, or `None` after a pause.
     pub present_ms: Vec<Option<f64>>,
 }
 
-/// A stack of times.
+/// Layers of times that are stacked per frame.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stack {
     /// Layers, from bottom to top.
@@ -34,11 +34,11 @@ pub struct Stack {
 /// A GPU pass or a part of the CPU work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
-    /// Its name.
+    /// Name of the pass or of the CPU work.
     pub name: String,
-    /// Its colour.
+    /// Colour in the chart, which depends only on the name.
     pub color: colors::Rgb,
-    /// Time in each frame, or 0 if it did not run.
+    /// Milliseconds in each frame, or 0 if it did not run.
     pub ms: Vec<f64>,
 }
 
@@ -77,13 +77,14 @@ impl Chart {
         chart
     }
 
-    /// Returns the largest time in the GPU chart, including the time between presents.
+    /// Returns the largest time in the GPU chart in milliseconds, including the time between presents.
     pub fn most_gpu_ms(&self) -> f64 {
         let presents = self.present_ms.iter().flatten().copied();
         presents.fold(self.gpu.most_ms(), f64::max)
     }
 
-    /// Returns the height of the GPU chart: [`Stack::usual_ms`], extended to the times between presents.
+    /// Returns the height of the GPU chart in milliseconds: [`Stack::usual_ms`], or the same statistic of the
+    /// times between presents if that is larger.
     pub fn usual_gpu_ms(&self) -> f64 {
         usual(self.present_ms.iter().flatten().copied()).max(self.gpu.usual_ms())
     }
@@ -105,12 +106,12 @@ impl Stack {
         usual((0..self.frames).map(|frame| self.total_ms(frame)))
     }
 
-    /// Returns the time of a frame.
+    /// Returns the total time of a frame in milliseconds.
     pub fn total_ms(&self, frame: usize) -> f64 {
         self.layers.iter().map(|layer| layer.ms[frame]).sum()
     }
 
-    /// Returns the longest time of a frame.
+    /// Returns the largest total time of a frame in milliseconds.
     pub fn most_ms(&self) -> f64 {
         let totals = (0..self.frames).map(|frame| self.total_ms(frame));
         totals.fold(0.0, f64::max)
@@ -128,7 +129,7 @@ impl Stack {
         edges.filter(|(_, [from, to])| to > from)
     }
 
-    /// Returns the layer of a frame at a height in milliseconds.
+    /// Returns the layer of a frame at height `ms`, or `None` above the stack.
     pub fn at(&self, frame: usize, ms: f64) -> Option<&Layer> {
         let mut edges = self.edges(frame);
         let found = edges.find(|(_, [from, to])| (*from..*to).contains(&ms));
@@ -136,7 +137,8 @@ impl Stack {
     }
 }
 
-/// Returns a round number of at least `ms` for the height of a chart, and the distance between grid lines.
+/// Returns the height of a chart, a multiple of the grid step that is at least `ms`, and the grid step. Both
+/// are in milliseconds.
 pub fn scale(ms: f64) -> (f64, f64) {
     let ms = ms.max(1e-3);
     let power = 10_f64.powf((ms / 4.0).log10().floor());

@@ -8,7 +8,8 @@ pub type Rgb = [u8; 3];
 /// Colour of the GPU time between passes.
 pub const BETWEEN: Rgb = [128, 128, 128];
 
-/// Steps of the frame: the names of their passes in order and of the CPU work meanwhile, and their colour.
+/// Steps of the frame. Each has the names of its passes in order, followed by CPU work that shares its
+/// colour, and the colour.
 const STEPS: &[(&[&str], Rgb)] = &[
     (
         &[
@@ -103,7 +104,7 @@ pub fn of(name: &str) -> Rgb {
         let index = names.iter().position(|known| *known == name)?;
         Some((*color, index))
     });
-    // FNV-1a hash: a name that no step lists still has a stable colour.
+    // FNV-1a hash, so that a name that no step lists still has a stable colour.
     let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     }) as usize;

@@ -7,8 +7,8 @@ use super::{
 };
 use std::fmt::Write;
 
-/// Formats the table: times in milliseconds, the clip's time in seconds, memory in bytes. Unknown values are
-/// empty.
+/// Formats the table. Times are in milliseconds, the time in the clip is in seconds, and memory is in bytes.
+/// Unknown values are empty fields.
 pub fn text<'a>(frames: impl IntoIterator<Item = &'a Frame> + Clone) -> String {
     let table = Table::of(frames.clone());
     let mut text = String::from("frame,time_secs,present_ms,cpu_ms");
@@ -55,7 +55,7 @@ fn number(ms: Option<f64>) -> String {
     ms.map_or_else(String::new, |ms| format!("{ms:.6}"))
 }
 
-/// Quotes a field where necessary.
+/// Quotes a field if it contains a comma, a quote or a line break.
 fn field(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),

@@ -1,4 +1,4 @@
-//! Frame history of a profile. GPU timings arrive some frames later.
+//! Frame history of a profile. The GPU timings of a frame arrive some frames later.
 
 use super::memory::Memory;
 use crate::gpu::profiler::{PassTiming, TimedFrame};
@@ -27,11 +27,11 @@ pub struct Frame {
     pub time_secs: f32,
     /// Spans of CPU work, in order.
     pub cpu: Vec<CpuSpan>,
-    /// GPU passes; `None` until the timings arrive, or if the adapter has no timestamps.
+    /// GPU passes, or `None` until the timings arrive or if the adapter has no timestamps.
     pub gpu: Option<Arc<TimedFrame>>,
     /// Time of its present, in milliseconds since the start of the history.
     pub presented_ms: Option<f64>,
-    /// Time since the previous present in milliseconds; `None` after a pause, or without a window.
+    /// Time since the previous present in milliseconds, or `None` after a pause or without a window.
     pub present_ms: Option<f64>,
     /// Memory after the frame, if it was measured.
     pub memory: Option<Memory>,
@@ -45,20 +45,20 @@ impl Frame {
         self.gpu.as_ref().map_or(&[], |timed| &timed.passes)
     }
 
-    /// Returns the GPU time.
+    /// Returns the total GPU time in milliseconds.
     pub fn gpu_ms(&self) -> Option<f64> {
         let outermost = self.passes().iter().filter(|pass| pass.depth == 0);
         let ms: f64 = outermost.map(|pass| pass.last_ms).sum();
         self.gpu.as_ref().map(|_| ms)
     }
 
-    /// Returns the CPU time.
+    /// Returns the total CPU time in milliseconds.
     pub fn cpu_ms(&self) -> f64 {
         self.cpu.iter().map(|span| span.ms).sum()
     }
 
-    /// Returns the frame time. It is the time between presents if frames follow one another, otherwise the
-    /// longer of the GPU and the CPU time.
+    /// Returns the frame time in milliseconds. It is the time since the previous present if that is known,
+    /// otherwise the larger of the GPU time and the CPU time.
     pub fn frame_ms(&self) -> f64 {
         let alone = self.gpu_ms().unwrap_or(0.0).max(self.cpu_ms());
         self.present_ms.unwrap_or(alone)
@@ -112,7 +112,7 @@ impl History {
         self.spans.push(span);
     }
 
-    /// Discards the CPU work since the last frame, because it led to none.
+    /// Discards the CPU work since the last frame. Call it if the work did not result in a frame.
     pub fn discard(&mut self) {
         self.spans.clear();
     }
@@ -137,7 +137,7 @@ impl History {
         self.last
     }
 
-    /// Adds timings to their frame, if the history still holds it.
+    /// Adds GPU timings to their frame, if the history still holds it.
     pub fn timed(&mut self, timed: Arc<TimedFrame>) {
         let mut latest_first = self.frames.iter_mut().rev();
         if let Some(frame) = latest_first.find(|frame| frame.timing == timed.number) {
@@ -157,7 +157,7 @@ impl History {
         }
     }
 
-    /// Records the memory after the last frame.
+    /// Stores the memory usage after the last frame.
     pub fn remember_memory(&mut self, memory: Memory) {
         if let Some(frame) = self.frames.back_mut() {
             frame.memory = Some(memory);

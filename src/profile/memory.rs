@@ -10,7 +10,7 @@ pub const KINDS: [&str; 5] = ["geometry", "trees", "textures", "targets", "other
 /// Memory usage at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Memory {
-    /// Allocated GPU bytes of each of [`KINDS`]; zeros if the backend does not report them.
+    /// Allocated GPU bytes of each of [`KINDS`], or zeros if the backend does not report them.
     pub gpu_bytes: [u64; KINDS.len()],
     /// Resident bytes of the process, if the system reports them.
     pub process_bytes: Option<u64>,
@@ -32,12 +32,12 @@ impl Memory {
         }
     }
 
-    /// Returns the allocated GPU bytes; `None` if the backend does not report them.
+    /// Returns the total of allocated GPU bytes, or `None` if the backend does not report them.
     pub fn gpu_total(&self) -> Option<u64> {
         Some(self.gpu_bytes.iter().sum()).filter(|total| *total > 0)
     }
 
-    /// Returns the larger of each value.
+    /// Returns the maximum of each value of the two measurements.
     pub fn max(mut self, other: &Self) -> Self {
         for (mine, others) in self.gpu_bytes.iter_mut().zip(other.gpu_bytes) {
             *mine = others.max(*mine);

@@ -16,12 +16,11 @@ pub struct Table {
 /// A GPU pass or a part of the CPU work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Its name.
+    /// Name of the pass or of the CPU work.
     pub name: String,
-    /// Nesting depth.
+    /// Nesting depth in the frame, from 0.
     pub depth: usize,
-    /// Time in each frame; `None` where it did not run. The times of a pass that runs several times in a
-    /// frame are added.
+    /// Milliseconds in each frame, or `None` if it did not run. Several runs in a frame are added.
     pub ms: Vec<Option<f64>>,
 }
 
@@ -41,7 +40,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Computes statistics of `times`, which are in milliseconds; `None` if there are none.
+    /// Computes statistics of `times`, which are in milliseconds. Returns `None` if there are none.
     pub fn of(times: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = times.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -94,15 +93,15 @@ impl Table {
         self.gpu.iter().filter(|row| row.depth == 1)
     }
 
-    /// Returns a row's fraction of the GPU time of all frames.
+    /// Returns the time of a GPU row as a fraction of the GPU time of all frames.
     pub fn share(&self, row: &Row) -> f64 {
         let outermost = self.gpu.iter().filter(|row| row.depth == 0);
         let all: f64 = outermost.map(Row::sum).sum();
         if all > 0.0 { row.sum() / all } else { 0.0 }
     }
 
-    /// Returns the time of GPU pass `index`, over all frames, that is not in any of its nested passes; `None`
-    /// if it has none.
+    /// Returns the milliseconds of GPU pass `index` outside its nested passes, summed over all frames.
+    /// Returns `None` if it has no nested passes.
     pub fn between(&self, index: usize) -> Option<f64> {
         let group = self.gpu.get(index)?;
         let inside = self.gpu[index + 1..].iter();
@@ -129,7 +128,7 @@ impl Table {
 fn add(rows: &mut Vec<Row>, next: usize, (name, depth): (&str, usize), frame: usize, ms: f64) -> usize {
     let same = |row: &Row| row.depth == depth && row.name == name;
     let next = next.min(rows.len());
-    // In most cases it is the next row.
+    // Passes usually run in the same order in every frame, so the next row is tried first.
     let found = match rows.get(next).is_some_and(same) {
         true => Some(next),
         false => rows.iter().position(same),
@@ -155,7 +154,7 @@ impl Row {
         Summary::of(self.ms.iter().flatten().copied())
     }
 
-    /// Returns its time in the last frame; `None` if it did not run.
+    /// Returns its time in the last frame in milliseconds, or `None` if it did not run.
     pub fn last_ms(&self) -> Option<f64> {
         self.ms.last().copied().flatten()
     }
@@ -165,13 +164,13 @@ impl Row {
         self.ms.iter().flatten().count()
     }
 
-    /// Returns its mean over all frames, including those in which it did not run. This way the means of
-    /// nested passes never add up to more than the mean of their parent.
+    /// Returns its mean in milliseconds over all frames, including those in which it did not run. Otherwise
+    /// the means of nested passes could add up to more than the mean of their parent.
     pub fn mean_ms(&self) -> f64 {
         self.sum() / self.ms.len().max(1) as f64
     }
 
-    /// Returns its total time over all frames.
+    /// Returns its total time over all frames in milliseconds.
     pub fn sum(&self) -> f64 {
         self.ms.iter().flatten().sum()
     }

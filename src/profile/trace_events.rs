@@ -4,14 +4,15 @@
 //! microseconds, memory is counters (`C`), and names are metadata (`M`). Events of a thread have to nest, so
 //! GPU passes that overlap without nesting go to threads of their own.
 //!
-//! The offset between the GPU's and the CPU's clock is unknown. No frame starts on the GPU before it is
-//! submitted, so the offset is chosen such that the frame with the shortest wait starts immediately.
+//! The offset between the GPU's and the CPU's clock is unknown. No frame starts on the GPU before its
+//! submission, so the offset is chosen such that the frame with the shortest wait starts together with its
+//! submission.
 
 use super::history::Frame;
 use crate::gpu::profiler::PassTiming;
 use serde_json::{Value, json};
 
-/// Process id.
+/// Process id of all events.
 const PID: u32 = 1;
 /// Thread of the CPU work.
 const CPU: usize = 1;
@@ -20,10 +21,10 @@ const PRESENT: usize = 2;
 /// First thread of the GPU passes.
 const GPU: usize = 3;
 
-/// CPU span whose end is the earliest start of the GPU's work.
+/// Name of the CPU span of the submission. The GPU starts no frame before this span starts.
 const SUBMIT: &str = "submit";
 
-/// Lengths below this, in microseconds, are rounding errors.
+/// Tolerance in microseconds for events to nest, because of rounding errors.
 const EPSILON_US: f64 = 1e-3;
 
 /// Formats the trace. `adapter` names the GPU.
@@ -99,7 +100,7 @@ fn offset_ms<'a>(frames: impl IntoIterator<Item = &'a Frame>) -> f64 {
     offsets.reduce(f64::max).unwrap_or(0.0)
 }
 
-/// GPU threads, in each of which events nest.
+/// Threads for GPU passes. The events of each thread nest.
 #[derive(Debug, Default)]
 struct Lanes {
     /// End times of the open events of each thread in microseconds, outermost first.
@@ -107,7 +108,8 @@ struct Lanes {
 }
 
 impl Lanes {
-    /// Returns every run of `passes` with its thread, its start and its duration in milliseconds.
+    /// Assigns each run of `passes` to a thread. Returns its thread, its pass, and its start and duration in
+    /// milliseconds.
     fn place<'a>(
         &mut self,
         passes: &'a [PassTiming],

@@ -1,14 +1,14 @@
-//! Names of files in a picture's metadata, and how they are found again.
+//! File references in a picture's metadata, and the search for these files.
 
 use crate::{Error, Result, config, scene};
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
 
-/// A file named in a picture's metadata, by its path relative to the picture's folder or only by its name.
+/// Reference to a file in a picture's metadata: a path relative to the picture's folder, or only a file name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRef {
     name: String,
-    /// Size in bytes, which identifies it; `None` if it could not be read.
+    /// Size in bytes, which helps to identify the file. `None` if the file could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
 }
@@ -33,7 +33,7 @@ impl FileRef {
         &self.name
     }
 
-    /// True if `file` has the same name and size.
+    /// True if `file` has the same file name, and the same size if that is known.
     pub fn is_like(&self, file: &Path) -> bool {
         let name = Path::new(&self.name).file_name();
         name.is_some()
@@ -72,9 +72,9 @@ pub(super) fn is_safe(name: &str) -> bool {
 pub struct Search<'a> {
     /// Path of the picture.
     pub picture: &'a Path,
-    /// Limits, such as whether links may lead out of its folder.
+    /// Load limits, which also decide whether links may lead out of the picture's folder.
     pub limits: &'a config::Load,
-    /// Searches elsewhere for files that are not in the picture's folder.
+    /// Finds a file that is not in the picture's folder, such as a recently opened one.
     pub elsewhere: &'a dyn Fn(&FileRef) -> Option<PathBuf>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] if it does not exist, or is a link that leads out of the folder.
+    /// [`Error::NotFound`] if the file is not found, or is a link that leads out of the picture's folder.
     pub fn find(&self, file: &FileRef) -> Result<PathBuf> {
         let (picture, name) = (self.picture.display(), &file.name);
         match scene::find_beside(self.picture, name, self.limits) {

@@ -25,20 +25,20 @@ use toml::Value;
 /// Software name in the metadata of pictures.
 pub const SOFTWARE: &str = concat!("canopy ", env!("CARGO_PKG_VERSION"));
 
-/// Version of the text format. Later versions are rejected. In version 1, a scene without an environment was
-/// lit by the sky.
+/// Version of the text format. Later versions are rejected. Pictures of version 1 keep the sky as the
+/// environment of scenes without one.
 const FORMAT: u32 = 2;
 
-/// Maximum number of scene files, and of hidden nodes.
+/// Maximum number of scene files, and maximum number of hidden nodes.
 const MAX_ENTRIES: usize = 100_000;
 
 /// Maximum number of samples per pixel.
 const MAX_SAMPLES: u32 = 4096;
 
-/// Maximum deviation of the view's axes from orthonormal.
+/// Tolerance for the view's axes to be orthonormal.
 const TOLERANCE: f32 = 1e-3;
 
-/// Keys whose values are paths.
+/// Setting keys whose values are file paths.
 const FILES: [&str; 2] = ["environment.file", "deviation.file"];
 
 /// Provenance of a picture.
@@ -59,24 +59,24 @@ pub struct Provenance {
     /// Channel shown. Empty for the lit picture.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub channel: String,
-    /// Nodes that the user has hidden.
+    /// Indices of the nodes that the user has hidden.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<usize>,
     /// True if the user has edited materials or lights.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub edited: bool,
-    /// The edits; `None` if there are none, or if they are not stored.
+    /// Edits, or `None` if there are none or they are not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<SavedEdits>,
 }
 
-/// A camera in two forms: a readable one, and an exact one.
+/// A camera in a readable form (`eye`, `target`, `up`, `fov`) and in an exact form, which is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredView {
     eye: [f32; 3],
     target: [f32; 3],
     up: [f32; 3],
-    /// Vertical field of view in degrees; `None` for an orthographic camera.
+    /// Vertical field of view in degrees, or `None` for an orthographic camera.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fov: Option<f32>,
     world_from_view: [f32; 16],
@@ -92,13 +92,13 @@ struct StoredView {
 pub struct PictureInputs<'a> {
     /// Files of the scene.
     pub files: &'a [PathBuf],
-    /// Clip that plays.
+    /// Index of the clip that plays.
     pub clip: Option<usize>,
     /// Blend of clips and morph weights.
     pub blend: Blend,
     /// Time in the clip, in seconds.
     pub time: f32,
-    /// Material variant.
+    /// Index of the material variant.
     pub variant: Option<usize>,
     /// Camera pose and projection.
     pub viewpoint: Viewpoint,
@@ -110,7 +110,7 @@ pub struct PictureInputs<'a> {
     pub samples: u32,
     /// Edits of materials and lights.
     pub edits: SavedEdits,
-    /// Nodes that the user has hidden.
+    /// Indices of the nodes that the user has hidden.
     pub hidden: Vec<usize>,
 }
 
@@ -176,8 +176,8 @@ impl Provenance {
         }
     }
 
-    /// Returns the text if it has at most `most` bytes and can be read again. Otherwise leaves out the edits
-    /// and hidden nodes, or everything, and says which.
+    /// Returns the text, with at most `most` bytes. If it would be longer or could not be read again, leaves
+    /// out the edits and hidden nodes, or everything. Also returns the part that was left out.
     pub fn text_within(mut self, most: usize) -> (Option<String>, Option<Omitted>) {
         let fits = |made: &Self| {
             let text = (made.fault().is_none()).then(|| made.text());
@@ -211,7 +211,7 @@ impl Provenance {
         text
     }
 
-    /// Reads the provenance of the picture at `path`; `None` if it has none.
+    /// Reads the provenance of the picture at `path`, or returns `None` if it has none.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ impl Provenance {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] if a file is missing; the message names it.
+    /// [`Error::NotFound`] if a file is missing. The message names it.
     pub fn files(&self, search: &Search<'_>) -> Result<Vec<PathBuf>> {
         self.files.iter().map(|file| search.find(file)).collect()
     }
@@ -252,13 +252,13 @@ impl Provenance {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] if a file that a setting names is missing.
+    /// [`Error::NotFound`] if the file that a setting refers to is missing.
     pub fn apply(&self, config: &mut Config, search: &Search<'_>) -> Result<Vec<String>> {
         self.apply_except(config, search, |_| false)
     }
 
-    /// Does the same as [`Self::apply`], but skips file keys for which `given` is true, because the caller
-    /// replaces them. Their files need not exist.
+    /// Applies the settings like [`Self::apply`], except file keys for which `given` is true, because the
+    /// caller replaces their values. Their files need not exist.
     ///
     /// # Errors
     ///
@@ -317,7 +317,7 @@ impl Provenance {
         }
     }
 
-    /// Returns the first problem found, if any.
+    /// Validates the fields, and returns the first problem if there is one.
     fn fault(&self) -> Option<String> {
         if !self.size.iter().all(|side| config::Window::SIZE.contains(side)) {
             return Some(format!("a picture of {} × {} pixels", self.size[0], self.size[1]));

@@ -101,8 +101,8 @@ fn fall(@builtin(global_invocation_id) id: vec3u) {
     after[id.x] = vec4f(at, radius);
 }";
 
-/// Appended to the queries of the spheres' tree: resolves half of each overlap, from the positions before
-/// this iteration.
+/// Kernel that resolves half of each overlap between spheres, from the positions before this iteration. This
+/// source is appended to the queries of the spheres' tree.
 const PUSH: &str = r"
 @group(0) @binding(0) var<storage, read> start: array<vec4f>;
 @group(0) @binding(1) var<storage, read> before: array<vec4f>;
@@ -250,7 +250,7 @@ struct Outcome {
     spheres: Vec<Vec4>,
     positions: Vec<[f32; 3]>,
     triangles: Vec<[u32; 3]>,
-    /// Maximum penetration of a sphere into the figure and into another sphere, relative to its radius.
+    /// Maximum penetration of a sphere into the figure, and of a sphere into another, relative to its radius.
     deepest: [f32; 2],
     contacts: u32,
 }

@@ -34,10 +34,10 @@ pub enum Error {
         /// Source of the limit.
         by: String,
     },
-    /// The geometry cannot be built into BVHs, or a BVH failed validation.
+    /// No BVH can be built over the geometry, a BVH failed validation, or a query does not support the BVH.
     #[error("{0}")]
     Tree(String),
-    /// A shader could not be composed. The message has its file and line.
+    /// A shader could not be composed. The message includes the source file and line.
     #[error("{0}")]
     Shader(String),
     /// The requested adapter or backend does not exist, or the GPU returned no result.

@@ -12,9 +12,9 @@ use canopy_scene::bounds::Aabb;
 use glam::{DVec3, Vec3};
 use std::ops::Range;
 
-/// Maximum number of triangles in a leaf. The number has three bits in a reference.
+/// Maximum number of triangles in a leaf. A reference stores the number minus 1 in three bits.
 pub const LEAF_MAX: u32 = 8;
-/// Limit of the triangles that references can address.
+/// Exclusive limit of the triangle count. A reference stores a leaf index in 28 bits.
 const TRIANGLES_MAX: usize = 1 << 28;
 /// Leaf flag, the highest bit of a reference.
 const LEAF: u32 = 1 << 31;
@@ -24,7 +24,7 @@ const LEAF: u32 = 1 << 31;
 pub struct BinaryTree {
     /// Inner nodes and leaves.
     pub nodes: Vec<BinaryNode>,
-    /// Triangle of each leaf index.
+    /// Input triangle at each leaf index.
     pub order: Vec<u32>,
 }
 
@@ -39,15 +39,15 @@ pub struct BinaryNode {
     pub children: Option<[u32; 2]>,
 }
 
-/// Expected cost of a ray, by the surface area heuristic and by the overlap of nodes.
+/// Expected traversal cost of a ray: the surface area heuristic (SAH) and the end-point overlap (EPO).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quality {
-    /// Expected nodes and triangles that a ray through the root's box visits, in proportion to the boxes'
-    /// areas (MacDonald and Booth 1990).
+    /// Expected number of nodes and triangles that a ray through the root's box visits. A box is hit with a
+    /// probability proportional to its surface area (MacDonald and Booth 1990).
     pub sah: f64,
-    /// Expected nodes and triangles that a ray visits in addition to those that contain its hit. This is the
-    /// end-point overlap (Aila, Karras and Laine 2013), the area of triangles inside nodes that they do not
-    /// belong to.
+    /// Expected number of nodes and triangles that a ray visits in addition to those that contain its hit.
+    /// This is the end-point overlap (Aila, Karras and Laine 2013): the area of all triangles inside nodes
+    /// that they do not belong to, relative to the total area.
     pub epo: f64,
 }
 
@@ -56,7 +56,7 @@ impl BinaryTree {
     ///
     /// # Errors
     ///
-    /// [`Error::Tree`] if it is not a tree over all of them.
+    /// [`Error::Tree`] if `built` does not contain all triangles.
     pub fn from_data(built: &TreeData, triangles: &[Triangle]) -> Result<Self> {
         let count = triangles.len() as u32;
         let wrong = || Error::Tree("the tree does not hold all triangles".into());
@@ -84,8 +84,8 @@ impl BinaryTree {
         Ok(tree)
     }
 
-    /// Gives node `at` two children. `middle` is the first leaf of the second child. Returns the index of the
-    /// first.
+    /// Splits node `at` into two children. The second child starts at leaf `middle`. Returns the index of the
+    /// first child.
     pub(super) fn split(&mut self, at: usize, middle: u32) -> usize {
         let Range { start, end } = self.nodes[at].leaves;
         let first = self.nodes.len();
@@ -95,7 +95,7 @@ impl BinaryTree {
         first
     }
 
-    /// Recomputes all boxes.
+    /// Recomputes the boxes of all nodes, children before their parents.
     pub(super) fn fit(&mut self, triangles: &[Triangle]) {
         for at in (0..self.nodes.len()).rev() {
             self.nodes[at].bounds = match self.nodes[at].children {
@@ -206,7 +206,7 @@ impl BinaryTree {
         }))
     }
 
-    /// Returns the reference to node `at`, where inner nodes have `numbers`.
+    /// Returns the reference to node `at`. `numbers` has the reference to each inner node.
     fn reference(&self, at: u32, numbers: &[u32]) -> u32 {
         let node = &self.nodes[at as usize];
         match node.children {
@@ -257,7 +257,7 @@ impl BinaryTree {
                     built.links[numbers[child as usize] as usize] = numbers[at];
                 }
             }
-            // Both references are in the first two rows.
+            // The first two rows hold both references, so the second child's moves up from the third row.
             let last = built.rows.len();
             built.rows[last - 3][3] = built.rows[last - 2][3];
         }
@@ -298,7 +298,7 @@ impl BinaryTree {
         Ok(built)
     }
 
-    /// Lays out four-wide nodes (`lab/walk_wide.wgsl`). The child of the largest area is replaced by its
+    /// Lays out four-wide nodes (`lab/walk_wide.wgsl`). Replaces the inner child of the largest area by its
     /// children until there are four.
     ///
     /// # Errors

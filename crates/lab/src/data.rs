@@ -3,16 +3,18 @@
 use canopy_bvh::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
-    /// Entries of a traversal stack in private memory.
+    /// Number of entries of a traversal stack in private memory.
     pub const LAB_STACK: u32 = 96;
-    /// Words of all traversal stacks of a workgroup. Every adapter has 16 KiB of workgroup memory.
+    /// Total size of a workgroup's traversal stacks in 32-bit words. Every adapter has at least 16 KiB of
+    /// workgroup memory.
     pub const LAB_WORKGROUP_WORDS: u32 = 3840;
     /// Fraction of a cell by which triangles are extended into adjacent cells, against rounding errors of
     /// rays.
     pub const GRID_SLACK: f64 = 1e-3;
     /// Minimum extent of a box that is divided into cells.
     pub const GRID_MIN: f64 = 1.2e-38;
-    /// Maximum number of triangles of a cell that one thread sorts.
+    /// Maximum number of triangles of a cell that one thread sorts on the GPU. The CPU sorts larger cells
+    /// after the readback.
     pub const GRID_ORDERED: u32 = 1024;
     /// Cells per triangle of the lower level of a two-level grid.
     pub const GRID_LOWER_DENSITY: f64 = 2.0;
@@ -29,14 +31,14 @@ gpu_structs! {
         lower: [f32; 3],
         ray_count: u32,
         upper: [f32; 3],
-        /// Reference of the root (`lab/reference.wgsl`).
+        /// Reference to the root (`lab/reference.wgsl`).
         root: u32,
         /// Number of cells of a grid along each axis.
         cells: [u32; 3],
         first_ray: u32,
     }
 
-    /// Cells of a grid (`lab/grid.wgsl`).
+    /// Parameters of the kernels that build a grid (`lab/grid.wgsl`).
     LabGrid {
         lower: [f32; 3],
         /// Number of active threads.
@@ -63,11 +65,11 @@ gpu_structs! {
         /// Vector from the eye to the ray origins of pixels at the right edge. Zero except for orthographic
         /// views.
         right: [f32; 3],
-        /// Length of the rays.
+        /// Length of the rays, in metres.
         far: f32,
         /// Vector from the eye to the ray origins of pixels at the upper edge.
         up: [f32; 3],
-        /// Offset of shadow rays from surfaces.
+        /// Offset of shadow ray origins from surfaces, in metres.
         step: f32,
         /// Number of triangles in the scene.
         triangle_count: u32,
@@ -77,13 +79,13 @@ gpu_structs! {
     /// Parameters for the image of the channel `lab`.
     LabShowParams {
         size: [u32; 2],
-        /// Value of `LabShow`.
+        /// Image to show, a value of `LabShow`.
         show: u32,
-        /// 1 if rays go to a light and are any-hit.
+        /// 1 for any-hit rays to a light, 0 for primary rays.
         is_shadow: u32,
-        /// 1 if the rays were also traced through canopy's own BVHs.
+        /// 1 if `own_hits` is valid, because the rays were also traced through canopy's own BVHs.
         is_checked: u32,
-        /// Tolerance for equal hits, in addition to a ten-thousandth of their distance.
+        /// Absolute tolerance for the distances of equal hits, in addition to the relative `LAB_NEAR`.
         slack: f32,
     }
 
@@ -91,9 +93,9 @@ gpu_structs! {
     LabMarchResult {
         /// Radiance towards the ray's origin.
         radiance: [f32; 3],
-        /// Transmittance.
+        /// Transmittance along the ray, from 0 to 1.
         transmittance: f32,
-        /// Number of samples.
+        /// Number of density samples along the ray.
         samples: u32,
         _pad: [u32; 3],
     }

@@ -1,4 +1,4 @@
-//! Brute-force hits of rays in f64, and the differences of a list of hits from them.
+//! Brute-force ray hits in f64, and comparison of a list of hits with them.
 
 use super::Triangle;
 use crate::data::LabHit;
@@ -15,27 +15,28 @@ const DISTANCE: f64 = 1e-4;
 pub struct Exact {
     /// Distance in units of the direction's length.
     pub t: f64,
-    /// Minimum of the three barycentric weights, as the distance to an edge.
+    /// Smallest of the three barycentric weights, which is 0 on an edge.
     pub edge: f64,
 }
 
-/// Counts of the hits that differ from those in f64.
+/// Counts of the hits that differ from the hits in f64.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mismatches {
     /// Number of compared rays.
     pub rays: u32,
-    /// Misses of rays that hit.
+    /// Number of misses where the f64 ray hits.
     pub missed: u32,
-    /// Hits of rays that miss.
+    /// Number of hits where the f64 ray misses.
     pub false_hits: u32,
-    /// Closest hits at another distance.
+    /// Number of closest hits at a different distance.
     pub elsewhere: u32,
-    /// Misses and farther hits of rays whose exact hit is on an edge.
+    /// Number of misses and of farther hits where the f64 hit is on an edge. They also count as `missed` or
+    /// `elsewhere`.
     pub cracks: u32,
 }
 
 impl Mismatches {
-    /// Returns the number of all different hits.
+    /// Returns the total number of hits that differ.
     pub fn all(&self) -> u32 {
         self.missed + self.false_hits + self.elsewhere
     }
@@ -76,7 +77,8 @@ pub fn closest(triangles: &[Triangle], ray: &Ray) -> Option<Exact> {
     nearest
 }
 
-/// Counts the hits that differ from the `exact` ones. Distances may differ by a ten-thousandth plus `slack`.
+/// Counts the hits that differ from the `exact` ones. Distances of closest hits may differ by 1e-4 of the
+/// exact distance, plus `slack`.
 pub fn compare(
     hits: impl IntoIterator<Item = LabHit>,
     exact: &[Option<Exact>],

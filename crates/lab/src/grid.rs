@@ -12,10 +12,10 @@ const DENSITY: f32 = 4.0;
 const UPPER_DENSITY: f32 = 0.25;
 /// Maximum number of cells along an axis.
 const SIDE_MAX: f32 = 256.0;
-/// Maximum number of cells and of triangle references.
+/// Maximum number of cells, and of triangle references in all cells.
 const LINKS_MAX: usize = 1 << 26;
 
-/// Box that is divided into cells.
+/// Box that is divided into a grid of equal cells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cells {
     bounds: Aabb,
@@ -23,7 +23,8 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Divides `bounds` into about `density` cells per triangle, as close to cubes as possible.
+    /// Divides `bounds` into about `density` cells per triangle, as close to cubes as possible, with at most
+    /// `most` cells along an axis.
     fn new(bounds: Aabb, triangles: usize, density: f32, most: f32) -> Self {
         let extent = bounds.max - bounds.min;
         let least = Vec3::splat(extent.max_element() * 1e-3).max(Vec3::splat(GRID_MIN as f32));
@@ -135,7 +136,8 @@ pub(super) fn check_links(count: usize) -> Result<()> {
     })
 }
 
-/// Returns the offset of each cell's triangles with one final offset, followed by the triangles.
+/// Concatenates the triangle lists of all cells. First come the offset of each list and the end of the last
+/// list, then the lists.
 fn links(cells: &[Vec<u32>]) -> Vec<u32> {
     let mut begin = (cells.len() + 1) as u32;
     let mut links = Vec::with_capacity(cells.len() + 1);

@@ -32,7 +32,7 @@ pub struct GridBuild {
     scan: Scan,
 }
 
-/// State of a build in steps. Each step counts the memory that the next one needs.
+/// State of a build in steps. Each step but the last counts the memory that the next step needs.
 #[derive(Debug)]
 pub struct GridParts {
     bounds: Aabb,
@@ -46,13 +46,13 @@ pub struct GridParts {
 
 #[derive(Debug)]
 struct Lower {
-    /// Index of the first inner cell of each cell, and one final index.
+    /// Index of the first inner cell of each cell, followed by the number of all inner cells.
     firsts: wgpu::Buffer,
     sides: wgpu::Buffer,
     level: Level,
 }
 
-/// Cells with their triangles.
+/// Buffers of the cells of one level and their triangle lists.
 #[derive(Debug)]
 struct Level {
     cells: u32,
@@ -76,7 +76,7 @@ impl Level {
         })
     }
 
-    /// Allocates the links that were counted.
+    /// Reads back the number of links that the GPU counted, and allocates their buffer.
     fn reserve(&mut self, gpu: &Gpu) -> Result<()> {
         let begins: Vec<u32> = gpu.read_first(&self.begins, self.cells as usize + 1)?;
         let count = begins.last().copied().unwrap_or(0);
@@ -88,7 +88,8 @@ impl Level {
         Ok(())
     }
 
-    /// Returns the offset of each cell's triangles with one final offset, followed by the triangles.
+    /// Reads back the offset of each cell's triangle list and the end of the last list, followed by the
+    /// lists.
     fn read(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let mut all: Vec<u32> = gpu.read_first(&self.begins, self.cells as usize + 1)?;
         let first = all.len() as u32;
@@ -142,7 +143,7 @@ impl GridBuild {
     ///
     /// # Errors
     ///
-    /// Any error of compiling.
+    /// Any error of compiling a kernel.
     pub fn compile(&self, gpu: &Gpu) -> Result<()> {
         let mut set = PipelineSet::default();
         for kernel in [
@@ -176,11 +177,11 @@ impl GridBuild {
         parts.read(gpu)
     }
 
-    /// Records a step. Call [`GridParts::begin`] first.
+    /// Records the kernels of a step. Call [`GridParts::begin`] first.
     ///
     /// # Errors
     ///
-    /// Any error of compiling.
+    /// Any error of compiling a kernel.
     pub fn record(
         &self,
         gpu: &Gpu,
@@ -271,8 +272,8 @@ impl GridParts {
         })
     }
 
-    /// Bindings of a kernel that runs `count` threads on a level. The upper level is an input only if `level`
-    /// is the lower one.
+    /// Returns the bindings of a kernel that runs `count` threads on `level`. The upper level is bound as an
+    /// input only if `level` is the lower one.
     fn bound(&self, gpu: &Gpu, count: u32, level: &Level, cursors: &wgpu::Buffer) -> [wgpu::Buffer; 8] {
         let params = LabGrid {
             lower: self.bounds.min.to_array(),
@@ -306,7 +307,7 @@ impl GridParts {
         if self.lower.is_some() { 4 } else { 2 }
     }
 
-    /// Clears the counters of a step.
+    /// Clears the counters that a step increments.
     pub fn begin(&self, encoder: &mut wgpu::CommandEncoder, step: u32) {
         let level = match (&self.lower, step) {
             (Some(lower), 2..) => &lower.level,

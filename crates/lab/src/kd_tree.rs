@@ -10,7 +10,7 @@ use super::{
 use canopy_bvh::Result;
 use canopy_scene::bounds::Aabb;
 
-/// Candidate planes along an axis.
+/// Number of candidate planes along an axis.
 const PLANES: usize = 31;
 /// Cost of a node, in triangle tests.
 const NODE_COST: f64 = 1.0;
@@ -20,7 +20,7 @@ const EMPTY_SHARE: f64 = 0.8;
 /// Fraction of the box's longest edge by which triangles are extended across a plane, against rounding errors
 /// of rays.
 const SLACK: f32 = 1e-5;
-/// Marks a leaf in the field of the axis.
+/// Value of the axis field that marks a leaf.
 const LEAF: u32 = 3;
 
 /// Builds the tree over `triangles`.
@@ -69,7 +69,7 @@ pub fn build(triangles: &[Triangle]) -> Result<StructureData> {
     Ok(built)
 }
 
-/// Returns the best candidate plane through a node, if it is better than a leaf.
+/// Returns the axis and position of the best candidate plane through a node, if it costs less than a leaf.
 fn plane(bounds: Aabb, within: &[u32], boxes: &[Aabb]) -> Option<(usize, f32)> {
     let whole = area(bounds);
     let count = within.len() as f64;
@@ -77,11 +77,11 @@ fn plane(bounds: Aabb, within: &[u32], boxes: &[Aabb]) -> Option<(usize, f32)> {
     for axis in 0..3 {
         let (low, extent) = (bounds.min[axis], bounds.max[axis] - bounds.min[axis]);
         let step = extent / (PLANES + 1) as f32;
-        // A step below the float precision gives no plane.
+        // A step below the float precision yields no plane, and neither does a box without area.
         if low + step <= low || whole <= 0.0 {
             continue;
         }
-        // Counts for each plane the triangles that begin below it, and those that end below it.
+        // For each interval between planes, counts the triangles whose lower or upper end lies in it.
         let mut begins = [0_u32; PLANES + 2];
         let mut ends = [0_u32; PLANES + 2];
         for triangle in within {

@@ -18,14 +18,14 @@ use std::ops::Range;
 
 pub use crate::settings::LabThreads as Threads;
 
-/// Number of workgroups of persistent threads. They fill a large GPU, and their threads limit the number of
-/// rays in flight.
+/// Number of workgroups of persistent threads. They fill a large GPU. The number of their threads is the
+/// maximum number of rays in flight.
 pub const PERSISTENT_WORKGROUPS: u32 = 512;
 
 /// Label of the passes that trace rays.
 pub const LABEL: &str = "lab";
 
-/// Kernels for closest-hit and any-hit queries.
+/// Kernels of one triangle test and one traversal, each for closest-hit and any-hit queries.
 #[derive(Debug)]
 pub struct Kernels {
     per_ray: [Kernel; 2],
@@ -55,13 +55,13 @@ pub struct RayList {
     count: u32,
 }
 
-/// True if a shader file is a part of the laboratory that is not a complete shader.
+/// True if `path` is a file of the laboratory that may compile only as an import of another shader.
 pub fn is_part(path: &str) -> bool {
     let whole = ["lab/grid.wgsl", "lab/trace.wgsl", "lab/volume_orders.wgsl"];
     path.starts_with("lab/") && !whole.contains(&path)
 }
 
-/// Returns the import file that combines a test and a traversal.
+/// Creates the file `lab/parts.wgsl`, which imports the shaders of a test and a traversal.
 fn parts(test: TriangleTest, walk: Walk) -> Replaced {
     let (test, walk) = (test.shader(), walk.shader());
     Replaced {
@@ -104,8 +104,8 @@ impl Kernels {
         }
     }
 
-    /// Records all rays of `list`. Call [`RayList::begin`] first, which resets the counter of persistent
-    /// threads.
+    /// Records the tracing of all rays of `list`. Call [`RayList::begin`] first, which resets the counter of
+    /// persistent threads.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl Kernels {
         self.record_part(gpu, recorder, scene, list, (query, threads), all)
     }
 
-    /// Records a range of the rays of `list`. The counter of persistent threads must be 0.
+    /// Records the tracing of a range of the rays of `list`. The counter of persistent threads must be 0.
     ///
     /// # Errors
     ///
@@ -141,8 +141,8 @@ impl Kernels {
         dispatch(gpu, recorder, (LABEL, kernel), scene, list, (rays, threads))
     }
 
-    /// Records the count of the nodes and triangles that a range of the rays of `list` visits. It does not
-    /// change their hits.
+    /// Records the counting of the nodes and triangles that a range of the rays of `list` visits. Leaves the
+    /// hits of `list` unchanged.
     ///
     /// # Errors
     ///

@@ -29,7 +29,7 @@ pub struct StructureData {
     pub links: Vec<u32>,
     /// Input triangle of each entry of the WGSL array `triangles`. An entry has three rows.
     pub order: Vec<u32>,
-    /// Reference of the root.
+    /// Reference to the root, as `lab/reference.wgsl` encodes it.
     pub root: u32,
     /// Scene bounds. For a grid, its extent.
     pub bounds: Aabb,
@@ -39,12 +39,12 @@ pub struct StructureData {
     pub node_bytes: u32,
     /// Number of nodes or cells.
     pub node_count: u32,
-    /// Levels of nodes.
+    /// Number of levels of inner nodes, which bounds the traversal stack.
     pub levels: u32,
 }
 
 impl StructureData {
-    /// Counts the nodes in `rows`, of `bytes` bytes each.
+    /// Sets the size of a node to `bytes` and the number of nodes from the size of `rows`.
     pub(super) fn counts_nodes(&mut self, bytes: u32) {
         self.node_bytes = bytes;
         self.node_count = (size_of_val(self.rows.as_slice()) / bytes as usize) as u32;
@@ -65,7 +65,7 @@ impl StructureData {
         }
     }
 
-    /// Returns the number of bytes of nodes, links and triangles, which have three rows each.
+    /// Returns the size of nodes, links and triangles in bytes. A triangle has three rows.
     pub fn bytes(&self) -> u64 {
         let rows = (self.rows.len() + 3 * self.order.len()) * size_of::<[u32; 4]>();
         (rows + 4 * self.links.len()) as u64

@@ -46,7 +46,7 @@ impl BuiltStructure {
         if let Some(two_level) = structure.grid_levels() {
             let build = GridBuild::new(gpu);
             build.compile(gpu)?;
-            // Completes the work of others, which would count towards the build time.
+            // Waits for earlier GPU work, which would count towards the build time.
             gpu.wait()?;
             let clock = Stopwatch::new();
             let form = Form::Cells(build.run(gpu, triangles, two_level)?);
@@ -119,7 +119,7 @@ fn of_gpu(gpu: &Gpu, triangles: &[Triangle], quality: Quality) -> Result<BuiltSt
     let mut encoder = gpu.encoder("lab.tree");
     lbvh.record(gpu, &mut encoder, &mut tree, Work::Rebuild)?;
     let commands = encoder.finish();
-    // Completes the work of others, which would count towards the build time.
+    // Waits for earlier GPU work, which would count towards the build time.
     gpu.wait()?;
     let clock = Stopwatch::new();
     gpu.queue.submit([commands]);

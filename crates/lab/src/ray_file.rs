@@ -8,9 +8,9 @@ use std::path::Path;
 const MAGIC: [u8; 8] = *b"canopyry";
 /// Version of the format.
 const VERSION: u32 = 1;
-/// Bytes in front of the rays.
+/// Size of the header in bytes.
 const HEADER: usize = 64;
-/// Bytes of a name.
+/// Maximum length of a name in bytes. Shorter names are padded with zeros.
 const NAME: usize = 24;
 /// Maximum number of rays of a file, which take 2 GiB.
 const RAYS_MAX: u64 = 1 << 26;
@@ -20,15 +20,15 @@ const RAYS_MAX: u64 = 1 << 26;
 pub struct RaySet {
     /// Name of at most 24 lower-case letters, digits and dashes, such as `primary` or `diffuse-2`.
     pub name: String,
-    /// Query of the rays.
+    /// Query type that the rays are made for.
     pub query: Query,
-    /// Rays. One whose `t_max` is not above its `t_min` is a placeholder for a pixel without a ray.
+    /// Rays. A ray whose `t_max` is not above its `t_min` is a placeholder for a pixel without a ray.
     pub rays: Vec<Ray>,
     /// Hash of the triangles that the rays were made for ([`hash`] of nine floats each).
     pub scene: u64,
 }
 
-/// Returns the FNV-1a hash of 64 bits.
+/// Returns the 64-bit FNV-1a hash of `bytes`.
 pub fn hash(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)

@@ -1,4 +1,4 @@
-//! Order of the rays in a list, in which a kernel's threads take them.
+//! Orders of the rays in a list. The threads of a kernel take rays in that order.
 
 use canopy_bvh::accel::Ray;
 use glam::Vec3;
@@ -46,7 +46,7 @@ impl RayOrder {
     }
 }
 
-/// True if there is a ray. A placeholder for a pixel without a ray has a `t_max` not above its `t_min`.
+/// True if `ray` is not a placeholder for a pixel without a ray, whose `t_max` is not above its `t_min`.
 pub fn is_sent(ray: &Ray) -> bool {
     ray.t_max > ray.t_min
 }

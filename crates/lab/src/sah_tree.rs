@@ -7,7 +7,7 @@ use super::{
 use canopy_scene::bounds::Aabb;
 use glam::Vec3;
 
-/// Bins along an axis.
+/// Number of bins along an axis.
 const BINS: usize = 16;
 
 /// Builds the tree over `triangles`, which must not be empty, down to leaves of one triangle.
@@ -34,7 +34,8 @@ pub fn build(triangles: &[Triangle]) -> BinaryTree {
     tree
 }
 
-/// Partitions `order` at the cheapest split, or into halves if the centroids coincide.
+/// Partitions `order` at the cheapest split, or into halves if the centroids coincide. Returns the size of
+/// the first part.
 fn partition(order: &mut [u32], boxes: &[Aabb]) -> usize {
     let center = |triangle: &u32| boxes[*triangle as usize].center();
     let centers = Aabb::from_points(order.iter().map(center));

@@ -102,7 +102,8 @@ choice! {
 }
 
 impl LabShow {
-    /// Weights of nodes and triangles in the heat map.
+    /// Returns the weights of nodes and triangles in the heat map, or `None` for an image that shows no
+    /// counts.
     pub fn weights(self) -> Option<[f32; 2]> {
         match self {
             Self::Nodes => Some([1.0, 0.0]),

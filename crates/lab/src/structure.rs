@@ -22,7 +22,7 @@ impl Structure {
         }
     }
 
-    /// True for a two-level grid and false for a uniform one. `None` for other structures.
+    /// Returns true for a two-level grid, false for a uniform one and `None` for other structures.
     /// [`GridBuild`](super::grid_build::GridBuild) builds grids on the GPU.
     pub fn grid_levels(self) -> Option<bool> {
         match self {

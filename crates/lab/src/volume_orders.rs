@@ -80,7 +80,7 @@ impl VolumeOrders {
         }
     }
 
-    /// Records all rays of a list.
+    /// Records the marching of all rays of a list in one order.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl VolumeOrders {
 }
 
 impl MarchedVolume {
-    /// Uploads the lattice of the volume with this name and these settings.
+    /// Uploads the lattice of the volume `name`, to be marched with `params`.
     ///
     /// # Errors
     ///

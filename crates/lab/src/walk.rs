@@ -6,7 +6,7 @@ use canopy_bvh::accel::layout::TRACE_BLOCK;
 
 pub use crate::settings::LabWalk as Walk;
 
-/// Stack entries of a thread in workgroup memory.
+/// Number of stack entries of a thread in workgroup memory.
 const WORKGROUP_STACK: u32 = LAB_WORKGROUP_WORDS / TRACE_BLOCK;
 
 impl Walk {

@@ -2,7 +2,7 @@
 
 use canopy_render::layout::{ANTIALIAS_CONTRAST, ANTIALIAS_CORNER, ANTIALIAS_SEARCH_DISTANCE};
 
-/// Finished picture with 8 bits a channel, rows from the top.
+/// Finished picture with 8 bits per channel, rows from the top.
 #[derive(Debug, Clone, Copy)]
 pub struct Picture<'a> {
     /// Pixels in a row.
@@ -13,11 +13,11 @@ pub struct Picture<'a> {
     pub rgba8: &'a [u8],
 }
 
-/// True if a pixel differs from its left neighbour, and if it differs from the one above.
+/// True if a pixel differs from its left neighbour, and true if it differs from the one above.
 pub type Edges = [bool; 2];
 
-/// Coverage of a pixel by the one above and of that one by the pixel, then the same with the left neighbour.
-/// Quantised to steps of 1 / 255, like the texture.
+/// Coverage of a pixel by the one above, and coverage of that one by the pixel. The same two follow for the
+/// left neighbour. They are quantised to steps of 1 / 255, like the texture.
 pub type Weights = [f64; 4];
 
 impl Picture<'_> {

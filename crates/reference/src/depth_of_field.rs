@@ -102,7 +102,7 @@ pub fn depth_of_field(
     (0..width * height).map(one).collect()
 }
 
-/// Returns an angle that varies between neighbours and from frame to frame.
+/// Returns an angle in radians that varies between neighbours and from frame to frame.
 fn turn(x: u32, y: u32, sample_index: u32) -> f64 {
     let mut hash = (x + 1).wrapping_mul(0x9e37_79b9)
         ^ (y + 1).wrapping_mul(0x85eb_ca6b)

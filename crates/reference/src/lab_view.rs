@@ -86,9 +86,11 @@ pub fn shadow(seen: Option<&VisibleTriangle>, params: &LabRayParams, light: (Vec
     }
 }
 
-/// Returns the image in the order of the rays, and the sums. `normals` are the normals of the triangles, in
-/// the order of hits. `greys` are the levels of surfaces that face the eye or are lit, of surfaces seen
-/// edge-on, and of surfaces in shadow. `kinds` are the values of `LabShow` for counts and for divergence.
+/// Returns the image in the order of the rays, and six sums over the rays that are cast. The sums are the
+/// number of rays, hits, visited nodes, tested triangles, steps of the slowest ray in each group of 32, and
+/// wrong hits. `normals` are the normals of the triangles, in the order of hits. `greys` are the levels of
+/// surfaces that face the eye or are lit, of surfaces seen edge-on, and of surfaces in shadow. `kinds` are
+/// the values of `LabShow` for counts and for divergence.
 pub fn show(
     params: &LabShowParams,
     (rays, hits, visits): (&[Ray], &[LabHit], &[Visits]),

@@ -8,7 +8,8 @@ use canopy_bvh::accel::layout::{
 use canopy_scene::bounds::Aabb;
 use glam::Vec3;
 
-/// Extent of `EMPTY_BOX_EXTENT` in bvh/box.wgsl. The empty box extends from it to its negative.
+/// `EMPTY_BOX_EXTENT` as an f32. The lower corner of the empty box is at plus this value, its upper corner at
+/// minus it.
 const FAR: f32 = EMPTY_BOX_EXTENT as f32;
 
 /// Corners of a triangle.
@@ -33,8 +34,8 @@ pub fn triangle_box(triangle: &Triangle) -> Aabb {
     }
 }
 
-/// Decodes the words of `bounds`, which are three complemented ones for a lower corner and three for an upper
-/// one.
+/// Decodes a box in the output of `bounds`: three words for its lower corner, which are complemented, and
+/// three for its upper corner.
 pub fn decode_bounds(words: &[u32]) -> Aabb {
     if words[3] == 0 {
         return Aabb::EMPTY;

@@ -43,8 +43,8 @@ impl LightSeen {
         (along, length)
     }
 
-    /// Returns the visible fraction of the light, by rays `first..first + count` of a pixel in a dimension of
-    /// the sampling sequence with its mask.
+    /// Returns the visible fraction of the light, by shadow rays. `numbers` are the mask, the pixel and the
+    /// dimension of the sampling sequence. `rays` are the index of the first ray and the number of rays.
     pub fn visible_share(
         &self,
         triangles: &[Triangle],
@@ -55,8 +55,8 @@ impl LightSeen {
         1.0 - self.blocked(triangles, start, numbers, rays).0
     }
 
-    /// Returns the blocked fraction of the light by such rays, and the mean distance of the blockers in
-    /// metres.
+    /// Returns the blocked fraction of the light, by the rays of [`LightSeen::visible_share`], and the mean
+    /// distance of the blockers in metres.
     pub fn blocked(
         &self,
         triangles: &[Triangle],

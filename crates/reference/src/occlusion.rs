@@ -80,8 +80,8 @@ fn along(seen: &VisiblePoint, horizon: DVec3, (mask, pixel): (&[u16], [u32; 2]),
     along - (2.0 * along.dot(horizon)).min(0.0) * horizon
 }
 
-/// Returns the closest hit of ray `k` of a pixel within `reach` metres, and the ray's direction. Rays that
-/// should start on a smooth surface start on the triangle, like all rays.
+/// Returns the closest hit of ray `k` of a pixel within `reach` metres, and the ray's direction. All rays
+/// start on the triangle, even where shadow rays start on the smooth surface.
 pub fn first_hit(
     triangles: &[Triangle],
     seen: &VisiblePoint,

@@ -20,8 +20,8 @@ pub struct Segment {
 /// bitangent. Its magnitude is at most 1e-6 for hidden meshes.
 pub type Vertex = (Vec3, Vec3, Vec4);
 
-/// Lines that these settings show, in the order of their instances. `None` for hidden meshes and for
-/// triangles without area.
+/// Returns the lines that these settings show, in the order of their instances. `None` for hidden meshes and
+/// for triangles without area.
 pub fn overlay(params: &OverlayParams, vertices: &[Vertex], triangles: &[[u32; 3]]) -> Vec<Option<Segment>> {
     let mut drawn = Vec::new();
     let mut first = 0;

@@ -176,7 +176,8 @@ impl Interaction {
         (direction, specular + self.chances[1] * local.z.max(0.0) / PI)
     }
 
-    /// Samples the direction, its weight and whether the path passes through the surface, for smooth glass.
+    /// Samples a direction for smooth glass. Returns it with its weight, and true if the path passes through
+    /// the surface.
     fn through(&self, ior: f64, is_inside: bool, choice: f64) -> (DVec3, f64, bool) {
         let eye = self.local_eye();
         let cosine = eye.z.clamp(0.0, 1.0);
@@ -203,7 +204,7 @@ impl Interaction {
         (self.world(local), weight, !reflects)
     }
 
-    /// Returns the radiance from the light if it is not blocked.
+    /// Returns the reflected radiance of the light, or black if the light is blocked.
     fn lamp(&self, scene: &PathScene<'_>) -> DVec3 {
         let (to_light, irradiance) = lighting::incident(scene.light, self.surface.position);
         let kept = lighting::terminator(&self.surface, to_light);

@@ -15,7 +15,8 @@ const HALF_MIN: f32 = 6.103_515_6e-5;
 /// Lower plane of a missing child.
 const HALF_MAX: f32 = 65504.0;
 
-/// Returns the nodes for rays with this leaf cutoff, with the indices of `tree`'s nodes. `None` for unused slots.
+/// Returns the nodes for rays with this leaf cutoff, with the indices of `tree`'s nodes. `None` for unused
+/// slots.
 pub fn ray_nodes(tree: &TreeData, leaf_cutoff: u32) -> Vec<Option<RayNode>> {
     let triangles = tree.nodes.len() - tree.tlas.len();
     let cutoff = leaf_cutoff.max(tree.leaf_cutoff).clamp(1, RAY_LEAVES_MAX);
@@ -130,8 +131,8 @@ pub enum RayChild {
     Leaves(Range<u32>),
 }
 
-/// Returns the children of a node, with the planes of their boxes: lower and upper corner in f64. Missing children are
-/// left out.
+/// Returns the children of a node, with the lower and upper corners of their boxes in f64. Missing children
+/// are left out.
 pub fn children(node: &RayNode) -> Vec<(RayChild, [[f64; 3]; 2])> {
     let step = 2f64.powi((node[0][3] >> 24) as i32 - 127);
     let plane = |axis: usize, number: usize| {

@@ -20,7 +20,7 @@ enum Next {
     Mesh(u32),
 }
 
-/// Visits of a ray in order. With `any`, traversal ends at the first hit. No hit is rejected.
+/// Returns the visits of a ray in order. With `any`, traversal ends at the first hit. No hit is rejected.
 pub fn visits(tree: Trees<'_>, ray: &Ray, leaf_cutoff: u32, any: bool) -> Vec<Visit> {
     let mut ray = *ray;
     let cutoff = leaf_cutoff.max(tree.leaf_cutoff);
@@ -110,7 +110,8 @@ fn children(node: &Node, ray: &Ray, inverse: Vec3) -> Vec<(usize, f32)> {
     entered.collect()
 }
 
-/// Returns the distance at which the ray hits a triangle, computed like `bvh_triangle`.
+/// Returns the distance at which the ray hits a triangle, in f32. The edge test uses Plücker coordinates, so
+/// rays close to an edge may be decided differently than by `bvh_triangle`.
 fn hit(tree: Trees<'_>, leaf: u32, ray: &Ray) -> Option<f32> {
     let triangle = &tree.triangles[leaf as usize];
     let corners = [triangle.v0, triangle.v1, triangle.v2].map(Vec3::from);

@@ -79,8 +79,8 @@ pub fn sample(
     })
 }
 
-/// Returns the closest hit of such a ray. `is_seen` takes a triangle and whether the ray hits its back, and
-/// returns true if the ray may hit it.
+/// Returns the closest hit of a reflection ray, as triangle index and distance. `is_seen` takes a triangle
+/// and whether the ray hits its back, and returns true if the ray may hit it.
 pub fn hit(
     triangles: &[Triangle],
     seen: &VisiblePoint,

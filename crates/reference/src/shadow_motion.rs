@@ -58,8 +58,8 @@ impl Blocker {
     }
 }
 
-/// Shadows of a light. Pixels are in rows of `width`. Each has its surface with the normal of the last frame,
-/// and the blocker of its ray.
+/// Returns the shadow of a light at every pixel. Pixels are in rows of `width`. Each has its surface with the
+/// normal of the last frame, and the blocker of its ray.
 pub fn shadows(
     middle: Middle,
     width: usize,

@@ -60,8 +60,8 @@ fn of_colors(color: DVec4, f: impl Fn(f64) -> f64) -> DVec4 {
     DVec4::new(f(color.x), f(color.y), f(color.z), color.w)
 }
 
-/// Weights of four neighbours by the cubics of Keys (1981), at a distance of `f` from the second. A slope of
-/// 0.5 gives Catmull-Rom.
+/// Returns the weights of four neighbours by the cubics of Keys (1981), at a distance of `f` from the second.
+/// A slope of 0.5 gives Catmull-Rom.
 pub(super) fn cubic(f: f64, slope: f64) -> [f64; 4] {
     let spline = |x: f64| match x.abs() {
         x if x < 1.0 => (2.0 - slope) * x.powi(3) - (3.0 - slope) * x * x + 1.0,
@@ -95,8 +95,9 @@ fn resampled(last: &Rows<'_, Mean>, at: DVec2) -> DVec4 {
     (sum / weights).clamp(DVec4::ZERO, DVec4::ONE)
 }
 
-/// Adds a frame to the mean of the last frame, if there is one, displayed with `shown` pixels. `jitter` is
-/// the frame's sample offset from pixel centres in pixels. Assumes that no frame has disocclusions.
+/// Returns the mean after `frame`, with `shown` pixels. It is blended into `last`, the mean of the last
+/// frame, if there is one. `jitter` is the frame's sample offset from pixel centres in pixels. Assumes that
+/// no frame has disocclusions.
 pub fn temporal(
     frame: &Rows<'_, Pixel>,
     jitter: DVec2,

@@ -38,7 +38,7 @@ pub(super) fn srgb_decode(encoded: f64) -> f64 {
     }
 }
 
-/// Stephen Hill's fit of the ACES reference rendering and output transforms.
+/// Applies Stephen Hill's fit of the ACES reference rendering and output transforms.
 fn aces(color: DVec3) -> DVec3 {
     let into = DMat3::from_cols_array_2d(&[
         [0.59719, 0.35458, 0.04823],
@@ -56,7 +56,7 @@ fn aces(color: DVec3) -> DVec3 {
     out_of * ((v * (v + 0.024_578_6) - 0.000_090_537) / (v * (0.983_729 * v + 0.432_951) + 0.238_081))
 }
 
-/// AgX in Rec. 2020, with the matrices of Filament and three.js and Wrensch's sixth-order polynomial.
+/// Applies AgX in Rec. 2020, with the matrices of Filament and three.js and Wrensch's sixth-order polynomial.
 fn agx(color: DVec3) -> DVec3 {
     let rows = |rows: [[f64; 3]; 3]| DMat3::from_cols_array_2d(&rows).transpose();
     // Matrix of ITU-R BT.2087.
@@ -106,14 +106,14 @@ fn agx(color: DVec3) -> DVec3 {
     rec2020_from_srgb.inverse() * display
 }
 
-/// Wrensch's fit of AgX's curve from encoded stops to display values.
+/// Evaluates Wrensch's fit of AgX's curve from encoded stops to display values.
 fn agx_curve(x: f64) -> f64 {
     let factors = [15.5, -40.14, 31.96, -6.868, 0.4298, 0.1191, -0.00232];
     factors.iter().fold(0.0, |sum, factor| sum * x + factor)
 }
 
-/// Khronos PBR Neutral, as specified. It subtracts the Fresnel reflection of dielectrics, then compresses
-/// above 0.8.
+/// Applies Khronos PBR Neutral, as specified. It subtracts the Fresnel reflection of dielectrics, then
+/// compresses above 0.8.
 fn neutral(color: DVec3) -> DVec3 {
     let (start, fresnel) = (0.8 - 0.04, 0.04);
     let smallest = color.min_element();

@@ -21,7 +21,7 @@ pub struct Trees<'a> {
     pub leaf_cutoff: u32,
 }
 
-/// Boxes that these settings show, mesh by mesh and with parents before their children.
+/// Returns the boxes that these settings show, mesh by mesh and with parents before their children.
 pub fn tree_boxes(params: &TreeBoxesParams, tree: Trees<'_>) -> Vec<TreeBox> {
     let mut shown = Vec::new();
     let leaves = params.first_leaf..params.first_leaf + params.leaf_count;
@@ -47,7 +47,8 @@ pub fn tree_boxes(params: &TreeBoxesParams, tree: Trees<'_>) -> Vec<TreeBox> {
     shown
 }
 
-/// Visits a node, given its index, leaves, depth and box, and its descendants.
+/// Visits a node and its descendants, and appends their boxes to `shown`. The node is given by its index,
+/// leaves, depth and box.
 fn walk(
     params: &TreeBoxesParams,
     tree: Trees<'_>,

@@ -170,7 +170,8 @@ impl Medium<'_> {
         (-depth).exp()
     }
 
-    /// CPU reference of `volume_light`. `is_open` returns true if no surface blocks the way from a point.
+    /// CPU reference of `volume_light`. `is_open` returns true if no surface blocks a ray, given its origin,
+    /// direction and length.
     pub fn light_grid(&self, lights: &[Light], is_open: impl Fn(DVec3, DVec3, f64) -> bool) -> LightGrid {
         let cells = self.params.cells;
         let world_from_voxel = Mat4::from_cols_array_2d(&self.params.world_from_voxel).as_dmat4();

@@ -1,5 +1,5 @@
-//! `walk`: a walking character as a capsule, by brute force against every triangle. It follows
-//! inspect/walk.wgsl step by step.
+//! CPU reference of `walk`: a walking character as a capsule, by brute force against every triangle. It
+//! follows inspect/walk.wgsl step by step.
 
 use super::lbvh::Triangle;
 use canopy_bvh::accel::layout::BVH_MISS;
@@ -90,7 +90,8 @@ fn segment_gap(segment: Vec3, start: Vec3, edge: Vec3) -> (Vec3, f32) {
     (s * segment - (start + t * edge), s)
 }
 
-/// Returns the vector from the inside of a triangle to a point above it.
+/// Returns the vector from the plane of a triangle to `point`, or `None` if the point is not above or below
+/// the triangle.
 fn inside_gap([a, b, c]: Triangle, point: Vec3) -> Option<Vec3> {
     let (ab, ac) = (b - a, c - a);
     let weights = weights([a, b, c], point)?;
@@ -98,8 +99,8 @@ fn inside_gap([a, b, c]: Triangle, point: Vec3) -> Option<Vec3> {
     is_over.then(|| point - (a + weights.x * ab + weights.y * ac))
 }
 
-/// Weights of the second and third corners at the point of a triangle's plane nearest to `point`, or `None`
-/// for a degenerate triangle.
+/// Returns the weights of the second and third corners at the point of a triangle's plane nearest to `point`,
+/// or `None` for a degenerate triangle.
 fn weights([a, b, c]: Triangle, point: Vec3) -> Option<Vec2> {
     let (ab, ac, to) = (b - a, c - a, point - a);
     let normal = ab.cross(ac);

@@ -45,8 +45,7 @@ pub enum Channel {
     ReflectionDistance,
     /// Fraction of the tile's 64 pixels that cast reflection rays.
     ReflectionTiles,
-    /// Signed distance in metres from the surface that the scene is compared with, and the same over the
-    /// tolerance.
+    /// Signed distance in metres from the reference surface, and that distance divided by the tolerance.
     Deviation,
     /// 1 if the triangle intersects a triangle of another mesh, else 0. The second number is the absolute
     /// cosine between the surface normal and the direction to the camera.
@@ -59,12 +58,12 @@ pub enum Channel {
     Scattered,
 }
 
-/// Heat map of a channel: how its first two numbers become a colour.
+/// Mapping from the first two numbers of a channel to the colours of a heat map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heat {
-    /// Weights of the two numbers.
+    /// Weights of the two numbers, whose weighted sum selects the colour.
     pub weights: [f32; 2],
-    /// Value of the brightest colour; 0 for the 99th percentile of the pixels.
+    /// Weighted sum that gets the brightest colour. If 0, it is the 99th percentile over the pixels.
     pub range: f32,
 }
 
@@ -97,8 +96,9 @@ impl Channel {
         Self::Scattered,
     ];
 
-    /// Returns the heat map that shows the channel. `None` for a channel with other colours, and for a
-    /// guest's, which the guest colours itself.
+    /// Returns the heat map that shows the channel, or `None` if the channel has other colours. Also `None`
+    /// for [`Channel::Lab`], because the guest provides its own
+    /// ([`GuestPass::heat`](crate::inspect::guest::GuestPass::heat)).
     pub fn heat(self, config: &Settings) -> Option<Heat> {
         (self == Self::Cost).then(|| Heat {
             weights: config.cost.count.weights(),

@@ -46,7 +46,7 @@ const fn vertex_buffer(
     })
 }
 
-/// Maximum number of textures of all layers of a material together.
+/// Maximum number of layer textures per material, counted over all of its layers.
 pub const LAYER_TEXTURES: usize = 8;
 
 /// Raster pipeline over the merged scene. Its vertex shader is in material/material.wgsl or
@@ -65,7 +65,8 @@ pub(super) struct SurfacePipeline {
     pub(super) indexed: bool,
     /// Depth test. Depth is reversed.
     pub(super) depth_compare: wgpu::CompareFunction,
-    /// Layout of group 1: inputs of the fragment shader from the frame. Pipelines with it do not write depth.
+    /// Layout of group 1, which holds outputs of earlier passes for the fragment shader. Pipelines that have
+    /// a group 1 do not write depth.
     pub(super) group1: Option<wgpu::BindGroupLayout>,
     /// True if group 3 holds a layered material.
     pub(super) layered: bool,
@@ -103,8 +104,8 @@ impl Layouts {
                 ],
             ),
             tree: canopy_bvh::accel::Tree::layout(gpu, RAYS),
-            // Portable limits allow eight storage buffers per stage. With the two of the trees, one is left
-            // for the output of rays.
+            // Portable limits allow eight storage buffers per stage. These five and the two of the BVHs leave
+            // one for the output of rays.
             scene: pass::layout(
                 gpu,
                 "scene",
@@ -122,7 +123,8 @@ impl Layouts {
     }
 
     /// Returns the kernels of a compute shader that traces rays, with and without any-hit tests
-    /// ([`SceneBuffers::tests_hits`](crate::upload::SceneBuffers::tests_hits)). `bindings` are group 3.
+    /// ([`SceneBuffers::tests_hits`](crate::upload::SceneBuffers::tests_hits)). `bindings` are the kernel's
+    /// own bindings, in group 3.
     pub(super) fn ray_kernels(
         &self,
         gpu: &Gpu,

@@ -3,13 +3,14 @@
 use canopy_bvh::gpu::{Arrays, Gpu};
 use wgpu::TextureFormat as Format;
 
-/// Format of full positions in the G-buffer: of ray hits everywhere, and of drawn surfaces on software
-/// adapters.
+/// Format of full world positions in a G-buffer. Ray hits always use it. Drawn surfaces use it on software
+/// adapters only.
 pub const POSITION_FORMAT: Format = Format::Rgba32Float;
 /// Format of the G-buffer's other images.
 pub const WORD_FORMAT: Format = Format::R32Uint;
 
-/// Returns the format of positions that are drawn (frame/gbuffer_position.wgsl).
+/// Returns the position format of drawn surfaces (frame/gbuffer_position.wgsl). On GPUs it holds the view
+/// depth instead of the position.
 pub(super) fn drawn_position_format(gpu: &Gpu) -> Format {
     match gpu.capabilities.arrays {
         Arrays::Buffers => Format::Rg32Float,
@@ -33,6 +34,6 @@ pub const HDR_FORMAT: Format = Format::Rgba16Float;
 /// Format of the display-encoded picture that later passes still read.
 pub const PICTURE_FORMAT: Format = Format::Rgba8Unorm;
 
-/// Format of the fog's froxels, whose slices are layers of an image. A texel holds light or its source terms,
-/// and a scalar.
+/// Format of the fog's froxel images, which have an array layer per depth slice. RGB holds light or visible
+/// fractions, and alpha holds a scalar such as the history length.
 pub(super) const FROXEL_FORMAT: Format = Format::Rgba16Float;

@@ -4,7 +4,7 @@
 use canopy_bvh::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
-    /// Maximum number of lights in a frame, the capacity of a uniform buffer of the portable size.
+    /// Maximum number of lights in a frame. They fill a uniform buffer of 16 KiB, the portable limit.
     pub const LIGHT_LIMIT: u32 = 256;
     /// Maximum number of shadow-map layers in a frame.
     pub const SHADOW_VIEW_LIMIT: u32 = 128;
@@ -16,7 +16,7 @@ wgsl_constants! {
     pub const RAY_BLOCK: u32 = 64;
     /// Width in texels of the texture that holds the list of shadow rays.
     pub const RAY_LIST_WIDTH: u32 = 4096;
-    /// Words of counters at the start of the buffer of shadow visibility.
+    /// Number of words at the start of the shadow-visibility buffer that hold counters.
     pub const SHADOW_HEADER: u32 = 2;
     /// Dimension of the sampling sequence for ambient occlusion.
     pub const SAMPLE_OCCLUSION: u32 = 0;
@@ -40,7 +40,7 @@ wgsl_constants! {
     pub const SAMPLE_VOLUMES: u32 = SAMPLE_LOBES + 64;
     /// Dimension for choosing the light at the hits of occlusion rays (bounced light).
     pub const SAMPLE_BOUNCED_CHOICE: u32 = SAMPLE_VOLUMES + 1;
-    /// Dimension for sampling that light.
+    /// Dimension for the point on the light that [`SAMPLE_BOUNCED_CHOICE`] chooses.
     pub const SAMPLE_BOUNCED_LIGHT: u32 = SAMPLE_VOLUMES + 2;
     /// Dimension for the sub-pixel position at which alpha masks are sampled.
     pub const SAMPLE_CUT_OUTS: u32 = SAMPLE_VOLUMES + 3;
@@ -65,18 +65,18 @@ wgsl_constants! {
     pub const PATH_CHOICE: u32 = 1;
     /// Choice of the light to sample.
     pub const PATH_LIGHT: u32 = 2;
-    /// Point on that light.
+    /// Point on the light that [`PATH_LIGHT`] chooses.
     pub const PATH_LIGHT_POINT: u32 = 3;
     /// Direction towards the environment.
     pub const PATH_ENVIRONMENT: u32 = 4;
     /// Choice of the emissive triangle to sample.
     pub const PATH_EMITTER: u32 = 5;
-    /// Point on that triangle.
+    /// Point on the triangle that [`PATH_EMITTER`] chooses.
     pub const PATH_EMITTER_POINT: u32 = 6;
     /// Position within the pixel; used by the first surface only.
     pub const PATH_EYE: u32 = 7;
-    /// Number of material bins that hits of reflection rays are sorted by. It is the number of values of a
-    /// radix-sort digit.
+    /// Maximum number of material bins by which the hits of reflection rays are sorted. It is the number of
+    /// values of an 8-bit radix-sort digit.
     pub const REFLECTION_BINS: u32 = 256;
     /// Width of the roughness range over which traced reflections fade out.
     pub const REFLECTION_FADE: f64 = 0.1;
@@ -86,7 +86,7 @@ wgsl_constants! {
     /// Perceptual roughness below which reflections are reprojected by the motion of the mirrored hit point.
     /// Rougher surfaces use the motion of the surface itself.
     pub const REFLECTION_NARROW: f64 = 0.35;
-    /// Hit distance of a reflection ray that misses.
+    /// Hit distance that is stored for a reflection ray that misses.
     pub const REFLECTION_FAR: f64 = 65504.0;
     /// Index of the ray counter among the indirect arguments of reflections.
     pub const REFLECTION_RAYS: u32 = 3;
@@ -114,9 +114,9 @@ wgsl_constants! {
     /// Side in pixels of the square that one histogram workgroup reads. The workgroup has one thread per bin.
     /// Its 20-bit sums have room for no larger square.
     pub const EXPOSURE_TILE: u32 = 64;
-    /// Bits, as f32, of the minimum luminance that is not counted as black, 2^-16.
+    /// Bit pattern of the `f32` 2^-16, the minimum luminance that does not count as black.
     pub const EXPOSURE_MIN_BITS: u32 = (127 - 16) << 23;
-    /// Number of low bits of an f32 below those that form its bin index.
+    /// Number of low bits of an `f32` that are shifted out to get its bin index.
     pub const EXPOSURE_BIN_SHIFT: u32 = 20;
     /// Maximum number of samples per texel of the prefiltered cube.
     pub const PREFILTER_SAMPLES_MAX: u32 = 1024;
@@ -143,8 +143,8 @@ wgsl_constants! {
     /// Temporal anti-aliasing: rate at which the history's sample count drops with its distance outside the
     /// colour box.
     pub const TEMPORAL_FORGETTING: f64 = 8.0;
-    /// Temporal anti-aliasing: slope of the cubic filter that resamples the history. Resampling reduces
-    /// contrast.
+    /// Temporal anti-aliasing: slope of the cubic filter that resamples the history. It counteracts the loss
+    /// of contrast through repeated resampling.
     pub const TEMPORAL_SLOPE: f64 = 0.65;
     /// Factor on the coverage at an end of an edge where the outline does not continue. A corner or the tip
     /// of a stroke is not a step of a line.
@@ -171,8 +171,9 @@ wgsl_constants! {
     pub const OVERLAY_BITANGENTS: u32 = 5;
     /// π.
     pub const PI: f64 = std::f64::consts::PI;
-    /// Limit in the shadow-terminator correction. Rays steeper than this clear the neighbouring triangles, so
-    /// they start on the triangle. This keeps the contact shadows of objects that touch it.
+    /// Maximum cosine with the triangle's normal at which a shadow ray counts as grazing, for the
+    /// shadow-terminator correction. Steeper rays clear the neighbouring triangles, so they start on the
+    /// triangle. This keeps the contact shadows of objects that touch it.
     pub const GRAZING_MAX: f64 = 0.25;
 }
 
@@ -201,7 +202,8 @@ gpu_structs! {
         to_sun: [f32; 3],
         /// Factor on the environment's cube map and SH coefficients.
         environment_scale: f32,
-        /// Illuminance of the sun whose disc is visible, before the scale; zero if there is no sun.
+        /// Illuminance of the visible sun disc, before `environment_scale` is applied; zero if there is no
+        /// disc.
         sun_disc: [f32; 3],
         /// 1 if the environment is visible as background.
         shows_environment: u32,
@@ -218,8 +220,8 @@ gpu_structs! {
         occlusion: u32,
         /// Sine of the elevation below which the ground hides the sun's disc.
         sun_horizon: f32,
-        /// Light slots of a pixel, to which it traces shadow rays. There are fewer slots than lights where
-        /// lights are chosen stochastically.
+        /// Number of light slots of a pixel. It traces shadow rays to one light per slot. There are fewer
+        /// slots than lights if lights are chosen stochastically.
         light_slots: u32,
         /// Shadow rays per pixel to an area light.
         light_rays: u32,
@@ -237,7 +239,8 @@ gpu_structs! {
         counts_cost: u32,
         /// Perceptual roughness below which surfaces trace reflection rays; 0 if no surface does.
         reflect_below: f32,
-        /// Offset to the dimensions of the sampling sequence that lights are sampled in.
+        /// Offset that is added to the sampling dimensions of lights. It differs between the primary surfaces
+        /// and the hits of each bounce.
         first_dimension: u32,
         /// Radiance that is displayed like an unlit colour of 1.
         unlit_radiance: f32,
@@ -333,7 +336,7 @@ gpu_structs! {
         /// Two bits per texture (base colour, metallic-roughness, normal, occlusion, emissive): 0 none, 1 UV
         /// set 0, 2 UV set 1.
         uv_sets: u32,
-        /// Flags `MATERIAL_…` of render/materials/material_uniforms.rs.
+        /// Flags `MATERIAL_…` of materials/material_uniforms.rs.
         flags: u32,
         _pad: [u32; 2],
         /// Rows of the UV transforms, two per texture in the order above.
@@ -401,11 +404,11 @@ gpu_structs! {
     RayArguments {
         /// Arguments of the indirect dispatch that traces the rays.
         groups: [u32; 3],
-        /// Entries in the list of rays.
+        /// Number of entries in the list of rays.
         rays: u32,
-        /// Tiles of 8 × 8 pixels that cast rays.
+        /// Number of tiles of 8 × 8 pixels that cast rays.
         tiles: u32,
-        /// Rays that are traced. An entry for an area light stands for several.
+        /// Number of rays that are traced. An entry for an area light stands for several rays.
         sent: u32,
         _pad: [u32; 2],
     }
@@ -494,7 +497,8 @@ gpu_structs! {
         dimension: u32,
         /// Maximum number of rays in a batch.
         batch: u32,
-        /// Blur of the radiance that a ray finds, as a fraction of its lobe's width.
+        /// Additional blur of texture and environment lookups at the end of a ray, as a fraction of its
+        /// lobe's width.
         blur: f32,
         /// 1 for the last bounce.
         is_last: u32,
@@ -505,11 +509,11 @@ gpu_structs! {
         /// Number of bins of the scene's materials.
         bins: u32,
     }
-    /// Hits that a dispatch for a material shades.
+    /// Parameters of a dispatch that shades the hits on one material.
     HitMaterial {
         range: u32,
-        /// Index of the material. For the range of all materials without textures, it is the size in vectors
-        /// of one material in the array of all.
+        /// Index of the material. In the dispatch for all materials without textures, it is the stride in
+        /// vectors between materials in the array of all.
         material: u32,
     }
     /// Hits of a material bin, which are contiguous in the sorted list.
@@ -584,7 +588,7 @@ gpu_structs! {
         size: [u32; 2],
         /// Tolerance in metres, which maps to 1.
         range: f32,
-        /// Number of pairs of rows before the moments of the tree's nodes.
+        /// Index of the first pair of rows that holds moments of the BVH's nodes.
         first_node: u32,
         /// Camera rays of the picture.
         rays: ViewRays,
@@ -682,7 +686,7 @@ gpu_structs! {
         step_height: f32,
         /// For finding a start: offset from `position` along the view to a point beyond the scene.
         view_offset: [f32; 3],
-        /// Gap that is kept between the capsule and what it touches.
+        /// Gap that the capsule keeps from surfaces.
         skin: f32,
         /// For finding a start: point above the centre of the scene.
         top: [f32; 3],
@@ -691,9 +695,10 @@ gpu_structs! {
         /// Last known position of the point that the capsule stands on.
         ground_point: [f32; 3],
         gravity: f32,
-        /// Barycentric weights of that triangle's second and third vertex at the point.
+        /// Barycentric weights of the second and third vertex of `ground_triangle` at `ground_point`.
         ground_weights: [f32; 2],
-        /// Index of the triangle in the merged index buffer; `BVH_MISS` if the point is on none.
+        /// Index in the merged index buffer of the triangle that the capsule stands on; `BVH_MISS` if it
+        /// stands on none.
         ground_triangle: u32,
         /// 1 if the capsule stands on the ground.
         is_grounded: u32,
@@ -710,8 +715,7 @@ gpu_structs! {
         leaf_cutoff: u32,
         _pad: [u32; 2],
     }
-    /// Character state after the simulation steps. The fields have the meaning of the fields in
-    /// [`WalkParams`].
+    /// Character state after the simulation steps. Each field means the same as in [`WalkParams`].
     WalkState {
         position: [f32; 3],
         is_grounded: u32,
@@ -757,11 +761,11 @@ gpu_structs! {
         /// Camera rays of the G-buffer.
         rays: ViewRays,
     }
-    /// Closest hit of that ray.
+    /// Closest hit of the ray of [`PickParams`].
     PickHit {
         /// Vertices of the triangle: `v0`, `v1` and `v2`.
         v0: [f32; 3],
-        /// Distance in lengths of the ray's direction.
+        /// Hit distance in multiples of the length of the ray's direction.
         t: f32,
         v1: [f32; 3],
         /// Index of the mesh instance; `BVH_MISS` if no triangle is hit.
@@ -980,7 +984,7 @@ gpu_structs! {
     }
     /// Totals of the traversal of a pixel's rays.
     RayPathHead {
-        /// Number of traversal steps, of which only the first ones are stored.
+        /// Number of traversal steps. Only the first `RAY_PATH_STEPS` are stored.
         steps: u32,
         nodes: u32,
         triangles: u32,
@@ -991,7 +995,8 @@ gpu_structs! {
         /// and `t_min`. For a triangle, the hit distance, negative if missed.
         values: [f32; 4],
         kind: u32,
-        /// By `kind`: node index, leaf index, or 1 if the candidate hit was accepted.
+        /// For a node, its index. For a triangle, its leaf index. For an any-hit test, 1 if the hit was
+        /// accepted.
         number: u32,
         t_max: f32,
         _pad: u32,

@@ -35,7 +35,8 @@
 //!    maps instead.
 //! 8. [`ambient::occlusion`], on request: [`ambient::occlusion_rays`] samples ambient visibility and
 //!    [`ambient::occlusion_filter`] denoises it. [`ambient::bounced_light`] lights the hits of these rays and
-//!    [`ambient::bounced_filter`] denoises the result.
+//!    [`ambient::bounced_filter`] denoises the result. [`fog`], on request: visibility of the lights in a
+//!    grid of froxels, which is averaged over frames and integrated along the view rays.
 //! 9. [`reflections`], on request: [`reflections::lobes`] draws the lobes of layered surfaces. Then, for each
 //!    bounce, [`reflections::reflection_classify`] lists the pixels that cast rays,
 //!    [`reflections::reflection_rays`] traces them, and [`reflections::reflection_sort`] sorts the hits by
@@ -172,8 +173,8 @@ use shadows::Shadows;
 use volumes::Volumes;
 use world::World;
 
-/// Declares the passes of a frame. A row has a pass, its type, and the expression that creates it from the
-/// names in front of the rows. All of them implement [`LifeCycle`].
+/// Declares the passes of a frame. Each row has the name of a pass, its type, and the expression that creates
+/// it. The names between the bars are available in these expressions. All of them implement [`LifeCycle`].
 macro_rules! passes {
     (|$gpu:ident, $layouts:ident, $uploader:ident| $($name:ident: $pass:ty = $made:expr,)*) => {
         /// All passes of a frame.
@@ -226,8 +227,8 @@ passes! { |gpu, layouts, uploader|
     overlay: Overlay = Overlay::new(gpu, layouts),
 }
 
-/// Version of the scene whose surfaces and lights have been announced, and the settings that determine their
-/// pipelines.
+/// Scene version and settings for which the pipelines of all surfaces and lights have been collected. A frame
+/// with the same values does not collect them again.
 #[derive(Debug, Default)]
 struct Announced(Option<(u64, [bool; 3])>);
 

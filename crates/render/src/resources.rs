@@ -15,8 +15,8 @@ use canopy_bvh::{
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
-/// Maximum history length while something moves. Disoccluded areas have to brighten and newly covered areas
-/// have to darken quickly.
+/// Maximum history length in frames while something moves. Disoccluded areas have to brighten and newly
+/// covered areas have to darken quickly.
 const MOVING_HISTORY: u32 = 8;
 
 /// Format of the reprojected pixels of the last frame: denoise/reprojected.wgsl.
@@ -24,8 +24,8 @@ pub const REPROJECTED_FORMAT: Format = Format::Rg32Uint;
 /// Format of the surfaces that denoised signals belong to: `SignalSurface` in denoise/signal.wgsl.
 pub const SURFACES_FORMAT: Format = Format::Rgba32Uint;
 
-/// Format of the noisy input of the denoiser, which ray-tracing passes write: a word a layer, two layers a
-/// signal.
+/// Format of the noisy input of the denoiser, which ray-tracing passes write: one word per layer, two layers
+/// per signal.
 pub const NOISY_FORMAT: Format = Format::R32Uint;
 /// Format of the tile masks of `shadow_shafts`.
 pub const TILES_FORMAT: Format = Format::Rg32Uint;
@@ -225,7 +225,7 @@ impl Lobes {
     }
 }
 
-/// Primary surfaces from which reflection rays start.
+/// Kind of primary surfaces from which reflection rays start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReflectionStart {
     /// Surfaces in the G-buffer.
@@ -292,7 +292,7 @@ pub struct Reprojection<'a> {
     pub last_surfaces: &'a GpuImage,
     /// Frames since the history began.
     pub index: u32,
-    /// Frames since the scene stopped moving, or since the history began.
+    /// Frames since the scene last stopped moving, or since the history began.
     pub since_rest: u32,
     /// True if anything in the scene has moved since the last frame.
     pub moves: bool,
@@ -305,8 +305,9 @@ impl Reprojection<'_> {
         (frames - 1).min(self.index)
     }
 
-    /// Returns the maximum history length for a signal that does not detect changes. It is short while
-    /// something moves. Once everything is still, frames from before that are dropped.
+    /// Returns the maximum history length in frames, without this one, for a signal that averages `frames`
+    /// frames and does not detect changes. It is short while something moves. Once everything is still,
+    /// frames from before that are dropped.
     pub fn max_history_in_motion(&self, frames: u32) -> u32 {
         let most = if self.moves { MOVING_HISTORY } else { frames };
         (frames.min(most) - 1).min(self.since_rest)
@@ -414,17 +415,17 @@ impl Visibility {
         })
     }
 
-    /// Returns the plan that it was created for.
+    /// Returns the layout that the buffers were created for.
     pub fn plan(&self) -> VisibilityPlan {
         self.plan
     }
 
-    /// True if it holds the triangles that block the light.
+    /// True if the triangles that block the light are recorded.
     pub fn has_blockers(&self) -> bool {
         self.plan.keeps_blockers
     }
 
-    /// True if it holds the counts of visited nodes and triangles.
+    /// True if visited nodes and triangles are counted.
     pub fn has_cost(&self) -> bool {
         self.plan.counts_cost
     }
@@ -562,9 +563,9 @@ pub struct FogFroxels<'a> {
     pub params: &'a Uniform<FogParams>,
     /// Light that each froxel scatters to the eye, divided by its extinction and albedo.
     pub light: &'a GpuImage,
-    /// One layer per slice boundary (shaders/fog/fog_integrate.wgsl). RGB is the mean radiance that the fog
-    /// in front of it scatters to the eye, weighted by transmittance. Alpha is the factor by which noise
-    /// changes the optical depth.
+    /// One layer per slice boundary (fog/fog_integrate.wgsl). RGB is the mean radiance that the fog in front
+    /// of it scatters to the eye, weighted by transmittance. Alpha is the factor by which noise changes the
+    /// optical depth.
     pub integrated: &'a GpuImage,
     /// Sampler for both textures.
     pub sampler: &'a wgpu::Sampler,
@@ -612,7 +613,7 @@ pub struct Radiance {
     /// Linear colours of unlit surfaces and of a plain background. They are added without exposure or tone
     /// mapping.
     pub display: GpuImage,
-    /// Samples per pixel so far, if it is path-traced.
+    /// Samples per pixel so far, if the picture is path-traced.
     pub path_samples: Option<u32>,
 }
 

@@ -21,16 +21,16 @@ pub struct FrameStats {
     pub points: u32,
     /// Number of vertices in the merged buffers.
     pub vertices: u32,
-    /// Meshes. Each has its own BVH.
+    /// Number of mesh instances. Each has its own BVH.
     pub meshes: u32,
-    /// Lights, including the sun.
+    /// Number of lights, including the sun.
     pub lights: u32,
-    /// Shadow rays, in the last frame whose count has been read back.
+    /// Number of shadow rays in the last frame whose count has been read back.
     pub rays: u64,
-    /// Tiles of 8 × 8 pixels that were classified, counted once per batch of lights. It is 0 if rays are not
-    /// compacted.
+    /// Number of tiles of 8 × 8 pixels that were classified. A tile counts once per batch of light slots. The
+    /// number is 0 if rays are not compacted.
     pub tiles: u32,
-    /// Classified tiles that cast rays, in the last frame whose count has been read back.
+    /// Number of classified tiles that cast rays, in the last frame whose count has been read back.
     pub sending_tiles: u32,
     /// Counts of reflection rays, in the last frame whose counts have been read back.
     pub reflections: ReflectionCounts,
@@ -38,7 +38,7 @@ pub struct FrameStats {
     pub tree_work: TreeWork,
     /// Cost of refitted BVHs relative to the last build, as last measured; 1 if it is not measured.
     pub tree_growth: f32,
-    /// Compute dispatches for the BVHs.
+    /// Number of compute dispatches that update the BVHs.
     pub tree_dispatches: u32,
     /// Exposure in stops. With automatic exposure, it is the exposure of the last frame that has been read
     /// back.
@@ -81,14 +81,15 @@ impl FrameStats {
         self.pass_ms(FRAME_SCOPE)
     }
 
-    /// Returns the GPU time of a pass of that frame in milliseconds, if the adapter supports timestamps.
+    /// Returns the GPU time of the pass called `name` in the last timed frame in milliseconds. `None` if the
+    /// frame has no such pass or the adapter does not support timestamps.
     pub fn pass_ms(&self, name: &str) -> Option<f64> {
         let mut passes = self.passes.iter();
         Some(passes.find(|pass| pass.name == name)?.last_ms)
     }
 }
 
-/// Colour range of the channel `cost`.
+/// Colour range of the channel `cost`, or of counts in the channel `lab`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CostRange {
     /// Weighted count of nodes and triangles that gets the brightest colour.
@@ -109,13 +110,13 @@ pub struct MeshPair {
 /// Intersections between meshes in a frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IntersectionCounts {
-    /// Triangles that intersect a triangle of another mesh.
+    /// Number of triangles that intersect a triangle of another mesh.
     pub triangles: u32,
-    /// Intersecting pairs of triangles. The count saturates: from 0xf000_0000 on there may be more.
+    /// Number of intersecting pairs of triangles. The count saturates: from 0xf000_0000 on there may be more.
     pub pairs: u32,
-    /// Pairs of meshes, in descending order of their number of triangle pairs. There are at most 1,024.
+    /// At most 1,024 pairs of meshes, in descending order of their number of triangle pairs.
     pub meshes: Vec<MeshPair>,
-    /// Pairs of triangles of further meshes that are not in the list.
+    /// Number of intersecting triangle pairs whose meshes are not in the list.
     pub unlisted: u32,
 }
 
@@ -133,18 +134,19 @@ pub struct Noise {
 /// Number of overlay lines in the last frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OverlayCounts {
-    /// Lines and dots of the enabled kinds.
+    /// Number of lines and dots of the enabled kinds.
     pub found: u64,
-    /// Lines that are drawn: all, or every n-th of a kind, so that each kind stays within `OVERLAY_LIMIT`.
+    /// Number of lines and dots that are drawn: all, or every n-th of a kind, so that each kind stays within
+    /// `OVERLAY_LIMIT`.
     pub drawn: u64,
 }
 
 /// Number of BVH boxes in the last frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TreeBoxCounts {
-    /// Boxes at the selected depths.
+    /// Number of boxes at the selected depths.
     pub found: u32,
-    /// Boxes that are drawn: all, or as many as the list has room for.
+    /// Number of boxes that are drawn. If not all fit into the list, a pseudo-random subset is drawn.
     pub drawn: u32,
     /// Greatest depth of any box.
     pub deepest: u32,

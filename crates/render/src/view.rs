@@ -39,13 +39,13 @@ impl View {
         self.world_from_view.w_axis.truncate()
     }
 
-    /// Returns the view translated by an offset.
+    /// Returns the view translated by the world-space offset `by`.
     pub fn translated(mut self, by: Vec3) -> Self {
         self.world_from_view.w_axis += by.extend(0.0);
         self
     }
 
-    /// Returns the unit vector along the view.
+    /// Returns the unit vector along the view direction, or −Z if the transform is degenerate.
     pub fn forward(&self) -> Vec3 {
         (-self.world_from_view.z_axis.truncate())
             .try_normalize()

@@ -58,14 +58,14 @@ impl Pose {
         }
     }
 
-    /// Evaluates `clip` at `time_secs`, or returns the rest pose. The value of the first key holds before it,
-    /// and the value of the last key after it.
+    /// Evaluates `clip` at `time_secs`, or returns the rest pose without a clip. The value of the first key
+    /// holds before it, and the value of the last key after it.
     pub fn new(scene: &Scene, clip: Option<usize>, time_secs: f32) -> Self {
         Self::blended(scene, clip, &Blend::default(), time_secs)
     }
 
-    /// Like [`Pose::new`], with the clips of `blend` instead of `clip` if there are any, and with its morph
-    /// weights.
+    /// Evaluates the scene like [`Pose::new`]. If `blend` has clips, they replace `clip`. Its morph weights
+    /// apply in either case.
     pub fn blended(scene: &Scene, clip: Option<usize>, blend: &Blend, time_secs: f32) -> Self {
         let mut pose = Self {
             weights: scene

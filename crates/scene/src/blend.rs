@@ -114,8 +114,8 @@ impl Blend {
         self.morphs.iter().map(text)
     }
 
-    /// Returns the duration in seconds of the longest clip that has a weight, or of `clip` if it is the only
-    /// one. Returns 0 if there is no clip.
+    /// Returns the duration in seconds of the longest blended clip with a weight above 0. If no clips are
+    /// blended, returns the duration of `clip`, or 0 without a clip.
     pub fn duration_secs(&self, scene: &Scene, clip: Option<usize>) -> f32 {
         let length = |clip: usize| scene.clips.get(clip).map_or(0.0, |clip| clip.duration_secs);
         match &self.clips[..] {

@@ -92,13 +92,13 @@ pub enum Property {
     LightIntensity,
     /// Range of a light: a float.
     LightRange,
-    /// Inner half angle of a spot light: a float.
+    /// Inner half angle of a spot light in radians: a float.
     InnerAngle,
-    /// Outer half angle of a spot light: a float.
+    /// Outer half angle of a spot light in radians: a float.
     OuterAngle,
-    /// Vertical field of view of a perspective camera: a float.
+    /// Vertical field of view of a perspective camera in radians: a float.
     FovY,
-    /// Half the height of an orthographic camera's view: a float.
+    /// Half the height of an orthographic camera's view in metres: a float.
     HalfHeight,
 }
 

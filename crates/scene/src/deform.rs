@@ -131,8 +131,9 @@ pub(super) fn deformed<'a>(scene: &'a Scene, pose: &'a Pose) -> impl Iterator<It
     })
 }
 
-/// Like [`positions`], relative to `origin`, at `times` moments spread over the `seconds` after `start` of a
-/// clip or a blend. If that would be more than ten million positions, only the first moment is used.
+/// Returns the positions of [`positions`], relative to `origin`, at `times` moments spread over the `seconds`
+/// after `start` of a clip or a blend. If that would be more than ten million positions, only the first
+/// moment is used.
 pub fn positions_over(
     scene: &Scene,
     (clip, blend): (Option<usize>, &Blend),

@@ -19,7 +19,7 @@ pub struct SceneEdits {
     /// Edited values of lights of the files, keyed by the index of the light. They apply to every node that
     /// refers to the light.
     pub lights: BTreeMap<usize, BTreeMap<LightValue, Value>>,
-    /// Edits of the lights at nodes of the files, keyed by node.
+    /// Edits of the light at each edited node of the files, keyed by node.
     pub places: BTreeMap<usize, LightEdit>,
     /// Added lights. Their nodes come after the nodes of the files.
     pub added: Vec<AddedLight>,
@@ -61,7 +61,7 @@ impl SceneEdits {
         replace_or_remove(&mut self.materials, index, values.collect());
     }
 
-    /// Like [`Self::set_material`], for a light of the files.
+    /// Edits a light of the files like [`Self::set_material`] edits a material.
     pub fn set_light(&mut self, index: usize, of_file: &Light, wanted: &Light) {
         let differs = |value: &LightValue| value.of(of_file) != value.of(wanted);
         let values = LightValue::ALL.into_iter().filter(differs);

@@ -87,7 +87,8 @@ thread_local! {
 }
 
 /// Runs `work`, which calls a library that is known to panic instead of returning an error. Returns `None` if
-/// it panicked, without a report on standard error. Then whatever `work` was changing must not be used.
+/// it panicked, and prints nothing to standard error. After a panic, do not use anything that `work` was
+/// modifying.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

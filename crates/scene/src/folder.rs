@@ -90,7 +90,7 @@ pub fn neighbour(file: &Path, forward: bool) -> io::Result<Option<(PathBuf, usiz
         .map(|path| (path, next + 1, count)))
 }
 
-/// Replaces each folder in `files` by the scene that it stands for.
+/// Replaces each folder in `files` by the path of the only scene in it.
 ///
 /// # Errors
 ///

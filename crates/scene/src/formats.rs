@@ -76,7 +76,7 @@ pub fn load(files: &[PathBuf], limits: &settings::Load, progress: &Progress) -> 
     load_for(files, limits, TextureSupport::default(), progress)
 }
 
-/// Like [`load`], with images in the formats that the renderer supports.
+/// Loads like [`load`], but with images in the formats that the renderer supports.
 ///
 /// # Errors
 ///

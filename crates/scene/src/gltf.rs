@@ -122,7 +122,8 @@ pub(super) fn load(path: &Path, bytes: &Bytes, load: &mut Load<'_>) -> Result<(S
     Ok((scene, [asset.generator, asset.copyright]))
 }
 
-/// Records where ignored extensions are used. Each comes with the index of its warning.
+/// Records the objects that use ignored extensions. `ignored` has the name of each extension and the index of
+/// its warning.
 fn record_ignored(file: &File<'_>, hierarchy: &Hierarchy, ignored: &[(String, usize)]) {
     let add = |others: &Map<String, Value>, place: WarningPlace| {
         for (name, warning) in ignored {

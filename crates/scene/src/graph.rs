@@ -34,8 +34,8 @@ pub struct Scene {
     pub clips: Vec<Clip>,
     /// Lights, which nodes refer to.
     pub lights: Vec<Light>,
-    /// True if the files have lights, set when edits may have added or removed some. `None` if the nodes
-    /// tell.
+    /// True if the files have lights. Set by edits, which may add or remove lights. With `None`, the nodes of
+    /// the scene determine it.
     pub files_have_lights: Option<bool>,
     /// True if the scene is a landscape, so that it is lit by the sky unless the settings choose. Otherwise
     /// it is an object in a studio.
@@ -63,8 +63,8 @@ pub struct Scene {
     pub world_from_file: Mat4,
     /// Up axis that the files suggest.
     pub up: UpHint,
-    /// Image with the name of an OBJ without textures, in the OBJ's folder, if it was not used
-    /// (`load.obj_texture`).
+    /// Name of the image in an OBJ's folder that has the OBJ's name, if the OBJ has no textures and the image
+    /// was not used (`load.obj_texture`).
     pub unused_texture: Option<String>,
     /// Paths of all files that were read, and of those that were missing. The scene is stale when any of them
     /// changes.

@@ -123,7 +123,7 @@ impl<'a> Load<'a> {
     }
 
     /// Takes `count` from a budget. Fails if the limit is exceeded. `what` describes the object that needs
-    /// them.
+    /// that amount.
     pub(super) fn take(&mut self, budget: Budget, count: u64, what: impl FnOnce() -> String) -> Result<()> {
         let used = self.used[budget as usize].saturating_add(count);
         self.used[budget as usize] = used;

@@ -99,7 +99,7 @@ impl Node {
     }
 }
 
-/// Pair of nodes, ordered so that the nearest pair is the greatest.
+/// Pair of nodes. The nearest pair is the greatest, because [`BinaryHeap`] pops the greatest first.
 #[derive(Debug)]
 struct Pair {
     squared: f64,

@@ -2,8 +2,8 @@
 //!
 //! tobj reads the numbers, the indices and the vertex colours of an OBJ, and the statements of an MTL.
 //!
-//! canopy screens the lines before tobj reads them (`screen`, and the first half of `mtl`), because tobj has
-//! these limits:
+//! canopy rewrites the lines before tobj reads them (`sanitize`, and the first half of `mtl`), because tobj
+//! has these limits:
 //!
 //! - It refuses a file because of a single line that it does not understand.
 //! - It reads only UTF-8, divides positions by their w, and skips points.

@@ -185,8 +185,8 @@ fn fitting<T>(found: Result<T>, otherwise: T, setting_error: &mut Option<Error>)
 }
 
 impl InitialState {
-    /// Computes the moment at `time` of a scene that is not the built-in one. `points` are what the first
-    /// view frames, relative to `origin`.
+    /// Computes the moment at `time` of a scene that is not the built-in one. `points` are the positions that
+    /// the first view frames, relative to `origin`.
     fn new(
         scene: &Scene,
         (clip, blend): (Option<usize>, &Blend),

@@ -33,8 +33,8 @@ impl LoopRange {
     }
 
     /// Returns the time `seconds` after `time`, and true if it stopped at an end of the range. If `repeats`
-    /// is set, time wraps around within the range and never stops. Time outside the range continues until it
-    /// enters the range.
+    /// is set, time wraps around within the range and never stops. Time outside the range that runs towards
+    /// it continues until it enters the range.
     pub fn advance(self, time: f32, seconds: f32, repeats: bool) -> (f32, bool) {
         let length = self.to - self.from;
         if length <= 0.0 {

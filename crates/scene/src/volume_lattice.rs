@@ -35,7 +35,7 @@ pub struct Brick {
 }
 
 impl Brick {
-    /// Returns the bounds of the two bricks together.
+    /// Returns the bounds of the union of the two bricks.
     pub fn with(self, other: &Self) -> Self {
         let ([low, high], [other_low, other_high]) = (self.density, other.density);
         Self {

@@ -1,4 +1,4 @@
-//! Saving views, and returning to them.
+//! Actions that save the current view and return to a saved one.
 
 use crate::app::{
     bookmarks::model::{Bookmark, MAX_VIEWS},
@@ -6,7 +6,7 @@ use crate::app::{
 };
 
 impl State {
-    /// Saves the current view for the scene.
+    /// Saves the current view for the shown scene, or notifies the user why that is impossible.
     pub(in crate::app) fn bookmark(&mut self) {
         if self.stage.is_none() {
             return self.notify("no scene is shown yet");
@@ -21,7 +21,8 @@ impl State {
         self.notify(format!("saved as view {}", count + 1));
     }
 
-    /// Moves the camera to a saved view of the scene, counted from 0.
+    /// Moves the camera to the saved view `index`, counted from 0, or notifies the user that it does not
+    /// exist.
     pub(in crate::app) fn go_to_bookmark(&mut self, index: usize) {
         let found = self.files.bookmarks.list().get(index).cloned();
         match found.and_then(|found| Some((found.viewpoint()?, found))) {
@@ -71,7 +72,7 @@ mod tests {
         assert!(state.ui.notice.as_ref().unwrap().0.contains("no saved view 8"));
         state.files.bookmarks.renames = Some((1, " aside ".into()));
         state.files.bookmarks.rename();
-        // Another window reads these views, but none of another scene.
+        // Another window reads the views from the file, and only those of its own scene.
         let mut other = Bookmarks::at(Some(file.clone()));
         other.show(&["b.glb".into()]);
         assert_eq!(other.list(), []);

@@ -13,11 +13,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Maximum numbers of views per scene, and of scenes with views. Further views and scenes are dropped.
+/// Maximum number of views per scene. Further views are dropped.
 pub(in crate::app) const MAX_VIEWS: usize = 50;
+/// Maximum number of scenes with views. Beyond it, scenes other than the shown one are dropped, in the order
+/// of their keys.
 const MAX_SCENES: usize = 200;
 
-/// Maximum number of bytes that are read of the file.
+/// Maximum number of bytes that are read from the file. A longer file counts as broken.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// A named view.
@@ -48,7 +50,8 @@ impl Bookmark {
         }
     }
 
-    /// Returns the view, or `None` if an edited file holds an invalid one.
+    /// Returns the view. `None` for values that only a hand-edited file can hold: a matrix with a determinant
+    /// other than 1, or a field of view, height or distance out of range.
     pub(in crate::app) fn viewpoint(&self) -> Option<Viewpoint> {
         let world_from_view = Mat4::from_cols_array(&self.world_from_view);
         let is_place = world_from_view.is_finite() && (world_from_view.determinant() - 1.0).abs() < 1e-2;
@@ -69,7 +72,8 @@ impl Bookmark {
         })
     }
 
-    /// Returns command-line options for the same view with a level horizon.
+    /// Returns the command-line options `--eye`, `--target` and `--fov` for this view. They set no roll, and
+    /// an orthographic view becomes a perspective one.
     pub(in crate::app) fn options(&self) -> String {
         let Some(view) = self.viewpoint() else {
             return String::new();
@@ -87,21 +91,21 @@ impl Bookmark {
     }
 }
 
-/// Views of all scenes, and the pending rename.
+/// Saved views of all scenes, and the rename in progress.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Bookmarks {
-    /// File of the views. `None` if they are not kept.
+    /// File that stores the views. `None` if they are not stored, or if the file is broken.
     file: Option<PathBuf>,
-    /// Views by the paths of the scene's files.
+    /// Views of each scene. The key is the absolute paths of the scene's files, one per line.
     scenes: BTreeMap<String, Vec<Bookmark>>,
-    /// Paths of the shown scene.
+    /// Key of the shown scene in `scenes`.
     scene: String,
-    /// View that is being renamed, and its typed name.
+    /// Index of the view that is being renamed, and the text typed so far.
     pub(in crate::app) renames: Option<(usize, String)>,
 }
 
 impl Bookmarks {
-    /// Reads the user's views from a file in the folder of the file of recent files.
+    /// Reads the user's views from `bookmarks.json`, next to the list of recent files.
     pub(in crate::app) fn of_the_user() -> Self {
         Self::at(recent::file().map(|file| file.with_file_name("bookmarks.json")))
     }
@@ -115,7 +119,7 @@ impl Bookmarks {
         }
     }
 
-    /// Switches to the scene of these files.
+    /// Makes the scene of `files` the shown one, and cancels a rename in progress.
     pub(in crate::app) fn show(&mut self, files: &[PathBuf]) {
         let absolute = |file: &PathBuf| {
             let path = std::path::absolute(file).unwrap_or_else(|_| file.clone());
@@ -137,7 +141,7 @@ impl Bookmarks {
     }
 
     /// Changes and saves the views of the shown scene. The file is read again first, because another window
-    /// may have changed the views of other scenes.
+    /// may have changed it. A broken file is left unchanged, and errors are only logged.
     pub(in crate::app) fn change(&mut self, change: impl FnOnce(&mut Vec<Bookmark>)) {
         if let Some(file) = &self.file {
             match read(file) {
@@ -166,7 +170,7 @@ impl Bookmarks {
         }
     }
 
-    /// Applies the typed name.
+    /// Ends the rename in progress. A blank name leaves the view unchanged.
     pub(in crate::app) fn rename(&mut self) {
         if let Some((index, name)) = self.renames.take()
             && !name.trim().is_empty()
@@ -189,7 +193,8 @@ impl Bookmarks {
     }
 }
 
-/// Reads the file. A missing file is empty, and a broken one yields `None`.
+/// Reads the views from `file`, without invalid ones. Returns an empty map for a missing file, and `None` for
+/// one that is unreadable or not valid JSON.
 fn read(file: &Path) -> Option<BTreeMap<String, Vec<Bookmark>>> {
     let mut text = String::new();
     let mut scenes: BTreeMap<String, Vec<Bookmark>> = match std::fs::File::open(file) {

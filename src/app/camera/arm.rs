@@ -1,4 +1,4 @@
-//! Spring arm of an orbiting camera: limits the distance from the pivot so that no surface comes in between.
+//! Spring arm of an orbiting camera: shortens the distance to the pivot so that no surface lies in between.
 
 use crate::app::camera::model::Camera;
 
@@ -7,7 +7,7 @@ use crate::app::camera::model::Camera;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::app) struct Arm {
     holds: bool,
-    /// Unobstructed distance from the pivot in metres.
+    /// Unobstructed distance from the pivot towards the camera, in metres. Infinite before the first result.
     free: f32,
 }
 
@@ -26,24 +26,25 @@ impl Arm {
         self.holds = true;
     }
 
-    /// Deactivates the arm because the user moves the camera otherwise. The camera continues from its held
-    /// position.
+    /// Deactivates the arm because the user moves the camera in another way. `camera` is moved to the
+    /// position that the arm has held it at, so that the picture does not jump.
     pub(in crate::app) fn release(&mut self, camera: &mut Camera) {
         *camera = self.held(camera);
         *self = Self::default();
     }
 
-    /// True if the unobstructed distance is needed.
+    /// True if the arm is active and needs the unobstructed distance.
     pub(in crate::app) fn holds(&self) -> bool {
         self.holds
     }
 
-    /// Sets the unobstructed distance from the pivot.
+    /// Sets the unobstructed distance from the pivot in metres. NaN counts as unobstructed.
     pub(in crate::app) fn reach(&mut self, free: f32) {
         self.free = if free.is_finite() { free } else { f32::INFINITY };
     }
 
-    /// Returns `camera`, moved towards its pivot if the arm is active.
+    /// Returns `camera`. If the arm is active and an obstacle is nearer than the camera, it is moved towards
+    /// its pivot.
     pub(in crate::app) fn held(&self, camera: &Camera) -> Camera {
         match self.holds {
             true => camera.nearer(self.free),

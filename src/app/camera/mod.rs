@@ -17,10 +17,10 @@ use path_keys::PathKeys;
 pub(in crate::app) struct CameraMotion {
     /// Spring arm of the orbiting camera.
     pub(in crate::app) arm: Arm,
-    /// The camera as last placed by the file's camera. While the camera is still equal to it, it follows a
-    /// clip that animates the file's camera.
+    /// The camera as last placed by the file's camera. As long as the current camera equals it, the user has
+    /// not moved it, and it follows a clip that animates the file's camera.
     pub(in crate::app) followed: Option<Camera>,
-    /// The camera of the first view. Another clip may move it.
+    /// The camera of the first view. As long as the current camera equals it, another clip may reframe it.
     pub(in crate::app) framed: Option<Camera>,
     /// True while the turntable turns the camera around the scene.
     pub(in crate::app) turntable: bool,

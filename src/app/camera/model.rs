@@ -1,4 +1,4 @@
-//! Camera that orbits, pans, zooms, looks around and flies without jumps between these modes.
+//! Camera that orbits, pans, zooms, looks around and flies. Changing between these modes never makes it jump.
 
 use crate::scene::{
     Projection,
@@ -45,7 +45,7 @@ impl StandardView {
     }
 }
 
-/// Position, rotation, and a pivot straight ahead that the camera orbits.
+/// Camera with a pivot straight ahead that it orbits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::app) struct Camera {
     eye: Vec3,
@@ -53,14 +53,15 @@ pub(in crate::app) struct Camera {
     rotation: Quat,
     /// Distance to the pivot in metres.
     distance: f32,
-    /// Projection of the picture.
+    /// Perspective or orthographic projection.
     pub(in crate::app) projection: Projection,
-    /// Half the scene's diagonal in metres, the unit of speeds and limits.
+    /// Half the scene's diagonal in metres. Speeds and distance limits are multiples of it.
     extent: f32,
 }
 
 impl Camera {
-    /// Creates a camera at `view`. The pivot lies straight ahead at the depth of `center`.
+    /// Creates a camera at `view`. The pivot lies straight ahead at the depth of `center`, or at `extent` if
+    /// `center` is behind the camera or very close. `extent` is half the scene's diagonal in metres.
     pub(in crate::app) fn new(view: &Viewpoint, center: Vec3, extent: f32) -> Self {
         let along = (center - view.eye()).dot(view.forward());
         Self {
@@ -81,9 +82,9 @@ impl Camera {
         }
     }
 
-    /// Returns the viewpoint for the renderer, and the distance to its pivot in metres, which must not be
-    /// clipped. An orthographic view is the same from any distance, so it moves back until `bounds` lie in
-    /// front of it.
+    /// Returns the viewpoint for the renderer, and its distance to the pivot in metres. The clip planes must
+    /// include the pivot. An orthographic image does not depend on the distance, so such a view is moved back
+    /// until `bounds` and the pivot lie in front of it.
     pub(in crate::app) fn outside(&self, bounds: Aabb) -> (Viewpoint, f32) {
         let mut view = self.viewpoint();
         let is_orthographic = matches!(self.projection, Projection::Orthographic { .. });
@@ -116,8 +117,9 @@ impl Camera {
         self.eye = eye;
     }
 
-    /// Returns the rotation about the vertical from north (−Z) to the view direction. Straight up or down,
-    /// the picture's up direction takes the place of the view direction.
+    /// Returns the rotation about the vertical axis from −Z to the view direction. If the camera looks
+    /// straight down, the up direction takes the place of the view direction. If it looks straight up, the
+    /// opposite of the up direction does.
     pub(in crate::app) fn heading(&self) -> Quat {
         let forward = self.forward();
         let along = match forward.y {
@@ -128,13 +130,14 @@ impl Camera {
         Quat::from_rotation_y((-along.x).atan2(-along.z))
     }
 
-    /// Levels the horizon.
+    /// Removes the roll, so that the horizon is level. The view direction stays.
     pub(in crate::app) fn stand(&mut self) {
         let pitch = self.forward().y.clamp(-1.0, 1.0).asin();
         self.rotation = self.heading() * Quat::from_rotation_x(pitch);
     }
 
-    /// Returns a camera with the same pivot at a distance of at most `distance`.
+    /// Returns a camera with the same pivot at a distance of at most `distance` metres. A smaller distance
+    /// than 0.2 % of the scene's extent is raised to that.
     pub(in crate::app) fn nearer(&self, distance: f32) -> Self {
         let distance = distance.max(self.extent * 2e-3).min(self.distance);
         Self {
@@ -149,12 +152,12 @@ impl Camera {
         self.distance
     }
 
-    /// Returns the up direction of the picture.
+    /// Returns the world-space up direction of the picture.
     pub(in crate::app) fn up(&self) -> Vec3 {
         self.rotation * Vec3::Y
     }
 
-    /// Looks at the pivot along an axis, from the same distance.
+    /// Rotates the camera about its pivot to a standard view. The distance stays.
     pub(in crate::app) fn face(&mut self, view: StandardView) {
         let pivot = self.pivot();
         self.rotation = view.rotation();
@@ -210,7 +213,8 @@ impl Camera {
         self.rotation = (turned * Quat::from_rotation_x(allowed - pitch)).normalize();
     }
 
-    /// Moves in the picture's plane so that points at the pivot's depth stay under the pointer.
+    /// Moves parallel to the image plane so that points at the pivot's depth stay under the pointer. `drag`
+    /// is a fraction of the picture's height.
     pub(in crate::app) fn pan(&mut self, drag: Vec2) {
         let height = match self.projection {
             Projection::Perspective { fov_y } => 2.0 * self.distance * (fov_y * 0.5).tan(),
@@ -219,8 +223,8 @@ impl Camera {
         self.eye += self.rotation * Vec3::new(-drag.x, drag.y, 0.0) * height;
     }
 
-    /// Moves towards the pivot by `steps` of a mouse wheel, or away from it. A pivot that is close moves
-    /// along.
+    /// Moves towards the pivot by `steps` of the mouse wheel, or away from it if negative. At the minimum
+    /// distance the camera moves on and pushes the pivot ahead. An orthographic camera changes its height.
     pub(in crate::app) fn zoom(&mut self, steps: f32) {
         let factor = (-0.16 * steps).exp();
         if let Projection::Orthographic { half_height } = &mut self.projection {
@@ -233,8 +237,8 @@ impl Camera {
         self.distance = (self.distance - step).max(self.extent * 2e-3);
     }
 
-    /// Flies along the camera's own axes (right, up, back), each from −1 to 1. At `speed` 1 it crosses the
-    /// scene's diagonal in five seconds.
+    /// Flies along `axes` in view space (right, up, back) for `seconds`. `axes` are clamped to length 1. At
+    /// length 1 and `speed` 1 the camera crosses the scene's diagonal in five seconds.
     pub(in crate::app) fn fly(&mut self, axes: Vec3, speed: f32, seconds: f32) {
         let meters_per_second = speed * 2.0 * self.extent / 5.0;
         self.eye += self.rotation * axes.clamp_length_max(1.0) * meters_per_second * seconds;

@@ -11,11 +11,12 @@ use crate::{
 };
 use std::path::Path;
 
-/// Seconds from one key to the next.
+/// Time in seconds between keys that are added, unless a paused clip determines their time.
 const STEP_SECS: f32 = 2.0;
 
 impl State {
-    /// Returns the current view as a key of a camera path. Paths support perspective cameras only.
+    /// Returns the current view as a key of a camera path at `time` seconds. Paths have perspective cameras
+    /// only, so an orthographic view gives a key without a field of view.
     fn key_of_view(&self, time: f32) -> Key {
         let view = self.camera.viewpoint();
         let eye = view.eye();
@@ -30,8 +31,8 @@ impl State {
         }
     }
 
-    /// Adds the current view to the path. Its time is the time of the clip if that is later than the last
-    /// key. Otherwise it is two seconds after the last key.
+    /// Adds the current view to the path. The first key is at 0 s. Later ones are at the time of a paused
+    /// clip if that is after the last key, or else two seconds after the last key.
     pub(in crate::app) fn add_path_key(&mut self) {
         if self.stage.is_none() {
             return self.notify("there is no scene to look at");
@@ -56,7 +57,7 @@ impl State {
         self.motion.path.replace(index, key);
     }
 
-    /// Moves the camera to a key.
+    /// Moves the camera to the key at `index`, and stops the flight along the path.
     pub(in crate::app) fn go_to_path_key(&mut self, index: usize) {
         self.motion.path.set_playing(None);
         let first = self.motion.path.keys().first().map_or(0.0, |key| key.time);
@@ -75,7 +76,7 @@ impl State {
         self.camera = Camera::new(view, target, self.camera.extent());
     }
 
-    /// Starts or stops the flight along the path.
+    /// Starts the flight along the path from its first key, or stops it. Either stops the turntable.
     pub(in crate::app) fn toggle_path(&mut self) {
         self.motion.turntable = false;
         let lasts = self.motion.path.keys().len() > 1;
@@ -90,7 +91,7 @@ impl State {
         });
     }
 
-    /// Starts or stops the turntable.
+    /// Starts or stops the turntable. Either stops the flight along the path. It has no effect in walk mode.
     pub(in crate::app) fn toggle_turntable(&mut self) {
         if self.walks() {
             return self.notify("the turntable needs an orbiting camera; J stops walking");
@@ -118,7 +119,7 @@ impl State {
     pub(in crate::app) fn move_camera_for(&mut self, seconds: f32) {
         if self.motion.turntable && !self.walks() {
             let half_turns = self.config.camera.turntable * seconds / 180.0;
-            // A drag to the right orbits clockwise.
+            // Seen from above, a drag to the right orbits clockwise, and a positive speed counter-clockwise.
             self.orbit(glam::Vec2::new(-half_turns, 0.0));
         }
         let Some(along) = self.motion.path.playing() else {
@@ -134,7 +135,7 @@ impl State {
         self.motion.path.set_playing((along < length).then_some(along));
     }
 
-    /// Writes the path to its file.
+    /// Writes the path to the file that the panel names. Shows an error if that fails.
     pub(in crate::app) fn save_path(&mut self) {
         let outcome = match self.motion.path.path(self.config.camera.fov) {
             Some(path) => output::write(Path::new(&self.motion.path.file), path.text().as_bytes()),
@@ -146,7 +147,7 @@ impl State {
         }
     }
 
-    /// Reads the path from its file.
+    /// Replaces the path with the one in the file that the panel names. Shows an error if that fails.
     pub(in crate::app) fn load_path(&mut self) {
         match CameraPath::read(Path::new(&self.motion.path.file), self.config.camera.fov) {
             Ok(path) => {

@@ -1,8 +1,8 @@
 //! BVH queries between frames: collision of the walker, and obstacles between the camera and its pivot.
 //!
-//! These queries run while no frame of the scene is in flight, so that the GPU is idle. The result usually
-//! arrives within a millisecond, in time for the next frame. If it does not, the frame continues without it
-//! and the result is taken later.
+//! The queries are submitted while no frame of the scene is in flight, so that an idle GPU runs them at once.
+//! Results usually arrive within a millisecond, in time for the next frame. A later result is used by the
+//! frame after its arrival.
 
 use crate::{
     Result,
@@ -24,10 +24,11 @@ use std::time::Duration;
 /// Maximum time that the window waits for a result, a quarter of a frame at 60 Hz.
 const TIMEOUT: Duration = Duration::from_millis(4);
 
-/// Interval at which a late result is polled.
+/// Interval at which a result that misses the timeout is polled.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Maximum radius of the sphere that has to fit between the camera and a surface, in scene extents.
+/// Maximum radius of the sphere that is swept from the pivot to the camera, as a fraction of the scene's
+/// extent.
 const LARGEST_BALL: f32 = 1e-2;
 
 /// Feature that runs the BVH queries of the camera and the walker.
@@ -42,7 +43,7 @@ impl Feature for ObstacleFeature {
 /// Runs the BVH query of the camera mode.
 pub(in crate::app) fn ask(viewer: &mut Viewer) -> Result<()> {
     let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
-    // A result that is no longer needed is fetched as well, or it would stay pending for ever.
+    // The pending result of the other mode is fetched and dropped, or it would stay pending for ever.
     match viewer.state.config.camera.mode {
         CameraMode::Walk => {
             renderer.camera_arm.answer(gpu, Duration::ZERO);
@@ -56,8 +57,8 @@ pub(in crate::app) fn ask(viewer: &mut Viewer) -> Result<()> {
     }
 }
 
-/// True if the BVHs can be queried now. The kernels must be compiled, and no frame may be in flight except
-/// one that user motion need not wait for. Runs with a fixed number of frames do not wait.
+/// True if the BVHs exist and can be queried now. No frame may be in flight, except one at rest while the
+/// walker moves. The kernels must be compiled. With a fixed number of frames the query compiles them.
 fn can_ask(viewer: &Viewer) -> bool {
     let Graphics {
         renderer, uploaded, ..
@@ -71,7 +72,8 @@ fn can_ask(viewer: &Viewer) -> bool {
         && (missing.is_empty() || viewer.schedule.has_frame_limit())
 }
 
-/// Advances the walker by the time since the last result.
+/// Takes the pending result of the walker, or submits a query for the time since the last one and waits
+/// briefly for its result. Leaves walk mode if the camera was moved by other means or there is no ground.
 fn walk(viewer: &mut Viewer) -> Result<()> {
     if viewer.walker.was_left(&viewer.state.camera, viewer.scenes) {
         viewer.state.config.camera.mode = CameraMode::Orbit;
@@ -96,7 +98,7 @@ fn walk(viewer: &mut Viewer) -> Result<()> {
     else {
         return Ok(());
     };
-    // A result that was too late for the last frame is taken first.
+    // A result that was too late for the last frame is used before the next query.
     let mut answer = renderer.walk.answer(gpu, Duration::ZERO);
     if answer.is_none() && !renderer.walk.is_pending() {
         let question = viewer.walker.next_query(&viewer.state.camera, &around);
@@ -144,7 +146,8 @@ fn surroundings(viewer: &Viewer) -> Option<Surroundings> {
     })
 }
 
-/// Queries how far the camera may be from its pivot.
+/// Queries how far the camera may be from its pivot, and limits the arm to it. Releases the arm if it is
+/// inactive or the setting `avoid_walls` is off.
 fn hold_arm(viewer: &mut Viewer) -> Result<()> {
     let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
     let share = renderer.camera_arm.answer(gpu, Duration::ZERO);
@@ -159,11 +162,11 @@ fn hold_arm(viewer: &mut Viewer) -> Result<()> {
     };
     let camera = &viewer.state.camera;
     let Projection::Perspective { fov_y } = camera.projection else {
-        // The camera is outside of all objects, wherever it is.
+        // An orthographic viewpoint is always moved outside the scene, so nothing is in its way.
         viewer.state.motion.arm.reach(f32::INFINITY);
         return Ok(());
     };
-    // The corners of the near plane must not touch a surface.
+    // The sphere contains the corners of the near plane, so that these touch no surface.
     let (near, _) = camera
         .viewpoint()
         .clip_planes(around.bounds, camera.distance(), around.ground.as_ref());
@@ -193,7 +196,7 @@ fn hold_arm(viewer: &mut Viewer) -> Result<()> {
     Ok(())
 }
 
-/// Limits the camera to the fraction `share` of its distance, if there is a result.
+/// Limits the arm to the fraction `share` of the camera's distance, if there is a result.
 fn reach(viewer: &mut Viewer, share: Option<f32>) {
     if let Some(share) = share {
         let far = share * viewer.state.camera.distance();
@@ -201,8 +204,8 @@ fn reach(viewer: &mut Viewer, share: Option<f32>) {
     }
 }
 
-/// True if the user moves or a result is pending. The window is then redrawn soon, even while the GPU is
-/// busy.
+/// Returns true if the walker moves or a query is pending. For a pending query it schedules a redraw soon,
+/// even while the GPU is busy.
 pub(in crate::app) fn wait(viewer: &mut Viewer) -> bool {
     let renderer = &viewer.graphics.renderer;
     let is_awaited = renderer.walk.is_pending() || renderer.camera_arm.is_pending();

@@ -1,17 +1,17 @@
-//! Keys of a camera path while the user edits it.
+//! Editable keys of the camera path, and the playback position.
 
 use crate::scene::camera_path::{CameraPath, Key};
 
-/// Keys of a camera path while the user edits it.
+/// Editable keys of the camera path, and the playback position.
 #[derive(Debug, Default)]
 pub(in crate::app) struct PathKeys {
     /// Keys in ascending order of time.
     keys: Vec<Key>,
     /// Seconds since the first key while the camera moves along the path.
     playing: Option<f32>,
-    /// Name of the path's file.
+    /// Path of the file that the camera path is saved to and loaded from.
     pub(in crate::app) file: String,
-    /// True if the panel shows the keys. The picture then shows the curve.
+    /// True if the panel lists the keys. The picture then shows the path as a curve.
     pub(in crate::app) is_in_panel: bool,
 }
 
@@ -29,7 +29,7 @@ impl PathKeys {
         self.playing.is_some()
     }
 
-    /// Returns the path, with `fov` in degrees for keys without a field of view. `None` without keys.
+    /// Returns the path. Keys without a field of view get `fov` degrees. `None` if there are no keys.
     pub(in crate::app) fn path(&self, fov: f32) -> Option<CameraPath> {
         CameraPath::new(self.keys.clone(), fov).ok()
     }
@@ -53,7 +53,7 @@ impl PathKeys {
         }
     }
 
-    /// Moves a key in time between its neighbours.
+    /// Sets the time of a key in seconds, clamped so that it stays 0.01 s away from its neighbours.
     pub(in crate::app) fn set_time(&mut self, index: usize, time: f32) {
         const MIN_GAP_SECS: f32 = 0.01;
         let neighbour = |index: Option<usize>| index.and_then(|i| self.keys.get(i));
@@ -69,7 +69,7 @@ impl PathKeys {
         self.keys[index] = key;
     }
 
-    /// Replaces all keys, for example with the keys in a file.
+    /// Replaces all keys, which must be in ascending order of time, and stops the motion.
     pub(in crate::app) fn set_keys(&mut self, keys: &[Key]) {
         self.keys = keys.to_vec();
         self.playing = None;

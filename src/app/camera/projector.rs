@@ -3,7 +3,7 @@
 use crate::render::View;
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
-/// A camera and the size of its picture.
+/// Projection of a camera into a picture of a given size.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Projector {
     clip_from_offset: Mat4,
@@ -35,13 +35,15 @@ impl Projector {
         (ndc * 0.5 + 0.5) * self.size
     }
 
-    /// Returns the pixel of a point relative to the upper left corner. `None` behind the near plane.
+    /// Returns the pixel of a world-space point, relative to the upper left corner. `None` for a point behind
+    /// the near plane.
     pub(in crate::app) fn project(&self, point: Vec3) -> Option<Vec2> {
         let clip = self.clip(point);
         (clip.w >= self.least_w).then(|| self.pixel(clip))
     }
 
-    /// Returns the point at `pixel` with the depth of `point`. `None` behind the near plane.
+    /// Returns the world-space point at `pixel` that has the depth of `point`. `None` if `point` is behind
+    /// the near plane.
     pub(in crate::app) fn moved(&self, point: Vec3, pixel: Vec2) -> Option<Vec3> {
         let clip = self.clip(point);
         let ndc = pixel / self.size * 2.0 - 1.0;
@@ -51,8 +53,8 @@ impl Projector {
         (clip.w >= self.least_w && moved.is_finite()).then_some(moved)
     }
 
-    /// Clips a segment at the near plane. Returns the pixels of its ends, their parameters along the segment,
-    /// and the ratio of their w.
+    /// Clips a segment at the near plane. Returns the pixels of the clipped ends, their parameters along the
+    /// segment from 0 to 1, and their clip-space w. `None` if the whole segment is behind the near plane.
     fn segment_with_shares(&self, ends: [Vec3; 2]) -> Option<([Vec2; 2], [f32; 2], [f32; 2])> {
         let clips = ends.map(|end| self.clip(end));
         let [a, b] = clips;
@@ -68,12 +70,14 @@ impl Projector {
         Some((at.map(|clip| self.pixel(clip)), shares, at.map(|clip| clip.w)))
     }
 
-    /// Returns the pixels of both ends of a segment after clipping at the near plane.
+    /// Returns the pixels of both ends of a segment after clipping at the near plane. `None` if the whole
+    /// segment is behind it.
     pub(in crate::app) fn segment(&self, ends: [Vec3; 2]) -> Option<[Vec2; 2]> {
         self.segment_with_shares(ends).map(|(pixels, ..)| pixels)
     }
 
-    /// Returns the point of a segment that is nearest to `pixel` in the picture, and its distance in pixels.
+    /// Returns the world-space point of a segment that is nearest to `pixel` in the picture, and the distance
+    /// in pixels. `None` if the whole segment is behind the near plane.
     pub(in crate::app) fn nearest_on_segment(&self, ends: [Vec3; 2], pixel: Vec2) -> Option<(Vec3, f32)> {
         let ([a, b], shares, w) = self.segment_with_shares(ends)?;
         let along = b - a;
@@ -83,8 +87,8 @@ impl Projector {
             false => 0.0,
         };
         let distance = pixel.distance(a.lerp(b, s));
-        // Perspective: equal steps in the picture are longer steps along the segment where it is farther
-        // away.
+        // Perspective-correct interpolation: 1 / w is linear in the picture, the parameter in world space is
+        // not.
         let of_visible = s * w[0] / (s * w[0] + (1.0 - s) * w[1]);
         let share = shares[0] + of_visible * (shares[1] - shares[0]);
         Some((ends[0].lerp(ends[1], share), distance))

@@ -1,4 +1,4 @@
-//! Walker of walk mode: position, input, and the query that the GPU has not answered yet.
+//! Walker of walk mode. The GPU moves it: each query advances it by the time since the previous one.
 
 use crate::{
     app::camera::model::Camera,
@@ -13,32 +13,32 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Half the diagonals of scenes in which the walker is 1.8 m tall, from a small room to a city. In other
-/// scenes the walker's height is proportional to the scene.
+/// Range of scene extents in metres, from a small room to a city, in which the walker is 1.8 m tall. Outside
+/// it the walker's height is proportional to the extent. The extent is half the scene's diagonal.
 const HUMAN_SCENES: [f32; 2] = [2.0, 5000.0];
 
 /// Ratio of running to walking speed.
 const RUN: f32 = 3.0;
 
-/// Time constant in seconds with which the eye follows a step of the feet.
+/// Time constant in seconds of the exponential smoothing of the eye height.
 const EYE_SECS: f32 = 0.07;
 
-/// Scene data for a walk.
+/// Scene data and settings that a query needs.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Surroundings {
-    /// Number of the scene.
+    /// Number of the scene, which increases with every loaded scene.
     pub(in crate::app) scene: u64,
-    /// Origin of the merged buffers in the world.
+    /// World-space origin of the merged buffers. Queries and their results are relative to it.
     pub(in crate::app) origin: Vec3,
     /// Bounds of the scene in world space.
     pub(in crate::app) bounds: Aabb,
-    /// Visible ground below the scene.
+    /// Ground plane below the scene, if it is visible.
     pub(in crate::app) ground: Option<Ground>,
     /// Maximum number of triangles of a BVH leaf.
     pub(in crate::app) leaf_cutoff: u32,
     /// Height of the walker in metres as set, or 0 for automatic.
     pub(in crate::app) height: f32,
-    /// Speed of a walker of 1.8 m in metres per second.
+    /// Walking speed in metres per second of a walker 1.8 m tall. It scales with the height.
     pub(in crate::app) speed: f32,
 }
 
@@ -46,7 +46,7 @@ pub(in crate::app) struct Surroundings {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct WalkQuery {
     pub(in crate::app) params: WalkParams,
-    /// True if it searches the start position.
+    /// True if the query searches for ground to start the walk on.
     pub(in crate::app) is_start: bool,
 }
 
@@ -61,13 +61,13 @@ pub(in crate::app) enum WalkOutcome {
     NoGround,
 }
 
-/// The walker, if walk mode is active.
+/// The walker. Outside of walk mode it is empty.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Walker {
     person: Option<WalkerState>,
-    /// Scene number and parameters of the pending query, if its result is still needed.
+    /// Scene number and query that has been submitted, as long as its result is needed.
     pending: Option<(u64, WalkQuery)>,
-    /// Time in seconds that no query has covered yet.
+    /// Time in seconds that the next query has to cover.
     elapsed_secs: f32,
     /// Held direction keys (right, up, back), and true if the walker runs.
     held: (Vec3, bool),
@@ -79,19 +79,20 @@ struct WalkerState {
     origin: Vec3,
     /// Body parameters and motion state.
     params: WalkParams,
-    /// State at the start of the walk.
+    /// Parameters at the start of the walk, to which a walker that falls out of the scene returns.
     start: WalkParams,
-    /// Height below which the walker has left the scene.
+    /// Y coordinate relative to `origin` below which the walker has fallen out of the scene.
     lowest: f32,
-    /// Extent of the scene at the start.
+    /// Half the scene's diagonal at the start, in metres.
     extent: f32,
-    /// Upward offset of the eye that smooths steps of the feet.
+    /// Upward offset of the eye in metres. It decays to 0 after a step, so that the eye follows smoothly.
     lag: f32,
-    /// Last position of the camera.
+    /// Eye position that the walker last gave the camera, in world space.
     eye: Vec3,
 }
 
-/// Returns the walker's height `set`, or, if it is 0, a height that suits the scene's `extent`.
+/// Returns the walker's height in metres: `set` if it is positive, or else one that suits the scene's
+/// `extent`.
 pub(in crate::app) fn person_height(set: f32, extent: f32) -> f32 {
     if set > 0.0 {
         return set;
@@ -105,19 +106,20 @@ fn eye_height(height: f32) -> f32 {
 }
 
 impl Walker {
-    /// Accumulates time during which these keys are held.
+    /// Adds `seconds` to the time that the next query covers, and sets the held keys. `axes` are the
+    /// directions (right, up, back).
     pub(in crate::app) fn pass(&mut self, seconds: f32, axes: Vec3, runs: bool) {
         self.elapsed_secs += seconds;
         self.held = (axes, runs);
     }
 
-    /// True if anything still moves or a result is pending.
+    /// True if the walker moves, a direction key is held, or a result is pending.
     pub(in crate::app) fn moves(&self) -> bool {
         let moves = |person: &WalkerState| !person.rests() || self.held.0 != Vec3::ZERO;
         self.pending.is_some() || self.person.as_ref().is_some_and(moves)
     }
 
-    /// True if the camera was moved away from the walker by other means.
+    /// True if something other than the walker has moved the camera away from it.
     pub(in crate::app) fn was_left(&self, camera: &Camera, scene: u64) -> bool {
         let person = self.person.as_ref().filter(|person| person.scene == scene);
         person.is_some_and(|person| camera.eye() != person.eye)
@@ -128,7 +130,8 @@ impl Walker {
         *self = Self::default();
     }
 
-    /// Returns the next query, which covers the time up to now.
+    /// Returns the next query, which covers the time since the previous one. If the scene has no walker yet,
+    /// the query searches for a start position instead.
     pub(in crate::app) fn next_query(&mut self, camera: &Camera, around: &Surroundings) -> WalkQuery {
         let extent = framing::extent(around.bounds);
         let elapsed = std::mem::take(&mut self.elapsed_secs);
@@ -185,7 +188,8 @@ impl Walker {
         question
     }
 
-    /// Applies a result and moves `camera` to the walker's eyes. `None` if the result is no longer needed.
+    /// Applies a result and moves `camera` to the walker's eyes. Returns `None` and leaves `camera` unchanged
+    /// if the result belongs to another scene or the walk has ended.
     pub(in crate::app) fn apply_result(
         &mut self,
         state: &WalkState,
@@ -231,14 +235,15 @@ impl Walker {
 }
 
 impl WalkerState {
-    /// True if neither input nor physics moves the walker.
+    /// True if the walker stands still and its eye height has settled. Input is not considered.
     fn rests(&self) -> bool {
         let speed = Vec3::from(self.params.velocity).length();
         let slow = 1e-3 * self.params.height;
         self.params.is_grounded != 0 && speed < slow && self.lag == 0.0
     }
 
-    /// Moves to `next`, unless the walker stands still and the positions differ only by rounding.
+    /// Moves to `next` and smooths the eye height. A walker that stands still keeps its position if `next`
+    /// differs only by rounding, or the picture would never come to rest.
     fn go_on(&mut self, next: WalkParams, axes: Vec3) {
         let [before, after] = [&self.params, &next].map(|params| Vec3::from(params.position));
         let small = 1e-3 * next.height;
@@ -299,7 +304,7 @@ mod tests {
         Camera::new(&view, Vec3::ZERO, 8.0)
     }
 
-    /// Returns a walker at height 0 in the space of the merged buffers.
+    /// Returns a walker whose feet are at the origin of the merged buffers.
     fn walker(camera: &mut Camera) -> Walker {
         let mut walker = Walker::default();
         let question = walker.next_query(camera, &around());
@@ -341,7 +346,7 @@ mod tests {
             "{params:?}"
         );
         assert_eq!((params.steps, params.jump), (2, 0.0));
-        // Time that a query has covered is not covered again.
+        // No query covers the same time twice.
         assert_eq!(walker.next_query(&camera, &around()).params.steps, 0);
         camera.move_eye(Vec3::ZERO);
         assert!(walker.was_left(&camera, 1) && !walker.was_left(&camera, 2));

@@ -1,13 +1,13 @@
-//! Costs of the two sides of a comparison: medians over the same number of frames.
+//! Frame costs of the two sides of a comparison: median times of their latest frames.
 
 use crate::{app::schedule::PictureKey, config::Config, profile::table::percentile, render::Channel};
 use std::collections::VecDeque;
 
-/// Number of frames whose median is a side's cost. Every picture at rest has as many before its noise is
-/// first estimated.
+/// Maximum number of frames in the median. A picture at rest draws at least as many, because its noise is
+/// first estimated after this number of samples.
 pub(in crate::app) const FRAMES: usize = 12;
 
-/// Frame times of a side since its settings last changed.
+/// Latest frame times of a side with its current scene, settings and size.
 #[derive(Debug, Default)]
 pub(in crate::app) struct SideCosts {
     of: Option<(u64, Config, Channel, [u32; 2])>,
@@ -30,8 +30,8 @@ pub(in crate::app) struct Cost {
 }
 
 impl SideCosts {
-    /// Adds a frame of `picture` of `size` pixels that took `ms`. Frames with other settings or sizes are
-    /// dropped.
+    /// Adds a frame of `picture` that traced and shaded `size` pixels in `ms` milliseconds. The previous
+    /// times are dropped if the scene, the settings, the channel or the size has changed.
     pub(in crate::app) fn add(&mut self, picture: &PictureKey, size: [u32; 2], ms: f64) {
         let is_same = self.of.as_ref().is_some_and(|(scene, config, channel, of)| {
             (*scene, config, *channel, *of) == (picture.scene, &picture.config, picture.channel, size)
@@ -51,7 +51,7 @@ impl SideCosts {
         self.times_ms.push_back(ms);
     }
 
-    /// Returns the cost of a frame, or `None` before the first one.
+    /// Returns the cost of a frame, or `None` before the first frame.
     pub(in crate::app) fn cost(&self) -> Option<Cost> {
         let mut sorted: Vec<f64> = self.times_ms.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);
@@ -65,7 +65,7 @@ impl SideCosts {
     }
 }
 
-/// Costs of both sides, or `None` until their frames have the same size.
+/// Returns `costs`, or `None` for both sides while their frames differ in size.
 pub(in crate::app) fn comparable(costs: [Option<Cost>; 2]) -> [Option<Cost>; 2] {
     match costs {
         [Some(a), Some(b)] if a.size != b.size => [None; 2],
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(cost.frames, FRAMES);
     }
 
-    /// Frames with other settings are dropped. Another view with the same settings continues the series.
+    /// A frame with other settings drops the earlier ones. A frame at another time continues the series.
     #[test]
     fn frames_with_other_settings_are_dropped() {
         let mut costs = SideCosts::default();

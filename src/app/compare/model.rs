@@ -1,5 +1,5 @@
-//! State of the comparison in the window: its two sides, and the way to show them. Nothing in this module is
-//! on the GPU.
+//! State of the comparison in the window: its two sides, and the display mode. GPU resources are in
+//! [`side`](super::side).
 //!
 //! Side A is what the viewer shows without a comparison. Side B is the same scene with other settings,
 //! another scene, or a picture.
@@ -24,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Sections whose settings both sides always share. Side B uses the window, the camera and the time of A.
+/// Configuration sections that both sides share. Side B always has the values of A in them.
 const SHARED: [&str; 7] = [
     "gpu",
     "window",
@@ -35,7 +35,7 @@ const SHARED: [&str; 7] = [
     "deviation",
 ];
 
-/// Key of the material variant. The variant of A is chosen in its panel rather than by this setting.
+/// Configuration key of B's material variant. The variant of A is state of the stage, not of its settings.
 pub(in crate::app) const VARIANT: &str = "scene.variant";
 
 /// Distance from the dividing line within which the mouse can grab it, in points.
@@ -48,7 +48,7 @@ pub(in crate::app) enum Mode {
     Wipe,
     /// A and B alternately.
     Flicker,
-    /// The error between A and B in false colours.
+    /// The difference between A and B in false colours.
     Difference,
 }
 
@@ -73,34 +73,34 @@ impl Mode {
     ];
 }
 
-/// Kind of side B.
+/// Content of side B.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) enum SideB {
     Scene(SceneOfB),
     Picture(Arc<SavedPicture>),
 }
 
-/// A scene whose settings may differ from the settings of A.
+/// A scene as side B. Its files, settings and edits are those of A unless they are given here.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::app) struct SceneOfB {
     /// Files of the scene. `None` means the files of A.
     pub(in crate::app) files: Option<Vec<PathBuf>>,
-    /// Settings of A, frozen at one moment.
+    /// Settings of A when B was frozen. `None` if B follows the settings of A.
     pub(in crate::app) frozen: Option<Box<Config>>,
-    /// Edits that replace A's edits of the same files.
+    /// Edits in place of A's edits, if both sides show the same files. `None` if B follows the edits of A.
     pub(in crate::app) edits: Option<Arc<SceneEdits>>,
-    /// Material variant of A at that moment.
+    /// Material variant of A when B was frozen.
     frozen_variant: Option<usize>,
-    /// Settings that override `frozen`, or the settings of A if nothing is frozen.
+    /// Values by key that override `frozen`, or the settings of A if nothing is frozen.
     pub(in crate::app) with: BTreeMap<String, toml::Value>,
 }
 
-/// State that a frozen side keeps.
+/// State of A that B keeps when it is frozen.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct SideState {
     pub(in crate::app) config: Config,
     pub(in crate::app) edits: SceneEdits,
-    /// The material variant.
+    /// Index of the material variant. `None` for the materials of the primitives themselves.
     pub(in crate::app) variant: Option<usize>,
 }
 
@@ -111,14 +111,14 @@ pub(in crate::app) struct SavedPicture {
     pub(in crate::app) picture: Picture,
 }
 
-/// Figures that the panel and the labels show for both sides.
+/// Measurements that the panel and the labels show.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct ComparisonFigures {
-    /// Costs of A and B.
+    /// Frame costs of A and B, as far as they are known and comparable.
     pub(in crate::app) costs: [Option<Cost>; 2],
     /// True if the costs are GPU timestamps rather than wall-clock times.
     pub(in crate::app) is_gpu_time: bool,
-    /// Errors between the shown pictures.
+    /// Errors between the shown pictures. `None` until they are measured.
     pub(in crate::app) errors: Option<Errors>,
     /// True if B is ready to be shown.
     pub(in crate::app) is_shown: bool,
@@ -129,7 +129,7 @@ pub(in crate::app) struct ComparisonFigures {
 pub(in crate::app) struct Compare {
     /// Side B. `None` if nothing is compared.
     other: Option<SideB>,
-    /// Side B of the comparison that was ended last.
+    /// Side B of the last comparison that was ended, for restarting it.
     last: Option<SideB>,
     pub(in crate::app) mode: Mode,
     /// Position of the dividing line as a fraction of the picture's width or height.
@@ -137,19 +137,19 @@ pub(in crate::app) struct Compare {
     pub(in crate::app) is_horizontal: bool,
     /// True while the mouse holds the line.
     pub(in crate::app) is_held: bool,
-    /// Switches from A to B and back per second.
+    /// Number of cycles from A to B and back per second.
     pub(in crate::app) flicker_hz: f32,
     pub(in crate::app) is_paused: bool,
     /// True if flicker currently shows B.
     pub(in crate::app) shows_b: bool,
     flipped: Option<Instant>,
-    /// Factor that differences are multiplied by.
+    /// Factor on differences before they are mapped to colours.
     pub(in crate::app) gain: f32,
     /// True if differences are computed in linear light.
     pub(in crate::app) is_linear: bool,
     /// True if a linear-radiance picture B is shown without the tone curve of A.
     pub(in crate::app) is_untoned: bool,
-    /// Text fields: the key to search for, its value, and a file.
+    /// Contents of the panel's text fields: search text for keys, value of a key, and path of a file.
     pub(in crate::app) key: String,
     pub(in crate::app) value: String,
     pub(in crate::app) file: String,
@@ -212,8 +212,8 @@ impl Compare {
         self.figures = ComparisonFigures::default();
     }
 
-    /// Ends the comparison, or restarts the last one. The first comparison is with the current state `now`.
-    /// Returns a notice.
+    /// Ends the comparison, or restarts the last one. If there was none, freezes the current state `now` as
+    /// B. Returns the text of the notice.
     pub(in crate::app) fn toggle(&mut self, now: SideState) -> String {
         if self.other.is_some() {
             self.end();
@@ -229,7 +229,7 @@ impl Compare {
         format!("comparing with {}", self.name())
     }
 
-    /// Compares with the same scene in its current state `now`.
+    /// Compares with the settings, edits and variant of `now`. B keeps its own files if it has any.
     pub(in crate::app) fn freeze(&mut self, now: SideState) {
         let files = self.scene().and_then(|scene| scene.files.clone());
         self.begin(SideB::Scene(SceneOfB {
@@ -249,7 +249,8 @@ impl Compare {
         }));
     }
 
-    /// Maps the edits that B keeps through `change`, after the scene was loaded again or replaced.
+    /// Replaces the edits that B keeps with `change` of them, because reloading has renumbered the objects.
+    /// The edits of the last ended comparison change too.
     pub(in crate::app) fn change_edits(&mut self, change: impl Fn(&SceneEdits) -> SceneEdits) {
         for other in self.other.iter_mut().chain(&mut self.last) {
             if let SideB::Scene(SceneOfB {
@@ -261,8 +262,9 @@ impl Compare {
         }
     }
 
-    /// Returns the settings that A and B are drawn with, from A's settings. Path tracing leaves out the
-    /// ground, so if one side is path-traced, the other leaves it out too.
+    /// Returns the settings that A and B are drawn with, given A's settings. Those of B are `None` unless it
+    /// is a scene. Path tracing leaves out the ground, so if one side is path-traced, the other leaves it out
+    /// too.
     pub(in crate::app) fn drawn<'a>(&self, a: &'a Config) -> (Cow<'a, Config>, Option<Config>) {
         let Some(mut b) = self.scene().map(|scene| scene.config(a)) else {
             return (Cow::Borrowed(a), None);
@@ -275,13 +277,12 @@ impl Compare {
         (Cow::Owned(a), Some(b))
     }
 
-    /// Sets a key of B only. The text has the form of an argument of `--set`. The other keys and the scene of
-    /// B do not change.
+    /// Overrides a key of B. `text` is `KEY=VALUE` as for `--set`, and `config` are A's settings. The other
+    /// overrides and the scene of B stay. If B is not a scene, it becomes the scene of A.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] for keys that do not exist or that both sides share, and for values that are not
-    /// allowed.
+    /// [`Error::Config`] for keys that do not exist or that both sides share, and for invalid values.
     pub(in crate::app) fn set(&mut self, config: &Config, text: &str) -> Result<()> {
         let mut scene = self.scene().cloned().unwrap_or_default();
         let mut other = scene.config(config);
@@ -299,14 +300,15 @@ impl Compare {
         Ok(())
     }
 
-    /// Resets a key of B to the value of A.
+    /// Removes B's override of a key.
     pub(in crate::app) fn unset(&mut self, key: &str) {
         if let Some(SideB::Scene(scene)) = &mut self.other {
             scene.with.remove(key);
         }
     }
 
-    /// Compares with the file at `path`. Its name decides whether it is a picture or a scene.
+    /// Compares with the picture or scene at `path`, which its extension distinguishes. A scene keeps the
+    /// overrides of B.
     ///
     /// # Errors
     ///
@@ -335,7 +337,7 @@ impl Compare {
         }
     }
 
-    /// Returns the display name of A: its values of the keys that B overrides, or `now`.
+    /// Returns the display name of A: its values of the keys that B overrides, or `now` if there are none.
     pub(in crate::app) fn name_of_a(&self, config: &Config) -> String {
         let with = self.scene().map(|scene| &scene.with);
         let keys = with.into_iter().flatten();
@@ -348,7 +350,7 @@ impl Compare {
         }
     }
 
-    /// Switches to the next display mode.
+    /// Switches to the next display mode and returns its name.
     pub(in crate::app) fn next_mode(&mut self) -> &'static str {
         let at = Mode::ALL.iter().position(|(mode, ..)| *mode == self.mode);
         let (mode, name, _) = Mode::ALL[(at.unwrap_or(0) + 1) % Mode::ALL.len()];
@@ -356,14 +358,15 @@ impl Compare {
         name
     }
 
-    /// Shows the other side and pauses the flicker.
+    /// Switches to a paused flicker and shows the other side. Returns the side's name.
     pub(in crate::app) fn flip(&mut self) -> &'static str {
         (self.mode, self.is_paused) = (Mode::Flicker, true);
         self.shows_b = !self.shows_b;
         if self.shows_b { "B" } else { "A" }
     }
 
-    /// Advances the flicker to `now`. Returns the time until it next switches.
+    /// Advances the flicker to `now`. Returns the time until it next switches sides, or `None` while it does
+    /// not run.
     pub(in crate::app) fn turn(&mut self, now: Instant) -> Option<Duration> {
         if self.mode != Mode::Flicker || self.is_paused || !self.figures.is_shown {
             self.flipped = None;
@@ -384,7 +387,8 @@ impl Compare {
         self.mode == Mode::Wipe && self.other.is_some() && self.figures.is_shown
     }
 
-    /// Returns the fraction of the picture from which B is shown.
+    /// Returns the position of the dividing line as a fraction of the picture's width or height. A is in
+    /// front of it and B behind it, so 0 shows only B, and 1 only A.
     pub(in crate::app) fn shown_line(&self) -> f32 {
         match self.mode {
             Mode::Flicker if self.shows_b => 0.0,
@@ -395,8 +399,8 @@ impl Compare {
 }
 
 impl SceneOfB {
-    /// Returns the variant of B's materials in `scene`. `a` is the variant of A. `is_same` is true if B has
-    /// the files of A in the same order.
+    /// Returns the index of B's material variant in `scene`. `is_same` is true if B has the files of A in the
+    /// same order. `a` is the variant of A, and `now` is the current one of B, which other files keep.
     ///
     /// # Errors
     ///
@@ -416,7 +420,7 @@ impl SceneOfB {
         }
     }
 
-    /// Returns the settings of B, from A's settings.
+    /// Returns the settings of B, given A's settings `a`.
     pub(in crate::app) fn config(&self, a: &Config) -> Config {
         let mut config = a.clone();
         if let Some(frozen) = &self.frozen {
@@ -457,7 +461,7 @@ impl SceneOfB {
     }
 }
 
-/// Formats a setting as short as is still unambiguous.
+/// Formats a setting as `key value`, with text unquoted.
 fn text_of(key: &str, value: &toml::Value) -> String {
     match value.as_str() {
         Some(text) => format!("{key} {text}"),
@@ -471,7 +475,7 @@ pub(in crate::app) fn is_own(key: &str) -> bool {
     !SHARED.contains(&section)
 }
 
-/// Keys that B can override and that contain all words of `text`.
+/// Returns the keys that B can override and that contain all words of `text`.
 pub(in crate::app) fn found(text: &str) -> Vec<String> {
     let words: Vec<_> = text.split_whitespace().map(str::to_lowercase).collect();
     let mut keys = Config::keys();

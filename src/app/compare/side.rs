@@ -1,6 +1,6 @@
-//! GPU resources of side B of a comparison. A scene has its own renderer, so that BVHs, histories and still
-//! pictures of both sides are separate. A picture has a texture. All of it is dropped when nothing is
-//! compared.
+//! GPU resources of side B of a comparison. A scene has its own renderer, so that both sides have separate
+//! BVHs, histories and accumulated samples. A picture has a texture. All of them are dropped when the
+//! comparison ends.
 
 use crate::{
     Result,
@@ -27,14 +27,14 @@ use half::f16;
 use std::{path::PathBuf, sync::Arc, time::Instant};
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
-/// Source of the scene of B. The scene is loaded again when its source changes.
+/// Files and settings that loading the scene of B depends on. When they change, it is loaded again.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct Source {
     pub(in crate::app) files: Vec<PathBuf>,
     pub(in crate::app) load: config::Load,
     pub(in crate::app) code_bits: u32,
     pub(in crate::app) anisotropy: u32,
-    /// Number of A's scene if B shows the same files. Both are then reloaded together.
+    /// Number of A's scene if B shows the same files. The number changes when A is reloaded, so B follows.
     pub(in crate::app) scene: Option<u64>,
 }
 
@@ -49,13 +49,13 @@ pub(in crate::app) struct Comparing {
     pub(in crate::app) holds_a: Option<PictureKey>,
     /// Frame of B that was recorded for this redraw.
     pub(in crate::app) recorded: Option<(InFlight, wgpu::CommandEncoder)>,
-    /// Number of scenes that B has been.
+    /// Number of scenes that B has had, also in earlier comparisons.
     pub(in crate::app) scenes: u64,
     /// Frame costs of A.
     pub(in crate::app) costs: SideCosts,
-    /// True if either picture has changed since their error was measured.
+    /// True if either picture has changed since the errors between them were last measured.
     pub(in crate::app) is_stale: bool,
-    /// True while an error readback is pending.
+    /// True while a readback of the errors is pending.
     pub(in crate::app) is_measured: bool,
     /// Parameters of the last error measurement.
     measured: Option<CompareParams>,
@@ -68,19 +68,19 @@ pub(in crate::app) struct Side {
     pub(in crate::app) uploaded: UploadedScene,
     pub(in crate::app) stage: Stage,
     pub(in crate::app) environment: EnvironmentFile,
-    /// Number of environments that it has had.
+    /// Number of environments that the renderer has had. It identifies the current one in picture keys.
     pub(in crate::app) environments: u64,
     pub(in crate::app) schedule: Schedule,
     pub(in crate::app) in_flight: Option<InFlight>,
     pub(in crate::app) part_times: PartTimes,
-    /// Wall-clock time of its last frame in milliseconds.
+    /// Wall-clock time of the last frame of B in milliseconds.
     pub(in crate::app) wall_ms: Option<f32>,
     pub(in crate::app) costs: SideCosts,
-    /// Number of the scene, counted over all scenes that B has been.
+    /// Number of the scene among all scenes that B has had. It identifies the scene in picture keys.
     pub(in crate::app) number: u64,
     picture: Option<GpuImage>,
     next_picture: Option<GpuImage>,
-    /// Last picture whose pipelines were all compiled.
+    /// Last picture for which no pipeline was missing.
     compiled: Option<PictureKey>,
 }
 
@@ -108,11 +108,12 @@ impl Comparing {
         saved.is_some_and(|(saved, _)| saved.picture.is_linear)
     }
 
-    /// Makes this picture side B.
+    /// Makes this picture side B, and drops the scene of B.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Gpu`] if the adapter has no room for it.
+    /// Any error of a picture that is too large for the adapter, and [`crate::Error::Gpu`] if GPU memory runs
+    /// out.
     pub(in crate::app) fn show_picture(&mut self, gpu: &Gpu, saved: &Arc<SavedPicture>) -> Result<()> {
         if self
             .picture
@@ -127,7 +128,7 @@ impl Comparing {
         Ok(())
     }
 
-    /// Drops everything except what is known of A.
+    /// Drops everything that belongs to B. The frame costs of A and the number of scenes stay.
     pub(in crate::app) fn drop_side(&mut self) {
         *self = Self {
             scenes: self.scenes,
@@ -141,7 +142,8 @@ impl Comparing {
         self.picture = None;
     }
 
-    /// Draws both pictures, and measures their error if it is not known.
+    /// Draws both pictures into `target`, and measures the errors between them if these are not known. `a` is
+    /// the picture of A. Does nothing without a picture of B.
     pub(in crate::app) fn draw(
         &mut self,
         gpu: &Gpu,
@@ -152,7 +154,7 @@ impl Comparing {
     ) -> Result<()> {
         let mut pass = self.pass.take().unwrap_or_else(|| Compare::new(gpu));
         if let Some(b) = self.shown() {
-            // The line, the gain and the mode do not change the error.
+            // The line, the gain and the mode do not change the errors.
             let of = CompareParams {
                 line: 0.0,
                 gain: 0.0,
@@ -170,7 +172,7 @@ impl Comparing {
         Ok(())
     }
 
-    /// Returns the error once its readback has completed.
+    /// Returns the errors once, when their readback has completed.
     pub(in crate::app) fn collect(&mut self, gpu: &Gpu) -> Option<crate::render::present::compare::Errors> {
         if !self.is_measured {
             return None;
@@ -209,8 +211,8 @@ impl Side {
         }
     }
 
-    /// Returns the pipelines that are missing for the frame of `plan`. They are looked up only after settings
-    /// have changed.
+    /// Returns the pipelines that are missing for the frame of `plan`. Only a picture that may need other
+    /// pipelines than the last complete one is checked.
     pub(in crate::app) fn pipelines(&mut self, gpu: &Gpu, plan: &Plan, now: Instant) -> Result<PipelineSet> {
         let is_compiled = |of: &PictureKey| of.has_same_pipelines(&plan.picture);
         if self.compiled.as_ref().is_some_and(is_compiled) {
@@ -225,7 +227,8 @@ impl Side {
         }
     }
 
-    /// Records the frame of `plan`.
+    /// Records the frame of `plan` into the next picture, or returns the missing pipelines. `pipelines`
+    /// selects the treatment of the latter.
     pub(in crate::app) fn record(
         &mut self,
         gpu: &Gpu,
@@ -241,7 +244,7 @@ impl Side {
         };
         let pixels = |size: [u32; 2]| u64::from(size[0]) * u64::from(size[1]);
         if pixels(plan.frame.size(size)) > pixels(self.schedule.size()) {
-            // A larger frame may be long. It is drawn in parts at first.
+            // A larger frame may take long, so it is drawn in parts at first.
             self.renderer.budget.in_parts = true;
         }
         let input = frame_input(&self.stage, &self.schedule, plan, now);
@@ -265,24 +268,24 @@ impl Side {
         Ok(recorded)
     }
 
-    /// Shows the next picture, which is finished.
+    /// Makes the finished next picture the shown one.
     pub(in crate::app) fn show_next_picture(&mut self) {
         std::mem::swap(&mut self.picture, &mut self.next_picture);
     }
 }
 
-/// Handling of pipelines that are not compiled yet.
+/// Treatment of pipelines that are not compiled when a frame is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Pipelines {
     /// Compiles missing pipelines.
     Compile,
     /// Records nothing if a pipeline is missing.
     Require,
-    /// Records nothing and only reports missing pipelines.
+    /// Records nothing and only returns the missing pipelines.
     Ask,
 }
 
-/// Returns the frame input for `plan`.
+/// Returns the renderer's input for the frame of `plan`. `schedule` must be that of the same side.
 pub(in crate::app) fn frame_input<'a>(
     stage: &'a Stage,
     schedule: &Schedule,
@@ -298,8 +301,8 @@ pub(in crate::app) fn frame_input<'a>(
         config: &plan.config,
         exposure_ev: plan.picture.exposure_ev,
         elapsed_secs: match schedule.since_last_frame(now) {
-            // At rest the exposure has already adapted. Small changes through full resolution must not
-            // restart it.
+            // Infinite time completes the adaptation of the exposure at once. At rest it has adapted already,
+            // and the slightly different metering at full resolution must not start another adaptation.
             _ if is_new || plan.frame.is_still => f32::INFINITY,
             Some(interval) => interval.as_secs_f32(),
             None => 0.0,
@@ -314,7 +317,7 @@ pub(in crate::app) fn frame_input<'a>(
     }
 }
 
-/// Returns the state of a renderer and of its picture that a schedule depends on.
+/// Returns the state of a renderer that the schedule depends on.
 pub(in crate::app) fn renderer_state(
     gpu: &Gpu,
     renderer: &Renderer,
@@ -336,8 +339,8 @@ fn image(gpu: &Gpu, size: [u32; 2], format: Format) -> GpuImage {
     GpuImage::new(gpu, "side B", size, format, usage)
 }
 
-/// Uploads a picture to GPU memory, with eight bits per channel if it is sRGB-encoded, or half floats if it
-/// is linear.
+/// Uploads a picture to a texture: 8-bit RGBA if it is sRGB-encoded, or half floats if it is linear. NaN
+/// becomes 0 and other values are clamped to the range of the format.
 fn upload(gpu: &Gpu, saved: &SavedPicture) -> Result<GpuImage> {
     let picture = &saved.picture;
     crate::render::frame::check_size(gpu, picture.size)?;

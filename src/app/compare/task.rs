@@ -33,10 +33,10 @@ use winit::event::{ElementState, MouseButton};
 /// Headline of errors of side B.
 const FAILED: &str = "Side B cannot be shown";
 
-/// Interval at which a pending error readback is polled.
+/// Interval at which a pending readback of the errors is polled.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// Feature that draws side B.
+/// Feature that loads and drops side B.
 pub(in crate::app) struct CompareFeature;
 
 impl Feature for CompareFeature {
@@ -50,13 +50,13 @@ impl Feature for CompareFeature {
     }
 }
 
-/// Rebuilds B after the device was lost or shaders have changed.
+/// Drops B after the device was lost or shaders have changed. The next frame rebuilds it.
 pub(in crate::app) fn reset(viewer: &mut Viewer) {
     viewer.comparing.holds_a = None;
     drop_side(viewer);
 }
 
-/// Starts the comparison of the start options once there is a scene.
+/// Starts the comparison of the command line, once. The scene of A must have been shown.
 pub(in crate::app) fn begin(viewer: &mut Viewer) -> Result<()> {
     let Some(options) = viewer.options.compare.take() else {
         return Ok(());
@@ -72,7 +72,7 @@ pub(in crate::app) fn begin(viewer: &mut Viewer) -> Result<()> {
     begun.or_else(|error| end(viewer, error))
 }
 
-/// Compares with the current picture of the scene.
+/// Compares with a copy of the current picture.
 pub(in crate::app) fn with_picture(viewer: &mut Viewer) -> Result<()> {
     let Some((width, height, pixels)) = viewer.graphics.screen.read_picture(&viewer.graphics.gpu)? else {
         viewer.state.notify("nothing to keep as B: no scene is shown yet");
@@ -86,7 +86,7 @@ pub(in crate::app) fn with_picture(viewer: &mut Viewer) -> Result<()> {
     Ok(())
 }
 
-/// Compares with a dropped picture file.
+/// Compares with a picture or scene file that the user has dropped or chosen. Shows an error if that fails.
 pub(in crate::app) fn with_file(viewer: &mut Viewer, file: &std::path::Path) {
     let begun = viewer.state.compare.open(file, &viewer.state.config);
     if let Err(error) = begun {
@@ -101,12 +101,12 @@ fn end(viewer: &mut Viewer, error: Error) -> Result<()> {
     viewer.report_as(FAILED, error)
 }
 
-/// Drops all GPU resources of B.
+/// Drops all GPU resources of B, and cancels loading it.
 fn drop_side(viewer: &mut Viewer) {
     if let Some((_, loading)) = &viewer.comparing.loading {
         loading.cancel();
     }
-    // A was finished and waited for B.
+    // The finished picture of A was held back for B.
     if let Some(shown) = viewer.comparing.holds_a.take() {
         viewer.graphics.screen.show_next_picture();
         viewer.selecting.shown = Some(shown);
@@ -114,8 +114,8 @@ fn drop_side(viewer: &mut Viewer) {
     viewer.comparing.drop_side();
 }
 
-/// Grabs the dividing line when the mouse presses near it, and releases it. Returns true if the event
-/// concerned the line.
+/// Grabs the dividing line when the left button is pressed near it, and lets go when the button is released.
+/// Returns true if the event concerned the line.
 pub(in crate::app) fn hold_line(viewer: &mut Viewer, button: MouseButton, state: ElementState) -> bool {
     if button != MouseButton::Left {
         return false;
@@ -141,15 +141,15 @@ pub(in crate::app) fn drag_line(viewer: &mut Viewer) {
     }
 }
 
-/// Returns the distance of the mouse from the edge where the line's range starts, and the length of that
-/// range, in pixels.
+/// Returns the distance in pixels of the mouse from the left or upper edge of the viewport, across the
+/// dividing line, and the viewport's width or height.
 fn along_line(viewer: &Viewer) -> (f32, f32) {
     let axis = usize::from(viewer.state.compare.is_horizontal);
     let at = viewer.input.pointer()[axis] - viewer.area.origin[axis] as f32;
     (at, viewer.area.size[axis] as f32)
 }
 
-/// Creates what side B needs, and drops what it no longer needs.
+/// Loads, updates or drops side B as the comparison requires, and passes measurements to the panel.
 pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     if let Err(error) = follow_side(viewer) {
         return end(viewer, error);
@@ -164,7 +164,7 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
         viewer.comparing.costs.cost(),
         side.and_then(|side| side.costs.cost()),
     ]);
-    // The panel was laid out before these values arrived.
+    // The panel of this frame shows the previous values, so another frame must follow.
     let mut has_news = (told.is_shown, told.costs) != before;
     if let Some(errors) = viewer.comparing.collect(gpu) {
         log::debug!(
@@ -269,7 +269,7 @@ fn follow_side(viewer: &mut Viewer) -> Result<()> {
     }
 }
 
-/// Installs the scene of B once it is loaded.
+/// Makes the scene of B the shown one once it is loaded.
 fn take_loaded(viewer: &mut Viewer, config: &Config) -> Result<()> {
     let Some((_, loading)) = &viewer.comparing.loading else {
         return Ok(());
@@ -295,15 +295,16 @@ fn take_loaded(viewer: &mut Viewer, config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// True if a run with a fixed number of frames waits for B.
+/// True if a run with a fixed number of frames has to wait until B is loaded, because each of its frames
+/// shows both sides.
 pub(in crate::app) fn awaits_side(viewer: &Viewer) -> bool {
     let is_scene = viewer.state.compare.scene().is_some();
     let waits = viewer.options.compare.is_some() || is_scene && viewer.comparing.side.is_none();
     viewer.schedule.has_frame_limit() && waits
 }
 
-/// Returns the key of B's picture that belongs to `a`, its pose and its settings. `None` if B cannot be drawn
-/// yet.
+/// Returns the key, the pose and the settings of the picture of B that belongs to the picture `a`. `None` if
+/// B is not a scene or cannot be drawn yet.
 fn side_picture(viewer: &mut Viewer, a: &PictureKey) -> Option<(PictureKey, Arc<Pose>, Config)> {
     let config = viewer.state.compare.drawn(&viewer.state.config).1?;
     let side = viewer.comparing.side.as_mut()?;
@@ -346,7 +347,7 @@ fn side_picture(viewer: &mut Viewer, a: &PictureKey) -> Option<(PictureKey, Arc<
     Some((picture, pose, config))
 }
 
-/// Plans the frame of B that belongs to the picture `a`. `None` if the shown picture stays.
+/// Plans the frame of B that belongs to the picture `a`. `None` if the shown picture of B stays.
 pub(in crate::app) fn plan_side(
     viewer: &mut Viewer,
     a: &PictureKey,
@@ -374,7 +375,7 @@ pub(in crate::app) fn plan_side(
     })
 }
 
-/// Returns the pipelines that are missing for the frame of B.
+/// Returns the pipelines that are missing for the frame of B. An error ends the comparison.
 pub(in crate::app) fn side_pipelines(viewer: &mut Viewer, plan: &Plan, now: Instant) -> Result<PipelineSet> {
     let gpu = viewer.graphics.gpu.clone();
     let Some(side) = &mut viewer.comparing.side else {
@@ -386,8 +387,8 @@ pub(in crate::app) fn side_pipelines(viewer: &mut Viewer, plan: &Plan, now: Inst
     }
 }
 
-/// Records the frame of B, with `beside` set if a frame of A has just been recorded. Returns the missing
-/// pipelines.
+/// Records the frame of B, or returns the missing pipelines. `beside` is true if a frame of A has just been
+/// recorded. An error ends the comparison.
 pub(in crate::app) fn record_side(
     viewer: &mut Viewer,
     plan: &Plan,
@@ -398,8 +399,8 @@ pub(in crate::app) fn record_side(
     let Some(side) = &mut viewer.comparing.side else {
         return Ok(PipelineSet::default());
     };
-    // Recorded together, both sides share their noise. Without A, B needs new noise in every frame, or its
-    // history would not converge.
+    // Frames recorded together use the same sample index, so that their noise is the same. Without a frame of
+    // A, the index must advance on its own, or the history of B would not converge.
     side.renderer.sample_index_override = beside.then(|| viewer.graphics.renderer.sampled());
     let pipelines = match viewer.schedule.has_frame_limit() {
         true => Pipelines::Compile,
@@ -416,7 +417,8 @@ pub(in crate::app) fn record_side(
     Ok(PipelineSet::default())
 }
 
-/// Submits the recorded frame of B, or queues its parts after the window and the parts of A.
+/// Submits the recorded frame of B as a whole. If `is_split`, it only queues the parts of the frame, which
+/// run after the window and the parts of A.
 pub(in crate::app) fn submit_side(viewer: &mut Viewer, is_split: bool) {
     let Some((mut frame, encoder)) = viewer.comparing.recorded.take() else {
         return;
@@ -439,8 +441,8 @@ pub(in crate::app) fn submit_side(viewer: &mut Viewer, is_split: bool) {
     side.in_flight = Some(frame);
 }
 
-/// Polls the frame of B once the frame of A is done. Returns when to poll again, or `None` if there is no
-/// frame.
+/// Polls the frame of B. It is called once the frame of A is done. Returns when to poll again, or `None` if B
+/// has no frame or it is finished.
 pub(in crate::app) fn poll_side(viewer: &mut Viewer) -> Option<Instant> {
     let Graphics { screen, gpu, .. } = &mut viewer.graphics;
     let side = viewer.comparing.side.as_mut()?;
@@ -475,14 +477,14 @@ pub(in crate::app) fn poll_side(viewer: &mut Viewer) -> Option<Instant> {
     None
 }
 
-/// True if the GPU works on a frame of B.
+/// True if a frame of B is in flight.
 pub(in crate::app) fn draws_side(viewer: &Viewer) -> bool {
     let side = viewer.comparing.side.as_ref();
     side.is_some_and(|side| side.in_flight.is_some())
 }
 
-/// Returns true if the next frame of B, which belongs to the picture `a`, may be recorded. A frame at rest
-/// that is no longer wanted is aborted.
+/// Returns true if no frame of B is in flight, so that the next one may be recorded. A frame at rest that
+/// does not belong to the picture `a` is aborted.
 pub(in crate::app) fn drop_outdated_side(viewer: &mut Viewer, a: &PictureKey) -> Result<bool> {
     if !draws_side(viewer) {
         return Ok(true);
@@ -501,7 +503,7 @@ pub(in crate::app) fn drop_outdated_side(viewer: &mut Viewer, a: &PictureKey) ->
     Ok(true)
 }
 
-/// Ends a redraw for B and schedules its next frame.
+/// Ends a redraw of the window for B, and schedules the next one if B needs it.
 pub(in crate::app) fn finish_side(viewer: &mut Viewer, activity: Activity) {
     let now = Instant::now();
     if viewer.comparing.is_measured {
@@ -518,7 +520,7 @@ pub(in crate::app) fn finish_side(viewer: &mut Viewer, activity: Activity) {
     }
 }
 
-/// Returns the composition of both sides in `area`. `None` if B is not ready.
+/// Returns the parameters that compose both sides in `area`. `None` if either side has no picture.
 pub(in crate::app) fn composition(viewer: &Viewer, area: Area) -> Option<CompareParams> {
     let compare = &viewer.state.compare;
     compare.other()?;

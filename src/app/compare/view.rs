@@ -1,4 +1,5 @@
-//! Overlay of a comparison: the dividing line with its handle, names and costs of both sides, and the legend.
+//! Overlay of a comparison: the dividing line with its handle, the names and costs of both sides, and the
+//! legend of the difference.
 
 use crate::{
     app::{
@@ -16,12 +17,12 @@ use egui::{
     pos2, vec2,
 };
 
-/// Half the extent of the handle across and along the line, in points.
+/// Half the length of the handle along the line, and half its width across the line, in points.
 const HANDLE: [f32; 2] = [16.0, 5.0];
 /// Size of the legend in points.
 const LEGEND: [f32; 2] = [190.0, 12.0];
 
-/// Draws the overlay if anything is compared.
+/// Draws the overlay over the viewport `room`, if a comparison is shown.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &State) {
     if state.compare.other().is_none() || !state.compare.figures.is_shown || !room.is_positive() {
         return;
@@ -87,7 +88,8 @@ fn line(ctx: &Context, room: Rect, compare: &Compare) {
         });
 }
 
-/// Names and costs: A at the top left, B at the top right, or one below the other if there is no room.
+/// Draws the name and cost of A at the upper left and of B at the upper right. For a horizontal dividing
+/// line, B is at the lower left. Flicker draws only the shown side.
 fn labels(ctx: &Context, room: Rect, state: &State) {
     let compare = &state.compare;
     let stacked = compare.is_horizontal && compare.mode == Mode::Wipe;
@@ -137,7 +139,7 @@ fn labels(ctx: &Context, room: Rect, state: &State) {
     }
 }
 
-/// Returns the name of B, and the treatment of its radiance.
+/// Returns the name of B. For a linear picture, the name ends with the tone curve that is applied.
 fn name_of_b(compare: &Compare) -> String {
     let how = match compare.other() {
         Some(SideB::Picture(saved)) if saved.picture.is_linear => match compare.is_untoned {
@@ -161,7 +163,8 @@ pub(in crate::app) fn cost(compare: &Compare, side: usize) -> String {
     }
 }
 
-/// Returns the text for an unknown cost. Pictures have none, and frames of different sizes are not compared.
+/// Returns the text for an unknown cost: a picture has none, and that of a scene is not known or comparable
+/// yet.
 fn unknown(compare: &Compare, side: usize) -> &'static str {
     match compare.other() {
         Some(SideB::Picture(_)) if side == 1 => "no cost",
@@ -183,7 +186,7 @@ pub(in crate::app) fn cost_and_spread(compare: &Compare, side: usize) -> String 
     format!("{median} ms, {least} to {most}{frames}")
 }
 
-/// Shows the legend of the error colours, with the size of the errors.
+/// Shows the legend of the difference colours, with the mean and the maximum. Small viewports have no legend.
 fn difference(ctx: &Context, room: Rect, compare: &Compare) {
     if room.width() < LEGEND[0] + 60.0 || room.height() < 160.0 {
         return;
@@ -205,7 +208,7 @@ fn difference(ctx: &Context, room: Rect, compare: &Compare) {
         });
 }
 
-/// Returns the name of the space in which the difference is taken.
+/// Returns the name of the colour space in which the difference is taken.
 fn space(compare: &Compare) -> &'static str {
     match compare.is_linear {
         true => "difference of linear light",
@@ -213,7 +216,7 @@ fn space(compare: &Compare) -> &'static str {
     }
 }
 
-/// Formats the mean and the maximum.
+/// Formats the mean and the maximum of the errors, or a note that they are not measured yet.
 pub(in crate::app) fn figures(compare: &Compare) -> String {
     match compare.figures.errors {
         Some(errors) => {

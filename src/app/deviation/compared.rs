@@ -1,4 +1,4 @@
-//! Chooses, reads and shows the file whose surface the scene is compared with.
+//! Chooses, reads and uploads the reference surface that the deviation is measured from.
 
 use crate::{
     Error, Result,
@@ -7,10 +7,10 @@ use crate::{
 };
 use std::{path::Path, sync::Arc};
 
-/// Headline of the error for the file to compare with.
+/// Headline of errors of the reference file.
 const COMPARED_FAILED: &str = "The file to measure from could not be read";
 
-/// Feature that reads surfaces to compare with.
+/// Feature that loads the reference surface.
 pub(in crate::app) struct ComparedFeature;
 
 impl Feature for ComparedFeature {
@@ -39,7 +39,8 @@ pub(in crate::app) fn choose(viewer: &mut Viewer, file: &Path) {
     }
 }
 
-/// Reads the file to compare with, and shows the distance to it once it has been read.
+/// Reads the reference file that the settings name. Once it is read, switches to the channel of the deviation
+/// from it. Without a file, switches back to the lit picture.
 pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     let wake = viewer.waker.redraw();
     let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
@@ -64,7 +65,7 @@ pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
             renderer.set_compared(tree);
             viewer.comparisons += 1;
             viewer.state.deviation.compared = Some(ComparedWith::from(&*surface));
-            // A reloaded file keeps the current channel.
+            // Reloading the same file does not change the channel.
             if before.as_deref() != viewer.deviation.name() {
                 viewer.state.picture.channel = Channel::Deviation;
             }

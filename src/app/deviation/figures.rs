@@ -1,5 +1,5 @@
 //! Statistics of the shown deviation. The deformed geometry is read back from the GPU without blocking, and
-//! measured on a thread like in `canopy deviation`.
+//! measured on a thread in the same way as by `canopy deviation`.
 
 use crate::{
     Error, Result,
@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Minimum pause between two measurements. The pause is at least as long as the previous measurement took.
+/// Minimum pause between two measurements. A pause lasts at least as long as the previous measurement.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Input of a measurement: everything that the statistics depend on.
@@ -30,14 +30,15 @@ pub(in crate::app) struct Subject {
     pub(in crate::app) tolerance: f32,
 }
 
-/// The running measurement, and the state of the last one.
+/// The running measurement, and the subject of the last one. The statistics themselves are in
+/// [`DeviationState`](crate::app::deviation::DeviationState).
 #[derive(Debug, Default)]
 pub(in crate::app) struct DeviationStatistics {
     measured: Option<Subject>,
     measuring: Option<Measuring>,
-    /// Earliest time of the next measurement.
+    /// Earliest time of the next measurement. `None` if it may start at once.
     rests_until: Option<Instant>,
-    /// Measuring thread, which is running or has just ended.
+    /// Thread of the last measurement, which may have ended.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -50,18 +51,18 @@ struct Measuring {
 
 #[derive(Debug)]
 enum Step {
-    /// All triangles are being read back. The ranges are the visible ones.
+    /// The deformed geometry is being read back. The ranges are the numbers of its visible triangles.
     Reading(GeometryCopy, Vec<Range<u32>>),
     OnThread(mpsc::Receiver<Result<Statistics>>, Arc<Batches>),
 }
 
 impl Subject {
-    /// True if the statistics of `other` are also valid for this subject.
+    /// True if both subjects have the same statistics.
     fn is_that_of(&self, other: &Self) -> bool {
         self.is_comparison_of(other) && self.picture.has_same_pose(&other.picture)
     }
 
-    /// True if the same two files are compared with the same tolerance.
+    /// True if both subjects have the same scene, reference surface and tolerance. Their poses may differ.
     fn is_comparison_of(&self, other: &Self) -> bool {
         let scenes = |subject: &Self| (subject.picture.scene, subject.picture.comparison);
         scenes(self) == scenes(other) && self.tolerance == other.tolerance
@@ -69,19 +70,19 @@ impl Subject {
 }
 
 impl DeviationStatistics {
-    /// Drops everything on the lost device.
+    /// Drops everything, because the device is lost. A running measurement is cancelled.
     pub(in crate::app) fn reset(&mut self) {
         *self = Self::default();
     }
 
-    /// True if the GPU has to be polled.
+    /// True while a readback is pending, for which the GPU has to be polled.
     pub(in crate::app) fn is_reading(&self) -> bool {
         let step = self.measuring.as_ref().map(|measuring| &measuring.step);
         matches!(step, Some(Step::Reading(..)))
     }
 
-    /// Cancels the running measurement unless it compares the files of `subject`. Returns true if the known
-    /// statistics belong to another comparison too.
+    /// Cancels the running measurement if it has another scene, reference surface or tolerance than
+    /// `subject`. Returns true if the known statistics do, which are then outdated and must not be shown.
     pub(in crate::app) fn keep_to(&mut self, subject: &Subject) -> bool {
         let is_of_others = |of: &Subject| !of.is_comparison_of(subject);
         if self.measuring.as_ref().is_some_and(|m| is_of_others(&m.subject)) {
@@ -94,7 +95,7 @@ impl DeviationStatistics {
         is_outdated
     }
 
-    /// Cancels the running measurement and clears the statistics, because there is nothing to measure.
+    /// Cancels the running measurement and forgets the last one, because there is nothing to measure.
     pub(in crate::app) fn clear(&mut self) {
         self.cancel();
         (self.measured, self.rests_until) = (None, None);
@@ -118,13 +119,13 @@ impl DeviationStatistics {
             .is_some_and(|known| known.is_that_of(subject))
     }
 
-    /// Registers that `subject` could not be measured, so that it is not tried again.
+    /// Registers that `subject` cannot be measured, so that no further attempt is made.
     pub(in crate::app) fn mark_failed(&mut self, subject: Subject) {
         self.measured = Some(subject);
     }
 
-    /// Returns when `subject` has to be measured. `None` if it has been measured or another measurement is
-    /// running.
+    /// Returns the earliest time at which `subject` may be measured. `None` if it has already been measured
+    /// or a measurement is running.
     pub(in crate::app) fn is_due(&self, subject: &Subject, now: Instant) -> Option<Instant> {
         match self.measuring.is_some() || self.are_of(subject) {
             true => None,
@@ -132,8 +133,8 @@ impl DeviationStatistics {
         }
     }
 
-    /// Starts to measure `subject`, which continues once its triangles have been read back. `ranges` are the
-    /// visible triangles.
+    /// Starts to measure `subject`. `copy` is the readback of its geometry, which must have been submitted,
+    /// and `ranges` are the numbers of the visible triangles.
     pub(in crate::app) fn start(&mut self, subject: Subject, copy: GeometryCopy, ranges: Vec<Range<u32>>) {
         copy.map();
         self.measuring = Some(Measuring {
@@ -143,8 +144,9 @@ impl DeviationStatistics {
         });
     }
 
-    /// Advances the measurement once the triangles have been read back. Returns its result and its duration
-    /// once.
+    /// Starts the measuring thread once the geometry has been read back, and returns the result and the
+    /// duration once, when the thread has ended. `tree` is the BVH of the reference surface. The thread calls
+    /// `wake` when it ends.
     pub(in crate::app) fn poll(
         &mut self,
         gpu: &Arc<Gpu>,
@@ -167,14 +169,14 @@ impl DeviationStatistics {
                 let (sender, outcome) = mpsc::channel();
                 self.thread = Some(std::thread::spawn(move || {
                     let (gpu, tree, batches, before) = work;
-                    // Measurements run one at a time. A cancelled one may still be waiting for the GPU.
+                    // Only one measurement runs at a time. A cancelled one may still be waiting for the GPU.
                     before.map(JoinHandle::join);
                     let measured = copy.read().and_then(|(positions, triangles)| {
                         let shown = VisibleGeometry::new(positions, &triangles, ranges);
                         let of = (&shown.positions[..], &shown.indices[..]);
                         tree.measure(&gpu, of, SAMPLES, Some(tolerance), &batches)
                     });
-                    // The receiver is gone once another file was chosen.
+                    // Sending fails if the measurement was cancelled.
                     let told = measured.map(|all| all.statistics);
                     sender.send(told.map_err(Error::from)).ok();
                     wake();
@@ -186,7 +188,7 @@ impl DeviationStatistics {
             Step::OnThread(outcome, _) => match outcome.try_recv() {
                 Ok(outcome) => outcome,
                 Err(mpsc::TryRecvError::Empty) => return None,
-                // The measuring thread panicked. That is a bug in canopy but no reason to end the viewer.
+                // The measuring thread panicked. That is a bug in canopy, but the viewer can continue.
                 Err(mpsc::TryRecvError::Disconnected) => Err(Error::NotFound(
                     "measuring the deviation failed unexpectedly; please report a \
                                          bug with this file"
@@ -205,7 +207,7 @@ impl DeviationStatistics {
 impl Drop for DeviationStatistics {
     fn drop(&mut self) {
         self.cancel();
-        // The driver must not be busy when the program ends.
+        // The process must not end while the thread uses the driver.
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
         }

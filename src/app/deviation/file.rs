@@ -1,4 +1,4 @@
-//! File whose surface the scene is compared with, read on a thread when the settings name another one.
+//! Reference surface of the deviation. A thread reads its file when the settings name another one.
 
 use crate::{
     config::{self, Config},
@@ -9,27 +9,27 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-/// The surface that is compared with, and the one that is being read.
+/// The current reference surface, and the one that is being read.
 #[derive(Debug, Default)]
 pub(in crate::app) struct DeviationFile {
     shown: Option<(String, Arc<ReferenceSurface>)>,
-    /// True if the file of the shown surface has changed since it was read.
+    /// True if the file of the current surface must be read again.
     is_stale: bool,
     loading: Option<(String, mpsc::Receiver<Result<ReferenceSurface>>)>,
 }
 
-/// Information on a surface for the panel.
+/// Properties of the reference surface for the panel.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct ComparedWith {
-    /// Number of its triangles.
+    /// Number of triangles.
     pub(in crate::app) triangles: usize,
-    /// Number of edges that are not shared by two triangles.
+    /// Number of edges that do not belong to exactly two triangles.
     pub(in crate::app) open_edges: usize,
     size: f32,
 }
 
 impl ComparedWith {
-    /// Returns the distance at which the colours end, in metres.
+    /// Returns the distance in metres at which the colour scale ends.
     pub(in crate::app) fn range(&self, settings: &config::Deviation) -> f32 {
         settings.range(self.size)
     }
@@ -46,17 +46,18 @@ impl From<&ReferenceSurface> for ComparedWith {
 }
 
 impl DeviationFile {
-    /// Returns the file of the compared surface.
+    /// Returns the path of the current surface, as the settings name it.
     pub(in crate::app) fn name(&self) -> Option<&str> {
         self.shown.as_ref().map(|(name, _)| name.as_str())
     }
 
-    /// Returns the compared surface.
+    /// Returns the current surface.
     pub(in crate::app) fn surface(&self) -> Option<Arc<ReferenceSurface>> {
         self.shown.as_ref().map(|(_, surface)| surface.clone())
     }
 
-    /// Returns the files of the compared surface, or the file in `config` if another one is to be compared.
+    /// Returns the files to watch: all files of the surface that `config` names if it is loaded, or else only
+    /// the named file. Empty if `config` names none.
     pub(in crate::app) fn files(&self, config: &Config) -> Vec<PathBuf> {
         let name = &config.deviation.file;
         match &self.shown {
@@ -66,10 +67,10 @@ impl DeviationFile {
         }
     }
 
-    /// Marks the compared file to be read again.
+    /// Makes the next [`Self::follow`] read the file of the current surface again.
     pub(in crate::app) fn reload(&mut self) {
         self.is_stale = self.shown.is_some();
-        // The pending read may contain a part of the old file.
+        // The pending read may have read parts of the old file.
         self.loading = None;
     }
 
@@ -78,8 +79,9 @@ impl DeviationFile {
         self.loading.is_some()
     }
 
-    /// Starts to read the file that `config` names unless it is already shown or being read. Calls `wake`
-    /// once the outcome exists. Returns true if the settings no longer name a file.
+    /// Starts to read the file that `config` names, unless it is loaded and up to date or is being read. The
+    /// thread calls `wake` once the outcome exists. If `config` names no file, drops the surface and returns
+    /// true if there was one.
     pub(in crate::app) fn follow(&mut self, config: &Config, wake: impl FnOnce() + Send + 'static) -> bool {
         let name = &config.deviation.file;
         if name.is_empty() {
@@ -98,7 +100,7 @@ impl DeviationFile {
         let (sender, outcome) = mpsc::channel();
         let (path, config) = (name.clone(), config.clone());
         std::thread::spawn(move || {
-            // The receiver is gone once another file was chosen.
+            // Sending fails if another file was chosen in the meantime.
             sender
                 .send(ReferenceSurface::load(Path::new(&path), &config))
                 .ok();
@@ -108,13 +110,14 @@ impl DeviationFile {
         false
     }
 
-    /// Returns a file that has been read, once. After a failure the settings name the shown file.
+    /// Returns the surface or the error once, when reading has ended. After an error, `config` names the file
+    /// of the current surface again.
     pub(in crate::app) fn poll(&mut self, config: &mut Config) -> Option<Result<Arc<ReferenceSurface>>> {
         let (name, outcome) = self.loading.as_ref()?;
         let outcome = match outcome.try_recv() {
             Ok(outcome) => outcome,
             Err(mpsc::TryRecvError::Empty) => return None,
-            // The loading thread panicked. That is a bug in canopy but no reason to end the viewer.
+            // The loading thread panicked. That is a bug in canopy, but the viewer can continue.
             Err(mpsc::TryRecvError::Disconnected) => Err(Error::scene(
                 name,
                 "loading failed unexpectedly; please report a bug with this file",

@@ -1,4 +1,4 @@
-//! Measures the shown deviation, and stores the statistics.
+//! Starts measurements of the shown deviation, and passes their statistics to the panel.
 
 use crate::{
     Result,
@@ -30,8 +30,8 @@ impl Feature for DeviationFeature {
     }
 }
 
-/// Measures the shown deviation if the panel shows the statistics and they have changed. It does nothing
-/// while a frame of another pose is in flight.
+/// Starts to measure the shown deviation if the panel shows the statistics and those of the shown picture are
+/// not known. Starts nothing while a frame of another pose is in flight, which overwrites the geometry.
 pub(in crate::app) fn measure(viewer: &mut Viewer) -> Result<()> {
     let figures = &mut viewer.figures;
     let (Some(compared), Some(shown)) = (&viewer.state.deviation.compared, &viewer.selecting.shown) else {
@@ -88,7 +88,7 @@ pub(in crate::app) fn measure(viewer: &mut Viewer) -> Result<()> {
     Ok(())
 }
 
-/// Stores the statistics once they are available.
+/// Passes the statistics to the panel once they are measured.
 pub(in crate::app) fn poll(viewer: &mut Viewer) {
     let Graphics { gpu, renderer, .. } = &viewer.graphics;
     let wake = viewer.waker.redraw();

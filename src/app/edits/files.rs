@@ -13,7 +13,8 @@ use crate::{
 };
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
-/// Saves edits and hidden nodes at a path that the user chooses.
+/// Saves the edits and the hidden nodes at a path that the user chooses. Shows an error for edits that could
+/// not be read again.
 pub(in crate::app) fn save(viewer: &mut Viewer) {
     let edits = viewer.state.saved_edits();
     if edits.is_empty() {
@@ -35,7 +36,7 @@ pub(in crate::app) fn save(viewer: &mut Viewer) {
     );
 }
 
-/// Replaces the edits of the scene with the edits in a file.
+/// Replaces the edits and hidden nodes of the scene with those in a file. Shows an error if reading fails.
 pub(in crate::app) fn load(viewer: &mut Viewer, path: &Path) {
     let name = path.file_name().unwrap_or(path.as_os_str());
     match SavedEdits::read(path) {
@@ -67,7 +68,8 @@ impl State {
         })
     }
 
-    /// Replaces the edits and hidden nodes of the scene with those saved in `name`, as one undo step.
+    /// Replaces the edits and hidden nodes of the scene with `saved`, as one undo step. `name` is their
+    /// source in messages. A notice names saved edits whose objects the scene does not have.
     pub(in crate::app) fn lay_edits(&mut self, name: &str, saved: &SavedEdits) {
         let Some(stage) = &mut self.stage else {
             return self.notify("there is no scene to edit");
@@ -86,7 +88,8 @@ impl State {
         });
     }
 
-    /// Replaces the edits and hidden nodes with ones that are already resolved.
+    /// Replaces the edits and hidden nodes, given by the indices of this scene, as one undo step. `name` is
+    /// their source in the name of the step.
     pub(in crate::app) fn replace_edits(&mut self, name: &str, edits: &SceneEdits, hidden: BTreeSet<usize>) {
         let Some(stage) = &mut self.stage else { return };
         stage.edit(edits);

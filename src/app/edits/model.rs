@@ -13,11 +13,12 @@ use crate::{
 };
 use glam::{Mat4, Quat, Vec3};
 
-/// Illuminance of an added light at its target in lux, half of the value that the exposure maps to.
+/// Illuminance of an added light at its target in lux, at an exposure of 0 stops. It is half the illuminance
+/// that the automatic exposure aims at.
 const ADDED_LUX: f32 = 1.5;
 
 impl Stage {
-    /// Applies `edits` to the scene of the files, in place of the previous edits.
+    /// Replaces all edits of the scene with `edits`.
     pub(in crate::app) fn edit(&mut self, edits: &SceneEdits) {
         if self.applied.edits() == edits {
             return;
@@ -27,22 +28,22 @@ impl Stage {
         self.edit_count += 1;
     }
 
-    /// Restores the scene of the files. Returns the edits.
+    /// Reverts all edits of the scene and returns them.
     pub(in crate::app) fn take_edits(&mut self) -> SceneEdits {
         let edits = self.applied.edits().clone();
         self.edit(&SceneEdits::default());
         edits
     }
 
-    /// Transfers edits to reloaded files where the edited objects still exist. Returns the number of dropped
-    /// edits.
+    /// Applies the edits of the previous scene to a reloaded one, as far as it still has the edited objects.
+    /// Returns the number of dropped edits.
     pub(in crate::app) fn keep_edits(&mut self, renumbered: &Renumbered, edits: &SceneEdits) -> usize {
         let (kept, dropped) = renumbered.edits(edits, &self.scene);
         self.edit(&kept);
         dropped
     }
 
-    /// Values of the light at a node, whether it is on or off.
+    /// Returns the light at a node, even if it is switched off. `None` if the node has no light.
     pub(in crate::app) fn light(&self, node: usize) -> Option<&Light> {
         let count = self.applied.node_count(&self.scene);
         if node >= count {
@@ -52,12 +53,13 @@ impl Stage {
         self.scene.lights.get(self.applied.light_at(&self.scene, node)?)
     }
 
-    /// True if the light at a node is switched off.
+    /// True if the light at a node is switched off, or if there is none.
     pub(in crate::app) fn light_is_off(&self, node: usize) -> bool {
         self.scene.nodes.get(node).is_none_or(|node| node.light.is_none())
     }
 
-    /// Returns the light-to-world matrix of the light at a node in this pose.
+    /// Returns the light-to-world matrix of the light at a node in this pose, or the identity for a node that
+    /// does not exist.
     pub(in crate::app) fn world_from_light(&self, node: usize, pose: &Pose) -> Mat4 {
         let own = pose.world_from_node.get(node).map(|own| own.as_mat4());
         match self.scene.nodes.get(node) {
@@ -66,7 +68,7 @@ impl Stage {
         }
     }
 
-    /// Returns the number of nodes that refer to the light at `node`.
+    /// Returns the number of nodes that share the light at `node`, at least 1.
     pub(in crate::app) fn users_of_light(&self, node: usize) -> usize {
         let light = self.applied.light_at(&self.scene, node);
         let nodes = 0..self.applied.node_count(&self.scene);
@@ -76,7 +78,7 @@ impl Stage {
 }
 
 impl State {
-    /// Changes the edits of the shown scene.
+    /// Applies `change` to a copy of the scene's edits, and then edits the scene accordingly.
     pub(in crate::app) fn edit_scene(&mut self, change: impl FnOnce(&Stage, &mut SceneEdits)) {
         let Some(stage) = &mut self.stage else { return };
         let mut edits = stage.applied.edits().clone();
@@ -85,7 +87,7 @@ impl State {
         self.forget_sun();
     }
 
-    /// Sets the values of a material. Values equal to the file are not edits.
+    /// Sets the values of a material. Only values that differ from those of the file are edits.
     pub(in crate::app) fn edit_material(&mut self, index: usize, material: Material) {
         self.edit_scene(|stage, edits| {
             let of_file = stage.applied.material_of_files(&stage.scene, index);
@@ -95,7 +97,7 @@ impl State {
         });
     }
 
-    /// Sets the values of the light at a node.
+    /// Sets the values of the light at a node. Other nodes that share the light change too.
     pub(in crate::app) fn edit_light(&mut self, node: usize, light: Light) {
         self.edit_scene(|stage, edits| {
             let count = stage.applied.node_count(&stage.scene);
@@ -112,7 +114,7 @@ impl State {
         });
     }
 
-    /// Sets the position and direction of the light at a node.
+    /// Sets the light-to-world matrix of the light at a node, and thus its position and direction.
     pub(in crate::app) fn place_light(&mut self, node: usize, world_from_light: Mat4) {
         self.edit_scene(|stage, edits| {
             let file_from_light = stage.scene.world_from_file.inverse() * world_from_light;
@@ -152,7 +154,7 @@ impl State {
         });
     }
 
-    /// Removes the light at a node.
+    /// Removes the light at a node from the scene, and clears the selection.
     pub(in crate::app) fn remove_light(&mut self, node: usize) {
         self.edit_scene(|stage, edits| {
             let count = stage.applied.node_count(&stage.scene);
@@ -166,7 +168,7 @@ impl State {
         self.notify("removed the light; Reset all lights restores the lights of the file");
     }
 
-    /// Resets the light at a node to the values of the file.
+    /// Reverts all edits of the light at a node that comes from the file.
     pub(in crate::app) fn reset_light(&mut self, node: usize) {
         self.edit_scene(|stage, edits| {
             edits.places.remove(&node);
@@ -176,7 +178,7 @@ impl State {
         });
     }
 
-    /// Resets all lights to the values of the file, and removes added ones.
+    /// Reverts all edits of lights, and removes added lights.
     pub(in crate::app) fn reset_lights(&mut self) {
         self.edit_scene(|_, edits| {
             *edits = SceneEdits {
@@ -188,8 +190,9 @@ impl State {
         self.notify("restored the lights of the file");
     }
 
-    /// Adds a light. A point light lies slightly in front of `middle`, the surface at the centre of the
-    /// picture. A spot light lies at the camera, and a directional light points along the view.
+    /// Adds a light and selects it. `middle` is the surface point at the centre of the picture, or `None` if
+    /// there is no surface. A point light lies between `middle` and the camera, at 30 % of the distance. Spot
+    /// and directional lights are at the camera and point at `middle`.
     pub(in crate::app) fn add_light(&mut self, kind: LightKind, middle: Option<Vec3>) {
         let (eye, forward) = (self.camera.eye(), self.camera.forward());
         let middle = middle.unwrap_or(eye + forward * self.camera.distance());
@@ -234,7 +237,8 @@ impl State {
         self.notify("added a light; drag its mark in the picture to move it");
     }
 
-    /// Returns the number of edited materials and lights.
+    /// Returns the number of edits of materials and lights. Edits of a light's values and of its placement
+    /// count separately.
     pub(in crate::app) fn edit_count(&self) -> usize {
         let edits = self.stage.as_ref().map(|stage| stage.applied.edits());
         edits.map_or(0, |edits| {
@@ -242,7 +246,8 @@ impl State {
         })
     }
 
-    /// Shows how many edits and undo steps were dropped because files were reloaded.
+    /// Notifies the user of edits and undo steps that were dropped when files were reloaded, if there are
+    /// any.
     pub(in crate::app) fn tell_dropped(&mut self, edits: usize, steps: usize) {
         let count = counted(edits as u64, "edit");
         let of_undo = counted(steps as u64, "step");

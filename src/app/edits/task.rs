@@ -1,11 +1,11 @@
-//! Writes edited materials to the GPU, also for side B.
+//! Uploads edited materials, also those of side B.
 
 use crate::{
     Result,
     app::{self, feature::Feature, viewer::Viewer, window::graphics::Graphics},
 };
 
-/// Headline of the error for an edit that does not fit into GPU memory.
+/// Headline of errors of uploading an edit.
 const FAILED: &str = "The edit cannot be shown";
 
 /// Feature that uploads edited materials.
@@ -17,7 +17,8 @@ impl Feature for EditFeature {
     }
 }
 
-/// Writes the edited materials. If side B shows the same files, it gets its own kept edits or the edits of A.
+/// Uploads the edited materials. If side B shows the same files, its edits are applied too: those that it
+/// keeps, or else those of A.
 pub(in crate::app) fn write(viewer: &mut Viewer) -> Result<()> {
     app::inspect::task::ask_for_light(viewer);
     let Graphics {

@@ -1,4 +1,4 @@
-//! Environment file, read on a thread when the settings name another one.
+//! Environment file. A thread reads it when the settings name another one.
 
 use crate::{
     app::state::State,
@@ -14,7 +14,7 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-/// The shown environment, and the one that is being read.
+/// The loaded environment file, and the one that is being read.
 #[derive(Debug, Default)]
 pub(in crate::app) struct EnvironmentFile {
     shown: Option<LoadedFile>,
@@ -27,9 +27,9 @@ pub(in crate::app) struct EnvironmentFile {
 struct LoadedFile {
     name: String,
     image: Arc<EnvironmentImage>,
-    /// Mean luminance over the sphere.
+    /// Mean luminance over the sphere in cd/m².
     luminance: f32,
-    /// True if its sun, if it has one, was replaced by a light.
+    /// True if a sun in the image was removed from it and has become a light.
     sun_is_light: bool,
     /// True if the file must be read again.
     is_stale: bool,
@@ -40,18 +40,18 @@ struct LoadedFile {
 struct Reading {
     name: String,
     sun_is_light: bool,
-    /// The image and its mean luminance.
+    /// Receiver of the image and its mean luminance over the sphere.
     outcome: mpsc::Receiver<Result<(EnvironmentImage, f32)>>,
 }
 
 impl EnvironmentFile {
-    /// Returns the shown environment.
+    /// Returns the loaded environment.
     pub(in crate::app) fn image(&self) -> Option<Arc<EnvironmentImage>> {
         self.shown.as_ref().map(|shown| shown.image.clone())
     }
 
-    /// Returns the mean luminance of the shown environment, as far as it lights the scene, or 0 without an
-    /// environment.
+    /// Returns the mean luminance of the loaded environment, as far as it lights the scene with these
+    /// settings. 0 without an environment.
     pub(in crate::app) fn luminance(&self, config: &Config) -> f32 {
         self.shown.as_ref().map_or(0.0, |shown| {
             shown
@@ -60,16 +60,16 @@ impl EnvironmentFile {
         })
     }
 
-    /// Marks the shown file to be read again.
+    /// Makes the next [`Self::follow`] read the loaded file again.
     pub(in crate::app) fn reload(&mut self) {
         if let Some(shown) = &mut self.shown {
             shown.is_stale = true;
         }
-        // The pending read may contain a part of the old file.
+        // The pending read may have read parts of the old file.
         self.loading = None;
     }
 
-    /// Cancels reading and resets the settings to the shown file. Returns true if a file was being read.
+    /// Cancels reading, and makes `config` name the loaded file again. Returns true if a file was being read.
     pub(in crate::app) fn cancel(&mut self, config: &mut Config) -> bool {
         let Some(reading) = self.loading.take() else {
             return false;
@@ -79,7 +79,7 @@ impl EnvironmentFile {
         true
     }
 
-    /// Resets the settings to the shown file if they name `name`, which cannot be shown.
+    /// Makes `config` name the loaded file again if it names `name`, which cannot be loaded.
     fn fall_back(&mut self, config: &mut Config, name: &str) {
         let wanted = &mut config.environment;
         if let Some(shown) = &mut self.shown {
@@ -97,14 +97,14 @@ impl EnvironmentFile {
         self.loading.as_ref().map(|loading| loading.name.as_str())
     }
 
-    /// Chooses a file. The environment changes once it has been read.
+    /// Chooses a file. The settings and the environment change only once it has been read.
     pub(in crate::app) fn choose(&mut self, file: String) {
         self.chosen = Some(file);
     }
 
-    /// Starts to read the chosen file, or else the one that `config` names, unless it is already shown or
-    /// being read. `most` is the largest useful number of texels along its longer side. Calls `wake` once the
-    /// outcome exists.
+    /// Starts to read the chosen file, or else the one that `config` names. Does nothing if that file is
+    /// being read, or if `config` names it and it is loaded and up to date. `most` is the largest useful
+    /// number of texels along the longer side. The thread calls `wake` once the outcome exists.
     pub(in crate::app) fn follow(
         &mut self,
         config: &Config,
@@ -136,7 +136,7 @@ impl EnvironmentFile {
                 let luminance = image.mean_luminance();
                 (image, luminance)
             });
-            // The receiver is gone once another file was chosen.
+            // Sending fails if another file was chosen in the meantime.
             sender.send(image).ok();
             wake();
         });
@@ -147,13 +147,14 @@ impl EnvironmentFile {
         });
     }
 
-    /// Returns a file that has been read, once. After a failure the settings name the shown file.
+    /// Returns the environment or the error once, when reading has ended. A chosen file is then written to
+    /// `config`. After an error, `config` names the loaded file again.
     pub(in crate::app) fn poll(&mut self, config: &mut Config) -> Option<Result<Arc<EnvironmentImage>>> {
         let Reading { name, outcome, .. } = self.loading.as_ref()?;
         let outcome = match outcome.try_recv() {
             Ok(outcome) => outcome,
             Err(mpsc::TryRecvError::Empty) => return None,
-            // The loading thread panicked. That is a bug in canopy but no reason to end the viewer.
+            // The loading thread panicked. That is a bug in canopy, but the viewer can continue.
             Err(mpsc::TryRecvError::Disconnected) => Err(Error::scene(
                 name,
                 "loading failed unexpectedly; please report a bug with this file",
@@ -189,7 +190,8 @@ impl EnvironmentFile {
 }
 
 impl State {
-    /// Cycles through the studio, the sky and, if the settings name one, the file.
+    /// Switches to the next environment: from the studio to the sky, the file if the settings name one, and
+    /// back.
     pub(in crate::app) fn next_environment(&mut self) {
         let stage = self.stage.as_ref();
         let is_sky = match stage {
@@ -209,7 +211,7 @@ impl State {
     }
 }
 
-/// True if a dropped file is an environment, judged by its name.
+/// True if the extension of `path` is one of an environment file.
 pub(in crate::app) fn is_environment(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_ascii_lowercase());
     let known = environment::EXTENSIONS;

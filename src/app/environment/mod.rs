@@ -7,15 +7,15 @@ pub(in crate::app) mod task;
 use crate::{render::light::lights::EffectiveSun, scene::environment};
 use sun::SunOfScene;
 
-/// The shown environment, and the effective sun.
+/// Properties of the environment that the panel shows, and the effective sun.
 #[derive(Debug, Default)]
 pub(in crate::app) struct EnvironmentState {
-    /// Warnings about the shown environment file.
+    /// Warnings of loading the environment file.
     pub(in crate::app) warnings: Vec<String>,
-    /// Sun of the shown environment file, in the axes of the file.
+    /// Sun that was extracted from the environment file, in the axes of the file.
     pub(in crate::app) sun_of_file: Option<environment::Sun>,
-    /// Effective sun as of the last [`State::find_sun`].
+    /// Effective sun as of the last `State::find_sun`.
     pub(in crate::app) sun: Option<EffectiveSun>,
-    /// Cached sun of the scene's own lights.
+    /// Cache of the sun among the scene's own lights.
     pub(in crate::app) sun_of_scene: SunOfScene,
 }

@@ -1,4 +1,4 @@
-//! Effective sun: its source, its angles, and its rotation by the user.
+//! Effective sun: finds it among the settings, the environment file and the scene, and rotates it.
 
 use crate::{
     config::{Config, Switch},
@@ -9,19 +9,20 @@ use crate::{
 use glam::Vec3;
 use std::sync::Arc;
 
-/// Cache for finding the effective sun. A pose is computed only if the sun may be a light of the scene.
+/// Cache of the sun among the scene's lights. Finding it takes a pose, which is computed only once per
+/// moment.
 #[derive(Debug, Default)]
 pub(in crate::app) struct SunOfScene {
-    /// Clip, blend and time of the cached result, and the sun of the scene at that time.
+    /// Moment of the cached result, and the sun among the scene's lights at that moment.
     known: Option<(Moment, Option<EffectiveSun>)>,
 }
 
-/// Clip, blended clips, and time.
+/// Clip, blended clips, and time in seconds.
 pub(in crate::app) type Moment = (Option<usize>, Arc<Blend>, f32);
 
 impl SunOfScene {
-    /// Returns the active sun of `scene` at `moment`. `of_file` is the sun of the environment file, in its
-    /// axes.
+    /// Returns the effective sun of `scene` at `moment`. `of_file` is the sun of the environment file, in the
+    /// axes of the file. The cache must be cleared when the scene or its lights change.
     pub(in crate::app) fn in_force(
         &mut self,
         scene: &Scene,
@@ -47,10 +48,11 @@ impl SunOfScene {
     }
 }
 
-/// Rotates the sun by angles in degrees. Afterwards exactly one sun shines.
+/// Rotates the effective sun by `azimuth` and `elevation` in degrees. Without a sun, that of the settings is
+/// switched on.
 ///
-/// The sun of an environment file rotates with its environment, about the vertical only. Any other sun
-/// becomes the sun of the settings, which replaces the sun of the scene.
+/// The sun of an environment file rotates together with the environment, about the vertical axis only. Any
+/// other sun becomes the sun of the settings, which replaces that of the scene, so that only one sun shines.
 pub(in crate::app) fn turn(config: &mut Config, sun: Option<EffectiveSun>, azimuth: f32, elevation: f32) {
     if sun.is_some_and(|sun| sun.source == SunSource::Environment) {
         let rotation = config.environment.rotation + azimuth;
@@ -62,7 +64,8 @@ pub(in crate::app) fn turn(config: &mut Config, sun: Option<EffectiveSun>, azimu
     config.sun.direction = direction(from_azimuth + azimuth, from_elevation + elevation);
 }
 
-/// Copies the effective sun to the settings. Without a sun, the one of the settings is switched on.
+/// Copies the direction, strength and colour of the effective sun to the settings, and switches the sun of
+/// the settings on. Without an effective sun, the settings keep their values.
 pub(in crate::app) fn adopt(config: &mut Config, sun: Option<EffectiveSun>) {
     config.sun.enabled = Switch::On;
     if let Some(sun) = sun.filter(|sun| sun.source != SunSource::Settings) {
@@ -77,7 +80,7 @@ pub(in crate::app) fn strength(sun: &EffectiveSun) -> f32 {
     sun.illuminance.max_element().max(f32::MIN_POSITIVE)
 }
 
-/// Returns the notice after the sun was rotated.
+/// Returns the text of the notice after a rotation of the sun.
 pub(in crate::app) fn toast(sun: &EffectiveSun) -> String {
     let (azimuth, elevation) = angles(sun.direction.to_array());
     match sun.source {
@@ -86,14 +89,16 @@ pub(in crate::app) fn toast(sun: &EffectiveSun) -> String {
     }
 }
 
-/// Returns the azimuth (from +Z towards +X) and elevation (above the horizon) of the sun in degrees.
+/// Returns the azimuth (from +Z towards +X) and the elevation above the horizon of a sun, in degrees.
+/// `direction` points away from the sun.
 pub(in crate::app) fn angles(direction: [f32; 3]) -> (f32, f32) {
     let to_sun = -Vec3::from(direction).normalize_or(Vec3::NEG_Y);
     let azimuth = to_sun.x.atan2(to_sun.z).to_degrees();
     (azimuth, to_sun.y.clamp(-1.0, 1.0).asin().to_degrees())
 }
 
-/// Returns the direction of light from a sun at these angles in degrees.
+/// Returns the unit vector of the direction of the light from a sun at these angles in degrees. The elevation
+/// is clamped to ±89.5°.
 pub(in crate::app) fn direction(azimuth: f32, elevation: f32) -> [f32; 3] {
     // Straight overhead, the azimuth would be lost.
     let (azimuth, elevation) = (azimuth.to_radians(), elevation.clamp(-89.5, 89.5).to_radians());
@@ -144,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Returns a sun in an environment's file, 40° above the horizon.
+    /// Returns the sun of an environment file, at an azimuth of 20° and an elevation of 40°.
     fn of_file() -> environment::Sun {
         environment::Sun {
             to_sun: -Vec3::from(direction(20.0, 40.0)),
@@ -179,7 +184,7 @@ mod tests {
             turned.illuminance.abs_diff_eq(sun.illuminance, 1e-4),
             "{turned:?}"
         );
-        // One sun, and the weaker light.
+        // The sun of the settings and the weaker light remain.
         let pose = Pose::new(&scene, None, 0.0);
         let all = lights::gather(&scene, &pose, &config, 1.0);
         assert_eq!(all.len(), 2, "{all:?}");

@@ -7,10 +7,10 @@ use crate::{
 };
 use std::{path::Path, time::Instant};
 
-/// Headline of the error for an environment file.
+/// Headline of errors of the environment file.
 const ENVIRONMENT_FAILED: &str = "The environment could not be read";
 
-/// Feature that reads environments.
+/// Feature that loads environment files.
 pub(in crate::app) struct EnvironmentFeature;
 
 impl Feature for EnvironmentFeature {
@@ -30,7 +30,7 @@ pub(in crate::app) fn choose(viewer: &mut Viewer, file: &Path) {
     }
 }
 
-/// Reads the environment file of the settings, and shows it once it has been read.
+/// Reads the environment file that the user chose or the settings name, and shows it once it is read.
 pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
     let most = render::environment::most_texels(gpu, &viewer.state.config);

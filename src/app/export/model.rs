@@ -1,11 +1,11 @@
-//! State of the export: pictures or a video of the clip, a turntable or the camera path.
+//! Settings and progress of an export of pictures or a video.
 
-/// Motion of an export.
+/// Motion that an export shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Motion {
     /// The clip, from the current camera.
     Clip,
-    /// A full rotation of the camera around the scene.
+    /// A full turn of the camera around the scene.
     Turn,
     /// The camera along its path.
     Path,
@@ -20,17 +20,17 @@ pub(in crate::app) struct Export {
     pub(in crate::app) motion: Motion,
     /// One of [`FORMATS`].
     pub(in crate::app) format: &'static str,
-    /// Samples of each picture.
+    /// Number of samples that each picture averages.
     pub(in crate::app) samples: u32,
-    /// Duration of a full rotation in seconds.
+    /// Duration of the full turn in seconds.
     pub(in crate::app) turn_secs: f32,
-    /// Name of the file. Empty for a file in the picture folder.
+    /// Path of the output file. Empty for a new file in the user's picture folder.
     pub(in crate::app) file: String,
-    /// Finished draws, all draws, and all pictures of a running export.
+    /// Number of finished samples, of all samples, and of all pictures of the running export.
     pub(in crate::app) progress: Option<[u64; 3]>,
-    /// True if the card that starts it is shown.
+    /// True if the export card is shown.
     pub(in crate::app) is_open: bool,
-    /// True if its button must be focused.
+    /// True if the next frame must focus the button that starts the export.
     pub(in crate::app) takes_keyboard: bool,
 }
 
@@ -50,7 +50,7 @@ impl Default for Export {
 }
 
 impl Export {
-    /// Progress of a running export as text.
+    /// Returns the progress of the running export as text. `None` if none is running.
     pub(in crate::app) fn description(&self) -> Option<String> {
         let [done, total, frames] = self.progress?;
         let frame = (done * frames / total + 1).min(frames);

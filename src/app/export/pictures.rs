@@ -1,4 +1,4 @@
-//! Content of an export, and the arguments of the process that draws it.
+//! Number and names of exported pictures, and the arguments of the process that draws them.
 
 use crate::{
     app::{
@@ -12,7 +12,7 @@ use crate::{
 use std::path::{Path, PathBuf};
 
 impl State {
-    /// Returns the number of pictures that would be exported.
+    /// Returns the number of pictures of an export with the current settings, at least 1.
     pub(in crate::app) fn exported_frames(&self) -> u32 {
         let fps = self.config.output.fps;
         let seconds = match self.files.export.motion {
@@ -53,7 +53,8 @@ impl State {
         }
     }
 
-    /// Returns the settings of an export: the window's settings with the current exposure.
+    /// Returns the settings of an export: those of the window, with an automatic exposure fixed to its
+    /// current value.
     fn exported_config(&self) -> Config {
         let mut config = self.config.clone();
         if let (ExposureMode::Auto, Some(stage)) = (config.image.exposure, &self.stage) {
@@ -62,8 +63,8 @@ impl State {
         config
     }
 
-    /// Arguments of the process that draws the export to `output`. `path` and `edits` are the files of the
-    /// camera path and of the edits.
+    /// Returns the arguments of the process that draws the export to `output`. `path` and `edits` are the
+    /// files of the camera path and of the edits, which the caller writes.
     pub(in crate::app) fn export_arguments(&self, output: &Path, [path, edits]: [&Path; 2]) -> Vec<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let seen = match self.files.export.motion {
@@ -97,8 +98,8 @@ impl State {
         arguments
     }
 
-    /// Returns the name of the exported files, with the number of the frame if there are several. `new`
-    /// creates a name from an extension.
+    /// Returns the path of the exported files. Unless it is a video, the name contains a placeholder for the
+    /// number of the frame. `new` creates a path with an extension, for an export without a chosen path.
     pub(in crate::app) fn exported_file(&self, new: impl FnOnce(&str) -> PathBuf) -> PathBuf {
         let format = self.files.export.format;
         let path = match self.files.export.file.as_str() {

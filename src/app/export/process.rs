@@ -1,4 +1,4 @@
-//! Separate process of this program that draws an export with `canopy render`.
+//! Child process that draws an export with `canopy render`.
 
 use crate::{Error, Result};
 use std::{
@@ -13,10 +13,10 @@ use std::{
     time::Instant,
 };
 
-/// Maximum number of bytes of its messages that are kept.
+/// Maximum number of bytes that are kept of the process's standard error.
 const MESSAGES: u64 = 64 << 10;
 
-/// State that the progress thread shares with the window.
+/// State that the window shares with the thread that reads the progress.
 #[derive(Debug, Default)]
 struct Shared {
     done: AtomicU64,
@@ -33,13 +33,14 @@ pub(in crate::app) struct Exporting {
     /// Number of pictures.
     pub(in crate::app) frames: u64,
     pub(in crate::app) output: PathBuf,
-    /// Input files of the process, which are removed when it has ended.
+    /// Temporary input files of the process. They are removed when this is dropped.
     read: Vec<PathBuf>,
     pub(in crate::app) cancelled: Option<Instant>,
 }
 
 impl Exporting {
-    /// Runs this program with `arguments`. Calls `wake` on progress.
+    /// Starts this program with `arguments`. `output` is the path of the exported files, and `read` are
+    /// temporary input files. A thread calls `wake` on progress and at the end.
     pub(in crate::app) fn start(
         arguments: &[String],
         frames: u64,
@@ -68,7 +69,7 @@ impl Exporting {
                     told.total.store(total, Ordering::Relaxed);
                 }
                 wake();
-                // Closing the pipe makes the other process end in an orderly way.
+                // The pipe closes when the thread ends. The process then ends after its current sample.
                 if told.is_cancelled.load(Ordering::Relaxed) {
                     break;
                 }
@@ -78,7 +79,7 @@ impl Exporting {
         let messages = thread::spawn(move || {
             let mut text = Vec::new();
             if let Some(mut stderr) = stderr {
-                // Its messages are useful even if they are incomplete.
+                // The messages are useful even if reading them fails in the middle.
                 stderr.by_ref().take(MESSAGES).read_to_end(&mut text).ok();
                 std::io::copy(&mut stderr, &mut std::io::sink()).ok();
             }
@@ -95,19 +96,20 @@ impl Exporting {
         })
     }
 
-    /// Returns the number of finished draws, and of all draws.
+    /// Returns the number of finished samples, and of all samples, at least 1.
     pub(in crate::app) fn progress(&self) -> [u64; 2] {
         let number = |of: &AtomicU64| of.load(Ordering::Relaxed);
         [number(&self.shared.done), number(&self.shared.total).max(1)]
     }
 
-    /// Messages of the process once it has ended.
+    /// Returns the standard error of the process, at most 64 KiB. It waits for the end of the process, and
+    /// later calls return an empty string.
     pub(in crate::app) fn messages(&mut self) -> String {
         let said = self.messages.take().and_then(|thread| thread.join().ok());
         said.unwrap_or_default()
     }
 
-    /// Ends the process after the current draw.
+    /// Makes the process end after its current sample.
     pub(in crate::app) fn cancel(&mut self) {
         self.shared.is_cancelled.store(true, Ordering::Relaxed);
         self.cancelled.get_or_insert_with(Instant::now);

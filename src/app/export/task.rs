@@ -13,7 +13,7 @@ use crate::{
 };
 use std::{path::PathBuf, time::Duration};
 
-/// Maximum time for the process to end by itself after it was cancelled.
+/// Time after which a cancelled process that has not ended by itself is killed.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// Headline of export errors.
 const FAILED: &str = "The export failed";
@@ -51,8 +51,8 @@ pub(in crate::app) fn toggle(viewer: &mut Viewer) {
 }
 
 fn start(viewer: &Viewer, output: PathBuf) -> Result<Exporting> {
-    // The folder must belong to the user. In a folder that everybody can write to, someone might have placed
-    // a link.
+    // The folder must belong to the user. In a world-writable folder another user could have placed a link
+    // under the name of the file.
     let folder = recent::file().and_then(|file| Some(file.parent()?.to_owned()));
     let folder = folder.unwrap_or_else(std::env::temp_dir);
     let file = |what: &str| folder.join(format!("{what} {}.json", std::process::id()));
@@ -69,7 +69,7 @@ fn start(viewer: &Viewer, output: PathBuf) -> Result<Exporting> {
     Exporting::start(&arguments, frames, (output, vec![path, edits]), wake)
 }
 
-/// Follows the running export.
+/// Updates the progress of the running export, and shows its outcome once it has ended.
 pub(in crate::app) fn poll(viewer: &mut Viewer) {
     let Some(exporting) = &mut viewer.exporting else {
         return;

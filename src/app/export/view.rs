@@ -14,12 +14,12 @@ use egui::{Align2, Area, Context, Id, Order, Rect, RichText, ScrollArea, Vec2};
 /// Width of the card in points.
 const WIDTH: f32 = 300.0;
 
-/// Height of the title and of the card's margins, in points.
+/// Height of the title and the card's margins together, in points.
 const HEAD: f32 = 72.0;
 /// Minimum height of the visible rows in points.
 const MIN_ROWS_HEIGHT: f32 = 40.0;
 
-/// Shows the card if it is open.
+/// Shows the card at the top of the viewport `room`, if it is open.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
     if !state.files.export.is_open {
         return;
@@ -42,7 +42,7 @@ pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: 
                         is_closed = ui.button("Close").on_hover_text("Esc").clicked();
                     });
                 });
-                // In a low window the profiler leaves less room than the card needs.
+                // In a low window with an open profiler, the viewport may be smaller than the card needs.
                 let height = (room.height() - HEAD).max(MIN_ROWS_HEIGHT);
                 let rows = ScrollArea::vertical().max_height(height);
                 rows.show(ui, |ui| sections::export(ui, state, facts, &mut edits));

@@ -1,4 +1,4 @@
-//! Model of the built-in file browser: a folder, a path field that filters it, and the rows to choose from.
+//! State of the built-in file browser: a folder, a path field that filters it, and the list of matching rows.
 //! Folders are read on threads.
 
 use crate::{
@@ -10,10 +10,10 @@ use std::{
     sync::mpsc,
 };
 
-/// Maximum number of listed entries of a folder. Further entries are left out.
+/// Maximum number of entries that are read from a folder. Further entries are not listed.
 const MAX_ENTRIES: usize = 200_000;
 
-/// Number of recent files that are listed before anything is typed.
+/// Maximum number of recent files that are listed while the path field is empty.
 const FEW_RECENT: usize = 6;
 
 /// Kind of file to browse for.
@@ -21,7 +21,7 @@ const FEW_RECENT: usize = 6;
 pub(in crate::app) enum Kind {
     Scenes,
     Environments,
-    /// A scene to measure the distance to.
+    /// A scene that becomes the reference surface of the deviation.
     Compared,
     /// A file of scene edits.
     Edits,
@@ -32,7 +32,7 @@ pub(in crate::app) enum Kind {
 }
 
 impl Kind {
-    /// True if a file is of this kind, judged by its name.
+    /// True if the extension of `path` is one of this kind of file.
     fn accepts(self, path: &Path) -> bool {
         match self {
             Self::Scenes | Self::Compared => folder::is_scene(path),
@@ -47,7 +47,7 @@ impl Kind {
     }
 }
 
-/// Choice of the user.
+/// File or files that the user has chosen, with their purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Choice {
     /// Files of one scene.
@@ -59,7 +59,7 @@ pub(in crate::app) enum Choice {
     Look(PathBuf),
 }
 
-/// A selectable row.
+/// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Row {
     /// A recent entry: the files of one scene, or an environment.
@@ -93,23 +93,23 @@ pub(in crate::app) struct Browser {
     /// Text of the path field: a filter, or a path that ends in one.
     pub(in crate::app) text: String,
     recent: Vec<Vec<PathBuf>>,
-    /// Reason why the browser has opened without a request by the user.
+    /// Explanation for the user if the browser has opened by itself.
     pub(in crate::app) note: Option<String>,
     contents: Contents,
     reading: Option<mpsc::Receiver<Contents>>,
     rows: Vec<Row>,
     /// Index of the row that Enter chooses.
     selected: usize,
-    /// True if the selected row has changed and has to be scrolled into view.
+    /// True if the list has to scroll to the selected row, because that has changed.
     pub(in crate::app) follows: bool,
-    /// True if Enter was pressed while the folder is still being read.
+    /// True if Enter was pressed and not handled yet. It is handled once the folder has been read.
     pub(in crate::app) accepts: bool,
     /// The user's home folder, for `~`.
     home: Option<PathBuf>,
 }
 
 impl Browser {
-    /// Opens the browser at `folder`. Calls `wake` once its contents have been read.
+    /// Opens the browser at `folder`, which a thread starts to read. The thread calls `wake` when it is done.
     pub(in crate::app) fn new(
         kind: Kind,
         folder: &Path,
@@ -171,14 +171,15 @@ impl Browser {
         self.reading.is_some()
     }
 
-    /// Returns the reason why the folder cannot be read, or a note about left-out entries.
+    /// Returns the reason why the folder cannot be read, or a note if it has too many entries to list. `None`
+    /// otherwise.
     pub(in crate::app) fn remark(&self) -> Option<String> {
         let cut = || format!("only the first {MAX_ENTRIES} entries of this folder are listed");
         let contents = &self.contents;
         contents.error.clone().or_else(|| contents.is_cut.then(cut))
     }
 
-    /// Starts to read a folder and shows it.
+    /// Makes `folder` the shown folder, and starts to read it on a thread.
     fn enter(&mut self, folder: &Path, wake: impl FnOnce() + Send + 'static) {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         self.folder = normal(&folder);
@@ -186,7 +187,7 @@ impl Browser {
         let (sender, receiver) = mpsc::channel();
         let (kind, folder) = (self.kind, self.folder.clone());
         std::thread::spawn(move || {
-            // The receiver is gone once the user has changed to another folder.
+            // Sending fails if the user has changed to another folder in the meantime.
             sender.send(read(&folder, kind)).ok();
             wake();
         });
@@ -208,8 +209,8 @@ impl Browser {
         self.filter();
     }
 
-    /// Handles an edit of the path field. If the text up to its last separator names a folder, the browser
-    /// changes to it.
+    /// Handles an edit of the path field. If the text up to its last separator names another folder, the
+    /// browser changes to that folder. The rest of the text filters the list.
     pub(in crate::app) fn edited(&mut self, wake: impl FnOnce() + Send + 'static) {
         let (typed, _) = split(&self.text);
         let folder = normal(&self.expanded(typed));
@@ -220,7 +221,7 @@ impl Browser {
         }
     }
 
-    /// Resolves a typed path relative to the shown folder. `~` is the user's home folder.
+    /// Resolves a typed path relative to `origin`. A leading `~` is the user's home folder.
     fn expanded(&self, typed: &str) -> PathBuf {
         let after_tilde = typed.strip_prefix('~').filter(|rest| {
             let first = rest.chars().next();
@@ -232,7 +233,7 @@ impl Browser {
         }
     }
 
-    /// Updates the rows to the matching entries.
+    /// Lists the entries that match the path field, and selects the row that Enter most likely means.
     fn filter(&mut self) {
         let (typed, wanted) = split(&self.text);
         let wanted = wanted.to_lowercase();
@@ -265,7 +266,8 @@ impl Browser {
             rows.extend(of(&contents.files, Row::File));
         }
         self.rows = rows;
-        // With a filter, Enter prefers matches in the folder to recent files.
+        // With a filter, Enter prefers matches in the folder to recent files. Without one, it prefers recent
+        // files and then files in the folder.
         let is_wanted = |row: &Row| match row {
             Row::File(_) => true,
             Row::Folder(_) => !wanted.is_empty(),
@@ -276,14 +278,15 @@ impl Browser {
         self.follows = true;
     }
 
-    /// Moves the selection down by `step` rows within the list.
+    /// Moves the selection by `step` rows, down if positive. It stops at the ends of the list.
     pub(in crate::app) fn step(&mut self, step: isize) {
         let last = self.rows.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(step).min(last);
         self.follows = true;
     }
 
-    /// Completes the path field to the common prefix of all matching names, or else to the selected name.
+    /// Completes the path field to the common prefix of all names that begin with the typed text. If that
+    /// adds nothing, completes it to the selected name.
     pub(in crate::app) fn complete(&mut self, wake: impl FnOnce() + Send + 'static) {
         let (typed, wanted) = split(&self.text);
         let (typed, wanted) = (typed.to_owned(), wanted.to_owned());
@@ -312,7 +315,7 @@ impl Browser {
         }
     }
 
-    /// Chooses a row. `None` if that changes to another folder.
+    /// Chooses a row. Returns `None` if the row is a folder, which the browser then shows, or does not exist.
     pub(in crate::app) fn choose(
         &mut self,
         row: usize,
@@ -333,7 +336,8 @@ impl Browser {
         self.choice(vec![file])
     }
 
-    /// Handles Enter: chooses the file or folder that the path field names, or else the selected row.
+    /// Handles Enter: chooses the file or folder that the path field names, or else the selected row. Returns
+    /// `None` if that does not choose a file.
     pub(in crate::app) fn accept(&mut self, wake: impl FnOnce() + Send + 'static) -> Option<Choice> {
         let (typed, wanted) = split(&self.text);
         let named = self.expanded(typed).join(wanted);
@@ -373,7 +377,7 @@ impl Browser {
     }
 }
 
-/// Splits a typed path after its last separator.
+/// Splits a typed path after its last separator into a folder and a name. A lone `~` is a folder.
 fn split(text: &str) -> (&str, &str) {
     match text.rfind(is_separator) {
         Some(at) => text.split_at(at + 1),
@@ -382,7 +386,7 @@ fn split(text: &str) -> (&str, &str) {
     }
 }
 
-/// Removes `.` and `..` from `path` lexically.
+/// Removes `.` and `..` from `path` lexically, without resolving links.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -397,7 +401,7 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Reads the subfolders and the files of this kind in a folder.
+/// Reads the names of the subfolders and of the files of this kind in a folder, in natural order.
 fn read(folder: &Path, kind: Kind) -> Contents {
     let mut contents = Contents::default();
     let entries = match std::fs::read_dir(folder) {
@@ -416,7 +420,7 @@ fn read(folder: &Path, kind: Kind) -> Contents {
             continue;
         };
         let path = Path::new(&name);
-        // Only links need a query of their target.
+        // A symbolic link to a folder counts as a folder. Only links need a system call for each entry.
         let file_type = entry.file_type();
         let is_link = file_type.as_ref().is_ok_and(|kind| kind.is_symlink());
         let is_folder = match file_type {
@@ -556,7 +560,7 @@ mod tests {
         assert_eq!(browser.text, format!("models{separator}dragon.obj"));
         let dragon = folder.path().join("models/dragon.obj");
         assert_eq!(browser.accept(|| {}), Some(Choice::Scene(vec![dragon.clone()])));
-        // Deleting the folder from the text returns to the previous folder.
+        // Without a folder in the text, the browser returns to the folder in which typing began.
         type_text(&mut browser, "mod");
         assert_eq!(names(&browser), ["models/"]);
         type_text(&mut browser, "~");

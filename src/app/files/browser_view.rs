@@ -1,4 +1,4 @@
-//! View of the built-in file browser, above everything else.
+//! Modal dialog of the built-in file browser.
 
 use crate::app::{
     files::browser::{Browser, Choice, Kind, Row},
@@ -7,7 +7,7 @@ use crate::app::{
 use egui::{Align, Key, Label, Layout, Modal, Modifiers, RichText, ScrollArea, TextEdit, Ui, Vec2};
 use std::path::Path;
 
-/// Minimum size in logical pixels. The window may be smaller for a moment.
+/// Minimum size in logical pixels, even if the window is smaller.
 const MIN_SIZE: Vec2 = Vec2::new(160.0, 100.0);
 
 /// Maximum width in logical pixels.
@@ -22,24 +22,24 @@ const PAGE: isize = 10;
 /// Creates callbacks that request a redraw of the window.
 pub(in crate::app) type Wakes<'a> = &'a dyn Fn() -> Box<dyn FnOnce() + Send>;
 
-/// Response of the user.
+/// Response of the user to the browser.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::app) enum Answer {
     /// The browser stays open.
     None,
     Close,
-    /// Browse for another kind of file.
+    /// Another kind of file to browse for.
     Switch(Kind),
     Choose(Choice),
 }
 
-/// Shows the browser.
+/// Shows the browser and returns the user's response.
 pub(in crate::app) fn show(ctx: &egui::Context, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
     browser.poll();
     let window = ctx.content_rect().size();
-    // The size must be legible even if the window is tiny for a moment.
+    // The layout needs a minimum size, although the window may be tiny for a moment while it is resized.
     let size = Vec2::new(window.x - 48.0, window.y - 32.0).clamp(MIN_SIZE, Vec2::new(WIDTH, f32::MAX));
-    // The card is opaque.
+    // Unlike other cards, this one is opaque.
     let visuals = &ctx.global_style().visuals;
     let frame = card(visuals).fill(visuals.window_fill);
     let modal = Modal::new(egui::Id::unique("browser")).frame(frame);
@@ -84,7 +84,7 @@ fn contents(ui: &mut Ui, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
         .unwrap_or_else(|| chosen.map_or(Answer::None, Answer::Choose))
 }
 
-/// Keys of this frame that the list takes from the path field.
+/// Keys pressed in this frame that control the browser instead of the path field.
 struct Keys {
     /// Rows to move down, or up if negative.
     step: isize,
@@ -96,7 +96,7 @@ struct Keys {
 
 impl Keys {
     fn take(ui: &Ui) -> Self {
-        // In its first frame the path field does not accept text yet.
+        // In the sizing pass of the first frame the path field does not accept text yet, so keys wait too.
         let is_ready = !ui.is_sizing_pass();
         let pressed = |key| is_ready && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         let up = ui.input_mut(|input| input.consume_key(Modifiers::ALT, Key::ArrowUp));
@@ -116,8 +116,8 @@ impl Keys {
         }
     }
 
-    /// Applies the keys to the current text. On a slow machine the text may have been typed in the same
-    /// frame.
+    /// Applies the keys. The path field must have been updated before, because on a slow machine text and
+    /// Enter may arrive in the same frame.
     fn apply(&self, browser: &mut Browser, wakes: Wakes<'_>) -> Answer {
         if self.step != 0 {
             browser.step(self.step);
@@ -141,7 +141,7 @@ impl Keys {
     }
 }
 
-/// Draws the title and the close button.
+/// Draws the title, the tabs for the kinds of files, and the close button.
 fn header(ui: &mut Ui, browser: &Browser) -> Answer {
     let mut answer = Answer::None;
     ui.horizontal(|ui| {
@@ -285,7 +285,7 @@ fn row_button(ui: &mut Ui, row: &Row, is_selected: bool, height: f32) -> bool {
     };
     line.set_max_width(inside.width());
     let shown = Label::new(RichText::new(&text).color(text_color)).truncate();
-    // A long folder is shortened in favour of the name.
+    // The name gets most of the width, and a long folder is truncated.
     let width = if note.is_empty() {
         inside.width()
     } else {
@@ -313,8 +313,8 @@ mod tests {
     use super::*;
     use crate::app::files::recent::Recent;
 
-    /// Text and Enter arrive in one frame before the folder is read, as on a slow machine. The typed file is
-    /// opened, not the previously selected one.
+    /// On a slow machine, text and Enter may arrive in one frame before the folder is read. The typed file
+    /// must be opened rather than the previously selected one.
     #[test]
     fn enter_accepts_text_typed_in_the_same_frame() {
         let folder = tempfile::tempdir().unwrap();

@@ -7,8 +7,8 @@ use crate::{
 };
 use std::path::Path;
 
-/// Returns a command that opens the same files with the same settings, view and time. The window has this
-/// size in logical pixels. Standard input is left out because it cannot be read again.
+/// Returns a shell command that opens the same files with the same settings, view and time, in a window of
+/// this size in logical pixels. Standard input is left out, because another process cannot read it again.
 pub(in crate::app) fn command_line(state: &State, [width, height]: [u32; 2]) -> String {
     let time = state.stage.as_ref().map_or(0.0, |stage| stage.time);
     let words = words(state, &state.config, [width, height], Seen::FromHere, time);
@@ -17,15 +17,15 @@ pub(in crate::app) fn command_line(state: &State, [width, height]: [u32; 2]) -> 
     quoted.join(" ")
 }
 
-/// Viewpoint of a picture: the current camera, or another one.
+/// Source of the viewpoint: the current camera, or arguments that the caller adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Seen {
     FromHere,
     FromElsewhere,
 }
 
-/// Arguments that show the same files with the settings of `config`, at this size. The view is the same, at
-/// `time` of the clip.
+/// Returns arguments for the same files with the settings of `config`, a picture of this size in pixels, and
+/// the clip at `time` in seconds. They contain the current view only for [`Seen::FromHere`].
 pub(in crate::app) fn words(
     state: &State,
     config: &Config,
@@ -54,7 +54,8 @@ fn absolute(file: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Arguments for the camera of the file if it is looked through, or for eye and target.
+/// Returns the arguments for the view: the camera of the file if the window looks through one, or else eye,
+/// target and field of view.
 fn view(state: &State) -> Vec<String> {
     if let Some(camera) = state.camera_of_file() {
         return vec!["--camera".into(), camera.to_string()];
@@ -63,7 +64,7 @@ fn view(state: &State) -> Vec<String> {
     let eye = view.eye();
     let target = eye + view.forward() * state.camera.distance();
     let vector = |v: glam::Vec3| format!("{},{},{}", v.x, v.y, v.z);
-    // The equals sign is needed because a vector may begin with a minus.
+    // A vector may begin with a minus, so it needs an equals sign, or it would be parsed as an option.
     let mut words = vec![
         format!("--eye={}", vector(eye)),
         format!("--target={}", vector(target)),
@@ -74,7 +75,7 @@ fn view(state: &State) -> Vec<String> {
     words
 }
 
-/// Arguments for the clip, the time in it, and the variant.
+/// Returns the arguments for the clip at `time` in seconds, the morph targets, and the material variant.
 fn moment(stage: &Stage, time: f32) -> Vec<String> {
     let mut words = Vec::new();
     if !stage.scene.clips.is_empty() {
@@ -93,7 +94,7 @@ fn moment(stage: &Stage, time: f32) -> Vec<String> {
     words
 }
 
-/// Keys that the options above already cover.
+/// Configuration keys that the other arguments already set.
 const OF_OPTIONS: [&str; 8] = [
     "animation.clip",
     "animation.morphs",
@@ -105,7 +106,7 @@ const OF_OPTIONS: [&str; 8] = [
     "window.size",
 ];
 
-/// Arguments for every other key that differs from canopy's default.
+/// Returns `--set` arguments for every other key that differs from canopy's default. Paths become absolute.
 fn settings(config: &Config) -> Vec<String> {
     let mut words = Vec::new();
     for (key, value) in config.overrides() {
@@ -156,7 +157,7 @@ mod tests {
         words
     }
 
-    /// Files, settings and view of a parsed command line.
+    /// Parses a command line into its files, settings and view.
     fn parsed(line: &str) -> (Vec<PathBuf>, Config, Look) {
         let cli = Cli::parse_from_os(words(line)).unwrap();
         let mut config = cli.common.settings().unwrap().config;

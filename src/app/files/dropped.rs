@@ -12,16 +12,16 @@ pub(in crate::app) struct Dropped {
     /// Scene files and folders, which make one scene.
     pub(in crate::app) scenes: Vec<PathBuf>,
     pub(in crate::app) environment: Option<PathBuf>,
-    /// A picture to compare with, if it is the only dropped file.
+    /// Picture that is the only dropped file. It is reopened from its provenance or compared with.
     pub(in crate::app) picture: Option<PathBuf>,
-    /// Number of ignored files: buffers and textures that were dropped along with their scene, and all
-    /// environments but the last.
+    /// Number of ignored files: all environments but the last, and files of other kinds, such as the buffers
+    /// and textures of a dropped scene.
     pub(in crate::app) ignored: usize,
 }
 
 impl Dropped {
-    /// Sorts `paths` by kind. If there is nothing else, an unknown file is opened as a scene, so that the
-    /// error names its fault.
+    /// Sorts `paths` by kind. Without a scene or an environment, files of unknown kinds count as scenes, so
+    /// that loading them gives an error message.
     pub(in crate::app) fn new(paths: Vec<PathBuf>) -> Self {
         let is_scene = |path: &PathBuf| folder::is_scene(path) || path.is_dir();
         let (scenes, others): (Vec<_>, Vec<_>) = paths.into_iter().partition(is_scene);

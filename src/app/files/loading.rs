@@ -16,7 +16,7 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-/// A loaded scene and its uploaded buffers.
+/// A loaded scene and its GPU buffers.
 type Loaded = (OpenedScene, UploadedScene);
 
 /// A load in progress.
@@ -29,7 +29,8 @@ pub(in crate::app) struct Loading {
 }
 
 impl Loading {
-    /// Starts to load `files`, or the built-in scene if there are none. Calls `wake` once the outcome exists.
+    /// Starts to load and upload `files` on a thread, or the built-in scene if there are none. The thread
+    /// calls `wake` once the outcome exists.
     pub(in crate::app) fn start(
         files: Vec<PathBuf>,
         config: Config,
@@ -40,7 +41,7 @@ impl Loading {
         let (sender, outcome) = mpsc::channel();
         let (paths, shared) = (files.clone(), progress.clone());
         std::thread::spawn(move || {
-            // The receiver is gone once the window is closed or another load was started.
+            // Sending fails if the window was closed or another load was started in the meantime.
             let loaded = load(&paths, &config, &gpu, &uploader, &shared);
             sender.send(loaded).ok();
             wake();
@@ -52,12 +53,12 @@ impl Loading {
         }
     }
 
-    /// Returns the outcome once it exists.
+    /// Returns the outcome once it exists. Do not call it again afterwards: it would then report a failure.
     pub(in crate::app) fn poll(&self) -> Option<Result<Loaded>> {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(outcome),
             Err(mpsc::TryRecvError::Empty) => None,
-            // The loading thread panicked. That is a bug in canopy but no reason to end the viewer.
+            // The loading thread panicked. That is a bug in canopy, but the viewer can continue.
             Err(mpsc::TryRecvError::Disconnected) => {
                 let path = self.files.first().cloned().unwrap_or_default();
                 let what = "loading failed unexpectedly; please report a bug with this file";

@@ -24,9 +24,9 @@ use recent::Opened;
 /// State of opening and saving files.
 #[derive(Debug, Default)]
 pub(in crate::app) struct FileState {
-    /// Suggestions after a scene was opened.
+    /// Open suggestions about the shown scene.
     pub(in crate::app) offers: Vec<Suggestion>,
-    /// File that the palette requests to open.
+    /// Recent file that the palette requests to open.
     pub(in crate::app) opens: Option<Opened>,
     /// Views that the user has saved.
     pub(in crate::app) bookmarks: Bookmarks,

@@ -1,21 +1,21 @@
-//! Suggestions to the user after a scene was opened, for likely but uncertain corrections.
+//! Suggestions after a scene was opened: corrections that are likely but not certain to be right.
 
 use crate::{
     config::{Config, UpAxis},
     scene::{Scene, UpHint},
 };
 
-/// A suggestion that a key or a button accepts.
+/// A suggestion that the user accepts with a key or a button.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Suggestion {
-    /// The scene seems to lie on its side. Accepting rotates this axis of the file up.
+    /// Rotates this axis of the file to point up, because the scene seems to lie on its side.
     Up(UpAxis),
     /// Colours the scene with this image, which has the same name and folder as the scene.
     Texture(String),
 }
 
 impl Suggestion {
-    /// Returns the suggestions for `scene`. Nothing is suggested that the settings specify explicitly.
+    /// Returns the suggestions for `scene`. An up axis is suggested only if that of the settings is `auto`.
     pub(in crate::app) fn of(scene: &Scene, config: &Config) -> Vec<Self> {
         let up = match scene.up {
             UpHint::Likely(axis) if config.scene.up == UpAxis::Auto => Some(Self::Up(axis)),
@@ -25,7 +25,7 @@ impl Suggestion {
         up.into_iter().chain(texture).collect()
     }
 
-    /// True if it concerns a texture.
+    /// True if the suggestion concerns a texture.
     pub(in crate::app) fn is_texture(&self) -> bool {
         matches!(self, Self::Texture(_))
     }
@@ -41,7 +41,7 @@ impl Suggestion {
         }
     }
 
-    /// Names the setting that accepting it changes.
+    /// Returns the tooltip, which names the setting that accepting the suggestion changes.
     pub(in crate::app) fn hint(&self) -> &'static str {
         match self {
             Self::Up(_) => "Sets scene.up. U selects the next axis",
@@ -49,7 +49,7 @@ impl Suggestion {
         }
     }
 
-    /// Returns the button text for accepting it, with the key.
+    /// Returns the text of the button that accepts the suggestion, with the key.
     pub(in crate::app) fn button(&self) -> &'static str {
         match self {
             Self::Up(_) => "Turn upright (U)",

@@ -1,17 +1,18 @@
-//! Names of pictures and other files that are saved without a dialog.
+//! Paths of pictures and other files that are saved without a dialog.
 
 use std::path::{Path, PathBuf};
 
-/// Content of a saved picture.
+/// Part of the window that a saved picture shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Picture {
     /// The scene without the panel.
     Scene,
-    /// The whole window.
+    /// The whole window with the panel.
     Window,
 }
 
-/// Returns an unused path in the user's picture folder, or in the current folder.
+/// Returns an unused path with the name of the scene and the current time, in the user's picture folder if
+/// there is one, or else in the working directory.
 pub(in crate::app) fn new_path(scene: &str, extension: &str) -> PathBuf {
     let users = directories::UserDirs::new();
     let folder = users.and_then(|users| users.picture_dir().map(PathBuf::from));
@@ -20,7 +21,7 @@ pub(in crate::app) fn new_path(scene: &str, extension: &str) -> PathBuf {
     unused(&folder, scene, &time, extension)
 }
 
-/// Formats `path` as an absolute path, or relative to the user's home folder `~`.
+/// Formats `path` as an absolute path, with `~` for the user's home folder.
 pub(in crate::app) fn shown_path(path: &Path) -> String {
     let home = directories::UserDirs::new().map(|users| users.home_dir().to_owned());
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -35,9 +36,10 @@ fn from_home(path: &Path, home: Option<&Path>) -> String {
     }
 }
 
-/// Returns the path of a picture of `scene` at `time`, with a number if the name is taken.
+/// Returns a path in `folder` that does not exist, with `scene` and `time` in its name, and a number if that
+/// name is taken.
 fn unused(folder: &Path, scene: &str, time: &str, extension: &str) -> PathBuf {
-    // Some systems do not allow all characters in names.
+    // Windows does not allow these characters in file names.
     let plain = |c: char| {
         if c.is_control() || "\\/:*?\"<>|".contains(c) {
             '_'

@@ -11,16 +11,16 @@ use std::{
 /// Maximum number of entries of each list.
 const MAX_ENTRIES: usize = 20;
 
-/// Maximum number of bytes that are read of the file, far more than it needs.
+/// Maximum number of bytes that are read from the file, far more than the lists need.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Recently opened scenes and environments, latest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::app) struct Recent {
-    /// The files of each scene.
+    /// Scenes, each with all of its files.
     pub(in crate::app) scenes: Vec<Vec<PathBuf>>,
-    /// Environments.
+    /// Environment files.
     pub(in crate::app) environments: Vec<PathBuf>,
 }
 
@@ -44,7 +44,7 @@ impl Opened {
 }
 
 impl Recent {
-    /// Returns the files of all scenes, then the environments.
+    /// Returns the files of all scenes, followed by the environments.
     pub(in crate::app) fn into_files(self) -> impl Iterator<Item = PathBuf> {
         let scenes = self.scenes.into_iter().flatten();
         scenes.chain(self.environments)
@@ -64,7 +64,8 @@ impl Recent {
         recent
     }
 
-    /// Moves an entry to the front. Standard input is left out because it cannot be opened again.
+    /// Adds an entry at the front, or moves it there. A scene from standard input is not added, because it
+    /// cannot be opened again.
     pub(in crate::app) fn add(&mut self, opened: Opened) {
         if let Opened::Scene(files) = &opened
             && (files.is_empty() || files.iter().any(|file| scene::is_stdin(file)))
@@ -85,7 +86,7 @@ fn put_first<T: PartialEq>(list: &mut Vec<T>, first: T) {
 }
 
 /// Adds an entry to `file` on a thread. The file is read again first, because another window may have changed
-/// it. Write errors are ignored because nothing depends on the list.
+/// it. Write errors are only logged, because nothing depends on the list.
 pub(in crate::app) fn remember(file: &Path, opened: Opened) {
     let file = file.to_owned();
     std::thread::spawn(move || {
@@ -112,7 +113,8 @@ fn add_to_file(file: &Path, opened: Opened) -> crate::Result<()> {
     output::write(file, &text)
 }
 
-/// Returns the path of the list in the platform's state folder, or in its data folder if there is none.
+/// Returns the path of the list in the platform's state folder, or in its data folder if it has no state
+/// folder. `None` if the user has no home folder.
 pub(in crate::app) fn file() -> Option<PathBuf> {
     let folders = directories::ProjectDirs::from("", "", "canopy")?;
     let folder = folders.state_dir().unwrap_or(folders.data_local_dir());

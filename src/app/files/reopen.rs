@@ -1,4 +1,4 @@
-//! Provenance of pictures: writes how a picture was made, and shows its scene again.
+//! Provenance of pictures: collects the inputs of the shown picture, and reopens the scene of a saved one.
 
 use crate::{
     Result,
@@ -13,8 +13,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Resolves `auto` ray settings for this adapter. Other automatic settings stay automatic, because a reopened
-/// picture has no frame rate to keep.
+/// Resolves `auto` for occlusion and reflections as a single frame does on this adapter, because these
+/// effects are visible in the picture. Other settings stay `auto`, because a still picture has no frame rate
+/// to keep.
 fn in_force(config: &Config, adapter: AdapterTraits) -> Config {
     let resolved = config.resolved(adapter);
     let mut config = config.clone();
@@ -24,10 +25,11 @@ fn in_force(config: &Config, adapter: AdapterTraits) -> Config {
     config
 }
 
-/// Headline of the error for pictures whose scene cannot be shown.
+/// Headline of errors of reopening a picture.
 const NOT_REOPENED: &str = "The picture's scene cannot be shown";
 
-/// Returns the provenance of the shown picture for a file in `folder`. `None` if metadata is turned off.
+/// Returns the provenance of the shown picture for a file in `folder`. `None` if there is no picture or the
+/// setting `output.metadata` is off.
 pub(in crate::app) fn provenance(viewer: &Viewer, folder: Option<&Path>) -> Option<Provenance> {
     let stage = viewer.state.stage.as_ref()?;
     let picture = viewer.schedule.last()?;
@@ -36,7 +38,8 @@ pub(in crate::app) fn provenance(viewer: &Viewer, folder: Option<&Path>) -> Opti
     }
     let samples = viewer.schedule.shown_samples();
     let adapter = (&viewer.graphics.gpu.capabilities).into();
-    // `canopy render` resolves automatic settings in the same way as still samples.
+    // `canopy render` resolves automatic settings in the same way as accumulated samples do, so those need no
+    // explicit values.
     let drawn = of_picture(&picture.config, &viewer.state.config);
     let config = match samples > 1 {
         true => drawn,
@@ -65,8 +68,8 @@ pub(in crate::app) fn provenance(viewer: &Viewer, folder: Option<&Path>) -> Opti
     Some(made)
 }
 
-/// Opens the scene of a picture as it was made. Returns true if the picture has provenance. Errors are shown
-/// in the window.
+/// Opens the scene of a picture with the picture's settings and view. Returns false if the picture has no
+/// provenance, and true otherwise, also after an error, which is shown in the window.
 pub(in crate::app) fn reopen(viewer: &mut Viewer, picture: &Path) -> bool {
     let made = match Provenance::read(picture) {
         Ok(Some(made)) => made,
@@ -121,7 +124,8 @@ fn show_again(viewer: &mut Viewer, picture: &Path, made: Provenance) -> Result<(
     Ok(())
 }
 
-/// Applies a picture's provenance to the scene that has just been opened, if it was opened from a picture.
+/// Applies the provenance of a reopened picture to its scene, which has just been opened. Does nothing for
+/// scenes that were opened in another way.
 pub(in crate::app) fn follow_picture(viewer: &mut Viewer) {
     let Some(made) = viewer.options.reopens.take() else {
         return;

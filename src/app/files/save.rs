@@ -12,8 +12,8 @@ use crate::{
     output,
 };
 
-/// Asks for the path of `unsaved`, which `save_at` then writes. If a dialog is already open or the system is
-/// slow, the file is written to the picture folder instead.
+/// Opens a dialog for the path of `unsaved`. [`answered_where_to_save`] handles its result. If a dialog is
+/// already open or seems to be, the file is written to its fallback path instead.
 pub(in crate::app) fn ask_to_save(viewer: &mut Viewer, unsaved: Unsaved) {
     let left = viewer.dialogs.ask_to_save(&viewer.window, &viewer.waker, unsaved);
     match left {
@@ -22,7 +22,7 @@ pub(in crate::app) fn ask_to_save(viewer: &mut Viewer, unsaved: Unsaved) {
     }
 }
 
-/// Handles the result of a save dialog.
+/// Handles the result of a save dialog: writes the file, unless the user has cancelled.
 pub(in crate::app) fn answered_where_to_save(viewer: &mut Viewer, unsaved: &Unsaved, place: Place) {
     viewer.dialogs.answered();
     save_at(viewer, unsaved, place);
@@ -59,7 +59,7 @@ pub(in crate::app) fn export_look(viewer: &mut Viewer) {
             what: "the look",
             bytes: looks::text(&viewer.state.config).into_bytes(),
             note: String::new(),
-            // The look is named after its file.
+            // The file name becomes the name of the look, so it is preferred to one with the time.
             fallback_path: match fallback_path.with_file_name(&file) {
                 taken if taken.exists() => fallback_path,
                 free => free,

@@ -25,12 +25,12 @@ impl Feature for LoadFeature {
     }
 }
 
-/// Shows a loaded scene.
+/// Shows the scene once it is loaded, or reports why it cannot be opened.
 pub(in crate::app) fn poll(viewer: &mut Viewer) -> Result<()> {
     let Some(loading) = &viewer.loading else {
         return Ok(());
     };
-    // A scene that was uploaded to a lost device is loaded again for the next one.
+    // Buffers on a lost device are useless. `device_lost` loads the scene again.
     if viewer.graphics.gpu.lost().is_some() {
         return Ok(viewer.graphics.gpu.check()?);
     }
@@ -84,7 +84,8 @@ fn show(viewer: &mut Viewer, mut opened: OpenedScene, uploaded: UploadedScene) -
     app::compare::task::begin(viewer)
 }
 
-/// Progress of the current load.
+/// Returns the progress of loading the scene, or else side B, or else the environment. `None` if nothing is
+/// being loaded.
 pub(in crate::app) fn progress(viewer: &Viewer) -> Option<ui::LoadProgress> {
     let side = viewer.comparing.loading.as_ref().map(|(_, loading)| loading);
     let scene = viewer.loading.as_ref().or(side).map(|loading| {

@@ -14,7 +14,7 @@ use crate::{
 /// Headline of the error card for a broken shader.
 const BROKEN: &str = "A shader does not compile";
 
-/// Watches the shader folder, if there is one.
+/// Starts to watch the shader files, if they are read from a folder.
 pub(in crate::app) fn watch(viewer: &mut Viewer) {
     let Some(folder) = shader_folder() else {
         return;
@@ -25,7 +25,8 @@ pub(in crate::app) fn watch(viewer: &mut Viewer) {
     viewer.watches.shaders = Some(Watch::new(files.collect(), SHORT_INTERVAL, changed));
 }
 
-/// Reloads the shaders. If one of them is broken, shows the error and keeps the previous ones.
+/// Reloads the shaders and redraws the pictures. If a shader does not compile, shows the error and keeps all
+/// previous shaders.
 pub(in crate::app) fn reload(viewer: &mut Viewer) {
     match viewer.graphics.gpu.reload_shaders() {
         Ok(changed) => {
@@ -37,8 +38,8 @@ pub(in crate::app) fn reload(viewer: &mut Viewer) {
             viewer.graphics.renderer.restart_paths();
             // Side B is rebuilt.
             app::compare::task::reset(viewer);
-            // A shader that has never compiled is in no picture, so the pictures must be drawn again in any
-            // case.
+            // Pictures are redrawn even if no compiled shader has changed: one that has failed since the
+            // start is not counted, and its pictures are still missing.
             viewer.schedule.reset();
         }
         Err(error) => {

@@ -1,5 +1,5 @@
-//! Opening files: dialogs, the browser, dropped files, the next file of a folder, recent files, and reloading
-//! changed files.
+//! Opens files from dialogs, the browser, dropped files and the folder of the scene, and reloads changed
+//! files.
 
 use crate::{
     Error,
@@ -61,8 +61,8 @@ pub(in crate::app) fn perform_on_files(viewer: &mut Viewer, action: Action) -> O
     None
 }
 
-/// Asks for a file. While a dialog is open or the system is slow, a second request opens the built-in
-/// browser.
+/// Opens the system's file dialog for this kind of file. If a dialog is already open or seems to be, opens
+/// the built-in browser instead.
 fn ask_for(viewer: &mut Viewer, kind: Kind) {
     if viewer.dialogs.ask_for(kind, &viewer.window, &viewer.waker) {
         let keys = viewer.state.ui.keymap.hint(Action::Browse);
@@ -74,7 +74,8 @@ fn ask_for(viewer: &mut Viewer, kind: Kind) {
     }
 }
 
-/// Handles the result of an open dialog for `kind`.
+/// Handles the files that the user chose in the system's dialog for `kind`. `None` means that the dialog
+/// could not be opened, and opens the built-in browser.
 pub(in crate::app) fn answered_in_dialog(viewer: &mut Viewer, kind: Kind, files: Option<Vec<PathBuf>>) {
     viewer.dialogs.answered();
     let Some(mut files) = files else {
@@ -115,7 +116,7 @@ pub(in crate::app) fn answered_in_dialog(viewer: &mut Viewer, kind: Kind, files:
     }
 }
 
-/// Opens the built-in browser at the folder of the last file of this kind.
+/// Opens the built-in browser at the folder of the scene or, for environments, of the environment file.
 fn browse(viewer: &mut Viewer, kind: Kind) {
     let environment = &viewer.state.config.environment.file;
     let last = match kind {
@@ -128,7 +129,7 @@ fn browse(viewer: &mut Viewer, kind: Kind) {
     browse_in(viewer, kind, &folder, &recent.unwrap_or_default());
 }
 
-/// Opens the built-in browser at `folder`.
+/// Opens the built-in browser at `folder`. The empty path is the working directory.
 fn browse_in(viewer: &mut Viewer, kind: Kind, folder: &Path, recent: &Recent) {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -139,17 +140,17 @@ fn browse_in(viewer: &mut Viewer, kind: Kind, folder: &Path, recent: &Recent) {
     viewer.browser = Some(Browser::new(kind, folder, recent, wake));
 }
 
-/// Shows in the browser why it has opened.
+/// Sets the text that explains in the browser why it has opened.
 fn explain_browser(viewer: &mut Viewer, why: String) {
     if let Some(browser) = &mut viewer.browser {
         browser.note = Some(why);
     }
 }
 
-/// Handles the user's choice in the browser.
+/// Handles the user's response to the browser.
 pub(in crate::app) fn answered_in_browser(viewer: &mut Viewer, answer: Answer) {
     if matches!(answer, Answer::Close | Answer::Choose(_)) {
-        // Further keys must not go to the field that is gone.
+        // Further keys must not go to the path field, which no longer exists.
         viewer.gui.surrender_keyboard();
     }
     match answer {
@@ -188,7 +189,8 @@ pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
     if let Some(file) = dropped.environment {
         app::environment::task::choose(viewer, &file);
     }
-    // During a side-by-side comparison a dropped picture becomes one of the sides.
+    // A picture with provenance is reopened. Other pictures, and all pictures during a comparison, become
+    // side B.
     if let Some(file) = dropped.picture
         && (viewer.state.compare.figures.is_shown || !app::files::reopen::reopen(viewer, &file))
     {
@@ -196,8 +198,8 @@ pub(in crate::app) fn open_dropped(viewer: &mut Viewer) {
     }
 }
 
-/// Handles a failed load. A folder of several scenes is not an error if the user can choose one. Returns the
-/// error that is left to report.
+/// Handles a failed load. For a folder of several scenes, opens the browser there. Returns any other error.
+/// With a fixed number of frames nobody can choose, so every error is returned.
 pub(in crate::app) fn choose_among_scenes(viewer: &mut Viewer, error: Error) -> Option<Error> {
     match error {
         Error::SeveralScenes { folder, count, .. } if !viewer.schedule.has_frame_limit() => {
@@ -218,7 +220,7 @@ fn look_for_neighbour(viewer: &Viewer, forward: bool) {
     });
 }
 
-/// Opens the next or previous scene of the folder.
+/// Opens the scene that [`look_for_neighbour`] has found, or notifies the user that there is none.
 pub(in crate::app) fn open_neighbour(viewer: &mut Viewer, found: Neighbour) {
     match found {
         Ok(Some((path, number, count))) => {
@@ -230,7 +232,7 @@ pub(in crate::app) fn open_neighbour(viewer: &mut Viewer, found: Neighbour) {
         Ok(None) => viewer.state.notify("no other scene in this folder"),
         Err(error) => {
             let folder = viewer.asked.first().and_then(|file| file.parent());
-            // The parent of a name without folders is the empty path.
+            // The parent of a bare file name is the empty path.
             let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
             let folder = folder.unwrap_or(Path::new(".")).display().to_string();
             viewer
@@ -240,7 +242,8 @@ pub(in crate::app) fn open_neighbour(viewer: &mut Viewer, found: Neighbour) {
     }
 }
 
-/// Switches the texture that belongs to an OBJ by its name on or off, and reloads the OBJ.
+/// Toggles `load.obj_texture`, with which an OBJ file without textures uses the image of the same name, and
+/// reloads the scene.
 fn switch_obj_texture(viewer: &mut Viewer) {
     let switch = &mut viewer.state.config.load.obj_texture;
     *switch = !*switch;
@@ -254,7 +257,7 @@ fn switch_obj_texture(viewer: &mut Viewer) {
     reload_scene(viewer);
 }
 
-/// Reloads the files of the scene.
+/// Reloads the files of the shown scene, unless one is standard input.
 pub(in crate::app) fn reload_scene(viewer: &mut Viewer) {
     let Some(stage) = &viewer.state.stage else {
         return;
@@ -266,7 +269,8 @@ pub(in crate::app) fn reload_scene(viewer: &mut Viewer) {
     viewer.load(stage.files.clone());
 }
 
-/// Reloads the files if the load settings differ from `before`, even if the last load failed.
+/// Reloads the scene, the environment and the reference surface if the load settings differ from `before`.
+/// The last requested files are loaded, even if they failed before.
 pub(in crate::app) fn follow_load(viewer: &mut Viewer, before: &config::Load) {
     if viewer.state.config.load == *before {
         return;
@@ -280,7 +284,8 @@ pub(in crate::app) fn follow_load(viewer: &mut Viewer, before: &config::Load) {
     viewer.load(viewer.asked.clone());
 }
 
-/// Watches the files of the shown scene, or the files that could not be loaded, if watching is enabled.
+/// Watches the scene, the environment and the reference surface for changes if watching is enabled. For a
+/// scene that could not be loaded, the requested files are watched.
 pub(in crate::app) fn follow_watches(viewer: &mut Viewer) {
     if !viewer.state.config.window.watch {
         let watches = &mut viewer.watches;
@@ -289,7 +294,7 @@ pub(in crate::app) fn follow_watches(viewer: &mut Viewer) {
     }
     let shown = viewer.state.stage.as_ref();
     let files: &[PathBuf] = match shown.filter(|stage| stage.files == viewer.asked) {
-        // Without standard input the scene could not be loaded again.
+        // Standard input cannot be read again, so such a scene is never reloaded.
         _ if reads_stdin(&viewer.asked) => &[],
         Some(stage) => &stage.scene.dependencies,
         None => &viewer.asked,
@@ -313,7 +318,7 @@ pub(in crate::app) fn follow_watches(viewer: &mut Viewer) {
     watch(&mut viewer.watches.compared, &compared, || Wake::ComparedChanged);
 }
 
-/// Reloads changed files, even if the last load failed.
+/// Reloads the last requested files after a change on disk, even if they could not be loaded before.
 pub(in crate::app) fn reload_changed(viewer: &mut Viewer) {
     if viewer.state.config.window.watch && !viewer.asked.is_empty() {
         viewer.state.notify("files have changed; reloading");

@@ -1,20 +1,20 @@
-//! Files that wait for the user to choose their path.
+//! Files that are written once the user has chosen a path.
 
 use std::path::{Path, PathBuf};
 
 /// A file that has not been written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) struct Unsaved {
-    /// Description of the content, such as `the profile`.
+    /// Name of the content in messages, such as `the profile`.
     pub(in crate::app) what: &'static str,
     pub(in crate::app) bytes: Vec<u8>,
-    /// Note in front of the message that names the saved path.
+    /// Text in front of the notice that names the saved path.
     pub(in crate::app) note: String,
-    /// Path if no dialog can be opened. The dialog starts with its name and extension.
+    /// Path to write to if no dialog can be opened. A dialog suggests its file name.
     pub(in crate::app) fallback_path: PathBuf,
 }
 
-/// Result of asking for a path.
+/// Result of asking the user for a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) enum Place {
     At(PathBuf),
@@ -31,9 +31,12 @@ impl Unsaved {
         extension.to_string_lossy().into_owned()
     }
 
-    /// Returns the path to write to if `place` was chosen, or the reason not to write. The content determines
-    /// the extension, and a missing one is added. The dialog has then not asked whether a file of that name
-    /// may be replaced, so an existing file is an error.
+    /// Returns the path to write to for the user's choice `place`. A missing extension is added.
+    ///
+    /// # Errors
+    ///
+    /// A message for the user if the dialog was cancelled, or if a file with the added extension exists,
+    /// because the dialog has not asked whether that file may be replaced.
     pub(in crate::app) fn target(&self, place: Place) -> Result<PathBuf, String> {
         let chosen = match place {
             Place::At(chosen) => chosen,

@@ -1,4 +1,4 @@
-//! File watcher: a thread polls times and sizes, and calls back once a change has settled.
+//! File watcher: a thread polls modification times and sizes, and calls back once a change has settled.
 
 use std::{
     path::PathBuf,
@@ -8,13 +8,13 @@ use std::{
 
 /// Poll interval for a scene's files, which may be on a slow disk.
 pub(in crate::app) const INTERVAL: Duration = Duration::from_millis(400);
-/// Poll interval for shaders, whose user waits for the change.
+/// Poll interval for shaders. It is shorter, because the user of hot reload waits for the result.
 pub(in crate::app) const SHORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Modification time and size of a file. `None` while it is missing, for example while an editor replaces it.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// Watches files until it is dropped.
+/// Watch on a set of files. Dropping it ends the watching.
 #[derive(Debug)]
 pub(in crate::app) struct Watch {
     files: Vec<PathBuf>,
@@ -29,15 +29,15 @@ pub(in crate::app) struct Watches {
     pub(in crate::app) scene: Option<Watch>,
     /// Watch on the environment file.
     pub(in crate::app) environment: Option<Watch>,
-    /// Watch on the files of the surface that is compared with.
+    /// Watch on the files of the reference surface of the deviation.
     pub(in crate::app) compared: Option<Watch>,
     /// Watch on the shader files, if they are read from a folder.
     pub(in crate::app) shaders: Option<Watch>,
 }
 
 impl Watch {
-    /// Watches `files` by polling them at `interval`. After each settled change, `changed` is called on a
-    /// thread.
+    /// Watches `files` by polling them at `interval`. The polling thread calls `changed` after each settled
+    /// change.
     pub(in crate::app) fn new(
         files: Vec<PathBuf>,
         interval: Duration,
@@ -70,10 +70,10 @@ fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
     files.iter().map(stamp).collect()
 }
 
-/// Distinguishes settled changes from files that are still being written.
+/// Detector of settled changes. Files that are still being written are not reported.
 #[derive(Debug)]
 struct Changes {
-    /// Stamps at the start or when a change was last reported.
+    /// Stamps at the last reported change, or at the start.
     known: Vec<Stamp>,
     /// Stamps at the last poll.
     last: Vec<Stamp>,
@@ -87,8 +87,8 @@ impl Changes {
         }
     }
 
-    /// True if files have changed, have not changed between the last two polls, and all exist. A file that
-    /// was missing at the start may stay missing.
+    /// Takes the stamps of a poll. Returns true if files have changed since the last report, but not since
+    /// the previous poll, and none has vanished. Files that were missing before may stay missing.
     fn settled(&mut self, now: Vec<Stamp>) -> bool {
         let is_still = now == self.last;
         self.last = now;

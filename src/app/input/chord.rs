@@ -1,11 +1,11 @@
-//! Keys with modifiers: their notation in the help and in `config.toml`, and their matching with pressed
-//! keys.
+//! Key chords, which are keys with modifiers: their notation in the help and in `config.toml`, and matching
+//! them with pressed keys.
 
 use crate::config::closest;
 use std::fmt;
 use winit::keyboard::{Key, KeyCode, ModifiersState, NamedKey};
 
-/// Modifiers of a key. Command on a Mac counts as Ctrl.
+/// Modifier keys. The super key, which is Command on a Mac, counts as Ctrl.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::app) struct Modifiers {
     pub(in crate::app) ctrl: bool,
@@ -19,7 +19,7 @@ enum Base {
     /// The printed character in lower case.
     Character(String),
     Named(NamedKey),
-    /// A key of the number pad, with or without Num Lock.
+    /// A key of the number pad by its position, with or without Num Lock.
     Numpad(KeyCode),
 }
 
@@ -33,9 +33,9 @@ pub(in crate::app) struct Chord {
 /// A pressed key.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Press {
-    /// Key with modifiers applied, for example `!` for Shift and 1.
+    /// Key with the modifiers applied, for example `!` for Shift and 1.
     pub(in crate::app) logical: Key,
-    /// Key without modifiers, for example `1`.
+    /// Key without the modifiers, for example `1`.
     pub(in crate::app) plain: Key,
     /// Physical position, if the keyboard reports it.
     pub(in crate::app) code: Option<KeyCode>,
@@ -105,7 +105,8 @@ impl From<ModifiersState> for Modifiers {
     }
 }
 
-/// Returns the rest of `text` after the modifier `name` and its plus sign.
+/// Returns the part of `text` after the modifier `name` and its plus sign. `None` if `text` does not begin
+/// with them or ends there.
 fn behind<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(name.len())?;
     let rest = rest.strip_prefix('+').filter(|rest| !rest.is_empty())?;
@@ -113,11 +114,11 @@ fn behind<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 impl Chord {
-    /// Parses a key in the notation of the help, in any case.
+    /// Parses a key in the notation of the help. Upper and lower case are equivalent.
     ///
     /// # Errors
     ///
-    /// The reason why the text is not a key, with a suggestion.
+    /// A message that says why the text is not a key, with a suggestion.
     pub(in crate::app) fn parse(text: &str) -> Result<Self, String> {
         let mut rest = text.trim();
         let mut held = [false; 3];
@@ -132,7 +133,7 @@ impl Chord {
             .ok_or_else(|| fault(text, rest))
     }
 
-    /// True if `key` with exactly these modifiers is this chord.
+    /// True if this chord is `key` with exactly these modifiers. Number pad chords match only by position.
     fn matches(&self, key: &Key, modifiers: Modifiers) -> bool {
         self.modifiers == modifiers
             && match (&self.base, key) {
@@ -150,15 +151,15 @@ impl Chord {
 
 impl Press {
     /// Returns the value of the first of `chords` that matches. The interpretations of the key are tried in
-    /// this order: number pad position, character without modifiers, character with modifiers. Shift, which
-    /// capital letters need too, is ignored if nothing is bound with it.
+    /// this order: number pad position, character without modifiers, character with modifiers. If no chord
+    /// matches, Shift is ignored, because it may only serve to type the character.
     pub(in crate::app) fn find<'a, T: Copy>(
         &self,
         chords: impl Iterator<Item = (&'a Chord, T)> + Clone,
     ) -> Option<T> {
         let held = self.modifiers;
         let without_shift = Modifiers { shift: false, ..held };
-        // Alt is already consumed if it changed the printed character, as on a Mac.
+        // If Alt changed the printed character, as on a Mac, it is not a modifier of that character.
         let changed = self.logical != self.plain;
         let without_alt = Modifiers {
             alt: held.alt && !changed,
@@ -196,7 +197,7 @@ impl Base {
     }
 }
 
-/// Explains why `text` is not a key. `rest` is the part after the modifiers.
+/// Returns the message that says why `text` is not a key. `rest` is the part after the modifiers.
 fn fault(text: &str, rest: &str) -> String {
     let names = || {
         let named = NAMED.iter().map(|(name, _)| *name);
@@ -310,7 +311,7 @@ mod tests {
         assert_eq!(plain("o"), None);
         assert_eq!(find(press("!", "1", shift)), Some("Shift+1"));
         assert_eq!(plain("1"), Some("1"));
-        // Keys of a German keyboard, and of a German Mac.
+        // A German keyboard, and twice the keyboard of a German Mac.
         assert_eq!(find(press("/", "7", shift)), Some("/"));
         assert_eq!(find(press("[", "5", [false, true, false])), Some("["));
         assert_eq!(find(press("¡", "1", [false, true, false])), Some("Alt+1"));

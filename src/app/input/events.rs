@@ -1,4 +1,4 @@
-//! Dispatch of window events to keys and clicks.
+//! Dispatch of window events to widgets, actions, camera input and clicks.
 
 use crate::app::{
     self,
@@ -18,7 +18,7 @@ use winit::{
     platform::modifier_supplement::KeyEventExtModifierSupplement as _,
 };
 
-/// True if `event` comes from the keyboard or the pointer, or releases what they hold.
+/// True if `event` comes from the keyboard or the pointer, or may release held keys and buttons.
 fn is_input(event: &WindowEvent) -> bool {
     matches!(
         event,
@@ -33,7 +33,7 @@ fn is_input(event: &WindowEvent) -> bool {
     )
 }
 
-/// Handles a window event. [`Viewer::redraw_or_recover`] draws the result.
+/// Handles a window event. Input events are queued, so that they stay in order while they wait for the panel.
 pub(in crate::app) fn event(viewer: &mut Viewer, event: WindowEvent) {
     match is_input(&event) {
         true => {
@@ -44,13 +44,14 @@ pub(in crate::app) fn event(viewer: &mut Viewer, event: WindowEvent) {
     }
 }
 
-/// Continues with queued input after the panel was drawn, so that the focused widget is known.
+/// Continues with the queued input, because the panel was drawn and the focused widget is known again.
 pub(in crate::app) fn panel_is_drawn(viewer: &mut Viewer) {
     viewer.awaits_panel = false;
     take_input(viewer);
 }
 
-/// Handles input up to the next event that may move the keyboard focus.
+/// Handles queued input up to the next event that may move the keyboard focus. The rest waits until the panel
+/// is drawn, because only then it is known whether a widget takes the keys.
 fn take_input(viewer: &mut Viewer) {
     while !viewer.awaits_panel
         && let Some(event) = viewer.waiting.pop_front()
@@ -64,12 +65,12 @@ fn take_input(viewer: &mut Viewer) {
     }
 }
 
-/// True if something is open that receives all keys.
+/// True if the file browser, the palette or the search field receives all keys.
 fn has_text_field(viewer: &Viewer) -> bool {
     viewer.browser.is_some() || viewer.state.ui.palette.is_some() || viewer.state.ui.finder.takes_keyboard
 }
 
-/// True if widgets may take or release the keyboard focus in response to `event`.
+/// True if a widget may take or release the keyboard focus in response to `event`.
 fn may_move_keyboard(viewer: &Viewer, event: &WindowEvent) -> bool {
     match event {
         WindowEvent::KeyboardInput { event, .. } => {
@@ -86,7 +87,7 @@ fn handle(viewer: &mut Viewer, event: &WindowEvent) {
     viewer.events += 1;
     let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
         if event.logical_key == Key::Named(NamedKey::Tab));
-    // egui would use Tab to focus one of its widgets, and a focused widget then consumes every other key.
+    // Tab toggles the panel. egui would focus one of its widgets instead, which would then consume keys.
     let is_tab = is_tab && !has_text_field(viewer) && !viewer.gui.wants_keyboard();
     if !is_tab && viewer.gui.event(&viewer.window, event) {
         viewer.draw_within(Duration::ZERO);
@@ -149,7 +150,7 @@ fn key(viewer: &mut Viewer, event: &KeyEvent) {
         viewer.draw_within(Duration::ZERO);
         return;
     }
-    // A bound key has no other effect: it neither flies nor moves the sun.
+    // A key that is bound to an action does not fly.
     let action = viewer.state.ui.keymap.action(&Press {
         logical: event.logical_key.clone(),
         plain: event.key_without_modifiers(),
@@ -157,18 +158,18 @@ fn key(viewer: &mut Viewer, event: &KeyEvent) {
         modifiers: viewer.input.modifiers(),
     });
     let is_l = matches!(&event.logical_key, Key::Character(text) if text.eq_ignore_ascii_case("l"));
-    if is_l {
-        viewer.input.set_sun(pressed && action.is_none());
-    }
+    // While L is held, drags move the sun. So the action of a plain L waits for the release, and is left out after a drag.
+    let waits = is_l && viewer.input.modifiers() == Default::default();
+    let is_tap = is_l && viewer.input.set_sun(pressed && waits);
     let is_escape = event.logical_key == Key::Named(NamedKey::Escape);
-    // A focused control receives the plain keys that move it, and a text field all keys.
+    // A focused control receives the plain keys that move it, and a focused text field receives all keys.
     let modifiers = viewer.input.modifiers();
     let is_plain = !modifiers.ctrl && !modifiers.alt && !code.is_some_and(keys::is_function);
     let moves_control = is_plain && code.is_some_and(keys::moves_control);
     let edits_text = viewer.gui.edits_text();
-    // The button of the export card is focused from the start.
+    // A button of the export card has the focus from the start, but Escape closes the card nevertheless.
     let closes_card = is_escape && viewer.state.files.export.is_open && !edits_text;
-    // The key that opens a dialog also closes it, although the dialog's field is focused.
+    // The key that opens a dialog also closes it, although the dialog's text field has the focus.
     let closes_dialog = !is_plain
         && match action {
             Some(Action::Palette) => viewer.state.ui.palette.is_some(),
@@ -182,7 +183,8 @@ fn key(viewer: &mut Viewer, event: &KeyEvent) {
     if let Some(code) = code {
         viewer.input.set_key(code, pressed && !typing && action.is_none());
     }
-    let Some(action) = action.filter(|_| pressed && !typing) else {
+    let acts = if waits { is_tap } else { pressed };
+    let Some(action) = action.filter(|_| acts && !typing) else {
         return;
     };
     if !event.repeat
@@ -196,7 +198,7 @@ fn key(viewer: &mut Viewer, event: &KeyEvent) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// Focuses the first control of the panel, or returns the focus to the scene.
+/// Opens the panel and focuses its first control. If a widget has the focus, returns it to the scene instead.
 pub(in crate::app) fn focus_panel(viewer: &mut Viewer) {
     if viewer.gui.wants_keyboard() {
         viewer.gui.surrender_keyboard();
@@ -206,7 +208,8 @@ pub(in crate::app) fn focus_panel(viewer: &mut Viewer) {
     }
 }
 
-/// Closes the uppermost panel or card. Closing the window needs a second press.
+/// Handles Escape: closes a card, cancels a load, ends a mode or clears a selection, whichever comes first in
+/// this function. If nothing is left, a second press quits.
 pub(in crate::app) fn leave(viewer: &mut Viewer) {
     let now = Instant::now();
     if viewer.state.ui.error.take().is_some()
@@ -217,7 +220,7 @@ pub(in crate::app) fn leave(viewer: &mut Viewer) {
     } else if viewer.state.picture.presents {
         app::presentation::task::toggle(viewer);
     } else if let Some(loading) = viewer.loading.take() {
-        // The loading thread ends by itself, without waiting.
+        // The loading thread ends by itself. Nothing waits for it.
         loading.cancel();
         viewer.leaving.ended_load(now);
         viewer.state.notify("loading cancelled");

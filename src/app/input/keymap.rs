@@ -1,4 +1,4 @@
-//! Active keymap: the default table, overridden by the user's `[keys]`.
+//! Active keymap: the default keys, overridden by the user's section `[keys]`.
 
 use crate::{
     Error, Result,
@@ -15,7 +15,7 @@ pub(in crate::app) struct Keymap(Vec<Vec<Chord>>);
 
 impl Default for Keymap {
     fn default() -> Self {
-        // A test parses every default.
+        // None is dropped: a test parses every default.
         let chords = |binding: &KeyBinding| {
             let keys = binding.keys.iter();
             keys.filter_map(|key| Chord::parse(key).ok()).collect()
@@ -36,11 +36,11 @@ fn fault(origin: &str, name: &str, what: impl std::fmt::Display) -> Error {
 }
 
 impl Keymap {
-    /// Creates a keymap of the defaults, with `keys` replacing the keys of the actions that they name.
+    /// Creates a keymap from the defaults. Each entry of `keys` replaces the default keys of its action.
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] or, for `--set`, [`Error::Usage`] for an action or a key that does not exist, and
+    /// [`Error::Config`], or [`Error::Usage`] for `--set`, for an action or a key that does not exist, and
     /// for a key that two actions share.
     pub(in crate::app) fn new(keys: &Keys) -> Result<Self> {
         let mut map = Self::default();
@@ -58,7 +58,7 @@ impl Keymap {
         Ok(map)
     }
 
-    /// Fails for a key that two actions share.
+    /// Returns an error for a key that two actions share. It blames an action that is in `keys`.
     fn check(&self, keys: &Keys) -> Result<()> {
         let of_user = |index: usize| -> Option<&BoundKeys> { keys.get(BINDINGS[index].name) };
         for (a, chords) in self.0.iter().enumerate() {
@@ -66,7 +66,7 @@ impl Keymap {
                 let Some(chord) = chords.iter().find(|chord| self.0[b].contains(chord)) else {
                     continue;
                 };
-                // One of the keys is the user's, because the defaults are distinct.
+                // At least one of the two bindings is the user's, because the defaults are distinct.
                 let (own, other) = if of_user(a).is_some() { (a, b) } else { (b, a) };
                 let (own_name, other) = (BINDINGS[own].name, BINDINGS[other].name);
                 let origin = of_user(own).map_or("", |bound| &bound.origin);
@@ -79,7 +79,7 @@ impl Keymap {
         Ok(())
     }
 
-    /// Returns the action of a pressed key.
+    /// Returns the action that is bound to a pressed key.
     pub(in crate::app) fn action(&self, press: &Press) -> Option<Action> {
         let rows = BINDINGS.iter().zip(&self.0);
         press.find(rows.flat_map(|(binding, chords)| {
@@ -88,7 +88,7 @@ impl Keymap {
         }))
     }
 
-    /// Keys of `action` in the notation of the help. Empty without keys.
+    /// Returns the keys of `action` in the notation of the help. Empty without keys.
     pub(in crate::app) fn keys_of(&self, action: Action) -> String {
         let mut rows = BINDINGS.iter().zip(&self.0);
         let row = rows.find(|(binding, _)| binding.action == action);
@@ -104,7 +104,7 @@ impl Keymap {
         }
     }
 
-    /// Keys and descriptions of every action that has a key, for the help.
+    /// Returns the keys and the description of every action that has a key, for the help.
     pub(in crate::app) fn help(&self) -> impl Iterator<Item = (String, &'static str)> {
         let rows = BINDINGS.iter().zip(&self.0);
         rows.filter(|(_, chords)| !chords.is_empty())
@@ -216,7 +216,8 @@ mod tests {
         assert!(message("frame = true").starts_with("my.toml: keys.frame: "));
     }
 
-    /// The page has one row for every action with its default keys, and no other rows.
+    /// The section Actions of `docs/usage/keys.md` has exactly one row for every action, with its default
+    /// keys.
     #[test]
     fn the_documentation_lists_every_action_with_its_default_keys() {
         let page = include_str!("../../../docs/usage/keys.md");

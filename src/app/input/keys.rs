@@ -1,4 +1,4 @@
-//! Actions: a table of their names, default keys and descriptions.
+//! Actions of keys and buttons, and the table of their names, default keys and descriptions.
 
 use crate::{app::camera::model::StandardView, config::ShadowMode, render::Channel};
 use winit::keyboard::KeyCode;
@@ -16,25 +16,25 @@ pub(in crate::app) enum Action {
     Outline,
     /// Opens or closes the profiler.
     Profiler,
-    /// Freezes the profiler's frames, or follows them again.
+    /// Freezes or unfreezes the frames that the profiler shows.
     FreezeProfiler,
-    /// Saves the profile as a file with this extension.
+    /// Saves the profile to a file with this extension.
     SaveProfile(&'static str),
-    /// Starts the benchmark of the clip or of a rotation around the scene, or ends it.
+    /// Starts or ends the benchmark, which plays the clip or turns the camera around the scene.
     Benchmark,
     Open,
     OpenEnvironment,
-    /// Asks for a file to compare the scene with.
+    /// Asks for the file of the reference surface that the deviation is measured from.
     OpenCompared,
-    /// Saves edits and hidden nodes as a file.
+    /// Saves edits and hidden nodes to a file.
     SaveEdits,
     /// Asks for a file of edits, which replaces the edits and hidden nodes of the scene.
     LoadEdits,
     /// Asks for a scene or a picture for a side-by-side comparison.
     OpenSide,
-    /// Asks for a look to import.
+    /// Asks for a look file to import.
     ImportLook,
-    /// Saves the settings as a look at a path that the user chooses.
+    /// Saves the settings as a look file at a path that the user chooses.
     ExportLook,
     Browse,
     NextFile,
@@ -45,14 +45,14 @@ pub(in crate::app) enum Action {
     Frame,
     FirstView,
     Face(StandardView),
-    /// Orbits left and up in steps of 180° divided by [`ORBIT_STEPS`].
+    /// Orbits to the left and up by these numbers of steps, of which [`ORBIT_STEPS`] make 180°.
     Orbit([i8; 2]),
     Projection,
     NextUpAxis,
     NextCamera,
     /// Saves the current view for the scene.
     Bookmark,
-    /// Moves to a saved view, counted from 0.
+    /// Moves the camera to a saved view, counted from 0.
     GoToBookmark(usize),
     /// Toggles walk mode.
     Walk,
@@ -61,17 +61,17 @@ pub(in crate::app) enum Action {
     NextClip,
     /// Shows or hides the timeline.
     Timeline,
-    /// Moves by this many frames of the timeline, and pauses.
+    /// Pauses the clip and moves by this number of frames of the timeline.
     StepFrame(i32),
-    /// Moves to the start of the loop range, and pauses.
+    /// Pauses the clip at the start of the loop range.
     ClipStart,
-    /// Moves to the end of the loop range, and pauses.
+    /// Pauses the clip at the end of the loop range.
     ClipEnd,
     /// Toggles the turntable.
     Turntable,
     /// Adds the current view to the camera path.
     PathKey,
-    /// Starts the export, or cancels the running one.
+    /// Opens or closes the export card.
     Export,
     StartExport,
     Clip(Option<usize>),
@@ -92,33 +92,33 @@ pub(in crate::app) enum Action {
     Channel(Channel),
     NextChannel,
     PreviousChannel,
-    /// Toggles between intersecting triangles and the lit picture.
+    /// Toggles between the channel of mesh intersections and the lit picture.
     Intersections,
-    /// Toggles BVH boxes.
+    /// Toggles the display of BVH node boxes.
     TreeBoxes,
-    /// Switches to the next depth of boxes. The leaves come last.
+    /// Switches to the next depth of BVH node boxes. The leaf boxes come last.
     NextTreeBoxes,
-    /// Toggles the edges of the triangles.
+    /// Toggles the display of triangle edges.
     Wireframe,
-    /// Toggles the vertex normals.
+    /// Toggles the display of vertex normals.
     Normals,
     /// Opens or closes the texture viewer.
     Textures,
-    /// Toggles ray tracing by clicks.
+    /// Toggles the mode in which a click traces a single ray for inspection.
     TraceRay,
-    /// Moves by this many steps of the traced ray.
+    /// Moves by this number of steps along the path of the traced ray.
     RayStep(i32),
-    /// Toggles the last side-by-side comparison.
+    /// Ends the side-by-side comparison, or restarts the last one.
     Compare,
     /// Switches to the next display mode of the comparison.
     CompareMode,
-    /// Shows the other side.
+    /// Shows the other side of the comparison, as a paused flicker.
     CompareFlip,
     /// Compares with the unedited scene.
     CompareUnedited,
-    /// Compares with the current picture.
+    /// Compares with a copy of the current picture.
     ComparePicture,
-    /// Toggles measuring.
+    /// Toggles the mode in which clicks measure distances.
     Measure,
     FrameSelection,
     Hide,
@@ -145,7 +145,7 @@ pub(in crate::app) enum Action {
 pub(in crate::app) struct KeyBinding {
     /// Name in the section `[keys]` of `config.toml`.
     pub(in crate::app) name: &'static str,
-    /// Default keys, as [`Chord`](crate::app::input::chord::Chord) parses them.
+    /// Default keys, in the notation of [`Chord`](crate::app::input::chord::Chord).
     pub(in crate::app) keys: &'static [&'static str],
     /// Description in the help.
     pub(in crate::app) what: &'static str,
@@ -166,8 +166,8 @@ const fn bind(
     }
 }
 
-/// Every action that can have a key, in the order of the help. Letters mean the printed character, wherever
-/// it is on the keyboard.
+/// Every action that can have a key, in the order of the help. A letter means the key that types it in the
+/// current keyboard layout, not a physical position.
 #[rustfmt::skip]
 pub(in crate::app) const BINDINGS: &[KeyBinding] = &[
     bind("help", &["H", "F1"], "this help", Action::Help),
@@ -281,10 +281,10 @@ pub(in crate::app) const GESTURES: &[(&str, &str)] = &[
     ("L + left drag", "move the sun"),
 ];
 
-/// Number of orbit steps by key in 180°.
+/// Number of orbit steps by key that make 180°.
 pub(in crate::app) const ORBIT_STEPS: i8 = 12;
 
-/// True for keys that move or press the focused control.
+/// True for keys that operate the focused control or move the focus.
 pub(in crate::app) fn moves_control(key: KeyCode) -> bool {
     matches!(
         key,
@@ -323,8 +323,8 @@ pub(in crate::app) fn is_function(key: KeyCode) -> bool {
     )
 }
 
-/// Returns the direction (right, up, back) in which a held key flies. It depends on the key's physical
-/// position, not on its character.
+/// Returns the view-space direction (right, up, back) in which a held key flies. It depends on the key's
+/// physical position, not on its character. `None` for keys that do not fly.
 pub(in crate::app) fn flight(key: KeyCode) -> Option<glam::Vec3> {
     Some(match key {
         KeyCode::KeyW | KeyCode::ArrowUp => glam::Vec3::NEG_Z,

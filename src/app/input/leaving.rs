@@ -1,14 +1,15 @@
-//! Quitting with Escape, which needs two presses. A press for a load that has just ended does not count.
+//! Quitting with Escape, which needs two presses. A press just after the end of a load does not count,
+//! because it was probably meant to cancel the load.
 
 use std::time::{Duration, Instant};
 
-/// Time within which Escape has to be pressed again.
+/// Maximum time between the two requests that quit.
 const AGAIN: Duration = Duration::from_millis(2500);
 
-/// Time after the end of a load in which Escape is taken to be meant for the load.
+/// Time after the end of a load during which Escape is ignored.
 const AFTER_LOAD: Duration = Duration::from_millis(1000);
 
-/// Effect of Escape if there is nothing left to close.
+/// Effect of Escape when there is nothing left to close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Answer {
     /// The viewer quits.
@@ -19,7 +20,7 @@ pub(in crate::app) enum Answer {
     Ignore,
 }
 
-/// Times of the last relevant events.
+/// Times of the last requests to quit, and of the end of the last load.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Leaving {
     asked: Option<Instant>,
@@ -28,12 +29,12 @@ pub(in crate::app) struct Leaving {
 }
 
 impl Leaving {
-    /// Registers that a load has ended or was cancelled.
+    /// Registers that a load has ended or was cancelled. A previous press of Escape no longer counts.
     pub(in crate::app) fn ended_load(&mut self, now: Instant) {
         (self.asked, self.load_ended) = (None, Some(now));
     }
 
-    /// Handles a press of Escape that had nothing to close.
+    /// Registers a press of Escape that had nothing to close, and returns its effect.
     pub(in crate::app) fn ask(&mut self, now: Instant) -> Answer {
         if is_within(self.load_ended, AFTER_LOAD, now) {
             return Answer::Ignore;
@@ -46,7 +47,8 @@ impl Leaving {
         }
     }
 
-    /// True if quitting was requested twice during an export.
+    /// Registers a request to quit during an export. Returns true if it is the second one within a short
+    /// time, so that the export is to be cancelled.
     pub(in crate::app) fn gives_up_export(&mut self, now: Instant) -> bool {
         let asked = self.asked_with_export.replace(now);
         is_within(asked, AGAIN, now)

@@ -1,4 +1,4 @@
-//! Mouse and keyboard input over the scene.
+//! Mouse and keyboard input that moves the camera and the sun.
 
 use crate::{
     app::{
@@ -14,21 +14,23 @@ use winit::{
     keyboard::KeyCode,
 };
 
-/// Held keys and buttons, and the pointer.
+/// Held keys and buttons, and the position of the pointer.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Input {
     /// Position of the pointer in pixels.
     pointer: Vec2,
     /// True if the pointer is over the window.
     is_over: bool,
-    /// Button that was pressed over the scene, and the effect of dragging with it.
+    /// Held button that was pressed over the scene, and the effect of dragging with it.
     drag: Option<(MouseButton, Drag)>,
     /// Position at which the left button was pressed, until the pointer has moved too far for a click.
     pressed: Option<Vec2>,
     keys: HashSet<KeyCode>,
     modifiers: Modifiers,
-    /// True if L is held.
+    /// True while the key that moves the sun is held.
     sun: bool,
+    /// True if a drag of the sun has begun since the key was pressed.
+    has_dragged_sun: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +44,7 @@ enum Drag {
 /// Maximum movement of the pointer during a click, in pixels.
 const CLICK_REACH: f32 = 5.0;
 
-/// Formats a number with three significant digits, however small it is.
+/// Formats a number with at least three significant digits, but at most nine decimals.
 fn significant(number: f32) -> String {
     let decimals = 2.0 - number.abs().max(1e-30).log10().floor();
     format!("{number:.*}", decimals.clamp(0.0, 9.0) as usize)
@@ -73,7 +75,8 @@ impl Input {
         self.modifiers = modifiers.into();
     }
 
-    /// Releases all keys and buttons, because another window has the focus and receives their releases.
+    /// Releases all keys and buttons, because the window has lost the focus and will not receive their
+    /// releases.
     pub(in crate::app) fn release_all(&mut self) {
         *self = Self {
             pointer: self.pointer,
@@ -81,7 +84,7 @@ impl Input {
         };
     }
 
-    /// Presses or releases a key. Keys that fly are stored.
+    /// Presses or releases a key. Only keys that fly are registered, and not together with Ctrl.
     pub(in crate::app) fn set_key(&mut self, key: KeyCode, pressed: bool) {
         if !pressed {
             self.keys.remove(&key);
@@ -90,13 +93,19 @@ impl Input {
         }
     }
 
-    /// Presses or releases the key that moves the sun.
-    pub(in crate::app) fn set_sun(&mut self, held: bool) {
-        self.sun = held;
+    /// Presses or releases the key that moves the sun. Returns true for a release that ends a tap, during which
+    /// no drag began.
+    pub(in crate::app) fn set_sun(&mut self, held: bool) -> bool {
+        let was_held = std::mem::replace(&mut self.sun, held);
+        if !was_held {
+            self.has_dragged_sun = false;
+        }
+        was_held && !held && !self.has_dragged_sun
     }
 
-    /// Presses or releases a button. `in_scene` is true if the pointer is over the scene. At the end of a
-    /// left click, returns whether Shift was held.
+    /// Presses or releases a button. `in_scene` is true if the pointer is over the scene. The release that
+    /// ends a left click returns true if Shift was held when the button was pressed, or false. All other
+    /// events return `None`.
     pub(in crate::app) fn set_button(
         &mut self,
         button: MouseButton,
@@ -122,12 +131,14 @@ impl Input {
         };
         if in_scene && self.drag.is_none() {
             self.drag = Some((button, drag));
+            self.has_dragged_sun |= drag == Drag::Sun;
             self.pressed = (button == MouseButton::Left).then_some(self.pointer);
         }
         None
     }
 
-    /// Moves the pointer. `height` is the height of the viewport in pixels.
+    /// Moves the pointer to a position in pixels, and drags with the held button. `height` is the height of
+    /// the viewport in pixels.
     pub(in crate::app) fn set_pointer(&mut self, pointer: Vec2, height: f32, state: &mut State) {
         let drag = (pointer - self.pointer) / height.max(1.0);
         (self.pointer, self.is_over) = (pointer, true);
@@ -154,7 +165,8 @@ impl Input {
         }
     }
 
-    /// Handles the wheel over the scene.
+    /// Handles the wheel over the scene: changes the walking speed in walk mode, the flight speed while the
+    /// right button is held, and zooms otherwise.
     pub(in crate::app) fn wheel(&self, delta: MouseScrollDelta, state: &mut State) {
         let steps = match delta {
             MouseScrollDelta::LineDelta(_, lines) => lines,
@@ -183,13 +195,13 @@ impl Input {
         !self.keys.is_empty()
     }
 
-    /// Returns the sum of the held directions (right, up, back), and true if Shift is held.
+    /// Returns the sum of the held view-space directions (right, up, back), and true if Shift is held.
     pub(in crate::app) fn axes(&self) -> (Vec3, bool) {
         let axes = self.keys.iter().filter_map(|key| keys::flight(*key));
         (axes.sum(), self.modifiers.shift)
     }
 
-    /// Flies for `seconds`.
+    /// Flies for `seconds` in the held directions, four times as fast with Shift.
     pub(in crate::app) fn fly(&self, seconds: f32, state: &mut State) {
         let (axes, is_fast) = self.axes();
         if axes != Vec3::ZERO {
@@ -205,6 +217,21 @@ impl Input {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sun_key_acts_on_release_unless_the_sun_was_dragged() {
+        let mut input = Input::default();
+        assert!(!input.set_sun(true));
+        assert!(input.set_sun(false), "a tap");
+        assert!(!input.set_sun(false), "a release without a press");
+        for _repeat in 0..3 {
+            assert!(!input.set_sun(true));
+        }
+        input.set_button(MouseButton::Left, ElementState::Pressed, true);
+        assert_eq!(input.drag, Some((MouseButton::Left, Drag::Sun)));
+        input.set_button(MouseButton::Left, ElementState::Released, true);
+        assert!(!input.set_sun(false), "a drag");
+    }
 
     #[test]
     fn numbers_keep_three_significant_digits() {

@@ -1,4 +1,4 @@
-//! Actions on selected meshes: hide, isolate, frame, copy.
+//! Actions on the selection: hide, isolate, frame, copy, and measuring.
 
 use crate::app::{
     input::keys::Action,
@@ -9,7 +9,8 @@ use crate::app::{
 use std::collections::BTreeSet;
 
 impl State {
-    /// Performs an action on the selection. Returns any other action.
+    /// Performs `action` if it concerns the selection or measuring. Returns any other action. `aspect` is the
+    /// width of the viewport divided by its height.
     pub(in crate::app) fn perform_on_selection(&mut self, action: Action, aspect: f32) -> Option<Action> {
         match action {
             Action::Measure => {
@@ -44,7 +45,7 @@ impl State {
         None
     }
 
-    /// Returns the text of the card.
+    /// Returns the contents of the card as text.
     fn card_text(&self) -> String {
         let mut text = String::new();
         if let Some(stage) = &self.stage {
@@ -101,7 +102,7 @@ impl State {
         self.notify("all meshes are shown");
     }
 
-    /// Frames the selection from the current view direction.
+    /// Moves the camera so that the selection fills the viewport, and keeps the view direction.
     fn frame_selection(&mut self, aspect: f32) {
         let points = self.points_of(&self.selected_nodes());
         match self.inspect.outline.chosen() {
@@ -111,7 +112,7 @@ impl State {
         }
     }
 
-    /// Clears clicks and selection, because the clicked objects have moved.
+    /// Clears the selected meshes and the measured points, because the clicked objects have moved.
     pub(in crate::app) fn forget_clicks(&mut self) {
         self.inspect.selection.clear();
         self.inspect.measure.clear();

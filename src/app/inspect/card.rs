@@ -1,4 +1,4 @@
-//! Card of the selection, and measured lengths over the picture.
+//! Card of the selection and measurement, and measured lengths that are drawn over the picture.
 
 use crate::{
     app::{
@@ -25,22 +25,22 @@ use glam::{DVec3, Vec3};
 
 /// Width of the card in points.
 const WIDTH: f32 = 270.0;
-/// Width of the names on it, in points.
+/// Width of the column of names on the card, in points.
 const NAMES: f32 = 68.0;
-/// Offset of the card from the upper left corner of the picture until it is dragged. The line in the corner
-/// stays visible.
+/// Initial offset of the card from the upper left corner of the viewport, in points. The line of text in the
+/// corner stays visible.
 const BELOW_CORNER: Vec2 = Vec2::new(10.0, 48.0);
-/// Outline colour behind lines and text, so that they are visible on any picture.
+/// Dark colour behind lines and text, so that they stand out on any picture.
 const DARK: Color32 = Color32::from_rgba_premultiplied(0, 0, 0, 170);
 const LINE: Color32 = Color32::from_rgb(255, 240, 190);
-/// Colours of the axes.
+/// Colours of the X, Y and Z axes.
 const AXES: [Color32; 3] = [
     Color32::from_rgb(240, 96, 90),
     Color32::from_rgb(120, 210, 100),
     Color32::from_rgb(110, 165, 255),
 ];
 
-/// Shows both in the viewport.
+/// Shows the card in `room` and draws measured lengths over `picture`, both in points.
 pub(in crate::app) fn show(ctx: &Context, picture: Rect, room: Rect, state: &mut State, facts: &Facts<'_>) {
     if let Some(text) = state.ui.copied.take() {
         ctx.copy_text(text);
@@ -58,7 +58,7 @@ pub(in crate::app) fn show(ctx: &Context, picture: Rect, room: Rect, state: &mut
             lines.gap(gap);
         }
     }
-    // The inspector shows the selection that was made in the tree.
+    // A selection that was made in the scene tree is shown by the inspector instead.
     let is_told = state.inspect.outline.is_open && state.inspect.outline.in_tree;
     if !state.inspect.selection.is_empty() && !is_told || state.inspect.measure.is_on {
         floating_card(ctx, room, state);
@@ -197,7 +197,7 @@ impl Lines {
         }
     }
 
-    /// Draws text beside a world-space point.
+    /// Draws text above a world-space point.
     fn text(&self, point: Vec3, text: &str, color: Color32) {
         let Some(at) = self.at(point) else { return };
         let font = FontId::proportional(13.0);
@@ -258,7 +258,7 @@ impl Lines {
         }
     }
 
-    /// Draws a ring around the point that a click would take, with its kind.
+    /// Draws a ring around the point that a click would measure, and the name of its kind.
     fn preview(&self, point: Vec3, snap: Snap) {
         self.marker(point, snap);
         if let Some(at) = self.at(point) {
@@ -268,7 +268,8 @@ impl Lines {
         self.text(point, snap.name(), LINE);
     }
 
-    /// Draws an arc between two arms, with a quarter of the shorter arm's length as its radius.
+    /// Draws the arc of the angle between the vectors `a` and `b` from `corner`. Its radius is a quarter of
+    /// the shorter vector's length.
     fn arc(&self, corner: DVec3, [a, b]: [DVec3; 2]) {
         const STEPS: u32 = 24;
         let radius = 0.25 * a.length().min(b.length());

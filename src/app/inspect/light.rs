@@ -20,7 +20,7 @@ use crate::{
 use egui::{DragValue, RichText, Ui};
 use glam::{Mat4, Vec3};
 
-/// Shows the light at `node`.
+/// Shows the editor of the light at `node`.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, node: usize, facts: &Facts<'_>) {
     let (Some(stage), Some(pose)) = (&state.stage, facts.pose) else {
         return;
@@ -227,7 +227,8 @@ fn radius(ui: &mut Ui, light: &mut Light, of_file: Option<&Light>, is_set: bool)
     }
 }
 
-/// Edits position and direction. Returns the new matrix if the user changed it.
+/// Shows the position and the direction for editing. Returns the new light-to-world matrix if the user has
+/// changed them. `moved` is true if the placement differs from the file.
 fn edit_place(ui: &mut Ui, kind: LightKind, place: Mat4, moved: bool) -> Option<Mat4> {
     let mut position = place.w_axis.truncate();
     let direction = (-place.z_axis.truncate()).normalize_or(Vec3::NEG_Z);
@@ -278,7 +279,7 @@ fn edit_place(ui: &mut Ui, kind: LightKind, place: Mat4, moved: bool) -> Option<
     })
 }
 
-/// Returns the azimuth and elevation of a direction in degrees.
+/// Returns the azimuth (from +Z towards +X) and the elevation of a direction in degrees.
 fn angles(direction: Vec3) -> (f32, f32) {
     let azimuth = direction.x.atan2(direction.z).to_degrees();
     (azimuth, direction.y.clamp(-1.0, 1.0).asin().to_degrees())
@@ -290,7 +291,7 @@ fn along(azimuth: f32, elevation: f32) -> Vec3 {
     Vec3::new(x * cos, sin, z * cos)
 }
 
-/// Shows the shadow mode of all lights, and the number of lights in the frame.
+/// Shows the shadow mode of all lights, and a warning if the limit on the number of lights is reached.
 fn shadows(ui: &mut Ui, state: &State, facts: &Facts<'_>) {
     let mode = match state.config.shadows.mode {
         ShadowMode::Off => "Shadows are off for all lights",

@@ -18,7 +18,8 @@ const MAX_MARKS: usize = 64;
 const SIDE: f32 = 20.0;
 const DARK: Color32 = Color32::from_rgba_premultiplied(0, 0, 0, 170);
 
-/// Shows the marks of point and spot lights. Dragging a mark moves its light in the plane of the view.
+/// Shows the marks of point and spot lights over the picture in `room`. Clicking a mark selects its light,
+/// and dragging it moves the light parallel to the image plane.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &mut State, facts: &Facts<'_>) {
     let Some(view) = facts.view.as_ref().filter(|_| state.inspect.outline.is_open) else {
         return;

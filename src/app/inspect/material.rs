@@ -1,4 +1,4 @@
-//! Editor for the values of a material, and its textures.
+//! Editor for the values of a material, and thumbnails of its textures.
 
 use crate::{
     app::{
@@ -18,10 +18,10 @@ use crate::{
 };
 use egui::{RichText, Ui, vec2};
 
-/// Side of a texture's thumbnail in points.
+/// Longer side of a texture's thumbnail in points.
 const PICTURE: f32 = 52.0;
 
-/// Shows the material `index`.
+/// Shows the editor of the material `index`.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, index: usize) {
     let Some(stage) = &state.stage else { return };
     let scene = &stage.scene;
@@ -31,7 +31,8 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, index: usize) {
     };
     let (before, of_file) = (before.clone(), of_file.clone());
     let mut edited = before.clone();
-    // The button is always shown, because a slider that moves under the pointer cannot be dragged.
+    // The button is always shown. If it appeared with the first change, it would move the slider that is
+    // being dragged.
     let reset = egui::Button::new("Reset material");
     let tip = "Restores all values from the file";
     let reset = ui.add_enabled(before != of_file, reset);
@@ -72,12 +73,12 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, index: usize) {
     }
 }
 
-/// True if a value is shown. Values of layers that the material lacks are hidden.
+/// True if the material has this value. Values of layers that it lacks are not shown.
 fn has_effect(of: MaterialValue, material: &Material) -> bool {
     of.of(material).is_some()
 }
 
-/// Shows one value. Returns true if it must be reset to the value of the file.
+/// Shows one value for editing. Returns true if the user resets it to the value of the file.
 fn one(ui: &mut Ui, of: MaterialValue, material: &mut Material, is_edited: bool) -> bool {
     let (name, tip) = (value_name(of), tip(of));
     let Some(field) = of.field(material) else {
@@ -117,7 +118,7 @@ fn one(ui: &mut Ui, of: MaterialValue, material: &mut Material, is_edited: bool)
     is_reset
 }
 
-/// Edits a number, with a slider if it is a fraction, or else by dragging.
+/// Shows a number for editing: as a slider if its usual range is bounded, or else as a field to drag.
 fn edit_number(ui: &mut Ui, of: MaterialValue, value: &mut f32) {
     let in_units = |decimals, suffix| Digits { decimals, suffix };
     match of {
@@ -197,7 +198,8 @@ fn tip(of: MaterialValue) -> &'static str {
     }
 }
 
-/// Shows a texture's thumbnail and properties. A click selects the texture.
+/// Shows a texture's thumbnail, which selects the texture when clicked. With a `slot`, it also shows the
+/// slot's name and the texture's properties. The slot's second field is true for sRGB colours.
 pub(in crate::app) fn thumbnail(ui: &mut Ui, state: &mut State, index: usize, slot: Option<(&str, bool)>) {
     let Some(stage) = &state.stage else { return };
     let scene = &stage.scene;

@@ -1,4 +1,4 @@
-//! Distances and angles between clicked points in world space, independent of the camera.
+//! Measurement of world-space distances and angles between clicked points.
 
 use crate::{
     app::camera::projector::Projector,
@@ -6,12 +6,12 @@ use crate::{
 };
 use glam::{DVec3, Vec2, Vec3};
 
-/// Kind of geometry that a measured point lies on.
+/// Kind of geometry that a measured point has snapped to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Snap {
     Vertex,
     Edge,
-    /// A surface with no vertex and no edge nearby.
+    /// A surface without a vertex or an edge nearby.
     Surface,
     /// A line or point of the scene.
     Element,
@@ -38,9 +38,9 @@ pub(in crate::app) struct MeasuredPoint {
 }
 
 impl MeasuredPoint {
-    /// Returns the measured point of a mesh under `pixel`. It snaps to the nearest corner of the hit
-    /// triangle, or else to the nearest point on its edges, if that is within `reach` pixels. Otherwise it is
-    /// the hit point.
+    /// Returns the measured point for the hit `picked` at `pixel`. It is the nearest corner of the hit
+    /// triangle within `reach` pixels, or else the nearest point on its edges within `reach`, or else the hit
+    /// point. A hit on a line or a point does not snap.
     pub(in crate::app) fn snapped(picked: &Picked, projector: &Projector, pixel: Vec2, reach: f32) -> Self {
         let Element::Triangle { corners, .. } = picked.element else {
             return Self {
@@ -71,7 +71,7 @@ impl MeasuredPoint {
     }
 }
 
-/// The measurement of up to three points.
+/// Measurement of up to three points.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Measure {
     /// True if clicks measure.
@@ -86,7 +86,7 @@ impl Measure {
         &self.points
     }
 
-    /// Adds a point. After the third point a new measurement starts.
+    /// Adds a point. A fourth point starts a new measurement.
     pub(in crate::app) fn add(&mut self, point: MeasuredPoint) {
         if self.points.len() == 3 {
             self.points.clear();
@@ -98,7 +98,7 @@ impl Measure {
         self.points.clear();
     }
 
-    /// Vectors from each point to the next, in metres.
+    /// Returns the vectors from each point to the next, in metres.
     pub(in crate::app) fn deltas(&self) -> Vec<DVec3> {
         let pairs = self.points.windows(2);
         pairs
@@ -106,18 +106,19 @@ impl Measure {
             .collect()
     }
 
-    /// Returns the angle at the second of three points in degrees. `None` if two of them coincide.
+    /// Returns the angle at the second of three points in degrees. `None` with fewer points, or if the second
+    /// coincides with another one.
     pub(in crate::app) fn angle_degrees(&self) -> Option<f64> {
         let [to_second, to_third] = self.deltas()[..] else {
             return None;
         };
         let (a, b) = (-to_second, to_third);
-        // Unlike the arc cosine, this is accurate for small and straight angles too.
+        // Unlike the arc cosine, the arc tangent is accurate for angles close to 0° and 180° too.
         let angle = a.cross(b).length().atan2(a.dot(b));
         (a != DVec3::ZERO && b != DVec3::ZERO).then(|| angle.to_degrees())
     }
 
-    /// Names and values for the card.
+    /// Returns the rows of the card: the points, and the distances and the angle between them.
     pub(in crate::app) fn rows(&self) -> Vec<(&'static str, String)> {
         let mut rows = Vec::new();
         for (name, point) in ["first", "second", "third"].into_iter().zip(&self.points) {
@@ -135,7 +136,7 @@ impl Measure {
     }
 }
 
-/// Formats a length with four significant digits.
+/// Formats a length in metres with four significant digits and the unit.
 pub(in crate::app) fn metres(length: f64) -> String {
     format!("{} m", four_digits(length))
 }
@@ -146,13 +147,13 @@ pub(in crate::app) fn triple(point: DVec3) -> String {
     format!("{x}, {y}, {z}")
 }
 
-/// Formats a number with four significant digits, in scientific notation if that is shorter.
+/// Formats a number with four significant digits, in scientific notation below 0.0001 and from 10 million.
 pub(in crate::app) fn four_digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{}", number.abs());
     }
     let exponent = format!("{number:.3e}");
-    // Rounding may have increased the exponent.
+    // The exponent is that of the rounded number: 99.996 becomes 100.0 and not 100.00.
     let power: i32 = exponent
         .rsplit('e')
         .next()
@@ -239,7 +240,7 @@ mod tests {
         // A fourth point starts a new measurement.
         measure.add(at(0.0, 0.0, 0.0));
         assert_eq!(measure.points().len(), 1);
-        // Back to the start, straight on, and the same point.
+        // The third point is the first one, lies straight on, or is the second one.
         for (third, angle) in [
             (at(0.0, 0.0, 0.0), Some(0.0)),
             (at(2.0, 0.0, 0.0), Some(180.0)),
@@ -253,8 +254,8 @@ mod tests {
         }
     }
 
-    /// A triangle in a picture of 200 × 200 pixels whose corners are at pixels (100, 100), (150, 100) and
-    /// (100, 50).
+    /// The corners of the triangle are at the pixels (100, 100), (150, 100) and (100, 50) of a picture of 200
+    /// × 200 pixels.
     #[test]
     fn points_snap_to_vertices_then_to_edges() {
         let view = View {

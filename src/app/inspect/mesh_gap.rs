@@ -1,4 +1,4 @@
-//! Nearest points of two deformed meshes, found on a thread after a readback.
+//! Distance between two deformed meshes, computed on a thread after a readback from the GPU.
 
 use crate::{
     app::schedule::PictureKey,
@@ -15,7 +15,7 @@ use std::sync::{
 /// Query of the distance between two meshes.
 #[derive(Debug)]
 pub(in crate::app) struct MeshGap {
-    /// Picture whose pose it refers to.
+    /// Picture whose pose the meshes are in.
     pub(in crate::app) picture: PictureKey,
     /// Indices of the mesh instances.
     pub(in crate::app) meshes: [usize; 2],
@@ -32,7 +32,8 @@ enum Step {
 }
 
 impl MeshGap {
-    /// Creates a query for meshes whose copies have been submitted.
+    /// Creates a query for two mesh instances. The commands of their readbacks `copies` must have been
+    /// submitted.
     pub(in crate::app) fn new(picture: PictureKey, meshes: [usize; 2], copies: [GeometryCopy; 2]) -> Self {
         copies.iter().for_each(GeometryCopy::map);
         Self {
@@ -43,7 +44,7 @@ impl MeshGap {
         }
     }
 
-    /// True if the GPU has to be polled.
+    /// True while the readback is pending, for which the GPU has to be polled.
     pub(in crate::app) fn is_reading(&self) -> bool {
         matches!(self.step, Step::Reading(_))
     }
@@ -53,8 +54,8 @@ impl MeshGap {
         matches!(self.step, Step::Done)
     }
 
-    /// Advances the query. Returns the result once, which is `None` if a mesh has no triangles. A thread
-    /// calls `wake` when it has found the result.
+    /// Advances the query. Returns the result once. The inner `None` means that a mesh has no triangles or
+    /// that the readback or the search has failed. The searching thread calls `wake` when it ends.
     pub(in crate::app) fn poll(
         &mut self,
         wake: impl FnOnce() + Send + 'static,
@@ -69,7 +70,7 @@ impl MeshGap {
                 let cancelled = self.cancelled.clone();
                 std::thread::spawn(move || {
                     let found = mesh_distance(corners(&first), corners(&second), &cancelled);
-                    // The receiver is gone once another query was made.
+                    // Sending fails if another query was made in the meantime.
                     sender.send(found).ok();
                     wake();
                 });

@@ -1,4 +1,4 @@
-//! Selection of objects, and the card and rows that describe them.
+//! Inspection of the scene: selection, measurement, and views of the properties of objects.
 
 pub(in crate::app) mod actions;
 pub(in crate::app) mod card;
@@ -17,14 +17,14 @@ use crate::app::{outline::model::Outline, textures::model::Textures};
 use measure::Measure;
 use selection::Selection;
 
-/// State of inspection.
+/// State of the selection and of the views that inspect it.
 #[derive(Debug, Default)]
 pub(in crate::app) struct InspectState {
     /// The selected meshes.
     pub(in crate::app) selection: Selection,
     /// The scene tree.
     pub(in crate::app) outline: Outline,
-    /// The measured points.
+    /// The measurement in progress.
     pub(in crate::app) measure: Measure,
     /// The texture viewer.
     pub(in crate::app) textures: Textures,

@@ -1,4 +1,4 @@
-//! Descriptions of scene objects for the inspector, as rows of text.
+//! Properties of scene objects for the inspector, as rows of text.
 
 use crate::{
     app::{
@@ -17,7 +17,7 @@ use crate::{
 };
 use glam::{DMat4, DVec3, EulerRot};
 
-/// Returns the title and all rows of an item that is selected in the tree.
+/// Returns the title and the rows of an item of the scene tree. `None` if the scene has no such item.
 pub(in crate::app) fn rows(state: &State, pose: &Pose, item: Item) -> Option<(String, Rows)> {
     let stage = state.stage.as_ref()?;
     let scene = &stage.scene;
@@ -44,7 +44,7 @@ pub(in crate::app) fn rows(state: &State, pose: &Pose, item: Item) -> Option<(St
     Some((name, rows))
 }
 
-/// Formats title and rows as text.
+/// Formats the title and the rows of an item as text. Empty if the scene has no such item.
 pub(in crate::app) fn text(state: &State, pose: &Pose, item: Item) -> String {
     rows(state, pose, item).map_or_else(String::new, |(title, rows)| selection::text(&title, &rows))
 }
@@ -104,7 +104,7 @@ fn node_rows(state: &State, stage: &Stage, pose: &Pose, index: usize) -> Rows {
     rows
 }
 
-/// Sums over meshes.
+/// Numbers of elements, summed over meshes or primitives.
 #[derive(Default)]
 struct Sums {
     vertices: usize,
@@ -186,7 +186,8 @@ fn primitive_rows(scene: &Scene, primitive: &Primitive) -> Rows {
     rows
 }
 
-/// Attributes that a primitive has. Normals and tangents are generated if a file has none.
+/// Returns the names of a primitive's vertex attributes. They may include normals and tangents that the file
+/// lacks, because loading generates these.
 fn attributes(primitive: &Primitive) -> String {
     let mut parts = vec!["positions".to_owned()];
     let has = [
@@ -250,7 +251,7 @@ fn material_rows(stage: &Stage, index: usize) -> Rows {
     rows
 }
 
-/// Formats a value.
+/// Formats the value of a material or a light, without a unit except for angles.
 pub(in crate::app) fn value_text(value: Value) -> String {
     let number = |number: f32| four_digits(number.into());
     match value {
@@ -328,7 +329,7 @@ pub(in crate::app) fn value_name(value: MaterialValue) -> &'static str {
     }
 }
 
-/// Returns the name of a texture's image, or its number.
+/// Returns the name of a texture's image, or `texture` and the texture's index if the image has no name.
 pub(in crate::app) fn image_name(scene: &Scene, texture: usize) -> String {
     let image = scene.textures.get(texture);
     let image = image.and_then(|texture| scene.images.get(texture.image));
@@ -338,7 +339,7 @@ pub(in crate::app) fn image_name(scene: &Scene, texture: usize) -> String {
     }
 }
 
-/// Rows of a texture.
+/// Returns the rows of a texture. Empty if it does not exist.
 pub(in crate::app) fn texture_rows(scene: &Scene, index: usize) -> Rows {
     let Some(texture) = scene.textures.get(index) else {
         return Rows::new();
@@ -387,7 +388,7 @@ fn sampler_text(sampler: &Sampler) -> String {
     format!("{u}, {v}; {near}, {far}; {mips}")
 }
 
-/// Returns the unit of a light's intensity.
+/// Returns the unit of the intensity of a kind of light, with a space before it.
 pub(in crate::app) fn unit(kind: LightKind) -> &'static str {
     match kind {
         LightKind::Directional => " lx",

@@ -1,4 +1,4 @@
-//! The selected meshes, and the contents of their card.
+//! The selected meshes, and the rows of their card.
 
 use crate::{
     app::inspect::measure::{metres, triple},
@@ -9,7 +9,7 @@ use crate::{
 /// A selected mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::app) struct Selected {
-    /// Node of the mesh instance.
+    /// Index of the node of the mesh instance.
     pub(in crate::app) node: usize,
     /// Index of the mesh instance.
     pub(in crate::app) mesh: usize,
@@ -23,7 +23,7 @@ pub(in crate::app) enum Gap {
     /// Not known yet.
     #[default]
     Unknown,
-    /// One of them has no triangles.
+    /// The meshes have no distance, because one of them has no triangles.
     None,
     Known(MeshDistance),
 }
@@ -45,7 +45,7 @@ impl Selection {
         self.meshes.is_empty()
     }
 
-    /// Indices of the mesh instances.
+    /// Returns the indices of the selected mesh instances, followed by `None`.
     pub(in crate::app) fn instances(&self) -> [Option<usize>; OUTLINES] {
         std::array::from_fn(|at| self.meshes.get(at).map(|selected| selected.mesh))
     }
@@ -60,8 +60,9 @@ impl Selection {
         self.meshes = meshes.to_vec();
     }
 
-    /// Replaces the selection with the clicked mesh, or adds it `beside` the first one. A click `beside` on a
-    /// selected mesh deselects it.
+    /// Replaces the selection with the clicked mesh, or clears it after a click on nothing. With `beside`,
+    /// adds the clicked mesh as the second one, deselects it if it is selected, or ignores a click on
+    /// nothing.
     pub(in crate::app) fn click(&mut self, clicked: Option<Selected>, beside: bool) {
         self.gap = Gap::Unknown;
         if !beside {
@@ -79,7 +80,8 @@ impl Selection {
     }
 }
 
-/// Returns the name of the mesh at `node`: its own, or the node's, or a number.
+/// Returns the name of the mesh at `node`. A mesh without a name has the node's name, or else `node` and the
+/// node's index.
 pub(in crate::app) fn mesh_name(scene: &Scene, node: usize) -> String {
     let mesh = scene.nodes.get(node).and_then(|node| node.mesh);
     let own = mesh.and_then(|mesh| scene.meshes.get(mesh));
@@ -97,7 +99,7 @@ fn node_name(scene: &Scene, node: usize) -> String {
     }
 }
 
-/// Returns a node with its ancestors, starting with the root.
+/// Returns the names of a node and its ancestors, starting with the root and separated by slashes.
 pub(in crate::app) fn node_path(scene: &Scene, node: usize) -> String {
     let parent = |node: &usize| scene.nodes.get(*node)?.parent;
     let mut names: Vec<_> = std::iter::successors(Some(node), parent)
@@ -107,10 +109,10 @@ pub(in crate::app) fn node_path(scene: &Scene, node: usize) -> String {
     names.join(" / ")
 }
 
-/// Names and values on a card.
+/// Rows of a card: names and values.
 pub(in crate::app) type Rows = Vec<(&'static str, String)>;
 
-/// Rows about a selected mesh and the clicked point.
+/// Returns the rows of a selected mesh and its clicked point.
 pub(in crate::app) fn rows(scene: &Scene, selected: &Selected) -> Rows {
     let Selected { node, picked, .. } = selected;
     let mut rows = vec![("node", node_path(scene, *node))];
@@ -159,7 +161,7 @@ pub(in crate::app) fn rows(scene: &Scene, selected: &Selected) -> Rows {
     rows
 }
 
-/// Rows about the distance between two meshes.
+/// Returns the rows of the distance between two meshes.
 pub(in crate::app) fn gap_rows(gap: &Gap) -> Rows {
     match gap {
         Gap::Unknown => vec![("distance", "…".into())],

@@ -1,4 +1,5 @@
-//! Picking: queries the BVHs of the last frame at clicks. The results arrive some frames later.
+//! Picking: casts rays through the clicked pixels into the BVHs of the last frame. The results arrive some
+//! frames later. Also draws the outlines of selected meshes, and queries the distance between them.
 
 use crate::{
     Error, Result,
@@ -25,9 +26,9 @@ use std::{
     time::Duration,
 };
 
-/// Maximum number of pending clicks.
+/// Maximum number of clicks that have not been submitted. Further clicks are dropped.
 const MAX_CLICKS: usize = 8;
-/// Distance in logical pixels within which a measured point snaps.
+/// Maximum distance in logical pixels at which a measured point snaps to a vertex or an edge.
 const SNAP_REACH: f32 = 10.0;
 /// Width of outlines in logical pixels.
 const OUTLINE_WIDTH: f32 = 2.5;
@@ -58,7 +59,7 @@ impl Feature for PickFeature {
     }
 }
 
-/// Handles a click on the scene.
+/// Handles a click on the scene: traces a ray in that mode, or else queues a pick.
 pub(in crate::app) fn click(viewer: &mut Viewer, beside: bool) {
     let Some(click) = click_at_pointer(viewer, beside) else {
         return;
@@ -72,7 +73,7 @@ pub(in crate::app) fn click(viewer: &mut Viewer, beside: bool) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// Returns the click at the pointer position on the shown picture.
+/// Returns a click at the position of the pointer in the shown picture. `None` if no picture is shown.
 fn click_at_pointer(viewer: &Viewer, beside: bool) -> Option<Click> {
     let shown = viewer.selecting.shown.as_ref()?;
     let origin = viewer.area.origin.map(|side| side as f32);
@@ -88,7 +89,8 @@ fn click_at_pointer(viewer: &Viewer, beside: bool) -> Option<Click> {
     })
 }
 
-/// Queries the surface at the centre of the picture if a light is to be added there.
+/// Queues a pick at the centre of the picture if the user has requested a new light, which is placed relative
+/// to that surface. Without a picture, adds the light at once.
 pub(in crate::app) fn ask_for_light(viewer: &mut Viewer) {
     let Some(kind) = viewer.state.inspect.outline.adds.take() else {
         return;
@@ -110,7 +112,8 @@ pub(in crate::app) fn ask_for_light(viewer: &mut Viewer) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// Queries the point that a click would measure, because the pointer or the picture may have moved.
+/// Requests the point that a click would measure, if the pointer or the picture has moved since the last
+/// request. Ends the preview if a click would not measure.
 pub(in crate::app) fn hover(viewer: &mut Viewer) {
     let is_measuring = viewer.state.inspect.measure.is_on && viewer.is_in_scene() && viewer.input.hovers();
     let click = click_at_pointer(viewer, false).filter(|_| is_measuring);
@@ -121,7 +124,7 @@ pub(in crate::app) fn hover(viewer: &mut Viewer) {
     let is_asked = |hover: &Hover| {
         hover.number.is_some() || hover.click.query == click.query && hover.picture.has_same_pose(&picture)
     };
-    // Only one query runs at a time. The next one uses the pointer position of that time.
+    // Only one query runs at a time. When its result arrives, the next one uses the latest position.
     if !viewer.selecting.hovered.as_ref().is_some_and(is_asked) {
         let number = None;
         viewer.selecting.hovered = Some(Hover {
@@ -134,7 +137,7 @@ pub(in crate::app) fn hover(viewer: &mut Viewer) {
     }
 }
 
-/// Cancels the hover query and removes the preview of the measurement.
+/// Cancels the query of the point under the pointer, and removes the preview of the measurement.
 pub(in crate::app) fn leave_hover(viewer: &mut Viewer) {
     (viewer.selecting.hovered, viewer.selecting.hovers) = (None, false);
     if viewer.state.inspect.measure.preview.take().is_some() {
@@ -142,8 +145,8 @@ pub(in crate::app) fn leave_hover(viewer: &mut Viewer) {
     }
 }
 
-/// Submits picking, outlines and mesh distance for the shown picture. It does nothing while a frame of
-/// another pose is in flight.
+/// Submits picks, outlines, the traced ray and the readback for the mesh distance for the shown picture. Does
+/// nothing while a frame of another pose is in flight, because that overwrites the geometry.
 pub(in crate::app) fn ask_geometry(viewer: &mut Viewer) -> Result<()> {
     viewer
         .selecting
@@ -188,7 +191,8 @@ pub(in crate::app) fn ask_geometry(viewer: &mut Viewer) -> Result<()> {
     Ok(())
 }
 
-/// Returns true if the pipelines are compiled. Otherwise starts to compile them on a thread.
+/// Returns true if the pipelines of the queries are compiled. Otherwise starts to compile them on a thread.
+/// If that has failed, clears the selection and the clicks, and returns the error.
 fn selection_is_ready(viewer: &mut Viewer) -> Result<bool> {
     if let Some(compiling) = &viewer.selecting.compiling {
         match compiling.try_recv() {
@@ -264,7 +268,8 @@ fn ask_for_clicks(viewer: &mut Viewer, encoder: &mut wgpu::CommandEncoder) -> Re
     Ok(())
 }
 
-/// Draws the outlines for `picture` unless they are already drawn for it.
+/// Draws the outlines of the selected meshes for `picture`, unless they are already drawn or the pipelines
+/// are missing.
 pub(in crate::app) fn draw_outline(
     viewer: &mut Viewer,
     encoder: &mut wgpu::CommandEncoder,
@@ -308,7 +313,8 @@ pub(in crate::app) fn has_outline(viewer: &Viewer) -> bool {
         && outlined.is_some_and(|(picture, of)| *of == meshes && picture.scene == viewer.scenes)
 }
 
-/// Copies the vertices of two selected meshes if their distance in this pose is not known.
+/// Records the readback of two selected meshes if their distance in this pose is not known. Returns their
+/// indices and the readbacks.
 fn copy_meshes(
     viewer: &mut Viewer,
     encoder: &mut wgpu::CommandEncoder,
@@ -338,7 +344,7 @@ fn copy_meshes(
     Ok(copied.ok().map(|copies| (meshes, copies)))
 }
 
-/// Takes the results of clicks.
+/// Takes the results of picks.
 fn poll_picks(viewer: &mut Viewer) {
     let is_asked = asks_hover(viewer) || !viewer.selecting.asked.is_empty();
     let Some(uploaded) = viewer.graphics.uploaded.as_ref().filter(|_| is_asked) else {
@@ -358,7 +364,8 @@ fn asks_hover(viewer: &Viewer) -> bool {
     hovered.is_some_and(|hover| hover.number.is_some())
 }
 
-/// Returns the camera of the picture that the window shows next, if anything is measured in it.
+/// Returns the camera of the picture that the window shows next. `None` unless an overlay is drawn over it:
+/// the camera path, marks of lights, or measured lengths.
 pub(in crate::app) fn measured_view(viewer: &Viewer) -> Option<View> {
     let has_curve = viewer.state.motion.path.is_in_panel && !viewer.state.motion.path.keys().is_empty();
     let has_lines = has_curve
@@ -367,7 +374,8 @@ pub(in crate::app) fn measured_view(viewer: &Viewer) -> Option<View> {
         || viewer.state.inspect.measure.preview.is_some()
         || matches!(viewer.state.inspect.selection.gap, Gap::Known(_));
     let shown = viewer.selecting.shown.as_ref().filter(|_| has_lines)?;
-    // A long frame is shown only once it is done. A short one is shown together with its overlays.
+    // A frame in parts is shown only once it is done, so the overlays must fit the shown picture. Any other
+    // frame is shown together with its overlays.
     if viewer.graphics.renderer.budget.in_parts {
         return Some(shown.view);
     }
@@ -396,7 +404,7 @@ fn poll_gap(viewer: &mut Viewer) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// Returns the point that a click measures, given its hit.
+/// Returns the measured point of a click whose hit is `picked`.
 fn measured_point(viewer: &Viewer, picked: &Picked, click: &Click) -> MeasuredPoint {
     let size = click.query.size.map(|side| side as f32);
     let projector = Projector::new(&click.query.view, size.into());
@@ -404,7 +412,8 @@ fn measured_point(viewer: &Viewer, picked: &Picked, click: &Click) -> MeasuredPo
     MeasuredPoint::snapped(picked, &projector, click.query.pixel, reach)
 }
 
-/// Handles the result for a click or the pointer. The result of a click on another scene is dropped.
+/// Handles the result of the pick `number`: shows the preview, adds a light, adds a measured point, or
+/// selects a mesh. The result of a pick in another scene is dropped.
 fn answered(viewer: &mut Viewer, number: u64, picked: Option<Picked>) {
     if let Some(hover) = &mut viewer.selecting.hovered
         && hover.number == Some(number)

@@ -1,4 +1,5 @@
-//! Inspector of the scene tree's selection: values as text, and editors for materials and lights.
+//! Inspector of the item that is selected in the scene tree: its properties as text, and editors for
+//! materials and lights.
 
 use crate::{
     app::{
@@ -19,17 +20,17 @@ use crate::{
 };
 use egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 
-/// Width of the names, in points.
+/// Width of the column of names in points.
 const NAMES: f32 = 84.0;
-/// Maximum number of listed materials of a mesh.
+/// Maximum number of materials of a mesh that are listed.
 const MAX_MATERIALS: usize = 32;
 
-/// Shows the lower part of the scene tree's panel.
+/// Shows the inspector, which is the lower part of the scene tree's panel.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
     let Some(item) = state.inspect.outline.selected else {
         ui.add_space(4.0);
         ui.weak("Click a row, or a mesh in the picture, to see its properties.");
-        // Keeps the size of the panel.
+        // The panel must not shrink to the text.
         ui.allocate_space(ui.available_size());
         return;
     };
@@ -62,7 +63,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, facts: &Facts<'_>) {
         });
 }
 
-/// Shows the title and the actions on the whole item.
+/// Shows the kind and the title of the item, and buttons for it.
 fn head(ui: &mut Ui, state: &mut State, pose: &Pose, item: Item, title: &str) {
     let kind = match item {
         Item::Node(_) => "Node",
@@ -98,7 +99,7 @@ fn head(ui: &mut Ui, state: &mut State, pose: &Pose, item: Item, title: &str) {
     line(ui, title);
 }
 
-/// Draws names and values.
+/// Shows rows as a table of names and values.
 pub(in crate::app) fn table(ui: &mut Ui, rows: &Rows) {
     for (name, value) in rows {
         ui.horizontal_top(|ui| {
@@ -112,7 +113,7 @@ pub(in crate::app) fn table(ui: &mut Ui, rows: &Rows) {
     }
 }
 
-/// Lists the materials of a node's mesh. A click selects one.
+/// Lists the materials of a node's mesh as buttons, which select them.
 fn materials(ui: &mut Ui, state: &mut State, node: usize) {
     let Some(stage) = &state.stage else { return };
     let mesh = stage.scene.nodes.get(node).and_then(|node| node.mesh);

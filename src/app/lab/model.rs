@@ -1,5 +1,5 @@
-//! Structure that the channel `lab` traverses. The triangles of the shown picture are read back without
-//! blocking, and a thread builds over them.
+//! Build of the structure that the channel `lab` traverses. The triangles of the shown picture are read back
+//! without blocking, and a thread builds the structure over them.
 
 use crate::{
     Error, Result,
@@ -17,14 +17,14 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Number of structures that are kept, more than there are pictures in flight.
+/// Number of subjects that are remembered with their structure's number. Fewer pictures are in flight.
 const TRACED: usize = 4;
 
 /// State of the lab that the panel shows.
 #[derive(Debug, Default)]
 pub(in crate::app) struct LabState {
-    /// Build and figures of the structure that rays traverse. `None` until it is built, or the reason why it
-    /// cannot be built.
+    /// Build settings and statistics of the structure that rays traverse, or the reason why the build failed.
+    /// `None` until the first build ends.
     pub(in crate::app) built: Option<Result<(LabBuild, LabStatistics), String>>,
     /// True if the picture was traced through the structure of an earlier pose or of earlier settings.
     pub(in crate::app) lags: bool,
@@ -89,7 +89,8 @@ type Outcome = (Option<LabGeometry>, Result<LabScene>);
 pub(in crate::app) struct LabBuilder {
     /// Subject of the last build, even if it failed.
     known: Option<Subject>,
-    /// Last structures that pictures were traced through, by [`PictureKey::lab`].
+    /// Subjects of the last structures that pictures were traced through, with their [`PictureKey::lab`],
+    /// latest first.
     traced: VecDeque<(u64, Subject)>,
     building: Option<(Subject, Step)>,
     /// Triangles of a picture, with everything that has been built over them.
@@ -100,7 +101,8 @@ pub(in crate::app) struct LabBuilder {
 
 #[derive(Debug)]
 enum Step {
-    /// All triangles are being read back. The ranges are the visible ones, relative to this origin.
+    /// Readback of all triangles, the ranges of the visible ones, and the world-space origin of the
+    /// positions.
     Reading(GeometryCopy, Vec<Range<u32>>, Vec3),
     OnThread(mpsc::Receiver<Outcome>),
 }
@@ -113,7 +115,7 @@ impl LabBuilder {
         self.traced.clear();
     }
 
-    /// True if the GPU has to be polled.
+    /// True while triangles are being read back, which needs the GPU to be polled.
     pub(in crate::app) fn is_reading(&self) -> bool {
         matches!(self.building, Some((_, Step::Reading(..))))
     }
@@ -123,7 +125,8 @@ impl LabBuilder {
         self.known.as_ref().is_some_and(|known| known.is_that_of(subject))
     }
 
-    /// Registers that pictures with this number are traced through the structure of `subject`.
+    /// Registers that pictures whose [`PictureKey::lab`] is `number` are traced through the structure of
+    /// `subject`.
     pub(in crate::app) fn traces(&mut self, number: u64, subject: Subject) {
         self.traced.truncate(TRACED - 1);
         self.traced.push_front((number, subject));
@@ -159,7 +162,7 @@ impl LabBuilder {
         self.known = Some(subject);
     }
 
-    /// Builds `subject` once its triangles have been read back.
+    /// Starts to read back the triangles of `subject`. [`Self::poll`] then starts the build.
     pub(in crate::app) fn read(
         &mut self,
         subject: Subject,
@@ -172,7 +175,7 @@ impl LabBuilder {
         self.building = Some((subject, Step::Reading(copy, ranges, origin)));
     }
 
-    /// Builds `subject` over the available triangles.
+    /// Starts to build `subject` over the available triangles. Calls `wake` at the end.
     pub(in crate::app) fn start(
         &mut self,
         gpu: &Arc<Gpu>,
@@ -209,7 +212,8 @@ impl LabBuilder {
         self.building = Some((subject, Step::OnThread(outcome)));
     }
 
-    /// Advances the build once the triangles have been read back. Returns its subject and result once.
+    /// Starts the build once the triangles have been read back. Returns the subject and the result of a
+    /// finished build, once.
     pub(in crate::app) fn poll(
         &mut self,
         gpu: &Arc<Gpu>,

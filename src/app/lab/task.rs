@@ -30,8 +30,9 @@ impl Feature for LabFeature {
     }
 }
 
-/// Rebuilds the structure if the channel `lab` is shown and the geometry has changed. It does nothing while a
-/// frame of another pose is in flight.
+/// Starts to rebuild the structure if the channel `lab` is shown and the pose or the build settings have
+/// changed. Any other channel removes the structure. No build starts while a frame of another pose is in
+/// flight, unless a clip plays.
 pub(in crate::app) fn follow(viewer: &mut Viewer) -> Result<()> {
     if viewer.state.picture.channel != Channel::Lab {
         if is_traced(viewer) {
@@ -139,7 +140,7 @@ fn is_traced(viewer: &Viewer) -> bool {
     LabView::of(&viewer.graphics.renderer).is_some_and(|view| view.scene().is_some())
 }
 
-/// Installs the structure for the next picture.
+/// Installs the structure for the next picture. `None` removes it.
 fn replace(viewer: &mut Viewer, scene: Option<Arc<LabScene>>) {
     let Graphics { gpu, renderer, .. } = &mut viewer.graphics;
     LabView::within(renderer, gpu, &viewer.state.config.lab).set(scene);

@@ -127,7 +127,7 @@ mod tests {
         );
         state.delete_look("yours");
         assert_eq!(state.files.looks.of_user(), [""; 0]);
-        // An imported look is named by its file and replaces no other look.
+        // An imported look is named after its file and replaces no other look.
         let sent = folder.path().join("sent");
         std::fs::create_dir(&sent).unwrap();
         let file = sent.join("theirs.toml");

@@ -33,7 +33,8 @@ impl State {
         });
     }
 
-    /// Selects an item in the tree, and its mesh in the picture.
+    /// Selects an item in the tree, and its mesh in the picture. A texture is also opened in the texture
+    /// viewer.
     pub(in crate::app) fn select_item(&mut self, item: Item) {
         let Some(stage) = &self.stage else { return };
         let node = match item {
@@ -77,7 +78,7 @@ impl State {
         }
     }
 
-    /// Follows the selection in the picture.
+    /// Takes over a changed selection of the picture: selects the node of its first mesh, or nothing.
     pub(in crate::app) fn follow_selection(&mut self) {
         let picked = self.inspect.selection.meshes().first().copied();
         if picked == self.inspect.outline.followed {
@@ -94,8 +95,8 @@ impl State {
         }
     }
 
-    /// Nodes that actions on the selection apply to: the node chosen in the tree with its descendants, or the
-    /// clicked meshes.
+    /// Returns the nodes that actions on the selection apply to: those of the item chosen in the tree, or the
+    /// nodes of the clicked meshes.
     pub(in crate::app) fn selected_nodes(&self) -> BTreeSet<usize> {
         match (&self.stage, self.inspect.outline.chosen()) {
             (Some(stage), Some(item)) => nodes_of(&stage.scene, item),
@@ -185,7 +186,7 @@ impl State {
         true
     }
 
-    /// Frames an item of the tree that has no meshes.
+    /// Frames the position of an item that has no meshes.
     pub(in crate::app) fn frame_place(&mut self, item: Item, aspect: f32) {
         let Some(stage) = &self.stage else { return };
         let pose = stage.pose();
@@ -238,7 +239,8 @@ impl State {
     }
 }
 
-/// Nodes that display an item: a node with its descendants, or the nodes that have a material.
+/// Returns the nodes that display an item: a node with its descendants, the node of a primitive or light, or
+/// the nodes that use a material. Other items have none.
 fn nodes_of(scene: &Scene, item: Item) -> BTreeSet<usize> {
     match item {
         Item::Node(node) => with_all_below(scene, node),

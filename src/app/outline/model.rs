@@ -11,7 +11,7 @@ use std::{
 
 /// Maximum number of characters of a name that are shown, because names in files may be of any length.
 const LONGEST_NAME: usize = 120;
-/// Maximum number of nodes for which all rows are initially open.
+/// Maximum number of nodes in a scene whose node rows are initially open.
 const OPEN_NODES: usize = 60;
 
 /// An item that the tree lists.
@@ -120,7 +120,7 @@ pub(in crate::app) struct Outline {
     pub(in crate::app) followed: Option<Selected>,
     /// Kind of light to add at the centre of the picture.
     pub(in crate::app) adds: Option<LightKind>,
-    /// Hidden nodes, and for each node whether all of its meshes are hidden.
+    /// Cached visibility: the set of hidden nodes, and for each node true if the tree shows it as hidden.
     hidden: Option<(Arc<BTreeSet<usize>>, Vec<bool>)>,
     /// Thumbnails of textures.
     pub(in crate::app) thumbnails: Thumbnails,
@@ -140,7 +140,7 @@ impl Outline {
         };
     }
 
-    /// Searches for a part of a name.
+    /// Sets the search text. Names that contain it match, ignoring case.
     pub(in crate::app) fn search(&mut self, query: &str) {
         self.query = query.into();
         self.rows = None;
@@ -192,12 +192,13 @@ impl Outline {
         (self.selected, self.in_tree) = (None, false);
     }
 
-    /// Returns the warning about an item.
+    /// Returns the index of the first warning about `place`.
     pub(in crate::app) fn note_of(&self, place: WarningPlace) -> Option<usize> {
         self.hierarchy.as_ref()?.notes.get(&place).copied()
     }
 
-    /// Builds the rows. The first `nodes` nodes come from the files, and `lights` are the nodes with lights.
+    /// Returns the rows, which are built again only after a change. The first `nodes` nodes come from the
+    /// files, and `lights` are the nodes with lights.
     pub(in crate::app) fn rows(&mut self, scene: &Scene, nodes: usize, lights: &[usize]) -> Arc<[Row]> {
         let is_of_lights = |hierarchy: &Hierarchy| hierarchy.lights == lights;
         if !self.hierarchy.as_ref().is_some_and(is_of_lights) {
@@ -355,7 +356,8 @@ impl Outline {
         self.rows.as_ref()?.get(row).copied()
     }
 
-    /// Returns the item that is selected after moving by `by` rows, down if positive.
+    /// Returns the item `by` items below the selected one, or above it if negative, within the list. Without
+    /// a selection it returns the first item.
     pub(in crate::app) fn stepped(&self, by: isize) -> Option<Item> {
         let rows = self.rows.as_ref()?;
         let items = rows.iter().filter_map(|row| match row.entry {
@@ -371,7 +373,7 @@ impl Outline {
         items.get(next).copied()
     }
 
-    /// Returns the name of a row, with a number if other rows have the same name.
+    /// Returns the name of an item, with its index if several nodes or several materials share the name.
     pub(in crate::app) fn name(&self, scene: &Scene, item: Item) -> String {
         let own = shown(&full_name(scene, item));
         let doubles = self.hierarchy.as_ref().map(|hierarchy| &hierarchy.doubles);

@@ -231,8 +231,8 @@ fn a_click_on_a_warning_selects_its_item() {
     assert!(texts.contains(&"roughness".to_owned()), "{texts:?}");
 }
 
-/// Looking at values changes none. Edits are reset individually and together. A reload keeps the edits that
-/// still apply.
+/// Showing values does not change them. Edits are reset individually and together. A reload keeps the edits
+/// that still apply.
 #[test]
 fn edits_are_reset_and_survive_a_reload() {
     let mut state = shown(lamp());

@@ -22,7 +22,8 @@ use egui::{
 /// Initial and minimum width of the panel in points.
 const WIDTH: f32 = 300.0;
 const MIN_WIDTH: f32 = 220.0;
-/// Minimum size of the window in points. In a smaller one the scene needs the room.
+/// Minimum free size in points in which the panel is shown. In less space the picture takes precedence. A
+/// drawer needs only the height.
 const MIN_SIZE: [f32; 2] = [460.0, 260.0];
 /// Indentation of a row per level in points, and the maximum number of indented levels.
 const INDENT: f32 = 12.0;
@@ -31,7 +32,8 @@ const MAX_LEVELS: usize = 12;
 const ARROW: f32 = 14.0;
 const EYE: f32 = 22.0;
 
-/// Shows the panel if it is open. Returns its width if it covers the picture.
+/// Shows the panel if it is open. Returns the width in points by which it covers the picture, or 0 if it lies
+/// beside it.
 pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
     state.follow_selection();
     let room = ui.available_size();
@@ -265,7 +267,7 @@ fn tree(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// Returns the warning that a row is marked with.
+/// Returns the index of the warning that an item's row is marked with.
 fn note_of(state: &State, item: Item) -> Option<usize> {
     let scene = &state.stage.as_ref()?.scene;
     let place = match item {

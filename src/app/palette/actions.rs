@@ -36,7 +36,7 @@ impl State {
         self.ui.palette = Some(Palette::new(rows, recent, &self.config, &self.edits.initial));
     }
 
-    /// Rows of the scene's clips, cameras and variants.
+    /// Returns rows of the scene's clips, cameras and variants.
     fn scene_rows(&self) -> Vec<Row> {
         let Some(stage) = &self.stage else {
             return Vec::new();
@@ -72,7 +72,7 @@ impl State {
         rows
     }
 
-    /// Rows of all channels.
+    /// Returns rows of all channels.
     fn channel_rows(&self) -> impl Iterator<Item = Row> {
         Channel::ALL.into_iter().map(|channel| {
             let note = if channel == self.picture.channel {

@@ -1,4 +1,5 @@
-//! Model of the command palette: every action, setting and object of the scene is a searchable row.
+//! Model of the command palette: a searchable list of actions, settings, channels, looks, files, and the
+//! scene's clips, cameras and variants.
 
 use crate::{
     app::{
@@ -19,7 +20,7 @@ use std::path::Path;
 /// Maximum number of recent commands.
 pub(in crate::app) const MAX_RECENT: usize = 12;
 
-/// Bonus of recent commands, as much as a match at the beginning of a word.
+/// Score bonus of recent commands. It equals the score of one letter at the beginning of a word.
 const RECENT_BONUS: u32 = 24;
 
 /// Score difference between kinds of matches, more than matching letters can score.
@@ -93,7 +94,7 @@ pub(in crate::app) struct Palette {
     pub(in crate::app) follows: bool,
     /// Labels of the recent commands, latest first.
     recent: Vec<String>,
-    /// Current settings, for the values of settings.
+    /// Settings at the time at which the palette was opened.
     config: Config,
     initial: Config,
     /// Reason why the typed value cannot be set.
@@ -155,7 +156,8 @@ impl Palette {
         self.find();
     }
 
-    /// Returns the row at `index` to run. For a setting, its values are shown first.
+    /// Returns the row at `index`, whose command the caller runs. A setting shows its values instead and
+    /// returns `None`.
     pub(in crate::app) fn choose(&mut self, index: usize) -> Option<Row> {
         let row = self.found.get(index)?.clone();
         if let Command::Setting(key) = &row.command {
@@ -197,7 +199,8 @@ impl Palette {
                 pattern.score(Utf32Str::new(text, &mut buffer), &mut self.matcher)
             };
             let label = row.label();
-            // A name also matches letters in the typed order, and a description matches a part of a word.
+            // A label matches if it contains the typed letters in order. A description must contain the typed
+            // words.
             let by_letters = score(&by_name, &label);
             let likeness = by_letters.or_else(|| score(&by_words, &row.about).map(|_| 0));
             let Some(likeness) = likeness else { continue };
@@ -224,7 +227,8 @@ impl Palette {
             .collect()
     }
 
-    /// Rows that set `key` to the typed value, if allowed, and to values that begin with it.
+    /// Returns rows that set `key` to the typed value, if it is valid, and to known values that begin with
+    /// it. An invalid value sets `fault`.
     fn values(&mut self, key: &str, typed: &str) -> Vec<Row> {
         let now = value_text(&self.config, key);
         let start = value_text(&self.initial, key);
@@ -283,7 +287,7 @@ fn without_origin(error: &crate::Error) -> String {
     }
 }
 
-/// Formats the value of a key as it is typed.
+/// Formats the value of a key the way a user types it. Empty for an unknown key.
 pub(in crate::app) fn value_text(config: &Config, key: &str) -> String {
     match config.value(key) {
         Some(toml::Value::String(text)) => text,
@@ -293,7 +297,8 @@ pub(in crate::app) fn value_text(config: &Config, key: &str) -> String {
     }
 }
 
-/// Splits `shadows.mode rays` or `shadows.mode = rays` into the key and the beginning of a value.
+/// Splits `shadows.mode rays` or `shadows.mode = rays` into the key and the beginning of a value. `None` if
+/// the first word is not a key.
 fn setting_of(text: &str, config: &Config) -> Option<(String, String)> {
     let (key, value) = text.trim_start().split_once([' ', '='])?;
     config.value(key)?;
@@ -301,7 +306,7 @@ fn setting_of(text: &str, config: &Config) -> Option<(String, String)> {
     Some((key.into(), value.into()))
 }
 
-/// Rows of all actions with their keys.
+/// Returns rows of all actions with their keys.
 pub(in crate::app) fn actions(keymap: &Keymap) -> Vec<Row> {
     let bound = BINDINGS
         .iter()
@@ -335,7 +340,7 @@ pub(in crate::app) fn actions(keymap: &Keymap) -> Vec<Row> {
     bound.chain(others).collect()
 }
 
-/// Rows of all settings with their values.
+/// Returns rows of all settings with their values.
 pub(in crate::app) fn settings(config: &Config) -> Vec<Row> {
     let values = config.values();
     let row = |KeyDescription { key, comment, .. }| {
@@ -355,7 +360,7 @@ pub(in crate::app) fn settings(config: &Config) -> Vec<Row> {
     Config::described().into_iter().map(row).collect()
 }
 
-/// Rows of recently opened files.
+/// Returns rows of recently opened files.
 pub(in crate::app) fn recent(recent: &Recent) -> Vec<Row> {
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -457,7 +462,7 @@ mod tests {
         assert_eq!(names(&mut palette, "full screen")[0], "full screen");
     }
 
-    /// Even a long list is searched between two frames.
+    /// Every typed letter searches the whole list.
     #[test]
     fn a_thousand_rows_are_searched_within_half_a_second() {
         let mut rows = Vec::new();

@@ -84,8 +84,8 @@ fn contents(ui: &mut Ui, palette: &mut Palette) -> Option<Row> {
     accepted.or(clicked)
 }
 
-/// Takes the list's keys of this frame from the field: the rows to move down, whether to complete, and
-/// whether to run the selected row.
+/// Consumes the list's keys before the text field sees them. Returns the number of rows to move down, true to
+/// complete the text, and true to run the selected row.
 fn keys(ui: &Ui) -> (isize, bool, bool) {
     // In its first frame the field does not accept text yet.
     let is_ready = !ui.is_sizing_pass();

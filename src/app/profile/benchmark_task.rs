@@ -1,5 +1,5 @@
 //! Benchmark of the profiler panel. It renders the playing clip once, or a rotation around the scene, frame
-//! by frame however long each takes. Its report is a page.
+//! by frame however long each takes. Its report is an HTML page.
 
 use crate::app;
 use crate::{
@@ -18,7 +18,7 @@ const STEP: glam::Vec2 = glam::Vec2::new(2.0 / TURN as f32, 0.0);
 /// Maximum number of frames of a clip.
 const MAX_FRAMES: f32 = 600.0;
 
-/// Starts a benchmark of the clip if one plays, or else of a rotation. Ends a running benchmark.
+/// Starts a benchmark of the clip if one plays, or else of a rotation. Cancels a running benchmark.
 pub(in crate::app) fn toggle(viewer: &mut Viewer) {
     if viewer.benchmark.is_some() {
         end(viewer);
@@ -81,7 +81,7 @@ pub(in crate::app) fn step(viewer: &mut Viewer, is_recorded: bool) {
     report(viewer, what, frames);
 }
 
-/// Restores the camera and the time.
+/// Ends the benchmark. Restores the camera, the time and the playback.
 fn end(viewer: &mut Viewer) {
     let Some(benchmark) = viewer.benchmark.take() else {
         return;

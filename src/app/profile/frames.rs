@@ -27,7 +27,7 @@ pub(in crate::app) struct Profiling {
     to_show: Option<u64>,
     /// Frame that is drawn in parts.
     in_parts: Option<u64>,
-    /// True if the next frame was due at once after the last one.
+    /// True if no rest has followed the last present. The interval to the next present is then a frame time.
     follows: bool,
     /// Time of the last memory measurement.
     measured: Option<Instant>,

@@ -12,7 +12,7 @@ use crate::profile::history::History;
 use model::ProfilerPanel;
 use std::collections::VecDeque;
 
-/// Frame times.
+/// Frame times, and the state of the profiler.
 #[derive(Debug)]
 pub(in crate::app) struct ProfileState {
     /// Milliseconds between frames, latest last.

@@ -20,14 +20,14 @@ use egui::{
     vec2,
 };
 
-/// Minimum size of the window in points. In a smaller one the scene needs the room.
+/// Minimum free size in points in which the panel is shown. In less space the picture takes precedence.
 const MIN_SIZE: [f32; 2] = [300.0, 260.0];
 /// Initial and minimum height of the panel in points.
 const HEIGHT: f32 = 230.0;
 const MIN_HEIGHT: f32 = 150.0;
-/// Width of the key beside the charts in points, if there is room.
+/// Width of the legend beside the charts in points. A narrow panel has no legend.
 const KEY: f32 = 190.0;
-/// Height of a row of the key in points.
+/// Height of a row of the legend in points.
 const ROW: f32 = 15.0;
 /// Width of the scale's numbers in points.
 const SCALE: f32 = 52.0;
@@ -275,7 +275,7 @@ impl<'a> Plot<'a> {
         let faint = Stroke::new(1.0, weak.gamma_multiply(0.25));
         let font = FontId::proportional(10.0);
         let left = self.rect.left() - 4.0;
-        // Numbers need a minimum distance.
+        // If the lines are too close for numbers, only the uppermost has one.
         let lines = (self.top_ms / self.step_ms).round();
         let every = if self.rect.height() / lines as f32 >= 14.0 {
             1
@@ -334,7 +334,7 @@ fn presents(ui: &Ui, painter: &egui::Painter, plot: &Plot<'_>, chart: &Chart) {
     painter.line(line, stroke);
 }
 
-/// Draws the layers with their colours and mean times, uppermost first.
+/// Draws the legend: the layers with their colours and mean times, uppermost first.
 fn key(ui: &mut Ui, chart: &Chart, state: &State) {
     let frames = chart.numbers.len().max(1) as f64;
     egui::ScrollArea::vertical()

@@ -26,7 +26,8 @@ impl TracedRay {
         *self = Self::default();
     }
 
-    /// True if the path leads through the BVHs of `picture` and consists of these rays.
+    /// True if the path was traced through the BVHs of `picture` with rays of kind `rays`. For shadow rays,
+    /// the lights must be the same too.
     pub(in crate::app) fn is_of(&self, picture: &PictureKey, rays: RayKind) -> bool {
         self.of.as_ref().is_some_and(|(of, traced)| {
             let (a, b) = (&of.config, &picture.config);

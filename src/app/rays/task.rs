@@ -39,7 +39,7 @@ pub(in crate::app) fn trace(viewer: &mut Viewer, click: Click) {
     viewer.draw_within(Duration::ZERO);
 }
 
-/// True if a ray has to be queried.
+/// Drops an outdated path. Returns true if the last click has to be traced.
 pub(in crate::app) fn is_asked(viewer: &mut Viewer) -> bool {
     let traced = &mut viewer.traced_ray;
     let view = &mut viewer.state.trees.view;

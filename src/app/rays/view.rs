@@ -24,7 +24,7 @@ const STEP_WIDTH: f32 = 440.0;
 /// Minimum width of a picture that has room for it, in points.
 const MIN_WIDTH: f32 = 200.0;
 
-/// Controls to trace a ray and to move through its steps.
+/// Shows the controls that trace a ray and move through its steps.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "Path of the rays of a pixel through the BVH";
     Row::new("trace a ray", &["ray path"], tip).show(ui, edits, |ui| {

@@ -18,8 +18,8 @@ use std::{
 /// Interval at which the GPU is polled for completion.
 pub(in crate::app) const GPU_POLL: Duration = Duration::from_millis(1);
 
-/// Work in milliseconds that is submitted ahead, so that the GPU does not run dry between two polls. The
-/// panel waits for it.
+/// Expected GPU time in milliseconds above which no further part is submitted ahead. The queue must not run
+/// empty between two polls, but the panel waits for everything in it.
 const AHEAD_MS: f32 = 20.0;
 
 /// Time after which the window shows that it renders.
@@ -98,7 +98,8 @@ impl InFlight {
         }
     }
 
-    /// True if the user waits for the frame: longer than a moment, and for more than another sample.
+    /// True if the user has waited noticeably long for a new picture. Further samples of a shown picture do
+    /// not count.
     pub(in crate::app) fn is_awaited(&self) -> bool {
         self.shows_something_new() && self.begun.elapsed() >= AWAITED
     }
@@ -113,7 +114,7 @@ impl InFlight {
         waits.then(|| self.begun + AWAITED)
     }
 
-    /// Starts the clock of the frame unless a part of it was submitted. It may have waited for another frame.
+    /// Restarts the clock of a frame without submitted parts, because it may have waited for another frame.
     pub(in crate::app) fn begin(&mut self, now: Instant) {
         if !self.is_submitted && self.submitted.is_empty() && self.part_ms.is_empty() {
             (self.begun, self.last_done) = (now, now);
@@ -192,8 +193,8 @@ impl InFlight {
 /// Times of a finished frame, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct FrameTimes {
-    /// GPU time by timestamps where they came back with the frame, or the wall-clock time on an adapter
-    /// without timestamps. Wall-clock time includes waits, for example for the display.
+    /// GPU time from timestamps. `None` if they have not been read back yet. An adapter without timestamps
+    /// uses the wall-clock time, which includes waits, for example for the display.
     pub(in crate::app) frame_ms: Option<f32>,
     /// Cost of a side of a comparison. On software adapters passes overlap and their timestamps mean little,
     /// so that the wall-clock time is used there.
@@ -201,8 +202,9 @@ pub(in crate::app) struct FrameTimes {
 }
 
 impl FrameTimes {
-    /// Times of a frame that took `wall_ms` of wall-clock time. `timed_frames` is the number of timings that
-    /// `renderer` had before. On an adapter without timestamps the wall-clock time is used.
+    /// Returns the times of a frame that took `wall_ms` of wall-clock time. `timed_frames` is the number of
+    /// timings that `renderer` had before. On an adapter without timestamps, the wall-clock time also updates
+    /// the renderer's work budget.
     pub(in crate::app) fn of(gpu: &Gpu, renderer: &mut Renderer, timed_frames: u64, wall_ms: f32) -> Self {
         let stats = renderer.stats();
         let frame_ms = match stats.frame_ms() {

@@ -22,8 +22,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Frames that are drawn after the last change where the exposure is metered. The second one shows whether
-/// the exposure still changes.
+/// Number of frames that are drawn after a change of the picture if its exposure is metered. The second frame
+/// shows whether the exposure still changes.
 const METERED_FRAMES: u32 = 2;
 
 /// Time without a change after which the picture is still.
@@ -144,7 +144,7 @@ impl NextFrame {
     }
 
     /// Returns the settings of the frame, given the window's settings `config`. Samples of a still picture
-    /// have no frame rate to keep, so they use the settled settings.
+    /// have no frame rate to keep, so they use [`Config::for_still`].
     pub(super) fn settings(self, config: &Config) -> Config {
         match self.is_sample() {
             true => config.for_still(),
@@ -174,9 +174,9 @@ pub(super) struct RendererState {
     pub(super) environment_is_pending: bool,
     /// True if the metered exposure still changes.
     pub(super) exposure_changes: bool,
-    /// Frames of the picture at rest until everything that is averaged over them is complete.
+    /// Number of single frames at rest after which all averages over frames have converged.
     pub(super) frames_to_converge: u32,
-    /// Last noise estimate of the mean that the samples converge to.
+    /// Last noise estimate of the mean over the samples.
     pub(super) noise: Option<Noise>,
 }
 
@@ -238,7 +238,7 @@ pub(super) struct Schedule {
     shown_samples: u32,
     /// True if the metered exposure of the last picture still changed.
     adapts: bool,
-    /// True if time passes from frame to frame.
+    /// True if frames follow each other without a pause, so that time advances from frame to frame.
     is_continuous: bool,
     last_redraw: Instant,
     last_frame: Option<Instant>,

@@ -62,7 +62,7 @@ impl PipelineCompilation {
         })
     }
 
-    /// Registers that the window has been presented with these names.
+    /// Registers that the window has shown the names of the pipelines being compiled.
     pub(in crate::app) fn shown(&mut self) {
         if let Some(preparing) = &mut self.0 {
             preparing.is_shown = true;
@@ -70,7 +70,7 @@ impl PipelineCompilation {
     }
 }
 
-/// Progress of compiling.
+/// Progress of the compilation of a picture's pipelines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::app) struct CompileProgress {
     /// Names of the kernels and draws.

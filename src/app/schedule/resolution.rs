@@ -11,7 +11,7 @@ const ROOM: f32 = 0.6;
 /// else.
 const MAX_COARSER: i32 = 3;
 
-/// Rendered size divided by the window's size while something moves, from 1 down to a half.
+/// Rendered size divided by the viewport's size while something moves, from 1 down to a half.
 #[derive(Debug)]
 pub(in crate::app) struct Resolution {
     /// Steps below full resolution.
@@ -29,7 +29,7 @@ impl Resolution {
         }
     }
 
-    /// Returns the rendered size divided by the window's size.
+    /// Returns the rendered size divided by the viewport's size.
     pub(in crate::app) fn scale(&self) -> f32 {
         scale(self.step)
     }

@@ -25,8 +25,8 @@ impl SamplePace {
         }
     }
 
-    /// Seconds until there are `wanted` samples. `None` if the rate is not known yet, or if there are already
-    /// as many.
+    /// Returns the estimated time in seconds until there are `wanted` samples. `None` if the rate is not
+    /// known yet, or if there are already as many.
     pub(in crate::app) fn secs_left(&self, wanted: u32) -> Option<f64> {
         let ((begun, first), (latest, last)) = (self.first?, self.last?);
         let measured = last.checked_sub(first).filter(|samples| *samples > 0)?;

@@ -20,7 +20,7 @@ impl State {
         self.inspect.textures.asked = Some(asked);
     }
 
-    /// Opens or closes the texture viewer. It opens with a texture of the selection.
+    /// Opens or closes the texture viewer. It opens with the first texture of the selection, if there is one.
     pub(in crate::app) fn toggle_textures(&mut self) {
         let of_selection = self.textures_of_selection().into_iter().next();
         let is_open = &mut self.inspect.textures.is_open;
@@ -35,7 +35,8 @@ impl State {
         self.notify(text);
     }
 
-    /// Textures and slots of the clicked material, or of the first material of the selected mesh.
+    /// Returns the slot names and textures of the clicked material, or of the first material of the selected
+    /// mesh.
     pub(in crate::app) fn textures_of_selection(&self) -> Vec<(&'static str, TextureRequest)> {
         let of = || {
             let scene = &self.stage.as_ref()?.scene;

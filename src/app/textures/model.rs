@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-/// Maximum number of drawn triangles of a UV layout. Of more triangles, a uniform sample is drawn.
+/// Maximum number of drawn triangles of a UV layout. A larger layout draws every n-th triangle.
 pub(in crate::app) const MAX_TRIANGLES: usize = 12_000;
 
 /// State of the texture viewer.
@@ -23,7 +23,8 @@ pub(in crate::app) struct Textures {
     pub(in crate::app) asked: Option<TextureRequest>,
     /// Search text.
     pub(in crate::app) search: String,
-    /// Textures of the scene and of the environment, and the numbers of scene and environment.
+    /// Textures of the scene, then the one of the environment. `of` holds the numbers of scene and
+    /// environment that the list was made for.
     pub(in crate::app) list: Arc<[Listed]>,
     pub(in crate::app) of: Option<[u64; 2]>,
     /// Index of the shown texture.
@@ -41,9 +42,9 @@ pub(in crate::app) struct Textures {
     /// Exposure of radiance in stops.
     pub(in crate::app) exposure_ev: f32,
     pub(in crate::app) shows_uv: bool,
-    /// UV layout, and the index of its texture.
+    /// Cached UV layout, and the index of its texture in `list`.
     pub(in crate::app) layout: Option<(usize, Arc<UvLayout>)>,
-    /// The drawn texture and its index.
+    /// The texture that was drawn last, or the reason why it cannot be drawn, with its index in `list`.
     pub(in crate::app) drawn: Option<(usize, Result<DrawnTexture, String>)>,
     /// Texel under the pointer.
     pub(in crate::app) pointed: Option<TexelAt>,
@@ -190,7 +191,7 @@ fn found(list: &[Listed], scene: &Scene, asked: TextureRequest) -> Option<usize>
         let has_texture = of.users.iter().any(|user| user.texture == asked.texture);
         2 * u32::from(has_use) + u32::from(has_texture)
     };
-    // The first of equal matches.
+    // Among equal matches the first one wins.
     let best = of_image.max_by_key(|(index, of)| (fit(of), std::cmp::Reverse(*index)));
     best.map(|(index, _)| index)
 }
@@ -217,7 +218,7 @@ pub(in crate::app) fn listed(
     of_scene.chain(environment).collect()
 }
 
-/// Returns all slots that have a texture, by its image and use.
+/// Returns all material slots that have a texture, by image index and use.
 fn users(scene: &Scene) -> HashMap<(usize, &'static str), Vec<User>> {
     let mut users: HashMap<_, Vec<User>> = HashMap::new();
     for (number, material) in scene.materials.iter().enumerate() {

@@ -39,7 +39,8 @@ impl Feature for TextureFeature {
     }
 }
 
-/// Draws the viewer's texture while the viewer is open.
+/// Draws the chosen texture and queries the texel under the pointer while the viewer is open. Lists the
+/// textures again after a change of the scene or the environment.
 pub(in crate::app) fn follow(viewer: &mut Viewer) {
     let textures = &mut viewer.state.inspect.textures;
     let Graphics {
@@ -120,7 +121,8 @@ pub(in crate::app) fn is_awaited(viewer: &Viewer) -> bool {
     viewer.state.inspect.textures.copy.is_some()
 }
 
-/// Returns the list entry of the environment image.
+/// Returns the list entry of the environment image. `None`, with a warning in the log, if its texture cannot
+/// be created.
 fn of_environment(gpu: &Gpu, image: &EnvironmentImage) -> Option<Listed> {
     match environment_texture(gpu, image) {
         Ok(texture) => Some(Listed {

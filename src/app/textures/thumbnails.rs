@@ -18,8 +18,8 @@ impl std::fmt::Debug for Thumbnails {
 }
 
 impl Thumbnails {
-    /// Returns the thumbnail of an image. A missing one is created in a short time, whatever the image's
-    /// size. Data textures are shown as they are, without alpha if it is not an opacity.
+    /// Returns the thumbnail of an image, created on first use in a time that does not depend on the image's
+    /// size. Without `has_alpha` it is opaque, for images whose alpha is not an opacity.
     pub(in crate::app) fn of(
         &mut self,
         ctx: &Context,

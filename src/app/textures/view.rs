@@ -228,7 +228,7 @@ fn one(ui: &mut Ui, textures: &mut Textures, scene: &Scene) {
     line(ui, digits(texel_text(textures, listed)));
 }
 
-/// True if the sampled values are linear light, which displays need encoded.
+/// True if the sampled values are linear light, which has to be encoded for the display.
 fn is_light(listed: &Listed) -> bool {
     listed.radiance.is_some() || listed.texture.texture().format().is_srgb()
 }
@@ -239,7 +239,8 @@ fn size_of_level(listed: &Listed, level: u32) -> [u32; 2] {
     [size.width, size.height]
 }
 
-/// Returns the text of the texel under the pointer, as read back from the GPU.
+/// Returns the coordinates and values of the texel under the pointer, as read back from the GPU. Without a
+/// texel there, returns a hint on the controls.
 fn texel_text(textures: &Textures, listed: &Listed) -> String {
     let Some(at) = textures.pointed else {
         return "scroll to zoom, drag to pan, double-click to fit".into();
@@ -329,7 +330,7 @@ fn buttons(ui: &mut Ui, textures: &mut Textures, listed: &Listed) {
     });
 }
 
-/// Properties of the texture, and its users.
+/// Shows the properties of the texture, and the material slots that use it.
 fn facts(ui: &mut Ui, textures: &mut Textures, listed: &Listed, scene: &Scene) {
     let mut text = description(listed);
     if textures.level > 0 {

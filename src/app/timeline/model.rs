@@ -83,12 +83,13 @@ impl State {
         self.stage.as_ref().map_or(0.0, Stage::duration)
     }
 
-    /// Returns the loop range.
+    /// Returns the loop range in seconds, within the playing clips.
     pub(in crate::app) fn loop_range(&self) -> LoopRange {
         LoopRange::new(&self.config.animation, self.duration())
     }
 
-    /// Sets the loop range. An end at the end of the clip applies to any clip.
+    /// Sets the loop range in seconds, at least half a frame long. An end at the end of the clip is stored as
+    /// 0, the end of any clip.
     pub(in crate::app) fn set_loop_range(&mut self, range: LoopRange) {
         let duration = self.duration();
         let shortest = (0.5 / self.config.animation.frame_rate).min(duration);
@@ -100,12 +101,13 @@ impl State {
         settings.loop_to = if to >= duration { 0.0 } else { to };
     }
 
-    /// True if time passes.
+    /// True while a clip plays that is longer than 0 seconds.
     pub(in crate::app) fn plays(&self) -> bool {
         self.playback.playing && self.duration() > 0.0
     }
 
-    /// Advances the clip.
+    /// Advances the clip by `seconds` times the playback speed. Stops at the end of the loop range unless
+    /// clips repeat.
     pub(in crate::app) fn play_for(&mut self, seconds: f32) {
         if !self.plays() {
             return;
@@ -148,7 +150,7 @@ impl State {
         self.notify(text);
     }
 
-    /// Shows this time of the clip and pauses.
+    /// Pauses at `time` in seconds, limited to the clip.
     pub(in crate::app) fn scrub(&mut self, time: f32) {
         self.playback.is_paused_still = false;
         self.playback.playing = false;

@@ -11,7 +11,7 @@ use crate::{
 };
 use egui::{Align, Align2, Color32, FontId, Layout, Pos2, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
-/// Minimum size of the window in points. In a smaller one the scene needs the room.
+/// Minimum free size in points in which the timeline is shown. In less space the picture takes precedence.
 const MIN_SIZE: [f32; 2] = [300.0, 250.0];
 /// Heights of the numbers, of the bar below them, and of the handles below that, in points.
 const NUMBERS: f32 = 13.0;
@@ -64,7 +64,7 @@ fn buttons(ui: &mut Ui, state: &mut State) {
     }
     state.ui.actions.extend(pressed);
     if width > 560.0 {
-        // The list is as wide as its text unless there is less room.
+        // The list has a fixed width. Longer names are truncated.
         let size = vec2(150.0, ui.spacing().interact_size.y);
         let layout = Layout::left_to_right(Align::Center);
         ui.allocate_ui_with_layout(size, layout, |ui| clips(ui, state));
@@ -142,7 +142,7 @@ fn moment(ui: &mut Ui, state: &State, width: f32) {
     }
 }
 
-/// The part of the window that represents the clip.
+/// Bar of the timeline. Maps between seconds and horizontal positions in points.
 #[derive(Clone, Copy)]
 struct Track {
     rect: Rect,
@@ -210,7 +210,8 @@ fn track(ui: &mut Ui, state: &mut State) {
     handles(ui, state, track, range);
 }
 
-/// Handles of the loop range. They lie outside of it, so that neither covers the other.
+/// Draws the handles of the loop range and applies drags. The handles lie outside of the range, so that
+/// neither covers the other.
 fn handles(ui: &mut Ui, state: &mut State, track: Track, range: LoopRange) {
     let size = vec2(ui.available_width(), HANDLES);
     let (row, _) = ui.allocate_exact_size(size, Sense::hover());
@@ -285,14 +286,14 @@ fn ticks(painter: &egui::Painter, track: Track, visuals: &egui::Visuals) {
     }
 }
 
-/// Distances in seconds of numbers and of the ticks between them, on a track of `width` points.
+/// Returns the intervals in seconds of numbers and of ticks, for a track of `width` points.
 fn steps(duration: f32, width: f32) -> [f32; 2] {
     const STEPS: [f32; 18] = [
         0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0,
         3600.0,
     ];
     let fits = |gap: f32| move |step: &f32| step * width >= gap * duration;
-    // Steps below the list are divided by ten, steps above it are doubled.
+    // Below the list the step is divided by ten. Above it the step is doubled.
     let mut step = STEPS.into_iter().find(fits(NUMBER_GAP)).unwrap_or(3600.0);
     while !fits(NUMBER_GAP)(&step) && step.is_finite() {
         step *= 2.0;

@@ -15,10 +15,11 @@ use crate::{
 };
 use egui::{Align2, Area, Context, Id, Order, Rect, RichText, Vec2};
 
-/// Width in points.
+/// Width of the card in points.
 const WIDTH: f32 = 180.0;
 
-/// Shows the required legends in the corner that is otherwise used by the deviation legend.
+/// Shows the legends that the picture needs, in the lower right corner. The deviation legend has precedence
+/// there.
 pub(in crate::app) fn show(ctx: &Context, room: Rect, state: &State, facts: &Facts<'_>) {
     let boxes = facts.stats.tree_boxes;
     let cost = facts

@@ -43,7 +43,7 @@ impl CountedTrees {
         (self.counted, self.counting) = (None, None);
     }
 
-    /// True if the GPU has to be polled.
+    /// True while nodes are being read back, which needs the GPU to be polled.
     pub(in crate::app) fn is_reading(&self) -> bool {
         matches!(self.counting, Some((_, Step::Reading(_))))
     }
@@ -62,7 +62,8 @@ impl CountedTrees {
         }
     }
 
-    /// Advances the count once the nodes have been read back. Returns its result once.
+    /// Starts the counting thread once the nodes have been read back. Returns the result of a finished count,
+    /// once.
     pub(in crate::app) fn poll(
         &mut self,
         wake: impl FnOnce() + Send + 'static,

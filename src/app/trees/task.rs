@@ -37,8 +37,8 @@ impl Feature for TreeFeature {
     }
 }
 
-/// Counts the statistics of the BVHs if the panel shows them and they have changed. It does nothing while a
-/// frame of another pose is in flight.
+/// Restricts boxes and lines to the selection, and starts to count the BVHs if the panel shows the statistics
+/// and the BVHs have changed. No count starts while a frame with other BVHs is in flight.
 pub(in crate::app) fn count(viewer: &mut Viewer) {
     viewer.state.follow_selection_with_boxes();
     viewer.state.follow_selection_with_overlay();

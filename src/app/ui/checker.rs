@@ -202,7 +202,7 @@ impl<'a> Run<'a> {
         self.texts()
     }
 
-    /// Turns the wheel by `points` at the pointer.
+    /// Moves the pointer to `at` and turns the wheel by `points`.
     pub(in crate::app) fn wheel(&mut self, at: Pos2, points: f32) {
         self.frame(vec![Event::PointerMoved(at)], |_| ());
         let wheel = Event::MouseWheel {

@@ -20,7 +20,7 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) loading: Option<LoadProgress>,
     /// Progress of compiling pipelines.
     pub(in crate::app) preparing: Option<CompileProgress>,
-    /// True while files hover over the window.
+    /// True while files are dragged over the window.
     pub(in crate::app) dropping: bool,
     /// Exposure of this frame in stops.
     pub(in crate::app) exposure_ev: f32,
@@ -30,9 +30,9 @@ pub(in crate::app) struct Facts<'a> {
     pub(in crate::app) has_gpu: bool,
     /// Traits of the adapter that `auto` settings depend on.
     pub(in crate::app) traits: AdapterTraits,
-    /// Rendered size of the last frame divided by the window's size.
+    /// Rendered size of the last frame divided by the viewport's size.
     pub(in crate::app) render_scale: f32,
-    /// Cost of motion, if the picture is coarser than at rest.
+    /// Loss of resolution and speed, if the picture is coarser than at rest.
     pub(in crate::app) moving: Option<Moving>,
     /// Width and height in pixels that are traced and shaded.
     pub(in crate::app) size: [u32; 2],
@@ -55,7 +55,7 @@ pub(in crate::app) struct Facts<'a> {
 /// Loss of resolution and speed while something moves.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::app) struct Moving {
-    /// Rendered size divided by the size at rest.
+    /// Rendered size divided by the viewport's size.
     pub(in crate::app) scale: f32,
     /// True if frames still exceed their time budget.
     pub(in crate::app) is_late: bool,

@@ -14,7 +14,8 @@ pub(in crate::app) const HEADER: f32 = 36.0;
 /// Minimum size of a card in points. In an even smaller window nothing is legible anyway.
 const MIN_SIZE: Vec2 = Vec2::new(160.0, 100.0);
 
-/// Returns the viewport, or the width of the whole window if the viewport is narrower than `width`.
+/// Returns the rectangle for a card of `width` points: the viewport, extended to the width of the window if
+/// it is narrower than the card. It is never smaller than [`MIN_SIZE`].
 pub(in crate::app) fn wide(ctx: &Context, room: Rect, width: f32) -> Rect {
     let whole = ctx.content_rect().x_range();
     let across = match room.width() < width {

@@ -1,4 +1,5 @@
-//! Layout of the panel that is kept between runs: width, tab and folds.
+//! Panel state that is kept between runs: width, tab, folds, recent commands, and the dismissal of the
+//! welcome card.
 
 use crate::config::declared::Tab;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Width, tab and folds of the panel.
+/// Panel state that is kept between runs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::app) struct PanelLayout {

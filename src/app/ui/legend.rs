@@ -17,7 +17,7 @@ fn color(share: f32) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-/// Draws the colours inside and outside of the range with their numbers.
+/// Draws the colours from `-range` to `range`, those of values outside at both ends, and the numbers.
 pub(in crate::app) fn legend(ui: &mut Ui, range: f32) {
     let width = ui.available_width().clamp(100.0, BAR[0]);
     let font = FontId::proportional(11.0);

@@ -15,7 +15,7 @@ fn color(share: f32) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-/// Draws the colour map from position `from` on, with the labels of its ends.
+/// Draws the colour map from position `from`, in [0, 1], to its end, with labels at both ends.
 pub(in crate::app) fn legend(ui: &mut Ui, from: f32, ends: [&str; 2]) {
     let width = ui.available_width().clamp(100.0, BAR[0]);
     let (whole, _) = ui.allocate_exact_size(vec2(width, BAR[1] + 16.0), Sense::hover());
@@ -46,8 +46,8 @@ pub(in crate::app) fn legend(ui: &mut Ui, from: f32, ends: [&str; 2]) {
     }
 }
 
-/// Draws bars of `counts`, starting with the number 0, in the colours from position `from` of the map on. On
-/// hover, a bar shows its count and the text `what`.
+/// Draws a histogram. `counts[n]` is the height of the bar for the number n. The colours start at position
+/// `from` of the map. A hovered bar shows its count and the text that `what` returns.
 pub(in crate::app) fn histogram(ui: &mut Ui, counts: &[u32], from: f32, what: impl Fn(usize) -> String) {
     let bars = counts.len().clamp(1, MAX_BARS);
     let of = |bar: usize| -> u64 {

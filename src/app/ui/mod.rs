@@ -1,4 +1,4 @@
-//! User interface in egui: the panel with a file for each of its own parts, the help, progress and messages.
+//! User interface in egui: the settings panel, the help, progress and messages.
 
 pub(in crate::app) mod layout;
 pub(in crate::app) mod model;

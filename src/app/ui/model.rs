@@ -31,7 +31,7 @@ pub(in crate::app) struct UiState {
     pub(in crate::app) jump: Option<Jump>,
     /// Search field for settings.
     pub(in crate::app) finder: Finder,
-    /// Width, tab and folds of the panel.
+    /// Panel state that is kept between runs.
     pub(in crate::app) layout: PanelLayout,
     /// Text for the clipboard.
     pub(in crate::app) copied: Option<String>,

@@ -90,7 +90,7 @@ fn awaits_first(state: &State, facts: &Facts<'_>) -> bool {
     state.stage.is_some() && !facts.has_drawn && !facts.has_gpu
 }
 
-/// Returns a line that describes the picture.
+/// Returns the header line: the channel, unless it is lit, and the current work. `None` if there is neither.
 fn header(state: &State, facts: &Facts<'_>) -> Option<String> {
     let channel = (state.picture.channel != Channel::Lit).then(|| channels::title(state.picture.channel));
     let told = channel.into_iter().chain(doing(state, facts));
@@ -98,7 +98,7 @@ fn header(state: &State, facts: &Facts<'_>) -> Option<String> {
     (!told.is_empty()).then(|| told.join(" · "))
 }
 
-/// Returns a line that describes the current work.
+/// Returns a line that describes the current work, or that playback is paused.
 fn doing(state: &State, facts: &Facts<'_>) -> Option<String> {
     if let Some(Moving { scale, is_late }) = facts.moving {
         let share = match scale == 0.5 {

@@ -33,7 +33,7 @@ pub(in crate::app) const PANEL_WIDTH: f32 = 330.0;
 /// Minimum width of the panel in points.
 const MIN_WIDTH: f32 = 280.0;
 
-/// Shows the panel. Returns its width if it covers the picture.
+/// Shows the panel. Returns the width in points by which it covers the picture, or 0 if it lies beside it.
 pub(in crate::app) fn show(ui: &mut Ui, is_narrow: bool, state: &mut State, facts: &Facts<'_>) -> f32 {
     let most = (ui.available_width() * 0.6).max(MIN_WIDTH);
     let wanted = state.ui.layout.width.unwrap_or(PANEL_WIDTH);
@@ -99,7 +99,7 @@ pub(in crate::app) fn edits(state: &mut State, facts: &Facts<'_>) -> Edits {
     }
 }
 
-/// Reasons why settings have no effect.
+/// Returns the settings that have no effect, with the reasons.
 fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str> {
     let config = &state.config.resolved(facts.traits);
     let stage = state.stage.as_ref();
@@ -126,7 +126,7 @@ fn idle(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, &'static str>
         .collect()
 }
 
-/// Effective values of automatic settings.
+/// Returns the effective values of automatic settings, by key.
 fn in_force(state: &State, facts: &Facts<'_>) -> HashMap<&'static str, String> {
     let mut all = HashMap::new();
     if let Some(stage) = &state.stage {
@@ -192,7 +192,7 @@ fn filter(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// Titles of the tabs.
+/// Shows the titles of the tabs. A click selects a tab and clears the search.
 fn tabs(ui: &mut Ui, state: &mut State) {
     ui.horizontal_wrapped(|ui| {
         // All titles fit on one line at the initial panel width.
@@ -213,7 +213,8 @@ fn tabs(ui: &mut Ui, state: &mut State) {
     });
 }
 
-/// Channels and settings that match the filter.
+/// Shows the channels and settings that match the search text. Descriptions are searched only if no setting
+/// matches by name.
 fn found(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let text = state.ui.finder.text.trim().to_owned();
     let channels = Channel::ALL
@@ -295,7 +296,7 @@ fn place(state: &mut State) {
     }
 }
 
-/// Scrolls to the row of the jump and focuses its control.
+/// Scrolls to the row of the jump and focuses its control. A notice appears if the panel has no such row.
 fn jump(ui: &Ui, state: &mut State, edits: &Edits) {
     /// Duration in seconds of a group's opening animation.
     const OPENS: f64 = 0.4;

@@ -3,7 +3,7 @@
 use crate::app::{camera::projector::Projector, state::State, ui::facts::Facts};
 use egui::{Color32, Context, Id, LayerId, Order, Rect, Stroke, pos2};
 
-/// Line segments between two keys.
+/// Number of line segments between two keys.
 const PARTS: usize = 24;
 const CURVE: Color32 = Color32::from_rgb(255, 196, 84);
 const TARGETS: Color32 = Color32::from_rgba_premultiplied(110, 90, 50, 110);

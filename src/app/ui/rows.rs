@@ -255,7 +255,8 @@ pub(in crate::app) const DEGREES: Digits = Digits {
 };
 
 impl Digits {
-    /// Stores a number that a widget has changed. Widgets round their numbers, and rounding is not a change.
+    /// Stores a number that a widget has changed, and returns true if it did. Widgets round their numbers,
+    /// and rounding is not a change.
     fn take(self, value: &mut f32, shown: f32, allowed: RangeInclusive<f32>) -> bool {
         let step = 10_f32.powi(-(self.decimals as i32));
         let is_changed = (shown - *value).abs() > 0.501 * step;
@@ -311,7 +312,7 @@ pub(in crate::app) fn choose<T: PartialEq + Copy>(ui: &mut Ui, value: &mut T, ch
     }
 }
 
-/// Edits a colour. It is written only when the user changes it, because the picker rounds.
+/// Edits a colour. Returns true if the user changed it. Only then is it written, because the picker rounds.
 pub(in crate::app) fn color(ui: &mut Ui, value: &mut [f32; 3]) -> bool {
     let mut picked = *value;
     let changed = ui.color_edit_button_rgb(&mut picked).changed();

@@ -128,7 +128,7 @@ pub(in crate::app) fn card(visuals: &Visuals) -> egui::Frame {
         .inner_margin(Margin::symmetric(12, 10))
 }
 
-/// Formats a number whose digits do not move when it changes.
+/// Formats a text in the monospaced font, so that its digits do not move when a number changes.
 pub(in crate::app) fn digits(text: impl Into<String>) -> RichText {
     RichText::new(text).monospace()
 }
@@ -162,7 +162,8 @@ pub(in crate::app) fn compact(number: u64) -> String {
     }
 }
 
-/// Formats three significant digits, in at most five characters from a thousandth to 99999.
+/// Formats three significant digits of a number from 0.1 to 999. Smaller numbers have three decimals, and
+/// larger ones have none.
 pub(in crate::app) fn significant(number: f64) -> String {
     let decimals = match number.abs() {
         n if n >= 99.95 => 0,

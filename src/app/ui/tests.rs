@@ -280,7 +280,7 @@ pub(in crate::app) fn facts(stats: &FrameStats, show: Show) -> Facts<'_> {
     }
 }
 
-/// Statistics with large numbers, which need the most room.
+/// Returns statistics with large numbers, which need the most room.
 pub(in crate::app) fn stats() -> FrameStats {
     FrameStats {
         triangles: 19_999_999,
@@ -319,8 +319,8 @@ thread_local! {
     static CONTEXT: egui::Context = egui::Context::default();
 }
 
-/// Returns the shared context with its memory reset, except for glyphs and the theme. The previous user has
-/// ended with it.
+/// Returns the shared context with its memory reset, except for glyphs and the theme. Runs that share it must
+/// not overlap.
 pub(in crate::app) fn context() -> egui::Context {
     let ctx = CONTEXT.with(Clone::clone);
     let gone = egui::RawInput {
@@ -972,7 +972,7 @@ const PROFILER: ([f32; 2], f32) = ([1280.0, 800.0], 1.0);
 fn on_chart(run: &mut Run<'_>, share: f32) -> egui::Pos2 {
     run.faults(&[]);
     let gpu = run.find("GPU").expect("the chart is shown");
-    // The point is left of the key and slightly above the zero line.
+    // The point is left of the legend and slightly above the zero line.
     let (left, right) = (gpu.right() + 4.0, 1280.0 - 8.0 - 190.0 - 8.0);
     egui::pos2(left + share * (right - left), gpu.center().y - 4.0)
 }

@@ -20,7 +20,8 @@ fn of_stage(stage: Option<&Stage>) -> (SceneEdits, Arc<BTreeSet<usize>>) {
 }
 
 impl State {
-    /// Detects changes of settings, edits and hidden nodes.
+    /// Adds changes of settings, edits and hidden nodes as an undo step. While `is_dragging`, the step waits
+    /// for the end of the drag.
     pub(in crate::app) fn follow_changes(&mut self, is_dragging: bool) {
         self.follow_changes_at(is_dragging, Instant::now());
     }
@@ -49,7 +50,9 @@ impl State {
         self.edits.undo.follow(now, is_dragging, at, told);
     }
 
-    /// Makes the shown scene the base of further steps. Its files are the same ones, loaded again, or others.
+    /// Makes the shown scene the base of further steps. With `renumbered`, the same files were loaded again,
+    /// and steps keep the edits of objects that still exist. Without it, another scene is shown, and steps
+    /// lose their edits. Returns the number of steps dropped by a reload.
     pub(in crate::app) fn follow_scene(&mut self, renumbered: Option<&Renumbered>) -> usize {
         let gone = match renumbered {
             Some(renumbered) => self.edits.undo.renumber(renumbered),

@@ -39,7 +39,7 @@ pub(in crate::app) struct Undo {
     done: VecDeque<Step>,
     /// Undone steps, with the one to redo first at the end.
     undone: Vec<Step>,
-    /// Name of the next step, if it is more than its keys.
+    /// Name of the next step. Replaces the description of its changes.
     label: Option<String>,
 }
 
@@ -152,7 +152,8 @@ impl Undo {
     }
 
     /// Compares `now` with the last known state and adds the difference as a step. `is_dragging` delays that,
-    /// so that a whole drag is one step. `words` describes edits when done and when undone.
+    /// so that a whole drag is one step. Quick changes of the same numbers extend the last step. `words`
+    /// describes edits when done and when undone.
     pub(in crate::app) fn follow(
         &mut self,
         now: Now<'_>,
@@ -309,7 +310,7 @@ impl Undo {
         Some(text)
     }
 
-    /// Descriptions of the undoable steps, latest first.
+    /// Returns the descriptions of the undoable steps, latest first.
     pub(in crate::app) fn steps(&self) -> impl Iterator<Item = String> {
         self.done.iter().rev().map(|step| step.text(false))
     }

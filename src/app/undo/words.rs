@@ -58,7 +58,7 @@ fn changed(value: &str, name: &str, [before, after]: [Option<Value>; 2]) -> [Str
     }
 }
 
-/// Descriptions of the changes to each object. Many values are counted rather than named.
+/// Returns the descriptions of the changes to each object. Many values are counted rather than named.
 fn by_thing(
     name: impl Fn(usize) -> String,
     values: Vec<(usize, &'static str, [Option<Value>; 2])>,

@@ -26,8 +26,8 @@ pub(in crate::app) struct Dialogs {
 }
 
 impl Dialogs {
-    /// Asks for files of `kind`. The result arrives as [`Wake::Chosen`]. Returns `false` if a dialog is open
-    /// or seems to be.
+    /// Asks for files of `kind`. The result arrives as [`Wake::Chosen`]. Returns `false` if the result of
+    /// another dialog is still pending.
     pub(in crate::app) fn ask_for(&mut self, kind: Kind, window: &Window, waker: &Waker) -> bool {
         let (title, files, extensions) = offered(kind);
         let dialog = rfd::AsyncFileDialog::new()
@@ -37,8 +37,8 @@ impl Dialogs {
         self.ask(waker, dialog, kind)
     }
 
-    /// Asks for the path of `unsaved`. The result arrives as [`Wake::Save`]. Returns `unsaved` if a dialog is
-    /// open or seems to be.
+    /// Asks for the path of `unsaved`. The result arrives as [`Wake::Save`]. Returns `unsaved` if the result
+    /// of another dialog is still pending.
     pub(in crate::app) fn ask_to_save(
         &mut self,
         window: &Window,

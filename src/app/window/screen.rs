@@ -126,7 +126,8 @@ impl Screen {
         Ok(gpu)
     }
 
-    /// Follows the window's size. Returns `None` while the window has no area, for example while minimised.
+    /// Resizes the composed image and the surface to the window, up to the maximum texture size. Returns the
+    /// size in pixels, or `None` while the window has no area, for example while minimised.
     pub(in crate::app) fn follow_size(&mut self, gpu: &Gpu) -> Result<Option<[u32; 2]>> {
         let size = self.window.inner_size();
         let most = gpu.limits.max_texture_dimension_2d;
@@ -144,8 +145,8 @@ impl Screen {
 
     /// Configures the surface, also after a change by the system.
     ///
-    /// wgpu first waits until the queue is idle. It fails if another thread keeps the queue busy, for example
-    /// during the upload of a scene.
+    /// wgpu first waits until the queue is idle. That fails while another thread keeps the queue busy, for
+    /// example during the upload of a scene, so this tries again for several seconds.
     pub(in crate::app) fn configure(&self, gpu: &Gpu) -> Result<()> {
         const TRIES: u32 = 200;
         for _ in 1..TRIES {
@@ -322,7 +323,7 @@ impl Screen {
         Ok(Some((picture.width(), picture.height(), pixels)))
     }
 
-    /// Reads back the composed image: width, height and pixels.
+    /// Reads back the composed image. Returns its width, its height, and RGBA bytes.
     pub(in crate::app) fn read(&self, gpu: &Gpu) -> Result<(u32, u32, Vec<u8>)> {
         let pixels = gpu.read_texture(&self.composite)?;
         Ok((self.composite.width(), self.composite.height(), pixels))

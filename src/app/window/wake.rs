@@ -23,7 +23,7 @@ pub(in crate::app) enum Wake {
     /// Files that the user chose in a dialog. The list is empty if the dialog was cancelled, and `None` if it
     /// could not be opened.
     Chosen(Kind, Option<Vec<PathBuf>>),
-    /// Result of a save dialog.
+    /// Data to save, and the place that the user chose for it in a dialog.
     Save(Unsaved, Place),
     /// Result of the search for the next or previous scene of the folder.
     OpenNeighbour(Neighbour),

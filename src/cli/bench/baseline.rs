@@ -99,11 +99,11 @@ impl Textbook {
 /// Part of canopy's trees that becomes a node of the textbook tree.
 #[derive(Debug, Clone, Copy)]
 enum Part {
-    /// Meshes `first..end` of those that have triangles.
+    /// Range `first..end` of the meshes that have triangles.
     Meshes(usize, usize),
     /// Binary node: its number, its first leaf, and one past its last leaf.
     Inner(u32, u32, u32),
-    /// Leaf index.
+    /// Leaf with a single triangle, by its leaf index.
     Leaf(u32),
 }
 

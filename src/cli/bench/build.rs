@@ -38,9 +38,9 @@ pub(super) const COLUMNS: &[Column] = &[
     ("floor B/triangle", "floor_bytes_per_triangle", Format::Decimal),
 ];
 
-/// Numbers of meshes into which the same triangles are divided.
+/// Mesh counts to compare, each for the same [`DIVIDED`] triangles.
 const DIVISIONS: [u32; 3] = [1, 1_000, 10_000];
-/// Number of those triangles.
+/// Number of triangles that are divided into [`DIVISIONS`] meshes.
 const DIVIDED: u32 = 600_000;
 
 /// Builds the BVHs of every input.

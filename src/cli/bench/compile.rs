@@ -36,7 +36,7 @@ const STORAGE_BYTES: u64 = 1 << 20;
 /// Edge length of textures and render targets in texels.
 const SIDE: u32 = 8;
 
-/// Measures all entry points, and sorts them by time with the slowest first.
+/// Measures all selected entry points, and sorts them by time with the slowest first.
 pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let gpu = &session.meter.gpu;
     let parts = &session.args.only;
@@ -114,8 +114,8 @@ impl Reflected {
         visit(&self.module, &entry.function, &mut Vec::new())
     }
 
-    /// Returns the milliseconds to create the pipeline, and the extra milliseconds of its first use compared
-    /// with the second.
+    /// Returns the milliseconds that creating the pipeline takes, and the milliseconds by which its first use
+    /// is slower than the second.
     fn measure(&self, gpu: &Gpu, module: &wgpu::ShaderModule, index: usize) -> Result<[f64; 2]> {
         let entry = &self.module.entry_points[index];
         let stopwatch = Stopwatch::new();

@@ -32,9 +32,9 @@ pub(super) struct Counts {
     vertices: u64,
     meshes: u64,
     nodes: u64,
-    /// Binary nodes that span several blocks.
+    /// Number of binary nodes that span several blocks.
     across: u64,
-    /// True if codes are stored in addition to the keys.
+    /// True if Morton codes are stored in addition to the sort keys.
     has_records: bool,
     /// True for high-quality trees.
     is_high: bool,
@@ -57,7 +57,7 @@ impl Counts {
 
 /// Size of a triangle's vertex indices in bytes.
 const INDICES: u64 = 12;
-/// Size of a triangle's mesh and payload in bytes.
+/// Size in bytes of a triangle's mesh index and payload.
 const INFO: u64 = 8;
 /// Size of a position in bytes.
 const POSITION: u64 = 12;
@@ -65,7 +65,7 @@ const POSITION: u64 = 12;
 const BOX: u64 = 24;
 /// Size of a key or a value in bytes.
 const WORD: u64 = 4;
-/// Size of a Morton code with its mesh in bytes.
+/// Size in bytes of a record of a Morton code and its mesh.
 const CODE: u64 = 16;
 /// Size of a triangle in leaf order in bytes.
 const LEAF: u64 = 48;
@@ -80,7 +80,7 @@ const CLUSTER: u64 = 48;
 /// Size of a row of a node in bytes. It also marks a missing node.
 const ROW: u64 = 16;
 
-/// Returns the minimum number of bytes that a stage of the build has to move; `None` for an unknown stage.
+/// Returns the minimum number of bytes that a stage of the build has to move, or `None` for an unknown stage.
 /// Each input counts once, however often threads read it.
 pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
     let Counts {
@@ -100,7 +100,7 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
     Some(match stage {
         // Reads the geometry, writes a box per mesh.
         "bounds" => geometry + meshes * BOX,
-        // Reads the geometry and those boxes, writes the key, and the code if keys do not contain it.
+        // Reads the geometry and the mesh boxes, writes the key, and the code if keys do not contain it.
         "morton" => geometry + meshes * BOX + triangles * (code + WORD),
         // A key is 30 bits of Morton code plus the mesh number.
         "sort" => {
@@ -120,7 +120,7 @@ pub(super) fn build_bytes(stage: &str, counts: Counts) -> Option<u64> {
                 + kept_boxes
                 + (nodes - nodes.min(across)) * NODE
         }
-        // Reads a box per block, and writes as many.
+        // Reads and writes a box per block.
         "pyramid" => triangles / u64::from(BLOCK) * 2 * BOX,
         // Reads the listed nodes and four boxes per node, writes the nodes.
         "hierarchy_across" => across * (WORD + 4 * BOX + NODE),

@@ -84,8 +84,8 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Updates the whole environment of a sky whose sun moves every frame: cube, mip levels, harmonics,
-/// prefiltered cube.
+/// Measures the update of the whole environment of a sky whose sun moves every frame: cube, mip levels,
+/// harmonics and prefiltered cube.
 fn measure_sky(session: &mut Session<'_>, face: u32) -> Result<()> {
     let mut config = session.config.clone();
     config.environment.source = EnvironmentSource::Sky;

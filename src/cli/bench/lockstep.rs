@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Rays per group.
 pub(super) const GROUP: usize = 32;
-/// Maximum number of groups to simulate, evenly distributed.
+/// Maximum number of simulated groups, which are evenly spaced in the list of rays.
 const GROUPS: usize = 2048;
 
 /// A BVH, prepared for traversal on the CPU.
@@ -25,11 +25,11 @@ pub(super) struct Replay<'a> {
 /// Mean step counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Steps {
-    /// Nodes visited per ray.
+    /// Number of nodes visited per ray.
     pub(super) nodes: f64,
     /// Steps per group, where each phase takes as long as its slowest ray.
     pub(super) lockstep: f64,
-    /// Total steps of all groups.
+    /// Steps of all groups, extrapolated from the simulated groups.
     pub(super) all: f64,
 }
 
@@ -93,8 +93,8 @@ impl<'a> Replay<'a> {
             .1
     }
 
-    /// Adds a node and returns it with its box. It is a node of a mesh if there is a `cutoff`, otherwise of
-    /// the TLAS.
+    /// Adds a node and its descendants. Returns its box and the node. It belongs to a mesh if there is a
+    /// `cutoff`, otherwise to the TLAS.
     fn node(
         &mut self,
         data: &TreeData,
@@ -146,7 +146,8 @@ impl<'a> Replay<'a> {
         (around, Next::Node(at))
     }
 
-    /// Traces some groups of `rays`. Threads without a ray wait for the others of their group.
+    /// Traces up to [`GROUPS`] groups of `rays`. `None` is a thread without a ray, which idles while its
+    /// group runs.
     pub(super) fn run(&self, rays: impl IntoIterator<Item = Option<Ray>>, query: Query) -> Steps {
         let rays: Vec<_> = rays.into_iter().collect();
         let groups: Vec<_> = rays.chunks(GROUP).collect();
@@ -177,7 +178,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the numbers of nodes and triangles that a ray visits in each phase.
+    /// Returns, for each round of a ray, the nodes visited in its node phase and the triangles tested in its
+    /// triangle phase.
     fn trace(&self, ray: &Ray, query: Query) -> Vec<[u32; 2]> {
         let mut rounds = Vec::new();
         let mut stack = Vec::new();
@@ -237,7 +239,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Empty box.
+/// Empty box, the identity of [`join`].
 const NOTHING: [DVec3; 2] = [DVec3::INFINITY, DVec3::NEG_INFINITY];
 
 fn join([a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> [DVec3; 2] {
@@ -256,7 +258,7 @@ fn leaf_box(leaf: &LeafTriangle) -> [DVec3; 2] {
     [a.min(b).min(c), a.max(b).max(c)]
 }
 
-/// Returns the distance at which a ray enters a child's box.
+/// Returns the distance at which a ray enters a child's box, if it hits the box between `t_min` and `t_max`.
 fn enter(child: &Child, origin: DVec3, direction: DVec3, t_min: f64, t_max: f64) -> Option<f64> {
     let (mut near, mut far) = (t_min, t_max);
     for axis in 0..3 {

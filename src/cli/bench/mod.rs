@@ -1,8 +1,8 @@
 //! `canopy bench`: benchmarks on any adapter, measured with GPU timestamps.
 //!
 //! A suite selects its workloads (`workloads`, [`inputs`]), repeats each of them ([`timing`]) and adds runs
-//! to a `report`. `floor` has the minimum memory traffic of each stage. `baseline` is a textbook traversal
-//! for comparison.
+//! to a `report`. `floor` computes the minimum memory traffic of each stage. `baseline` is a textbook
+//! traversal for comparison.
 
 mod args;
 mod baseline;

@@ -31,7 +31,7 @@ pub(super) const COLUMNS: &[Column] = &[
 /// Number of paths in lockstep.
 const GROUP: usize = 32;
 
-/// Kernel variants: the kernels, and true if hits are sorted.
+/// Measured variants: the kernels, and true if hits are sorted.
 const VARIANTS: [(PathKernels, bool); 3] = [
     (PathKernels::One, false),
     (PathKernels::Separate, false),

@@ -2,7 +2,7 @@
 
 use crate::cli::progress::StatusLine;
 
-/// Step counter of a suite, shown on a terminal.
+/// Count of the finished steps of a suite, shown as a line on a terminal.
 #[derive(Debug)]
 pub(super) struct Progress {
     line: StatusLine,

@@ -52,7 +52,7 @@ struct Kernels {
     overlaps: Overlap<BoxQuery>,
 }
 
-/// Lists of queries.
+/// Points and boxes to query, and the scene's diagonal in metres.
 struct Lists {
     points: Vec<[f32; 4]>,
     boxes: Vec<BoxQuery>,
@@ -155,7 +155,7 @@ impl Lists {
     }
 }
 
-/// Creates a run of the report.
+/// Creates a row of the report from the common fields of `run`.
 fn line(run: &Run, query: &str, order: &str, timings: &Timings, count: usize) -> Run {
     let mut run = run.clone();
     run.set("query", query);
@@ -165,7 +165,7 @@ fn line(run: &Run, query: &str, order: &str, timings: &Timings, count: usize) ->
     run
 }
 
-/// Times nearest points in both orders.
+/// Times nearest points in the given order of queries and in sorted order.
 fn nearest(
     session: &mut Session<'_>,
     queries: &Kernels,
@@ -211,7 +211,8 @@ fn nearest(
     Ok(())
 }
 
-/// Times box overlaps in both orders, with a counting pass first and in a single pass.
+/// Times box overlaps in the given order of queries and in sorted order. Each is timed with a counting pass
+/// first and in a single pass.
 fn overlaps(
     session: &mut Session<'_>,
     queries: &Kernels,

@@ -1,4 +1,5 @@
-//! Rays like those of a frame, generated on the CPU from its G-buffer in the order of the renderer's tiles.
+//! Rays similar to the rays of a frame, generated on the CPU from its G-buffer in the order of the renderer's
+//! tiles.
 
 use super::inputs::Random;
 use crate::{
@@ -50,8 +51,8 @@ impl Surfaces {
         })
     }
 
-    /// Returns shadow rays to the first of `lights` that reaches a surface facing it, one for each such
-    /// surface.
+    /// Returns shadow rays to one light, one for each surface that faces it and that it reaches. It is the
+    /// first of `lights` with at least one such surface.
     pub(super) fn shadow(&self, lights: &[Light]) -> Vec<Ray> {
         let to = |light: &Light| -> Vec<Ray> {
             let ray = |(_, point, normal): ([u32; 2], Vec3, Vec3)| {
@@ -129,7 +130,8 @@ pub(in crate::cli) fn primary(size: [u32; 2], view: &View) -> Vec<Ray> {
     pixels(size).map(ray).collect()
 }
 
-/// Returns the unit vector and distance to a light if it reaches the point, like light/light.wgsl.
+/// Returns the unit vector from `point` to a light, and the distance in metres, if the light reaches it. See
+/// light/light.wgsl.
 pub(in crate::cli) fn towards(light: &Light, point: Vec3) -> Option<(Vec3, f32)> {
     let along = Vec3::from(light.direction);
     if light.kind == lights::LIGHT_DIRECTIONAL {

@@ -3,7 +3,7 @@
 use super::timing::{Summary, Timings};
 use serde_json::{Map, Value, json};
 
-/// A row of the table.
+/// Measured values of one row of the table.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Run {
     /// Fields in JSON, without the stages.
@@ -36,7 +36,8 @@ impl Run {
         }
     }
 
-    /// Adds timings. `share` computes the bandwidth fraction of a stage from its name and milliseconds.
+    /// Adds timings. `share` maps the name and milliseconds of a stage to its bandwidth as a fraction of the
+    /// bandwidth of a copy.
     pub(in crate::cli) fn time(&mut self, timings: &Timings, share: impl Fn(&str, f64) -> Option<f64>) {
         self.set("gpu_ms", Summary::of(&timings.gpu_ms).json());
         self.set("wall_ms", Summary::of(&timings.wall_ms).json());
@@ -137,8 +138,8 @@ impl Report {
         self.skipped.push(what);
     }
 
-    /// Adds to each run the ratio of its time to the time of the run with half its `size`, if one exists with
-    /// the same name and number of meshes.
+    /// Adds to each run the ratio of its time to the time of the run of half the size, if one exists with the
+    /// same name and number of meshes. `size` is the field that holds the size.
     pub(in crate::cli) fn scaling(&mut self, size: &str) {
         let key = |run: &Run, factor: u64| {
             let number = |name: &str| run.get(name).and_then(Value::as_u64);

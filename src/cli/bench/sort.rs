@@ -14,7 +14,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// Bits of a key.
+/// Number of bits of a key.
 const BITS: u32 = 32;
 
 /// Columns of the table.
@@ -112,7 +112,8 @@ struct SortRun {
 }
 
 impl SortRun {
-    /// Creates buffers of `count` pairs. Generates the keys only if the buffers fit.
+    /// Creates buffers of `count` pairs and fills them with the keys of `make`, which are also returned.
+    /// Fails before `make` runs if the adapter cannot bind the keys.
     fn new(
         gpu: &Gpu,
         sort: &RadixSort,

@@ -49,7 +49,7 @@ impl Summary {
     }
 }
 
-/// Returns the median of `values`; NaN if there are none.
+/// Returns the median of `values`, or NaN if there are none.
 pub fn median(values: &[f64]) -> f64 {
     Summary::of(values).median
 }
@@ -66,7 +66,8 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Repeats `work`, which returns its total milliseconds. Discards the warm-up repetitions.
+    /// Repeats `work`, which returns the total milliseconds and the timings of a repetition. Discards the
+    /// warm-up repetitions.
     pub fn repeat(&self, mut work: impl FnMut() -> Result<(f64, Repetition)>) -> Result<Timings> {
         let mut took_ms = f64::INFINITY;
         for _ in 0..self.warm_up {
@@ -128,11 +129,11 @@ impl Repetition {
 /// Repetitions of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Timings {
-    /// See [`Repetition`].
+    /// GPU milliseconds of each repetition.
     pub gpu_ms: Vec<f64>,
-    /// See [`Repetition`].
+    /// Milliseconds from submission to completion of each repetition.
     pub wall_ms: Vec<f64>,
-    /// See [`Repetition`].
+    /// Name and GPU milliseconds of each stage, in order, with one time per repetition.
     pub stages: Vec<(String, Vec<f64>)>,
 }
 
@@ -207,8 +208,8 @@ impl Meter {
         Ok(())
     }
 
-    /// Times the commands that `record` records. The commands of `prepare` run before each repetition and are
-    /// not timed.
+    /// Times the commands that `record` records, repeatedly. The commands of `prepare` run before each
+    /// repetition and are not timed.
     pub fn time(
         &mut self,
         prepare: impl Fn(&mut wgpu::CommandEncoder),
@@ -234,8 +235,8 @@ impl Meter {
         })
     }
 
-    /// Times the commands of `record` as a whole, without timestamps per stage. Those would leave a GPU idle
-    /// between stages, which programs that do not measure avoid.
+    /// Times the commands of `record` as a whole, without timestamps per stage. Such timestamps make a GPU
+    /// idle between stages, which would slow down the measured program.
     pub fn time_whole(
         &mut self,
         mut record: impl FnMut(&Gpu, &mut wgpu::CommandEncoder) -> Result<()>,

@@ -53,17 +53,17 @@ const MIN_RAYS: usize = 8 << 20;
 const LENGTH: f32 = 0.1;
 const QUERIES: [(Query, &str); 2] = [(Query::ClosestHit, "closest_hit"), (Query::AnyHit, "any_hit")];
 
-/// A set of rays of a frame.
+/// Named list of rays of a frame.
 struct Rays {
     name: &'static str,
     list: Vec<Ray>,
 }
 
-/// Pipelines of the builder and of both traversals.
+/// Pipelines of the builder and of all measured traversals.
 struct Tracer {
     lbvh: Lbvh,
     trace: Trace,
-    /// Traversal of software adapters, on a device whose own is another.
+    /// Traversal that software adapters use, measured for comparison on devices with another traversal.
     portable: Option<Trace>,
     baseline: Baseline,
 }

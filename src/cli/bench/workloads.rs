@@ -118,7 +118,7 @@ impl Workload {
         run
     }
 
-    /// Fails if the adapter cannot bind the BVHs, before anything too large is generated.
+    /// Fails if the adapter cannot bind the BVHs of generated triangles. Call it before they are generated.
     pub(super) fn check(&self, gpu: &Gpu) -> Result<()> {
         let Self::Generated { triangles, .. } = self else {
             return Ok(());

@@ -10,7 +10,7 @@ use crate::{
     scene::{picture::Picture, srgb},
 };
 
-/// All measurements.
+/// Both sides, and the error between their pictures.
 #[derive(Debug)]
 pub(super) struct Comparison {
     pub(super) a: Drawn,
@@ -41,7 +41,8 @@ pub(super) struct ReferenceStats {
 }
 
 impl ReferenceStats {
-    /// Computes the statistics of two scenes whose radiance was kept; `None` for other inputs.
+    /// Computes the statistics of two scenes. Returns `None` if the radiance or exposure of a side is
+    /// unknown.
     pub(super) fn new(a: &Drawn, b: &Drawn, pixels_per_degree: f32) -> Option<Self> {
         let [radiance_a, radiance_b] = [a.radiance.as_ref()?, b.radiance.as_ref()?];
         let flip = Metric::Flip { pixels_per_degree };
@@ -85,7 +86,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the name of the mean.
+    /// Returns the name of the mean error in messages.
     fn name(&self) -> &'static str {
         match self.metric {
             Metric::Flip { .. } => "mean FLIP",

@@ -92,7 +92,7 @@ fn sheet(comparison: &Comparison, map: RgbImage) -> RgbImage {
     sheet
 }
 
-/// Draws the colour bar with its error values, at a corner and with a width.
+/// Draws the colour bar with its error values. `left`, `top` and `width` are in pixels.
 fn legend(sheet: &mut RgbImage, bitmap_font: &BitmapFont, [left, top, width]: [u32; 3], range: f32) {
     let line = bitmap_font.line();
     fill(sheet, [left, top, width, line], |x, _| {

@@ -29,7 +29,7 @@ use std::{
     sync::Arc,
 };
 
-/// Time over which frames are measured, and the maximum number of frames.
+/// Limits of the measurement: the total time of the frames in milliseconds, and the number of frames.
 const MEASURED_MS: f64 = 500.0;
 const MAX_FRAMES: usize = 15;
 
@@ -46,10 +46,10 @@ enum Source {
     Scene(Box<Config>),
 }
 
-/// Name of a side.
+/// File and settings that identify a side in captions and messages.
 #[derive(Debug)]
 pub(super) struct Name {
-    /// File; `None` for the built-in scene.
+    /// File, or `None` for the built-in scene.
     pub(super) file: Option<PathBuf>,
     /// Settings that the other side does not have, as `KEY=VALUE`.
     pub(super) with: Vec<String>,
@@ -64,14 +64,14 @@ pub(super) struct Drawn {
     pub(super) radiance: Option<Picture>,
     /// Exposure of a scene, in stops.
     pub(super) exposure_ev: Option<f32>,
-    /// Cost of rendering; `None` for an input picture.
+    /// Cost of rendering, or `None` for an input picture.
     pub(super) cost: Option<Cost>,
 }
 
 /// Options for rendering scenes.
 #[derive(Debug)]
 pub(super) struct Drawing {
-    /// First view.
+    /// View of the first frame, as the command line selects it.
     pub(super) look: Look,
     /// Number of draws to average.
     pub(super) samples: u32,
@@ -129,7 +129,8 @@ pub(super) fn check_files([a, b]: [Option<&Path>; 2], has_with: bool, has_size: 
     }
 }
 
-/// Creates both sides. Reads pictures, and sets scenes to render at their size.
+/// Creates both sides. Reads the pictures. A scene is rendered at the size of the picture that it is compared
+/// with.
 ///
 /// # Errors
 ///
@@ -362,7 +363,7 @@ fn cost(offscreen: &mut Offscreen, moment: &Moment) -> Result<Cost> {
     })
 }
 
-/// Returns an error for arguments that exclude each other.
+/// Returns [`Error::Usage`] with the message `what`.
 pub(super) fn usage<T>(what: String) -> Result<T> {
     Err(Error::Usage(what))
 }

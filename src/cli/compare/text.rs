@@ -23,7 +23,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the name of the mean, next to the metric.
+    /// Returns the label of the mean error below the metric's title.
     pub(super) fn mean_name(&self) -> &'static str {
         match self.metric {
             Metric::Flip { .. } => "mean",

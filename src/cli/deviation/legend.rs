@@ -13,7 +13,7 @@ use image::RgbImage;
 
 /// Characters per line.
 const COLUMNS: usize = 27;
-/// Minimum height of the bar in lines, and lines of text around it.
+/// Minimum height of the bar in lines of text, and the number of lines above and below it.
 const BAR_LINES: u32 = 9;
 const TEXT_LINES: u32 = 15;
 
@@ -124,8 +124,8 @@ impl Pen<'_> {
         self.y += self.layout.line();
     }
 
-    /// Draws the colours from the top of the range to the bottom with their distances, and the colours of
-    /// values outside the range.
+    /// Draws the colour bar from the largest distance down to the smallest, with numbers. Also draws the
+    /// colours of values outside the range, with the fraction of such values.
     fn bar(&mut self, deviation: &Deviation<'_>, height: u32) {
         let line = self.layout.line();
         let width = 2 * line;

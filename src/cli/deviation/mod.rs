@@ -232,7 +232,8 @@ fn opened(report: &Report, gpu: &Gpu, paths: [&Path; 2], config: &Config) -> Res
     Ok(both)
 }
 
-/// Makes all materials opaque and double-sided, because the measurement uses all triangles.
+/// Makes all materials opaque and double-sided, and removes their normal textures and layers. The measurement
+/// uses all triangles.
 fn show_everything(scene: &mut Scene) {
     for material in &mut scene.materials {
         material.alpha_mode = AlphaMode::Opaque;
@@ -242,7 +243,7 @@ fn show_everything(scene: &mut Scene) {
     }
 }
 
-/// Returns the settings of the frame that the picture is made from.
+/// Returns the settings of the frame whose positions and normals the picture is drawn from.
 fn picture_config(config: Config, layout: &legend::Layout, gpu: &Gpu) -> Config {
     let mut config = offscreen::geometry_only(config);
     config.scene.ground = GroundMode::Off;

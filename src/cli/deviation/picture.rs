@@ -17,7 +17,8 @@ use image::{Rgb, RgbImage};
 use std::path::Path;
 
 const BACKGROUND: Vec3 = Vec3::ONE;
-/// Brightness at grazing angles. It shows the shape but keeps the colours recognizable.
+/// Brightness at grazing angles, relative to surfaces that face the camera. It shows the shape but keeps the
+/// colours recognizable.
 const EDGE_SHADE: f32 = 0.7;
 /// Supersampling factor along each axis, if the adapter supports the frame size.
 const FINER: u32 = 2;
@@ -32,7 +33,7 @@ pub(super) fn frame_size(layout: &Layout, gpu: &Gpu) -> [u32; 2] {
     }
 }
 
-/// Encodes the last frame, which has the size [`frame_size`], as a picture, with a legend if it fits.
+/// Encodes the last frame, which must have the size [`frame_size`], as PNG with a legend if it fits.
 pub(super) fn png(
     offscreen: &mut Offscreen,
     moment: &Moment,

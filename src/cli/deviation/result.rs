@@ -9,7 +9,7 @@ use crate::{
     scene::deviation::{NearestSample, Statistics},
 };
 
-/// All measurements of A.
+/// Distances of A from B, and of B from A if requested.
 #[derive(Debug)]
 pub(super) struct Deviation<'a> {
     pub(super) a: &'a Surface,
@@ -48,7 +48,7 @@ impl<'a> Deviation<'a> {
         })
     }
 
-    /// Logs a warning for each open surface, where the sign of a distance is unreliable.
+    /// Logs a warning for each open surface that distances are measured to, because their sign is unreliable.
     pub(super) fn warn(&self) {
         let measured_from = [self.b].into_iter().chain(self.back.as_ref().map(|_| self.a));
         for surface in measured_from.filter(|surface| surface.signed().open_edges() > 0) {
@@ -60,7 +60,7 @@ impl<'a> Deviation<'a> {
         }
     }
 
-    /// Returns half the range of the colours: the tolerance, or the largest distance.
+    /// Returns the distance in metres at the end of the colour range: the tolerance, or the largest distance.
     pub(super) fn range(&self) -> f64 {
         self.tolerance.unwrap_or(self.statistics.largest())
     }

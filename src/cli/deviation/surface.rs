@@ -1,4 +1,4 @@
-//! Triangles of a scene, as either surface of a measurement.
+//! Visible triangles of a scene with their BVH: one of the two surfaces of a measurement.
 
 use crate::{
     Error, Result,

@@ -10,7 +10,7 @@ use crate::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Counts the objects of every kind. Also used by `--stats`.
+/// Counts the objects of every kind. `canopy render --stats` uses it too.
 pub(in crate::cli) fn counts(scene: &Scene) -> Value {
     let primitives = || scene.meshes.iter().flat_map(|m| &m.primitives);
     let placed = || {
@@ -45,7 +45,7 @@ fn targets(mesh: &scene::Mesh) -> usize {
     mesh.primitives.first().map_or(0, |p| p.targets.len())
 }
 
-/// Describes a scene, which has already been turned according to `wanted`.
+/// Describes a scene whose up axis has already been converted as `wanted` selects.
 pub(super) fn describe(scene: &Scene, wanted: UpAxis) -> Value {
     let bounds = Aabb::from_points(deform::positions(scene, &Pose::new(scene, None, 0.0)));
     let mut report = counts(scene);
@@ -148,7 +148,7 @@ pub(super) fn nodes(scene: &Scene) -> impl Iterator<Item = NodeRow<'_>> + Clone 
     })
 }
 
-/// Output of `--json`.
+/// Output of `--json`: the description and the node tree.
 #[derive(Debug, Serialize)]
 pub(super) struct Whole<'a> {
     #[serde(flatten)]

@@ -208,7 +208,7 @@ fn named(name: &str) -> String {
     }
 }
 
-/// Formats a count, such as "3 lines" or "1 line"; `None` if it is 0.
+/// Formats a count, such as "3 lines" or "1 line". Returns `None` if it is 0.
 fn counted(item: &Value, key: &str) -> Option<String> {
     let number = count(&item[key]);
     let name = key.replace('_', " ");

@@ -37,7 +37,7 @@ const GROUP: usize = 32;
 
 /// An acceleration structure, before it is laid out for a traversal.
 struct Prebuilt {
-    /// Tree with leaves of the requested size; `None` for grids and kd-trees.
+    /// Tree with leaves of the requested size, or `None` for grids and kd-trees.
     tree: Option<(BinaryTree, Quality)>,
     cells: Option<StructureData>,
     build_ms: f64,
@@ -188,7 +188,7 @@ fn upload(
     Ok((built, scene))
 }
 
-/// Intersects evenly distributed rays of a set with every triangle.
+/// Intersects `count` evenly spaced rays of a set with every triangle in f64.
 fn check(bench: &Bench, set: &RaySet, count: u32) -> Checked {
     let sent: Vec<&Ray> = set.rays.iter().filter(|ray| is_sent(ray)).collect();
     let step = sent.len().div_ceil(count.max(1) as usize).max(1);
@@ -222,7 +222,7 @@ fn row_of(bench: &Bench, of: &Combination, set: &RaySet) -> Run {
     }))
 }
 
-/// Returns the operations of a hit, counted on the CPU reference.
+/// Counts the operations of the CPU reference for one hit with `test`.
 pub(super) fn operations(test: TriangleTest) -> u32 {
     let ray = Ray {
         origin: [0.25, 0.25, 1.0],
@@ -350,7 +350,7 @@ mod tests {
         visits[3] = visit(10, 5);
         visits[35] = visit(0, 7);
         assert_eq!(lockstep(&visits, 40), (15.0 + 7.0) * 32.0 / 40.0);
-        // Rays that are not sent leave gaps, so there are more groups.
+        // Placeholders without a ray leave gaps, so there are more groups.
         assert_eq!(lockstep(&visits, 32), 22.0);
     }
 }

@@ -201,7 +201,8 @@ fn open(args: &LabArgs, given: &Config, meter: &mut Meter, work: &Work, read: Ve
     })
 }
 
-/// Keeps only the named sets.
+/// Keeps only the sets that `--sets` names. Without names, keeps [`SETS`], or all sets if rays are written to
+/// files.
 fn choose(sets: &mut Vec<RaySet>, args: &LabArgs) -> Result<()> {
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
     if let Some(unknown) = args.sets.iter().find(|set| !names.contains(&set.as_str())) {

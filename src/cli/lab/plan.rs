@@ -2,7 +2,7 @@
 
 use crate::lab::{Structure, TriangleTest, Walk, kernels::Threads, ray_order::RayOrder};
 
-/// A row of the table for each set of rays.
+/// Combination to measure, which is one row of the table for each set of rays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Combination {
     pub(super) test: TriangleTest,
@@ -24,7 +24,8 @@ pub(super) struct Named {
     pub(super) all: bool,
 }
 
-/// Baseline: the default combination, and the one that single changes are compared with.
+/// Baseline: the default of parts that are not named, and the combination that single changes are compared
+/// with.
 const BASE: Combination = Combination {
     test: TriangleTest::Plucker,
     walk: Walk::Private,
@@ -116,7 +117,7 @@ pub(super) fn pairs() -> String {
     all.join("; ")
 }
 
-/// Returns pairs of a structure and a traversal that supports it.
+/// Returns the pairs to measure of a structure and a traversal that supports it.
 fn ways(named: &Named) -> Vec<(Structure, Walk)> {
     let mut ways = Vec::new();
     for structure in Structure::ALL {

@@ -1,4 +1,5 @@
-//! Sets of rays of a scene. Each set starts at the hits of an earlier one.
+//! Sets of rays of a scene. The primary rays start at the camera, and each other set starts at the hits of an
+//! earlier one.
 
 use crate::{
     Result,
@@ -16,11 +17,11 @@ use glam::Vec3;
 
 /// Length of occlusion rays as a fraction of the scene's diagonal.
 const OCCLUSION: f32 = 0.1;
-/// Radius of the disc, at a distance of one metre, that soft shadow rays sample. The sun's angular diameter
-/// is half a degree. This is the size of a lamp.
+/// Angular radius, as a tangent, of the disc that soft shadow rays sample. The disc spans about 11 degrees,
+/// like a nearby lamp. The sun spans half a degree.
 const SOFT: f32 = 0.1;
-/// Direction to the default light of scenes in which no light reaches anything: from above, slightly from the
-/// side.
+/// Direction, not normalised, to the light at surfaces that no light of the scene reaches: upwards and
+/// slightly sideways.
 const ABOVE: Vec3 = Vec3::new(0.4, 1.0, 0.3);
 /// Maximum number of rays per dispatch, to keep dispatches short.
 const BATCH: usize = 1 << 18;
@@ -57,7 +58,7 @@ const GAP: Ray = Ray {
     t_max: 0.0,
 };
 
-/// Returns the primary rays, which need no traced hits.
+/// Returns the primary rays, which need no hits of other rays.
 pub(super) fn primary(size: [u32; 2], view: &View, scene: u64) -> RaySet {
     RaySet {
         name: "primary".into(),
@@ -67,7 +68,7 @@ pub(super) fn primary(size: [u32; 2], view: &View, scene: u64) -> RaySet {
     }
 }
 
-/// Generates all sets, with a ray or a gap for each pixel.
+/// Generates all sets. Each has a ray or the placeholder [`GAP`] for each pixel.
 pub(super) fn all(source: &Source<'_>) -> Result<Vec<RaySet>> {
     let far = 1e4 * source.radius;
     let first = primary(source.size, source.view, source.scene);

@@ -83,7 +83,7 @@ const FIELDS: &[&str] = &[
     "rays_hash",
 ];
 
-/// Returns the name of a scene.
+/// Returns the name of a scene, which consists of its file names.
 pub(super) fn name_of(files: &[PathBuf]) -> String {
     let name = |file: &PathBuf| {
         let name = file.file_name().unwrap_or(file.as_os_str());

@@ -29,7 +29,7 @@ use serde_json::json;
 const MAX_CHECKED: usize = 4096;
 /// Maximum number of voxels along an axis.
 const MAX_VOXELS: u32 = 2048;
-/// Maximum error, as a fraction of the brightest result.
+/// Maximum error of radiance as a fraction of the brightest result, and of transmittance.
 const TOLERANCE: f64 = 1e-2;
 
 /// A volume of the scene, placed by a node.
@@ -65,7 +65,8 @@ pub(super) fn placed(scene: &Scene, pose: &Pose, settings: &Settings) -> Vec<Pla
     with_volume.filter_map(one).collect()
 }
 
-/// Measures two rows for each volume and set, one per direction. The medium is lit uniformly with radiance 1.
+/// Measures two rows for each volume and set, one per marching order. The medium is lit uniformly with
+/// radiance 1.
 pub(super) fn measure(
     meter: &mut Meter,
     placed: &[Placed],

@@ -14,7 +14,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Converts a nearest point. A negative distance of `found` means inside.
+    /// Converts a nearest point, or returns `None` if there is none. A negative distance of `found` means
+    /// inside. It stays negative only if `signed`.
     pub(super) fn of_nearest(found: &Nearest, signed: bool) -> Option<Self> {
         let distance = found.distance;
         (found.mesh != BVH_MISS).then_some(Self {
@@ -26,7 +27,8 @@ impl Place {
         })
     }
 
-    /// Converts a hit. `unit` is the length of the given direction relative to the traced one.
+    /// Converts a hit, or returns `None` for a miss. `unit` is the length of the given direction relative to
+    /// the traced one.
     pub(super) fn of_hit(ray: &Ray, hit: &Hit, unit: f32) -> Option<Self> {
         let along = |axis: usize| ray.origin[axis] + hit.t * ray.direction[axis];
         (!hit.is_miss()).then(|| Self {
@@ -45,7 +47,7 @@ pub(super) enum Results {
         /// True if the inside column is written.
         with_inside: bool,
     },
-    /// Mesh and triangle number of each overlap, per box.
+    /// Mesh and triangle numbers of the triangles that each box overlaps.
     Touched(Vec<Vec<[u32; 2]>>),
     Pairs(Vec<ObjectPair>),
 }
@@ -136,7 +138,7 @@ impl Results {
     }
 }
 
-/// Returns the mesh and triangle of the first one, then of the second one.
+/// Returns the mesh and triangle of the pair's first triangle, then those of its second triangle.
 pub(super) fn name_of_pair(pair: &ObjectPair) -> [u32; 4] {
     [pair.mesh_a, pair.object_a, pair.mesh_b, pair.object_b]
 }

@@ -29,19 +29,19 @@ pub struct QueryArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Find the nearest surface point for each point of a file: x,y,z
-    #[arg(long, value_name = "CSV", help_heading = "QueryKind")]
+    #[arg(long, value_name = "CSV", help_heading = "Query")]
     pub nearest: Option<PathBuf>,
     /// List the triangles touched by each box of a file: min_x,min_y,min_z,max_x,max_y,max_z
-    #[arg(long, value_name = "CSV", help_heading = "QueryKind")]
+    #[arg(long, value_name = "CSV", help_heading = "Query")]
     pub overlap: Option<PathBuf>,
     /// Find the closest hit of each ray of a file: x,y,z,dx,dy,dz
-    #[arg(long, value_name = "CSV", help_heading = "QueryKind")]
+    #[arg(long, value_name = "CSV", help_heading = "Query")]
     pub rays: Option<PathBuf>,
     /// List the pairs of intersecting triangles of different meshes
-    #[arg(long, help_heading = "QueryKind")]
+    #[arg(long, help_heading = "Query")]
     pub pairs: bool,
     /// Make distances of --nearest negative inside
-    #[arg(long, requires = "nearest", help_heading = "QueryKind")]
+    #[arg(long, requires = "nearest", help_heading = "Query")]
     pub signed: bool,
     /// Output: .csv or .json, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
@@ -115,7 +115,7 @@ pub fn run(args: &QueryArgs, mut config: Config, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// Kind of query, with a row per query.
+/// Kind of query, with the queries of the input file.
 #[derive(Debug, PartialEq)]
 enum QueryKind {
     Nearest(Vec<[f32; 3]>),

@@ -19,7 +19,7 @@ use std::{
     str::FromStr,
 };
 
-/// Maximum number of individual warnings about objects that the scene does not have.
+/// Maximum number of individual warnings about edited objects that the scene does not have.
 const MAX_WARNINGS: usize = 10;
 
 /// Arguments of `canopy render`.
@@ -186,7 +186,7 @@ impl PictureFormat {
     /// Supported file extensions.
     pub(super) const EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "exr"];
 
-    /// Returns the format of a file extension.
+    /// Returns the format for one of [`Self::EXTENSIONS`].
     pub(super) fn of(extension: &str) -> Self {
         match extension {
             "exr" => Self::Exr,
@@ -197,7 +197,8 @@ impl PictureFormat {
 }
 
 impl RenderArgs {
-    /// Takes over the settings of the picture [`Self::from`], unless options override them.
+    /// Takes over the files, sample count, size, view and edits of the picture [`Self::from`], unless options
+    /// override them.
     ///
     /// # Errors
     ///
@@ -309,12 +310,12 @@ fn aov(text: &str) -> Result<(Channel, PathBuf), String> {
     }
 }
 
-/// True if a picture goes to standard output.
+/// True if `path` is `-`, which means standard output.
 pub(super) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Returns an error for options that exclude each other.
+/// Returns [`Error::Usage`] with the message `what`.
 pub(super) fn usage<T>(what: String) -> Result<T> {
     Err(Error::Usage(what))
 }

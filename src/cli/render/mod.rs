@@ -192,7 +192,7 @@ pub fn run(mut args: RenderArgs, mut config: Config, quiet: bool) -> Result<()> 
 /// Pictures to render.
 struct Sequence {
     frames: Range<u32>,
-    /// True if existing pictures are skipped.
+    /// True if pictures whose files exist are skipped.
     skips: bool,
     route: Route,
     samples: Samples,
@@ -202,7 +202,7 @@ struct Sequence {
     part: Part,
     /// True if the part is written with its sums, rather than the picture.
     writes_part: bool,
-    /// Hash of the files of the scene and the settings.
+    /// Hash of the contents of the scene's files and of the environment file.
     contents: u32,
     /// Checkpoint file, and the seconds between saves.
     checkpoint: Option<(PathBuf, f64)>,
@@ -221,7 +221,7 @@ impl Sequence {
         Some(Checkpoint::new(path.clone(), *every_secs))
     }
 
-    /// Describes a part of the picture that shows `shown` and holds `held` samples.
+    /// Describes this part of the picture of `shown`, of which `held` samples have been traced.
     fn about(&self, config: &Config, frame: u32, shown: &PictureInputs<'_>, held: u32) -> PartInfo {
         let of = part::identity(config, shown, self.contents);
         let samples = (&self.paths, held, config.paths.samples);
@@ -229,7 +229,7 @@ impl Sequence {
     }
 }
 
-/// Returns a hash of the files of the scene and of its settings.
+/// Returns a hash of the contents of the scene's files and of the environment file.
 fn contents(scene: &Scene, config: &Config) -> Result<u32> {
     let environment = &config.environment;
     let environment = environment.is_file().then(|| Path::new(&environment.file));
@@ -237,7 +237,7 @@ fn contents(scene: &Scene, config: &Config) -> Result<u32> {
     part::contents(of_scene.chain(environment))
 }
 
-/// Fails if the work cannot be divided into parts or cannot be resumed.
+/// Fails if the arguments request parts, skipping or checkpoints for output that does not support them.
 fn check_shares(args: &RenderArgs, config: &Config, is_video: bool) -> Result<()> {
     let is_path_traced = config.image.mode == ImageMode::Path;
     let what = if is_video && args.part.is_some() {
@@ -252,10 +252,9 @@ fn check_shares(args: &RenderArgs, config: &Config, is_video: bool) -> Result<()
     args::usage(what.into())
 }
 
-/// Returns the number of frames that a sequence is framed for, as far as it does not depend on the scene. It
-/// is the requested number, otherwise the length of a path or an orbit, otherwise 1. Returns `None` for a
-/// video of the clip. Ranges of a sequence of unknown length are framed for the clip as well, so that all
-/// ranges are framed alike.
+/// Returns the number of frames that the first view is framed for. It is the requested number, otherwise the
+/// length of a camera path or an orbit, otherwise 1. Returns `None` if the length of the clip decides, for a
+/// video of the clip and for a range of its frames. All ranges of a sequence are thereby framed alike.
 fn framed_frames(
     args: &RenderArgs,
     config: &Config,
@@ -275,8 +274,8 @@ fn framed_frames(
     }
 }
 
-/// Returns the number of frames from the start to the end of the playing part of the clip. If the start is
-/// not before that end, counts the whole part. Returns 1 if nothing plays.
+/// Returns the number of frames from the start to the end of the playing part of the clip. If the clip plays
+/// backwards or the start is not before that end, counts the whole part. Returns 1 if nothing plays.
 fn frames_of_clip(offscreen: &Offscreen) -> u32 {
     let animation = &offscreen.config.animation;
     let range = LoopRange::new(animation, offscreen.duration_secs());
@@ -415,7 +414,8 @@ fn draw_samples(
         let took = offscreen.draw(moment, sample)?;
         drawn += 1;
         let is_done = samples.are_enough(offscreen, drawn)?;
-        // Copied first, because the time of reading back channels does not belong to the frame.
+        // Copied before channels are read back, because the time of the readback does not belong to the
+        // frame.
         let stats = offscreen.stats().clone();
         if sequence.reports_progress {
             let is_early = is_done && drawn < samples.most;
@@ -529,7 +529,7 @@ struct Stages {
 }
 
 impl Stages {
-    /// Adds a draw, timed by `drawing`.
+    /// Adds a draw. `drawing` measures its total time, which includes compiling.
     fn add(&mut self, drawn: &Drawn, drawing: &Stopwatch) {
         self.compile_ms += drawn.compile_ms;
         self.draw_ms += drawing.ms() - drawn.compile_ms;

@@ -28,7 +28,7 @@ use std::{
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) channel: Channel,
-    /// File name; `None` for standard output.
+    /// File name, or `None` for standard output.
     name: Option<output::Template>,
     format: PictureFormat,
 }
@@ -111,7 +111,7 @@ pub(super) fn outputs(
     Ok(outputs)
 }
 
-/// Fails if one of `places` is already taken.
+/// Adds `places` to the `taken` paths. Fails if one of them is already there.
 fn take(places: impl IntoIterator<Item = PathBuf>, path: &Path, taken: &mut HashSet<PathBuf>) -> Result<()> {
     match places.into_iter().all(|place| taken.insert(place)) {
         true => Ok(()),
@@ -119,7 +119,8 @@ fn take(places: impl IntoIterator<Item = PathBuf>, path: &Path, taken: &mut Hash
     }
 }
 
-/// Returns the same path for every spelling: its folder without links and `..`, and its file name.
+/// Normalises a path so that all spellings of it are equal. Resolves links and `..` in its folder, and keeps
+/// its file name.
 fn place(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let folder = absolute.parent().and_then(|folder| folder.canonicalize().ok());
@@ -158,7 +159,7 @@ fn picture_output(args: &RenderArgs, frames: usize) -> Result<Output> {
     })
 }
 
-/// Fails if these settings do not compute the channel.
+/// Fails if a frame with these settings does not compute the channel.
 fn check_computed(channel: Channel, config: &Config) -> Result<()> {
     let shadows = config.shadows.mode;
     let is_path_traced = config.image.mode == ImageMode::Path;
@@ -209,7 +210,8 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
     }
 }
 
-/// Fails if the scene does not have the channel. Call it after the first frame has been drawn.
+/// Fails if the channel `shadow` is requested but the scene has no lights. Call it after the first frame,
+/// which counts the lights.
 ///
 /// # Errors
 ///
@@ -228,7 +230,7 @@ pub(super) fn check_lights(outputs: &[Output], lights: u32) -> Result<()> {
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pictures: u32,
-    /// Pictures that already existed.
+    /// Number of pictures that were skipped because their files existed.
     pub(super) left: u32,
     channels: u32,
     bytes: u64,
@@ -366,8 +368,8 @@ impl Output {
         }
     }
 
-    /// True if it is written after the last sample. Other channels come from the first sample, because
-    /// averaging two mesh numbers would give the number of a third mesh.
+    /// True if the output is written after the last sample. Other channels come from the first sample,
+    /// because averaging two mesh numbers would give the number of a third mesh.
     pub(super) fn is_of_last_sample(&self) -> bool {
         matches!(self.channel, Channel::Lit | Channel::Ambient)
     }

@@ -61,7 +61,8 @@ impl FromStr for Part {
     }
 }
 
-/// Returns a hash of the files of a scene and of its settings, independent of their order.
+/// Returns a hash of the contents of `files`, independent of their order. Skips standard input, missing files
+/// and special files.
 ///
 /// # Errors
 ///
@@ -94,8 +95,8 @@ pub(super) fn contents<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<
     Ok(number_of(&format!("{numbers:?}")))
 }
 
-/// Returns the identity of pictures that show `shown` with these settings, on any machine. `contents` is the
-/// hash of their files.
+/// Returns the identity of the picture of `shown` with these settings, which is equal on every machine.
+/// `contents` is the hash of its files.
 pub(super) fn identity(config: &Config, shown: &PictureInputs<'_>, contents: u32) -> Identity {
     let size = shown.size;
     // Cannot fail, because every field has a JSON form.

@@ -14,7 +14,7 @@ const OF_SEQUENCE: u32 = 8;
 /// Number of samples of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Samples {
-    /// Maximum number.
+    /// Maximum number of samples.
     pub(super) most: u32,
     /// True to stop as soon as the noise is low enough.
     pub(super) until_clean: bool,
@@ -41,7 +41,8 @@ impl Samples {
         }
     }
 
-    /// True if the first `drawn` samples are enough. They must be the last ones drawn.
+    /// True if the first `drawn` samples are enough. They must be the most recent draws, because the noise is
+    /// estimated from the last frame.
     pub(super) fn are_enough(self, offscreen: &mut Offscreen, drawn: u32) -> Result<bool> {
         let is_converged = is_estimated_after(drawn) && offscreen.noise()?.is_some_and(Noise::is_converged);
         Ok(drawn >= self.most || self.until_clean && is_converged)

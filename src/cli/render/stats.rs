@@ -44,7 +44,7 @@ struct Pass {
 }
 
 impl Times {
-    /// Starts picture `frame` at a time of its clip.
+    /// Starts picture `frame` at `time_secs` in its clip.
     pub(super) fn begin(&mut self, frame: u32, time_secs: f32) {
         self.pictures.push(Picture {
             frame,
@@ -117,14 +117,15 @@ impl Times {
     }
 }
 
-/// Returns the minimum, median, maximum and 95th percentile of some times; `null` values if there are none.
+/// Returns the minimum, median, maximum and 95th percentile of times, or `null` values if there are no times.
 fn distribution(times_ms: &[f64]) -> Value {
     let mut json = Summary::of(times_ms).json();
     json["max"] = json!(times_ms.iter().copied().reduce(f64::max));
     json
 }
 
-/// Writes the statistics. Counts come from the last frame, `stats`. Memory is that in use at the end of it.
+/// Writes the statistics. Counts come from the last frame, `stats`. Memory is the usage at the time of the
+/// call.
 pub(super) fn write(
     path: &Path,
     offscreen: &Offscreen,
@@ -178,7 +179,7 @@ pub(super) fn write(
     output::write(path, json_text(&report).as_bytes())
 }
 
-/// Describes the rays of the channel `lab`; `null` if it was not read.
+/// Describes the rays of the channel `lab`, or returns `None` if it was not drawn.
 fn lab_json(offscreen: &Offscreen, stats: &FrameStats) -> Option<Value> {
     let lab = offscreen.lab()?;
     let (counts, scene) = (lab.counts()?, lab.scene()?);

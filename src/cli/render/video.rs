@@ -33,7 +33,7 @@ pub(super) struct VideoFile {
 }
 
 impl VideoFile {
-    /// Creates the video if the name has a video extension; `None` for a picture.
+    /// Creates the video if the name has a video extension, otherwise returns `None`.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ fn beside(target: &Path) -> PathBuf {
 /// A video being encoded. Dropping it before the end leaves no file.
 #[derive(Debug)]
 pub(super) struct Video {
-    /// Name as given by the user.
+    /// Path as given by the user, for messages.
     path: PathBuf,
     target: PathBuf,
     part: PathBuf,
@@ -204,11 +204,11 @@ pub(super) struct Video {
 }
 
 impl Video {
-    /// Adds a picture of RGBA with eight bits per channel.
+    /// Queues a picture of RGBA with eight bits per channel.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] with ffmpeg's messages, or if it does not accept the picture in time.
+    /// [`Error::Io`] if ffmpeg fails, with its messages, or if it does not accept the picture in time.
     pub(super) fn add(&mut self, mut picture: Vec<u8>) -> Result<()> {
         let until = Instant::now() + TIMEOUT;
         loop {
@@ -227,8 +227,8 @@ impl Video {
         }
     }
 
-    /// Waits for ffmpeg to finish, renames the file and returns its name. Calls `goes_on` regularly. An error
-    /// from it cancels the video, which leaves no file.
+    /// Waits for ffmpeg to finish and renames the file. Returns its name and its size in bytes. Calls
+    /// `goes_on` regularly. An error from it cancels the video, which leaves no file.
     ///
     /// # Errors
     ///
@@ -250,7 +250,7 @@ impl Video {
         Ok((self.path.display().to_string(), self.bytes))
     }
 
-    /// Waits for the exit status; `None` if it takes too long.
+    /// Waits for the exit status, or returns `None` after [`TIMEOUT`].
     fn wait(&mut self, goes_on: impl Fn() -> Result<()>) -> Result<Option<ExitStatus>> {
         let until = Instant::now() + TIMEOUT;
         let mut asks = Instant::now() + ASKS;

@@ -69,8 +69,8 @@ fn harmonics(gpu: &Gpu) -> Result<Verdict> {
     Ok(within(worst, 1e-6, "of the first coefficient"))
 }
 
-/// Returns the maximum difference of two cubes as a fraction of the reference's brightest texel; infinite if
-/// a texel is not finite.
+/// Returns the maximum difference of two cubes as a fraction of the reference's brightest texel, or infinity
+/// if a texel is not finite.
 fn difference(found: &Faces, twin: &Faces) -> f64 {
     let brightest = twin.texels.iter().map(|texel| texel.max_element());
     let brightest = brightest.fold(1e-30, f64::max);

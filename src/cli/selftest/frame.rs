@@ -60,7 +60,7 @@ const SUBPIXELS: [[f64; 2]; 5] = [
     [-SUBPIXEL, SUBPIXEL],
     [SUBPIXEL, SUBPIXEL],
 ];
-/// Maximum ray distance.
+/// Maximum ray distance in metres, effectively infinite.
 const FAR: f64 = 1e30;
 
 /// Device to draw on, with its settings.
@@ -86,7 +86,7 @@ pub(super) fn check(checks: &mut Checks, device: &Device<'_>) {
     checks.make(NAME, "antialias", || edges(device));
 }
 
-/// A frame of spheres with various materials, with the data that the CPU references need.
+/// A frame, usually of spheres with various materials, and the data that the CPU references need.
 struct Stage {
     offscreen: Offscreen,
     moment: Moment,
@@ -196,7 +196,7 @@ impl Stage {
                 hit.map_or(!is_seen, |(triangle, _)| {
                     let [a, b, c] = self.triangles[triangle];
                     let off = (at - a).dot((b - a).cross(c - a).normalize_or_zero()).abs();
-                    // The plane moves by as much as its corners.
+                    // The plane of the triangle moves by as much as its corners.
                     let beside = SUBPIXEL as f32 * f32::sqrt(2.0) * pixel_side;
                     is_seen && off < (1e-4 + beside) * at.distance(eye)
                 })
@@ -207,7 +207,7 @@ impl Stage {
         if covered < 300 {
             return Ok(Err(format!("{covered} pixels show anything")));
         }
-        // Rounding decides at edges.
+        // Rounding decides which triangle a pixel at an edge shows.
         Ok(tally(
             position.len() - right,
             position.len(),
@@ -216,7 +216,8 @@ impl Stage {
     }
 }
 
-/// Passes if at most `allowed` pixels are wrong, which accounts for rounding.
+/// Passes if at most `allowed` pixels are wrong, which accounts for rounding, and more than 300 were
+/// compared.
 fn tally(wrong: usize, compared: usize, allowed: usize) -> Verdict {
     let text = format!("{wrong} of {compared} pixels differ");
     // A picture without enough surfaces tests nothing.
@@ -227,7 +228,7 @@ fn tally(wrong: usize, compared: usize, allowed: usize) -> Verdict {
     }
 }
 
-/// Passes if all errors are within a tolerance.
+/// Passes if all errors are within a tolerance and there are more than 300.
 fn at_most(errors: impl Iterator<Item = f64>, tolerance: f64, unit: &str) -> Verdict {
     let (mut worst, mut count) = (0.0, 0);
     for error in errors {

@@ -48,7 +48,7 @@ pub(super) fn check(checks: &mut Checks, implementations: &[Implementation]) {
         let stopwatch = Stopwatch::new();
         let mut faults = Faults::default();
         let built = builds(gpu, &inputs, &mut faults);
-        // All stages are checked together, so the first one gets the total time.
+        // All stages are checked together, so the first stage reports the total time and the others 0.
         let mut secs = stopwatch.ms() / 1e3;
         for (stage, fault) in STAGES.iter().zip(faults) {
             let found = match (&built, fault) {
@@ -82,7 +82,7 @@ fn equal(first: &[Option<TreeData>], second: &[Option<TreeData>]) -> Verdict {
     Ok(format!("{} trees", first.len()))
 }
 
-/// Generates inputs of every kind, with sizes close to those of workgroups and blocks.
+/// Generates inputs of every kind. Triangle counts lie around the sizes of workgroups and blocks.
 fn inputs() -> Vec<(String, Input)> {
     let mut inputs = Vec::new();
     for size in [0, 1, 2, 33, 256, 511, 512, 1023, 1024, 2049, 20_001] {
@@ -312,7 +312,7 @@ fn clear(gpu: &Gpu, tree: &Tree, meshes: &[MeshRange], some: Option<&[bool]>) {
     gpu.queue.submit([encoder.finish()]);
 }
 
-/// Returns bytes, so that NaN equals itself.
+/// Casts to bytes, so that a comparison treats equal NaNs as equal.
 fn bytes<T: bytemuck::NoUninit>(list: &[T]) -> &[u8] {
     bytemuck::cast_slice(list)
 }

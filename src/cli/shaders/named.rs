@@ -9,8 +9,9 @@ use crate::{
     },
 };
 
-/// Returns files whose path or text contains one of the names, composed or with their error. Only these need
-/// to be parsed, which is slow.
+/// Composes all shader files and returns those whose path or text contains one of `names`, or all if there
+/// are no names. A file that fails to compose is returned with its error. Other files cannot match and are
+/// not parsed, which would be slow.
 pub(super) fn candidates(
     arrays: Arrays,
     names: &[String],

@@ -19,7 +19,7 @@ pub(super) fn is_unchecked(path: &str) -> bool {
 }
 
 /// Returns the SPIR-V words of an entry point. `constants` may name constants that the shader does not have.
-/// Constants without a value are 1.
+/// Constants without a value or a default are 1.
 pub(super) fn words(shader: &Reflected, entry: &EntryPoint, constants: &Constants) -> Result<Vec<u32>> {
     let (stage, name) = (entry.stage, &entry.name);
     let broken = |what: String| Error::Internal(format!("{} {name}: {what}", shader.path));

@@ -59,7 +59,7 @@ impl Tab {
 /// Settings under a heading.
 #[derive(Debug)]
 pub struct Group {
-    /// Tab that contains it; `None` for settings that are always visible.
+    /// Tab that contains the group, or `None` for settings that are always visible.
     pub tab: Option<Tab>,
     /// Heading above the settings.
     pub title: &'static str,
@@ -67,7 +67,7 @@ pub struct Group {
     pub help: &'static str,
     /// Settings, in the order of the panel.
     pub settings: &'static [Setting],
-    /// Less common settings, below the others.
+    /// Less common settings, below `settings`.
     pub more: &'static [Setting],
 }
 
@@ -83,15 +83,15 @@ impl Group {
 pub struct Setting {
     /// `SECTION.KEY`, or for another part its name, which contains no dot.
     pub key: &'static str,
-    /// Name beside the control.
+    /// Label beside the control.
     pub label: &'static str,
-    /// Control that edits it.
+    /// Control that edits the setting.
     pub control: Control,
     /// Additional search words.
     pub words: &'static str,
-    /// Actions of the keymap that change it.
+    /// Actions of the keymap that change the setting.
     pub actions: &'static [&'static str],
-    /// Conditions under which it has no effect.
+    /// Conditions under which the setting has no effect.
     pub idle: &'static [InactiveReason],
 }
 
@@ -100,13 +100,13 @@ pub struct Setting {
 pub enum Control {
     /// Check box with a label.
     Switch(&'static str),
-    /// Number field to drag or to type into.
+    /// Number field that you drag or type into.
     Number(Number),
     /// Width and height.
     Size,
-    /// Two numbers, the second larger than the first by at least this gap.
+    /// Two number fields. The second number is larger than the first by at least the given gap.
     Ascending(Number, f64),
-    /// Slider over a part of the range. Its number field takes the whole range.
+    /// Slider over the given part of the range. Its number field accepts the whole range.
     Slider(Number, [f64; 2]),
     /// Buttons side by side.
     Choice(&'static [Choice]),
@@ -116,7 +116,7 @@ pub enum Control {
     Color,
     /// Line of text, with a hint.
     Text(&'static str),
-    /// Custom code.
+    /// Control with code of its own, outside this declaration.
     Own,
 }
 
@@ -125,14 +125,14 @@ pub enum Control {
 pub struct Number {
     /// Digits after the decimal point.
     pub decimals: usize,
-    /// Unit, with the space before it.
+    /// Unit after the number, with the space before it if there is one.
     pub unit: &'static str,
-    /// Change per point of dragging. If it is 0, the speed is proportional to the value.
+    /// Change of the value when it is dragged by one point. 0 makes it proportional to the value.
     pub speed: f64,
-    /// True for a slider with a logarithmic scale.
+    /// True if a slider has a logarithmic scale.
     pub is_logarithmic: bool,
-    /// Initial value when the user switches from 0, which means automatic, to a value of their own; `None` if
-    /// 0 is not automatic.
+    /// Initial value when the user unchecks the box for 0, which means automatic. `None` if 0 has no such
+    /// meaning.
     pub from_auto: Option<f64>,
 }
 
@@ -211,7 +211,7 @@ impl Setting {
         self.key.contains('.')
     }
 
-    /// Returns its comment in `config.toml`, or an empty text for other parts of the panel.
+    /// Returns the comment of the key in `config.toml`, or an empty text for other parts of the panel.
     pub fn help(&self) -> &'static str {
         static ALL: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
             let keys = Config::keys().into_iter();
@@ -220,7 +220,7 @@ impl Setting {
         ALL.get(self.key).map_or("", String::as_str)
     }
 
-    /// Returns the reason why it has no effect; `None` if it has one.
+    /// Returns the reason why the setting has no effect, or `None` if it has an effect.
     pub fn inactive_reason(&self, situation: &PanelState<'_>) -> Option<&'static str> {
         let holds = |idle: &&InactiveReason| (idle.holds)(situation);
         self.idle.iter().find(holds).map(|idle| idle.why)
@@ -320,7 +320,7 @@ impl Number {
         self
     }
 
-    /// Adds a check box for 0, which means automatic.
+    /// Adds a check box for 0, which means automatic. Unchecking it sets `from_auto`.
     pub(super) const fn or_auto(mut self, from_auto: f64) -> Self {
         self.from_auto = Some(from_auto);
         self

@@ -27,15 +27,17 @@
 // Number of nodes (including TLAS nodes) and triangles that this thread has visited.
 var<private> bvh_nodes_visited: u32;
 var<private> bvh_triangles_visited: u32;
+// First triangle of the mesh that the last ray has hit.
+var<private> bvh_hit_first: u32;
 
-// Returns the nearest hit, or with `any` the first that is found.
+// Returns the nearest hit, or with `any` the first that is found. The leaf of a miss is BVH_MISS.
 fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;
     bvh_step_ray(ray);
     let leaf_cutoff = max(tree.leaf_cutoff, cutoff);
     let inverse = bvh_inverse(ray.direction);
     let across = bvh_projection(ray.direction);
-    var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
+    var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS);
     // First triangle of the current mesh.
     var first = 0u;
     // Pending work, in this order: the leaves leaf..end, the leaves later_leaf..later_end, then `next`.
@@ -50,7 +52,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     // from hanging.
     var visits = tree.triangle_count + tree.mesh_count;
     loop {
-        var candidate = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
+        var candidate = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS);
         loop {
             // Enter the next mesh.
             if leaf == end && !bvh_is_node(next) && next != BVH_MISS {
@@ -157,7 +159,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                             done = true;
                         } else {
                             hit = candidate;
-                            hit.first = first;
+                            bvh_hit_first = first;
                             ray.t_max = hit.t;
                             candidate.leaf = BVH_MISS;
                             done = done || any;
@@ -180,7 +182,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
         bvh_step_answer(is_accepted);
         if is_accepted {
             hit = candidate;
-            hit.first = first;
+            bvh_hit_first = first;
             ray.t_max = hit.t;
             if any {
                 break;
@@ -201,7 +203,7 @@ fn bvh_trace(ray: Ray, leaf_cutoff: u32, any: bool) -> Hit {
     }
     let row = TRIANGLE_ROWS * hit.leaf;
     let mesh = tree_triangle_rows(row + 2u).w & ~ANY_HIT_TEST;
-    return Hit(hit.t, hit.barycentric, mesh, tree_triangle_rows(row).w - hit.first);
+    return Hit(hit.t, hit.barycentric, mesh, tree_triangle_rows(row).w - bvh_hit_first);
 }
 
 // Returns the nearest hit.

@@ -1,4 +1,4 @@
-// All triangles that a ray passes through. The BVH is in bind group 1 (bvh/tree_read.wgsl).
+// Traversal that finds all triangles that a ray passes through. The BVH is in bind group 1 (bvh/tree_read.wgsl).
 //
 // A ray that starts outside a closed surface passes through as many front as back faces. A ray that starts inside
 // passes through one more back face. Rounding does not change that. Vertices are projected along the ray independently
@@ -84,7 +84,7 @@ fn bvh_crossing(triangle: LeafTriangle, ray: BvhCrossingRay) -> i32 {
     let v = c.x * a.y - c.y * a.x;
     let w = a.x * b.y - a.y * b.x;
     let sum = u + v + w;
-    // A triangle without area in floats: any of its points will do.
+    // The projected area of a thin triangle may round to 0. Then any of its points will do.
     var t = a.z;
     if sum != 0.0 {
         t = (u * a.z + v * b.z + w * c.z) / sum;

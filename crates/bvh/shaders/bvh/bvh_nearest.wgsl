@@ -47,8 +47,8 @@ fn bvh_along(a: vec3f, edge: vec3f) -> f32 {
     return saturate(-dot(a, edge) / max(dot(edge, edge), 1.0e-30));
 }
 
-// Returns the nearest of the interior and the three edges, each by itself. Triangles without area still have their
-// edges.
+// Returns the nearest of four candidates: the nearest points of the three edges and of the interior. A triangle without
+// area still has its edges.
 fn bvh_near_triangle(triangle: LeafTriangle, point: vec3f) -> BvhNear {
     let a = triangle.v0 - point;
     let ab = triangle.v1 - triangle.v0;
@@ -60,7 +60,7 @@ fn bvh_near_triangle(triangle: LeafTriangle, point: vec3f) -> BvhNear {
     best = bvh_nearer(best, bvh_near(a, ab, ac, vec2f(1.0 - along, along)));
     let normal = cross(ab, ac);
     let squared = dot(normal, normal);
-    // Smaller values mean no area, for units in which the square is representable.
+    // A smaller value counts as no area, because it is close to the smallest normal float.
     if squared > 1.0e-36 {
         var weights = vec2f(dot(cross(ac, a), normal), dot(cross(a, ab), normal)) / squared;
         // One refinement step on the in-plane residual, because the weights of needle-shaped triangles are
@@ -115,7 +115,8 @@ fn bvh_near_squared(triangle: LeafTriangle, point: vec3f) -> f32 {
     return nearest;
 }
 
-// Returns the nearest leaf that is nearer than `start`, or `start` if there is none. `start` is a leaf or has BVH_MISS.
+// Returns the nearest leaf that is nearer than `start`, or `start` if there is none. If `start.leaf` is BVH_MISS,
+// `start.squared` is the squared search radius.
 fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLeaf {
     var best = start;
     var walk = bvh_walk_begin(cutoff);
@@ -141,7 +142,7 @@ fn bvh_nearest_leaf(point: vec3f, start: BvhNearLeaf, cutoff: u32) -> BvhNearLea
     return best;
 }
 
-// Returns the nearest point for the result of `bvh_nearest_leaf` within `reach`.
+// Converts a result of `bvh_nearest_leaf` to the nearest point. If no leaf was found, the distance is `reach`.
 fn bvh_nearest_point(point: vec3f, reach: f32, found: BvhNearLeaf) -> Nearest {
     if found.leaf == BVH_MISS {
         return Nearest(point, reach, vec2f(0.0), BVH_MISS, 0u);

@@ -1,5 +1,5 @@
-// Objects of a BVH's leaves: triangles; boxes with v0 as the lower and v1 as the upper corner; or balls with v2 as the
-// centre between the corners of their bounding box (bvh/build/objects.wgsl).
+// Objects of a BVH's leaves, stored as three corners (bvh/build/objects.wgsl): triangles; boxes, with v0 as the lower
+// and v1 as the upper corner; or balls, with v0 and v1 as the corners of the bounding box and v2 as the centre.
 #import "bvh/tree_read.wgsl"
 
 override BVH_OBJECTS: u32 = BVH_TRIANGLES;
@@ -42,12 +42,12 @@ fn bvh_gap_segment(segment: vec3f, start: vec3f, edge: vec3f) -> BvhGap {
     return BvhGap(s * segment - (start + t * edge), s);
 }
 
-// Computes the offset from a triangle's interior to a point, for triangles with area. Returns false if the nearest
-// point is not in the interior.
+// Sets `offset` to the vector from the nearest point of the triangle's plane to `point`. Returns false if that nearest
+// point is outside the triangle, or if the triangle has no area.
 fn bvh_gap_inside(a: vec3f, ab: vec3f, ac: vec3f, point: vec3f, offset: ptr<function, vec3f>) -> bool {
     let normal = cross(ab, ac);
     let squared = dot(normal, normal);
-    // Smaller values mean no area, for units in which the square is representable.
+    // A value this small counts as no area, because it is close to the smallest normal float.
     if squared <= 1.0e-36 {
         return false;
     }
@@ -71,7 +71,7 @@ fn bvh_gap_triangle(a: vec3f, b: vec3f, c: vec3f, segment: vec3f) -> BvhGap {
             gap = bvh_less_gap(gap, BvhGap(offset, f32(end)));
         }
     }
-    // The segment may pass through the interior.
+    // If the segment passes through the interior, the gap is zero.
     let normal = cross(b - a, c - a);
     let before = dot(normal, -a);
     let after = dot(normal, segment - a);

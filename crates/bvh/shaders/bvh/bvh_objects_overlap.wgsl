@@ -64,7 +64,7 @@ fn bvh_corner_box(object: LeafTriangle) -> Box {
     );
 }
 
-// True if an object of this tree touches one of the other tree. Their boxes must overlap.
+// True if an object of this tree touches one of the other tree. The caller has tested that their boxes overlap.
 fn bvh_objects_overlap(object: LeafTriangle, other: LeafTriangle) -> bool {
     if BVH_OTHERS == BVH_BALLS {
         return bvh_ball_meets(object, other);

@@ -1,6 +1,6 @@
 // Traversal from a leaf of one BVH to the touching objects of another BVH (group 1), which may be the same BVH. Within
 // one BVH, a leaf only looks for leaves after itself, and skips subtrees that end before it. If only objects of
-// different meshes count, it skips the BVH of its own mesh.
+// different meshes count, it skips the tree of its own mesh.
 //     while pairs_advance(&walk, search) {
 //         while !bvh_walk_is_done(&walk) {
 //             let leaf = bvh_walk_leaf(&walk);

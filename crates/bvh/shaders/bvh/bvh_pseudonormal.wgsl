@@ -11,7 +11,7 @@
 // normals of all triangles around that edge or vertex are summed.
 const BVH_NO_WEIGHT = 2.0e-6;
 
-// True if a vertex is at `at`. Sets the two other vertices.
+// True if a vertex is at `at`. Then sets `others` to the two other vertices, in cyclic order.
 fn bvh_is_at(a: vec3f, b: vec3f, c: vec3f, at: vec3f, others: ptr<function, array<vec3f, 2>>) -> bool {
     if all(a == at) {
         *others = array<vec3f, 2>(b, c);

@@ -10,7 +10,8 @@
 //
 // The stack is in workgroup memory. Private arrays that are indexed dynamically become scratch memory, which is set to
 // zero for each ray. There is room for RAY_STACK_ROOM entries, one of which marks the end, and for the three that a
-// step may add to them. A node for whose children there is no room is tested as a range of leaves.
+// step may add to them. A node for whose children there is no room is tested as a range of leaves, or mesh by mesh in
+// the TLAS.
 //
 // The includer defines the any-hit test `bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool`. It is called
 // for triangles with ANY_HIT_TEST. There, `triangle.triangle` is the index in the merged index buffer.
@@ -50,21 +51,29 @@ fn ray_root(leaf_cutoff: u32) -> u32 {
     return select(root, BVH_MISS, tree.triangle_count == 0u);
 }
 
-// Returns the first leaf below a node of a mesh, and the leaf after the last. Children are in leaf order.
+// Returns the end of the stack for the children of a node. The TLAS leaves some entries to the meshes, because a mesh
+// whose root finds no room would be tested as a whole.
+fn ray_stack_end(node: u32) -> u32 {
+    return BVH_RAY_THREADS * select(RAY_STACK_ROOM, RAY_TLAS_ROOM, node >= tree.triangle_count);
+}
+
+// Returns the first leaf below a node of a mesh, and the leaf after the last. Children are in leaf order. No tree has as
+// many levels as the stack of bvh/bvh.wgsl has entries.
 fn ray_node_leaves(node: u32) -> vec2u {
     var first = node;
-    while ray_is_node(first) {
+    for (var level = 0u; level < STACK_SIZE && ray_is_node(first); level++) {
         first = ray_node_rows(RAY_NODE_ROWS * first + 4u).x;
     }
     var last = node;
-    while ray_is_node(last) {
+    for (var level = 0u; level < STACK_SIZE && ray_is_node(last); level++) {
         last = ray_node_rows(RAY_NODE_ROWS * last + 4u).w;
     }
     return vec2u(ray_leaf_range(first).x, ray_leaf_range(last).y);
 }
 
-// Returns the nearest hit, or with `any` the first that is found. `first` of the hit is not set. Ray nodes have a leaf
-// cutoff of their own, so `cutoff` only applies to meshes of so few triangles.
+// Returns the nearest hit, or with `any` the first that is found. Ray nodes have a leaf cutoff of their own, so `cutoff`
+// only decides whether a mesh has a node. A ray without `any` may call `bvh_accepts` twice for a triangle, if the TLAS
+// outgrows the stack.
 fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;
     let leaf_cutoff = min(max(tree.leaf_cutoff, cutoff), RAY_LEAVES_MAX);
@@ -74,8 +83,9 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     // A bit for each word of `order_axis` (bvh/build/ray_nodes.wgsl): 1 if the second of two children comes first.
     let signs = select(vec3u(8u, 16u, 32u), vec3u(1u, 2u, 4u), inverse < vec3f(0.0));
     let reversed = signs.x | signs.y | signs.z;
-    var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
-    // Pending work, in this order: the leaves leaf..end, the reference `next`, the stack, and meshes of the TLAS.
+    var hit = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS);
+    // Pending work, in this order: the leaves leaf..end, the reference `next`, the stack, and a range of meshes, which
+    // are leaves of the TLAS.
     var leaf = 0u;
     var end = 0u;
     var next = ray_root(leaf_cutoff);
@@ -83,14 +93,14 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var top = bottom + BVH_RAY_THREADS;
     var meshes = vec2u(0u);
     bvh_stack[bottom] = BVH_MISS;
-    // Each node comes up at most once. A valid tree never reaches this bound, which keeps traversal of a broken tree
+    // Each node comes up at most twice. A valid tree never reaches this bound, which keeps traversal of a broken tree
     // from hanging.
-    var visits = tree.triangle_count + tree.mesh_count;
+    var visits = 2u * (tree.triangle_count + tree.mesh_count);
     loop {
-        var candidate = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS, 0u);
+        var candidate = BvhLeafHit(ray.t_max, vec2f(0.0), BVH_MISS);
         loop {
             if leaf == end {
-                while ray_is_node(next) && top < RAY_STACK_ROOM * BVH_RAY_THREADS && visits != 0u {
+                while ray_is_node(next) && top < ray_stack_end(next) && visits != 0u {
                     visits--;
                     bvh_nodes_visited++;
                     let row = RAY_NODE_ROWS * next;
@@ -152,13 +162,16 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                 var leaves = ray_leaf_range(next);
                 if ray_is_node(next) {
                     // There is no room on the stack.
-                    if next >= tree.triangle_count {
-                        let range = tree_triangle_rows(TRIANGLE_ROWS * next + 2u).xy;
-                        let both = vec2u(min(meshes.x, range.x), max(meshes.y, range.y));
-                        meshes = select(both, range, meshes.x == meshes.y);
-                        leaves = vec2u(0u);
-                    } else {
+                    leaves = vec2u(0u);
+                    if next < tree.triangle_count {
                         leaves = ray_node_leaves(next);
+                    } else {
+                        // Visit the meshes one by one instead, without the stack. Any-hit rays visit the TLAS from its
+                        // last leaf to its first, so they have left all leaves up to the last of this node. Other rays
+                        // start again, which gives the same closest hit.
+                        let after = tree_triangle_rows(TRIANGLE_ROWS * next + 2u).x;
+                        meshes = vec2u(tree.triangle_count, select(tree.triangle_count + tree.mesh_count, after, any));
+                        top = bottom + BVH_RAY_THREADS;
                     }
                 }
                 leaf = leaves.x;

@@ -37,7 +37,7 @@ fn bvh_region_is_valid(region: BvhRegion) -> bool {
     return region.radius >= 0.0;
 }
 
-// Returns the child overlap mask of a node with a box, conservative.
+// Returns the mask of a node's child boxes that touch a box. Conservative: rounding never loses a child.
 fn bvh_boxes_touch(node: Node, lower: vec3f, upper: vec3f) -> vec4<bool> {
     let step = bvh_grid_step(node);
     let slack = bvh_grid_slack(node.origin, step);
@@ -69,7 +69,7 @@ fn bvh_boxes_in_front_of(node: Node, planes: array<vec4f, 6>) -> vec4<bool> {
     return least >= vec4f(0.0);
 }
 
-// Returns the child overlap mask of a node with the region, conservative.
+// Returns the mask of a node's child boxes that touch the region. Conservative: a capsule counts as its bounding box.
 fn bvh_region_enters(node: Node, region: BvhRegion) -> vec4<bool> {
     if region.shape == BVH_FRUSTUM {
         return bvh_boxes_in_front_of(node, region.planes);

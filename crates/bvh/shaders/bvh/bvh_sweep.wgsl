@@ -7,7 +7,7 @@
 #import "bvh/bvh_walk.wgsl"
 
 struct Sweep {
-    // Capsule: the ends of its axis, and its radius.
+    // Ends of the capsule's axis at the start of the motion, and its radius.
     a: vec3f,
     radius: f32,
     b: vec3f,
@@ -34,8 +34,8 @@ fn bvh_sweep_close(sweep: Sweep) -> f32 {
     return 4.0e-7 * max(far.x, max(far.y, far.z));
 }
 
-// Finds the contact with an object before `most`. An object that overlaps at the start counts only if the capsule moves
-// closer to it.
+// Returns true and sets the time, normal and position of `found` if the capsule touches the object before the fraction
+// `most` of the motion. An object that overlaps at the start counts only if the capsule moves closer to it.
 fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<function, BvhContact>) -> bool {
     let segment = sweep.b - sweep.a;
     let close = bvh_sweep_close(sweep);
@@ -50,7 +50,8 @@ fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<fu
         let approach = -dot(normal, sweep.motion);
         // The capsule moves away, or in parallel within rounding.
         let is_leaving = !(approach > 1.0e-6 * speed);
-        // Steps only lead towards the object, and rounding determines the normal this close to it.
+        // This close to the object, rounding determines the normal. The contact counts, because the previous steps led
+        // towards the object.
         let is_unsure = t > 0.0 && distance <= 16.0 * close;
         if is_leaving && !is_unsure {
             return false;
@@ -76,8 +77,8 @@ fn bvh_sweep_object(object: LeafTriangle, sweep: Sweep, most: f32, found: ptr<fu
     return false;
 }
 
-// Returns the times at which the capsule enters a node's child boxes, or negative numbers for those that it misses
-// before `most`.
+// Returns the fractions of the motion at which the capsule's bounding box enters a node's child boxes, or negative
+// numbers for those that it misses before `most`.
 fn bvh_sweep_enter(node: Node, sweep: Sweep, inverse: vec3f, most: f32) -> vec4f {
     let centre = 0.5 * (sweep.a + sweep.b);
     let grown = 0.5 * abs(sweep.b - sweep.a) + sweep.radius + bvh_sweep_close(sweep);

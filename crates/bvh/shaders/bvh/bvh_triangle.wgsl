@@ -2,13 +2,11 @@
 #import "bvh/ray.wgsl"
 #import "bvh/tree.wgsl"
 
-// Hit during traversal: its leaf, and the first triangle of its mesh. Mesh and triangle indices are looked up once, at
-// the end.
+// Hit during traversal. Mesh and triangle indices are looked up once, at the end.
 struct BvhLeafHit {
     t: f32,
     barycentric: vec2f,
     leaf: u32,
-    first: u32,
 }
 
 // Two axes across a ray. Points are projected along the ray onto their plane. The dominant axis of the ray is sheared

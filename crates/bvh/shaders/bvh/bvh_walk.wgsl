@@ -119,8 +119,8 @@ fn bvh_walk_node(walk: ptr<function, BvhWalk>, reach: f32) -> u32 {
     return number;
 }
 
-// Returns the mask of the visited children that are nodes or meshes. Visited leaves become pending, as one range for
-// the first two children and one for the last two.
+// Returns the mask of the visited children that are nodes or meshes, and sets `numbers` to the stack entries of all
+// four. Visited leaves become pending, as one range for the first two children and one for the last two.
 fn bvh_walk_ranges(
     walk: ptr<function, BvhWalk>,
     number: u32,
@@ -208,7 +208,7 @@ fn bvh_leaf_name(leaf: u32, first: u32) -> vec2u {
     return vec2u(object.mesh & ~ANY_HIT_TEST, object.triangle - first);
 }
 
-// Returns the mesh of the leaf that the traversal returned last, and the leaf's index within that mesh.
+// Returns the mesh of a leaf that the traversal has just returned, and the leaf's index within that mesh.
 fn bvh_walk_name(walk: ptr<function, BvhWalk>, leaf: u32) -> vec2u {
     return bvh_leaf_name(leaf, (*walk).first);
 }

@@ -88,8 +88,8 @@ fn geometry_mesh(triangle: u32) -> u32 {
     return triangle_info(triangle).x & ~ANY_HIT_TEST;
 }
 
-// Offset of a mesh's own box within its BOUNDS_WORDS in `mesh_bounds`. The box of its centroids comes first. The
-// scene's box follows the last mesh.
+// Offset of a mesh's own box within its BOUNDS_WORDS words of `mesh_bounds`. The bounds of the centres of its triangle
+// boxes come first. The scene's box follows the last mesh.
 const BOUNDS_BOX = 6u;
 
 // Inverts `ordered` of bvh/build/bounds.wgsl.

@@ -29,8 +29,8 @@ fn morton_code(cell: vec3u, wide: bool) -> vec2u {
     return select(vec2u(low, 0u), vec2u((top << 28u) | (middle >> 2u), (middle << 30u) | low), wide);
 }
 
-// Returns the key of the first sort. For a wide code it is the low word. Otherwise it is the code. Its free bits above
-// the code hold the low bits of the mesh index.
+// Returns the key of the first sort. For a wide code it is the low word. Otherwise it is the code, with the low bits of
+// the mesh index in the free bits above it.
 fn morton_key(code: vec2u, mesh: u32, axis_bits: u32) -> u32 {
     return select(code.x | (mesh << (3u * axis_bits)), code.y, axis_bits > 10u);
 }

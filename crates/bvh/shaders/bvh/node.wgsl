@@ -3,7 +3,7 @@
 // node, with the same index. Rays visit only some of them, because parents adopt their grandchildren.
 //
 // In a TLAS over more meshes than the traversal stack has entries, a grandchild is not replaced again. So each level
-// stands for two binary levels, and no traversal overflows the stack (bvh/bvh.wgsl).
+// stands for two binary levels, and no traversal by bvh/bvh.wgsl overflows its stack.
 //
 // The includer declares `node_rows`, and defines `node_children(whole: Child) -> Pair`, which returns the two children
 // of a binary node.

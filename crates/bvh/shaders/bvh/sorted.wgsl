@@ -1,10 +1,11 @@
 // Sorted items, and the scratch buffer shared by the kernels that make nodes: group 2, next to the geometry in group 1.
 //
-// scratch  [node]                 area of a node's box as a float, −1 for an unused slot; stays valid after a build
-//          [params.spans_word …]  a Span per mesh and one for the TLAS, written by the host [params.across_word …] per
-//          block, the number of nodes that extend beyond it (hierarchy.wgsl) [params.list_word …]   positions of those
-//          nodes, BLOCK words per block [params.level_word …]  boxes of the pyramid (bvh/build/pyramid_levels.wgsl)
-//          [params.link_word …]   data of PLOC trees (bvh/build/ploc_links.wgsl)
+// scratch  [node]                  area of a node's box as a float, −1 for an unused slot; stays valid after a build
+//          [params.spans_word …]   a Span per mesh and one for the TLAS, written by the host
+//          [params.across_word …]  per block, the number of nodes that extend beyond it (bvh/build/hierarchy.wgsl)
+//          [params.list_word …]    positions of those nodes, BLOCK words per block
+//          [params.level_word …]   boxes of the pyramid (bvh/build/pyramid_levels.wgsl)
+//          [params.link_word …]    data of PLOC trees (bvh/build/ploc_links.wgsl)
 // They share one buffer, because the weakest devices bind only eight.
 #import "bvh/geometry.wgsl"
 

@@ -1,5 +1,5 @@
-// Readers of the BVH in group 1: its nodes, its triangles in leaf order, and the references that a query visits. Every
-// query is a file of its own on top of this one.
+// Readers of the BVH in group 1: its nodes, its triangles in leaf order, and the references that a query visits. Each
+// kind of query has a file that imports this one.
 #import "bvh/tree.wgsl"
 
 @group(1) @binding(0) var<uniform> tree: TreeInfo;
@@ -23,7 +23,7 @@ fn tree_triangle(leaf: u32) -> LeafTriangle {
     return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
 }
 
-// Top bit of a reference to visit: a leaf of the TLAS, which is a mesh, instead of a node.
+// Top bit of a reference to a leaf of the TLAS, which is a mesh, rather than to a node.
 const BVH_MESH = 0x80000000u;
 
 // True if `next` is a node: neither a mesh nor BVH_MISS, which also has the bit BVH_MESH.
@@ -31,7 +31,7 @@ fn bvh_is_node(next: u32) -> bool {
     return (next & BVH_MESH) == 0u;
 }
 
-// Converts four bytes to floats. CPUs convert signed integers in a single instruction, so these take that route.
+// Converts four bytes to floats, by way of signed integers, because CPUs convert those in a single instruction.
 fn bvh_steps(packed: u32) -> vec4f {
     return vec4f(vec4i((vec4u(packed) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)));
 }
@@ -47,7 +47,7 @@ fn bvh_grid_step(node: Node) -> vec3f {
     return bitcast<vec3f>(node_exponents(node.exponents) << vec3u(23u));
 }
 
-// Returns a reference for each child of a node: the index of a node, or of a mesh with BVH_MESH.
+// Returns a reference to each child of a node: the index of a node, or the index of a leaf of the TLAS with BVH_MESH.
 fn bvh_children(node: Node, over_meshes: bool, is_leaf: vec4<bool>) -> vec4u {
     let starts = vec4u(node.first, node.ends.xyz);
     let is_right = (vec4u(node.exponents >> 24u) & vec4u(1u, 2u, 4u, 8u)) != vec4u(0u);

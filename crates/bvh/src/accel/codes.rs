@@ -51,7 +51,8 @@ impl Sample {
 }
 
 impl Codes {
-    /// Returns codes of 30 or 63 bits. For any other number, chooses them by [`Codes::choose`].
+    /// Returns the code length for `bits` of 30 or 63. Any other number chooses the length by
+    /// [`Codes::choose`].
     pub fn of_bits(bits: u32, samples: impl IntoIterator<Item = Sample>) -> Self {
         match bits {
             30 => Self::Bits30,

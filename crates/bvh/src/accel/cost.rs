@@ -1,5 +1,5 @@
-//! `cost`: the expected cost of rays through the BVHs, measured on the GPU. It tells when trees that are only
-//! refitted should be rebuilt.
+//! `cost`: measures the expected cost of rays through the BVHs on the GPU. Compare it over time to decide
+//! when trees that are only refitted need a rebuild.
 
 use super::{layout::COST_BLOCK, tree::Tree};
 use crate::{

@@ -1,6 +1,6 @@
-//! Queries with any number of results each. They are counted, summed, and collected into buffers of exactly
-//! the right size, or appended in one pass up to a capacity. While counting, results are kept up to a limit,
-//! so that the collection rarely has to search again: `bvh/query/counted.wgsl`.
+//! Queries with a variable number of results. The results are counted, summed, and collected into buffers of
+//! exactly the right size, or appended in one pass up to a capacity. While counting, results are kept up to a
+//! limit, so that the collection rarely has to search again: `bvh/query/counted.wgsl`.
 
 use super::{
     scan::Scan,
@@ -16,7 +16,7 @@ use wgpu::BufferUsages as Usage;
 
 /// Average number of results that are kept per query.
 pub(super) const KEPT: u64 = 8;
-/// Bytes of a kept result, and of the header with their count.
+/// Size of a kept result in bytes. The header with the number of kept results is equally large.
 const KEPT_BYTES: u64 = 16;
 /// Maximum size of the kept results, in bytes.
 const KEPT_MAX: u64 = 1 << 28;
@@ -94,14 +94,15 @@ impl Counts {
     }
 }
 
-/// List of queries: the search, the number of queries, and their bindings.
+/// Input of a query kernel: the search, the number of queries, and the resources for its first three
+/// bindings.
 pub(super) struct QueryInput<'a> {
     pub(super) search: &'a Search<'a>,
     pub(super) count: u32,
     pub(super) bound: [&'a dyn Bind; 3],
 }
 
-/// Three kernels of a counted query.
+/// Kernels that count, collect and append the results of a query.
 #[derive(Debug)]
 pub(super) struct CountedQuery {
     label: &'static str,
@@ -111,8 +112,8 @@ pub(super) struct CountedQuery {
 }
 
 impl CountedQuery {
-    /// Creates the kernels `entries`, which count, collect and append. The three bindings `input` precede the
-    /// bindings for numbers and results.
+    /// Creates the kernels `entries`, which count, collect and append. Their first three bindings are
+    /// `input`. Output buffers follow: two for counting, three for collecting and two for appending.
     pub(super) fn new(
         gpu: &Gpu,
         (path, label): (&'static str, &'static str),
@@ -139,7 +140,8 @@ impl CountedQuery {
         self.result_pipelines(set);
     }
 
-    /// Adds the kernels that collect and append, for queries that another kernel counts.
+    /// Adds the kernels that collect and append, but not the one that counts, because another kernel replaces
+    /// it.
     pub(super) fn result_pipelines(&self, set: &mut PipelineSet) {
         self.collect.pipelines(set);
         self.append.pipelines(set);

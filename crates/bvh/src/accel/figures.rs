@@ -31,7 +31,7 @@ pub struct TreeStatistics {
     pub nodes: u32,
     /// Number of leaves at each depth. The root has depth 0.
     pub leaves_at_depth: Vec<u32>,
-    /// Number of leaves by their triangle count.
+    /// Number of leaves of each size, indexed by triangle count.
     pub leaves_of_size: Vec<u32>,
     /// Number of node levels in the deepest tree.
     pub depth: u32,
@@ -126,7 +126,7 @@ pub fn statistics(tlas: &[TlasEntry], nodes: &[Node], leaf_cutoff: u32) -> TreeS
     all
 }
 
-/// Traversal of one tree, with its statistics so far.
+/// State of the traversal of one tree, with the statistics so far.
 struct Walk<'a> {
     nodes: &'a [Node],
     leaf_cutoff: u32,

@@ -160,8 +160,8 @@ pub(super) fn span_words(params: &mut BuildParams) -> u32 {
     params.spans_word + (params.mesh_count + 1) * (size_of::<Span>() / 4) as u32
 }
 
-/// Sets the word offsets up to the pyramid, in addition to the offsets of [`span_words`]. Returns the total
-/// number of words.
+/// Sets the word offsets of the spans ([`span_words`]) and of all parts up to the pyramid in `params`.
+/// Returns the total number of words.
 pub(super) fn scratch_words(params: &mut BuildParams) -> u32 {
     let blocks = params.item_count.div_ceil(BLOCK);
     let (level_offset, boxes) = pyramid_levels(params.item_count);

@@ -127,9 +127,12 @@ wgsl_constants! {
     pub const RAY_LEAVES_MAX: u32 = 32;
     /// Workgroup size of kernels that trace rays by `bvh/bvh_rays.wgsl`.
     pub const BVH_RAY_THREADS: u32 = 64;
-    /// Entries of the traversal stack above which a ray tests leaf ranges instead of descending. Replays of
-    /// occlusion and shadow rays needed 2 to 5 on average, and never more.
+    /// Entries of the traversal stack above which a ray tests leaf ranges instead of descending, with the entry
+    /// that marks the end. In replays, occlusion and shadow rays needed 2 to 5 on average, and never more than
+    /// 16.
     pub const RAY_STACK_ROOM: u32 = 16;
+    /// The same limit for nodes of the TLAS, so that meshes have at least four entries.
+    pub const RAY_TLAS_ROOM: u32 = 10;
     /// Entries of the traversal stack in workgroup memory: a node adds up to three.
     pub const RAY_STACK_SIZE: u32 = 19;
 }
@@ -231,7 +234,7 @@ gpu_structs! {
         /// Index of the first box of each pyramid level, four levels per row.
         level_offset: [[u32; 4]; 7],
     }
-    /// Range of a mesh in the sorted items, and the offset from these positions to its leaves.
+    /// Range of a mesh in the sorted items. `shift` is the offset from these positions to the leaves.
     Span {
         first: u32,
         count: u32,

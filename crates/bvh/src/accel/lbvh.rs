@@ -24,7 +24,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Amount of a build that is redone.
+/// Part of a build to repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Work {
     /// Everything: the order and the nodes.
@@ -40,7 +40,7 @@ pub enum Work {
 pub struct Lbvh {
     layouts: StageLayouts,
     bounds: Kernel,
-    /// Without and with code records: see [`codes::is_one_key`].
+    /// Kernel for keys without code records, and kernel for keys with them: see [`is_one_key`].
     tlas: [Kernel; 2],
     /// Writes the TLAS rows only, for refits, which reuse the sorted codes.
     tlas_rows: Kernel,
@@ -300,7 +300,8 @@ impl Lbvh {
         Ok(tree)
     }
 
-    /// Creates the sorts of a build: by code, then by the bits that the first key has no room for.
+    /// Creates the sorts of a build. The first sorts by code, and later ones by the bits that the first key
+    /// has no room for.
     fn sorts(
         &self,
         gpu: &Gpu,
@@ -388,7 +389,7 @@ impl Lbvh {
             }
         }
         tree.built_quality = tree.quality;
-        tree.invalidate_ray_nodes();
+        tree.invalidate_selected_ray_nodes();
         tree.dispatches = stages.dispatches;
         tree.passes = stages.passes.begun();
         tree.sorted = Some(tree.selection.meshes.clone());

@@ -125,8 +125,8 @@ impl NearestPoints {
         }
     }
 
-    /// Records the query for all points of `batch`. Any `leaf_cutoff` from 1 gives the same distances, except
-    /// for rounding.
+    /// Records the query for all points of `batch`. Any `leaf_cutoff` of at least 1 gives the same distances,
+    /// except for rounding.
     ///
     /// # Errors
     ///

@@ -140,7 +140,8 @@ impl<R: Region> Overlap<R> {
 
     /// Records the touched objects in one pass: region, mesh and index ([`Touched`]) of each, in any order,
     /// until `touched` is full. The first word of `total`, whose buffer needs `COPY_DST`, becomes the number
-    /// of touched objects, even if they exceed the room. From 0xf000_0000 on, there may be more.
+    /// of touched objects, even if it exceeds the capacity of `touched`. A total of 0xf000_0000 or more is
+    /// only a lower bound.
     ///
     /// # Errors
     ///

@@ -19,17 +19,17 @@ use crate::{
 };
 use wgpu::BufferUsages as Usage;
 
-/// Average number of pairs that are kept per box or ball, if the search makes room for pairs. Triangles use
-/// [`KEPT`] because neighbours in a surface touch. Boxes that fill space make 0.5 pairs each.
+/// Average number of pairs that [`OverlapPairs::run`] keeps per box or ball while counting. Boxes that fill
+/// space have 0.5 pairs each. Triangles use [`KEPT`], because neighbours in a surface touch.
 const KEPT_OBJECTS: u64 = 2;
 
-/// Maximum number of threads that count kept pairs, which is more than CPUs have SIMD lanes.
+/// Maximum number of threads that count kept pairs. It exceeds the number of SIMD lanes of any CPU.
 const KEPT_THREADS: u32 = 4096;
 
 /// Parameters of a pair query.
 #[derive(Debug, Clone, Copy)]
 pub struct Pairs<'a> {
-    /// Tree to search and the filter on its objects. Within one tree, that tree.
+    /// Tree to search, and the filter on its objects. For pairs within one tree, it is that tree.
     pub search: Search<'a>,
     /// Other tree, whose objects come first in the pairs. `None` for pairs within one tree. Then each pair
     /// occurs once, and the object with the lower mesh and index comes first.
@@ -243,8 +243,8 @@ impl OverlapPairs {
     }
 
     /// Records the pairs in one pass, in any order, until `found` is full. The first word of `total`, whose
-    /// buffer needs `COPY_DST`, becomes the number of pairs, even if they exceed the room. From 0xf000_0000
-    /// on, there may be more.
+    /// buffer needs `COPY_DST`, becomes the number of pairs, even if it exceeds the capacity of `found`. A
+    /// total of 0xf000_0000 or more is only a lower bound.
     ///
     /// # Errors
     ///

@@ -3,8 +3,8 @@
 use super::layout::SortParams;
 use crate::gpu::{Array, Gpu, Kernel};
 
-/// Key-value pairs to sort, with the sort's auxiliary buffers. Each digit moves the pairs to the other of two
-/// arrays.
+/// Key-value pairs to sort, with the auxiliary buffers of the sort. The pass of each digit moves the pairs
+/// from one of two arrays to the other.
 #[derive(Debug)]
 pub struct SortBuffers {
     /// Keys, one word each.
@@ -15,7 +15,7 @@ pub struct SortBuffers {
     pub(super) totals: wgpu::Buffer,
 }
 
-/// Consecutive digits of one sort.
+/// Passes of one sort, one per digit from the lowest, with their uniforms and bind groups.
 #[derive(Debug)]
 pub struct Digits {
     pub(super) input: usize,

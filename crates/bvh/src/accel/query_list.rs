@@ -11,7 +11,7 @@ use crate::{
 use bytemuck::Pod;
 use std::marker::PhantomData;
 
-/// Element of a query list: rows of four numbers, of which the first begins with a position.
+/// Element of a query list: rows of four numbers. The first row begins with a position.
 pub trait PositionedQuery: Pod {
     /// Index of the row that begins with a second position. Queries are sorted by the midpoint of the two
     /// positions. `None` if queries of this type cannot be sorted.
@@ -29,7 +29,7 @@ impl PositionedQuery for [f32; 4] {
 pub struct Queries<Q> {
     /// Buffer of the queries.
     pub buffer: wgpu::Buffer,
-    /// Number of queries that are run.
+    /// Number of queries to run, from the start of the buffer.
     pub count: u32,
     order: Option<OrderBuffers>,
     of: PhantomData<Q>,
@@ -88,7 +88,8 @@ impl<Q: PositionedQuery> Queries<Q> {
         order.record(gpu, recorder, tree, &self.buffer, rows, buffers)
     }
 
-    /// Returns the order to bind. Without one, returns any array of words, which the kernels do not read.
+    /// Returns the sorted order to bind. Unsorted queries get any array of words, because their kernels do
+    /// not read it.
     pub(super) fn order<'a>(&'a self, tree: &'a Tree) -> &'a Array {
         let order = self.order.as_ref();
         order.map_or(tree.order(), OrderBuffers::order)

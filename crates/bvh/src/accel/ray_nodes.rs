@@ -19,6 +19,13 @@ use crate::{
 };
 use std::sync::atomic::Ordering::Relaxed;
 
+/// No ray nodes are stale.
+const NONE: u32 = 0;
+/// The ray nodes of the selection are stale ([`Tree::build_only`]).
+const SELECTED: u32 = 1;
+/// All ray nodes are stale.
+const ALL: u32 = 2;
+
 /// Kernel that makes ray nodes.
 #[derive(Debug)]
 pub struct RayNodes {
@@ -28,10 +35,24 @@ pub struct RayNodes {
 }
 
 impl Tree {
-    /// Marks the nodes for rays as stale: [`RayNodes::record`] records them again. Builds do this. Call it if
-    /// a recording is dropped.
+    /// Marks all nodes for rays as stale, so that [`RayNodes::record`] records them again. Builds mark the
+    /// nodes of the meshes that they build. Call it if a recording is dropped.
     pub fn invalidate_ray_nodes(&self) {
-        self.ray_nodes.leaf_cutoff.store(0, Relaxed);
+        self.ray_nodes.stale.store(ALL, Relaxed);
+    }
+
+    /// Marks the nodes of the current selection as stale, in addition to those that already are.
+    pub(super) fn invalidate_selected_ray_nodes(&self) {
+        let is_all = self.selection.meshes.is_empty() || self.ray_nodes.stale.load(Relaxed) != NONE;
+        let stale = if is_all { ALL } else { SELECTED };
+        self.ray_nodes.stale.store(stale, Relaxed);
+    }
+
+    /// Remembers that ray nodes outside of the next selection may be stale.
+    pub(super) fn leave_ray_node_selection(&self) {
+        if self.ray_nodes.stale.load(Relaxed) != NONE {
+            self.invalidate_ray_nodes();
+        }
     }
 
     /// Creates the bind group for [`Tree::layout`] with which `bvh/bvh_rays.wgsl` traces rays, once
@@ -80,7 +101,7 @@ impl RayNodes {
     pub fn new(gpu: &Gpu) -> Self {
         // Without the leaves, because the kernel writes into those of the TLAS.
         let tree = pass::compute_layout(gpu, "nodes", &[Uniform, ReadArray(4)]);
-        let bindings = [Uniform, Read, Write, Write];
+        let bindings = [Uniform, Read, Read, Write, Write];
         let path = "bvh/build/ray_nodes.wgsl";
         let kernel = || Kernel::new(gpu, path, "ray_nodes", &[(1, &tree)], &bindings);
         Self {
@@ -96,8 +117,9 @@ impl RayNodes {
         }
     }
 
-    /// Records the ray nodes of `tree` for this leaf cutoff. Does nothing if they were recorded since the
-    /// last build of the tree. Call it after a build and before rays that bind [`Tree::ray_bind_group`].
+    /// Records the ray nodes of `tree` for this leaf cutoff: those of all meshes, or those of the meshes that
+    /// the last build has built. Does nothing if they were recorded since, with the same cutoff. Call it
+    /// after a build and before rays that bind [`Tree::ray_bind_group`].
     ///
     /// # Errors
     ///
@@ -114,19 +136,25 @@ impl RayNodes {
             return Ok(());
         };
         let nodes = tree.ray_nodes(gpu)?.buffer();
-        if tree.ray_nodes.leaf_cutoff.swap(leaf_cutoff, Relaxed) == leaf_cutoff {
-            return Ok(());
-        }
-        let cutoff = gpu.buffer_with(
-            "ray_nodes.leaf_cutoff",
-            &[[leaf_cutoff; 4]],
-            wgpu::BufferUsages::UNIFORM,
-        );
+        let state = &tree.ray_nodes;
+        let stale = match state.leaf_cutoff.load(Relaxed) == leaf_cutoff {
+            true => state.stale.load(Relaxed),
+            false => ALL,
+        };
+        let count = match stale {
+            NONE => return Ok(()),
+            SELECTED => tree.selection.item_count,
+            _ => tree.triangle_count + tree.mesh_count(),
+        };
+        let query = [leaf_cutoff, count, u32::from(stale == ALL), 0];
+        let query = gpu.buffer_with("ray_nodes.query", &[query], wgpu::BufferUsages::UNIFORM);
         let group = bind_group(gpu, "nodes", &self.tree, &[&tree.info, &tree.nodes]);
-        let own: [&dyn Bind; 4] = [&cutoff, &tree.scratch, nodes, tree.triangles.buffer()];
-        let slots = tree.triangle_count + tree.mesh_count();
-        let workgroups = Workgroups::Count(slots.div_ceil(RAY_NODE_THREADS));
+        let own: [&dyn Bind; 5] = [&query, &tree.scratch, &tree.items, nodes, tree.triangles.buffer()];
+        let workgroups = Workgroups::Count(count.div_ceil(RAY_NODE_THREADS));
         let mut pass = recorder.scoped_compute_pass("ray_nodes");
-        kernel.dispatch(gpu, &mut pass, &[(1, &group)], &own, workgroups)
+        kernel.dispatch(gpu, &mut pass, &[(1, &group)], &own, workgroups)?;
+        state.leaf_cutoff.store(leaf_cutoff, Relaxed);
+        state.stale.store(NONE, Relaxed);
+        Ok(())
     }
 }

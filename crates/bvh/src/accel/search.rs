@@ -22,12 +22,12 @@ use wgpu::BufferUsages as Usage;
 pub struct Search<'a> {
     /// Tree to search.
     pub tree: &'a Tree,
-    /// Maximum number of objects in a range that is tested without descending further. Any number from 1
-    /// gives the same results.
+    /// Maximum number of objects in a range that is tested without descending further. Any number of at least
+    /// 1 gives the same results.
     pub leaf_cutoff: u32,
-    /// Filter on the objects: accepts those with one of these bits in their word `payload`, the second word
-    /// of [`Geometry::triangle_info`](super::Geometry::triangle_info). 0 accepts everything. A [`Predicate`]
-    /// may use it in any way.
+    /// Filter on the objects. It accepts objects that have at least one of these bits in their `payload`, the
+    /// second word of [`Geometry::triangle_info`](super::Geometry::triangle_info). 0 accepts everything. A
+    /// [`Predicate`] may use the mask in any way.
     pub mask: u32,
     /// Bind group of the query's [`Predicate`], if it has one.
     pub predicate: Option<&'a wgpu::BindGroup>,
@@ -182,7 +182,8 @@ impl ListQuery {
         queries.sorted(gpu, &self.order)
     }
 
-    /// Records `queries`. `number` is a parameter that only some queries use.
+    /// Records the kernel for `queries`, after their sort if they are sorted. It writes the results to
+    /// `found`. `number` is passed to the kernel, for example the k of [`NearestK`](super::NearestK).
     pub(super) fn record<Q: PositionedQuery>(
         &self,
         gpu: &Gpu,

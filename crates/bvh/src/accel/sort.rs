@@ -55,8 +55,9 @@ impl RadixSort {
         })
     }
 
-    /// Returns as many digits as the lowest `bits` of the keys have, for pairs in array `input` of `buffers`.
-    /// With `implied_values`, the values are the pairs' own indices, and the buffer's contents are ignored.
+    /// Creates the passes of a sort by the lowest `bits` bits of the keys, eight bits each. The unsorted
+    /// pairs are in array `input` of `buffers`. With `implied_values`, the values are the pairs' own indices,
+    /// and the contents of the value array are ignored.
     pub fn digits(
         &self,
         gpu: &Gpu,

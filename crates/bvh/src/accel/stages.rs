@@ -1,4 +1,5 @@
-//! Data shared by the stages of a build: the BVH's buffers, their bind groups, and how a stage is recorded.
+//! Data shared by the stages of a build: the buffers of the BVH, their bind groups, and the recorder of
+//! stages.
 
 use crate::{
     Result,

@@ -1,5 +1,5 @@
 //! `trace`: traces a list of rays, for tools and tests. Passes of a renderer have their own kernels on the
-//! same core, `bvh/bvh.wgsl`.
+//! same core, `bvh/bvh_rays.wgsl`.
 
 pub use super::layout::{Hit, Ray, Visits};
 use super::{layout::TRACE_BLOCK, ray_nodes::RayNodes, tree::Tree};
@@ -102,8 +102,8 @@ impl Trace {
         Self::with_shader(gpu, "bvh/query/trace.wgsl", Some(RayNodes::new(gpu)))
     }
 
-    /// Creates the queries with the traversal of software adapters, which gives the same hits on every
-    /// device, and is slower on GPUs.
+    /// Creates the queries with the traversal of software adapters, on any device. Closest hits are the same,
+    /// and any-hit rays hit or miss alike.
     pub fn portable(gpu: &Gpu) -> Self {
         Self::with_shader(gpu, "bvh/software/trace_portable.wgsl", None)
     }
@@ -136,11 +136,14 @@ impl Trace {
     }
 
     /// Records the query for all rays of `batch`. `leaf_cutoff` is the number of triangles that are tested
-    /// without descending further. Any value from 1 gives the same hits.
+    /// without descending further. Any value from 1 gives the same closest hits, and misses of the same rays.
+    ///
+    /// On GPUs, the first recording after a build, or with another cutoff, also records the nodes for rays.
+    /// So submit recordings in order. If you drop one, call [`Tree::invalidate_ray_nodes`].
     ///
     /// # Errors
     ///
-    /// A compilation error, if the kernel was not compiled before.
+    /// The errors of [`Tree::ray_bind_group`], and a compilation error if the kernel was not compiled before.
     pub fn record(
         &self,
         gpu: &Gpu,

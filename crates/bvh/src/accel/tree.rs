@@ -68,11 +68,13 @@ pub struct Tree {
 /// Nodes for rays on GPUs: see [`RayNodes`](super::RayNodes).
 #[derive(Debug, Default)]
 pub(super) struct TreeRayNodes {
-    /// Five rows per node, with the index of the node. Created for the first ray, because other queries do
-    /// without.
+    /// Five rows per node, at the index of that node in [`Tree::nodes`]. Created for the first ray, because
+    /// other queries do not need them.
     pub(super) nodes: OnceLock<Array>,
-    /// Leaf cutoff of the nodes, or 0 if the tree has changed since.
+    /// Leaf cutoff of the nodes, or 0 before the first recording.
     pub(super) leaf_cutoff: AtomicU32,
+    /// Nodes that builds have changed since: `NONE`, `SELECTED` or `ALL` of `ray_nodes.rs`.
+    pub(super) stale: AtomicU32,
 }
 
 /// Quality of a tree, and its build cost.
@@ -113,7 +115,7 @@ pub(super) struct Sort {
     pub(super) digits: Digits,
 }
 
-/// Key bits of a further sort.
+/// Bits that a further sort uses as its key.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Regroup {
     /// High word of wide codes, and the mesh's lowest bit.
@@ -174,6 +176,7 @@ impl Tree {
         if self.selection.item_count > 0 && self.selection.meshes == meshes {
             return;
         }
+        self.leave_ray_node_selection();
         let mut item_triangles = self.triangle_count;
         if !meshes.is_empty() {
             let mut items = Vec::new();
@@ -278,7 +281,7 @@ impl Tree {
     }
 
     /// Sets the maximum number of triangles in a range without a node, 1 to 32, from the next build on. Rays
-    /// test every triangle of such a range, like in the ranges of a ray's own cutoff. If this lowers the
+    /// test every triangle of such a range, as they do in ranges within their own cutoff. If this lowers the
     /// number, the next build must include all meshes and precede any ray. Like [`Tree::build_only`], it
     /// writes through the queue.
     pub fn set_leaf_cutoff(&mut self, gpu: &Gpu, leaf_cutoff: u32) {

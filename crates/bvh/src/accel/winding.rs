@@ -127,8 +127,8 @@ impl Winding {
         })
     }
 
-    /// Records the moments of the tree's last build. It takes one dispatch per factor of 8 in the triangle
-    /// count.
+    /// Records the moments of the tree's last build. The number of dispatches grows with the logarithm of the
+    /// triangle count to base 8.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl Winding {
         )
     }
 
-    /// Records the sign of distances by winding numbers. Distances in `found`
+    /// Records the signs of distances by winding numbers. Distances in `found`
     /// ([`PointBatch`](super::nearest::PointBatch)) become negative inside.
     pub(super) fn record_sign(
         &self,

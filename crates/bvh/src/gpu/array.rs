@@ -1,12 +1,12 @@
 //! Large arrays of 1, 2 or 4 words, read in the way that is fastest on the adapter. GPUs read storage
-//! buffers. Software adapters read textures, because they vectorise texture loads but not buffer loads. These
-//! are storage textures, except for elements of 2 words, which not every device can read from storage
-//! textures.
+//! buffers. Software adapters read textures, because they vectorise texture loads but not buffer loads. The
+//! textures are storage textures, except for elements of 2 words, which not every device can read from
+//! storage textures.
 //!
-//! A shader declares an array with a line `#array read 0 1 positions: u32` (group 0, binding 1) and gets `fn
-//! positions(i: u32) -> u32`, or with `write` `fn positions(i: u32, value: u32)`. Elements are `u32`, `vec2u`
-//! or `vec4u`. Writes always go to the buffer. [`Array::publish`] copies them to the texture that readers
-//! use.
+//! A shader declares an array with a line `#array read 0 1 positions: u32` (group 0, binding 1). It then
+//! calls `positions(i: u32) -> u32`. A line with `write` instead of `read` declares `positions(i: u32, value:
+//! u32)`. Elements are `u32`, `vec2u` or `vec4u`. Writes always go to the buffer. [`Array::publish`] copies
+//! them to the texture that readers use.
 
 use super::{capabilities::Arrays, device::Gpu};
 use crate::{Error, Result};

@@ -93,7 +93,8 @@ pub struct Capabilities {
     pub pipeline_cache: bool,
 }
 
-/// Returns the Mesa version if the driver is llvmpipe, for example 22 for "Mesa 22.3.6 (LLVM 15.0.6)".
+/// Returns the major version of Mesa if the driver is llvmpipe, for example 22 for "Mesa 22.3.6 (LLVM
+/// 15.0.6)".
 fn mesa_version(info: &wgpu::AdapterInfo) -> Option<u32> {
     let version = info.driver_info.strip_prefix("Mesa ")?;
     let major = version.split('.').next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! A texture with one mip level and a view of it, as passed between passes.
+//! Texture with one mip level and a view of it, for the inputs and outputs of passes.
 
 use super::{bind::Bind, capabilities::Arrays, device::Gpu};
 use wgpu::{TextureFormat as Format, TextureUsages as Usage};
@@ -8,7 +8,7 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 pub struct GpuImage {
     /// Texture with one mip level.
     pub texture: wgpu::Texture,
-    /// View of all mip levels and layers.
+    /// View of the mip level and of all layers.
     pub view: wgpu::TextureView,
 }
 

@@ -29,9 +29,9 @@ pub struct Kernel {
     own: u32,
 }
 
-/// Kernels of one entry point that leave out optional parts. A branch that no thread takes may still cost
-/// registers on GPUs, and costs all its instructions on software adapters. Each part is a `bool` `override`
-/// constant of the shader.
+/// Kernels of one entry point, one for each set of optional parts that it includes. A branch that no thread
+/// takes may still cost registers on GPUs, and costs all its instructions on software adapters. Each part is
+/// a `bool` `override` constant of the shader.
 #[derive(Debug)]
 pub struct Variants<const PARTS: usize> {
     /// Kernels by the set of included parts, with the first part as the lowest bit.
@@ -72,8 +72,8 @@ pub enum Workgroups<'a> {
 
 impl Kernel {
     /// Creates a kernel from the compute shader `entry` of `path`, which is compiled on first use. `shared`
-    /// are the bind groups used by other kernels too, by index. Together with its own group, whose bindings
-    /// are `bindings`, the indices have no gaps.
+    /// are the layouts of bind groups that other kernels use too, by index. The kernel's own group, with the
+    /// bindings `bindings`, gets the lowest free index. Other indices may stay without a group.
     pub fn new(
         gpu: &Gpu,
         path: &'static str,

@@ -1,4 +1,4 @@
-//! Lazily compiled pipelines. They are compiled one by one when a frame needs them, or several at a time on
+//! Lazily compiled pipelines. They are compiled one by one when a frame needs them, or in parallel on several
 //! threads.
 
 use super::{device::Gpu, shader_folder, stopwatch::Stopwatch};
@@ -16,7 +16,7 @@ use std::{
 /// shaders have changed. Clones share the result.
 pub struct LazyPipeline<T>(Arc<Inner<T>>);
 
-/// Function that compiles it.
+/// Function that compiles a pipeline.
 type Make<T> = Box<dyn Fn(&Gpu) -> Result<T> + Send + Sync>;
 
 struct Inner<T> {
@@ -28,7 +28,7 @@ struct Inner<T> {
 }
 
 struct Compiled<T> {
-    /// Edition of the shaders it was compiled from.
+    /// Value of [`shader_folder::generation`] before the compilation.
     generation: u32,
     value: T,
 }
@@ -258,8 +258,8 @@ impl PipelineSet {
         self.compile_unless(gpu, &AtomicBool::new(false), &AtomicUsize::new(0))
     }
 
-    /// Compiles like [`PipelineSet::compile`], but starts no more pipelines after it is `cancelled`, and
-    /// counts those that are `done`.
+    /// Compiles like [`PipelineSet::compile`], but starts no further pipelines once `cancelled` is true.
+    /// Increments `done` after each pipeline.
     ///
     /// # Errors
     ///

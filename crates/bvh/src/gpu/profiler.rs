@@ -61,7 +61,7 @@ pub struct FrameTimings {
     pub wall_ms: f64,
 }
 
-/// Measures every scope. On an adapter without timestamps, it only creates debug groups.
+/// Measures the GPU time of every scope. On an adapter without timestamps, it only creates debug groups.
 pub struct Profiler {
     inner: wgpu_profiler::GpuProfiler,
     timings: Vec<PassTiming>,

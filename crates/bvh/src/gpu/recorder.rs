@@ -19,8 +19,8 @@ pub trait Recorder {
     fn is_timed(&self) -> bool;
 }
 
-/// Compute passes of a recorder. If passes are timed, there is one per name. Otherwise all dispatches share a
-/// single pass, which avoids the GPU's work between passes.
+/// Compute passes of a recorder. If passes are timed, each [`Passes::record`] call has a pass of its own.
+/// Otherwise all dispatches share a single pass, which avoids the GPU's work between passes.
 pub struct Passes<'a, R: Recorder> {
     recorder: &'a mut R,
     open: Option<wgpu::ComputePass<'static>>,
@@ -37,7 +37,8 @@ impl<'a, R: Recorder> Passes<'a, R> {
         }
     }
 
-    /// Records into the pass for `label`.
+    /// Calls `record` with a new timed pass named `label`, or with the shared pass in a debug group named
+    /// `label`.
     ///
     /// # Errors
     ///

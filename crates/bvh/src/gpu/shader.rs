@@ -118,9 +118,9 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Includes the file at `path`, unless it is included already. A file of the same name in the folder
-    /// `software` replaces it on software adapters, which read arrays from textures, and if that file is
-    /// included already.
+    /// Includes the file at `path`, unless it is included already. On software adapters, which read arrays
+    /// from textures, the file of the same name in the folder `software` replaces it. On other adapters, that
+    /// file replaces it only if it is included already.
     fn import(&mut self, path: &str, importer: &str) -> Result<()> {
         let in_software = match path.rsplit_once('/') {
             Some((folder, name)) => format!("{folder}/software/{name}"),
@@ -490,6 +490,24 @@ mod tests {
         assert_eq!(composed.origin(2), "shaders/c:2");
         assert_eq!(composed.origin(4), "shaders/a:3");
         assert_eq!(composed.origin(99), "generated WGSL");
+    }
+
+    #[test]
+    fn software_adapters_and_earlier_imports_replace_a_file() {
+        let library = Library {
+            files: &[
+                ("a/rays", "gpu"),
+                ("a/software/rays", "software"),
+                ("b/entry", "#import \"a/rays\"\nentry"),
+                ("b/portable", "#import \"a/software/rays\"\n#import \"b/entry\""),
+            ],
+            ..Library::default()
+        };
+        let text = |path, arrays| compose(&library, path, arrays).unwrap().text;
+        assert_eq!(text("b/entry", Arrays::Buffers), "gpu\nentry\n");
+        assert_eq!(text("b/entry", Arrays::Textures), "software\nentry\n");
+        assert_eq!(text("b/portable", Arrays::Buffers), "software\nentry\n");
+        assert_eq!(text("b/portable", Arrays::Textures), "software\nentry\n");
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 
 /// Uniform buffer of a `T`.
 ///
-/// Writes go through the queue, before everything that is submitted next. If a pass is recorded twice in one
-/// submission with different parameters, use a [`UniformArray`](super::UniformArray).
+/// Writes go through the queue and take effect before the commands of the next submission. If a pass is
+/// recorded twice in one submission with different parameters, use a [`UniformArray`](super::UniformArray).
 #[derive(Debug)]
 pub struct Uniform<T> {
     buffer: wgpu::Buffer,

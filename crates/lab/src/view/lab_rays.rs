@@ -14,7 +14,7 @@ use canopy_scene::Projection;
 use glam::Vec3;
 
 wgsl_constants! {
-    /// Direction of shadow rays in scenes without lights, from above and a little from the side.
+    /// Direction of shadow rays in scenes without lights: upwards and slightly sideways, not normalised.
     const LAB_ABOVE_X: f64 = 0.4;
     const LAB_ABOVE_Y: f64 = 1.0;
     const LAB_ABOVE_Z: f64 = 0.3;
@@ -22,7 +22,7 @@ wgsl_constants! {
 
 /// Offset of shadow rays from a surface, relative to half the scene's diagonal.
 const STEP: f32 = 1e-4;
-/// Length of rays, in halves of the scene's diagonal.
+/// Length of shadow rays, relative to half the scene's diagonal.
 const FAR: f32 = 1e4;
 
 /// Pipelines of the pass.
@@ -89,7 +89,7 @@ impl LabRaysPass {
                 ..LabRayParams::default()
             },
         );
-        // Whole tiles, of which the last ones may extend beyond the picture.
+        // Rounds up to whole tiles, so the last ones may extend beyond the picture.
         let size = frame.size.map(|side| side.next_multiple_of(8));
         recording.dispatch_pixels(
             "lab_rays",

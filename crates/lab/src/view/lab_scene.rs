@@ -15,7 +15,7 @@ pub struct LabGeometry {
     made: Vec<(LabStructure, BuiltStructure)>,
 }
 
-/// Combination to build over a [`LabGeometry`].
+/// Test, traversal and structure to build over a [`LabGeometry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LabBuild {
     /// Triangle test, which determines how triangles are stored.
@@ -42,12 +42,12 @@ impl From<&settings::Lab> for LabBuild {
 /// Structure in the layout of one traversal, over triangles in the format of one test.
 #[derive(Debug)]
 pub struct LabScene {
-    /// Combination that was built.
+    /// Test, traversal and structure that were built.
     pub build: LabBuild,
     /// Statistics of the structure.
     pub figures: LabStatistics,
     pub(crate) uploaded: Uploaded,
-    /// Octahedral normal of each triangle, in the order of hits.
+    /// Octahedral normal of each triangle, indexed by `LabHit::leaf`.
     pub(crate) normals: wgpu::Buffer,
 }
 
@@ -58,14 +58,15 @@ pub struct LabStatistics {
     pub triangles: u32,
     /// Number of nodes or cells.
     pub nodes: u32,
-    /// Bytes of nodes, links and triangles.
+    /// Size of nodes, links and triangles in bytes.
     pub bytes: u64,
     /// Build time in wall-clock milliseconds, without the layout for the traversal.
     pub build_ms: f64,
 }
 
 impl LabGeometry {
-    /// Selects the merged triangles in `ranges` with finite corners, relative to `origin` as frames are.
+    /// Selects the merged triangles in `ranges` whose corners are finite. Corners become relative to
+    /// `origin`, like in the frame.
     pub fn new(
         positions: &[Vec3],
         triangles: &[[u32; 3]],
@@ -83,7 +84,7 @@ impl LabGeometry {
         }
     }
 
-    /// Triangles of the frame.
+    /// Returns the triangles of the frame.
     pub fn triangles(&self) -> &[Triangle] {
         &self.triangles
     }

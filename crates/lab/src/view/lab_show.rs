@@ -36,7 +36,7 @@ wgsl_constants! {
     const LAB_NEAR: f64 = 1e-4;
 }
 
-/// Words of the sums, two for each.
+/// Number of words of the sums, two words for each of six sums.
 const WORDS: usize = 12;
 const FORMAT: Format = Format::Rgba32Float;
 
@@ -47,11 +47,11 @@ pub struct LabCounts {
     pub rays: u64,
     /// Number of rays with a hit.
     pub hits: u64,
-    /// Nodes or cells that the rays visited.
+    /// Number of nodes or cells that the rays visited.
     pub nodes: u64,
-    /// Triangles that the rays were tested against.
+    /// Number of triangles that the rays were tested against.
     pub triangles: u64,
-    /// Visited nodes and triangles of the slowest ray of each 32 neighbours.
+    /// Visited nodes and triangles of the slowest ray in each group of 32 neighbours, summed over groups.
     pub steps: u64,
     /// Number of hits that differ from the hits in canopy's own BVHs, or `None` if they were not compared.
     pub wrong: Option<u64>,
@@ -75,7 +75,7 @@ impl LabCounts {
         count as f64 / self.rays.max(1) as f64
     }
 
-    /// Returns the average number of steps of the slowest ray in each group of 32 neighbours.
+    /// Returns the steps of the slowest ray of a group of 32 neighbours, averaged over the groups.
     pub fn lockstep(&self) -> f64 {
         32.0 * self.a_ray(self.steps)
     }
@@ -127,8 +127,8 @@ impl LabShowPass {
         }
     }
 
-    /// Shows the hits of `list`. `own` has the hits of canopy's own BVHs if the rays were also traced through
-    /// them.
+    /// Records the image and the sums of the hits of `list`. `own` has the hits of canopy's own BVHs if the
+    /// rays were also traced through them.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -186,7 +186,7 @@ impl LabShowPass {
         });
     }
 
-    /// Counts of the last frame that have been read back.
+    /// Returns the counts of the last frame that has been read back.
     pub fn counts(&self) -> Option<LabCounts> {
         self.counts
     }

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 pub use crate::kernels::LABEL;
 
-/// Subtrees with at most this many triangles are tested without further traversal by canopy's own rays.
+/// Leaf cutoff of canopy's own traversal. A subtree with at most this many triangles counts as a leaf.
 const LEAF_CUTOFF: u32 = 4;
 
 /// Passes of the channel. They use no memory until the channel is requested.
@@ -44,7 +44,7 @@ pub struct LabView {
     settings: settings::Lab,
     rays: LabRaysPass,
     show: LabShowPass,
-    /// Trace of these rays through canopy's own BVHs.
+    /// Traversal of the same rays through canopy's own BVHs.
     own: Trace,
     /// Kernels that have been used so far.
     kernels: Vec<(LabTest, LabWalk, Kernels)>,
@@ -120,7 +120,7 @@ impl LabView {
         self.list.as_ref()
     }
 
-    /// Counts of the last frame that have been read back.
+    /// Returns the counts of the last frame that has been read back.
     pub fn counts(&self) -> Option<LabCounts> {
         self.show.counts()
     }
@@ -166,7 +166,7 @@ impl GuestPass for LabView {
             self.own_hits = Some(RayBatch::from_buffer(gpu, list.rays.clone(), count)?);
         }
         let (kernels, query) = (&self.kernels[at].2, query(settings.rays));
-        // Each part traces its rays, and then counts their visits.
+        // Each part traces its rays and then counts their visits, so it has half the budget of rays.
         let most = match recording.budget.in_parts {
             true => recording.budget.batch_rays / 2,
             false => count,
@@ -216,7 +216,7 @@ pub fn heat_of(channel: Channel, frame: &Settings, lab: &settings::Lab) -> Optio
 }
 
 fn heat(settings: &settings::Lab) -> Option<Heat> {
-    // Divergence is a percentage.
+    // The first component of a divergence image is a percentage.
     let (weights, range) = match settings.show {
         LabShow::Divergence => ([1.0, 0.0], 100.0),
         show => (show.weights()?, settings.range),
@@ -225,8 +225,8 @@ fn heat(settings: &settings::Lab) -> Option<Heat> {
 }
 
 impl LabCounts {
-    /// Millions of rays per second in the frame of `stats`. `None` on a software adapter, because llvmpipe
-    /// ends a pass before its last dispatch has completed.
+    /// Returns millions of rays per second in the frame of `stats`. `None` on a software adapter, because
+    /// llvmpipe ends a pass before its last dispatch has completed.
     pub fn mrays(&self, stats: &FrameStats, has_gpu: bool) -> Option<f64> {
         let ms = stats.pass_ms(LABEL).filter(|ms| *ms > 0.0 && has_gpu);
         Some(self.rays as f64 / ms? / 1e3)

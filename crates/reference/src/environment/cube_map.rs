@@ -58,7 +58,7 @@ impl Faces {
     }
 
     /// Returns the texel at a column and a row, one of which may be one past an edge of the face. Returns
-    /// `None` if column and row are past an edge.
+    /// `None` if both are past an edge.
     fn neighbour(&self, face: usize, at: DVec2) -> Option<DVec3> {
         let last = self.size as f64 - 1.0;
         let inside = at.clamp(DVec2::ZERO, DVec2::splat(last));

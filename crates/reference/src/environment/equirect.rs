@@ -35,8 +35,9 @@ impl Picture {
         (low / count..high.div_ceil(count)).map(texel).sum::<DVec3>() / self.width as f64
     }
 
-    /// Returns the mean of a row over a span of the circle. The span and `texel`, the extent of a cube texel,
-    /// together cover at least one column.
+    /// Returns the mean of a row over `span`, a fraction of the circle. The span is widened if it and
+    /// `texel`, the extent of a cube texel, together cover less than one column. Rows beyond a pole continue
+    /// on its other side.
     fn row(&self, row: isize, turn: f64, span: f64, texel: f64) -> DVec3 {
         let height = self.height as isize;
         let (y, turn) = match row {

@@ -94,8 +94,8 @@ fn to_horizon(height: f64) -> f64 {
     (height * (2.0 * GROUND_RADIUS + height)).sqrt()
 }
 
-/// Coordinates in the transmittance table (Bruneton 2017). The first is the distance to the top, between the
-/// shortest and the longest. The second is the distance to the horizon.
+/// Returns coordinates in the transmittance table (Bruneton 2017). The first is the distance to the top,
+/// between the shortest and the longest. The second is the distance to the horizon.
 fn transmittance_coordinates(height: f64, mu: f64) -> (f64, f64) {
     let (near, far) = (TOP - height, to_horizon(height) + to_horizon(TOP));
     let x = (atmosphere::exit(height, mu) - near) / (far - near);
@@ -170,7 +170,7 @@ impl Ray {
     }
 }
 
-/// Computes Ψ of section 5.5.
+/// Computes the multiple scattering Ψ of Hillaire 2020, section 5.5.
 fn scattering(params: &SkyParams, tables: &Tables, height: f64, mu_sun: f64) -> DVec4 {
     let haze = f64::from(params.haze);
     let (mut light, mut share) = (DVec4::ZERO, DVec4::ZERO);
@@ -200,7 +200,7 @@ fn scattering(params: &SkyParams, tables: &Tables, height: f64, mu_sun: f64) -> 
     light / (64.0 - share)
 }
 
-/// Minimum divisor.
+/// Minimum extinction per kilometre, because the integral divides by it.
 const MIN_EXTINCTION: DVec4 = DVec4::splat(1e-9);
 
 fn irradiance(params: &SkyParams, tables: &Tables, mu_sun: f64) -> DVec4 {

@@ -35,7 +35,8 @@ impl BouncedLight {
         }
     }
 
-    /// Sends a shadow ray to a light from each hit in `found`.
+    /// Lights each hit in `found` by one stochastically chosen light, to which it traces a shadow ray.
+    /// Returns the noisy radiance.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

@@ -40,8 +40,8 @@ impl Occlusion {
         })
     }
 
-    /// Traces and averages rays into the hemisphere of each pixel, and the light of their hits, if the
-    /// settings enable them.
+    /// Traces rays into the hemisphere of each pixel and denoises the ambient visibility. Also lights the
+    /// hits and denoises the bounced light. The output stays empty if the settings disable occlusion.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

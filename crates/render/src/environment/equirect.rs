@@ -16,11 +16,11 @@ use half::f16;
 use std::f64::consts::PI;
 use wgpu::TextureFormat as Format;
 
-/// Bytes that one queue write uploads.
+/// Maximum number of bytes that one queue write uploads.
 const UPLOAD_BYTES: usize = 32 << 20;
 /// Approximate number of image texels that a dispatch reads.
 const DISPATCH_LOADS: u64 = 1 << 27;
-/// Minimum number of boxes along each side of a texel, so that a sun of a few texels keeps its energy.
+/// Minimum number of samples along each side of a texel, so that a sun of a few texels keeps its energy.
 const SAMPLES_MIN: u32 = 3;
 /// Maximum number of rows of an image that a texel of a face may span.
 const ROWS_PER_TEXEL_MAX: f64 = 512.0;
@@ -33,7 +33,7 @@ pub struct EquirectImage {
     view: wgpu::TextureView,
     shape: Shape,
     size: [u32; 2],
-    /// Power of two that scales the texels of the image, and of cubes made from it.
+    /// Factor from stored texels to radiance, for the image and for cubes made from it. It is a power of two.
     pub scale: f32,
     /// Sun that was removed from the image.
     pub sun: Option<Sun>,
@@ -162,8 +162,8 @@ fn pole_shift(width: u32, from_pole: u32) -> u32 {
     (width / (3 * (2 * from_pole + 1))).max(1).ilog2()
 }
 
-/// Returns the rows near the poles on a reduced grid with fewer columns, for equirect.wgsl. Without it, a
-/// texel at a pole would have to average complete rows.
+/// Returns the rows near the poles, resampled to fewer columns, for equirect.wgsl. Without them, a texel at a
+/// pole would have to average complete rows.
 fn pole_rows(image: &EnvironmentImage) -> Vec<[f16; 4]> {
     let [width, height] = [image.width as usize, image.height as usize];
     let reduced = |row: usize, shift: u32, out: &mut [[f16; 4]]| {

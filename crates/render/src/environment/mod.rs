@@ -58,7 +58,7 @@ enum Origin {
 /// Placement and scale of a frame's environment light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placement {
-    /// Factor for the stored radiance.
+    /// Factor from stored to actual radiance.
     pub scale: f32,
     /// Cosine and sine of the rotation about +Y.
     pub turn: Vec2,
@@ -97,10 +97,10 @@ pub struct Environment {
     equirect: Equirect,
     sky: Sky,
     cube_mips: CubeMips,
-    /// Its result is `environment_sh` of environment/environment.wgsl.
+    /// Projection pass. Its result is bound as `environment_sh` (environment/environment.wgsl).
     pub project_sh: ProjectSh,
     prefilter: Prefilter,
-    /// Source of `brdf_table` of environment/environment.wgsl.
+    /// BRDF table pass. Its buffer is bound as `brdf_table` (environment/environment.wgsl).
     pub brdf_table: BrdfTable,
     studio: EquirectImage,
     /// Image file of the configuration, and the number of files set so far.
@@ -247,7 +247,8 @@ impl Environment {
         self.progress.stale || self.progress.step.is_some()
     }
 
-    /// Returns the placement of the light of `config`. The sun has a disc if it `shines`.
+    /// Returns the placement of the light of `config`. A sky shows the disc of the sun only if `shines` is
+    /// true.
     pub fn place(&self, config: &Settings, shines: bool) -> Placement {
         let environment = &config.environment;
         let to_sun = config.sun.to_sun();
@@ -312,7 +313,7 @@ impl Environment {
         }
     }
 
-    /// Returns the number of texels along an edge of the cube.
+    /// Returns the number of texels along an edge of the cube for a source of radiance.
     fn face(&self, gpu: &Gpu, config: &Settings, origin: Origin) -> u32 {
         let wanted = config.environment.face;
         let chosen = match origin {
@@ -335,7 +336,7 @@ impl Environment {
         .next_power_of_two()
     }
 
-    /// Returns the pair that changes when the file is replaced and when pending work completes.
+    /// Returns a key that changes whenever the file is replaced or the pending work completes.
     pub fn state(&self) -> (u64, bool) {
         (self.files, self.is_pending())
     }
@@ -349,7 +350,7 @@ impl Environment {
         (self.radiance.level(level), face(level))
     }
 
-    /// Updates the environment to `config`. If the work `spreads`, a slow adapter does some of the
+    /// Updates the environment to `config`. If `spreads` is true, a slow adapter does part of the
     /// prefiltering in later frames. Until it is complete, reflections show the previous cube if it came from
     /// the same file or sky. While a sun keeps moving, mip levels may be from different times.
     pub fn record(

@@ -18,8 +18,8 @@ use std::{
 };
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format};
 
-/// Mip levels by which samples are coarser than their solid angles require. Adjacent footprints leave ripples
-/// around a sun, and overlapping footprints hardly any.
+/// Mip bias that makes the footprints of samples larger than their solid angles require. Footprints that only
+/// touch leave ripples around a sun. Overlapping footprints leave hardly any.
 const OVERLAP: f64 = 0.25;
 
 /// Number of samples and size of the steps.

@@ -29,7 +29,7 @@ wgsl_constants! {
 struct Cut {
     /// Threads per workgroup.
     threads: u32,
-    /// Maximum number of workgroups, which saturates the adapter.
+    /// Maximum number of workgroups. This many saturate the adapter.
     workgroups: u32,
     /// Minimum number of texels per workgroup.
     least_texels: u32,

@@ -195,8 +195,8 @@ fn clean(params: &SkyParams) -> SkyParams {
     SkyParams {
         to_sun: to_sun.normalize_or(Vec3::Y).to_array(),
         haze: within(params.haze, 1e3),
-        // This is multiplied by the greatest gain at night. The shader clamps what half floats cannot
-        // represent.
+        // The gain, which is greatest at night, multiplies this value. The shader clamps what half floats
+        // cannot represent.
         illuminance: params.illuminance.map(|channel| within(channel, 1e30)),
         ground_albedo: within(params.ground_albedo, 1.0),
     }

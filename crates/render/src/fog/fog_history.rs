@@ -41,8 +41,9 @@ impl FogHistory {
         }
     }
 
-    /// Averages the froxels of this frame (`noisy`) and the mean of `recent` frames into the history, and
-    /// lights them. `size` is the number of froxels along each axis.
+    /// Averages the visibilities of this frame, `noisy`, and the history, `last`, into `mean`, and lights the
+    /// froxels into `light`. The mean of the last few frames, `recent`, replaces the history where it differs
+    /// significantly. `size` is the number of froxels along each axis.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

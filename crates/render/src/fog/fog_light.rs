@@ -7,7 +7,7 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, GpuImage, Kernel, Uniform,
+        Gpu, GpuImage, Uniform, Variants,
         pass::Binding::{self, FilteredArray, Float, Sampler, StoreArray},
     },
 };
@@ -18,7 +18,7 @@ pub const LABEL: &str = "fog_light";
 /// Pipeline of the pass.
 #[derive(Debug)]
 pub struct FogLight {
-    kernel: Kernel,
+    kernels: Variants<1>,
 }
 
 impl FogLight {
@@ -26,15 +26,13 @@ impl FogLight {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let (uniform, out) = (Binding::Uniform, StoreArray(FROXEL_FORMAT));
         let bindings = [uniform, uniform, Float, FilteredArray, Sampler, out, out];
-        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let path = "fog/fog_light.wgsl";
         Self {
-            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+            kernels: layouts.ray_kernels(gpu, "fog/fog_light.wgsl", LABEL, &bindings),
         }
     }
 
-    /// Samples the light that arrives at the froxels and averages it with the `last` few frames. `size` is
-    /// the number of froxels along each axis.
+    /// Samples the visibility of the lights from the froxels into `noisy`. Averages it with `last`, the mean
+    /// of the last few frames, into `recent`. `size` is the number of froxels along each axis.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -50,11 +48,11 @@ impl FogLight {
             ..
         } = world;
         let [columns, rows, slices] = size;
-        // Each froxel casts a ray to each light and one to the sky.
+        // Each froxel casts a ray for each light slot and one to the sky.
         let rays = frame.light_plan.slots + 1;
         recording.dispatch_pixels(
             LABEL,
-            &self.kernel,
+            self.kernels.get([geometry.buffers.tests_hits(recording.gpu)]),
             &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
             &[params, &gbuffer.position, last, sampler, noisy, recent],
             [columns, rows * slices],

@@ -28,7 +28,7 @@ use fog_integrate::FogIntegrate;
 use fog_light::FogLight;
 use glam::{Mat4, Vec3};
 
-/// Length ratio of the last slice to the first, as a power of e.
+/// Natural logarithm of the length ratio of the last froxel slice to the first.
 const GROWTH: f64 = 4.0;
 /// Optical depth beyond which nothing is visible.
 const OPAQUE: f32 = 8.0;
@@ -59,11 +59,11 @@ pub struct Fog {
 #[derive(Debug)]
 struct Images {
     size: [u32; 3],
-    /// Noisy light of this frame.
+    /// Noisy visibility of the lights in this frame.
     noisy: GpuImage,
-    /// Means of the last few frames.
+    /// Mean visibility over the last few frames. The two images alternate between frames.
     recent: [GpuImage; 2],
-    /// Means of many frames.
+    /// Mean visibility over many frames. The two images alternate between frames.
     mean: [GpuImage; 2],
     light: GpuImage,
     integrated: GpuImage,
@@ -128,7 +128,7 @@ impl Fog {
         }
     }
 
-    /// Lights and integrates the froxels of a frame that is not path traced.
+    /// Lights and integrates the froxels of a frame, unless it is path-traced or has no fog.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

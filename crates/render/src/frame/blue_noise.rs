@@ -12,12 +12,12 @@ wgsl_constants! {
 
 const CELLS: usize = (BLUE_NOISE_SIDE * BLUE_NOISE_SIDE) as usize;
 
-/// Made by the void-and-cluster method (Ulichney 1993, "The void-and-cluster method for dither array
-/// generation"), in little endian. It is stored because making it takes a tenth of the start-up time of a
-/// small image. A test reproduces it.
+/// Mask made by the void-and-cluster method (Ulichney 1993, "The void-and-cluster method for dither array
+/// generation"), as little-endian `u16`. It is stored because making it takes a tenth of the start-up time
+/// for a small picture. A test reproduces it.
 const MASK: &[u8; 2 * CELLS] = include_bytes!("../../../../assets/blue_noise.u16");
 
-/// Returns the mask, row by row. It holds every number from 0 to [`BLUE_NOISE_SIDE`]² − 1.
+/// Returns the mask, row by row. It holds every number from 0 to [`BLUE_NOISE_SIDE`]² − 1 once.
 pub fn mask() -> &'static [u16] {
     static NUMBERS: OnceLock<Vec<u16>> = OnceLock::new();
     let numbers = || MASK.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair));

@@ -2,10 +2,10 @@
 
 use glam::Vec2;
 
-/// Number of frames after which the picture is first compared with itself later.
+/// Number of frames after which a picture is first stored, for comparison with a later state.
 pub(crate) const FIRST_CHECKPOINT: u32 = 8;
 
-/// Minimum number of frames that filters assume for a picture.
+/// Minimum number of frames that filters assume a picture has.
 const FILTERED_FOR: u32 = 16;
 
 /// Index of a frame within a supersampled picture. Each frame samples other positions within the pixels.
@@ -26,8 +26,8 @@ impl FrameSample {
         Self { index, count }
     }
 
-    /// Returns frame `index` of at most `limit`, of a picture that is finished once its noise is low. It
-    /// shows the mean so far wherever the noise is estimated.
+    /// Returns frame `index` of a picture that has at most `limit` frames and is finished once its noise is
+    /// low. Frames after which the noise is estimated show the mean so far.
     pub const fn until_converged(index: u32, limit: u32) -> Self {
         let frames = index + 1;
         match is_estimated_after(frames) {
@@ -61,7 +61,7 @@ impl FrameSample {
         Vec2::from(step.map(along))
     }
 
-    /// True if the frame shows the image.
+    /// True if the frame is the last of the picture and shows the mean.
     pub fn is_last(self) -> bool {
         self.index + 1 >= self.count
     }

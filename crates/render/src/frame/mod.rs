@@ -103,8 +103,8 @@ fn without(settings: &settings::Materials) -> u32 {
     .fold(0, |flags, (_, flag)| flags | flag)
 }
 
-/// Distance in dimensions of the sampling sequence between the lights of consecutive bounces. Those of
-/// primary surfaces come first.
+/// Offset in sampling dimensions between the lights of consecutive bounces. The dimensions for primary
+/// surfaces come first.
 const SAMPLE_BOUNCE: u32 = 1024;
 const AT_HITS: &str = "frame at hits";
 /// Linear colour of the studio backdrop. It is light enough to show shadows, and darker than white objects.
@@ -133,7 +133,7 @@ pub struct FrameInput<'a> {
     pub elapsed_secs: f32,
     /// Channel that the picture shows.
     pub channel: Channel,
-    /// Width and height of the pixels that are traced and shaded. The target may be larger.
+    /// Width and height in pixels at which the frame is traced and shaded. The target may be larger.
     pub size: [u32; 2],
     /// Ground plane below the scene, if it is visible.
     pub ground: Option<Ground>,
@@ -144,7 +144,8 @@ pub struct FrameInput<'a> {
 }
 
 impl<'a> FrameInput<'a> {
-    /// Returns the first frame of a scene as it was opened, of `size` pixels, without an environment file.
+    /// Returns the input for the first frame of an opened scene, with `size` pixels and without an
+    /// environment file.
     ///
     /// # Errors
     ///
@@ -190,7 +191,7 @@ pub enum Integrator {
     Hybrid,
     /// Path tracing, the reference.
     Paths {
-        /// Range of the samples that frames accumulate; `None` for as many as the settings ask for.
+        /// Range of sample indices that frames accumulate; `None` for as many as the settings request.
         samples: Option<Range<u32>>,
         /// Samples per pixel that this frame adds.
         added: u32,
@@ -212,7 +213,7 @@ pub struct FrameSetup<'a> {
     pub view: View,
     /// Settings. If the sky takes its sun from the scene, they contain that sun.
     pub config: Cow<'a, Settings>,
-    /// All lights. `fit` of the shadow maps assigns their shadow views.
+    /// Lights of the frame. `Shadows::fit_maps` assigns their shadow views.
     pub lights: Vec<Light>,
     /// Bounding boxes of all parts, in the order of [`Bounds::parts`](canopy_scene::bounds::Bounds::parts).
     pub parts: Vec<Aabb>,
@@ -232,7 +233,7 @@ pub struct FrameSetup<'a> {
     pub size: [u32; 2],
     /// [`FrameInput::exposure_ev`].
     pub exposure_ev: f32,
-    /// Number of light slots and of shadow rays per pixel.
+    /// Number of light slots per pixel, and of shadow rays per light.
     pub light_plan: LightPlan,
     /// True if rays sample ambient occlusion.
     pub samples_occlusion: bool,
@@ -423,7 +424,7 @@ impl<'a> FrameSetup<'a> {
 pub struct Frame<'a> {
     /// Bind group of [`Layouts::frame`]: group 0 of the passes that read the frame's uniforms.
     pub group: wgpu::BindGroup,
-    /// Bind groups for the passes over hits of reflection rays, one for each bounce. Those of rays from
+    /// Bind groups for the passes over hits of reflection rays, one for each bounce. The groups of rays from
     /// blended surfaces follow.
     hit_groups: Rc<[wgpu::BindGroup]>,
     prepared: Rc<FrameSetup<'a>>,

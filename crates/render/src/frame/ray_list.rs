@@ -9,7 +9,8 @@ use wgpu::{BufferUsages, TextureUsages};
 
 /// Edge of a tile in pixels.
 const TILE: u32 = 8;
-/// Bytes from one batch to the next. Every adapter supports this binding alignment.
+/// Stride in bytes between the parameters or arguments of two batches. Every adapter supports this binding
+/// alignment.
 const STRIDE: u64 = 256;
 
 /// List of rays, and the batches that fill it one after another.
@@ -43,8 +44,8 @@ pub(crate) fn entries(gpu: &Gpu, label: &'static str, count: u32) -> GpuImage {
 }
 
 impl RayList {
-    /// Creates a list for pictures of `size` pixels with `slots` lights each, of up to `most` entries at a
-    /// time. Without lights it has no batch.
+    /// Creates a list for a picture of `size` pixels with `slots` light slots per pixel, in batches of up to
+    /// `most` entries. Without slots it has no batch.
     pub fn new(gpu: &Gpu, size: [u32; 2], slots: u32, most: u32) -> Self {
         let batches = batches(size, slots, most);
         let rays = |batch: &Batch| size[0] * TILE * batch.tiles[1] * batch.params.slot_count;
@@ -92,13 +93,13 @@ impl RayList {
     }
 }
 
-/// Divides every pixel's entries for every slot into batches of up to `most` entries. A batch is never
-/// smaller than a row of tiles for one slot. It spans as many slots as possible, because each batch unpacks
-/// the G-buffer of its pixels again.
+/// Divides every pixel's entries for every slot into batches of up to `most` entries. A batch covers at least
+/// a row of tiles for one slot. It spans as many slots as possible, because each batch unpacks the G-buffer
+/// of its pixels again.
 fn batches([width, height]: [u32; 2], slots: u32, most: u32) -> Vec<Batch> {
     let columns = width.max(1);
     let at_once = (most / (columns * TILE)).clamp(1, RAY_BATCH_SLOTS);
-    // Equal batches, rather than a small last one.
+    // Spreads the slots evenly, so that the last batch is not much smaller than the others.
     let batch_slots = slots.div_ceil(slots.div_ceil(at_once).max(1)).max(1);
     let band_rows = (most / (columns * batch_slots) / TILE * TILE)
         .min(height.next_multiple_of(TILE))

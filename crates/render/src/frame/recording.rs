@@ -21,15 +21,16 @@ pub const FRAME_SCOPE: &str = "frame";
 /// Work that is submitted between two parts waits for one part. This is a third of the tenth of a second that
 /// feels immediate.
 const PART_MS: f64 = 33.0;
-/// Triangles of a part that is drawn. A slow adapter draws this many in a part's time.
+/// Maximum number of triangles that a part draws. A slow adapter draws this many in a part's time.
 const PART_TRIANGLES: u32 = 1 << 16;
-/// Pixels of a part before any frame was measured. A slow adapter lights or filters this many in a part's
-/// time.
+/// Number of pixels of a part before any frame has been measured, and the minimum afterwards. A slow adapter
+/// lights or filters this many in a part's time.
 const PART_PIXELS: u32 = 1 << 18;
-/// Shadow rays of the first batches, before any were measured. A slow integrated GPU traces this many in a
-/// part's time.
+/// Number of shadow rays of a batch before any have been measured. A slow integrated GPU traces this many in
+/// a part's time.
 const FIRST_BATCH: u32 = 1 << 20;
-/// Occlusion rays of the first slices. Rays in all directions take about four times as long.
+/// Number of occlusion rays of a slice before any have been measured. Rays in all directions take about four
+/// times as long.
 const FIRST_OCCLUSION_BATCH: u32 = FIRST_BATCH / 4;
 /// Minimum number of rays of a batch. Fewer do not fill a GPU.
 const MIN_BATCH: u32 = 1 << 16;
@@ -43,7 +44,8 @@ pub struct FrameBudget {
     pub batch_rays: u32,
     /// Maximum number of occlusion rays of a slice, a power of two.
     pub occlusion_rays: u32,
-    /// True if frames are recorded in parts, which holds until a frame has been measured as short.
+    /// True if frames are recorded in parts. This is the case at first, and after a measured frame that took
+    /// longer than a part may take.
     pub in_parts: bool,
     /// Maximum number of pixels that a part lights, filters or draws over.
     pub part_pixels: u32,
@@ -76,7 +78,7 @@ impl FrameBudget {
     /// filtered or drawn over.
     pub fn update(&mut self, frame_ms: f64, shadows: RayTiming, occlusion: RayTiming, pixels: u64) {
         self.in_parts = frame_ms > PART_MS;
-        // The number of pixels that takes a part's time. `as` saturates.
+        // Number of pixels that can be processed in a part's time. `as` saturates.
         let in_time = (pixels as f64 * PART_MS / frame_ms) as u32;
         self.part_pixels = in_time.max(PART_PIXELS);
         self.batch_rays = shadows.batch(self.batch_rays, frame_ms);
@@ -95,7 +97,8 @@ pub struct RayTiming {
 }
 
 impl RayTiming {
-    /// Returns the number of rays that takes a part's time. So far, `batch` was assumed.
+    /// Returns the number of rays that can be traced in a part's time, rounded down to a power of two.
+    /// Returns `batch`, the current number, if the measurement does not justify a change.
     fn batch(self, batch: u32, frame_ms: f64) -> u32 {
         let ms = self.ms.unwrap_or(frame_ms);
         if self.rays < FEW_RAYS || ms <= 0.0 {
@@ -104,8 +107,9 @@ impl RayTiming {
         let most = f64::from(FrameBudget::MAX_RAYS);
         let in_time = (self.rays as f64 * PART_MS / ms).clamp(1.0, most);
         let fitting = (1 << (in_time as u32).ilog2()).max(MIN_BATCH);
-        // Another size means another ray list, so it grows only if that pays off. If the rays were not timed,
-        // the frame time only proves that this many rays are fast enough.
+        // A new size recreates the ray list, so batches grow only if they at least quadruple. If the rays
+        // were not timed, a short frame only proves that this many rays are fast enough, so batches do not
+        // shrink.
         let slower = fitting < batch && (self.ms.is_some() || frame_ms > PART_MS);
         if slower || fitting >= batch.saturating_mul(4) {
             fitting
@@ -268,8 +272,8 @@ impl<'a> Recording<'a> {
     /// Any error of compiling the pipelines.
     pub fn draw_fullscreen_each(&mut self, group: &'static str, draws: &[FullscreenDraw<'_>]) -> Result<()> {
         if !self.budget.in_parts {
-            // One scope around all of them. lavapipe 22 crashes if one scope ends and another begins without
-            // a pass in between. The end is then in another command buffer than its beginning.
+            // Uses one scope for all draws. If one scope ended and another began without a pass in between, a
+            // scope would end in another command buffer than it began in, and lavapipe 22 would crash.
             let mut scope = self.scope.scope(group);
             for draw in draws {
                 let [_, rows] = image::size_of_view(draw.2);
@@ -298,9 +302,10 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Ends a part after a slice of `size`, of which at most `most` pixels are processed at a time. An
-    /// adapter that is known to run several passes in a part's time gets several passes per part. Each part
-    /// costs as much CPU time as some dispatches, and leaves the GPU idle at its end.
+    /// Counts a slice of `width` × `height` pixels that `pass` has processed, and ends the part once it is
+    /// full. `most` pixels of this pass, or [`FrameBudget::part_pixels`] if that is less, fill a part. An
+    /// adapter that is not known to be fast gets one slice per part. Others get several, because each part
+    /// costs as much CPU time as some dispatches and leaves the GPU idle at its end.
     fn split_after(&mut self, pass: &'static str, [width, height]: [u32; 2], most: u32) {
         let pixels = u64::from(width) * u64::from(height);
         self.pixels += pixels;
@@ -376,7 +381,7 @@ mod tests {
     fn batch_sizes_adapt_to_the_measured_ray_rate() {
         let mut budget = FrameBudget::default();
         let none = RayTiming::default();
-        // A thousand million rays per second, then ten million, then a hundred thousand.
+        // The adapter traces a billion rays per second, then ten million, then a hundred thousand.
         budget.update(5.0, timed(2_000_000, 2.0), none, 0);
         assert_eq!(
             (budget.batch_rays, budget.in_parts),
@@ -386,7 +391,7 @@ mod tests {
         assert_eq!((budget.batch_rays, budget.in_parts), (1 << 18, true));
         budget.update(1000.0, timed(100_000, 1000.0), none, 0);
         assert_eq!(budget.batch_rays, MIN_BATCH);
-        // Twice as fast does not justify another ray list. A frame without information changes nothing.
+        // A batch that could double does not justify a new ray list. A frame without rays changes nothing.
         budget.update(1000.0, timed(8_388_608, 1000.0), none, 0);
         assert_eq!(budget.batch_rays, 1 << 18);
         for (rays, ms) in [

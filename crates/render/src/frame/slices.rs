@@ -11,7 +11,7 @@ use canopy_bvh::{
     gpu::{Gpu, UniformArray},
 };
 
-/// Rows of a workgroup's tile. Slices begin at multiples of it.
+/// Height in rows of a workgroup's tile. Slices begin at multiples of it.
 const TILE: u32 = 8;
 const LABEL: &str = "row_offsets";
 
@@ -57,8 +57,8 @@ impl RowOffsets {
     }
 }
 
-/// Returns first row and height of each slice. A slice has at most `most` of the pixels of `size`, or one row
-/// of tiles if a single row has more.
+/// Returns the first row and the height of each slice. A slice has at most `most` pixels, but at least one
+/// row of tiles.
 pub(crate) fn slices([width, height]: [u32; 2], most: u32) -> impl Iterator<Item = [u32; 2]> {
     let rows = most / width.max(1) / TILE * TILE;
     let rows = rows.clamp(TILE, height.next_multiple_of(TILE).max(TILE));

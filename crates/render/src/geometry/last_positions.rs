@@ -4,8 +4,8 @@ use super::tree_policy::TreePlan;
 use crate::frame::{Frame, recording::Recording};
 use canopy_bvh::{Result, gpu::Array};
 
-/// Copy of the merged positions, made before they change. It takes 12 bytes per vertex, 24 on software
-/// adapters, from the first frame on that needs it.
+/// Copy of the merged positions, made before they change. From the first frame that needs it, it takes 12
+/// bytes per vertex, or 24 on software adapters.
 #[derive(Debug, Default)]
 pub(crate) struct LastPositions {
     array: Option<Array>,

@@ -49,7 +49,7 @@ fn quality_of(setting: TreeQuality, moves: bool) -> Quality {
 /// Update policy for the BVHs of one scene.
 #[derive(Debug)]
 pub struct TreePolicy {
-    /// Sum of the cost of the BVHs.
+    /// Buffers that hold the summed cost of the BVHs.
     pub cost: TreeCost,
     /// Settings of the last committed frame. `None` before the first frame, and after a lost frame, when the
     /// state of the BVHs is unknown.
@@ -148,15 +148,16 @@ impl TreePolicy {
         }
     }
 
-    /// Notes that the BVHs have been rebuilt. Costs that are recorded from now on belong to them.
+    /// Records that the BVHs have been rebuilt. Costs that are recorded from now on belong to them.
     pub fn built(&mut self) {
         self.pending = Some(Degradation::new(self.costs.next()));
     }
 
-    /// Reads the measured cost back for a later frame. `built` is true for the first cost of a new build.
+    /// Records the readback of the measured cost, which later frames receive. `built` is true for the first
+    /// cost of a new build.
     pub fn read_cost(&mut self, encoder: &mut wgpu::CommandEncoder, built: bool) {
         let copied = self.costs.record(encoder, &self.cost.result);
-        // Without its first cost the growth of a BVH is unknown, so it is rebuilt.
+        // Without the first cost after a build, the growth of the BVHs is unknown, so they are rebuilt.
         if let Some(degradation) = self.pending.as_mut().filter(|_| built && !copied) {
             degradation.growth = f32::INFINITY;
         }

@@ -13,7 +13,7 @@ use canopy_bvh::{
 };
 use std::sync::Arc;
 
-/// Label of the frame's part that builds them.
+/// Label of the part of a frame that builds the BVHs.
 pub(crate) const LABEL: &str = "lbvh";
 
 /// BVH passes. Clones share compiled pipelines.

@@ -1,5 +1,5 @@
-//! Denoising of a sampled signal over frames and neighbouring pixels. It has eight bytes per pixel, whose
-//! meaning its shaders define.
+//! Denoising of a sampled signal over frames and neighbouring pixels. A signal has eight bytes per pixel. Its
+//! shaders define their meaning.
 
 use crate::{
     frame::{Frame, recording::Recording},
@@ -21,7 +21,8 @@ const PARAMS: &str = "signal.params";
 /// Binding of a signal's means over frames or neighbours.
 pub const MEANS: Binding = Binding::Texels(FORMAT);
 
-/// Images of a signal. They are valid for the history of [`History`](crate::history::History).
+/// Images of a signal. Their contents are valid as long as [`History`](crate::history::History) does not
+/// restart.
 #[derive(Debug)]
 pub struct DenoiserImages {
     /// Temporal means of the last frame and of this one, indexed by the parity of [`Reprojection::index`].
@@ -52,10 +53,10 @@ pub struct Averaging {
     pub compression: f32,
 }
 
-/// Input of a frame to a signal.
+/// Inputs of a signal in one frame.
 #[derive(Debug, Clone, Copy)]
 pub struct NoisyInput<'a> {
-    /// Noisy result of its rays, in [`NOISY_FORMAT`].
+    /// Noisy result of the signal's rays, in [`NOISY_FORMAT`].
     pub found: &'a GpuImage,
     /// Reprojected pixels of the last frame's means.
     pub reprojected: &'a [&'a GpuImage],
@@ -94,7 +95,7 @@ enum Tap {
 /// Distance of each [`Tap`] in pixels.
 const TAP_STEPS: [u32; 4] = [0, 1, 2, 4];
 
-/// Input of the last filter round, which the pass that interprets the signal does itself.
+/// Input of the last filter round. The pass that interprets the signal runs this round itself.
 #[derive(Debug)]
 pub struct FinalRound<'a> {
     /// Filter parameters.

@@ -67,12 +67,13 @@ struct Key {
     blended_cast: bool,
 }
 
-/// Changes of the light that a temporal mean has seen.
+/// Record of light changes, which limits the length of a temporal mean.
 #[derive(Debug, Clone, Copy)]
 pub struct LightChanges {
     /// Frames since the last change; `u32::MAX` if there was none.
     still: u32,
-    /// Frames since one that was a sample of a supersampled picture. Later frames do not average with it.
+    /// Frames since the last sample of a supersampled picture. Later frames are not averaged with that
+    /// sample.
     together: u32,
 }
 
@@ -87,13 +88,14 @@ impl Default for LightChanges {
 }
 
 impl LightChanges {
-    /// Maximum history length while light changes.
+    /// Maximum history length in frames, including the current one, while light changes.
     const CHANGING: u32 = 4;
-    /// Frames after which such a mean contains only 3 % from before the change.
+    /// Number of frames after a change at which a mean of that length holds only 3 % from before it.
     const GONE: u32 = 12;
 
-    /// Returns the maximum history length for this frame. `changed` says if light has changed since the last
-    /// frame. Call it once per frame.
+    /// Returns the maximum history length in frames, without this one. `changed` is true if light has changed
+    /// since the last frame, and `is_one_of_many` if this frame is a sample of a supersampled picture. Call
+    /// it once per frame.
     pub fn max_history(&mut self, changed: bool, is_one_of_many: bool) -> u32 {
         self.still = match changed {
             true => 0,
@@ -224,7 +226,7 @@ impl Key {
         })
     }
 
-    /// Returns the longest history of the signals.
+    /// Returns the largest history length in frames that any signal uses.
     fn longest(&self) -> u32 {
         let occlusion = self.occlusion.as_ref().map_or(1, |settings| settings.history);
         let shadows = self.shadows.as_ref().map_or(1, |settings| settings.history);

@@ -33,7 +33,7 @@ pub struct MotionPass {
     camera: TemporalState<Camera>,
     /// True if the last frame computed motion.
     is_known: bool,
-    /// True if the image holds it; otherwise nothing moved.
+    /// True if `output` holds that motion; otherwise nothing moved.
     has_output: bool,
 }
 

@@ -38,7 +38,7 @@ pub struct ComparedTree {
     pub(crate) moments: Option<Moments>,
     query: NearestPoints,
     winding: Winding,
-    /// Origin of the tree's positions.
+    /// Origin of the tree's positions, in the coordinates of the surface.
     pub(crate) origin: Vec3,
     /// Size of the surface in metres.
     pub(crate) size: f32,
@@ -47,7 +47,7 @@ pub struct ComparedTree {
 /// Batch size and cancellation of a measurement. Each batch blocks until its results arrive.
 #[derive(Debug)]
 pub struct Batches {
-    /// Points of a batch. Other GPU work waits for the batch.
+    /// Number of points in a batch. Other GPU work waits for the batch.
     points: usize,
     cancelled: AtomicBool,
 }
@@ -79,7 +79,7 @@ impl Batches {
     }
 }
 
-/// Result of a measurement.
+/// Measured distances from a reference surface.
 #[derive(Debug)]
 pub struct Measurement {
     /// Measured vertices.

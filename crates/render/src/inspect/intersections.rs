@@ -26,21 +26,21 @@ use std::{cmp::Reverse, sync::Arc};
 use wgpu::BufferUsages as Usage;
 
 wgsl_constants! {
-    /// Words in front of the mesh pairs. They count triangle pairs, triangles, and triangle pairs whose
+    /// Number of words before the mesh pairs. They count triangle pairs, triangles, and triangle pairs whose
     /// meshes exceed the capacity.
     const INTERSECTION_HEADER: u32 = 3;
     /// Capacity for mesh pairs, a power of two.
     const INTERSECTION_MESHES: u32 = 1024;
-    /// Words of a mesh pair: two mesh indices plus 1, and the number of triangle pairs.
+    /// Number of words of a mesh pair: two mesh indices plus 1, and the number of triangle pairs.
     const INTERSECTION_WORDS: u32 = 3;
 }
 
 const LABEL: &str = "intersections";
-/// Words that are read back.
+/// Number of words that are read back.
 const WORDS: usize = (INTERSECTION_HEADER + INTERSECTION_MESHES * INTERSECTION_WORDS) as usize;
 /// Subtrees with at most this many triangles are tested without further traversal.
 const LEAF_CUTOFF: u32 = 4;
-/// Leaves per dispatch, which bounds the duration of a dispatch.
+/// Number of leaves per dispatch. It bounds the duration of a dispatch.
 const PART_LEAVES: u32 = 1 << 15;
 
 impl IntersectionCounts {
@@ -77,10 +77,10 @@ pub struct Intersections {
     counts: Option<Arc<IntersectionCounts>>,
     /// [`SceneBuffers::version`](crate::SceneBuffers::version) of the scene that the results belong to.
     version: Option<u64>,
-    /// Index of the first readback for that scene.
+    /// Index of the first readback that belongs to `version`.
     first_answer: u64,
-    /// True in `Some` if the counts are being read back, which fails if too many readbacks are in flight.
-    /// `None` if the bit mask does not match the BVHs.
+    /// `None` if the bit mask does not match the BVHs. Otherwise true if the counts are being read back, and
+    /// false if too many readbacks were in flight.
     known: TemporalState<Option<ComesBack>>,
 }
 

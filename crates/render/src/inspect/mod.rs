@@ -108,7 +108,7 @@ impl Inspect {
         }
     }
 
-    /// Pass that writes channels, and the measurements of the last frame's surfaces.
+    /// Returns the pass that writes channels, and the measurements of the last frame's surfaces.
     pub(super) fn channel_and_measured(&mut self) -> (&mut ChannelPass, SurfaceMeasurements<'_>) {
         let guest = self.guest.as_ref();
         let measured = SurfaceMeasurements {

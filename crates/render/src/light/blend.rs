@@ -137,7 +137,7 @@ impl Blend {
         }
     }
 
-    /// Pipelines that draw a surface, in this order.
+    /// Returns the pipelines that draw a surface, in drawing order.
     fn steps(&self, surface: &Surface) -> &[Sides] {
         if surface.layered {
             &self.layered
@@ -147,7 +147,7 @@ impl Blend {
     }
 
     /// Draws the blended parts of the scene over `radiance`, the farthest first. Surfaces in `blended` show
-    /// `reflected`. All are seen through the volumes in front of them.
+    /// `reflected`. All are seen through the fog and the volumes in front of them.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,
@@ -251,7 +251,7 @@ impl Blend {
     }
 }
 
-/// Draws of the blended parts, with the index of each part.
+/// Returns the draws of the visible blended parts, each with the index of its part.
 fn pieces<'a>(frame: &'a Frame<'_>, buffers: &'a SceneBuffers) -> impl Iterator<Item = (Piece, usize)> + 'a {
     let draws = &buffers.draws;
     let triangles = draws.blended_runs(frame.traces_reflections);

@@ -21,16 +21,16 @@ wgsl_constants! {
 /// `Light::shadow_view` of a light without shadow maps.
 pub const NO_SHADOW_VIEW: u32 = u32::MAX;
 
-/// Number of lights and rays per light that a pixel traces.
+/// Numbers of lights, of light slots per pixel, and of shadow rays per light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LightPlan {
     /// Number of all lights.
     pub lights: u32,
-    /// Light slots of a pixel. There is one for each light, or as many as the ray budget allows.
+    /// Number of light slots of a pixel. There is one for each light, or as many as the ray budget allows.
     pub slots: u32,
-    /// Rays to each light that has a size.
+    /// Number of rays to each light that has a size.
     pub rays: u32,
-    /// Rays to each light that has a size, at shadow edges with a short history.
+    /// Number of rays to each light that has a size, at shadow edges with a short history.
     pub edge_rays: u32,
     /// True if at least one light has a size.
     pub is_soft: bool,
@@ -89,13 +89,14 @@ pub fn may_cast_soft_shadows(scene: &Scene, config: &Settings) -> bool {
     (lights && (own || of_file)) || config.sun.angle > 0.0 || of_picture
 }
 
-/// Returns the lights whose shadows are filtered together. A pair has two lights, or only the last one.
+/// Returns pair `index` of the lights whose shadows are filtered together. The last pair may have one light
+/// only. Empty if there is no such pair.
 pub fn pair(lights: &[GpuLight], index: usize) -> &[GpuLight] {
     lights.chunks(2).nth(index).unwrap_or_default()
 }
 
-/// Returns the number of lights of a pair whose shadows are filtered, which is 1 if the second light has no
-/// size or does not exist.
+/// Returns the number of lights of a pair that a filter kernel processes: 1 if the second light has no size
+/// or does not exist, else 2.
 pub fn filtered(pair: &[GpuLight]) -> usize {
     match pair {
         [_, second] if second.radius > 0.0 => 2,

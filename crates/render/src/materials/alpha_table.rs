@@ -39,7 +39,8 @@ wgsl_constants! {
     /// Index of the first word of the surface's diffuse albedo, three `f32`, including the mean of its
     /// texture.
     pub(crate) const ALPHA_SCATTERS: u32 = 16;
-    /// Index of the first word of the diffuse albedo without the texture. It directly follows.
+    /// Index of the first word of the diffuse albedo without the texture, three `f32`. It directly follows
+    /// [`ALPHA_SCATTERS`].
     const ALPHA_SCATTERS_BARE: u32 = 19;
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct AlphaLayout {
     means: HashMap<(usize, bool), Vec3>,
 }
 
-/// Returns the image whose alpha rays read on `material`.
+/// Returns the image whose alpha rays read on `material`; `None` if it is opaque or has no texture.
 fn image_of(scene: &Scene, material: &Material) -> Option<usize> {
     let texture = material.base_color_texture?.texture;
     (material.alpha_mode != AlphaMode::Opaque).then_some(scene.textures[texture].image)
@@ -211,7 +212,8 @@ fn halved(image: &Image, halvings: u32) -> [u32; 2] {
     [image.width, image.height].map(|side| (side >> halvings).max(1))
 }
 
-/// Returns the mean alpha of each box of texels.
+/// Returns the alpha of an image that is halved `halvings` times, row by row. Each texel is the mean of a
+/// box.
 fn alphas(image: &Image, halvings: u32) -> Vec<u8> {
     let rgba8 = image.rgba8();
     let [width, height] = halved(image, halvings).map(|side| side as usize);

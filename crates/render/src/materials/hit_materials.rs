@@ -19,8 +19,8 @@ pub struct HitMaterials {
     /// Materials with textures or layers. Each has a dispatch of its own. Once the bins run out, the
     /// remaining materials share the last bin.
     pub own: Vec<usize>,
-    /// Uniforms of the dispatches. The first is for all materials not in `own`, followed by one for each of
-    /// `own`. The first array is for hits sorted by material, the second for hits in a single range.
+    /// Uniforms of the dispatches: one for all materials not in `own`, then one for each of `own`. The first
+    /// array is for hits sorted by material, the second for hits in a single range.
     uniforms: [UniformArray<HitMaterial>; 2],
 }
 
@@ -64,9 +64,9 @@ impl HitMaterials {
         REFLECTION_BINS.min(1 + self.own.len() as u32)
     }
 
-    /// Returns the dispatches. Each has its material (if it is a material with its own dispatch), its
-    /// uniform, and a byte offset. The offset locates the indirect arguments of its range, where each range
-    /// has `range_bytes` bytes.
+    /// Returns the dispatches. Each has its material, its uniform, and the byte offset of its range, which
+    /// begins with the indirect arguments. The first dispatch is for all materials with neither textures nor
+    /// layers, and has `None` as its material. Ranges are `range_bytes` bytes apart.
     pub fn dispatches(
         &self,
         order: HitOrder,

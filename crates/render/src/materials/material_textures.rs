@@ -205,8 +205,9 @@ impl<'a> Textures<'a> {
         }
     }
 
-    /// Creates a bind group: views and then samplers of the base's textures. `of_layers`, the sheen table and
-    /// the layers' uniform, adds the views and samplers of the layers' textures.
+    /// Creates a bind group with the uniform, then views and samplers of the base textures, then views and
+    /// samplers of the layer textures in `bound`. Last follow the sheen table and the layer uniform in
+    /// `of_layers`.
     pub(crate) fn group(
         &mut self,
         (label, layout): (&str, &wgpu::BindGroupLayout),
@@ -392,8 +393,8 @@ pub(crate) fn texture_refs(material: &Material) -> [Option<TextureRef>; BASE_TEX
     ]
 }
 
-/// Returns the content of a texture of [`texture_refs`]. The glossiness of a specular-glossiness texture is
-/// in alpha, which is linear in both formats.
+/// Returns the use of the texture at index `slot` of [`texture_refs`]. The glossiness of a
+/// specular-glossiness texture is in alpha, which is linear in both formats.
 fn use_of(material: &Material, slot: usize) -> TextureUse {
     let glossiness = material.layers.as_ref().is_some_and(|l| l.glossiness);
     match slot {
@@ -413,7 +414,7 @@ pub fn uses(material: &Material) -> impl Iterator<Item = &'static str> {
     base.chain(layers).map(TextureUse::name)
 }
 
-/// Returns the content of a layer's texture.
+/// Returns the use of a layer's texture.
 fn use_of_layer(slot: LayerSlot) -> TextureUse {
     match slot {
         LayerSlot::SpecularColor | LayerSlot::SheenColor => TextureUse::Colors,
@@ -434,7 +435,7 @@ fn make_opaque(rgba8: &mut Cow<'_, [u8]>) {
 pub(crate) struct LayerBindings {
     /// Binding index of each of [`Layers::slots`]. Indices from `LAYER_TEXTURES` on are ignored.
     pub(crate) indices: [Option<usize>; 12],
-    /// Texture and content of each binding.
+    /// Texture and use of each binding.
     bound: Vec<(usize, TextureUse)>,
 }
 

@@ -19,8 +19,7 @@ wgsl_constants! {
     const MATERIAL_PLACEHOLDER: u32 = 32;
     const MATERIAL_NORMALS_SPREAD: u32 = 64;
     const MATERIAL_COAT_NORMALS_SPREAD: u32 = 128;
-    /// Factor on the word of the base colour's sampler ([`super::alpha_table`]), which is stored above the
-    /// flags.
+    /// Factor that shifts the word of the base colour's sampler ([`super::alpha_table`]) above the flags.
     const MATERIAL_SAMPLER: u32 = 256;
     /// Number of textures of a material's base. The textures of layers are numbered after them.
     const MATERIAL_TEXTURES: u32 = BASE_TEXTURES as u32;
@@ -41,7 +40,7 @@ wgsl_constants! {
 /// Wrap mode "repeat".
 const ALPHA_WRAP_REPEAT: u32 = 0;
 
-/// Returns the rows of `texture_from_uv`.
+/// Returns the two rows of the matrix `texture_from_uv`, each with a zero as padding.
 pub(crate) fn uv_rows(texture: &TextureRef) -> [[f32; 4]; 2] {
     let m = texture.texture_from_uv;
     [

@@ -101,7 +101,7 @@ fn upload_alpha(gpu: &Gpu, scene: &Scene) -> Result<(wgpu::Buffer, AlphaLayout)>
     Ok((buffer, table.layout))
 }
 
-/// Bind groups by the textures that they hold.
+/// Bind groups, shared by materials with the same textures.
 #[derive(Debug, Default)]
 struct Groups {
     groups: Vec<wgpu::BindGroup>,

@@ -29,7 +29,7 @@ use path_table::{ENVIRONMENT_FACE, PATH_PARTS, PathTable, path_parts};
 use std::ops::Range;
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
-/// Maximum number of samples that a frame adds.
+/// Maximum number of samples per pixel that a frame adds.
 pub const MAX_ADDED: u32 = 64;
 
 const LABEL: &str = "path";

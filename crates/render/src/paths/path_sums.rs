@@ -4,9 +4,9 @@
 use canopy_bvh::gpu::library::wgsl_constants;
 
 wgsl_constants! {
-    /// Words of a sum, the lowest first.
+    /// Number of words of a sum. The lowest word comes first.
     const PATH_SUM_WORDS: u32 = 4;
-    /// Fractional binary digits of a sum.
+    /// Number of fractional bits of a sum.
     pub const PATH_FRACTION: u32 = 60;
     /// Biased f32 exponent of the largest samples, which are below 2³⁷. A sum has room for 2³¹ samples.
     pub const PATH_MAX_EXPONENT: u32 = 127 + 36;
@@ -24,10 +24,10 @@ pub struct PathSums {
 }
 
 impl PathSums {
-    /// Bytes of a pixel.
+    /// Size of a pixel in bytes.
     pub const PIXEL_BYTES: u64 = 16 * PATH_SUM_WORDS as u64;
 
-    /// Creates sums of no samples.
+    /// Creates sums without samples, all zero, for `size` pixels.
     pub fn new(size: [u32; 2]) -> Self {
         let pixels = size[0] as usize * size[1] as usize;
         Self {

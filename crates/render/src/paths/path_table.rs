@@ -32,13 +32,13 @@ use std::{
 use wgpu::BufferUsages as Buffer;
 
 wgsl_constants! {
-    /// Kinds of shadow rays of a surface, to lights, to the environment and to emissive triangles.
+    /// Number of kinds of shadow rays at a surface: to lights, to the environment and to emissive triangles.
     pub(crate) const PATH_DIRECT: u32 = 3;
     /// First row of a path's shadow rays, with two rows each (path/path_rows.wgsl).
     pub(crate) const PATH_DIRECT_ROW: u32 = 7;
     /// Number of textures of a material: textures of its base, followed by textures of its layers.
     const PATH_TEXTURES: u32 = 17;
-    /// Words of the header of a material.
+    /// Number of words of a material's header.
     const PATH_HEADER: u32 = 4 + 4 * PATH_TEXTURES;
     /// Word of a material, and of its layers, at which the UV transforms begin.
     const PATH_MATERIAL_ROWS: u32 = offset_of!(GpuMaterial, texture_from_uv) as u32 / 4;
@@ -52,7 +52,7 @@ wgsl_constants! {
 /// Maximum number of texels along an edge of the cube for sampling the environment.
 pub(crate) const ENVIRONMENT_FACE: u32 = 64;
 
-/// Rows of a texture that are copied at once.
+/// Number of rows of a texture that a dispatch copies.
 const COPIED_ROWS: u32 = 1024;
 
 const LABEL: &str = "path_table";
@@ -86,7 +86,7 @@ pub(crate) struct PathTable {
     is_fresh: bool,
     /// True if the frame being recorded has recorded any pass of the table.
     is_recorded: bool,
-    /// True if the last frame recorded passes of the table that have not run.
+    /// True if passes that the last frame recorded for the table may not have run.
     is_stale: bool,
 }
 
@@ -156,9 +156,9 @@ impl PathTable {
     /// Binding of the table in the path tracer's kernels.
     pub(crate) const BINDING: canopy_bvh::gpu::pass::Binding = Read;
 
-    /// Fills the table for this scene, and then for this frame. A frame writes materials, volumes, the
-    /// positions of emissive triangles, and the mip level `cube` of the environment, which has faces of
-    /// `face` texels.
+    /// Fills the table if the scene or `face` has changed. Then writes what changes with every frame:
+    /// materials, volumes, and the sampling distributions of emissive triangles and of the environment.
+    /// `cube` is a mip level of the environment with faces of `face` texels.
     pub(crate) fn record(
         &mut self,
         recording: &mut Recording<'_>,

@@ -21,12 +21,12 @@ use canopy_scene::Scene;
 use std::{collections::BTreeMap, mem::offset_of};
 
 wgsl_constants! {
-    /// Words of a volume in front of its parameters.
+    /// Number of words of a volume before its parameters.
     const PATH_VOLUME_HEADER: u32 = 5;
     /// Word of [`VolumeParams`] from which on fields are read by index, and the word of its tables.
     const PATH_VOLUME_ROWS: u32 = offset_of!(VolumeParams, size) as u32 / 4;
     const PATH_VOLUME_TABLES: u32 = offset_of!(VolumeParams, blackbody) as u32 / 4;
-    /// Words of a volume.
+    /// Number of words of a volume: header and parameters.
     const PATH_VOLUME: u32 = PATH_VOLUME_HEADER + size_of::<VolumeParams>() as u32 / 4;
     /// Word offset that means there are no voxels.
     const PATH_NO_VOXELS: u32 = u32::MAX;
@@ -34,9 +34,9 @@ wgsl_constants! {
 
 /// Label of the pass in frame timings.
 const LABEL: &str = "path_voxels";
-/// Mip levels of voxels. At the coarsest level a voxel covers a brick.
+/// Number of mip levels of voxels. At the coarsest level a voxel covers a brick.
 const LEVELS: u32 = 4;
-/// Rows of voxels that are copied at once.
+/// Number of rows of voxels that a dispatch copies.
 const COPIED_ROWS: u32 = 4096;
 
 /// Pipeline that copies voxels, and their placement in the table.

@@ -49,7 +49,7 @@ impl Accumulate {
         })
     }
 
-    /// Adds the radiance of a frame.
+    /// Adds the radiance of a frame to both sums. The first frame of a picture overwrites them.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

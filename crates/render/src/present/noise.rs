@@ -96,7 +96,7 @@ pub struct Mean<'a> {
 /// Last state of a picture that was stored for comparison.
 #[derive(Debug, Clone, Copy, Default)]
 struct Checkpoint {
-    /// Number of its frames. The next field is the number of frames summed.
+    /// Number of frames of the picture. The next field is the number of frames that are summed in the buffer.
     frames: u32,
     summed: u32,
     /// Number of the pending estimate, and the number of frames in its picture.
@@ -187,7 +187,8 @@ impl NoisePass {
         (self.looked, self.looked_before, self.found) = Default::default();
     }
 
-    /// Estimates the noise of a picture, if the pass has seen it with fewer frames.
+    /// Estimates the noise of a picture from its difference to the stored state with fewer frames, if there
+    /// is one. Then stores the picture for the next estimate.
     pub fn estimate(&mut self, gpu: &Gpu, scope: &mut Scope<'_>, mean: Mean<'_>) -> Result<()> {
         let Mean {
             shown,
@@ -220,7 +221,7 @@ impl NoisePass {
             if self.counters.record(scope, &self.bins) {
                 awaited = Some((number, frames));
             } else {
-                // There will be no readback, so the image counts as noisy.
+                // There will be no readback, so the picture counts as noisy.
                 let levels = f32::INFINITY;
                 self.found = Some(Noise { frames, levels });
             }

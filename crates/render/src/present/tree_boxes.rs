@@ -30,9 +30,9 @@ use wgpu::{BufferUsages, RenderPipeline, ShaderStages as Stages, TextureFormat a
 wgsl_constants! {
     /// Maximum number of boxes that are drawn.
     pub const TREE_BOX_LIMIT: u32 = 1 << 15;
-    /// Number of thinning levels.
+    /// Number of thinning levels. Level 0 has about half of all boxes, level 1 a quarter, and so on.
     pub const TREE_BOX_LEVELS: u32 = 20;
-    /// Number of words before the counts of the levels.
+    /// Number of words before the counts of boxes at each thinning level.
     const TREE_BOX_HEADER: u32 = 4;
     /// Index of the word that counts all boxes.
     const TREE_BOXES_FOUND: u32 = 0;
@@ -40,7 +40,8 @@ wgsl_constants! {
     const TREE_BOXES_DEEPEST: u32 = 1;
     /// Index of the word that counts the listed boxes.
     const TREE_BOXES_LISTED: u32 = 2;
-    /// Index of the word with the first level whose boxes are listed.
+    /// Index of the word with the lowest thinning level whose boxes are listed. Boxes of higher levels are
+    /// listed too.
     const TREE_BOXES_LEVEL: u32 = 3;
     /// Workgroup size.
     const TREE_BOX_THREADS: u32 = 64;
@@ -58,7 +59,7 @@ const LABEL: &str = "tree_boxes";
 /// Format of the window.
 const TARGET_FORMAT: Format = Format::Rgba8Unorm;
 const PATH: &str = "inspect/tree_boxes.wgsl";
-/// Number of words of the counts.
+/// Number of words in the buffer of counts.
 const WORDS: u64 = (TREE_BOX_HEADER + TREE_BOX_LEVELS) as u64;
 
 /// Pass that draws BVH boxes. Its lists are allocated when they are needed.
@@ -72,7 +73,7 @@ pub struct TreeBoxes {
     /// Traversal of a ray, drawn between frames.
     path_lines: Lines,
     path_params: Uniform<TreeBoxesParams>,
-    /// Parameters of the last draw to the target.
+    /// Parameters for blending the traversal over the target.
     path_shown: Uniform<TreeBoxesParams>,
     buffers: Option<Listed>,
     readback: Counters<4>,
@@ -83,7 +84,7 @@ pub struct TreeBoxes {
     first_answer: u64,
 }
 
-/// Boxes that are drawn.
+/// Buffers with the list of boxes to draw.
 #[derive(Debug)]
 struct Listed {
     counts: wgpu::Buffer,

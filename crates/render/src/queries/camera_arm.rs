@@ -80,7 +80,7 @@ impl CameraArm {
         Ok(())
     }
 
-    /// Returns the free fraction of the way, if the answer arrives within `wait`.
+    /// Returns the free fraction of the way from pivot to eye, if the answer arrives within `wait`.
     pub fn answer(&mut self, gpu: &Gpu, wait: Duration) -> Option<f32> {
         let words = self.answer.take(gpu, wait)?;
         Some(bytemuck::cast::<_, Contact>(words).t)

@@ -10,7 +10,7 @@ const PENDING: u32 = 0;
 const READY: u32 = 1;
 const FAILED: u32 = 2;
 
-/// Pending copy.
+/// Pending readback of copied buffers.
 #[derive(Debug)]
 pub(crate) struct PendingCopy {
     label: &'static str,
@@ -41,7 +41,7 @@ impl PendingCopy {
         })
     }
 
-    /// Requests the copy. Call it after the submission.
+    /// Requests the mapping of the staging buffer. Call it after the submission.
     pub(crate) fn map(&self) {
         let state = self.state.clone();
         let told = move |result: std::result::Result<(), wgpu::BufferAsyncError>| {

@@ -26,7 +26,7 @@ pub struct GeometryCopy {
 }
 
 impl GeometryCopy {
-    /// Records the copy of one mesh.
+    /// Records the copy of one mesh. Returns `None` if there is no such mesh.
     pub(crate) fn of_mesh(
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
@@ -87,7 +87,7 @@ impl GeometryCopy {
         })
     }
 
-    /// Requests the copy. Call it after the submission.
+    /// Requests the mapping of the staging buffer. Call it after the submission.
     pub fn map(&self) {
         let state = self.state.clone();
         let told = move |result: std::result::Result<(), wgpu::BufferAsyncError>| {

@@ -62,7 +62,7 @@ pub struct Outline {
     mask_layout: wgpu::BindGroupLayout,
     cover_layout: wgpu::BindGroupLayout,
     params: Uniform<OutlineParams>,
-    /// Parameters of the last draw to the target.
+    /// Parameters for blending the outlines over the target.
     shown_params: Uniform<OutlineParams>,
     /// Resolved selection mask. The next field is the multisampled image that it is resolved from.
     mask: GpuImage,

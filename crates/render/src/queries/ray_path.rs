@@ -83,6 +83,7 @@ pub enum PathStep {
         /// Corners of its box in world space.
         corners: [Vec3; 2],
         /// Number of leaves of each child, and the distance at which the ray enters its box, if it does.
+        /// `None` for a child that does not exist.
         children: [Option<(u32, Option<f32>)>; 4],
         /// Distance of the closest hit so far.
         t_max: f32,
@@ -200,7 +201,7 @@ impl RayPathPass {
 }
 
 impl RayPathCopy {
-    /// Requests the traversal. Call it after the submission.
+    /// Requests the mapping of the recorded steps. Call it after the submission.
     pub fn map(&self) {
         self.copied.map();
     }

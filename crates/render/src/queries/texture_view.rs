@@ -172,7 +172,7 @@ impl DrawnTexture {
 }
 
 impl TexelCopy {
-    /// Requests the texel. Call it after the submission.
+    /// Requests the mapping of the texel. Call it after the submission.
     pub fn map(&self) {
         self.0.map();
     }
@@ -182,7 +182,7 @@ impl TexelCopy {
         self.0.is_done()
     }
 
-    /// Returns red, green, blue and alpha; colours are linear.
+    /// Returns red, green, blue and alpha of the texel. Colours are linear.
     ///
     /// # Errors
     ///

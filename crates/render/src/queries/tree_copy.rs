@@ -21,7 +21,7 @@ pub struct TreeCopy {
 }
 
 impl TreeCopy {
-    /// Records the copy.
+    /// Records the copies of the TLAS entries and of the BVH nodes.
     pub(crate) fn record(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, tree: &Tree) -> Result<Self> {
         let tlas_bytes = tree.mesh_count() as usize * size_of::<TlasEntry>();
         let nodes = (tree.triangle_count() + tree.mesh_count()) as usize;
@@ -38,7 +38,7 @@ impl TreeCopy {
         })
     }
 
-    /// Requests the copy. Call it after the submission.
+    /// Requests the mapping of the staging buffer. Call it after the submission.
     pub fn map(&self) {
         self.copied.map();
     }

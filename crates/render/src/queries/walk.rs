@@ -78,7 +78,7 @@ pub fn jump_speed(height: f32) -> f32 {
     JUMP * height / PERSON_HEIGHT
 }
 
-/// Returns `params` with the state of `state`, to continue from it.
+/// Returns `params` with the values of `state`, so that the next simulation continues from it.
 pub fn from_state(params: WalkParams, state: &WalkState) -> WalkParams {
     WalkParams {
         position: state.position,
@@ -149,8 +149,8 @@ impl Walk {
         self.answer.is_pending()
     }
 
-    /// Records and submits a simulation from the position in `params`, unless one is pending. With `start`,
-    /// it finds a starting point instead.
+    /// Records and submits a simulation from the state in `params`, unless one is pending. If `start` is
+    /// true, finds a starting point instead.
     ///
     /// # Errors
     ///

@@ -53,7 +53,7 @@ impl SegmentRun {
 pub(crate) struct Surfaces {
     /// Mesh and material of each triangle, then of each line and point.
     pub(crate) info: Vec<[u32; 2]>,
-    /// Run of each part. That of a part without triangles is empty.
+    /// Run of each part, which is empty for a part without triangles.
     pub(crate) runs: Vec<Run>,
     /// Runs of lines and points, up to two per part.
     pub(crate) segments: Vec<SegmentRun>,
@@ -190,8 +190,8 @@ impl DrawLists {
     }
 }
 
-/// Divides the triangles of `runs` in order into slices of up to `most` triangles. There is one slice even if
-/// there are none.
+/// Divides the triangles of `runs` in order into slices of up to `most` triangles. Without triangles there is
+/// one empty slice.
 pub(crate) fn slices<'a>(runs: impl IntoIterator<Item = &'a Run>, most: u32) -> Vec<Vec<Run>> {
     let (mut slices, mut room) = (vec![Vec::new()], most);
     for run in runs {

@@ -30,7 +30,7 @@ impl SegmentPipelines {
 }
 
 /// Returns the visible runs, with consecutive compatible runs merged. `parts` are the bounds of all parts.
-/// The bounds of a hidden part are empty. Those of a single point have no extent either, but are not empty.
+/// The bounds of a hidden part are empty. The bounds of a single point have no extent, but are not empty.
 pub(crate) fn shown(runs: &[SegmentRun], parts: &[Aabb]) -> Vec<SegmentRun> {
     let mut shown: Vec<SegmentRun> = Vec::new();
     for run in runs.iter().filter(|run| !parts[run.part].is_empty()) {

@@ -1,5 +1,5 @@
-//! Dispatches over the hits of reflection rays, one for each material that has textures or layers and one for
-//! all other materials.
+//! Dispatches over the hits of reflection rays: one for each material that has textures or layers, and one
+//! for all other materials.
 
 use super::reflection_list::Bounce;
 use crate::{frame::recording::Recording, layout::HitRange, materials::Surface, world::World};

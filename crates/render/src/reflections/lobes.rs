@@ -122,7 +122,7 @@ impl LobesPass {
     }
 }
 
-/// Runs of layered materials of a start.
+/// Returns the runs with layered materials that rays of `start` begin from.
 fn runs(buffers: &SceneBuffers, start: ReflectionStart) -> Box<dyn Iterator<Item = (&Run, &Surface)> + '_> {
     match start {
         ReflectionStart::Solid => Box::new(buffers.layered(true)),

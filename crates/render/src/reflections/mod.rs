@@ -1,5 +1,5 @@
-//! Traced reflections of glossy surfaces, if the settings enable them. Those of the G-buffer are averaged
-//! over frames and neighbours. Those of the blended surfaces in front of it are not.
+//! Traced reflections of glossy surfaces, if the settings enable them. Reflections of the G-buffer's surfaces
+//! are averaged over frames and neighbours. Reflections of the blended surfaces in front of them are not.
 
 pub(super) mod hit_dispatch;
 pub mod lobes;
@@ -46,7 +46,7 @@ pub struct Reflections {
     output: ReflectedRadiance,
     /// Reflections of the front-most blended surfaces.
     blended: ReflectedRadiance,
-    /// Image that is bound instead of the means and the rays if nothing is averaged.
+    /// Image that is bound instead of the means and the rays if they are not used.
     unused: GpuImage,
 }
 
@@ -163,7 +163,7 @@ impl Reflections {
         }
     }
 
-    /// Reflections of the last frame.
+    /// Returns the reflections of the last frame.
     pub fn output(&self) -> &ReflectedRadiance {
         &self.output
     }

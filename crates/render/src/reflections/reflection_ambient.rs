@@ -6,7 +6,7 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Gpu, Kernel, Uniform as UniformBuffer,
+        Gpu, Uniform as UniformBuffer, Variants,
         library::wgsl_constants,
         pass::Binding::{Float, StoreArray, Uint, Uniform},
     },
@@ -19,10 +19,10 @@ wgsl_constants! {
     pub const HIT_AMBIENT_RAYS: u32 = 2;
 }
 
-/// Kernel and parameters of the pass.
+/// Kernels and parameters of the pass.
 #[derive(Debug)]
 pub struct ReflectionAmbient {
-    kernel: Kernel,
+    kernels: Variants<1>,
     params: UniformBuffer<OcclusionParams>,
 }
 
@@ -31,10 +31,8 @@ impl ReflectionAmbient {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let hits = StoreArray(wgpu::TextureFormat::Rgba32Uint);
         let bindings = [Uniform, Float, Uint, Uint, Uniform, hits];
-        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
-        let path = "reflections/reflection_ambient.wgsl";
         Self {
-            kernel: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+            kernels: layouts.ray_kernels(gpu, "reflections/reflection_ambient.wgsl", LABEL, &bindings),
             params: UniformBuffer::new(gpu, "reflection_ambient.params"),
         }
     }
@@ -54,7 +52,7 @@ impl ReflectionAmbient {
         self.params.write(recording.gpu, &params);
         recording.dispatch_pixels(
             LABEL,
-            &self.kernel,
+            self.kernels.get([geometry.buffers.tests_hits(recording.gpu)]),
             &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
             &[
                 &hits.gbuffer.position,

@@ -28,10 +28,11 @@ use canopy_bvh::{
     gpu::{Gpu, GpuImage, readback::Counters},
 };
 
-/// Part of a lobe's width by which the mip levels of textures and of the environment are blurred in addition,
-/// if neighbours are averaged anyway. It reduces noise for a lobe that is 3 % wider.
+/// Additional blur of texture and environment lookups at hits, as a fraction of the lobe's width, if
+/// neighbours are averaged anyway. It reduces noise and widens the lobe by 3 %.
 const BLUR: f32 = 0.5;
-/// Words of counts in front of the arguments.
+/// Number of words at the start of the arguments that are read back: the workgroup counts of the sort, then
+/// the counts of rays and tiles.
 const COUNTS: usize = REFLECTION_TILES as usize + 1;
 const RANGE_WORDS: usize = size_of::<HitRange>() / 4;
 
@@ -146,7 +147,8 @@ impl Bounces {
         Ok(())
     }
 
-    /// Lists of the bounce that was traced last. The list of tiles that cast rays is from the first bounce.
+    /// Returns the lists of the bounce that was traced last. The list of tiles that cast rays is from the
+    /// first bounce.
     pub fn list(&self) -> &ReflectionList {
         &self.list
     }
@@ -184,7 +186,8 @@ impl Bounces {
                 hits,
                 reflected: traced.reflected,
             };
-            // The shading of the hits depends on the bounce that hit them.
+            // Rays use the uniforms of the surfaces that they start from. Their hits have uniforms of their
+            // own.
             let at_source = frame.at_bounce(start, number);
             let (mean, sent, fog) = (traced.mean, traced.sent, traced.fog);
             self.classify.record(recording, &at_source, bounce, mean)?;

@@ -68,7 +68,7 @@ impl Images {
         }
     }
 
-    /// Means of the last frame and of frame `index`.
+    /// Returns the means of the last frame and of frame `index`.
     fn by_parity(&self, index: u32) -> [&GpuImage; 2] {
         let [even, odd] = &self.means;
         match index.is_multiple_of(2) {
@@ -105,8 +105,8 @@ impl ReflectionFilter {
         })
     }
 
-    /// Reallocates the images for `size` pixels, filtered or not. Returns the images for this frame's means
-    /// and rays.
+    /// Reallocates the images for `size` pixels. Rays are stored only if the settings filter. Returns the
+    /// images for this frame's means and rays.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl ReflectionFilter {
         let moves = history.moves || differs;
         let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
         // While something moves, only a few frames are averaged. A sample of an accumulated picture averages
-        // just its own.
+        // its own rays only.
         let most = changes.max_history(moves, is_one_of_many);
         self.past.set_pending((now, changes));
         // Samples of a picture average themselves, so the more of them there are, the less each one is

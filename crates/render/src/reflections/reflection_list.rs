@@ -18,9 +18,9 @@ use wgpu::BufferUsages;
 /// Stride between arguments in bytes, which is the portable alignment of a binding's offset.
 const STRIDE: u64 = 256;
 
-/// Dimensions of the sampling sequence that the rays of a start and the choices of their lobes use.
+/// Number of sampling dimensions that the rays of a [`ReflectionStart`] and the choices of their lobes use.
 const SAMPLE_STARTS: u32 = 2 * (SAMPLE_LOBES - SAMPLE_REFLECTIONS);
-/// Words in front of the list of sending tiles.
+/// Number of words before the list of tiles that cast rays.
 const SENDING_HEADER: u64 = 4;
 /// Format of reflections averaged over frames.
 pub const MEAN_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
@@ -84,7 +84,7 @@ pub struct ListKey {
     pub listing: RayListing,
     /// Order of the hits in [`ReflectionList::sorted`].
     pub order: HitOrder,
-    /// Bins of the scene's materials.
+    /// Number of bins of the scene's materials.
     pub bins: u32,
 }
 
@@ -148,7 +148,7 @@ impl ReflectionList {
         })
     }
 
-    /// Inputs that the list was created for.
+    /// Returns the inputs that the list was created for.
     pub fn key(&self) -> ListKey {
         self.key
     }
@@ -164,7 +164,7 @@ impl ReflectionList {
         self.part(1)
     }
 
-    /// Arguments of each batch, with their byte offset in [`ReflectionList::arguments`].
+    /// Returns the arguments of each batch, with their byte offset in [`ReflectionList::arguments`].
     pub fn batches(&self) -> impl Iterator<Item = (wgpu::BufferBinding<'_>, u64)> {
         let count = self.arguments.size() / STRIDE - 2;
         (2..2 + count).map(|part| (self.part(part), STRIDE * part))

@@ -37,7 +37,7 @@ pub enum Attempt {
     Missing(PipelineSet),
 }
 
-/// Frame that has been recorded.
+/// Recorded frame before its commit.
 #[derive(Debug)]
 struct DrawnFrame {
     last: LastFrame,
@@ -231,7 +231,7 @@ impl Renderer {
         })
     }
 
-    /// Returns the path tracing of the samples that the caller asks for.
+    /// Returns the path-tracing integrator with the samples that the caller requests.
     fn paths_to_add(&self) -> Integrator {
         Integrator::Paths {
             samples: self.path_part.clone(),
@@ -252,7 +252,7 @@ impl Renderer {
         if drawn.begins.is_some() {
             self.frames_are_of = drawn.begins;
         }
-        // No more frames than this are in flight. On adapters without timestamps, the entries are never
+        // At most this many frames are in flight. On adapters without timestamps, the entries are never
         // consumed.
         if self.occlusion_rays.len() == 16 {
             self.occlusion_rays.pop_front();
@@ -271,7 +271,7 @@ impl Renderer {
             ..FrameStats::default()
         };
         state.report(plan, &mut stats);
-        // Counts of earlier frames, until the counts of this frame are read back.
+        // Until the counts of this frame are read back, these are counts of earlier frames.
         self.passes.report(&mut stats);
         self.stats = stats;
     }
@@ -362,7 +362,7 @@ impl Renderer {
         of_passes.into_iter().fold(1, u32::max)
     }
 
-    /// Returns the index of the last frame that seeded its random numbers; see
+    /// Returns the index that seeded the random numbers of the last frame; see
     /// [`Renderer::sample_index_override`].
     pub fn sampled(&self) -> u32 {
         self.sampled
@@ -379,8 +379,8 @@ impl Renderer {
         self.profiler.take_finished()
     }
 
-    /// Reads timings and counts that have arrived. Those of a frame are not requested before its last part
-    /// was submitted.
+    /// Reads timings and counts that have arrived, and updates the work budget from them. Does nothing while
+    /// parts of a frame are still to be submitted.
     pub fn collect(&mut self, gpu: &Gpu) {
         if !self.parts.is_empty() {
             return;
@@ -411,7 +411,7 @@ impl Renderer {
         }
     }
 
-    /// Waits for the submitted picture and returns its noise; `None` if it was not estimated.
+    /// Waits for the GPU and returns the noise of the submitted picture; `None` if it was not estimated.
     pub fn read_noise(&mut self, gpu: &Gpu) -> Result<Option<Noise>> {
         gpu.wait()?;
         self.stats.noise = self.passes.present.noise.collect();
@@ -428,7 +428,8 @@ impl Renderer {
         self.budget.update(frame_ms, shadows, untimed(occlusion), pixels);
     }
 
-    /// Returns the statistics of the last frames.
+    /// Returns the statistics of the last frame. Values that are read back from the GPU belong to earlier
+    /// frames.
     pub fn stats(&self) -> &FrameStats {
         &self.stats
     }

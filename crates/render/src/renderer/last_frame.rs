@@ -119,9 +119,9 @@ impl Renderer {
         self.passes.tree_boxes.show_path(gpu, encoder, target, origin)
     }
 
-    /// Traces the rays of the pixel of `query` through the BVHs of the last frame, which was one of `scene`.
-    /// Call [`RayPathCopy::map`] after the submission to read their steps. Returns `None` if there is no
-    /// geometry ([`Renderer::has_geometry`]).
+    /// Traces the rays of the pixel of `query` through the BVHs of the last frame, which must have shown
+    /// `scene`. Call [`RayPathCopy::map`] after the submission to read their steps. Returns `None` if there
+    /// is no geometry ([`Renderer::has_geometry`]).
     ///
     /// # Errors
     ///
@@ -197,9 +197,9 @@ impl Renderer {
         self.outline.show(gpu, encoder, target, origin)
     }
 
-    /// Records a picking ray into the BVHs of the last frame, which was one of `scene`. Returns the number of
-    /// the query. Returns `None` if there is no geometry ([`Renderer::has_geometry`]) or too many answers are
-    /// pending.
+    /// Records a picking ray through the BVHs of the last frame, which must have shown `scene`. Returns the
+    /// number of the query. Returns `None` if there is no geometry ([`Renderer::has_geometry`]) or too many
+    /// answers are pending.
     ///
     /// # Errors
     ///

@@ -51,7 +51,8 @@ pub struct Renderer {
     recorded_pixels: u64,
     /// Samples per pixel that a path-traced frame adds.
     pub path_samples: u32,
-    /// Range of the samples that path-traced frames accumulate; `None` for as many as the settings ask for.
+    /// Range of sample indices that path-traced frames accumulate; `None` for as many as the settings
+    /// request.
     pub path_part: Option<Range<u32>>,
     /// True if a new environment may be computed over several frames on slow adapters. Those frames show the
     /// previous one.
@@ -59,23 +60,23 @@ pub struct Renderer {
     stats: FrameStats,
     /// Parts of the last frame that are still to be submitted, in order.
     parts: VecDeque<Part>,
-    /// Last frame, for reading its channels.
+    /// Last frame, for queries and readbacks.
     last: Option<LastFrame>,
     /// Frame before the one that is being recorded.
     before: Option<LastFrame>,
     /// True if a frame has been dropped since the last one.
     has_dropped: bool,
-    /// Number of frames recorded of the same scene with the same settings. The next field holds these
-    /// settings.
+    /// Number of frames recorded with the same scene, size and settings. The next field holds these three.
     frames: u32,
     frames_are_of: Option<(u64, [u32; 2], Settings)>,
-    /// Index of the last frame, which seeds its random numbers.
+    /// Index that seeded the random numbers of the last frame.
     sampled: u32,
-    /// Override of that index for the next frames. It gives them the noise of another renderer's frame.
+    /// Override of that index for the next frames. They then have the same noise as another renderer's frame
+    /// with that index.
     pub sample_index_override: Option<u32>,
 }
 
-/// State that is kept of a frame.
+/// State of a frame for queries and readbacks after it.
 #[derive(Debug)]
 struct LastFrame {
     /// Bind group 0.
@@ -154,8 +155,9 @@ impl Renderer {
         self.passes.environment.set_file(gpu, image)
     }
 
-    /// Returns the number of segments of each path of the last sample that was traced by separate kernels. It
-    /// covers the last band of pixels, in the order of tiles of 8 × 8. Waits for the readback.
+    /// Returns the number of segments of each path of the last sample that was traced by separate kernels.
+    /// The paths are those of the last slice of rows, in the order of tiles of 8 × 8 pixels. Waits for the
+    /// readback.
     ///
     /// # Errors
     ///

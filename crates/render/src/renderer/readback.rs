@@ -32,9 +32,9 @@ pub struct Merged {
     pub normals: Vec<Vec3>,
     /// Vertex tangents in world space, with the bitangent's sign in w.
     pub tangents: Vec<Vec4>,
-    /// World-space length of a metre along each normal in the mesh's space.
+    /// World-space length of one metre of mesh space, along each vertex normal.
     pub scales: Vec<f32>,
-    /// Vertices of each triangle.
+    /// Vertex indices of each triangle.
     pub indices: Vec<[u32; 3]>,
     /// Index of the material of each triangle.
     pub materials: Vec<u32>,
@@ -204,18 +204,18 @@ impl Renderer {
         })
     }
 
-    /// Returns the visibility of the lights at each pixel of the last frame. Bit i % 32 of word (i / 32 ·
-    /// height + y) · width + x is set if a shadow ray to light i was not blocked. Empty if the frame traced
-    /// none.
+    /// Returns the visibility of the lights at each pixel of the last frame. Byte i % 4 of word (i / 4 ·
+    /// height + y) · width + x is the visible fraction of the light in slot i, from 0 to 255. Empty if the
+    /// frame neither traced shadow rays nor attenuated shadow-mapped lights by volumes.
     pub fn read_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let visibility = self.passes.shadows.output();
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&visibility.words)?);
         Ok(words[SHADOW_HEADER as usize..][..visibility.len()].to_vec())
     }
 
-    /// Returns the ambient visibility of each pixel of the last frame. A word has 10 bits of the visible
-    /// fraction above a bent normal in 2 × 11 bits, as `reference::occlusion::unpack_visibility` reads them.
-    /// Empty if the frame traced no occlusion rays.
+    /// Returns the ambient visibility of each pixel of the last frame. The upper 10 bits of a word are the
+    /// visible fraction, and the lower 22 bits are the bent normal in octahedral coordinates
+    /// (`reference::occlusion::unpack_visibility`). Empty if the frame traced no occlusion rays.
     pub fn read_ambient_visibility(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         let ambient = self.passes.occlusion.output();
         let words: Vec<[u32; 2]> = bytemuck::pod_collect_to_vec(&gpu.read(&ambient.words)?);

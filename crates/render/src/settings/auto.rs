@@ -56,7 +56,7 @@ impl Settings {
             false => TreeQuality::Fast,
         };
         replace(&mut config.occlusion.mode, OcclusionMode::Auto, occlusion);
-        // At high frame rates, fewer rays per frame give the same mean.
+        // At high frame rates, fewer rays per frame give as accurate a mean.
         replace(&mut config.occlusion.rays, 0, by_speed(1, 2));
         replace(&mut config.reflections.mode, ReflectionMode::Auto, reflections);
         replace(&mut config.image.antialias, Antialias::Auto, antialias);
@@ -68,8 +68,8 @@ impl Settings {
     }
 
     /// Returns the settings for a picture that need not reach a frame rate, in the window at rest and in
-    /// files. The picture is the same on all adapters except for the number of froxels. Temporal
-    /// anti-aliasing is not used, because a single frame has no history.
+    /// files. The picture is the same on all adapters except for the number of froxels. Automatic
+    /// anti-aliasing becomes SMAA, because a single frame has no history.
     pub fn for_still(&self) -> Self {
         let mut config = self.clone();
         let (occlusion, reflections) = (OcclusionMode::Rays, ReflectionMode::Rays);
@@ -82,8 +82,8 @@ impl Settings {
 
     /// Resolves `environment.source = "auto"` for this scene. In the studio, `auto` of the sun decides if the
     /// key light is on: it is off if the scene has lights of its own. It is also off in a closed room. There
-    /// the radius of ambient occlusion is limited, so that the walls do not block the studio's light and
-    /// leave the room black.
+    /// an unlimited radius of ambient occlusion is limited, so that the walls do not block the studio's light
+    /// and leave the room black.
     pub fn adapted_to(&self, scene: &Scene) -> Cow<'_, Self> {
         if !self.environment.is_studio() {
             return Cow::Borrowed(self);

@@ -3,7 +3,7 @@
 use canopy_scene::choice;
 
 choice! {
-    /// Component of a ray's cost that is shown.
+    /// Counter that the channel `cost` shows.
     CostCount {
         /// Nodes and triangles together.
         Both = "both",

@@ -249,7 +249,7 @@ section! {
 }
 
 settings! {
-    /// Settings of a frame, on top of those for opening its scene.
+    /// Settings of a frame, in addition to the settings for opening its scene.
     Settings {
         deviation: Deviation,
         tree: Tree,
@@ -361,7 +361,7 @@ impl Sun {
 }
 
 impl Environment {
-    /// True if the light comes from the file.
+    /// True if the light comes from an image file.
     pub fn is_file(&self) -> bool {
         self.source == EnvironmentSource::Auto && !self.file.is_empty()
     }

@@ -46,7 +46,7 @@ pub struct Shadows {
     shafts: ShadowShafts,
     filter: ShadowFilter,
     picture: Targets,
-    /// List and visibility of the hits of reflection rays.
+    /// Ray list and visibility for the hits of reflection rays.
     hits: Targets,
     /// Readback of the number of shadow rays and of the tiles that cast any.
     counters: Counters<{ SHADOW_HEADER as usize }>,
@@ -117,7 +117,7 @@ impl Shadows {
         Ok(self.map.maps())
     }
 
-    /// Traces shadow rays, or draws the shadow maps that shading samples.
+    /// Traces and filters shadow rays, or draws the shadow maps that shading samples.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -137,7 +137,7 @@ impl Shadows {
             counts_cost: traces && frame.counts_cost,
             filters: frame.filters_shadows,
             // Blocker layers, once allocated, are kept as long as the history, so that motion that comes and
-            // goes allocates no images. They occupy as many array layers again as the visibility itself.
+            // goes allocates no images. They double the number of array layers.
             keeps_blockers: frame.filters_shadows
                 && 2 * lights.slots.next_multiple_of(2) <= gpu.limits.max_texture_array_layers
                 && (history.moves || (history.index > 0 && self.picture.output.has_blockers())),

@@ -30,7 +30,8 @@ impl ShadowEdges {
         }
     }
 
-    /// Reallocates for `size` pixels with `slots` lights each, if any. Keeps the contents if nothing changes.
+    /// Reallocates the masks for `size` pixels with `slots` light slots each. Without slots, frees them.
+    /// Keeps the contents if nothing changes.
     ///
     /// # Errors
     ///
@@ -49,18 +50,18 @@ impl ShadowEdges {
         Ok(())
     }
 
-    /// Bindings of a frame: reprojected pixels, the last frame's masks, and the tiles where something has
-    /// changed.
+    /// Returns the bindings of a frame: reprojected pixels, the last frame's masks, and the tiles where
+    /// something has changed.
     pub fn before<'a>(&'a self, history: Reprojection<'a>, tiles: &'a GpuImage) -> [&'a dyn Bind; 3] {
         [history.reprojected, self.found(history)[0], tiles]
     }
 
-    /// Placeholders for the bindings of [`ShadowEdges::before`], for pixels without a history.
+    /// Returns placeholders for the bindings of [`ShadowEdges::before`], for pixels without a history.
     pub fn none<'a>(&'a self, tiles: &'a GpuImage) -> [&'a dyn Bind; 3] {
         [&self.no_pixels, &self.none, tiles]
     }
 
-    /// Masks of the last frame and of this one.
+    /// Returns the masks of the last frame and of this one.
     pub fn found(&self, history: Reprojection<'_>) -> [&GpuImage; 2] {
         let [even, odd] = &self.found;
         match history.index.is_multiple_of(2) {

@@ -84,7 +84,7 @@ impl ShadowFilter {
         self.signals.clear();
     }
 
-    /// Indices of the pairs of lights to filter: pairs with at least one light that has a size.
+    /// Returns the indices of the pairs of lights to filter: pairs with at least one light that has a size.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl ShadowFilter {
         Ok(soft.map(|(index, _)| index).collect())
     }
 
-    /// Averages this frame's rays of a pair's sized lights into their histories and replaces their
+    /// Averages this frame's rays to the area lights of a pair into their histories and replaces their
     /// visibility. `reprojected` holds the pixels' positions in the last frame. Also marks shadow edges that
     /// have a short history, and where shadows have settled.
     pub fn record(
@@ -135,7 +135,7 @@ impl ShadowFilter {
             filters: settings.filter,
             layer: 2 * pair as u32,
             soft: softness(lights),
-            // Shadow edges of a moving light have no history anywhere.
+            // A moving light has shadow edges without history everywhere, so they get no extra rays.
             sharpens: in_place || history.index == 0,
             compression: 0.0,
         };

@@ -114,8 +114,8 @@ impl ShadowMap {
         self.views.clear();
     }
 
-    /// Assigns each light of a frame its views, reallocates the maps and writes their matrices. Lights past
-    /// [`SHADOW_VIEW_LIMIT`] layers get no views.
+    /// Assigns each light of a frame its views, reallocates the maps and writes their matrices. Lights whose
+    /// views would exceed [`SHADOW_VIEW_LIMIT`] layers get none.
     pub fn fit(&mut self, gpu: &Gpu, frame: &mut FrameSetup<'_>) -> Result<()> {
         let scene = frame.buffers.triangle_bounds(&frame.parts);
         let wanted: u32 = frame
@@ -211,7 +211,7 @@ impl ShadowMap {
     }
 }
 
-/// Runs of casters with alpha-tested shadows.
+/// Returns the runs of casters with alpha-tested shadows.
 fn cut_out(draws: &DrawLists, blended_cast: bool) -> impl Iterator<Item = &Run> {
     let blended = draws.blended_casters.iter().filter(move |_| blended_cast);
     draws.masked_casters.iter().chain(blended)
@@ -349,8 +349,8 @@ fn directional(light: &Light, input: &FrameSetup<'_>, scene: Aabb, resolution: u
     }
 }
 
-/// Returns the near and far planes of a light. The far plane is at its range or at the far side of the scene,
-/// and the near plane is in proportion.
+/// Returns the distances of the near and far planes of a light. The far plane is at its range or at the far
+/// side of the scene, whichever is nearer. The near plane is a fixed fraction of that.
 fn reach(light: &Light, scene: Aabb) -> (f32, f32) {
     let to_far_side = (scene.center() - Vec3::from(light.position)).length() + scene.radius();
     let far = if light.range > 0.0 {

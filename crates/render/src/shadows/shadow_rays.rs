@@ -46,9 +46,9 @@ impl ShadowRays {
         }
     }
 
-    /// Traces the rays of `batch` in `list`. Without a batch, traces a ray for every pixel and light. Pixels
-    /// on an edge of the last frame then cast more rays, and settled pixels cast none. `job.label` labels the
-    /// pass.
+    /// Traces the rays of `batch` in `list`. Without a batch, traces rays for every pixel and light slot.
+    /// Pixels on a shadow edge of the last frame then cast more rays, and settled pixels cast none.
+    /// `job.label` labels the pass.
     pub fn record(
         &self,
         recording: &mut Recording<'_>,

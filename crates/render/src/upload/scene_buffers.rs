@@ -47,7 +47,7 @@ pub struct SceneBuffers {
     pub bind_pose: BindPose,
     /// Materials and their textures.
     pub materials: Materials,
-    /// Volumes of the scene; `None` for those without a scalar grid.
+    /// Volumes of the scene; `None` for a volume without a scalar grid.
     pub volumes: Vec<Option<VolumeGrids>>,
     /// Draw lists of the passes.
     pub draws: DrawLists,
@@ -63,7 +63,7 @@ pub struct SceneBuffers {
     pub(crate) parts_without_triangles: Vec<usize>,
 }
 
-/// Bind-pose streams and the pose, in the order of deform.wgsl.
+/// Bind-pose streams and the pose, in the order of their bindings in frame/deform.wgsl.
 #[derive(Debug)]
 pub struct BindPose {
     pub(crate) parts: wgpu::Buffer,
@@ -106,7 +106,7 @@ impl SceneBuffers {
         runs.filter(|(_, surface, _)| !surface.unlit)
     }
 
-    /// True if it has volumes that can be shown.
+    /// True if the scene has volumes that can be shown.
     pub fn has_volumes(&self) -> bool {
         self.volumes.iter().any(Option::is_some)
     }

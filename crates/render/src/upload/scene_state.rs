@@ -35,7 +35,7 @@ pub struct UploadedScene {
 pub struct SceneState {
     /// BVHs.
     pub tree: Tree,
-    /// Policy that decides when they are rebuilt.
+    /// Policy that decides when the BVHs are rebuilt.
     pub(crate) policy: TreePolicy,
     pub(crate) last_positions: LastPositions,
     pose: WrittenPose,
@@ -168,8 +168,8 @@ impl SceneState {
 
 impl WrittenPose {
     /// Writes the matrices and weights of the pose, and the winding of instances that matrices have mirrored.
-    /// Returns for each instance if anything that moves its vertices differs from the last call. In the first
-    /// call everything does.
+    /// Returns, for each instance, true if anything that moves its vertices differs from the last call. In
+    /// the first call, all are true.
     fn write(&mut self, gpu: &Gpu, buffers: &SceneBuffers, scene: &Scene, pose: &Pose) -> Vec<bool> {
         if self.has(pose) {
             return vec![false; buffers.meshes.len()];
@@ -270,7 +270,7 @@ impl WrittenPose {
     }
 }
 
-/// Number of triangles after which collected indices are written.
+/// Number of triangles at which the collected indices are written.
 const WRITTEN_TRIANGLES: usize = 1 << 20;
 
 /// Returns the bits of floats. Unlike floats, they can be compared even if they are NaN.

@@ -61,7 +61,7 @@ impl Sizes {
         ]
     }
 
-    /// Fails if points and lines leave too few bits for vertex indices.
+    /// Fails if a scene with points or lines has indices that do not fit below the flag bits.
     fn check_numbers(&self) -> Result<()> {
         let numbers = self.vertices.max(self.triangles + self.segments);
         if self.segments > 0 && numbers >= SEGMENT_PLAIN.into() {

@@ -33,7 +33,7 @@ use volume_places::{VolumePlace, volume_places};
 use volume_shadow::VolumeShadow;
 use wgpu::{BufferUsages as Buffer, TextureUsages as Usage};
 
-/// Maximum number of slices of a light grid, in all of its slabs.
+/// Maximum number of slices of a light grid over all of its slabs.
 pub const SLICES: u32 = 1024;
 /// Maximum number of light grids that the instances of one volume share.
 const LIGHT_GRIDS: usize = 8;
@@ -77,7 +77,8 @@ struct Shared {
     /// Settings that `majorants` was computed for.
     fills: Fills,
     majorants: wgpu::TextureView,
-    /// At most [`LIGHT_GRIDS`]. With more instances, several fill the same grid one after another.
+    /// Light grids, at most [`LIGHT_GRIDS`]. With more instances, several fill the same grid one after
+    /// another.
     lights: Vec<LightGrid>,
 }
 
@@ -95,7 +96,7 @@ struct LightGrid {
 /// Settings that the largest extinction of a brick depends on.
 type Fills = (f32, f32, f32, f32, u32, Table);
 
-/// Inputs of light grids other than the BVHs.
+/// Inputs that a light grid is computed from, besides the BVHs.
 #[derive(Debug, Clone, PartialEq)]
 struct Lit {
     settings: VolumeParams,
@@ -328,8 +329,8 @@ impl Instance {
 }
 
 impl Shared {
-    /// Resources for instances with these settings, which differ only in placement. Reuses matching resources
-    /// of `before`. Has at least `count` light grids.
+    /// Creates the resources for instances with these settings, which differ only in placement. Reuses
+    /// matching resources of `before`. The result has at least `count` light grids.
     fn of(
         gpu: &Gpu,
         grids: &VolumeGrids,

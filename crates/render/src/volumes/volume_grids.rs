@@ -12,7 +12,7 @@ use wgpu::{TextureFormat as Format, TextureUsages as Usage};
 
 /// Format of light grids.
 pub const LIGHT_FORMAT: Format = Format::Rgba16Float;
-/// Slices of a grid that are uploaded at once.
+/// Number of slices of a grid that are uploaded at once.
 const SLICES: usize = 16;
 
 /// Grids of a volume.
@@ -20,7 +20,7 @@ const SLICES: usize = 16;
 pub struct VolumeGrids {
     /// Size, range and placement of the lattice.
     pub facts: LatticeFacts,
-    /// Densities, as [`texel`] stores them.
+    /// Densities, as [`texel`] encodes them.
     pub density: wgpu::TextureView,
     /// Colour and temperature, or one texel if voxels have neither.
     pub color_temperature: wgpu::TextureView,
@@ -94,8 +94,8 @@ impl VolumeGrids {
     }
 
     /// Returns the largest extinction of each brick under these settings, with x varying fastest, or 0 for an
-    /// empty brick. If `is_spread`, neighbouring bricks are included, because voxels that average several
-    /// voxels extend into neighbouring bricks.
+    /// empty brick. If `is_spread` is true, the maximum includes the adjacent bricks. Voxels of coarser mip
+    /// levels need this, because they extend into adjacent bricks.
     pub fn majorants(&self, params: &VolumeParams, is_spread: bool) -> Vec<f32> {
         let [columns, rows, slices] = self.brick_counts.map(|count| count as usize);
         let spread = |index: usize| {

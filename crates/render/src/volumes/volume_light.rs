@@ -11,30 +11,29 @@ use crate::{
 use canopy_bvh::{
     Result,
     gpu::{
-        Bind, Gpu, Kernel, Workgroups,
+        Bind, Gpu, Variants, Workgroups,
         pass::Binding::{Filtered3d, Float3d, Read, Sampler, Store3d, Uniform},
     },
 };
 
 /// Label of the pass in frame timings.
 pub const LABEL: &str = "volume_light";
-/// Rays of a cell in the first slab, in eight directions and to three lights.
+/// Number of rays that a cell of the first slab casts: in eight directions and to three lights.
 const RAYS: u32 = 11;
 
 /// Pipeline of the pass.
 #[derive(Debug)]
 pub struct VolumeLight {
-    kernel: Kernel,
+    kernels: Variants<1>,
 }
 
 impl VolumeLight {
     /// Creates the pass without compiling its pipeline.
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
-        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let out = Store3d(LIGHT_FORMAT);
         let bindings = [Uniform, Read, Filtered3d, Float3d, Sampler, out];
         Self {
-            kernel: Kernel::new(gpu, "volume/volume_light.wgsl", LABEL, &shared, &bindings),
+            kernels: layouts.ray_kernels(gpu, "volume/volume_light.wgsl", LABEL, &bindings),
         }
     }
 
@@ -54,7 +53,7 @@ impl VolumeLight {
         } = world;
         let [columns, rows, slices] = params.cells;
         let slices = slices * slabs(params.lights);
-        // Each band has as many slices as the adapter traces in the time budget of a part.
+        // Each dispatch covers as many slices of the grid as the adapter traces in the time budget of a part.
         let most = recording.budget.batch_rays / RAYS;
         for [first, count] in slices::slices([columns * rows, slices], most) {
             let first = recording.row_offset(first);
@@ -69,7 +68,7 @@ impl VolumeLight {
             let groups = [columns, rows, count].map(|cells| cells.div_ceil(4));
             recording.dispatch(
                 LABEL,
-                &self.kernel,
+                self.kernels.get([geometry.buffers.tests_hits(recording.gpu)]),
                 &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
                 &own,
                 Workgroups::Grid(groups),
@@ -79,7 +78,8 @@ impl VolumeLight {
     }
 }
 
-/// Slabs of four channels, with one channel for ambient light and one for each light.
+/// Returns the number of slabs of a light grid. A slab holds four channels: one channel is for ambient light,
+/// and one for each light.
 pub fn slabs(lights: u32) -> u32 {
     lights / 4 + 1
 }

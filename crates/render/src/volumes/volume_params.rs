@@ -10,7 +10,7 @@ use glam::{Mat4, Vec3};
 use half::f16;
 
 wgsl_constants! {
-    /// Entries of the tables of colours.
+    /// Number of entries in a colour table.
     pub const VOLUME_TABLE: u32 = 128;
     /// Maximum number of steps of a ray, which exceeds the longest diagonal at the shortest step.
     pub const VOLUME_STEPS_MAX: f64 = 65536.0;
@@ -20,7 +20,7 @@ wgsl_constants! {
     pub const VOLUME_OPAQUE: f64 = 12.0;
     /// Transmittance at which a view ray ends.
     pub const VOLUME_MIN: f64 = 1.0 / 2048.0;
-    /// Bisections of the step in which a ray hits an isosurface.
+    /// Number of bisections of the step in which a ray hits an isosurface.
     pub const VOLUME_BISECTIONS: u32 = 10;
     /// Flag of [`VolumeParams::flags`] for a transfer function of colour and opacity.
     pub const VOLUME_TRANSFER: u32 = 1;
@@ -30,11 +30,11 @@ wgsl_constants! {
     pub const VOLUME_SHADOWED: u32 = 4;
 }
 
-/// Maximum number of lights that illuminate a volume: the first lights of the frame.
+/// Maximum number of lights that illuminate a volume. The first lights of the frame are used.
 pub const VOLUME_LIGHTS: usize = 15;
 /// Table of [`VOLUME_TABLE`] entries. It is nested because only arrays up to 32 elements implement `Default`.
 pub type Table = [[[f32; 4]; 32]; 4];
-/// Numbers of a control point of a transfer function, which are value, red, green, blue and opacity.
+/// Number of components of a control point of a transfer function: value, red, green, blue and opacity.
 pub const POINT: usize = 5;
 
 /// Returns the offset and scale that decode texels in [0, 1] into values. The offset is the minimum value or
@@ -158,7 +158,8 @@ pub fn most_extinction(params: &VolumeParams, range: [f32; 2], brick: &Brick) ->
     }
 }
 
-/// Cells of the light grid, at most `most` along the longest axis and none smaller than a voxel.
+/// Returns the number of cells of the light grid along each axis: at most `most` along the longest axis, and
+/// none smaller than a voxel.
 fn cells(size: [u32; 3], most: u32) -> [u32; 3] {
     let longest = size.into_iter().max().unwrap_or(1);
     let count = most.min(longest).max(1);
@@ -238,8 +239,8 @@ fn entries(entry: impl Fn(usize) -> [f32; 4]) -> Table {
     std::array::from_fn(|row| std::array::from_fn(|column| entry(32 * row + column)))
 }
 
-/// Tristimulus values of Planck's law in arbitrary units, with the fits of Wyman, Sloan and Shirley 2013,
-/// "Simple Analytic Approximations to the CIE XYZ Color Matching Functions".
+/// Returns the tristimulus values of Planck's law in arbitrary units, with the fits of Wyman, Sloan and
+/// Shirley 2013, "Simple Analytic Approximations to the CIE XYZ Color Matching Functions".
 pub fn blackbody_xyz(kelvin: f64) -> [f64; 3] {
     if kelvin <= 0.0 {
         return [0.0; 3];
@@ -266,7 +267,7 @@ pub fn blackbody_xyz(kelvin: f64) -> [f64; 3] {
     sum
 }
 
-/// Returns the distance from the eye to the box of a volume.
+/// Returns the distance in metres from the eye to the box of a volume; 0 inside it.
 pub fn distance(params: &VolumeParams, eye: Vec3) -> f32 {
     let voxel_from_world = Mat4::from_cols_array_2d(&params.voxel_from_world);
     let at = voxel_from_world.transform_point3(eye);

@@ -9,10 +9,10 @@ pub(super) type Chromaticities = [[f64; 2]; 4];
 /// Chromaticities of Rec. 709 and sRGB.
 const REC_709: Chromaticities = [[0.64, 0.33], [0.3, 0.6], [0.15, 0.06], [0.3127, 0.329]];
 
-/// Chromaticities that differ by less are equal, because files round them to three digits.
+/// Difference below which chromaticities count as equal, because files round them to three digits.
 const TOLERANCE: f64 = 6e-4;
 
-/// Largest coordinate. Real and imaginary primaries in use are below 2.
+/// Maximum absolute value of a coordinate. Real and imaginary primaries in use are below 2.
 const LARGEST: f64 = 10.0;
 
 /// Bradford cone response matrix from XYZ (Lam 1985), column-major.
@@ -23,7 +23,8 @@ const BRADFORD: DMat3 = DMat3::from_cols(
 );
 
 /// Returns the matrix from linear colours with these primaries to linear Rec. 709, with chromatic adaptation
-/// to its white. Returns `None` if they are equal, or all zeros, which Photoshop writes for unknown ones.
+/// to its white. Returns `None` if the primaries are those of Rec. 709, or if all are zero, which Photoshop
+/// writes for unknown primaries.
 pub(super) fn to_rec709(from: &Chromaticities) -> Result<Option<Mat3>, String> {
     let is_near = |(a, b): (&f64, &f64)| (a - b).abs() < TOLERANCE;
     let pairs = from.as_flattened().iter().zip(REC_709.as_flattened());

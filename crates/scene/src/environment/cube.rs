@@ -81,7 +81,8 @@ fn encoding(format: u32) -> Option<(Format, bool)> {
     })
 }
 
-/// Returns the number of texels along the edge of a face.
+/// Returns the number of texels along the edge of a face. Fails if faces are not square, or have no pixels or
+/// too many.
 fn square(size: [u32; 2], max_pixels: u64) -> Result<u32, String> {
     check_size(size, 6, max_pixels)?;
     match size {

@@ -15,7 +15,7 @@ pub(crate) const MAGIC: &[u8] = b"\x76\x2f\x31\x01";
 /// Maximum size of all headers, in bytes.
 const LONGEST_HEADERS: usize = 1 << 24;
 
-/// Block size in bytes that is always allowed: 256 lines of four floats in the widest image.
+/// Block size in bytes that is always allowed: 256 lines of 16,384 pixels with four floats each.
 const SMALL_BLOCK: u64 = 1 << 26;
 
 /// Maximum size of larger blocks, per byte of the file. It is the ratio at which ZIP compresses zeros.

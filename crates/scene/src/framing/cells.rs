@@ -8,8 +8,8 @@ use std::ops::Range;
 /// Number of cells along the longest side of the scene.
 const SIDE: i32 = 48;
 
-/// Maximum total number of triangle samples, of which each triangle has two per cell along each edge. Past
-/// it, one sample per triangle is used, because a file may have millions of triangles that span the scene.
+/// Maximum total number of triangle samples. A triangle has two samples per cell along each edge. Past the
+/// maximum, it has only one, because a file may have millions of triangles that span the scene.
 const MAX_SAMPLES: usize = 20_000_000;
 
 /// Maximum fraction of the surface area that may lie outside the first view.

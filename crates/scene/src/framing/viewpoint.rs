@@ -101,8 +101,8 @@ impl Viewpoint {
         Self::framing_from(points, FRAMING_DIRECTION, Vec3::Y, projection, aspect)
     }
 
-    /// Like [`Self::framing`], seen from `direction` (from the scene to the eye), with `up` as far up as
-    /// possible.
+    /// Creates a view like [`Self::framing`], seen from `direction` (from the scene to the eye), with `up` as
+    /// far up as possible.
     pub fn framing_from(
         points: &[Vec3],
         direction: Vec3,
@@ -200,8 +200,7 @@ impl Viewpoint {
         -self.world_from_view.z_axis.truncate()
     }
 
-    /// Returns this view of `points`, unless it is hardly closer to them than `other`, which is returned
-    /// then.
+    /// Returns this view of `points`, or `other` if this view is hardly closer to them.
     pub(crate) fn or_if_not_closer(self, other: Self, points: &[Vec3]) -> Self {
         /// Maximum ratio of the distances at which the closer view is used.
         const CLOSER: f32 = 0.97;

@@ -29,8 +29,8 @@ use reader::PrimitiveReader;
 /// Reads the meshes that nodes show.
 pub(super) fn meshes(file: &File<'_>, used: &Used, load: &mut Load<'_>, scene: &mut Scene) -> Result<()> {
     check_counts(file, used, load)?;
-    // Stand-in materials for primitives without one: the first for those without vertex colours, the second,
-    // with a white base colour, for those with them.
+    // Placeholder materials for primitives without a material. The first is for primitives without vertex
+    // colours. The second is for those with them, and has a white base colour.
     let mut stand_ins = [None; 2];
     for (index, &(number, instances)) in used.meshes.iter().enumerate() {
         let done = 0.1 + 0.4 * index as f32 / used.meshes.len() as f32;

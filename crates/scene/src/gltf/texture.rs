@@ -50,8 +50,8 @@ impl<'a> Textures<'a> {
             .map(Some)
     }
 
-    /// Like [`Self::info`], for textures whose extensions gltf-json leaves as a map: normal textures,
-    /// occlusion textures, and those in extensions that it does not know.
+    /// Resolves a texture like [`Self::info`], for textures whose extensions gltf-json leaves as a map. These
+    /// are normal textures, occlusion textures, and those in extensions that it does not know.
     pub(super) fn with_map(
         &mut self,
         texture: usize,

@@ -29,7 +29,8 @@ fn rounded(value: u16) -> u8 {
     ((u32::from(value) + 128) / 257) as u8
 }
 
-/// Decodes a mip level of `format`. Missing texels are zero.
+/// Decodes a mip level of `format` to eight bits per channel. Returns an empty list if the level is too
+/// short.
 pub(super) fn rgba8(format: TexelFormat, size: [u32; 2], level: &[u8]) -> Vec<u8> {
     let format = match format {
         TexelFormat::Rgba8 | TexelFormat::Rgba16 => Format::R8G8B8A8_UNORM,

@@ -125,8 +125,8 @@ impl ImageFileFormat {
     }
 }
 
-/// Checks the size, and returns the maximum number of bytes of the finest mip level. Allocates nothing for
-/// it.
+/// Checks the image size in the header, and returns the maximum number of bytes of the finest mip level.
+/// Allocates no texels.
 pub(crate) fn probe(bytes: &[u8], max_pixels: u64) -> Result<u64, String> {
     let probed = guarded(|| match ImageFileFormat::of(bytes)? {
         ImageFileFormat::Pixels(format) => pixels::probe(bytes, format),

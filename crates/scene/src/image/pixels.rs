@@ -25,7 +25,7 @@ pub(super) fn probe(bytes: &[u8], format: ImageFormat) -> Result<([u32; 2], Texe
     Ok(([width, height], texel))
 }
 
-/// Decodes a file whose size has been checked to a texture image.
+/// Decodes a file to a texture image. Its size must have been checked.
 pub(super) fn decode(bytes: &[u8], format: ImageFormat, request: &Request) -> Result<Image, String> {
     let ([width, height], texel) = probe(bytes, format)?;
     let decoded = decoded(bytes, format)?;
@@ -44,7 +44,7 @@ pub(super) fn decode(bytes: &[u8], format: ImageFormat, request: &Request) -> Re
     Ok(Image::from_rgba8("", width, height, texels.into_raw()))
 }
 
-/// Decodes a file whose size has been checked.
+/// Decodes a file. Its size must have been checked.
 pub(crate) fn decoded(bytes: &[u8], format: ImageFormat) -> Result<DynamicImage, String> {
     let ([width, height], _) = probe(bytes, format)?;
     let mut reader = reader(bytes, format);

@@ -1,4 +1,4 @@
-//! Geometry of an OBJ, which tobj reads from the screened lines.
+//! Geometry of an OBJ, which tobj reads from the sanitized lines.
 
 use super::sanitize::{self, ABSENT, Element, Sanitized, Shared};
 use crate::{
@@ -21,8 +21,8 @@ pub(super) struct Model {
     pub(super) positions: Vec<Vec3>,
     /// Linear colours, one per position, or empty.
     colors: Vec<Option<Vec3>>,
-    /// Texture coordinates with v up. The last ones are a filler for corners without any in a face that has
-    /// some.
+    /// Texture coordinates with v up. The last element is a filler for corners without texture coordinates in
+    /// a face where other corners have some.
     uvs: Vec<Vec2>,
     /// Unit normals, or zero for those without a direction.
     normals: Vec<Vec3>,

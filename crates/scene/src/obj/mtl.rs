@@ -260,12 +260,12 @@ impl Material {
         self
     }
 
-    /// Metalness without a texture.
+    /// Returns the metalness that applies without a texture.
     pub(super) fn metallic(&self) -> f32 {
         self.metallic.unwrap_or(0.0)
     }
 
-    /// Returns the perceptual roughness without a texture.
+    /// Returns the perceptual roughness that applies without a texture.
     pub(super) fn roughness(&self) -> f32 {
         self.roughness
             .or(self.shininess.map(roughness_of))

@@ -122,8 +122,8 @@ impl FirstUses {
 /// Maximum number of MTL files that are looked for. No known OBJ comes close.
 pub(super) const MAX_LIBRARIES: usize = 1000;
 
-/// Screens an OBJ. Broken statements are left out or replaced, with a warning. The only error is a file that
-/// is no OBJ at all.
+/// Sanitizes an OBJ. Broken statements are left out or replaced, with a warning. The only error is a file
+/// that is no OBJ at all.
 pub(super) fn sanitize(
     path: &Path,
     bytes: &[u8],
@@ -328,8 +328,7 @@ struct Elements<'a> {
     before: [usize; 3],
     /// Corners of the current line.
     corners: Vec<Corner>,
-    /// Maximum number of corners that are read of one face. A face with more exceeds the triangle limit
-    /// anyway.
+    /// Maximum number of corners to read per face. A face with more exceeds the triangle limit anyway.
     most_corners: u64,
     runs: Vec<Run>,
     positions: FirstUses,

@@ -23,7 +23,7 @@ choice! {
         Off = "off",
         /// Shadow catcher: the background with shadows on it.
         Shadow = "shadow",
-        /// Like [`GroundMode::Shadow`], with grid lines for scale.
+        /// Shadow catcher with grid lines for scale.
         Grid = "grid",
     }
 }
@@ -31,7 +31,7 @@ choice! {
 choice! {
     /// Axis of a file that points up.
     UpAxis {
-        /// Axis that the files specify, else +Y.
+        /// Axis that the files specify or on which a scan stands, else +Y.
         Auto = "auto",
         /// +Y, as in glTF.
         Y = "y",

@@ -21,7 +21,7 @@ use crate::{
 };
 use egui::{RichText, Ui};
 
-/// Figures of the measurement.
+/// Shows the switch of the channel `deviation`, its legend, and the statistics of the measurement.
 pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let Some(compared) = &state.deviation.compared else {
         return;
@@ -67,7 +67,7 @@ pub(super) fn result(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
     }
 }
 
-/// Figures of all visible surfaces.
+/// Shows the statistics of all visible surfaces.
 fn figures(ui: &mut Ui, statistics: &Statistics, range: f32, edits: &mut Edits) {
     let metres = |distance: f64| format!("{} m", significant(distance));
     let over = "weighted by area, over points spread over the visible meshes";

@@ -15,7 +15,7 @@ use crate::{
 };
 use egui::{DragValue, RichText, Ui};
 
-/// Opens the card.
+/// Shows the button that opens the export card, and the state of the export.
 pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let tip = "Exports pictures or a video of the clip, a turntable or the camera path";
     Row::new("export", &["export"], tip).show(ui, edits, |ui| {
@@ -32,7 +32,7 @@ pub(in crate::app) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits:
     }
 }
 
-/// Contents of the export card.
+/// Shows the contents of the export card.
 pub(in crate::app) fn card(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let is_running = state.files.export.progress.is_some();
     settings(ui, state, edits);

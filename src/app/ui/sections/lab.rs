@@ -33,7 +33,7 @@ pub(in crate::app) fn switch(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edit
     });
 }
 
-/// Figures of the structure and of the rays.
+/// Shows the figures of the structure and of the rays while the channel `lab` is shown.
 pub(in crate::app) fn result(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     if state.picture.channel != Channel::Lab {
         return;
@@ -83,7 +83,7 @@ pub(in crate::app) fn heat_words(state: &State) -> &'static str {
     }
 }
 
-/// Figures of the structure, and counts of the rays.
+/// Shows the counts of the rays, and the figures of the structure.
 fn figures(ui: &mut Ui, build: LabBuild, figures: LabStatistics, facts: &Facts<'_>, edits: &mut Edits) {
     let mut row = |name: &str, tip: &str, value: String| {
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));

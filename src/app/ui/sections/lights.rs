@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 /// Maximum number of listed lights.
 const LISTED: usize = 32;
 
-/// Radius of lights without a radius in the file.
+/// Shows the radius of lights that have none in the file.
 pub(super) fn radius(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let general = &mut state.config.lights.radius;
     let row = Row::key("lights.radius", edits);
@@ -32,7 +32,7 @@ pub(super) fn radius(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut 
     });
 }
 
-/// Radius of each light.
+/// Shows the radius of each light that has a position.
 pub(super) fn radii(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
     let lights = state.stage.as_ref().map(|stage| listed(&stage.scene));
     let lights = lights.unwrap_or_default();
@@ -47,7 +47,7 @@ pub(super) fn radii(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
 /// Range of the radius in metres.
 const METRES: RangeInclusive<f32> = 0.0..=*Lights::RADIUS.end();
 
-/// Returns the general radius in metres.
+/// Returns the general radius in metres. A negative setting means that of a bulb.
 fn shown(general: f32) -> f32 {
     if general < 0.0 { BULB } else { general }
 }
@@ -56,7 +56,7 @@ fn shown(general: f32) -> f32 {
 struct Listed {
     index: usize,
     name: String,
-    /// Radius in the file.
+    /// Radius in the file, in metres.
     radius: Option<f32>,
 }
 

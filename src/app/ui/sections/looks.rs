@@ -1,4 +1,4 @@
-//! Looks.
+//! List of looks, with buttons that apply and edit them.
 
 use crate::app::{
     input::keys::Action,
@@ -68,7 +68,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
     }
 }
 
-/// Buttons of a user's look.
+/// Shows the buttons of a user's look. Before a deletion, they ask for confirmation.
 fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<LookCommand>) {
     if state.files.looks.deletes.as_deref() == Some(name) {
         ui.label(format!("Delete {name}?"));

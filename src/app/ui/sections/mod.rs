@@ -50,10 +50,10 @@ use crate::{
 };
 use egui::{RichText, Ui};
 
-/// Code of a part of the panel.
+/// Function that shows a part of the panel.
 type Own = fn(&mut Ui, &mut State, &Facts<'_>, &mut Edits);
 
-/// Returns the code of a part by its key.
+/// Returns the function that shows the part `key`.
 fn own(key: &str) -> Option<Own> {
     Some(match key {
         "all settings" => settings::show,

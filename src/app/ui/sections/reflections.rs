@@ -6,7 +6,7 @@ use crate::app::{
 };
 use egui::Ui;
 
-/// Counts of the first bounce, while reflection rays are traced.
+/// Shows the ray counts of the first bounce while reflection rays are traced.
 pub(super) fn counts(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, _: &mut Edits) {
     if !state.config.resolved(facts.traits).reflections.sends_rays() {
         return;

@@ -55,7 +55,7 @@ pub(super) fn speed(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut E
         };
         let button = egui::Button::new(text).min_size(egui::vec2(56.0, 0.0));
         if ui.add(button).on_hover_text(tip).clicked() {
-            state.playback.playing = !state.playback.playing;
+            state.toggle_playing();
         }
         let speed = &mut state.config.animation.speed;
         number(ui, speed, 0.01, Animation::SPEED, hundredths("×"))

@@ -121,7 +121,7 @@ fn fixed(found: Option<EffectiveSun>) -> Option<&'static str> {
     is_of_file(found).then_some(FIXED)
 }
 
-/// Returns the strength and colour of the active sun.
+/// Returns the strength in lux and the colour of the active sun.
 fn light(state: &State) -> (f32, [f32; 3]) {
     match state.environment.sun {
         Some(sun) if sun.source != SunSource::Settings => {

@@ -113,7 +113,7 @@ fn drawing(mean_ms: f64, frame_ms: f64) -> Line {
     }
 }
 
-/// Adds the time of whole frames. Returns its mean.
+/// Shows the row of whole frames. Returns their mean time in milliseconds.
 fn whole(ui: &mut Ui, frames: &[&Frame]) -> f64 {
     let times: Vec<f64> = frames.iter().map(|frame| frame.frame_ms()).collect();
     let mean_ms = times.iter().sum::<f64>() / times.len().max(1) as f64;
@@ -134,7 +134,8 @@ fn whole(ui: &mut Ui, frames: &[&Frame]) -> f64 {
     mean_ms
 }
 
-/// Passes on the GPU, with the time between the passes of a group. Passes that ran once go to `rare`.
+/// Returns the rows of the GPU passes, with the time between the passes of a group. Passes that ran once go
+/// to `rare`.
 fn on_gpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
     let mut lines = Vec::new();
     for (index, pass) in table.gpu.iter().enumerate() {
@@ -165,7 +166,7 @@ fn on_gpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
     lines
 }
 
-/// Rows of the CPU work.
+/// Returns the rows of the CPU work. Work that occurred in one frame only goes to `rare`.
 fn on_cpu(table: &Table, rare: &mut Vec<Line>) -> Vec<Line> {
     let sum: f64 = table.cpu.iter().map(Row::sum).sum();
     let mut lines = vec![Line {

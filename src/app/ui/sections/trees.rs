@@ -130,7 +130,7 @@ pub(in crate::app) fn boxes_drawn(ui: &mut Ui, state: &mut State, facts: &Facts<
     });
 }
 
-/// Labels of the ends of the colour scale.
+/// Returns the labels at both ends of the colour scale of depths.
 pub(in crate::app) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts) -> [String; 2] {
     let first = match settings.show {
         BoxDepths::Depths(first, _) => first,
@@ -173,12 +173,12 @@ pub(in crate::app) fn cost_words(count: CostCount) -> &'static str {
     }
 }
 
-/// Labels of the ends of the `cost` colours.
+/// Returns the labels at both ends of the `cost` colours.
 pub(in crate::app) fn cost_ends(found: CostRange) -> [String; 2] {
     ["0".into(), format!("{} or more", grouped(found.range as u64))]
 }
 
-/// Statistics of all BVHs.
+/// Shows the statistics of all BVHs.
 fn of_all(ui: &mut Ui, figures: &TreeStatistics, edits: &mut Edits) {
     let mut row = |name: &str, tip: &str, value: String| {
         Row::new(name, &[], tip).show(ui, edits, |ui| ui.label(digits(&value)));

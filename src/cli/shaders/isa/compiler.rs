@@ -21,7 +21,7 @@ pub(super) struct Compiler {
     /// Driver, such as "Mesa 25.0.7".
     pub(super) driver: String,
     is_radv: bool,
-    /// Range of subgroup sizes that a compute pipeline may require; `None` if it cannot require any.
+    /// Range of subgroup sizes that a compute pipeline may require, or `None` if it cannot require any.
     subgroups: Option<[u32; 2]>,
     device: Device,
     executables: executables::Device,
@@ -29,7 +29,7 @@ pub(super) struct Compiler {
     _entry: Entry,
 }
 
-/// Input of a pipeline.
+/// Shader stages and interface of a pipeline to compile.
 pub(super) struct Program<'a> {
     pub(super) module: &'a Module,
     /// A compute stage, or a vertex stage with an optional fragment stage.
@@ -53,7 +53,7 @@ pub(super) struct Stage {
 pub(super) struct Executable {
     pub(super) stages: vk::ShaderStageFlags,
     pub(super) subgroup: u32,
-    /// Statistics by the driver's names.
+    /// Statistics, by the names that the driver gives them.
     pub(super) statistics: BTreeMap<String, f64>,
     /// AMD assembly, if the driver has a disassembler.
     pub(super) assembly: Option<String>,
@@ -135,8 +135,7 @@ impl Compiler {
     pub(super) fn compile(&self, program: &Program<'_>) -> Result<Vec<Executable>> {
         let pipeline = self.pipeline(program)?;
         let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
-        // SAFETY: the pipeline belongs to the device and was created with statistics capture, as for all
-        // calls below.
+        // SAFETY: the pipeline belongs to the device and was created with statistics capture.
         let all = unsafe { self.executables.get_pipeline_executable_properties(&info) };
         let all = all.map_err(failed("executables"))?;
         let mut found = Vec::new();
@@ -144,7 +143,7 @@ impl Compiler {
             let info = vk::PipelineExecutableInfoKHR::default()
                 .pipeline(pipeline)
                 .executable_index(index);
-            // SAFETY: as above.
+            // SAFETY: the pipeline was created with statistics capture, and the index is in range.
             let statistics = unsafe { self.executables.get_pipeline_executable_statistics(&info) };
             let statistics = statistics.map_err(failed("statistics"))?;
             let statistics = statistics.iter().map(|s| (text(&s.name), value(s)));
@@ -160,8 +159,8 @@ impl Compiler {
         Ok(found)
     }
 
-    /// Creates a pipeline. Layouts and modules are kept until the process ends, because it compiles each
-    /// shader once.
+    /// Creates a pipeline. Layouts and modules are never destroyed, because the process compiles each shader
+    /// once and then ends.
     fn pipeline(&self, program: &Program<'_>) -> Result<vk::Pipeline> {
         let layout = self.layout(program)?;
         let mut names = Vec::new();
@@ -339,7 +338,7 @@ impl Compiler {
             .executables
             .fp()
             .get_pipeline_executable_internal_representations_khr;
-        // SAFETY: there are `count` structs, each with a pointer to as many bytes as it specifies.
+        // SAFETY: there are `count` structs, each with a pointer to a buffer of `data_size` bytes.
         let result = unsafe { read(self.device.handle(), info, &mut count, texts.as_mut_ptr()) };
         result.result().map_err(failed("assembly"))?;
         let is_assembly =

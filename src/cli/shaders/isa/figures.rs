@@ -7,7 +7,8 @@ use super::{
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Maps a driver's statistics to common names. Its own names are kept as `statistics`.
+/// Maps a driver's statistics to common names. The driver's statistics are also included unchanged as
+/// `statistics`.
 pub(super) fn figures(gpu: &str, executable: &Executable) -> Value {
     let statistic = |names: &[&str]| {
         names
@@ -45,8 +46,8 @@ pub(super) fn figures(gpu: &str, executable: &Executable) -> Value {
     })
 }
 
-/// Returns the occupancy of an AMD SIMD in waves for this number of registers; `None` before RDNA and for
-/// other GPUs. Mesa's own statistic assumes waves of 32 lanes and has no upper limit.
+/// Returns the occupancy of an AMD SIMD in waves for this number of registers, or `None` before RDNA and for
+/// other vendors. Mesa's own statistic assumes waves of 32 lanes and has no upper limit.
 fn rdna_waves(gpu: &str, registers: f64, lanes: f64) -> Option<f64> {
     let has = |names: &[&str]| names.iter().any(|name| gpu.contains(name));
     if !has(&["RADV"])
@@ -56,7 +57,8 @@ fn rdna_waves(gpu: &str, registers: f64, lanes: f64) -> Option<f64> {
     {
         return None;
     }
-    // Number of registers of 32 lanes, and the maximum number of waves, from ac_gpu_info.c of Mesa.
+    // Number of 32-lane vector registers of a SIMD, and its maximum number of waves, from Mesa's
+    // ac_gpu_info.c.
     let (file, most) = if has(&["NAVI10", "NAVI12", "NAVI14", "GFX101"]) {
         (1024.0, 20.0_f64)
     } else if has(&[

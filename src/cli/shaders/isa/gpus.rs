@@ -29,7 +29,7 @@ pub(super) struct Target {
     chips: Vec<String>,
 }
 
-/// Names of AMD chips that differ between versions of Mesa.
+/// Two names for each AMD chip whose name differs between versions of Mesa.
 const AMD_CHIPS: &[[&str; 2]] = &[
     ["navi10", "gfx1010"],
     ["navi21", "gfx1030"],
@@ -88,7 +88,8 @@ impl Target {
                 if !manifest.is_file() {
                     continue;
                 }
-                // The folder is either ROOT/usr/share/vulkan/icd.d or one of the system's.
+                // The folder is either ROOT/usr/share/vulkan/icd.d of an unpacked driver, or a folder of the
+                // system.
                 let unpacked = folder
                     .ancestors()
                     .nth(3)
@@ -106,7 +107,7 @@ impl Target {
         drivers
     }
 
-    /// Returns the error if no driver knows the GPU. `last` is the error of the last driver.
+    /// Creates the error for a GPU that no driver supports. `last` is the error of the last driver.
     pub(super) fn unknown(&self, last: Option<Error>) -> Error {
         let (name, driver) = (&self.name, self.family.driver());
         let why = match last {
@@ -122,7 +123,7 @@ impl Target {
     }
 }
 
-/// Returns the names of an AMD chip, or of the largest chip of an architecture.
+/// Returns all names of an AMD chip. `rdna1` to `rdna4` select a chip of that architecture.
 fn amd_chips(name: &str) -> Vec<&str> {
     let chip = match name {
         "rdna1" => "navi10",
@@ -215,7 +216,7 @@ impl Driver {
         command
             .env("VK_DRIVER_FILES", &self.manifest)
             .env("VK_ICD_FILENAMES", &self.manifest)
-            // Forces compilation.
+            // Disables the cache, because cached shaders are not compiled.
             .env("MESA_SHADER_CACHE_DISABLE", "true")
             // Disables a Mesa layer that looks for displays.
             .env("NODEVICE_SELECT", "1");

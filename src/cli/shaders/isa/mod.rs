@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use wgpu::naga::{EntryPoint, Override, ScalarKind, ShaderStage, TypeInner};
 
-/// Compiles the shaders that `args` name, and prints a row for each.
+/// Compiles the shaders that `args` name, and prints a row for each entry point.
 ///
 /// # Errors
 ///
@@ -116,13 +116,13 @@ fn jobs<'a>(shader: &'a Reflected, names: &[String]) -> Result<Vec<Job<'a>>> {
     Ok(jobs)
 }
 
-/// Prints the driver's names of the GPU and of itself.
+/// Prints the names of the GPU and of the driver, as the driver reports them.
 fn probe(gpu: &str) -> Result<()> {
     let compiler = Compiler::open(gpu)?;
     print_line(&json!({"gpu": compiler.gpu, "driver": compiler.driver}))
 }
 
-/// Compiles files, and prints a line for each row.
+/// Compiles files, and prints a line of JSON for each row of the report.
 fn compile(
     args: &ShadersArgs,
     gpu: &str,
@@ -182,7 +182,7 @@ impl Job<'_> {
             let value = match (given, &module.types[constant.ty].inner) {
                 (Some((_, given)), _) => *given,
                 (None, TypeInner::Scalar(scalar)) if scalar.kind == ScalarKind::Bool => switches,
-                // Sizes workgroup memory for the smallest subgroups.
+                // `MIN_SUBGROUP` sizes workgroup memory.
                 _ if name == "MIN_SUBGROUP" => args.subgroup.unwrap_or(DEFAULT_SUBGROUP).into(),
                 _ => return None,
             };

@@ -45,7 +45,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// Returns the role of this process; `None` if the user started it.
+    /// Returns the role of this process, or `None` if the user started it.
     pub(super) fn of_process() -> Result<Option<Self>> {
         let Some(text) = std::env::var_os(ROLE) else {
             return Ok(None);
@@ -88,8 +88,8 @@ impl Workers {
         Ok(told)
     }
 
-    /// Starts this program with the same arguments in `processes` worker processes, each with a role among
-    /// `count` parts.
+    /// Starts this program with the same arguments in `processes` worker processes. Each process compiles one
+    /// of `count` parts of the files, or probes the driver if `count` is 0.
     fn start(driver: &Driver, processes: usize, count: usize) -> Result<Self> {
         let program = std::env::current_exe().map_err(|e| Error::io("canopy", e))?;
         let (sender, lines) = mpsc::channel();
@@ -134,7 +134,7 @@ impl Workers {
         Ok(workers)
     }
 
-    /// Returns all rows that the processes print.
+    /// Returns all rows that the processes print, once all of them have ended.
     fn collect(&mut self) -> Result<Vec<Value>> {
         let mut told = Vec::new();
         let mut compiles: Vec<Option<String>> = vec![None; self.children.len()];

@@ -1,9 +1,9 @@
-// bounds: computes the bounds of each mesh's triangle centroids, the box of each mesh, and the scene's box.
+// bounds: computes the bounds of the centres of each mesh's triangle boxes, the box of each mesh, and the scene's box.
 //
 // in   positions, indices, triangle_info, items
-// out  mesh_bounds: twelve words per mesh and six for the scene, in groups of three for a lower corner (complemented)
-//      and three for an upper one, as ordered integers. Must be cleared to 0, which is the identity, because both
-//      corners are reduced by max.
+// out  mesh_bounds: twelve words per mesh (bounds of the centres, then the mesh's box), and then six for the scene's
+//      box. A box is its lower corner, complemented, and its upper corner, as ordered integers. The buffer must be
+//      cleared to 0 before, the identity of max, which reduces both corners.
 // A thread reduces `params.bounds_run` triangles, usually every BOUNDS_THREADS-th, so that neighbouring threads read
 // neighbouring triangles. If meshes are small, it reduces a contiguous run instead, which meets fewer meshes
 // (accel::tree). Its result for the workgroup's first mesh is reduced in shared memory. Results for other meshes go

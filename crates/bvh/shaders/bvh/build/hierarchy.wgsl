@@ -9,9 +9,9 @@
 // span blocks. One workgroup per block. Each thread has two neighbouring items, and so two binary nodes. Threads
 // communicate through workgroup memory, and through the block's own leaf_rows after a storage barrier.
 //
-// Each binary node's box is computed once, from the pyramid. The boxes then replace the pyramid, for the nodes that adopt
-// their grandchildren. Most binary nodes have too few leaves to become nodes. The others are compacted into a list, so
-// that each thread makes one of them.
+// Each binary node's box is computed once, from the pyramid. The boxes then replace the pyramid, for the nodes that
+// adopt their grandchildren. Most binary nodes have too few leaves to become nodes. The others are compacted into a
+// list, so that each thread makes one of them.
 #import "bvh/dispatch.wgsl"
 #import "bvh/leaf.wgsl"
 #import "bvh/build/pyramid_levels.wgsl"

@@ -7,7 +7,7 @@ fn mesh_bounds_at(word: u32) -> Box {
     );
 }
 
-// Returns the bounds of the centroids of a mesh's triangles. For index `mesh_count`, returns the scene's box.
+// Returns the bounds of the centres of a mesh's triangle boxes. For index `mesh_count`, returns the scene's box.
 fn mesh_bounds_centroids(mesh: u32) -> Box {
     return mesh_bounds_at(BOUNDS_WORDS * mesh);
 }

@@ -1,16 +1,16 @@
 // moments: computes the far-field moments of each node of a BVH over triangles, for winding numbers.
 //
 // moments_leaves  in the BVH (group 1); out moments: two rows for each leaf
-// moments_level   in moments; out moments: two rows for each eight of the previous level
+// moments_level   in moments; out moments: two rows for each eight pairs of rows of the previous level
 // moments_nodes   in moments, the BVH; out moments: two rows for each node, after all levels
 // First-order moments of Barill et al. 2018, "Fast Winding Numbers for Soups and Clouds", section 3: the sum of the
 // triangles' area-weighted normals, their area, and the sum of their area-weighted centroids. One thread per pair of
-// rows. A node's leaves are a contiguous range, summed from at most 14 rows of each level.
+// rows. A node's leaves are a contiguous range, summed from at most 14 pairs of rows of each level.
 #import "bvh/dispatch.wgsl"
 #import "bvh/tree_read.wgsl"
 
-// Number of row pairs to write, and their offset in pairs. For moments_level also the offset and the number of pairs to
-// read.
+// x and y: number of row pairs to write, and offset of the first, in pairs. For moments_level, z and w: offset of the
+// first pair to read, and number of pairs to read.
 @group(0) @binding(0) var<uniform> level: vec4u;
 @group(0) @binding(1) var<storage, read_write> moments: array<vec4f>;
 

@@ -1,11 +1,12 @@
-// morton: computes a Morton code for each triangle from its centroid in its mesh's bounds (Karras 2012, section 4).
+// morton: computes a Morton code for each triangle, from the centre of its box, relative to the bounds of its mesh's
+// centres (Karras 2012, section 4).
 //
 // in   positions, indices, triangle_info, items, mesh_bounds (bounds.wgsl)
 // out  keys[k]: the key of item k in the first sort; with HAS_RECORDS codes[k]: the code, high word first (the low word
 //      is 0 for up to 30 bits), and the mesh
-// Codes have `axis_bits` per axis, at most 10, or 21. tlas.wgsl computes the codes of meshes. A workgroup encodes
-// MORTON_RUN items per thread, and neighbouring threads encode neighbouring items. An axis without extent gives 0. A
-// triangle that no tree can hold gets the last code.
+// Codes have `axis_bits` bits per axis: at most 10, or 21 if they are wide. tlas.wgsl computes the codes of meshes. A
+// workgroup encodes MORTON_RUN items per thread, and neighbouring threads encode neighbouring items. An axis without
+// extent gives 0. A triangle that no tree can hold gets the largest code, and so comes last in its mesh.
 #import "bvh/dispatch.wgsl"
 #import "bvh/build/items.wgsl"
 #import "bvh/morton_code.wgsl"

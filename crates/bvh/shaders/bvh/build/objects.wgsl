@@ -8,7 +8,7 @@
 // One thread per object.
 #import "bvh/dispatch.wgsl"
 
-// Number of objects.
+// x: number of objects.
 @group(0) @binding(0) var<uniform> object_params: vec4u;
 @group(0) @binding(1) var<storage, read> objects: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> positions: array<u32>;

@@ -3,14 +3,15 @@
 // ploc_items     in   positions, indices, order, code_words, tlas
 // ploc_clusters  in   the clusters that the previous level passed on
 //                out  the data listed in bvh/build/ploc_links.wgsl
-// Parallel locally-ordered clustering (Meister and Bittner 2018) in Morton order. The distance is half the size of the
-// merged box, which has no products that a compiler may fuse, at no loss of quality. The clustering is chunked, so that
-// no workgroup waits for another: a workgroup merges PLOC_BLOCK neighbours to PLOC_MAX_OUTPUT or fewer in workgroup
-// memory, with one dispatch per level. The workgroup of the last level merges all. A round merges all pairs that are
-// mutual nearest neighbours in the same mesh, at most PLOC_RADIUS apart. Ties go to the smallest i XOR j, so that
-// neighbours in all-equal input form pairs, and the nearest pair of all is always merged. If a compiler rounds
-// differently in the two threads of a pair, a round may merge none. The next round then ignores distances.
-// The left of two clusters is the one that comes first. Merging changes the order of leaves: see ploc_leaves.wgsl.
+// Parallel locally-ordered clustering (Meister and Bittner 2018) in Morton order. The distance is the sum of the merged
+// box's extents, which has no products that a compiler may fuse, at no loss of quality. The clustering is chunked, so
+// that no workgroup waits for another: a workgroup merges PLOC_BLOCK neighbours to PLOC_MAX_OUTPUT or fewer in
+// workgroup memory, with one dispatch per level. The last level has one workgroup, which merges all. A round merges all
+// pairs that are mutual nearest neighbours in the same mesh, at most PLOC_RADIUS apart. Ties go to the smallest i XOR
+// j, so that neighbours in all-equal input form pairs, and the nearest pair of all is always merged. If a compiler
+// rounds differently in the two threads of a pair, a round may merge none. The next round then ignores distances. The
+// left of two clusters is the one that comes first in the current order. Merging changes the order of leaves: see
+// ploc_leaves.wgsl.
 //
 // A tree has at most PLOC_DEPTH levels. If a chunk would leave too few levels to later ones, it ignores distances, and
 // each round halves the clusters. The limit also keeps a TLAS within a ray's stack (bvh/bvh.wgsl).
@@ -256,7 +257,8 @@ fn join_chunk(thread: u32, chunk: u32, is_chunk: bool) {
     }
 }
 
-// Stores where the input cluster at entry i went.
+// Stores the target of the input cluster at entry i: the cluster that it was merged into on the next level, or, if its
+// mesh is complete, its leaf.
 fn link(slot: u32, i: u32, chunk: u32) {
     var entry = i;
     var offset = 0u;

@@ -1,7 +1,8 @@
 // ray_nodes: makes the nodes for rays on GPUs (bvh/ray_node.wgsl) from the nodes of all BVHs.
 //
-// in   nodes (group 1), node_areas: negative for unused slots; leaf_rows: leaves of the TLAS; the leaf cutoff
-// out  ray_node_rows; leaf_rows: for each node of the TLAS the range of its leaves, in the third row of the leaf with
+// in   nodes (group 1), node_areas: negative for unused slots; items: slots of a partial build; leaf_rows: leaves of the
+//      TLAS; the leaf cutoff
+// out  ray_node_rows; leaf_rows: for each node of the TLAS the leaf after its last, in the third row of the leaf with
 //      that index, whose words bvh/leaf.wgsl leaves free
 // One thread per slot. Children with at most as many triangles as the cutoff become ranges of leaves. So a new cutoff
 // takes effect without a build.
@@ -9,14 +10,23 @@
 #import "bvh/ray_node.wgsl"
 #import "bvh/tree_read.wgsl"
 
-@group(0) @binding(0) var<uniform> leaf_cutoff: u32;
+struct RayNodesQuery {
+    leaf_cutoff: u32,
+    // Number of slots, and 1 if these are all, otherwise they are in `items`.
+    count: u32,
+    is_all: u32,
+}
+
+@group(0) @binding(0) var<uniform> query: RayNodesQuery;
 @group(0) @binding(1) var<storage, read> node_areas: array<f32>;
-#array write 0 2 ray_node_rows: vec4u
-@group(0) @binding(3) var<storage, read_write> leaf_rows: array<vec4u>;
+@group(0) @binding(2) var<storage, read> items: array<u32>;
+#array write 0 3 ray_node_rows: vec4u
+@group(0) @binding(4) var<storage, read_write> leaf_rows: array<vec4u>;
 
 // Smallest normal half. GPUs may flush smaller ones to zero.
 const HALF_MIN = 6.103515625e-5;
-// Lower plane of a missing child, whose upper plane is 0: the largest half.
+// Lower plane of a missing child, whose upper plane is 0: the largest half. Rays from up to 10^10 grid steps away miss
+// this box in spite of rounding (BVH_MARGIN).
 const HALF_MAX = 65504.0;
 
 // Returns the planes of four children along one axis, as halves in steps of the node's grid. `scale` is the step of the
@@ -61,12 +71,18 @@ fn ray_nodes(
     @builtin(num_workgroups) workgroups: vec3u,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let index = dispatch_workgroup(workgroup, workgroups) * RAY_NODE_THREADS + thread;
-    if index >= tree.triangle_count + tree.mesh_count || node_areas[index] < 0.0 {
+    var index = dispatch_workgroup(workgroup, workgroups) * RAY_NODE_THREADS + thread;
+    if index >= query.count {
+        return;
+    }
+    if query.is_all == 0u {
+        index = items[index];
+    }
+    if node_areas[index] < 0.0 {
         return;
     }
     let node = tree_node(index);
-    let cutoff = clamp(max(leaf_cutoff, tree.leaf_cutoff), 1u, RAY_LEAVES_MAX);
+    let cutoff = clamp(max(query.leaf_cutoff, tree.leaf_cutoff), 1u, RAY_LEAVES_MAX);
     let starts = vec4u(node.first, node.ends.xyz);
     let counts = node.ends - starts;
     let over_meshes = index >= tree.triangle_count;
@@ -88,7 +104,7 @@ fn ray_nodes(
     }
     if over_meshes {
         let row = TRIANGLE_ROWS * index + 2u;
-        leaf_rows[row] = vec4u(node.first, node.ends.w, 0u, leaf_rows[row].w);
+        leaf_rows[row] = vec4u(node.ends.w, 0u, 0u, leaf_rows[row].w);
     }
 
     // The three axes share the coarsest step.

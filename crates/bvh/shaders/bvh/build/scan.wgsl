@@ -3,12 +3,12 @@
 // scan_blocks  in numbers; out numbers: prefix sums within a block of SCAN_BLOCK; sums: the total of each block
 // scan_sums    in sums; out sums: prefix sums of the block totals; numbers: the overall total, after the last number
 // scan_add     in sums; out numbers
-// Sums saturate at 32 bits, and so do all later sums. The caller detects this in the total. The caller makes sure that
-// `numbers` has room for one more number than is summed. One workgroup per block. scan_sums has a single workgroup,
-// which processes one block of sums after another. Each entry point is a dispatch of its own.
+// Sums saturate at 2^32 − 1, so the caller detects an overflow in the total. The caller makes sure that `numbers` has
+// room for the total after the numbers to sum. One workgroup per block. scan_sums has a single workgroup, which
+// processes SCAN_THREADS sums at a time. Each entry point is a dispatch of its own.
 #import "bvh/dispatch.wgsl"
 
-// Number of numbers, and number of blocks.
+// x: number of numbers to sum. y: number of blocks.
 @group(0) @binding(0) var<uniform> scan: vec4u;
 @group(0) @binding(1) var<storage, read_write> numbers: array<u32>;
 @group(0) @binding(2) var<storage, read_write> sums: array<u32>;
@@ -23,7 +23,7 @@ fn saturating(a: u32, b: u32) -> u32 {
     return select(sum, 0xffffffffu, sum < a);
 }
 
-// Computes the exclusive prefix sum over the workgroup. The total is in the last element of `partial`.
+// Returns the exclusive prefix sum of `own` over the workgroup. The last element of `partial` then holds the total.
 fn scan_threads(thread: u32, own: u32) -> u32 {
     partial[thread] = own;
     workgroupBarrier();

@@ -33,8 +33,8 @@ fn clear_masks(thread: u32) {
     }
 }
 
-// Returns the destination of this thread's pair among all pairs with its digit, in thread order. The masks must be zero
-// before, and are zero afterwards. Takes three barriers.
+// Returns the destination of this thread's pair: the digit's base, plus the number of lower threads with the same
+// digit. Then advances the base. The masks must be zero before, and are zero afterwards. Takes three barriers.
 fn rank_by_masks(thread: u32, digit: u32, present: bool) -> u32 {
     let word = thread / 32u;
     let bit = 1u << (thread % 32u);

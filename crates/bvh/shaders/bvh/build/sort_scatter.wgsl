@@ -13,7 +13,7 @@
 // Number of pairs staged in workgroup memory at a time: keys, then values, in the memory of the masks.
 const STAGED = DIGITS * MASK_WORDS / 2u;
 
-// Offset of each digit from a pair's index in the block to its destination.
+// For each digit, the offset from a pair's position in the sorted block to its destination.
 var<workgroup> shift: array<u32, DIGITS>;
 
 // Pairs of this thread, one per round. All loads are issued before the first barrier.

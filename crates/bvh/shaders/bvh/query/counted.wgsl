@@ -1,5 +1,5 @@
-// Queries with any number of results each. They are counted, keeping results on the way, and then collected, or they
-// are appended in one pass.
+// Output of queries with a variable number of results. Either a first pass counts the results and keeps those that fit,
+// and a second pass collects them in query order. Or a single pass appends them in any order.
 //
 // numbers  number of results of each query; after the prefix sum, the offset of each query's first result
 // kept     results found while counting: query, index among the query's results, leaf, and the first leaf of its mesh.

@@ -14,7 +14,7 @@
 @group(0) @binding(2) var<storage, read_write> found: array<Nearest>;
 #array read 0 3 order: u32
 
-// The buffers belong to the caller, so clamp the count to their sizes.
+// Returns the number of points. The buffers belong to the caller, so the number is clamped to their sizes.
 fn nearest_queries() -> u32 {
     return min(query.x, min(arrayLength(&points), arrayLength(&found)));
 }

@@ -1,7 +1,7 @@
 // nearest_k: finds the k nearest objects for each point of a list.
 //
 // in   points, with a search radius each; the BVH (group 1)
-// out  neighbours: `k` for each point, nearest first; BVH_MISS if there are fewer
+// out  neighbours: `k` for each point, nearest first; missing ones have the mesh BVH_MISS and the search radius
 // One thread per point, which inserts its results in order into its part of `neighbours`.
 #import "bvh/predicate.wgsl"
 #import "bvh/bvh_nearest.wgsl"

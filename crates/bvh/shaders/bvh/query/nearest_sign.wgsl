@@ -1,7 +1,7 @@
 // nearest_sign: makes the distances of points inside the surface negative.
 //
-// in   points; found, their nearest points (bvh/query/nearest.wgsl); positions, indices and mesh rows; the BVH (group
-//      1)
+// in   points; found, their nearest points (bvh/query/nearest.wgsl); position_words, index_words, tlas; the BVH
+//      (group 1)
 // out  found: the sign of the distance
 // The sign follows from the pseudonormal at the nearest point (bvh/bvh_pseudonormal.wgsl).
 // One thread per point.

@@ -35,7 +35,7 @@ fn other_leaf(leaf: u32) -> LeafTriangle {
     return LeafTriangle(bitcast<vec3f>(a.xyz), a.w, bitcast<vec3f>(b.xyz), b.w, bitcast<vec3f>(c.xyz), c.w);
 }
 
-// Returns the pair of a leaf of the other tree and the object of that mesh and index.
+// Returns the pair of a leaf of the other tree and the object of this tree whose mesh and index are `name`.
 fn pairs_name(leaf: LeafTriangle, name: vec2u) -> ObjectPair {
     let mesh = leaf.mesh & ~ANY_HIT_TEST;
     let other = vec2u(mesh, leaf.triangle - other_tlas[mesh].first_triangle);

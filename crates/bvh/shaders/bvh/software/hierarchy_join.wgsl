@@ -15,7 +15,8 @@ override JOIN_ALL: bool;
 #array read 0 1 binary_rows: vec4u
 #array write 0 2 node_rows: vec4u
 
-// A left child has the index of its last leaf, a right child the index of its first leaf (Karras 2012, section 3).
+// Reads the children of a binary node. A left child has the index of its last leaf, a right child the index of its
+// first leaf (Karras 2012, section 3).
 fn node_children(whole: Child) -> Pair {
     let row = NODE_ROWS * select(whole.last, whole.first, whole.is_right != 0u);
     let a = binary_rows(row);

@@ -2,8 +2,8 @@
 //
 // serial_leaves  in   positions, indices, triangle_info, order, code_words
 //                out  leaf_rows; a binary node for every range of triangles that lies within the run; segments
-// serial_meshes  the same outputs for the leaves of the TLAS, from tlas, whose runs follow; a separate entry point,
-//                because llvmpipe executes both sides of a branch
+// serial_meshes  the same outputs for the leaves of the TLAS, from tlas; its runs follow those over triangles. It is a
+//                separate entry point, because llvmpipe executes both sides of a branch.
 // serial_nodes   in   segments of SERIAL_FAN runs
 //                out  the binary nodes that join them; segments
 // The radix tree over sorted codes is the Cartesian tree of the common prefixes δ of neighbours: a node is split where
@@ -19,7 +19,7 @@
 #import "bvh/leaf.wgsl"
 #import "bvh/sorted.wgsl"
 
-// Number of runs, and number of runs over triangles.
+// x: number of runs. y: number of runs over triangles.
 @group(0) @binding(1) var<uniform> runs: vec2u;
 #array write 0 2 binary_rows: vec4u
 // Segments have three rows, and each run has room for SERIAL_SEGMENTS. counts_out is the number of segments per run.
@@ -105,8 +105,8 @@ fn close(prefix: i32) {
     }
 }
 
-// Leaves the remaining segments, whose parents lie to the right. Segments are adjacent, so each ends where the next
-// begins.
+// Stores the remaining segments, whose parents lie to the right, for the next dispatch. Segments are adjacent, so each
+// ends where the next begins.
 fn finish() {
     for (var at = 0u; at < depth; at++) {
         var last = top_last;
@@ -121,7 +121,8 @@ fn finish() {
     counts_out(run_here, left_over);
 }
 
-// Returns Karras's δ of neighbouring leaves.
+// Returns Karras's δ of a leaf and the next one: the length of the common prefix of their codes, or −1 if their meshes
+// differ. Equal codes are followed by the leaf indices.
 fn neighbours_prefix(leaf: u32, a: Sorted, b: Sorted) -> i32 {
     if a.mesh != b.mesh {
         return -1;
@@ -136,7 +137,8 @@ fn neighbours_prefix(leaf: u32, a: Sorted, b: Sorted) -> i32 {
     return 64 + i32(countLeadingZeros(leaf ^ (leaf + 1u)));
 }
 
-// Sets δ at the left end of a run that begins at `begin`. `first` is the first position of the same kind of item.
+// Sets δ at the left end of a run that begins at `begin`. `first` is the position of the first triangle or of the first
+// mesh, whichever the run consists of.
 fn run_begin(begin: u32, first: u32, item: Sorted) {
     left_prefix = -1;
     if begin > first {

@@ -2,9 +2,9 @@
 //
 // in   other_rows, other_nodes, other_tree: the other BVH, which may be the same BVH; the BVH (group 1). Ranges of two
 //      leaves must have nodes.
-// both list: pairs of nodes, or of a node and a leaf. The first dispatch has one workgroup, which descends to `end` and
-//      leaves a list of that level. The next dispatch splits it among its workgroups, which descend to the leaves. Each
-//      workgroup alternates between two lists of its own.
+// both list: pairs of nodes, or of a node and a leaf. The first dispatch has one workgroup, which descends to level
+//      `end` and writes a list of that level. The next dispatch splits it among its workgroups, which descend to the
+//      leaves. Each workgroup alternates between two lists of its own.
 // out  kept: the remaining pairs of leaves, as query, 0, leaf, 0; within one tree, the lower leaf first
 //      numbers: after the leaves' numbers, 1 if a list overflowed. Then nothing is kept, and every leaf has to traverse
 //      the tree. The last dispatch, of no levels, writes it.
@@ -24,9 +24,9 @@ struct DescentQuery {
     count: u32,
     // 1 for pairs within one tree.
     within: u32,
-    // 1 if only objects of different sets count.
+    // 1 if only objects of different meshes count.
     across: u32,
-    // Capacity of each list of a workgroup in the shared dispatch, in pairs.
+    // Capacity of each list of a workgroup in the second dispatch, in pairs.
     capacity: u32,
 }
 
@@ -54,7 +54,7 @@ struct PairSide {
     upper_y: vec4f,
     upper_z: vec4f,
     numbers: vec4u,
-    // Set of all objects below, or BVH_MISS if there are several.
+    // Mesh of all objects below, or BVH_MISS if there may be several.
     mesh: u32,
 }
 
@@ -101,12 +101,13 @@ fn pair_of_leaf(number: u32, leaf: LeafTriangle) -> PairSide {
     );
 }
 
-// Returns the side below a leaf of the TLAS: the root of the set, or its only object.
+// Returns the side below a leaf of the TLAS: the root of the mesh, or its only object.
 fn pair_of_mesh(mesh: LeafTriangle) -> u32 {
     return mesh.triangle | select(0u, PAIR_LEAF, mesh.payload == 1u);
 }
 
-// Single-iteration loops replace branches, because llvmpipe always executes both sides of a branch.
+// Reads a side in the BVH of group 1. Single-iteration loops replace branches, because llvmpipe always executes both
+// sides of a branch.
 fn pair_side(number: u32) -> PairSide {
     var below = number;
     for (var is_mesh = (below & BVH_MESH) != 0u; is_mesh; is_mesh = false) {
@@ -200,7 +201,7 @@ fn pair_step(numbers: vec2u) -> PairStep {
     return PairStep(touching & ~single, touching & single, a.numbers, b.numbers);
 }
 
-// Returns the pair of a bit.
+// Returns the pair of boxes of bit 4 i + k.
 fn pair_of_bit(step: PairStep, bit: u32) -> vec2u {
     return vec2u(bvh_child(step.a, bit >> 2u), bvh_child(step.b, bit & 3u));
 }
@@ -218,7 +219,7 @@ var<workgroup> level_pairs: vec3u;
 // Number of pairs on the next level.
 var<workgroup> next_count: atomic<u32>;
 
-// Marks an overflow.
+// Marks an overflow by a count that exceeds the buffer of kept pairs.
 fn pair_overflow() {
     atomicMax(&kept.count, arrayLength(&kept.results) + 1u);
 }

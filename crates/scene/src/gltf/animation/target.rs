@@ -28,7 +28,7 @@ pub(super) struct ChannelTarget {
     pub(super) kind: Type,
 }
 
-/// Resolves the target of a core glTF channel. Returns none if its node is not in the scene.
+/// Resolves the target of a core glTF channel. The result is empty if its node is not in the scene.
 pub(super) fn node_target(
     file: &File<'_>,
     hierarchy: &Hierarchy,

@@ -142,7 +142,7 @@ impl PrimitiveReader<'_> {
         Ok((primitive, sources))
     }
 
-    /// Opens the corners of a primitive with `vertices` vertices.
+    /// Opens the corners of a primitive whose accessors have `vertices` vertices.
     fn corners(&self, vertices: usize) -> Result<Corners<'_>> {
         let indices = self.indices()?;
         Ok(Corners {
