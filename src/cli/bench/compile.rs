@@ -51,9 +51,12 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
     let mut progress = session.progress(shaders.len());
     let mut runs = Vec::new();
     let mut total_ms = 0.0;
-    for (path, _) in shaders {
+    let has_primitive_index = gpu.device.features().contains(wgpu::Features::PRIMITIVE_INDEX);
+    for (path, text) in shaders {
         progress.step(path);
-        if path.ends_with("_subgroups.wgsl") && gpu.capabilities.subgroup_size.is_none() {
+        let lacks_subgroups = path.ends_with("_subgroups.wgsl") && gpu.capabilities.subgroup_size.is_none();
+        let lacks_index = text.contains("enable primitive_index;") && !has_primitive_index;
+        if lacks_subgroups || lacks_index {
             continue;
         }
         let stopwatch = Stopwatch::new();
