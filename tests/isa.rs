@@ -92,8 +92,8 @@ fn kernels(report: &Value) -> Kernels {
 /// Limits on the instructions of a node's step and of a triangle's step, any hit.
 const MAX_STEPS: [f64; 2] = [140.0, 115.0];
 
-/// The report of a traversal contains its loops: over nodes, over the two sides of a subtree that the stack has no room
-/// for, and over triangles. Steps are short.
+/// The report of a traversal contains its loops: over nodes, over the two sides of a subtree that the stack
+/// has no room for, and over triangles. Steps are short.
 fn has_loops(report: &Value) {
     let mut rows = report["entry_points"].as_array().unwrap().iter();
     let any_hit = rows.find(|row| row["entry"] == "any_hit").unwrap();

@@ -154,7 +154,8 @@ fn overlapping(count: usize, hit: usize) -> impl Iterator<Item = [Vec3; 3]> {
     })
 }
 
-/// A ray whose stack has no room for the children of a node still finds the only hit, in a mesh and in the TLAS.
+/// A ray whose stack has no room for the children of a node still finds the only hit, in a mesh and in the
+/// TLAS.
 #[test]
 fn hits_are_found_when_the_stack_is_full() {
     // More levels of four children than the stack has room for.
@@ -198,8 +199,8 @@ fn hits_are_found_when_the_stack_is_full() {
     }
 }
 
-/// Both traversals give the same hits, and the one for GPUs visits about as many nodes. In the wrong order, closest-hit
-/// rays would visit many more.
+/// Both traversals give the same hits, and the one for GPUs visits about as many nodes. In the wrong order,
+/// closest-hit rays would visit many more.
 #[test]
 fn both_traversals_give_the_same_hits() {
     let soup = soups()[1].1.clone().mesh(random_triangles(5000, 71));
@@ -289,7 +290,8 @@ fn counted_calls(gpu: &Gpu, tree: &Tree, rays: &[Ray]) -> Vec<u32> {
     bytemuck::pod_collect_to_vec(&gpu.read(&calls).unwrap()[..4 * rays.len()])
 }
 
-/// The any-hit test is called once for each triangle that the ray passes through, also after the stack was full.
+/// The any-hit test is called once for each triangle that the ray passes through, also after the stack was
+/// full.
 #[test]
 fn the_any_hit_test_is_called_once_for_each_triangle() {
     let marked = |mut soup: Soup| {

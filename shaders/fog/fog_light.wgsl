@@ -93,7 +93,7 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
             }
             let u = sampling_point(pixel, frame.sample_index, SAMPLE_FOG_SKY);
             way = LightRay(scattered_direction(point.direction, u), 1.0e30);
-            // Weights the direction with its radiance, relative to the radiance of the entire sky.
+            // The direction is sampled from the phase function, so divide its luminance by the phase-weighted mean.
             let there = fog_luminance(environment_prefiltered(way.direction, FOG_SKY_BLUR));
             share = there / max(fog_luminance(fog_sky(point.direction)), 1.0e-20);
         } else {

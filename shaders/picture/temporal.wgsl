@@ -97,9 +97,10 @@ fn temporal(@builtin(global_invocation_id) id: vec3u) {
     let scale = vec2f(frame.size) / vec2f(shown_size);
     let at = (vec2f(pixel) + 0.5) * scale;
     let sampled_at = at - params.jitter;
-    // `sharpness` weights a sample by its distance from the centre of the output pixel, as a Gaussian of 0.35 to 0.39
-    // pixels. `blurring` reduces the sample count of the mean where it is resampled. Like the other constants of this
-    // pass, they were found by measurement at full and at half scale (docs/benchmarks/antialiasing.md).
+    // `sharpness` weights a sample by its distance from the centre of the output pixel, as a Gaussian with a standard
+    // deviation of 0.35 pixels at full scale and 0.39 at half scale. `blurring` reduces the sample count of the mean
+    // where it is resampled. Like the other constants of this pass, they were tuned by measurement at these two scales
+    // (docs/benchmarks/antialiasing.md).
     let fineness = min(scale.x, scale.y);
     let sharpness = 2.4 + 1.8 * fineness;
     let blurring = 14.0 - 8.0 * fineness;

@@ -88,7 +88,7 @@ fn reflecting_surface_at(pixel: vec2u) -> ReflectingSurface {
     return ReflectingSurface(s, s.roughness, is_mirror, reflection_share(s) > 0.0);
 }
 
-// Returns the pixel of a thread; outside the picture if it has none.
+// Returns the pixel of a thread, or a position outside the picture if the thread has no pixel.
 fn pixel_of(workgroup: vec3u, workgroups: vec3u, local: vec3u) -> vec2u {
     let number = dispatch_workgroup(workgroup, workgroups);
     if number >= sending.count {

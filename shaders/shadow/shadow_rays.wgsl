@@ -50,7 +50,8 @@ fn blocker_store(pixel: vec2u, slot: u32, leaf: u32) {
     }
 }
 
-// Traces the rays of a slot and returns the visible fraction in the slot's byte of a word.
+// Traces the rays of a slot, and stores the filter's input and the blocker. Returns the visible fraction in the slot's
+// byte of a word.
 fn traced(start: ShadowStart, pixel: vec2u, slot: u32, light: Light, sample: LightSample, rays: u32) -> u32 {
     let is_edge = rays > light_rays(light);
     let dimension = frame.first_dimension + SAMPLE_LIGHTS + slot;

@@ -89,7 +89,7 @@ fn volume_texel_within(at: vec3f) -> f32 {
     return select(0.0, volume_texel(at), volume_is_within(at));
 }
 
-// Returns the normal of the isosurface at a point of the lattice, towards the eye.
+// Returns the isosurface's normal in world space, towards the eye. `at` is in lattice coordinates.
 fn volume_normal(at: vec3f, to_eye: vec3f) -> vec3f {
     var gradient: vec3f;
     for (var axis = 0u; axis < 3u; axis++) {

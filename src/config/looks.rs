@@ -253,8 +253,8 @@ fn taken(name: &str) -> Error {
     Error::Argument(format!("a look \"{name}\" exists already"))
 }
 
-/// Makes the path in the value of a file key absolute, so that it does not depend on the current folder.
-/// Returns other values unchanged.
+/// Makes a path absolute if `key` names a file, so that it does not depend on the current folder. Returns
+/// other values unchanged.
 pub(super) fn absolute(key: &str, value: Value) -> Value {
     match value.as_str() {
         Some(file) if key.ends_with(".file") && !file.is_empty() => {

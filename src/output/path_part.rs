@@ -130,7 +130,7 @@ impl PartInfo {
     }
 }
 
-/// A part of a picture.
+/// Sums of a range of the samples of a path-traced picture, over all of its pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathPart {
     /// Description of the part.

@@ -23,7 +23,7 @@ fn nearest_to(triangle: &Triangle, p: DVec3) -> DVec3 {
     all[0]
 }
 
-/// Returns the nearest point by the Voronoi region of the triangle that contains the point (Ericson 2005,
+/// Returns the point of the triangle nearest to `p`, by the Voronoi region that contains `p` (Ericson 2005,
 /// "Real-Time Collision Detection", section 5.1.5).
 fn nearest_by_region(triangle: &Triangle, p: DVec3) -> DVec3 {
     let [a, b, c] = triangle.map(Vec3::as_dvec3);

@@ -45,8 +45,8 @@ pub enum Interpolation {
     CubicSpline,
 }
 
-/// Property that a channel animates, in the units of its target. Those of materials, lights and cameras come
-/// from KHR_animation_pointer.
+/// Property that a channel animates, in the units of its target. Core glTF channels animate translation,
+/// rotation, scale and all morph weights. The other properties need KHR_animation_pointer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Property {
     /// Translation of a node: three floats.

@@ -177,8 +177,7 @@ impl Folder {
         }
     }
 
-    /// Opens the folder of `file` with the limits of the settings. Every file that is read is added to
-    /// `sources`.
+    /// Opens the folder of `file` with these limits. Files that are read or missing are added to `sources`.
     pub(super) fn of(file: &Path, limits: &settings::Load, sources: Sources) -> Result<Self> {
         let parent = match file.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,

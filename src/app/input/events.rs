@@ -158,7 +158,8 @@ fn key(viewer: &mut Viewer, event: &KeyEvent) {
         modifiers: viewer.input.modifiers(),
     });
     let is_l = matches!(&event.logical_key, Key::Character(text) if text.eq_ignore_ascii_case("l"));
-    // While L is held, drags move the sun. So the action of a plain L waits for the release, and is left out after a drag.
+    // While L is held, drags move the sun. So the action of a plain L waits for the release, and is left out
+    // after a drag.
     let waits = is_l && viewer.input.modifiers() == Default::default();
     let is_tap = is_l && viewer.input.set_sun(pressed && waits);
     let is_escape = event.logical_key == Key::Named(NamedKey::Escape);

@@ -93,8 +93,8 @@ impl Input {
         }
     }
 
-    /// Presses or releases the key that moves the sun. Returns true for a release that ends a tap, during which
-    /// no drag began.
+    /// Presses or releases the key that moves the sun. Returns true for a release that ends a tap, during
+    /// which no drag began.
     pub(in crate::app) fn set_sun(&mut self, held: bool) -> bool {
         let was_held = std::mem::replace(&mut self.sun, held);
         if !was_held {

@@ -47,7 +47,8 @@ pub(super) const COLUMNS: &[Column] = &[
 
 /// Leaf cutoffs to measure by default.
 const CUTOFFS: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// Minimum number of rays of a dispatch on a GPU. With fewer, most of the time passes while the last groups finish.
+/// Minimum number of rays of a dispatch on a GPU. With fewer, most of the time passes while the last groups
+/// finish.
 const MIN_RAYS: usize = 8 << 20;
 /// Length of ambient-occlusion rays as a fraction of the scene's diagonal.
 const LENGTH: f32 = 0.1;

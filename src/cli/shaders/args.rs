@@ -16,7 +16,7 @@ pub struct ShadersArgs {
     /// Validate these files in place of the built-in ones
     #[arg(long, value_name = "DIR", conflicts_with_all = ["dump", "json", "shaders"])]
     pub check: Option<PathBuf>,
-    /// Large array storage
+    /// Storage of large arrays in the composed shaders
     #[arg(long, value_name = "KIND", default_value = "buffers")]
     pub arrays: ArraysArg,
     /// Print JSON

@@ -57,8 +57,8 @@ fn ray_stack_end(node: u32) -> u32 {
     return BVH_RAY_THREADS * select(RAY_STACK_ROOM, RAY_TLAS_ROOM, node >= tree.triangle_count);
 }
 
-// Returns the first leaf below a node of a mesh, and the leaf after the last. Children are in leaf order. No tree has as
-// many levels as the stack of bvh/bvh.wgsl has entries.
+// Returns the first leaf below a node of a mesh, and the leaf after the last. Children are in leaf order. No tree has
+// as many levels as the stack of bvh/bvh.wgsl has entries.
 fn ray_node_leaves(node: u32) -> vec2u {
     var first = node;
     for (var level = 0u; level < STACK_SIZE && ray_is_node(first); level++) {
@@ -71,9 +71,9 @@ fn ray_node_leaves(node: u32) -> vec2u {
     return vec2u(ray_leaf_range(first).x, ray_leaf_range(last).y);
 }
 
-// Returns the nearest hit, or with `any` the first that is found. Ray nodes have a leaf cutoff of their own, so `cutoff`
-// only decides whether a mesh has a node. A ray without `any` may call `bvh_accepts` twice for a triangle, if the TLAS
-// outgrows the stack.
+// Returns the nearest hit, or with `any` the first that is found. Ray nodes have a leaf cutoff of their own, so
+// `cutoff` only decides whether a mesh has a node. A ray without `any` may call `bvh_accepts` twice for a triangle, if
+// the TLAS outgrows the stack.
 fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var ray = ray_in;
     let leaf_cutoff = min(max(tree.leaf_cutoff, cutoff), RAY_LEAVES_MAX);

@@ -75,8 +75,9 @@ wgsl_constants! {
     pub const PLOC_MAX_OUTPUT: u32 = 32;
     /// Search radius of `ploc`, in clusters.
     pub const PLOC_RADIUS: u32 = 8;
-    /// Maximum number of binary levels of a PLOC tree. A TLAS over more than STACK_SIZE meshes has half as
-    /// many levels of four-wide nodes, whose entries fit into the traversal stack.
+    /// Maximum number of binary levels of a PLOC tree. In a TLAS over more than STACK_SIZE meshes, each level
+    /// of four-wide nodes stands for two of them. It has at most PLOC_DEPTH / 2 levels, which push at most
+    /// three stack entries each, so the traversal stack cannot overflow.
     pub const PLOC_DEPTH: u32 = 64;
     /// Rows of four words per cluster that is passed between levels of `ploc`.
     pub const PLOC_ROWS: u32 = 3;
@@ -127,9 +128,9 @@ wgsl_constants! {
     pub const RAY_LEAVES_MAX: u32 = 32;
     /// Workgroup size of kernels that trace rays by `bvh/bvh_rays.wgsl`.
     pub const BVH_RAY_THREADS: u32 = 64;
-    /// Entries of the traversal stack above which a ray tests leaf ranges instead of descending, with the entry
-    /// that marks the end. In replays, occlusion and shadow rays needed 2 to 5 on average, and never more than
-    /// 16.
+    /// Entries of the traversal stack above which a ray tests leaf ranges instead of descending, with the
+    /// entry that marks the end. In replays, occlusion and shadow rays needed 2 to 5 on average, and never
+    /// more than 16.
     pub const RAY_STACK_ROOM: u32 = 16;
     /// The same limit for nodes of the TLAS, so that meshes have at least four entries.
     pub const RAY_TLAS_ROOM: u32 = 10;

@@ -68,8 +68,8 @@ impl Reflections {
         })
     }
 
-    /// Traces the reflections of each pixel of `gbuffer`, if the settings enable them. `shadows` traces the
-    /// visibility of lights at the hits.
+    /// Traces the reflections of the surfaces in `seen` and averages them, as far as the settings enable it.
+    /// `shadows` traces the visibility of lights at the hits.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,

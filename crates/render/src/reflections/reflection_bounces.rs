@@ -31,8 +31,8 @@ use canopy_bvh::{
 /// Additional blur of texture and environment lookups at hits, as a fraction of the lobe's width, if
 /// neighbours are averaged anyway. It reduces noise and widens the lobe by 3 %.
 const BLUR: f32 = 0.5;
-/// Number of words at the start of the arguments that are read back: the workgroup counts of the sort, then
-/// the counts of rays and tiles.
+/// Number of words that are read back from the start of the indirect arguments: the workgroup counts of the
+/// sort, then the counts of rays and tiles.
 const COUNTS: usize = REFLECTION_TILES as usize + 1;
 const RANGE_WORDS: usize = size_of::<HitRange>() / 4;
 

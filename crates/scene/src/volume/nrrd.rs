@@ -195,7 +195,8 @@ impl Array {
         })
     }
 
-    /// Returns how many numbers of the file are read. Those after the last one that is needed are skipped.
+    /// Returns how many numbers to read from the file. If the last axis holds the components, the components
+    /// at its end that canopy does not use are not read.
     fn read(&self) -> u64 {
         let per_voxel = self.stored * self.stride;
         if per_voxel == self.count {

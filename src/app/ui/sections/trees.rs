@@ -142,7 +142,7 @@ pub(in crate::app) fn depth_ends(settings: &TreeBoxes, counts: TreeBoxCounts) ->
     ]
 }
 
-/// Shows the settings of the `cost` channel.
+/// Shows the switch of the `cost` channel and, while it is on, the largest count of a pixel.
 pub(in crate::app) fn heat_map(ui: &mut Ui, state: &mut State, facts: &Facts<'_>, edits: &mut Edits) {
     let mut is_shown = state.picture.channel == Channel::Cost;
     let tip = "Shows the channel cost: nodes and triangles that the shadow rays of each pixel visit, as \

@@ -1,7 +1,7 @@
 // ray_nodes: makes the nodes for rays on GPUs (bvh/ray_node.wgsl) from the nodes of all BVHs.
 //
-// in   nodes (group 1), node_areas: negative for unused slots; items: slots of a partial build; leaf_rows: leaves of the
-//      TLAS; the leaf cutoff
+// in   nodes (group 1), node_areas: negative for unused slots; items: slots of a partial build; leaf_rows: leaves of
+//      the TLAS; the leaf cutoff
 // out  ray_node_rows; leaf_rows: for each node of the TLAS the leaf after its last, in the third row of the leaf with
 //      that index, whose words bvh/leaf.wgsl leaves free
 // One thread per slot. Children with at most as many triangles as the cutoff become ranges of leaves. So a new cutoff
