@@ -75,6 +75,7 @@ fn ray_nodes_match_the_cpu_reference() {
                             );
                         }
                     }
+                    data.validate(&soup.meshes).unwrap();
                     check_boxes(&data, &twin);
                     check_leaves(&soup, &data, &made, cutoff);
                 }

@@ -169,7 +169,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                         // Visit the meshes one by one instead, without the stack. Any-hit rays visit the TLAS from its
                         // last leaf to its first, so they have left all leaves up to the last of this node. Other rays
                         // start again, which gives the same closest hit.
-                        let after = tree_triangle_rows(TRIANGLE_ROWS * next + 2u).x;
+                        let after = ray_node_rows(ray_tlas_row(next)).x;
                         meshes = vec2u(tree.triangle_count, select(tree.triangle_count + tree.mesh_count, after, any));
                         top = bottom + BVH_RAY_THREADS;
                     }

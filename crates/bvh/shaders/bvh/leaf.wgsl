@@ -18,8 +18,7 @@ fn leaf_triangle(leaf: u32, triangle: u32) -> Box {
 }
 
 // Stores a mesh as a leaf of the TLAS and returns its box. Instead of a triangle's words, the leaf stores the index of
-// the mesh's first triangle (which is its root), its triangle count and its mesh index. The first three words of the
-// third row are free: see bvh/build/ray_nodes.wgsl.
+// the mesh's first triangle (which is its root), its triangle count and its mesh index.
 fn leaf_mesh(leaf: u32, mesh: u32, entry: TlasEntry) -> Box {
     leaf_rows(TRIANGLE_ROWS * leaf, tree_row(entry.box_min, entry.first_triangle));
     leaf_rows(TRIANGLE_ROWS * leaf + 1u, tree_row(entry.box_max, entry.triangle_count));

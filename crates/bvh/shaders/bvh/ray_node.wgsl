@@ -8,6 +8,9 @@
 // A reference is the index of a ray node, or a range of 1 to 32 leaves. A leaf of the TLAS, which is a mesh, becomes a
 // reference to the mesh's root. So rays need not know where the TLAS ends. A missing child has an empty box, and the
 // reference of the child before it.
+//
+// After all nodes there is one more row for each node of the TLAS: the leaf of the TLAS after its last.
+#import "bvh/tree_read.wgsl"
 
 // True if a reference is a ray node: neither leaves nor BVH_MISS.
 fn ray_is_node(reference: u32) -> bool {
@@ -23,6 +26,11 @@ fn ray_leaves(first: u32, count: u32) -> u32 {
 fn ray_leaf_range(reference: u32) -> vec2u {
     let first = reference & ((1u << RAY_COUNT_SHIFT) - 1u);
     return vec2u(first, first + ((reference >> RAY_COUNT_SHIFT) & 31u) + 1u);
+}
+
+// Returns the index of the additional row of a node of the TLAS.
+fn ray_tlas_row(node: u32) -> u32 {
+    return RAY_NODE_ROWS * (tree.triangle_count + tree.mesh_count) + node - tree.triangle_count;
 }
 
 // Returns the reference to the root of a mesh with the leaves first..first + count. The root has the index of the first

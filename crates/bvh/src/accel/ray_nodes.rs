@@ -11,10 +11,7 @@ use crate::{
     Result,
     gpu::{
         Array, Bind, Gpu, Kernel, PipelineSet, Recorder, Workgroups, bind_group,
-        pass::{
-            self,
-            Binding::{Read, ReadArray, Uniform, Write},
-        },
+        pass::Binding::{Read, Uniform, Write},
     },
 };
 use std::sync::atomic::Ordering::Relaxed;
@@ -82,14 +79,17 @@ impl Tree {
     ///
     /// The errors of [`Tree::ray_bind_group`]. [`Error::Gpu`](crate::Error::Gpu) if the device is lost.
     pub fn read_ray_nodes(&self, gpu: &Gpu) -> Result<Vec<[[u32; 4]; RAY_NODE_ROWS as usize]>> {
-        self.ray_nodes(gpu)?.read(gpu)
+        let mut nodes: Vec<_> = self.ray_nodes(gpu)?.read(gpu)?;
+        nodes.truncate((self.triangle_count + self.mesh_count()) as usize);
+        Ok(nodes)
     }
 
     fn ray_nodes(&self, gpu: &Gpu) -> Result<&Array> {
         if let Some(nodes) = self.ray_nodes.nodes.get() {
             return Ok(nodes);
         }
-        let rows = u64::from(RAY_NODE_ROWS) * u64::from(self.triangle_count + self.mesh_count());
+        let (triangles, meshes) = (u64::from(self.triangle_count), u64::from(self.mesh_count()));
+        let rows = u64::from(RAY_NODE_ROWS) * (triangles + meshes) + meshes;
         let new = || stages::array(gpu, "lbvh.ray_nodes", self.triangle_count, 4, rows);
         let nodes = gpu.catch(new)??;
         Ok(self.ray_nodes.nodes.get_or_init(|| nodes))
@@ -99,9 +99,8 @@ impl Tree {
 impl RayNodes {
     /// Creates the stage. Its kernel is compiled on first use.
     pub fn new(gpu: &Gpu) -> Self {
-        // Without the leaves, because the kernel writes into those of the TLAS.
-        let tree = pass::compute_layout(gpu, "nodes", &[Uniform, ReadArray(4)]);
-        let bindings = [Uniform, Read, Read, Write, Write];
+        let tree = Tree::layout(gpu, wgpu::ShaderStages::COMPUTE);
+        let bindings = [Uniform, Read, Read, Write];
         let path = "bvh/build/ray_nodes.wgsl";
         let kernel = || Kernel::new(gpu, path, "ray_nodes", &[(1, &tree)], &bindings);
         Self {
@@ -148,8 +147,8 @@ impl RayNodes {
         };
         let query = [leaf_cutoff, count, u32::from(stale == ALL), 0];
         let query = gpu.buffer_with("ray_nodes.query", &[query], wgpu::BufferUsages::UNIFORM);
-        let group = bind_group(gpu, "nodes", &self.tree, &[&tree.info, &tree.nodes]);
-        let own: [&dyn Bind; 5] = [&query, &tree.scratch, &tree.items, nodes, tree.triangles.buffer()];
+        let group = tree.bind_group(gpu, &self.tree);
+        let own: [&dyn Bind; 4] = [&query, &tree.scratch, &tree.items, nodes];
         let workgroups = Workgroups::Count(count.div_ceil(RAY_NODE_THREADS));
         let mut pass = recorder.scoped_compute_pass("ray_nodes");
         kernel.dispatch(gpu, &mut pass, &[(1, &group)], &own, workgroups)?;

@@ -1,9 +1,8 @@
 // ray_nodes: makes the nodes for rays on GPUs (bvh/ray_node.wgsl) from the nodes of all BVHs.
 //
-// in   nodes (group 1), node_areas: negative for unused slots; items: slots of a partial build; leaf_rows: leaves of
-//      the TLAS; the leaf cutoff
-// out  ray_node_rows; leaf_rows: for each node of the TLAS the leaf after its last, in the third row of the leaf with
-//      that index, whose words bvh/leaf.wgsl leaves free
+// in   nodes, and meshes as leaves of the TLAS (group 1); node_areas: negative for unused slots; items: slots of a
+//      partial build; the leaf cutoff
+// out  ray_node_rows
 // One thread per slot. Children with at most as many triangles as the cutoff become ranges of leaves. So a new cutoff
 // takes effect without a build.
 #import "bvh/dispatch.wgsl"
@@ -21,7 +20,6 @@ struct RayNodesQuery {
 @group(0) @binding(1) var<storage, read> node_areas: array<f32>;
 @group(0) @binding(2) var<storage, read> items: array<u32>;
 #array write 0 3 ray_node_rows: vec4u
-@group(0) @binding(4) var<storage, read_write> leaf_rows: array<vec4u>;
 
 // Smallest normal half. GPUs may flush smaller ones to zero.
 const HALF_MIN = 6.103515625e-5;
@@ -59,12 +57,6 @@ fn order_axis(a_to_b: vec3f) -> u32 {
     return axis + select(0u, 3u, a_to_b[axis] < 0.0);
 }
 
-// Returns the first leaf of a mesh, and the number of its leaves. `leaf` is a leaf of the TLAS.
-fn mesh_leaves(leaf: u32) -> vec2u {
-    let row = TRIANGLE_ROWS * leaf;
-    return vec2u(leaf_rows[row].w, leaf_rows[row + 1u].w);
-}
-
 @compute @workgroup_size(RAY_NODE_THREADS)
 fn ray_nodes(
     @builtin(workgroup_id) workgroup: vec3u,
@@ -94,17 +86,16 @@ fn ray_nodes(
     var last = ray_leaves(0u, 1u);
     for (var i = 0u; i < 4u; i++) {
         if over_meshes && is_leaf[i] && !is_missing[i] {
-            let mesh = mesh_leaves(starts[i]);
-            is_missing[i] = mesh.y == 0u;
-            last = select(ray_mesh_root(mesh.x, mesh.y, cutoff), last, is_missing[i]);
+            let mesh = tree_triangle(starts[i]);
+            is_missing[i] = mesh.payload == 0u;
+            last = select(ray_mesh_root(mesh.triangle, mesh.payload, cutoff), last, is_missing[i]);
         } else if !is_missing[i] {
             last = select(numbers[i], ray_leaves(starts[i], counts[i]), is_leaf[i]);
         }
         children[i] = last;
     }
     if over_meshes {
-        let row = TRIANGLE_ROWS * index + 2u;
-        leaf_rows[row] = vec4u(node.ends.w, 0u, 0u, leaf_rows[row].w);
+        ray_node_rows(ray_tlas_row(index), vec4u(node.ends.w, 0u, 0u, 0u));
     }
 
     // The three axes share the coarsest step.
