@@ -23,7 +23,7 @@
 
 #array read 1 1 ray_node_rows: vec4u
 
-// False if no triangle has ANY_HIT_TEST. Without the test, a kernel needs half of the instructions and fewer registers.
+// False if no triangle has ANY_HIT_TEST. Kernels without the test have a fifth to a half of the instructions.
 override BVH_TESTS_HITS: bool = true;
 
 // Number of nodes and triangles that this thread has visited.
