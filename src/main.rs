@@ -102,7 +102,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Info(args) => cli::info::run(&args, &config()?, quiet)?,
         Command::Adapters(args) => cli::adapters::run(&args, &config()?)?,
         Command::Selftest(args) => cli::selftest::run(&args, &config()?)?,
-        Command::Shaders(args) => cli::shaders::run(&args)?,
+        Command::Shaders(args) => cli::shaders::run(&args, &config()?)?,
         Command::Config(args) => cli::settings::run(&args, &settings()?)?,
         Command::Completions(args) => cli::completions::run(&args, Cli::definition())?,
         Command::Man(args) => cli::man::run(&args, Cli::definition())?,

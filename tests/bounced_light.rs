@@ -11,7 +11,7 @@ use canopy::{
 };
 
 use common::{
-    by_lane, gpu, portable_gpu, random_triangles,
+    by_lane, gpu, plane_height, portable_gpu, random_triangles,
     scenes::{Stage, add_light, look_at, matte, primitive, quad, scene, seen_at, sphere},
 };
 use glam::{Affine2, DVec3, Vec3};
@@ -274,7 +274,7 @@ fn light_from_a_sunlit_wall_matches_the_form_factor() {
         let (mut count, mut squares, mut sum) = (0, 0.0, 0.0);
         for (found, at) in bounced(&mut stage).into_iter().zip(position) {
             let (d, h) = (f64::from(at[0]), f64::from(height));
-            if at[1].abs() < 1e-4 && d > 0.05 {
+            if at[1].abs() < plane_height(&gpu) && d > 0.05 {
                 let expected = radiance * 0.5 * (1.0 - d / d.hypot(h));
                 let error = ((found - expected) / radiance).element_sum() / 3.0;
                 (count, squares, sum) = (count + 1, squares + error * error, sum + error);

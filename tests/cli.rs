@@ -1,6 +1,6 @@
 //! The program from the command line: exit codes, messages, and output files.
 
-use crate::common::{by_lane, folder, gltf_builder};
+use crate::common::{by_lane, folder, gltf_builder, gpu, rounds_corners_coarsely};
 use folder::{Folder, OBJ, canopy_in};
 use gltf_builder::Builder;
 use serde_json::json;
@@ -1872,6 +1872,7 @@ fn the_deviation_channel_measures_the_offset_of_a_copy() {
         let over = [x, y, z].map(|c| (f64::from(c).abs() - 1.0).max(0.0));
         over.iter().map(|c| c * c).sum::<f64>().sqrt()
     };
+    let gpu = gpu();
     for (name, sign) in [("smaller", -1.0), ("larger", 1.0)] {
         folder.succeeds(&format!(
             "render {name}.obj -o a.png -q --size 66x66 --deviation cube.obj --shadows off --occlusion off \
@@ -1887,8 +1888,9 @@ fn the_deviation_channel_measures_the_offset_of_a_copy() {
             let local = [0, 1, 2].map(|axis| at.0[axis] - far[axis]);
             let expected = if sign < 0.0 { -0.1 } else { nearest(local) };
             let distance = f64::from(found.0[0]);
+            let tolerance = if rounds_corners_coarsely(&gpu) { 2e-3 } else { 2e-5 };
             assert!(
-                (distance - expected).abs() < 2e-5,
+                (distance - expected).abs() < tolerance,
                 "{name}: {found:?} at {local:?}"
             );
             assert!((found.0[1] - found.0[0] / 0.05).abs() < 1e-4, "{found:?}");
@@ -1990,10 +1992,11 @@ fn a_picture_without_memory_for_it_is_an_error() {
     let output = folder.run(command);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(
-        stderr.starts_with("error: a picture of 16384 × 16384 pixels does not fit"),
-        "{stderr}"
-    );
+    let begins = match gpu().limits.max_texture_dimension_2d {
+        16384.. => "error: a picture of 16384 × 16384 pixels does not fit",
+        _ => "error: the picture: 16384×16384 pixels needed",
+    };
+    assert!(stderr.starts_with(begins), "{stderr}");
     assert_eq!(folder.names(), ["scene.obj"]);
 }
 

@@ -60,9 +60,9 @@ fn table_path() -> &'static Path {
 }
 
 /// The report; `None` if no driver compiles for `gpu`.
-fn compiled(gpu: &str) -> Option<Value> {
+fn compiled(gpu: &str, files: &[&str], options: &str) -> Option<Value> {
     let folder = Folder::new();
-    let line = format!("shaders --isa --json --gpu {gpu} {}", FILES.join(" "));
+    let line = format!("shaders --isa --json --gpu {gpu} {} {options}", files.join(" "));
     let output = folder.canopy(&line);
     let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() && stderr.starts_with("error: no compiler for ") {
@@ -145,7 +145,7 @@ fn compiled_kernels_stay_within_their_recorded_limits() {
     let tests_all = is_set("CANOPY_TEST_ALL");
     let mut exceeded = String::new();
     for gpu in &GPUS[..if tests_all { GPUS.len() } else { 2 }] {
-        let Some(report) = compiled(gpu) else {
+        let Some(report) = compiled(gpu, FILES, "") else {
             let is_missing = gpu.starts_with("rdna") && must_compile();
             assert!(!is_missing, "RADV does not compile for {gpu}");
             println!("{gpu}: no compiler");
@@ -168,6 +168,8 @@ fn compiled_kernels_stay_within_their_recorded_limits() {
         };
         if gpu.starts_with("rdna") {
             has_loops(&report);
+            let traces = ["bvh/query/trace.wgsl"];
+            has_loops(&compiled(gpu, &traces, "--set gpu.ray_boxes=bytes").unwrap());
         }
         println!("{gpu}: {} kernels by {driver}", kernels.len());
         let target = format!("{gpu}, {driver}");

@@ -29,7 +29,7 @@ use canopy::{
 };
 
 use common::{
-    Random, Soup, by_lane, gpu, random_triangles,
+    Random, Soup, by_lane, gpu, own_gpu, random_triangles, rounds_corners_coarsely,
     scenes::{Stage, look_at, matte, primitive, quad, scene, sphere},
 };
 use glam::Vec3;
@@ -416,6 +416,9 @@ fn gpu_grids_match_the_cpu_reference() {
     }
     assert!(build.run(&gpu, &[], false).is_err());
 
+    let mut gpu = own_gpu();
+    gpu.limits.max_storage_buffer_binding_size = 1 << 27;
+    let build = GridBuild::new(&gpu);
     // Triangles across everything, and a heap as wide as an upper cell. Both are refused before a GPU counts
     // them.
     let mut across = soup(20_000, 8);
@@ -974,6 +977,7 @@ fn the_channel_and_the_command_report_the_same_counts() {
          --structure grid --walk cells --order given --json",
     );
     let report: Value = serde_json::from_str(&measured).unwrap();
+    let gpu = gpu();
     let way = "--set lab.structure=grid --set lab.walk=cells";
     // Shadow rays start at the hits of primary rays.
     let kinds = ["primary", "shadow"].into_iter().enumerate();
@@ -1001,6 +1005,7 @@ fn the_channel_and_the_command_report_the_same_counts() {
         ] {
             let [found, measured] = [found, run].map(|of| of[key].as_f64().unwrap());
             let off = (found - measured).abs() / measured;
+            let most = if rounds_corners_coarsely(&gpu) { 0.2 } else { most };
             assert!(off <= most, "{rays} {key}: {found} {measured}");
         }
         let off = found["rays"].as_f64().unwrap() - run["ray_count"].as_f64().unwrap();

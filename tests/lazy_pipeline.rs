@@ -113,8 +113,9 @@ fn a_frame_compiles_only_the_pipelines_it_needs() {
     let mut recorder = Recorder::new(&gpu, &scene);
     let [bare, late] = recorder.record();
     assert_eq!(late, 0);
-    // Deformation, an environment of one colour, the G-buffer, lighting and a tone curve.
-    assert!((4..=9).contains(&bare), "{bare}");
+    // Deformation, an environment of one colour, the G-buffer, lighting and a tone curve. GPUs need a few more for
+    // the same.
+    assert!((4..=11).contains(&bare), "{bare}");
     assert_eq!(recorder.record(), [0, 0], "the second frame");
 
     // Each of these adds the pipelines that it alone needs, and announces them.

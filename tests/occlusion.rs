@@ -19,7 +19,7 @@ use canopy::{
 use common::{
     by_lane,
     golden::difference,
-    gpu, portable_gpu, random_triangles,
+    gpu, plane_height, portable_gpu, random_triangles,
     scenes::{Stage, add_cutout, eye, look_at, matte, primitive, quad, scene, sphere},
 };
 use glam::{DVec3, Mat4, Quat, Vec3};
@@ -416,7 +416,7 @@ fn visibility_beside_a_sphere_matches_geometry() {
     let view = look_at(Vec3::new(0.5, 3.0, 6.0), Vec3::new(0.2, 0.3, 0.0), 40.0);
     let expected = |at: Vec3| {
         let occluded = f64::from(at.distance(Vec3::Y)).powi(-3);
-        (at.y < 1e-4).then_some((1.0 - occluded, None))
+        (at.y < plane_height(&gpu)).then_some((1.0 - occluded, None))
     };
     let mut stage = gathering(&gpu, &scene, 16, true);
     gather(&mut stage, &rest(&scene), view, 32);

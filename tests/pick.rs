@@ -9,7 +9,7 @@ use canopy::{
     scene::{self, AlphaMode, Pose, Progress, Projection, Scene},
 };
 use common::{
-    Random, gpu,
+    Random, gpu, rounds_corners_coarsely,
     scenes::{Stage, add_cutout, look_at, matte, primitive, quad, scene},
 };
 use glam::{Mat4, Vec2, Vec3};
@@ -50,13 +50,25 @@ fn merged_triangle(picked: &Picked, merged: &Merged) -> Option<u32> {
 
 /// True if the G-buffer may show another triangle than the first hit of the ray through the pixel's centre.
 /// Either the rasteriser has moved corners by a part of a pixel, or both lie at the same depth.
-fn is_tie(merged: &Merged, view: View, pixel: Vec2, shown: Option<u32>, picked: Option<u32>) -> bool {
+fn is_tie(
+    stage: &Stage<'_>,
+    merged: &Merged,
+    view: View,
+    pixel: Vec2,
+    shown: Option<u32>,
+    picked: Option<u32>,
+) -> bool {
     let depth = |triangle: u32, offset: Vec2| {
         let [origin, direction] = view.ray(pixel + offset, SIZE);
         let corners = merged.indices[triangle as usize].map(|i| merged.positions[i as usize]);
         intersect(origin, direction, &corners)
     };
-    let nearby = (0..8).map(|i| Vec2::from_angle(std::f32::consts::FRAC_PI_4 * i as f32) / 64.0);
+    let moved = if rounds_corners_coarsely(stage.gpu) {
+        1.0 / 8.0
+    } else {
+        1.0 / 64.0
+    };
+    let nearby = (0..8).map(|i| Vec2::from_angle(std::f32::consts::FRAC_PI_4 * i as f32) * moved);
     let offsets: Vec<_> = nearby.chain([Vec2::ZERO]).collect();
     let crosses = |triangle: u32| {
         let hits: Vec<_> = offsets.iter().map(|o| depth(triangle, *o).is_some()).collect();
@@ -86,7 +98,7 @@ fn compare(stage: &mut Stage<'_>, pose: &Pose, view: View, count: u32, seed: u64
             same += 1;
         } else {
             assert!(
-                is_tie(&merged, view, pixel, shown, triangle),
+                is_tie(stage, &merged, view, pixel, shown, triangle),
                 "at {pixel} the picture shows {shown:?} and {picked:?} is picked"
             );
             ties += 1;
@@ -135,7 +147,8 @@ fn a_pick_is_the_triangle_in_the_gbuffer() {
     }
     println!("{same} picks are what the G-buffer shows, {ties} lie on edges");
     assert_eq!(same + ties, 1000);
-    assert!(ties <= 5, "{ties} of 1000 pixels lie on edges");
+    let most = if rounds_corners_coarsely(&gpu) { 50 } else { 5 };
+    assert!(ties <= most, "{ties} of 1000 pixels lie on edges");
 }
 
 /// The comparison detects a mesh at another place than in the picture.
@@ -157,7 +170,7 @@ fn the_comparison_detects_errors() {
         let picked = pick(&mut stage, view, pixel);
         let picked = picked.and_then(|picked| merged_triangle(&picked, &merged));
         let shown = shown[(y * SIZE[0] + x) as usize];
-        picked != shown && !is_tie(&merged, view, pixel, shown, picked)
+        picked != shown && !is_tie(&stage, &merged, view, pixel, shown, picked)
     });
     assert!(faults.count() > 0, "a moved mesh is not noticed");
 }

@@ -12,7 +12,7 @@ use canopy::{
     },
 };
 use common::{
-    gpu,
+    gpu, rounds_corners_coarsely,
     scenes::{Stage, add_light, look_at, matte, quad, scene},
 };
 use glam::{Affine2, Mat4, Vec3};
@@ -315,6 +315,10 @@ fn the_terminator_of_a_torus_shows_no_triangles() {
 #[test]
 fn without_the_smooth_terminator_triangles_cast_their_own_shadows() {
     let gpu = gpu();
+    if rounds_corners_coarsely(&gpu) {
+        // A pixel's position is too far from its triangle to say what shadows it.
+        return;
+    }
     let to_light = Vec3::new(-1.0, 0.35, 0.3).normalize();
     let primitive = torus(40, 16);
     let triangles = triangles(&primitive.positions, &primitive.indices);

@@ -252,5 +252,8 @@ fn texels_equal_the_uploaded_bytes() {
     let mean = bytes.iter().step_by(4).map(|byte| f64::from(*byte)).sum::<f64>();
     let last = texel(&gpu, &textures[2], 3, [0, 0]);
     assert!((mean / 117.0 / 255.0 - f64::from(last[0])).abs() < 0.05);
-    assert_eq!(texel(&gpu, &textures[3], 0, [2, 3]), [1.0, 0.0, 0.0, 1.0]);
+    // SwiftShader loads zeros from BC1.
+    if !gpu.info.driver.starts_with("SwiftShader") {
+        assert_eq!(texel(&gpu, &textures[3], 0, [2, 3]), [1.0, 0.0, 0.0, 1.0]);
+    }
 }

@@ -5,6 +5,7 @@ use crate::common;
 use canopy::{
     accel::{Lbvh, Ray, TreeStatistics, tree::TreeData},
     config::{BoxDepths, BoxTrees, CostCount, TreeQuality},
+    gpu::{Arrays, Gpu, capabilities::has_room_for_textures},
     output::{magma, picture},
     reference::{
         ray_path::{Visit, visits},
@@ -20,13 +21,20 @@ use canopy::{
 };
 
 use common::{
-    Soup, by_lane, gpu, random_triangles,
+    Shared, Soup, by_lane, gpu, random_triangles, rounds_corners_coarsely,
     scenes::{Stage, look_at, matte, primitive, scene, sphere},
     ways,
 };
 use glam::{DVec3, Vec2, Vec3};
 
 const SIZE: [u32; 2] = [48, 36];
+
+/// The devices of [`ways`] that can draw frames.
+fn ways_to_draw() -> impl Iterator<Item = (&'static str, Shared)> {
+    let has_room =
+        |gpu: &Gpu| gpu.capabilities.arrays == Arrays::Buffers || has_room_for_textures(&gpu.limits);
+    ways().into_iter().filter(move |(_, gpu)| has_room(gpu))
+}
 
 fn view() -> View {
     look_at(Vec3::new(0.0, 0.5, 6.0), Vec3::ZERO, 100.0)
@@ -104,7 +112,7 @@ fn tree_boxes_match_the_cpu_reference() {
     let scene = meshes();
     let pose = Pose::new(&scene, None, 0.0);
     // Drawing on a second device compiles all kernels of a frame. Only the long lane does this.
-    for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
+    for (kernels, gpu) in ways_to_draw().take(by_lane(1, 2)) {
         let mut stage = Stage::new(&gpu, &scene, SIZE);
         let mut numbers = Vec::new();
         for quality in [TreeQuality::Fast, TreeQuality::High] {
@@ -545,7 +553,7 @@ fn order_fault(path: &RayPath, twin: &[Visit]) -> Option<String> {
 fn traversal_paths_of_camera_rays_match_the_cpu_reference() {
     let scene = meshes();
     let pose = Pose::new(&scene, None, 0.0);
-    for (kernels, gpu) in ways().into_iter().take(by_lane(1, 2)) {
+    for (kernels, gpu) in ways_to_draw().take(by_lane(1, 2)) {
         let mut stage = Stage::new(&gpu, &scene, SIZE);
         for cutoff in [1, 4] {
             stage.config.tree.leaf_cutoff = cutoff;
@@ -572,7 +580,8 @@ fn traversal_paths_of_camera_rays_match_the_cpu_reference() {
                 let texel = seen.texels[texel as usize];
                 if let Some(hit) = hit.filter(|_| texel[3] > 0.0) {
                     let distance = hit.distance(Vec3::from_slice(&texel));
-                    assert!(distance < 1e-3, "{kernels}, {pixel}: {hit} {texel:?}");
+                    let most = if rounds_corners_coarsely(&gpu) { 0.02 } else { 1e-3 };
+                    assert!(distance < most, "{kernels}, {pixel}: {hit} {texel:?}");
                     hits += 1;
                 }
             }
@@ -639,6 +648,10 @@ fn traversal_paths_of_shadow_rays_match_the_cost_channel() {
     let scene = meshes();
     let pose = Pose::new(&scene, None, 0.0);
     let gpu = gpu();
+    if gpu.capabilities.has_ray_nodes() {
+        // Frames trace rays by bvh/bvh_rays.wgsl, paths by bvh/bvh.wgsl.
+        return;
+    }
     let mut stage = Stage::new(&gpu, &scene, SIZE);
     for angle in [0.0, 5.0] {
         stage.config.sun.angle = angle;

@@ -7,8 +7,7 @@
 // Lights and shadow mode are the same as in `lighting`. In ray mode each fragment traces its own shadow rays. Surfaces
 // with layers are drawn twice. `blend_behind` attenuates the background, and `blend_layers` adds the light that the
 // surface scatters.
-// Fragment shaders have no workgroup memory, so rays use the traversal with a private stack.
-#import "bvh/software/bvh_rays.wgsl"
+#import "bvh/software/ray_stack.wgsl"
 #import "material/blended.wgsl"
 #import "material/cut_out.wgsl"
 #import "light/light_choice.wgsl"

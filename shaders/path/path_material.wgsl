@@ -170,7 +170,11 @@ fn path_load(index: u32, uv: vec4f) {
     while left != 0u {
         let slot = firstTrailingBit(left);
         left &= left - 1u;
-        texels[slot] = path_sample(header + 4u + 4u * slot, path_rows(index, slot), uv);
+        let texel = path_sample(header + 4u + 4u * slot, path_rows(index, slot), uv);
+        // A dynamic index would put the array into scratch memory. Compilers unroll this loop.
+        for (var i = 0u; i < PATH_TEXTURES; i++) {
+            texels[i] = select(texels[i], texel, i == slot);
+        }
     }
 }
 

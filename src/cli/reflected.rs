@@ -3,7 +3,7 @@
 use crate::{
     Error, Result,
     gpu::{
-        Arrays,
+        ShaderChoices,
         library::Library,
         shader::{self, Composed},
     },
@@ -33,8 +33,8 @@ impl Reflected {
     /// # Errors
     ///
     /// [`Error::Shader`] with file and line.
-    pub(super) fn new(library: &Library, path: &'static str, arrays: Arrays) -> Result<Self> {
-        Self::of(path, shader::compose(library, path, arrays)?)
+    pub(super) fn new(library: &Library, path: &'static str, choices: ShaderChoices) -> Result<Self> {
+        Self::of(path, shader::compose(library, path, choices)?)
     }
 
     /// Parses and validates a composed file.

@@ -28,7 +28,7 @@ pub use canopy_render::settings::{
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};
 pub use of_pictures::affects_picture;
-pub use sections::{ArrayMode, Gpu, Output, Theme, Window};
+pub use sections::{ArrayMode, Gpu, Output, RayBoxes, RayStack, Theme, Window};
 
 use crate::{Error, Result};
 use canopy_render::settings::Settings as FrameSettings;

@@ -15,12 +15,34 @@ choice! {
     }
 }
 
+choice! {
+    /// Number format of the boxes that rays test on GPUs.
+    RayBoxes {
+        /// Halves: 80 bytes a node.
+        Halves = "halves",
+        /// Bytes: 64 bytes a node.
+        Bytes = "bytes",
+    }
+}
+
+choice! {
+    /// Memory for the stack of a ray on GPUs.
+    RayStack {
+        /// Workgroup memory.
+        Workgroup = "workgroup",
+        /// Private memory.
+        Private = "private",
+    }
+}
+
 section! {
     /// `[gpu]`: choice of the adapter and its options.
     Gpu {
         adapter: String,
         backend: String,
         arrays: ArrayMode,
+        ray_boxes: RayBoxes,
+        ray_stack: RayStack,
         shader_checks: bool,
         pipeline_cache: bool,
     }

@@ -4,7 +4,7 @@ pub(crate) mod baseline;
 
 use crate::{
     Result, accel, config,
-    gpu::{Arrays, Gpu, Library, Options, library::wgsl_files, structs::StructLayout},
+    gpu::{Arrays, Gpu, Library, Options, RayBoxes, RayStack, library::wgsl_files, structs::StructLayout},
     lab, render,
 };
 
@@ -28,6 +28,24 @@ pub fn structs() -> impl Iterator<Item = &'static StructLayout> {
     packages.into_iter().flatten()
 }
 
+impl From<config::RayBoxes> for RayBoxes {
+    fn from(boxes: config::RayBoxes) -> Self {
+        match boxes {
+            config::RayBoxes::Halves => Self::Halves,
+            config::RayBoxes::Bytes => Self::Bytes,
+        }
+    }
+}
+
+impl From<config::RayStack> for RayStack {
+    fn from(stack: config::RayStack) -> Self {
+        match stack {
+            config::RayStack::Workgroup => Self::Workgroup,
+            config::RayStack::Private => Self::Private,
+        }
+    }
+}
+
 /// Returns the device options that the settings choose.
 pub fn options(config: &config::Gpu) -> Options {
     let cache_folder = || {
@@ -42,6 +60,8 @@ pub fn options(config: &config::Gpu) -> Options {
             config::ArrayMode::Buffers => Some(Arrays::Buffers),
             config::ArrayMode::Textures => Some(Arrays::Textures),
         },
+        ray_boxes: config.ray_boxes.into(),
+        ray_stack: config.ray_stack.into(),
         pipeline_cache: config.pipeline_cache.then(cache_folder).flatten(),
         shaders: &SHADERS,
     }

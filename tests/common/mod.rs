@@ -73,6 +73,12 @@ pub(crate) fn rounds_corners_coarsely(gpu: &Gpu) -> bool {
     gpu.info.driver.starts_with("SwiftShader")
 }
 
+/// Height, in metres, up to which a point of the G-buffer counts as one of the plane below it. Pixels of the tests
+/// that ask are a few centimetres wide.
+pub(crate) fn plane_height(gpu: &Gpu) -> f32 {
+    if rounds_corners_coarsely(gpu) { 0.02 } else { 1e-4 }
+}
+
 /// Like [`gpu`], with exactly the limits and features that WebGPU guarantees.
 pub(crate) fn portable_gpu() -> Shared {
     Shared::of("portable", || {
@@ -139,7 +145,7 @@ impl Drop for Shared {
 }
 
 /// A device with kernels of its own, after a `change` to it.
-fn implementation(
+pub(crate) fn implementation(
     kind: &'static str,
     arrays: Arrays,
     subgroups: bool,

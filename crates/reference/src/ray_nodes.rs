@@ -1,14 +1,17 @@
 //! CPU reference of `bvh/build/ray_nodes.wgsl`: nodes for rays on GPUs.
 
-use canopy_bvh::accel::{
-    layout::{LeafTriangle, Node, RAY_COUNT_SHIFT, RAY_LEAVES, RAY_LEAVES_MAX},
-    tree::TreeData,
+use canopy_bvh::{
+    accel::{
+        layout::{LeafTriangle, Node, RAY_COUNT_SHIFT, RAY_LEAVES, RAY_LEAVES_MAX},
+        tree::TreeData,
+    },
+    gpu::RayBoxes,
 };
 use half::f16;
 use std::ops::Range;
 
-/// Rows of a node, in the layout of `bvh/ray_node.wgsl`.
-pub type RayNode = [[u32; 4]; 5];
+/// Rows of a node, in the layout of `bvh/ray_node.wgsl`: five with halves, four with bytes.
+pub type RayNode = Vec<[u32; 4]>;
 
 /// Smallest normal half.
 const HALF_MIN: f32 = 6.103_515_6e-5;
@@ -17,20 +20,20 @@ const HALF_MAX: f32 = 65504.0;
 
 /// Returns the nodes for rays with this leaf cutoff, with the indices of `tree`'s nodes. `None` for unused
 /// slots.
-pub fn ray_nodes(tree: &TreeData, leaf_cutoff: u32) -> Vec<Option<RayNode>> {
+pub fn ray_nodes(tree: &TreeData, leaf_cutoff: u32, boxes: RayBoxes) -> Vec<Option<RayNode>> {
     let triangles = tree.nodes.len() - tree.tlas.len();
     let cutoff = leaf_cutoff.max(tree.leaf_cutoff).clamp(1, RAY_LEAVES_MAX);
     let slots = tree.nodes.iter().zip(&tree.node_areas).enumerate();
     slots
         .map(|(index, (node, area))| {
             let meshes = (index >= triangles).then_some(&tree.triangles[..]);
-            (*area >= 0.0).then(|| ray_node(node, meshes, cutoff))
+            (*area >= 0.0).then(|| ray_node(node, meshes, cutoff, boxes))
         })
         .collect()
 }
 
 /// Converts one node. `meshes` are all leaves, for a node of the TLAS.
-fn ray_node(node: &Node, meshes: Option<&[LeafTriangle]>, cutoff: u32) -> RayNode {
+fn ray_node(node: &Node, meshes: Option<&[LeafTriangle]>, cutoff: u32, boxes: RayBoxes) -> RayNode {
     let [a, b, c, _] = node.ends;
     let starts = [node.first, a, b, c];
     let mut is_missing = [false; 4];
@@ -59,7 +62,8 @@ fn ray_node(node: &Node, meshes: Option<&[LeafTriangle]>, cutoff: u32) -> RayNod
     let exponent = exponents.into_iter().max().unwrap_or(0);
     let axes = [0, 1, 2].map(|axis| {
         let scale = f32::from_bits((exponents[axis] + 127).saturating_sub(exponent) << 23);
-        planes(node.lower[axis], node.upper[axis], scale, is_missing)
+        let steps = |planes: [u32; 3]| planes[axis].to_le_bytes().map(|plane| f32::from(plane) * scale);
+        [steps(node.lower), steps(node.upper)]
     });
     let sum = |child: usize| axes.map(|[lower, upper]| lower[child] + upper[child]);
     let pair =
@@ -68,38 +72,41 @@ fn ray_node(node: &Node, meshes: Option<&[LeafTriangle]>, cutoff: u32) -> RayNod
         | order_axis(sum(2), sum(3)) << 3
         | order_axis(pair(0, 1), pair(2, 3)) << 6;
     let [x, y, z] = node.origin.map(f32::to_bits);
-    let [rows_x, rows_y, rows_z] = axes.map(packed);
-    [
-        [x, y, z, exponent << 24 | order],
-        rows_x,
-        rows_y,
-        rows_z,
-        children,
-    ]
+    match boxes {
+        RayBoxes::Halves => {
+            let [rows_x, rows_y, rows_z] = axes.map(|[lower, upper]| halves(lower, upper, is_missing));
+            let grid = [x, y, z, exponent << 24 | order];
+            vec![grid, rows_x, rows_y, rows_z, children]
+        }
+        RayBoxes::Bytes => {
+            let missing = u32::from_le_bytes(is_missing.map(|is_missing| if is_missing { 255 } else { 0 }));
+            let low = node.lower.map(|planes| planes | missing);
+            let high = node.upper.map(|planes| planes & !missing);
+            let grid = [x, y, z, node.exponents];
+            let rows_xy = [low[0], high[0], low[1], high[1]];
+            vec![grid, rows_xy, [low[2], high[2], order, 0], children]
+        }
+    }
 }
 
 fn leaves(first: u32, count: u32) -> u32 {
     RAY_LEAVES | (count - 1) << RAY_COUNT_SHIFT | first
 }
 
-/// Returns the lower and upper planes of four children in steps of the node's grid.
-fn planes(lower: u32, upper: u32, scale: f32, is_missing: [bool; 4]) -> [[f32; 4]; 2] {
-    let (lower, upper) = (lower.to_le_bytes(), upper.to_le_bytes());
-    let mut planes = [[HALF_MAX, HALF_MAX, HALF_MAX, HALF_MAX], [0.0; 4]];
+/// Returns the lower and upper planes of four children as halves.
+fn halves(lower: [f32; 4], upper: [f32; 4], is_missing: [bool; 4]) -> [u32; 4] {
+    let mut planes = [[HALF_MAX; 4], [0.0; 4]];
     for child in (0..4).filter(|child| !is_missing[*child]) {
-        let (low, high) = (f32::from(lower[child]) * scale, f32::from(upper[child]) * scale);
+        let (low, high) = (lower[child], upper[child]);
         planes[0][child] = if low < HALF_MIN { 0.0 } else { low };
-        let is_small = high < HALF_MIN && upper[child] > 0;
+        let is_small = high < HALF_MIN && high > 0.0;
         planes[1][child] = if is_small { HALF_MIN } else { high };
     }
-    planes
-}
-
-fn packed([lower, upper]: [[f32; 4]; 2]) -> [u32; 4] {
     let pair = |a: f32, b: f32| {
         let [a, b] = [a, b].map(|plane| u32::from(f16::from_f32(plane).to_bits()));
         a | b << 16
     };
+    let [lower, upper] = planes;
     [
         pair(lower[0], lower[1]),
         pair(lower[2], lower[3]),
@@ -134,15 +141,25 @@ pub enum RayChild {
 /// Returns the children of a node, with the lower and upper corners of their boxes in f64. Missing children
 /// are left out.
 pub fn children(node: &RayNode) -> Vec<(RayChild, [[f64; 3]; 2])> {
-    let step = 2f64.powi((node[0][3] >> 24) as i32 - 127);
+    let references = node[node.len() - 1];
     let plane = |axis: usize, number: usize| {
-        let half = f16::from_bits((node[1 + axis][number / 2] >> (16 * (number % 2))) as u16);
-        f64::from(f32::from_bits(node[0][axis])) + f64::from(half) * step
+        let (steps, exponent) = match node.len() {
+            4 => {
+                let words = [node[1], node[2]].concat();
+                let byte = words[2 * axis + number / 4] >> (8 * (number % 4)) & 255;
+                (f64::from(byte), node[0][3] >> (8 * axis) & 255)
+            }
+            _ => {
+                let half = f16::from_bits((node[1 + axis][number / 2] >> (16 * (number % 2))) as u16);
+                (f64::from(half), node[0][3] >> 24)
+            }
+        };
+        f64::from(f32::from_bits(node[0][axis])) + steps * 2f64.powi(exponent as i32 - 127)
     };
     let child = |child: usize| {
         let corner = |first: usize| [0, 1, 2].map(|axis| plane(axis, first + child));
         let (lower, upper) = (corner(0), corner(4));
-        let reference = node[4][child];
+        let reference = references[child];
         let to = match reference & RAY_LEAVES {
             0 => RayChild::Node(reference),
             _ => {

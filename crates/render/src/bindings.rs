@@ -153,7 +153,11 @@ impl Layouts {
                 Some(scene.clone()),
                 Some(material.clone()),
             ];
-            let key = PipelineKey::new(gpu.capabilities.arrays, &groups, format!("{pipeline:?}"));
+            let key = PipelineKey::new(
+                gpu.capabilities.shader_choices(),
+                &groups,
+                format!("{pipeline:?}"),
+            );
             gpu.render_pipeline(key, || {
                 pipeline.compile(gpu, &groups.each_ref().map(Option::as_ref))
             })

@@ -2,12 +2,13 @@
 
 use super::{
     aov::Heat,
+    frame::recording::Recording,
     layout::{FogParams, MotionParams, OcclusionParams, SHADOW_HEADER, ShadowView},
     upload::scene_buffers::SceneBuffers,
 };
 use canopy_bvh::{
     Error, Result,
-    accel::Tree,
+    accel::{RayNodes, Tree},
     gpu::{
         Array, Arrays, Bind, Gpu, GpuImage, Uniform,
         pass::{self, Binding},
@@ -72,12 +73,37 @@ pub struct Geometry<'a> {
 /// BVHs over that geometry: built by `lbvh`.
 #[derive(Debug, Clone, Copy)]
 pub struct Trees<'a> {
-    /// Bind group of `Layouts::tree` with the nodes for rays: group 1 of the passes that trace rays.
-    pub rays: &'a wgpu::BindGroup,
+    pub(crate) ray_nodes: &'a RayNodes,
+    pub(crate) ray_group: &'a wgpu::BindGroup,
+    pub(crate) leaf_cutoff: u32,
     /// Bind group of `Layouts::tree`: group 1 of other passes that traverse the BVHs.
     pub group: &'a wgpu::BindGroup,
-    /// Buffers of that bind group, for passes that add bindings of their own.
+    /// The scene's tree.
     pub tree: &'a Tree,
+}
+
+impl<'a> Trees<'a> {
+    /// Returns the bind group of `Layouts::tree` with the nodes for rays: group 1 of the passes that trace rays.
+    /// Records these nodes if they are stale. So a frame without rays does not make them.
+    ///
+    /// # Errors
+    ///
+    /// Any error of [`RayNodes::record`].
+    pub fn rays(&self, recording: &mut Recording<'_>) -> Result<&'a wgpu::BindGroup> {
+        self.record_ray_nodes(recording)?;
+        Ok(self.ray_group)
+    }
+
+    /// Records the nodes for rays if they are stale, for passes that bind [`Tree::ray_bindings`] themselves.
+    ///
+    /// # Errors
+    ///
+    /// Any error of [`RayNodes::record`].
+    pub fn record_ray_nodes(&self, recording: &mut Recording<'_>) -> Result<()> {
+        let scope = &mut recording.scope;
+        self.ray_nodes
+            .record(recording.gpu, scope, self.tree, self.leaf_cutoff)
+    }
 }
 
 /// Shadow maps and their cameras: drawn by `shadow_map`.

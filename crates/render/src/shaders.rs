@@ -255,9 +255,17 @@ pub static SHADERS: Library = Library {
         tree_boxes::COLORS,
         volume_params::CONSTANTS,
     ],
-    // These shaders need no bounds checks. Pixels are compared with the picture size. Triangles come from the
-    // BVHs or the G-buffer, materials and their alpha from the upload. Texture coordinates, which come from
-    // files, are wrapped.
-    proven: &["ambient/occlusion_rays.wgsl", "shadow/shadow_rays.wgsl"],
+    // These shaders need no bounds checks. Pixels are compared with the picture size, or come from lists that
+    // kernels have made of such pixels, like the numbers of paths. Triangles come from the BVHs or the
+    // G-buffer, lights, materials and their alpha from the upload. Texture coordinates, which come from files,
+    // are wrapped. Entries of the table of BRDFs are clamped.
+    proven: &[
+        "ambient/bounced_light.wgsl",
+        "ambient/occlusion_rays.wgsl",
+        "path/path_shadow.wgsl",
+        "path/path_trace.wgsl",
+        "reflections/reflection_rays.wgsl",
+        "shadow/shadow_rays.wgsl",
+    ],
     base: Some(&accel::SHADERS),
 };

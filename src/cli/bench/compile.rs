@@ -60,7 +60,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<()> {
             continue;
         }
         let stopwatch = Stopwatch::new();
-        let reflected = Reflected::new(gpu.shaders(), path, gpu.capabilities.arrays)?;
+        let reflected = Reflected::new(gpu.shaders(), path, gpu.capabilities.shader_choices())?;
         let module = shader::module(gpu, path)?;
         let parse_ms = stopwatch.ms();
         let mut parse_ms = Some(parse_ms);

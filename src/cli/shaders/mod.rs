@@ -14,7 +14,13 @@ use super::{
     console::{json_text, print},
     reflected::{Reflected, stage_name},
 };
-use crate::{Error, Result, device::SHADERS, gpu::shader_folder::read_shaders_from, output};
+use crate::{
+    Error, Result,
+    config::Config,
+    device::SHADERS,
+    gpu::{ShaderChoices, shader_folder::read_shaders_from},
+    output,
+};
 use serde_json::json;
 use std::{collections::BTreeSet, fmt::Write, path::Path};
 use wgpu::naga::ShaderStage;
@@ -25,13 +31,18 @@ use wgpu::naga::ShaderStage;
 ///
 /// [`Error::NotFound`] if no shader matches, [`Error::Shader`] for invalid shaders, and any error of reading
 /// and writing.
-pub fn run(args: &ShadersArgs) -> Result<()> {
+pub fn run(args: &ShadersArgs, config: &Config) -> Result<()> {
+    let choices = ShaderChoices {
+        arrays: args.arrays.into(),
+        ray_boxes: config.gpu.ray_boxes.into(),
+        ray_stack: config.gpu.ray_stack.into(),
+    };
     if let Some(folder) = &args.check {
         read_from(folder)?;
     }
     #[cfg(target_os = "linux")]
     if args.isa.isa {
-        return isa::run(args);
+        return isa::run(args, choices);
     }
     #[cfg(not(target_os = "linux"))]
     if args.isa.isa {
@@ -39,7 +50,7 @@ pub fn run(args: &ShadersArgs) -> Result<()> {
     }
     let mut shaders = Vec::new();
     let mut faults = BTreeSet::new();
-    for (path, composed) in candidates(args.arrays.into(), &args.names) {
+    for (path, composed) in candidates(choices, &args.names) {
         let composed = composed.map_err(Error::from);
         match composed.and_then(|composed| Reflected::of(path, composed)) {
             Ok(shader) => shaders.push(shader),

@@ -4,7 +4,7 @@ use crate::{
     Error,
     device::SHADERS,
     gpu::{
-        Arrays,
+        ShaderChoices,
         shader::{self, Composed},
     },
 };
@@ -13,12 +13,12 @@ use crate::{
 /// are no names. A file that fails to compose is returned with its error. Other files cannot match and are
 /// not parsed, which would be slow.
 pub(super) fn candidates(
-    arrays: Arrays,
+    choices: ShaderChoices,
     names: &[String],
 ) -> impl Iterator<Item = (&'static str, canopy_bvh::Result<Composed>)> {
     let composed = SHADERS
         .entry_files()
-        .map(move |(path, _)| (path, shader::compose(&SHADERS, path, arrays)));
+        .map(move |(path, _)| (path, shader::compose(&SHADERS, path, choices)));
     composed.filter(move |(path, composed)| {
         let may_have = |name: &String| match composed {
             Ok(composed) => path.contains(name) || composed.text.contains(name),

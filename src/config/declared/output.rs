@@ -64,6 +64,13 @@ const ADAPTER: Group = Group {
             &[same("auto"), same("buffers"), same("textures")],
         )
         .words("storage"),
+        choice("gpu.ray_boxes", "ray boxes", &[same("halves"), same("bytes")]).words("nodes bvh format"),
+        choice(
+            "gpu.ray_stack",
+            "ray stack",
+            &[same("workgroup"), same("private")],
+        )
+        .words("memory bvh"),
         switch("gpu.shader_checks", "shader checks", "bounds and loops").words("bounds robust"),
         switch("gpu.pipeline_cache", "shader cache", "on disk").words("pipelines kernels"),
     ],

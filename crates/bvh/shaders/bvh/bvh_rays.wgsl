@@ -1,6 +1,7 @@
-// Ray traversal for GPUs, of the ray nodes (bvh/ray_node.wgsl) in bind group 1. It is for compute shaders with
-// workgroups of BVH_RAY_THREADS threads, which call `bvh_ray_begin` once. `bvh_traverse` has the contract of
-// bvh/bvh.wgsl, whose traversal software adapters use instead (bvh/software/bvh_rays.wgsl).
+// Ray traversal for GPUs, of the ray nodes (bvh/ray_node.wgsl) in bind group 1. Compute shaders have workgroups
+// of BVH_RAY_THREADS threads, and call `bvh_ray_begin` once. Fragment shaders import bvh/software/ray_stack.wgsl first.
+// `bvh_traverse` has the contract of bvh/bvh.wgsl, whose traversal software adapters use instead
+// (bvh/software/bvh_rays.wgsl).
 //
 // A step is short, because GPUs issue every instruction of a step for all threads of a subgroup that still descend:
 // halves take no instructions to decode on RDNA, a reference says what it leads to, a missing child has an empty box,
@@ -8,9 +9,8 @@
 // sorted children. Other rays visit them by the octant of their direction: the node stores the order, and nothing is
 // sorted.
 //
-// The stack is in workgroup memory. Private arrays that are indexed dynamically become scratch memory, which is set to
-// zero for each ray. There is room for RAY_STACK_ROOM entries, one of which marks the end, and for the three that a
-// step may add to them. A node for whose children there is no room is tested as a range of leaves, or mesh by mesh in
+// The stack (bvh/ray_stack.wgsl) has room for RAY_STACK_ROOM entries, one of which marks the end, and for the three that
+// a step may add to them. A node for whose children there is no room is tested as a range of leaves, or mesh by mesh in
 // the TLAS.
 //
 // The includer defines the any-hit test `bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool`. It is called
@@ -19,6 +19,7 @@
 #import "bvh/bvh_triangle.wgsl"
 #import "bvh/ray.wgsl"
 #import "bvh/ray_node.wgsl"
+#import "bvh/ray_stack.wgsl"
 #import "bvh/tree_read.wgsl"
 
 #array read 1 1 ray_node_rows: vec4u
@@ -30,15 +31,37 @@ override BVH_TESTS_HITS: bool = true;
 var<private> bvh_nodes_visited: u32;
 var<private> bvh_triangles_visited: u32;
 
-var<workgroup> bvh_stack: array<u32, BVH_RAY_THREADS * RAY_STACK_SIZE>;
-var<private> bvh_thread: u32;
-
-// Sets the index of this thread in its workgroup, whose part of the stack its rays use.
-fn bvh_ray_begin(thread: u32) {
-    bvh_thread = thread;
+// Node as a ray reads it. `x`, `y` and `z` have the words of the lower planes, then those of the upper planes.
+struct RayNode {
+    origin: vec3f,
+    step: vec3f,
+    order: u32,
+    x: vec4u,
+    y: vec4u,
+    z: vec4u,
+    children: vec4u,
 }
 
+fn ray_node(index: u32) -> RayNode {
+    let row = RAY_NODE_ROWS * index;
+    let grid = ray_node_rows(row);
+    let origin = bitcast<vec3f>(grid.xyz);
+    let a = ray_node_rows(row + 1u);
+    let b = ray_node_rows(row + 2u);
+    let c = ray_node_rows(row + 3u);
+    if RAY_BOXES_ARE_BYTES {
+        let step = bitcast<vec3f>(node_exponents(grid.w) << vec3u(23u));
+        return RayNode(origin, step, b.z, vec4u(a.x, 0u, a.y, 0u), vec4u(a.z, 0u, a.w, 0u), vec4u(b.x, 0u, b.y, 0u), c);
+    }
+    let step = vec3f(bitcast<f32>((grid.w >> 1u) & 0x7f800000u));
+    return RayNode(origin, step, grid.w, a, b, c, ray_node_rows(row + 4u));
+}
+
+// Returns the planes of the four children, in grid steps.
 fn ray_planes(words: vec2u) -> vec4f {
+    if RAY_BOXES_ARE_BYTES {
+        return vec4f(unpack4xU8(words.x));
+    }
     return vec4f(unpack2x16float(words.x), unpack2x16float(words.y));
 }
 
@@ -54,7 +77,7 @@ fn ray_root(leaf_cutoff: u32) -> u32 {
 // Returns the end of the stack for the children of a node. The TLAS leaves some entries to the meshes, because a mesh
 // whose root finds no room would be tested as a whole.
 fn ray_stack_end(node: u32) -> u32 {
-    return BVH_RAY_THREADS * select(RAY_STACK_ROOM, RAY_TLAS_ROOM, node >= tree.triangle_count);
+    return RAY_STACK_STEP * select(RAY_STACK_ROOM, RAY_TLAS_ROOM, node >= tree.triangle_count);
 }
 
 // Returns the first leaf below a node of a mesh, and the leaf after the last. Children are in leaf order. No tree has
@@ -62,11 +85,11 @@ fn ray_stack_end(node: u32) -> u32 {
 fn ray_node_leaves(node: u32) -> vec2u {
     var first = node;
     for (var level = 0u; level < STACK_SIZE && ray_is_node(first); level++) {
-        first = ray_node_rows(RAY_NODE_ROWS * first + 4u).x;
+        first = ray_node_rows(ray_children_row(first)).x;
     }
     var last = node;
     for (var level = 0u; level < STACK_SIZE && ray_is_node(last); level++) {
-        last = ray_node_rows(RAY_NODE_ROWS * last + 4u).w;
+        last = ray_node_rows(ray_children_row(last)).w;
     }
     return vec2u(ray_leaf_range(first).x, ray_leaf_range(last).y);
 }
@@ -89,10 +112,10 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
     var leaf = 0u;
     var end = 0u;
     var next = ray_root(leaf_cutoff);
-    let bottom = bvh_thread;
-    var top = bottom + BVH_RAY_THREADS;
+    let bottom = ray_stack_bottom;
+    var top = bottom + RAY_STACK_STEP;
     var meshes = vec2u(0u);
-    bvh_stack[bottom] = BVH_MISS;
+    ray_stack[bottom] = BVH_MISS;
     // Each node comes up at most twice. A valid tree never reaches this bound, which keeps traversal of a broken tree
     // from hanging.
     var visits = 2u * (tree.triangle_count + tree.mesh_count);
@@ -103,48 +126,44 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                 while ray_is_node(next) && top < ray_stack_end(next) && visits != 0u {
                     visits--;
                     bvh_nodes_visited++;
-                    let row = RAY_NODE_ROWS * next;
-                    let grid = ray_node_rows(row);
-                    let x = ray_node_rows(row + 1u);
-                    let y = ray_node_rows(row + 2u);
-                    let z = ray_node_rows(row + 3u);
-                    let children = ray_node_rows(row + 4u);
+                    let node = ray_node(next);
+                    let children = node.children;
                     // The slab test of `bvh_intersect_children`.
-                    let step = bitcast<f32>((grid.w >> 1u) & 0x7f800000u) * inverse;
-                    let start = (bitcast<vec3f>(grid.xyz) - ray.origin) * inverse;
-                    let near_x = ray_planes(select(x.zw, x.xy, forward.x)) * step.x + start.x;
-                    let near_y = ray_planes(select(y.zw, y.xy, forward.y)) * step.y + start.y;
-                    let near_z = ray_planes(select(z.zw, z.xy, forward.z)) * step.z + start.z;
-                    let far_x = ray_planes(select(x.xy, x.zw, forward.x)) * step.x + start.x;
-                    let far_y = ray_planes(select(y.xy, y.zw, forward.y)) * step.y + start.y;
-                    let far_z = ray_planes(select(z.xy, z.zw, forward.z)) * step.z + start.z;
+                    let step = node.step * inverse;
+                    let start = (node.origin - ray.origin) * inverse;
+                    let near_x = ray_planes(select(node.x.zw, node.x.xy, forward.x)) * step.x + start.x;
+                    let near_y = ray_planes(select(node.y.zw, node.y.xy, forward.y)) * step.y + start.y;
+                    let near_z = ray_planes(select(node.z.zw, node.z.xy, forward.z)) * step.z + start.z;
+                    let far_x = ray_planes(select(node.x.xy, node.x.zw, forward.x)) * step.x + start.x;
+                    let far_y = ray_planes(select(node.y.xy, node.y.zw, forward.y)) * step.y + start.y;
+                    let far_z = ray_planes(select(node.z.xy, node.z.zw, forward.z)) * step.z + start.z;
                     let enter = max(max(near_x, near_y), max(near_z, vec4f(ray.t_min)));
                     let leave = min(min(far_x, far_y), far_z) * BVH_MARGIN;
                     let is_hit = enter <= min(leave, vec4f(ray.t_max));
                     if any {
-                        bvh_stack[top] = children.x;
-                        top += select(0u, BVH_RAY_THREADS, is_hit.x);
-                        bvh_stack[top] = children.y;
-                        top += select(0u, BVH_RAY_THREADS, is_hit.y);
-                        bvh_stack[top] = children.z;
-                        top += select(0u, BVH_RAY_THREADS, is_hit.z);
-                        top -= select(BVH_RAY_THREADS, 0u, is_hit.w);
-                        next = select(bvh_stack[top], children.w, is_hit.w);
+                        ray_stack[top] = children.x;
+                        top += select(0u, RAY_STACK_STEP, is_hit.x);
+                        ray_stack[top] = children.y;
+                        top += select(0u, RAY_STACK_STEP, is_hit.y);
+                        ray_stack[top] = children.z;
+                        top += select(0u, RAY_STACK_STEP, is_hit.z);
+                        top -= select(RAY_STACK_STEP, 0u, is_hit.w);
+                        next = select(ray_stack[top], children.w, is_hit.w);
                     } else {
                         var ordered = select(vec4u(BVH_MISS), children, is_hit);
-                        let order = grid.w;
+                        let order = node.order;
                         ordered = select(ordered, ordered.yxzw, ((reversed >> (order & 7u)) & 1u) != 0u);
                         ordered = select(ordered, ordered.xywz, ((reversed >> ((order >> 3u) & 7u)) & 1u) != 0u);
                         ordered = select(ordered, ordered.zwxy, ((reversed >> ((order >> 6u) & 7u)) & 1u) != 0u);
-                        bvh_stack[top] = ordered.w;
-                        top += select(0u, BVH_RAY_THREADS, ordered.w != BVH_MISS);
-                        bvh_stack[top] = ordered.z;
-                        top += select(0u, BVH_RAY_THREADS, ordered.z != BVH_MISS);
-                        bvh_stack[top] = ordered.y;
-                        top += select(0u, BVH_RAY_THREADS, ordered.y != BVH_MISS);
+                        ray_stack[top] = ordered.w;
+                        top += select(0u, RAY_STACK_STEP, ordered.w != BVH_MISS);
+                        ray_stack[top] = ordered.z;
+                        top += select(0u, RAY_STACK_STEP, ordered.z != BVH_MISS);
+                        ray_stack[top] = ordered.y;
+                        top += select(0u, RAY_STACK_STEP, ordered.y != BVH_MISS);
                         next = ordered.x;
-                        top -= select(0u, BVH_RAY_THREADS, next == BVH_MISS);
-                        next = select(next, bvh_stack[top], next == BVH_MISS);
+                        top -= select(0u, RAY_STACK_STEP, next == BVH_MISS);
+                        next = select(next, ray_stack[top], next == BVH_MISS);
                     }
                 }
                 if next == BVH_MISS || visits == 0u {
@@ -155,7 +174,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                     let row = TRIANGLE_ROWS * meshes.x;
                     let mesh = vec2u(tree_triangle_rows(row).w, tree_triangle_rows(row + 1u).w);
                     meshes.x++;
-                    top = bottom + BVH_RAY_THREADS;
+                    top = bottom + RAY_STACK_STEP;
                     next = select(ray_mesh_root(mesh.x, mesh.y, leaf_cutoff), BVH_MISS, mesh.y == 0u);
                     continue;
                 }
@@ -171,13 +190,13 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                         // start again, which gives the same closest hit.
                         let after = ray_node_rows(ray_tlas_row(next)).x;
                         meshes = vec2u(tree.triangle_count, select(tree.triangle_count + tree.mesh_count, after, any));
-                        top = bottom + BVH_RAY_THREADS;
+                        top = bottom + RAY_STACK_STEP;
                     }
                 }
                 leaf = leaves.x;
                 end = leaves.y;
-                top -= BVH_RAY_THREADS;
-                next = bvh_stack[top];
+                top -= RAY_STACK_STEP;
+                next = ray_stack[top];
             }
             while leaf != end {
                 bvh_triangles_visited++;

@@ -115,8 +115,6 @@ wgsl_constants! {
     pub const NODE_ROWS: u32 = 4;
     /// Rows of four words in a [`LeafTriangle`].
     pub const TRIANGLE_ROWS: u32 = 3;
-    /// Rows of four words in a node for rays on GPUs (`bvh/ray_node.wgsl`).
-    pub const RAY_NODE_ROWS: u32 = 5;
     /// Workgroup size of `ray_nodes`.
     pub const RAY_NODE_THREADS: u32 = 64;
     /// Top bit of a ray node's reference to leaves.

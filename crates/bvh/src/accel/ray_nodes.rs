@@ -2,11 +2,7 @@
 //! cutoff, so a new cutoff takes effect without a build. Software adapters trace rays through the tree's own
 //! nodes.
 
-use super::{
-    layout::{RAY_NODE_ROWS, RAY_NODE_THREADS},
-    stages,
-    tree::Tree,
-};
+use super::{layout::RAY_NODE_THREADS, stages, tree::Tree};
 use crate::{
     Result,
     gpu::{
@@ -52,36 +48,41 @@ impl Tree {
         }
     }
 
-    /// Creates the bind group for [`Tree::layout`] with which `bvh/bvh_rays.wgsl` traces rays, once
-    /// [`RayNodes::record`] is done. Other queries need [`Tree::bind_group`].
+    /// Returns the resources for [`Tree::BINDINGS`] with which `bvh/bvh_rays.wgsl` traces rays, once
+    /// [`RayNodes::record`] is done. Other queries need [`Tree::bindings`].
     ///
     /// # Errors
     ///
     /// [`Error::Limit`](crate::Error::Limit) if the nodes for rays exceed the device's limits.
     /// [`Error::Gpu`](crate::Error::Gpu) if the device is out of memory.
-    pub fn ray_bind_group(&self, gpu: &Gpu, layout: &wgpu::BindGroupLayout) -> Result<wgpu::BindGroup> {
+    pub fn ray_bindings(&self, gpu: &Gpu) -> Result<[&dyn Bind; 3]> {
         let nodes = match gpu.capabilities.has_ray_nodes() {
             true => self.ray_nodes(gpu)?,
             false => &self.nodes,
         };
-        Ok(bind_group(
-            gpu,
-            "tree",
-            layout,
-            &[&self.info, nodes, &self.triangles],
-        ))
+        Ok([&self.info, nodes, &self.triangles])
     }
 
-    /// Reads back the nodes for rays, in the layout of `bvh/ray_node.wgsl`, and waits for them. Unused slots
-    /// hold anything.
+    /// Creates the bind group for [`Tree::layout`] with the resources of [`Tree::ray_bindings`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Tree::ray_bindings`].
+    pub fn ray_bind_group(&self, gpu: &Gpu, layout: &wgpu::BindGroupLayout) -> Result<wgpu::BindGroup> {
+        Ok(bind_group(gpu, "tree", layout, &self.ray_bindings(gpu)?))
+    }
+
+    /// Reads back the rows of the nodes for rays, in the layout of `bvh/ray_node.wgsl`, and waits for them. Unused
+    /// slots hold anything.
     ///
     /// # Errors
     ///
     /// The errors of [`Tree::ray_bind_group`]. [`Error::Gpu`](crate::Error::Gpu) if the device is lost.
-    pub fn read_ray_nodes(&self, gpu: &Gpu) -> Result<Vec<[[u32; 4]; RAY_NODE_ROWS as usize]>> {
-        let mut nodes: Vec<_> = self.ray_nodes(gpu)?.read(gpu)?;
-        nodes.truncate((self.triangle_count + self.mesh_count()) as usize);
-        Ok(nodes)
+    pub fn read_ray_nodes(&self, gpu: &Gpu) -> Result<Vec<[u32; 4]>> {
+        let mut rows: Vec<_> = self.ray_nodes(gpu)?.read(gpu)?;
+        let nodes = self.triangle_count + self.mesh_count();
+        rows.truncate((gpu.capabilities.ray_boxes.rows() * nodes) as usize);
+        Ok(rows)
     }
 
     fn ray_nodes(&self, gpu: &Gpu) -> Result<&Array> {
@@ -89,7 +90,7 @@ impl Tree {
             return Ok(nodes);
         }
         let (triangles, meshes) = (u64::from(self.triangle_count), u64::from(self.mesh_count()));
-        let rows = u64::from(RAY_NODE_ROWS) * (triangles + meshes) + meshes;
+        let rows = u64::from(gpu.capabilities.ray_boxes.rows()) * (triangles + meshes) + meshes;
         let new = || stages::array(gpu, "lbvh.ray_nodes", self.triangle_count, 4, rows);
         let nodes = gpu.catch(new)??;
         Ok(self.ray_nodes.nodes.get_or_init(|| nodes))

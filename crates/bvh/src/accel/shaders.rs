@@ -80,10 +80,12 @@ pub static SHADERS: Library = Library {
         "bvh/query/winding.wgsl",
         "bvh/ray.wgsl",
         "bvh/ray_node.wgsl",
+        "bvh/ray_stack.wgsl",
         "bvh/software/bvh_rays.wgsl",
         "bvh/software/hierarchy_join.wgsl",
         "bvh/software/hierarchy_serial.wgsl",
         "bvh/software/pairs_descend.wgsl",
+        "bvh/software/ray_stack.wgsl",
         "bvh/software/sort_serial.wgsl",
         "bvh/software/trace_portable.wgsl",
         "bvh/sorted.wgsl",
@@ -111,7 +113,7 @@ pub static SHADERS: Library = Library {
 ///
 /// A missing file or a broken import line, with the file and line.
 pub fn compose(gpu: &Gpu, name: &str, text: &str) -> Result<Composed> {
-    shader::compose_text(gpu.shaders(), name, text, gpu.capabilities.arrays)
+    shader::compose_text(gpu.shaders(), name, text, gpu.capabilities.shader_choices())
 }
 
 /// Composes like [`compose`], and compiles the result.

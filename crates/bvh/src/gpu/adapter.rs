@@ -1,6 +1,9 @@
 //! Adapter selection: enumeration, ranking and error messages.
 
-use super::{capabilities::Arrays, library::Library};
+use super::{
+    capabilities::{Arrays, RayBoxes, RayStack},
+    library::Library,
+};
 use crate::{Error, Result, error::one_line};
 use std::path::PathBuf;
 
@@ -13,10 +16,29 @@ pub struct Options {
     pub backend: String,
     /// Read access to large arrays in shaders. `None` selects what suits the adapter.
     pub arrays: Option<Arrays>,
+    /// Boxes of nodes for rays on GPUs.
+    pub ray_boxes: RayBoxes,
+    /// Stack of rays on GPUs.
+    pub ray_stack: RayStack,
     /// Folder for compiled pipelines. `None` disables the cache on disk.
     pub pipeline_cache: Option<PathBuf>,
     /// Shaders that can be compiled.
     pub shaders: &'static Library,
+}
+
+impl Options {
+    /// Returns the default options for a program with these shaders.
+    pub fn new(shaders: &'static Library) -> Self {
+        Self {
+            adapter: String::new(),
+            backend: String::new(),
+            arrays: None,
+            ray_boxes: RayBoxes::default(),
+            ray_stack: RayStack::default(),
+            pipeline_cache: None,
+            shaders,
+        }
+    }
 }
 
 /// Adapter that wgpu found, and its suitability for canopy.

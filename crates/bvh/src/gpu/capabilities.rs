@@ -15,6 +15,58 @@ impl Arrays {
     pub const WIDTH: u32 = 8192;
 }
 
+/// Number format of the boxes in nodes for rays on GPUs (`bvh/ray_node.wgsl`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RayBoxes {
+    /// Halves, which RDNA reads without conversion. A node has 80 bytes.
+    #[default]
+    Halves,
+    /// Bytes. A node has 64 bytes.
+    Bytes,
+}
+
+impl RayBoxes {
+    /// Returns the rows of four words in a node.
+    pub fn rows(self) -> u32 {
+        match self {
+            Self::Halves => 5,
+            Self::Bytes => 4,
+        }
+    }
+}
+
+/// Memory for the traversal stack of rays on GPUs (`bvh/ray_stack.wgsl`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RayStack {
+    /// Workgroup memory.
+    #[default]
+    Workgroup,
+    /// Private memory (`bvh/software/ray_stack.wgsl`), which is scratch memory on many GPUs.
+    Private,
+}
+
+/// Choices on which the text of shaders depends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ShaderChoices {
+    /// Read access to large arrays.
+    pub arrays: Arrays,
+    /// Boxes of nodes for rays.
+    pub ray_boxes: RayBoxes,
+    /// Stack of rays.
+    pub ray_stack: RayStack,
+}
+
+impl From<Arrays> for ShaderChoices {
+    /// Returns the default of everything but `arrays`.
+    fn from(arrays: Arrays) -> Self {
+        Self {
+            arrays,
+            ray_boxes: RayBoxes::default(),
+            ray_stack: RayStack::default(),
+        }
+    }
+}
+
 /// Cooperation between the threads of a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cooperation {
@@ -45,6 +97,10 @@ pub fn has_room_for_textures(limits: &wgpu::Limits) -> bool {
 pub struct Capabilities {
     /// Read access to large arrays in shaders. [`Arrays::Textures`] implies [`Cooperation::None`].
     pub arrays: Arrays,
+    /// Boxes of nodes for rays, if [`Capabilities::has_ray_nodes`].
+    pub ray_boxes: RayBoxes,
+    /// Stack of rays, if [`Capabilities::has_ray_nodes`].
+    pub ray_stack: RayStack,
     /// Minimum subgroup size. `None` without subgroup operations.
     pub subgroup_size: Option<u32>,
     /// True if all subgroups have that size.
@@ -113,6 +169,8 @@ impl Capabilities {
             } else {
                 Arrays::Buffers
             },
+            ray_boxes: RayBoxes::default(),
+            ray_stack: RayStack::default(),
             subgroup_size: has_subgroups.then_some(info.subgroup_min_size),
             one_subgroup_size: info.subgroup_min_size == info.subgroup_max_size,
             sort_subgroup_size: 8,
@@ -144,6 +202,15 @@ impl Capabilities {
     /// out unneeded parts. Software adapters take longer to compile a kernel than to run a frame.
     pub fn has_ray_nodes(&self) -> bool {
         self.arrays == Arrays::Buffers
+    }
+
+    /// Returns the choices on which the text of shaders depends.
+    pub fn shader_choices(&self) -> ShaderChoices {
+        ShaderChoices {
+            arrays: self.arrays,
+            ray_boxes: self.ray_boxes,
+            ray_stack: self.ray_stack,
+        }
     }
 
     /// Returns the kind of kernels for this device, where there are several for the same task.

@@ -1,7 +1,7 @@
 //! The device and its queue, together with capabilities, compiled shaders and reported errors.
 
 use super::{
-    capabilities::{Arrays, Capabilities},
+    capabilities::{Capabilities, ShaderChoices},
     library::Library,
     pipelines::Pipelines,
     shader_folder::generation,
@@ -23,8 +23,8 @@ use std::time::Duration;
 /// Timeout of any wait on the GPU. It guards against a hang and is not a time budget.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Path of a shader, and its read access to arrays.
-pub(super) type ModuleKey = (String, Arrays);
+/// Path of a shader, and the choices on which its text depends.
+pub(super) type ModuleKey = (String, ShaderChoices);
 
 /// Parsed shader, with a hash that detects changes of its text.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub struct Gpu {
     errors: Arc<Mutex<Vec<String>>>,
     /// Reason for the loss of the device, once it is lost.
     lost: Arc<OnceLock<String>>,
-    /// Parsed shaders, by path and read access to arrays.
+    /// Parsed shaders.
     modules: Mutex<HashMap<ModuleKey, Parsed>>,
     pub(super) pipelines: Pipelines,
     compiled: AtomicU32,
@@ -151,7 +151,7 @@ impl Gpu {
         path: &str,
         parse: impl FnOnce() -> Result<Parsed>,
     ) -> Result<wgpu::ShaderModule> {
-        let key = (path.to_owned(), self.capabilities.arrays);
+        let key = (path.to_owned(), self.capabilities.shader_choices());
         let modules = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(parsed) = modules().get(&key) {
             return Ok(parsed.module.clone());

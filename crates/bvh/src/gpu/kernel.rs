@@ -127,7 +127,7 @@ impl Kernel {
                 return compile(shader::module_with(gpu, path, replaced)?);
             }
             let text = format!("{path} {entry} {constants:?}");
-            let key = PipelineKey::new(gpu.capabilities.arrays, &groups, text);
+            let key = PipelineKey::new(gpu.capabilities.shader_choices(), &groups, text);
             gpu.pipelines.compute(key, || compile(shader::module(gpu, path)?))
         });
         Self {

@@ -217,7 +217,9 @@ pub struct PipelineSet(Vec<Box<dyn Compile>>);
 
 impl std::fmt::Debug for PipelineSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PipelineSet({})", self.0.len())
+        f.debug_set()
+            .entries(self.0.iter().map(|one| one.label()))
+            .finish()
     }
 }
 

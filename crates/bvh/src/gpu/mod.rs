@@ -37,7 +37,7 @@ pub mod uniform_array;
 pub use adapter::{AdapterReport, Display, Options, adapters, instance};
 pub use array::Array;
 pub use bind::{Bind, bind_group};
-pub use capabilities::{Arrays, Capabilities, Cooperation};
+pub use capabilities::{Arrays, Capabilities, Cooperation, RayBoxes, RayStack, ShaderChoices};
 pub use device::Gpu;
 pub use image::GpuImage;
 pub use kernel::{FullscreenPass, Kernel, Variants, Workgroups};

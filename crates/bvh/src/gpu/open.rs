@@ -42,6 +42,8 @@ impl Gpu {
         if let Some(arrays) = options.arrays {
             self.capabilities.arrays = arrays;
         }
+        self.capabilities.ray_boxes = options.ray_boxes;
+        self.capabilities.ray_stack = options.ray_stack;
         if let Some(folder) = &options.pipeline_cache
             && self.capabilities.pipeline_cache
         {

@@ -252,7 +252,7 @@ pub fn fullscreen_pipeline(
     let layout = layout.clone();
     LazyPipeline::new(entry, move |gpu| {
         let text = format!("{path} {entry} {format:?}");
-        let key = PipelineKey::new(gpu.capabilities.arrays, &[Some(layout.clone())], text);
+        let key = PipelineKey::new(gpu.capabilities.shader_choices(), &[Some(layout.clone())], text);
         gpu.pipelines.render(key, || {
             let module = shader::module(gpu, path)?;
             compile_fullscreen(gpu, &module, entry, &[&layout], format)

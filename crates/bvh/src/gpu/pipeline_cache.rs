@@ -89,14 +89,7 @@ mod tests {
     fn pipelines_compile_and_are_cached_with_any_cache_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("some folder").join("cache");
-        let mut gpu = Gpu::new(Options {
-            adapter: String::new(),
-            backend: String::new(),
-            arrays: None,
-            pipeline_cache: None,
-            shaders: &accel::SHADERS,
-        })
-        .unwrap();
+        let mut gpu = Gpu::new(Options::new(&accel::SHADERS)).unwrap();
         if !gpu.device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Pipelines compiled on a device, each only once. Renderers on one device share them, for example both sides
 //! of a comparison.
 
-use super::{capabilities::Arrays, shader_folder::generation};
+use super::{capabilities::ShaderChoices, shader_folder::generation};
 use crate::Result;
 use std::{
     collections::HashMap,
@@ -21,18 +21,18 @@ pub(super) struct Pipelines {
 /// Identity of a pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PipelineKey {
-    arrays: Arrays,
+    choices: ShaderChoices,
     groups: Vec<Option<wgpu::BindGroupLayout>>,
     /// Description of the shader, its entry points and everything else that distinguishes the pipeline.
     text: String,
 }
 
 impl PipelineKey {
-    /// Creates the key of a pipeline over the bind groups `groups`, whose shaders read arrays in this way.
-    /// `text` describes everything else that distinguishes it.
-    pub fn new(arrays: Arrays, groups: &[Option<wgpu::BindGroupLayout>], text: String) -> Self {
+    /// Creates the key of a pipeline over the bind groups `groups`, whose shaders were composed
+    /// with `choices`. `text` describes everything else that distinguishes it.
+    pub fn new(choices: ShaderChoices, groups: &[Option<wgpu::BindGroupLayout>], text: String) -> Self {
         Self {
-            arrays,
+            choices,
             groups: groups.to_vec(),
             text,
         }

@@ -13,11 +13,11 @@ impl Gpu {
     /// The first error, with file and line. Then all shaders stay as they were.
     pub fn reload_shaders(&self) -> Result<usize> {
         let mut changed = Vec::new();
-        for ((path, arrays), known) in self.parsed() {
-            let composed = shader::compose(self.shaders(), &path, arrays)?;
+        for ((path, choices), known) in self.parsed() {
+            let composed = shader::compose(self.shaders(), &path, choices)?;
             if composed.text_hash() != known {
                 let module = shader::parsed(self, &path, &composed)?;
-                changed.push(((path, arrays), module));
+                changed.push(((path, choices), module));
             }
         }
         let count = changed.len();

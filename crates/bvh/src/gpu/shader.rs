@@ -2,7 +2,7 @@
 //! errors with file and line.
 
 use super::{
-    capabilities::Arrays,
+    capabilities::{Arrays, RayBoxes, RayStack, ShaderChoices},
     device::{Gpu, Parsed},
     library::Library,
     private_uniforms, shader_folder,
@@ -45,25 +45,35 @@ impl Composed {
     }
 }
 
-/// Composes the shader at `path` of `library`, for an adapter with this read access to arrays. Files in the
-/// folder of [`shader_folder::read_shaders_from`] replace files of the library.
-pub fn compose(library: &Library, path: &str, arrays: Arrays) -> Result<Composed> {
-    let mut composer = Composer::new(library, arrays);
+/// Composes the shader at `path` of `library`, for an adapter with these choices. Files in the folder of
+/// [`shader_folder::read_shaders_from`] replace files of the library.
+pub fn compose(library: &Library, path: &str, choices: impl Into<ShaderChoices>) -> Result<Composed> {
+    let mut composer = Composer::new(library, choices.into());
     composer.folder = shader_folder::shader_folder();
     composer.import(path, "the host")?;
     Ok(composer.finish())
 }
 
 /// Composes your own source `text`, which may import files of `library`. Errors refer to it as `name`.
-pub fn compose_text(library: &Library, name: &str, text: &str, arrays: Arrays) -> Result<Composed> {
-    let mut composer = Composer::new(library, arrays);
+pub fn compose_text(
+    library: &Library,
+    name: &str,
+    text: &str,
+    choices: impl Into<ShaderChoices>,
+) -> Result<Composed> {
+    let mut composer = Composer::new(library, choices.into());
     composer.add(text, name)?;
     Ok(composer.finish())
 }
 
 /// Composes like [`compose`], with your own source instead of a file.
-pub fn compose_with(library: &Library, path: &str, replaced: &Replaced, arrays: Arrays) -> Result<Composed> {
-    let mut composer = Composer::new(library, arrays);
+pub fn compose_with(
+    library: &Library,
+    path: &str,
+    replaced: &Replaced,
+    choices: impl Into<ShaderChoices>,
+) -> Result<Composed> {
+    let mut composer = Composer::new(library, choices.into());
     composer.folder = shader_folder::shader_folder();
     composer.replaced = Some(replaced);
     composer.import(path, "the host")?;
@@ -81,15 +91,23 @@ pub struct Replaced {
     pub name: Arc<str>,
 }
 
-/// Constant that is true in shaders if arrays are read from textures.
-const ARRAYS_ARE_TEXTURES: &str = "ARRAYS_ARE_TEXTURES";
+/// Returns the constants that tell shaders of the choices.
+fn choice_constants(choices: ShaderChoices) -> [(&'static str, bool); 2] {
+    [
+        ("ARRAYS_ARE_TEXTURES", choices.arrays == Arrays::Textures),
+        ("RAY_BOXES_ARE_BYTES", choices.ray_boxes == RayBoxes::Bytes),
+    ]
+}
+
+/// The file of private stacks.
+const PRIVATE_STACK: &str = "bvh/software/ray_stack.wgsl";
 
 /// Line of WGSL: its text, source file and line number.
 type Line = (String, Arc<str>, usize);
 
 struct Composer<'a> {
     library: &'a Library,
-    arrays: Arrays,
+    choices: ShaderChoices,
     /// Folder whose files replace files of the library.
     folder: Option<&'a Path>,
     /// User-defined source that replaces a file.
@@ -104,10 +122,10 @@ struct Composer<'a> {
 }
 
 impl<'a> Composer<'a> {
-    fn new(library: &'a Library, arrays: Arrays) -> Self {
+    fn new(library: &'a Library, choices: ShaderChoices) -> Self {
         Self {
             library,
-            arrays,
+            choices,
             folder: None,
             replaced: None,
             done: Vec::new(),
@@ -120,14 +138,16 @@ impl<'a> Composer<'a> {
 
     /// Includes the file at `path`, unless it is included already. On software adapters, which read arrays
     /// from textures, the file of the same name in the folder `software` replaces it. On other adapters, that
-    /// file replaces it only if it is included already.
+    /// file replaces it only if it is included already, or is the chosen stack.
     fn import(&mut self, path: &str, importer: &str) -> Result<()> {
         let in_software = match path.rsplit_once('/') {
             Some((folder, name)) => format!("{folder}/software/{name}"),
             None => String::new(),
         };
-        let is_software = self.arrays == Arrays::Textures || self.done.contains(&in_software);
-        let replacement = self.library.file(&in_software).filter(|_| is_software);
+        let is_chosen = in_software == PRIVATE_STACK && self.choices.ray_stack == RayStack::Private;
+        let is_replaced =
+            self.choices.arrays == Arrays::Textures || is_chosen || self.done.contains(&in_software);
+        let replacement = self.library.file(&in_software).filter(|_| is_replaced);
         let path = replacement.map_or(path, |_| &in_software);
         if self.importing.iter().any(|importing| importing == path) {
             return Err(Error::Shader(format!(
@@ -194,7 +214,7 @@ impl<'a> Composer<'a> {
                 })?;
                 self.import(path, &format!("{file}:{number}"))?;
             } else if let Some(declaration) = trimmed.strip_prefix("#array ") {
-                let text = array_text(declaration, self.arrays).ok_or_else(|| {
+                let text = array_text(declaration, self.choices.arrays).ok_or_else(|| {
                     Error::Shader(format!(
                         "{file}:{number}: write arrays as #array read|write GROUP BINDING name: \
                          u32|vec2u|vec4u"
@@ -207,8 +227,9 @@ impl<'a> Composer<'a> {
                         "{file}:{number}: write texels as #texels GROUP BINDING name: FORMAT, or FORMAT array"
                     ))
                 })?;
-                self.body.push((texels.text(self.arrays), file.clone(), number));
-                if self.arrays == Arrays::Textures {
+                self.body
+                    .push((texels.text(self.choices.arrays), file.clone(), number));
+                if self.choices.arrays == Arrays::Textures {
                     self.without_levels.push(texels.name.into());
                 }
             } else if ["enable ", "requires ", "diagnostic("]
@@ -242,10 +263,11 @@ impl<'a> Composer<'a> {
             .filter(|constant| words.contains(constant.name))
             .map(|constant| (constant.wgsl(), "generated constants".into(), 1))
             .collect::<Vec<Line>>();
-        if words.contains(ARRAYS_ARE_TEXTURES) {
-            let are_textures = self.arrays == Arrays::Textures;
-            let text = format!("const {ARRAYS_ARE_TEXTURES}: bool = {are_textures};");
-            constants.push((text, "generated constants".into(), 1));
+        for (name, value) in choice_constants(self.choices) {
+            if words.contains(name) {
+                let text = format!("const {name}: bool = {value};");
+                constants.push((text, "generated constants".into(), 1));
+            }
         }
         let lines = || self.directives.iter().chain(&constants).chain(&self.body);
         Composed {
@@ -385,7 +407,7 @@ fn array_text(declaration: &str, arrays: Arrays) -> Option<String> {
 /// Returns the shader at `path` of the device's library. It is parsed and validated only once.
 pub fn module(gpu: &Gpu, path: &str) -> Result<wgpu::ShaderModule> {
     gpu.module(path, || {
-        let composed = compose(gpu.shaders(), path, gpu.capabilities.arrays)?;
+        let composed = compose(gpu.shaders(), path, gpu.capabilities.shader_choices())?;
         parsed(gpu, path, &composed)
     })
 }
@@ -402,7 +424,7 @@ pub(super) fn parsed(gpu: &Gpu, path: &str, composed: &Composed) -> Result<Parse
 
 /// Returns the shader like [`module`], with your own source instead of a file, and with all checks.
 pub fn module_with(gpu: &Gpu, path: &str, replaced: &Replaced) -> Result<wgpu::ShaderModule> {
-    let composed = compose_with(gpu.shaders(), path, replaced, gpu.capabilities.arrays)?;
+    let composed = compose_with(gpu.shaders(), path, replaced, gpu.capabilities.shader_choices())?;
     create_module(gpu, path, &composed, false)
 }
 

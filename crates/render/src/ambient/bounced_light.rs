@@ -53,10 +53,11 @@ impl BouncedLight {
         if self.output.size() != frame.size {
             self.output = try_create(gpu, frame.size, || image(gpu, frame.size))?;
         }
+        let nodes = trees.rays(recording)?;
         recording.dispatch_pixels(
             LABEL,
             self.kernels.get([geometry.buffers.tests_hits(gpu)]),
-            &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
+            &[(0, &frame.group), (1, nodes), (2, geometry.group)],
             &[found.hits, found.params, &self.output],
             frame.size,
             recording.budget.occlusion_pixels(1),

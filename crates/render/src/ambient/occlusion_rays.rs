@@ -81,10 +81,11 @@ impl OcclusionRays {
         let params = frame.occlusion_params(index, frame.occlusion_rays);
         self.params.write(gpu, &params);
         let records_hit = frame.bounces_light || !gpu.capabilities.has_ray_nodes();
+        let nodes = trees.rays(recording)?;
         recording.dispatch_pixels(
             LABEL,
             self.kernels.get([geometry.buffers.tests_hits(gpu), records_hit]),
-            &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
+            &[(0, &frame.group), (1, nodes), (2, geometry.group)],
             &[
                 &gbuffer.position,
                 &gbuffer.normal,

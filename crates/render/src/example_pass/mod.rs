@@ -29,14 +29,7 @@ fn kept(pixel: [u32; 2], size: [u32; 2], strength: f32) -> f32 {
 
 #[test]
 fn the_example_pass_matches_the_cpu_reference() {
-    let options = Options {
-        adapter: String::new(),
-        backend: String::new(),
-        arrays: None,
-        pipeline_cache: None,
-        shaders: &LIBRARY,
-    };
-    let gpu = Gpu::new(options).unwrap();
+    let gpu = Gpu::new(Options::new(&LIBRARY)).unwrap();
     let mut profiler = Profiler::new(&gpu).unwrap();
     let mut row_offsets = RowOffsets::new(&gpu).unwrap();
     let mut vignette = Vignette::new(&gpu);

@@ -50,10 +50,11 @@ impl FogLight {
         let [columns, rows, slices] = size;
         // Each froxel casts a ray for each light slot and one to the sky.
         let rays = frame.light_plan.slots + 1;
+        let nodes = trees.rays(recording)?;
         recording.dispatch_pixels(
             LABEL,
             self.kernels.get([geometry.buffers.tests_hits(recording.gpu)]),
-            &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
+            &[(0, &frame.group), (1, nodes), (2, geometry.group)],
             &[params, &gbuffer.position, last, sampler, noisy, recent],
             [columns, rows * slices],
             recording.budget.occlusion_pixels(rays),

@@ -39,7 +39,7 @@ impl TreePasses {
 
     /// Records the planned BVH work.
     pub fn record<'a>(
-        &self,
+        &'a self,
         recording: &mut Recording<'_>,
         geometry: Geometry<'a>,
         tree: &'a mut Tree,
@@ -71,11 +71,11 @@ impl TreePasses {
                 policy.read_cost(scope, built);
             }
         }
-        let scope = &mut recording.scope;
-        self.ray_nodes.record(gpu, scope, tree, plan.leaf_cutoff)?;
         recording.split(LABEL);
         Ok(Trees {
-            rays: &geometry.buffers.ray_group,
+            ray_nodes: &self.ray_nodes,
+            ray_group: &geometry.buffers.ray_group,
+            leaf_cutoff: plan.leaf_cutoff,
             group: &geometry.buffers.tree_group,
             tree,
         })

@@ -10,6 +10,7 @@ use crate::{
         segments::{self, SegmentPipelines},
     },
     resources::{FogFroxels, GBuffer, HDR_FORMAT, Radiance, ReflectedRadiance, VolumeLayers, WORD_FORMAT},
+    settings::ShadowMode,
     upload::scene_buffers::SceneBuffers,
     world::World,
 };
@@ -171,7 +172,10 @@ impl Blend {
         let distance = |part: usize| (parts[part].center() - frame.view.eye()).dot(frame.view.forward());
         order.sort_by(|(_, a), (_, b)| distance(*b).total_cmp(&distance(*a)));
         let front = blended.map_or(&self.nothing, |blended| &blended.ids);
-        let [info, nodes, triangles] = trees.tree.bindings();
+        if frame.config.shadows.mode == ShadowMode::Rays {
+            trees.record_ray_nodes(recording)?;
+        }
+        let [info, nodes, triangles] = trees.tree.ray_bindings(gpu)?;
         let [fog, fog_texture, fog_sampler] = fog.bindings();
         let [layers, spans] = volumes.bindings();
         let own: &[&dyn Bind] = &[

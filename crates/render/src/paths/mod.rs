@@ -162,7 +162,11 @@ impl Paths {
             })
             .collect();
         self.params.write_all(gpu, LABEL, &samples)?;
-        let shared = [(0, &frame.group), (1, trees.rays), (2, geometry.group)];
+        let shared = [
+            (0, &frame.group),
+            (1, trees.rays(recording)?),
+            (2, geometry.group),
+        ];
         // A pixel casts several rays for each surface along a path.
         let most = recording.budget.pixels() / (2 * params.bounces.max(1));
         let is_separate = frame.config.paths.kernels == PathKernels::Separate;

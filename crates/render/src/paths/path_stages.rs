@@ -127,7 +127,11 @@ impl PathStages {
         let gpu = recording.gpu;
         let most = recording.budget.pixels().min(MAX_PATHS);
         self.fit(gpu, world, most)?;
-        let shared = [(0, &frame.group), (1, trees.rays), (2, geometry.group)];
+        let shared = [
+            (0, &frame.group),
+            (1, trees.rays(recording)?),
+            (2, geometry.group),
+        ];
         let seen = [shared[0], shared[2]];
         let bins = &geometry.buffers.materials.hits.bins;
         let tests_hits = [geometry.buffers.tests_hits(gpu)];

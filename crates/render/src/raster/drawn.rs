@@ -43,7 +43,7 @@ impl DrawDescriptor {
     /// Returns the lazily compiled pipeline of the pass `label`.
     pub(crate) fn lazy_pipeline(self, label: &'static str) -> LazyPipeline<RenderPipeline> {
         LazyPipeline::new(label, move |gpu| {
-            let key = PipelineKey::new(gpu.capabilities.arrays, &self.groups, self.text());
+            let key = PipelineKey::new(gpu.capabilities.shader_choices(), &self.groups, self.text());
             gpu.render_pipeline(key, || self.compile(gpu))
         })
     }

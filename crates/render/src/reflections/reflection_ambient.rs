@@ -50,10 +50,11 @@ impl ReflectionAmbient {
         }
         let params = frame.occlusion_params(frame.sample_index, HIT_AMBIENT_RAYS);
         self.params.write(recording.gpu, &params);
+        let nodes = trees.rays(recording)?;
         recording.dispatch_pixels(
             LABEL,
             self.kernels.get([geometry.buffers.tests_hits(recording.gpu)]),
-            &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
+            &[(0, &frame.group), (1, nodes), (2, geometry.group)],
             &[
                 &hits.gbuffer.position,
                 &hits.gbuffer.normal,

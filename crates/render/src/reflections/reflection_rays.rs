@@ -68,7 +68,11 @@ impl ReflectionRays {
             hits,
             ..
         } = bounce;
-        let shared = [(0, &frame.group), (1, trees.rays), (2, geometry.group)];
+        let shared = [
+            (0, &frame.group),
+            (1, trees.rays(recording)?),
+            (2, geometry.group),
+        ];
         let kernel = self.kernels.get([geometry.buffers.tests_hits(recording.gpu)]);
         let params = list.params(bounce.start, bounce.number);
         for (batch, offset) in list.batches() {

@@ -62,7 +62,11 @@ impl ShadowRays {
             trees,
             ..
         } = world;
-        let shared = [(0, &frame.group), (1, trees.rays), (2, geometry.group)];
+        let shared = [
+            (0, &frame.group),
+            (1, trees.rays(recording)?),
+            (2, geometry.group),
+        ];
         let ShadowJob {
             label,
             gbuffer,

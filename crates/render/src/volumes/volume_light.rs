@@ -54,6 +54,7 @@ impl VolumeLight {
         let [columns, rows, slices] = params.cells;
         let slices = slices * slabs(params.lights);
         // Each dispatch covers as many slices of the grid as the adapter traces in the time budget of a part.
+        let nodes = trees.rays(recording)?;
         let most = recording.budget.batch_rays / RAYS;
         for [first, count] in slices::slices([columns * rows, slices], most) {
             let first = recording.row_offset(first);
@@ -69,7 +70,7 @@ impl VolumeLight {
             recording.dispatch(
                 LABEL,
                 self.kernels.get([geometry.buffers.tests_hits(recording.gpu)]),
-                &[(0, &frame.group), (1, trees.rays), (2, geometry.group)],
+                &[(0, &frame.group), (1, nodes), (2, geometry.group)],
                 &own,
                 Workgroups::Grid(groups),
             )?;

@@ -23,7 +23,7 @@ use crate::{
         console::{json_text, print},
         reflected::{Reflected, stage_name},
     },
-    gpu::shader::Composed,
+    gpu::{ShaderChoices, shader::Composed},
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,12 +35,12 @@ use wgpu::naga::{EntryPoint, Override, ScalarKind, ShaderStage, TypeInner};
 ///
 /// [`Error::NotFound`] if no driver compiles for the GPU or no shader matches, [`Error::Gpu`] if a driver
 /// fails.
-pub(super) fn run(args: &ShadersArgs) -> Result<()> {
+pub(super) fn run(args: &ShadersArgs, choices: ShaderChoices) -> Result<()> {
     let role = Role::of_process()?;
     if let Some(Role::Probe { gpu }) = &role {
         return probe(gpu);
     }
-    let files = candidates(args.arrays.into(), &args.names);
+    let files = candidates(choices, &args.names);
     let files = files.map(|(path, composed)| Ok((path, composed?)));
     let files: Vec<_> = files.collect::<Result<_>>()?;
     if let Some(Role::Part { gpu, index, count }) = &role {

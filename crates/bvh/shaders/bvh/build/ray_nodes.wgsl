@@ -27,26 +27,18 @@ const HALF_MIN = 6.103515625e-5;
 // this box in spite of rounding (BVH_MARGIN).
 const HALF_MAX = 65504.0;
 
-// Returns the planes of four children along one axis, as halves in steps of the node's grid. `scale` is the step of the
-// axis in these steps, a power of two of at most 1. A half holds eight bits exactly, so only planes below HALF_MIN are
-// rounded, outwards.
-fn planes(lower: u32, upper: u32, scale: f32, is_missing: vec4<bool>) -> array<vec4f, 2> {
-    let low = bvh_steps(lower) * scale;
-    let high = bvh_steps(upper) * scale;
-    let low_out = select(low, vec4f(0.0), low < vec4f(HALF_MIN));
-    let high_out = select(high, vec4f(HALF_MIN), (high < vec4f(HALF_MIN)) & (bvh_steps(upper) > vec4f(0.0)));
-    return array<vec4f, 2>(
-        select(low_out, vec4f(HALF_MAX), is_missing),
-        select(high_out, vec4f(0.0), is_missing),
-    );
-}
-
-fn packed(planes: array<vec4f, 2>) -> vec4u {
+// Returns the planes of four children along one axis as halves. They are multiples of a power of two of at most 1, and
+// have eight bits, which a half holds exactly. So only planes below HALF_MIN are rounded, outwards.
+fn halves(lower: vec4f, upper: vec4f, is_missing: vec4<bool>) -> vec4u {
+    let low_out = select(lower, vec4f(0.0), lower < vec4f(HALF_MIN));
+    let high_out = select(upper, vec4f(HALF_MIN), (upper < vec4f(HALF_MIN)) & (upper > vec4f(0.0)));
+    let low = select(low_out, vec4f(HALF_MAX), is_missing);
+    let high = select(high_out, vec4f(0.0), is_missing);
     return vec4u(
-        pack2x16float(planes[0].xy),
-        pack2x16float(planes[0].zw),
-        pack2x16float(planes[1].xy),
-        pack2x16float(planes[1].zw),
+        pack2x16float(low.xy),
+        pack2x16float(low.zw),
+        pack2x16float(high.xy),
+        pack2x16float(high.zw),
     );
 }
 
@@ -55,6 +47,17 @@ fn order_axis(a_to_b: vec3f) -> u32 {
     let along = abs(a_to_b);
     let axis = select(select(2u, 1u, along.y >= along.z), 0u, along.x >= along.y && along.x >= along.z);
     return axis + select(0u, 3u, a_to_b[axis] < 0.0);
+}
+
+// Returns the order of the children: the axes that separate the first from the second, the third from the fourth, and
+// the first pair from the second. The corners of missing children do not matter much.
+fn children_order(lower: mat4x3f, upper: mat4x3f) -> u32 {
+    let centers = lower + upper;
+    let pair_a = min(lower[0], lower[1]) + max(upper[0], upper[1]);
+    let pair_b = min(lower[2], lower[3]) + max(upper[2], upper[3]);
+    return order_axis(centers[1] - centers[0])
+        | (order_axis(centers[3] - centers[2]) << 3u)
+        | (order_axis(pair_b - pair_a) << 6u);
 }
 
 @compute @workgroup_size(RAY_NODE_THREADS)
@@ -98,30 +101,38 @@ fn ray_nodes(
         ray_node_rows(ray_tlas_row(index), vec4u(node.ends.w, 0u, 0u, 0u));
     }
 
-    // The three axes share the coarsest step.
+    // The three axes share the coarsest step. The others are powers of two of it.
     let exponents = node_exponents(node.exponents);
     let exponent = max(max(exponents.x, exponents.y), exponents.z);
     let relative = max(vec3i(exponents) - vec3i(i32(exponent)) + 127, vec3i(0));
     let scale = bitcast<vec3f>(vec3u(relative) << vec3u(23u));
-    let x = planes(node.lower.x, node.upper.x, scale.x, is_missing);
-    let y = planes(node.lower.y, node.upper.y, scale.y, is_missing);
-    let z = planes(node.lower.z, node.upper.z, scale.z, is_missing);
-
-    // Order of the children: the axes that separate the first from the second, the third from the fourth, and the first
-    // pair from the second.
-    let lower = transpose(mat3x4f(x[0], y[0], z[0]));
-    let upper = transpose(mat3x4f(x[1], y[1], z[1]));
-    let centers = lower + upper;
-    let pair_a = min(lower[0], lower[1]) + max(upper[0], upper[1]);
-    let pair_b = min(lower[2], lower[3]) + max(upper[2], upper[3]);
-    let order = order_axis(centers[1] - centers[0])
-        | (order_axis(centers[3] - centers[2]) << 3u)
-        | (order_axis(pair_b - pair_a) << 6u);
+    let lower = mat3x4f(
+        bvh_steps(node.lower.x) * scale.x,
+        bvh_steps(node.lower.y) * scale.y,
+        bvh_steps(node.lower.z) * scale.z,
+    );
+    let upper = mat3x4f(
+        bvh_steps(node.upper.x) * scale.x,
+        bvh_steps(node.upper.y) * scale.y,
+        bvh_steps(node.upper.z) * scale.z,
+    );
+    let order = children_order(transpose(lower), transpose(upper));
 
     let row = RAY_NODE_ROWS * index;
-    ray_node_rows(row, tree_row(node.origin, (exponent << 24u) | order));
-    ray_node_rows(row + 1u, packed(x));
-    ray_node_rows(row + 2u, packed(y));
-    ray_node_rows(row + 3u, packed(z));
-    ray_node_rows(row + 4u, children);
+    if RAY_BOXES_ARE_BYTES {
+        // Rays from up to 10^8 grid steps away miss an empty box from 255 to 0. If others enter one, they visit the
+        // child before it twice.
+        let missing = pack4xU8(select(vec4u(0u), vec4u(255u), is_missing));
+        let low = node.lower | vec3u(missing);
+        let high = node.upper & vec3u(~missing);
+        ray_node_rows(row, tree_row(node.origin, node.exponents));
+        ray_node_rows(row + 1u, vec4u(low.x, high.x, low.y, high.y));
+        ray_node_rows(row + 2u, vec4u(low.z, high.z, order, 0u));
+    } else {
+        ray_node_rows(row, tree_row(node.origin, (exponent << 24u) | order));
+        ray_node_rows(row + 1u, halves(lower[0], upper[0], is_missing));
+        ray_node_rows(row + 2u, halves(lower[1], upper[1], is_missing));
+        ray_node_rows(row + 3u, halves(lower[2], upper[2], is_missing));
+    }
+    ray_node_rows(ray_children_row(index), children);
 }
