@@ -26,7 +26,7 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
 
 // Returns the shadow ray for direct light, from the last surface of the path.
 fn path_direct_ray(which: u32, is_lifted: bool) -> Ray {
-    let wanted = direct_samples[max(which, RAY_LIGHT) - RAY_LIGHT];
+    let wanted = direct_sample(which);
     var ray = Ray(state.direct_origin, 0.0, wanted.direction, wanted.distance);
     // Grazing rays start like in shadow/shadow_ray.wgsl.
     if which == RAY_LIFT {

@@ -49,7 +49,7 @@ fn path_shade(
     var bits = 0u;
     if goes_on {
         for (var ray = RAY_LIGHT; ray <= RAY_EMITTER; ray++) {
-            let wanted = direct_samples[ray - RAY_LIGHT];
+            let wanted = direct_sample(ray);
             if path_has_direct(ray) {
                 bits |= 1u << ray;
                 let kind = PATH_DIRECT_ROW + 2u * (ray - RAY_LIGHT);

@@ -37,7 +37,9 @@ fn path_shadow(
     }
     let kind = PATH_DIRECT_ROW + 2u * (which - RAY_LIGHT);
     let way = bitcast<vec4f>(paths[path_row(kind, number)]);
-    direct_samples[which - RAY_LIGHT] = DirectSample(way.xyz, way.w, path_vec3(kind + 1u, number), 0.0);
+    // The kernel needs no other sample.
+    let sample = DirectSample(way.xyz, way.w, path_vec3(kind + 1u, number), 0.0);
+    direct_samples = array<DirectSample, PATH_DIRECT>(sample, sample, sample);
     state.radiance = bitcast<vec3f>(found.xyz);
     state.direct_origin = path_vec3(ROW_DIRECT_ORIGIN, number);
     state.is_below = (bits & PATH_BELOW) != 0u;

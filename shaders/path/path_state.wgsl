@@ -49,6 +49,16 @@ var<private> state: PathState;
 // Indexed by RAY_LIGHT, RAY_ENVIRONMENT and RAY_EMITTER, minus RAY_LIGHT.
 var<private> direct_samples: array<DirectSample, PATH_DIRECT>;
 
+// Returns the direct light sample of a shadow ray. RAY_LIFT has that of RAY_LIGHT. A dynamic index would put the array
+// into scratch memory.
+fn direct_sample(ray: u32) -> DirectSample {
+    switch ray {
+        case RAY_ENVIRONMENT: { return direct_samples[1]; }
+        case RAY_EMITTER: { return direct_samples[2]; }
+        default: { return direct_samples[0]; }
+    }
+}
+
 // Rays of one surface, in the order in which they are traced.
 const RAY_LIFT = 0u;
 const RAY_LIGHT = 1u;
@@ -100,12 +110,12 @@ fn path_contribution(light: vec3f, bounce: u32) -> vec3f {
 
 // Adds a direct light sample.
 fn path_add_direct(ray: u32, bounce: u32) {
-    state.radiance += path_contribution(direct_samples[ray - RAY_LIGHT].light, bounce);
+    state.radiance += path_contribution(direct_sample(ray).light, bounce);
 }
 
 // True if the path has a direct light sample for this ray.
 fn path_has_direct(ray: u32) -> bool {
-    return any(direct_samples[max(ray, RAY_LIGHT) - RAY_LIGHT].light > vec3f(0.0));
+    return any(direct_sample(ray).light > vec3f(0.0));
 }
 
 // Returns the sample of a pixel. NaN and infinity are replaced by 0, because they would never leave the sums.
