@@ -2020,6 +2020,36 @@ fn a_frame_in_parts_and_batches_is_the_same_frame() {
     }
 }
 
+/// Nodes for rays are made by the first frame that traces rays. If that frame is cancelled, the next one makes them.
+#[test]
+fn a_cancelled_first_frame_with_rays_does_not_affect_the_next() {
+    let gpu = gpu();
+    let scene = shadow_scene(1.0, Vec3::ZERO);
+    let pose = Pose::new(&scene, None, 0.0);
+    let view = look_at(Vec3::new(3.0, 4.0, 5.0), Vec3::ZERO, 40.0);
+    let without_rays = || {
+        let mut stage = Stage::new(&gpu, &scene, [61, 43]);
+        stage.config.tree.rebuild = Rebuild::Changed;
+        stage.config.shadows.mode = ShadowMode::Off;
+        let unshadowed = stage.draw(&pose, view);
+        stage.config.shadows.mode = ShadowMode::Rays;
+        (stage, unshadowed)
+    };
+    let (mut stage, unshadowed) = without_rays();
+    let expected = stage.draw(&pose, view);
+    assert!(expected != unshadowed);
+    let (mut stage, _) = without_rays();
+    stage.renderer.budget.in_parts = true;
+    let target = picture(&gpu, stage.size);
+    let encoder = stage.record_only(&pose, view, FrameSample::SINGLE, &target);
+    stage.renderer.finish(encoder);
+    let Stage {
+        renderer, uploaded, ..
+    } = &mut stage;
+    renderer.cancel(&gpu, uploaded).unwrap();
+    assert!(stage.draw(&pose, view) == expected);
+}
+
 /// The viewer drops the remaining parts of an obsolete frame. The next frame is not affected.
 #[test]
 fn a_cancelled_frame_does_not_affect_the_next() {

@@ -1,7 +1,7 @@
 //! `--profile`, tested as a command. The trace, the table and `--stats` agree, and memory is reported by
 //! kind.
 
-use crate::common::folder;
+use crate::common::{folder, gpu, is_swiftshader};
 use folder::Folder;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -77,7 +77,8 @@ fn a_table_has_a_row_for_each_frame_and_memory_by_kind() {
         assert!(bytes.iter().all(|bytes| *bytes > 0.0), "{bytes:?}");
         // All labels are assigned to a kind.
         let all: f64 = bytes.iter().sum();
-        assert!(bytes[4] < 0.2 * all, "{bytes:?}");
+        let most = if is_swiftshader(&gpu()) { 0.2 } else { 0.15 };
+        assert!(bytes[4] < most * all, "{bytes:?}");
         assert!(cell(row, "process bytes") > 1e6);
     }
     assert_eq!(cell(2, "frame"), 2.0);

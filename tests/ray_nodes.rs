@@ -20,11 +20,12 @@ use canopy::{
 use common::{Shared, Soup, implementations, random_triangles};
 use glam::Vec3;
 
-/// Devices whose rays traverse these nodes. One has nodes of bytes, and private stacks.
+/// Devices whose rays traverse these nodes. One has nodes of bytes, and one private stacks.
 fn devices() -> Vec<(&'static str, Shared)> {
     let mut devices = implementations();
-    devices.push(common::implementation("bytes", Arrays::Buffers, false, |gpu| {
-        gpu.capabilities.ray_boxes = RayBoxes::Bytes;
+    let other = |kind, change| common::implementation(kind, Arrays::Buffers, false, change);
+    devices.push(other("bytes", |gpu| gpu.capabilities.ray_boxes = RayBoxes::Bytes));
+    devices.push(other("private stacks", |gpu| {
         gpu.capabilities.ray_stack = RayStack::Private;
     }));
     devices.retain(|(_, gpu)| gpu.capabilities.has_ray_nodes());

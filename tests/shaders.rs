@@ -4,7 +4,7 @@
 use canopy::{
     accel,
     device::SHADERS,
-    gpu::{Arrays, shader, structs::StructLayout},
+    gpu::{Arrays, RayBoxes, RayStack, ShaderChoices, shader, structs::StructLayout},
     lab::{TriangleTest, Walk, kernels},
 };
 
@@ -19,8 +19,8 @@ fn entry_shaders() -> impl Iterator<Item = &'static str> {
     SHADERS.entry_files().map(|(path, _)| path)
 }
 
-fn parse(path: &str, arrays: Arrays) -> (shader::Composed, naga::Module) {
-    let composed = shader::compose(&SHADERS, path, arrays).unwrap_or_else(|e| panic!("{e}"));
+fn parse(path: &str, choices: impl Into<ShaderChoices>) -> (shader::Composed, naga::Module) {
+    let composed = shader::compose(&SHADERS, path, choices).unwrap_or_else(|e| panic!("{e}"));
     let module = parsed(&composed);
     (composed, module)
 }
@@ -64,8 +64,14 @@ fn every_shader_validates_with_portable_capabilities() {
         };
         // WebGPU has these built-in functions everywhere.
         let capabilities = capabilities | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
-        for arrays in [Arrays::Buffers, Arrays::Textures] {
-            let (composed, module) = parse(path, arrays);
+        let buffers = ShaderChoices::from(Arrays::Buffers);
+        let other_rays = ShaderChoices {
+            ray_boxes: RayBoxes::Bytes,
+            ray_stack: RayStack::Private,
+            ..buffers
+        };
+        for choices in [buffers, other_rays, Arrays::Textures.into()] {
+            let (composed, module) = parse(path, choices);
             entry_points += module.entry_points.len();
             assert!(!module.entry_points.is_empty(), "{path} has no entry point");
             let mut validator = Validator::new(ValidationFlags::all(), capabilities);
@@ -80,7 +86,7 @@ fn every_shader_validates_with_portable_capabilities() {
     }
     assert_eq!(
         entry_points,
-        2 * 250,
+        3 * 250,
         "entry points were added or lost: count them here too"
     );
 }

@@ -33,7 +33,9 @@ const SIZE: [u32; 2] = [48, 36];
 fn ways_to_draw() -> impl Iterator<Item = (&'static str, Shared)> {
     let has_room =
         |gpu: &Gpu| gpu.capabilities.arrays == Arrays::Buffers || has_room_for_textures(&gpu.limits);
-    ways().into_iter().filter(move |(_, gpu)| has_room(gpu))
+    let ways: Vec<_> = ways().into_iter().filter(|(_, gpu)| has_room(gpu)).collect();
+    assert!(!ways.is_empty());
+    ways.into_iter()
 }
 
 fn view() -> View {

@@ -70,6 +70,11 @@ pub(crate) fn subpixel(gpu: &Gpu) -> f32 {
 /// True if corners of triangles are rounded to a sixteenth of a pixel, the coarsest precision that Vulkan
 /// allows. SwiftShader does this, while other drivers round them to a 256th.
 pub(crate) fn rounds_corners_coarsely(gpu: &Gpu) -> bool {
+    is_swiftshader(gpu)
+}
+
+/// True on SwiftShader, Google's software driver.
+pub(crate) fn is_swiftshader(gpu: &Gpu) -> bool {
     gpu.info.driver.starts_with("SwiftShader")
 }
 

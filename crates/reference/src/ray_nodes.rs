@@ -61,7 +61,7 @@ fn ray_node(node: &Node, meshes: Option<&[LeafTriangle]>, cutoff: u32, boxes: Ra
     let exponents = [0, 8, 16].map(|bit| node.exponents >> bit & 255);
     let exponent = exponents.into_iter().max().unwrap_or(0);
     let axes = [0, 1, 2].map(|axis| {
-        let scale = f32::from_bits((exponents[axis] + 127).saturating_sub(exponent) << 23);
+        let scale = f32::from_bits((exponents[axis] + 127).saturating_sub(exponent).max(1) << 23);
         let steps = |planes: [u32; 3]| planes[axis].to_le_bytes().map(|plane| f32::from(plane) * scale);
         [steps(node.lower), steps(node.upper)]
     });
@@ -82,6 +82,10 @@ fn ray_node(node: &Node, meshes: Option<&[LeafTriangle]>, cutoff: u32, boxes: Ra
             let missing = u32::from_le_bytes(is_missing.map(|is_missing| if is_missing { 255 } else { 0 }));
             let low = node.lower.map(|planes| planes | missing);
             let high = node.upper.map(|planes| planes & !missing);
+            let present = (0..4)
+                .filter(|child| !is_missing[*child])
+                .map(|child| 1 << (9 + child));
+            let order = order | present.sum::<u32>();
             let grid = [x, y, z, node.exponents];
             let rows_xy = [low[0], high[0], low[1], high[1]];
             vec![grid, rows_xy, [low[2], high[2], order, 0], children]

@@ -256,9 +256,10 @@ pub static SHADERS: Library = Library {
         volume_params::CONSTANTS,
     ],
     // These shaders need no bounds checks. Pixels are compared with the picture size, or come from lists that
-    // kernels have made of such pixels, like the numbers of paths. Triangles come from the BVHs or the
-    // G-buffer, lights, materials and their alpha from the upload. Texture coordinates, which come from files,
-    // are wrapped. Entries of the table of BRDFs are clamped.
+    // kernels have made of such pixels. Numbers of paths come from such lists too, and are below the capacity.
+    // Triangles come from the BVHs or the G-buffer. `bounced_light` reads leaves that `occlusion_rays` has
+    // written for all pixels in the same frame. Lights, materials and their alpha come from the upload.
+    // Texture coordinates, which come from files, are wrapped. Entries of the table of BRDFs are clamped.
     proven: &[
         "ambient/bounced_light.wgsl",
         "ambient/occlusion_rays.wgsl",

@@ -65,6 +65,15 @@ fn ray_planes(words: vec2u) -> vec4f {
     return vec4f(unpack2x16float(words.x), unpack2x16float(words.y));
 }
 
+// Returns the children that exist. Rays from more than 10^8 grid steps away may enter an empty box of bytes in spite of
+// rounding. No ray enters one of halves.
+fn ray_is_present(order: u32) -> vec4<bool> {
+    if RAY_BOXES_ARE_BYTES {
+        return (vec4u(order) & vec4u(0x200u, 0x400u, 0x800u, 0x1000u)) != vec4u(0u);
+    }
+    return vec4<bool>(true);
+}
+
 // Returns the reference that a ray visits first.
 fn ray_root(leaf_cutoff: u32) -> u32 {
     if tree.mesh_count > 1u {
@@ -139,7 +148,7 @@ fn bvh_traverse(ray_in: Ray, cutoff: u32, any: bool) -> BvhLeafHit {
                     let far_z = ray_planes(select(node.z.xy, node.z.zw, forward.z)) * step.z + start.z;
                     let enter = max(max(near_x, near_y), max(near_z, vec4f(ray.t_min)));
                     let leave = min(min(far_x, far_y), far_z) * BVH_MARGIN;
-                    let is_hit = enter <= min(leave, vec4f(ray.t_max));
+                    let is_hit = (enter <= min(leave, vec4f(ray.t_max))) & ray_is_present(node.order);
                     if any {
                         ray_stack[top] = children.x;
                         top += select(0u, RAY_STACK_STEP, is_hit.x);

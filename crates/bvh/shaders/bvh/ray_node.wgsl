@@ -8,7 +8,8 @@
 // With RAY_BOXES_ARE_BYTES (`gpu.ray_boxes`) it has four rows, and the planes are those of its node:
 //
 // row 0     origin of the grid; the exponents of its three steps
-// rows 1–2  x, y and z planes as bytes: four lower planes, four upper planes; the order of the children
+// rows 1–2  x, y and z planes as bytes: four lower planes, four upper planes; a word with the order of the children,
+//           and from bit 9 on a bit for each child that exists
 // row 3     references to the children
 //
 // A reference is the index of a ray node, or a range of 1 to 32 leaves. A leaf of the TLAS, which is a mesh, becomes a
@@ -17,9 +18,6 @@
 //
 // After all nodes there is one more row for each node of the TLAS: the leaf of the TLAS after its last.
 #import "bvh/tree_read.wgsl"
-
-// Rows of four words in a node.
-const RAY_NODE_ROWS = select(5u, 4u, RAY_BOXES_ARE_BYTES);
 
 // Returns the row with the references of a node.
 fn ray_children_row(node: u32) -> u32 {

@@ -132,7 +132,7 @@ wgsl_constants! {
     pub const RAY_STACK_ROOM: u32 = 16;
     /// The same limit for nodes of the TLAS, so that meshes have at least four entries.
     pub const RAY_TLAS_ROOM: u32 = 10;
-    /// Entries of the traversal stack in workgroup memory: a node adds up to three.
+    /// Entries of the traversal stack of a ray on GPUs: a node adds up to three.
     pub const RAY_STACK_SIZE: u32 = 19;
 }
 

@@ -68,7 +68,7 @@ pub struct Tree {
 /// Nodes for rays on GPUs: see [`RayNodes`](super::RayNodes).
 #[derive(Debug, Default)]
 pub(super) struct TreeRayNodes {
-    /// Five rows per node, at the index of that node in [`Tree::nodes`]. Created for the first ray, because
+    /// Rows of each node, at the index of that node in [`Tree::nodes`]. Created for the first ray, because
     /// other queries do not need them.
     pub(super) nodes: OnceLock<Array>,
     /// Leaf cutoff of the nodes, or 0 before the first recording.

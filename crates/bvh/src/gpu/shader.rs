@@ -92,10 +92,15 @@ pub struct Replaced {
 }
 
 /// Returns the constants that tell shaders of the choices.
-fn choice_constants(choices: ShaderChoices) -> [(&'static str, bool); 2] {
+fn choice_constants(choices: ShaderChoices) -> [(&'static str, String); 3] {
+    let are_textures = choices.arrays == Arrays::Textures;
+    let are_bytes = choices.ray_boxes == RayBoxes::Bytes;
+    let rows = choices.ray_boxes.rows();
     [
-        ("ARRAYS_ARE_TEXTURES", choices.arrays == Arrays::Textures),
-        ("RAY_BOXES_ARE_BYTES", choices.ray_boxes == RayBoxes::Bytes),
+        ("ARRAYS_ARE_TEXTURES", are_textures.to_string()),
+        ("RAY_BOXES_ARE_BYTES", are_bytes.to_string()),
+        // Rows of four words in a node for rays.
+        ("RAY_NODE_ROWS", format!("{rows}u")),
     ]
 }
 
@@ -265,7 +270,7 @@ impl<'a> Composer<'a> {
             .collect::<Vec<Line>>();
         for (name, value) in choice_constants(self.choices) {
             if words.contains(name) {
-                let text = format!("const {name}: bool = {value};");
+                let text = format!("const {name} = {value};");
                 constants.push((text, "generated constants".into(), 1));
             }
         }

@@ -135,6 +135,7 @@ impl SceneState {
     /// Invalidates the results of a committed frame that may have run only in part.
     pub(crate) fn invalidate(&mut self) {
         self.policy.invalidate();
+        self.tree.invalidate_ray_nodes();
         self.last_positions.reset();
     }
 

@@ -53,8 +53,8 @@ impl VolumeLight {
         } = world;
         let [columns, rows, slices] = params.cells;
         let slices = slices * slabs(params.lights);
-        // Each dispatch covers as many slices of the grid as the adapter traces in the time budget of a part.
         let nodes = trees.rays(recording)?;
+        // Each dispatch covers as many slices of the grid as the adapter traces in the time budget of a part.
         let most = recording.budget.batch_rays / RAYS;
         for [first, count] in slices::slices([columns * rows, slices], most) {
             let first = recording.row_offset(first);

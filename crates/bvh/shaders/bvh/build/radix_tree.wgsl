@@ -18,7 +18,8 @@ fn common_prefix(i: i32, code: vec2u, j: i32, first: i32, last: i32) -> i32 {
     if difference.x != 0u {
         return i32(countLeadingZeros(difference.x));
     }
-    if difference.y != 0u {
+    // Codes without records have one word.
+    if HAS_RECORDS && difference.y != 0u {
         return 32 + i32(countLeadingZeros(difference.y));
     }
     return 64 + i32(countLeadingZeros((u32(i) + leaf_shift) ^ (u32(j) + leaf_shift)));

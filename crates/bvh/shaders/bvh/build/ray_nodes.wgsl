@@ -104,7 +104,7 @@ fn ray_nodes(
     // The three axes share the coarsest step. The others are powers of two of it.
     let exponents = node_exponents(node.exponents);
     let exponent = max(max(exponents.x, exponents.y), exponents.z);
-    let relative = max(vec3i(exponents) - vec3i(i32(exponent)) + 127, vec3i(0));
+    let relative = max(vec3i(exponents) - vec3i(i32(exponent)) + 127, vec3i(1));
     let scale = bitcast<vec3f>(vec3u(relative) << vec3u(23u));
     let lower = mat3x4f(
         bvh_steps(node.lower.x) * scale.x,
@@ -120,14 +120,14 @@ fn ray_nodes(
 
     let row = RAY_NODE_ROWS * index;
     if RAY_BOXES_ARE_BYTES {
-        // Rays from up to 10^8 grid steps away miss an empty box from 255 to 0. If others enter one, they visit the
-        // child before it twice.
         let missing = pack4xU8(select(vec4u(0u), vec4u(255u), is_missing));
+        let bits = select(vec4u(0x200u, 0x400u, 0x800u, 0x1000u), vec4u(0u), is_missing);
+        let present = bits.x | bits.y | bits.z | bits.w;
         let low = node.lower | vec3u(missing);
         let high = node.upper & vec3u(~missing);
         ray_node_rows(row, tree_row(node.origin, node.exponents));
         ray_node_rows(row + 1u, vec4u(low.x, high.x, low.y, high.y));
-        ray_node_rows(row + 2u, vec4u(low.z, high.z, order, 0u));
+        ray_node_rows(row + 2u, vec4u(low.z, high.z, order | present, 0u));
     } else {
         ray_node_rows(row, tree_row(node.origin, (exponent << 24u) | order));
         ray_node_rows(row + 1u, halves(lower[0], upper[0], is_missing));
