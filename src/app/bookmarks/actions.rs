@@ -2,6 +2,7 @@
 
 use crate::app::{
     bookmarks::model::{Bookmark, MAX_VIEWS},
+    input::keys::Action,
     state::State,
 };
 
@@ -30,7 +31,13 @@ impl State {
                 self.see(&view, found.distance);
                 self.notify(found.name);
             }
-            None => self.notify(format!("there is no saved view {}; Ctrl+B saves one", index + 1)),
+            None => {
+                let keys = self.ui.keymap.hint(Action::Bookmark);
+                self.notify(format!(
+                    "there is no saved view {}: save one first{keys}",
+                    index + 1
+                ));
+            }
         }
     }
 }

@@ -40,7 +40,7 @@ pub(in crate::app) fn meaning(channel: Channel) -> &'static str {
         Channel::Reflection => "Radiance of traced reflections",
         Channel::ReflectionDistance => "Distance to the reflected surface",
         Channel::Deviation => "Signed distance from the surface of the deviation file",
-        Channel::Intersections => "Triangles that intersect another mesh, in orange (Shift+I)",
+        Channel::Intersections => "Triangles that intersect another mesh, in orange",
         Channel::Lab => "Rays through an acceleration structure of the laboratory",
         Channel::Transmittance => "Transmittance of fog and volumes",
         Channel::Scattered => "Radiance that fog and volumes scatter towards the eye",

@@ -241,8 +241,9 @@ fn view(ui: &mut Ui, compare: &mut Compare, edits: &mut Edits) {
             });
         }
         Mode::Flicker => {
-            let tip = "Switches between A and B this often per second. Alt+K switches by hand";
-            Row::new("rate", &[], tip).show(ui, edits, |ui| {
+            let keys = edits.keymap.hint(Action::CompareFlip);
+            let tip = format!("Switches between A and B this often per second. A key switches by hand{keys}");
+            Row::new("rate", &[], &tip).show(ui, edits, |ui| {
                 let shown = Digits {
                     decimals: 1,
                     suffix: " Hz",

@@ -19,6 +19,10 @@ enum LookCommand {
 pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits) {
     let mut asked = None;
     let own = state.files.looks.of_user().to_vec();
+    let tip = format!(
+        "Applies this look and keeps all other settings. You can undo it{}",
+        state.ui.keymap.hint(Action::Undo)
+    );
     ui.horizontal_wrapped(|ui| {
         for name in state
             .files
@@ -27,14 +31,13 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
             .into_iter()
             .filter(|name| !own.contains(name))
         {
-            let tip = "Applies this look and keeps all other settings. Ctrl+Z undoes it";
-            if ui.button(&name).on_hover_text(tip).clicked() {
+            if ui.button(&name).on_hover_text(&tip).clicked() {
                 asked = Some(LookCommand::Apply(name));
             }
         }
     });
     for name in own {
-        ui.horizontal_wrapped(|ui| buttons(ui, state, &name, &mut asked));
+        ui.horizontal_wrapped(|ui| buttons(ui, state, (&name, &tip), &mut asked));
     }
     ui.horizontal(|ui| name_field(ui, state));
     ui.horizontal_wrapped(|ui| {
@@ -68,8 +71,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut State, _: &Facts<'_>, _: &mut Edits)
     }
 }
 
-/// Shows the buttons of a user's look. Before a deletion, they ask for confirmation.
-fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<LookCommand>) {
+/// Shows the buttons of a user's look, of which the first has this tooltip. Before a deletion, they ask for
+/// confirmation.
+fn buttons(ui: &mut Ui, state: &mut State, (name, tip): (&str, &str), asked: &mut Option<LookCommand>) {
     if state.files.looks.deletes.as_deref() == Some(name) {
         ui.label(format!("Delete {name}?"));
         let delete = ui
@@ -88,7 +92,7 @@ fn buttons(ui: &mut Ui, state: &mut State, name: &str, asked: &mut Option<LookCo
             *asked = Some(what(name.into()));
         }
     };
-    button(name, "Applies this look. Ctrl+Z undoes it", LookCommand::Apply);
+    button(name, tip, LookCommand::Apply);
     button(
         "save",
         "Overwrites this look with the current settings",

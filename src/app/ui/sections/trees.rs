@@ -2,6 +2,7 @@
 
 use crate::{
     app::{
+        input::keys::Action,
         inspect::selection::{Selected, mesh_name},
         state::State,
         ui::{
@@ -42,6 +43,8 @@ pub(in crate::app) fn figures(ui: &mut Ui, state: &mut State, facts: &Facts<'_>,
 
 /// Shows the choice of the drawn boxes.
 pub(in crate::app) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits: &mut Edits) {
+    let keys = state.ui.keymap.hint(Action::NextTreeBoxes);
+    let tip = format!("Boxes in a range of depths; the root is 0. A key shows the next depth{keys}");
     let settings = &mut state.config.tree_boxes;
     let depths = match settings.show {
         BoxDepths::Depths(first, last) => [first, last],
@@ -51,11 +54,7 @@ pub(in crate::app) fn boxes(ui: &mut Ui, state: &mut State, _: &Facts<'_>, edits
         let [first, last] = depths;
         let choices = [
             (BoxDepths::Off, "off", "No boxes"),
-            (
-                BoxDepths::Depths(first, last),
-                "depth",
-                "Boxes in a range of depths; the root is 0. Shift+Y goes through them",
-            ),
+            (BoxDepths::Depths(first, last), "depth", &tip),
             (
                 BoxDepths::Leaves,
                 "leaves",
