@@ -1,12 +1,13 @@
 // blend: draws surfaces with alpha blending or transmission over the lit picture, from back to front.
 //
-// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the BVHs, the front-most
-//      blended surface of each pixel, its reflection, and fog and volumes in front of it (group 1)
+// in   the merged scene (group 2), one material (group 3), lights and shadow maps (group 0), the BVHs with their nodes
+//      for rays, the front-most blended surface of each pixel, its reflection, and fog and volumes in front of it
+//      (group 1)
 // out  hdr: `blend` alpha-blends radiance, `blend_behind` multiplies by the transmittance, `blend_layers` adds radiance
 //      display: `blend` alpha-blends the colour of unlit surfaces, `blend_behind` multiplies by the transmittance
 // Lights and shadow mode are the same as in `lighting`. In ray mode each fragment traces its own shadow rays. Surfaces
 // with layers are drawn twice. `blend_behind` attenuates the background, and `blend_layers` adds the light that the
-// surface scatters.
+// surface scatters. Fragment shaders have no workgroup memory, so the stack of a ray is private.
 #import "bvh/software/ray_stack.wgsl"
 #import "material/blended.wgsl"
 #import "material/cut_out.wgsl"

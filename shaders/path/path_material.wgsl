@@ -171,7 +171,7 @@ fn path_load(index: u32, uv: vec4f) {
         let slot = firstTrailingBit(left);
         left &= left - 1u;
         let texel = path_sample(header + 4u + 4u * slot, path_rows(index, slot), uv);
-        // A dynamic index would put the array into scratch memory. Compilers unroll this loop.
+        // A dynamic index would put the array into scratch memory. Most compilers for GPUs unroll this loop.
         for (var i = 0u; i < PATH_TEXTURES; i++) {
             texels[i] = select(texels[i], texel, i == slot);
         }

@@ -1,4 +1,5 @@
-// Replacement of bvh/bvh_rays.wgsl by the traversal of bvh/bvh.wgsl. It serves software adapters, which run it faster, and the path of a pixel's ray, which shows its steps.
+// Replacement of bvh/bvh_rays.wgsl by the traversal of bvh/bvh.wgsl. It serves software adapters, which run it faster,
+// and the path of a pixel's ray, which shows its steps.
 #import "bvh/bvh.wgsl"
 #import "bvh/software/ray_stack.wgsl"
 

@@ -1,6 +1,5 @@
 // Replacement of bvh/ray_stack.wgsl by private memory, for fragment shaders, which have no workgroup memory, and for
-// devices with `gpu.ray_stack = "private"`. On RDNA, Mesa keeps it in
-// registers.
+// devices with `gpu.ray_stack = "private"`. On RDNA, Mesa keeps it in registers.
 
 const RAY_STACK_STEP = 1u;
 const ray_stack_bottom = 0u;
