@@ -73,8 +73,11 @@ pub struct Geometry<'a> {
 /// BVHs over that geometry: built by `lbvh`.
 #[derive(Debug, Clone, Copy)]
 pub struct Trees<'a> {
+    /// Makes the nodes for rays.
     pub(crate) ray_nodes: &'a RayNodes,
+    /// Bind group of `Layouts::tree` with these nodes, which may be stale.
     pub(crate) ray_group: &'a wgpu::BindGroup,
+    /// Leaf cutoff of rays, in triangles.
     pub(crate) leaf_cutoff: u32,
     /// Bind group of `Layouts::tree`: group 1 of other passes that traverse the BVHs.
     pub group: &'a wgpu::BindGroup,
