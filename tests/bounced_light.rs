@@ -3,7 +3,7 @@
 
 use crate::common;
 use canopy::{
-    config::{ImageMode, OcclusionMode, Switch},
+    config::{ImageMode, IndirectLight, OcclusionMode, Switch},
     gpu::Gpu,
     reference::{bounced_light::Surroundings, lbvh::triangles, shadow_start::VisiblePoint},
     render::{Channel, View, frame::blue_noise, light::lights},
@@ -322,7 +322,7 @@ fn a_room_is_as_bright_as_path_tracing_with_two_bounces() {
         Vec3::ZERO,
     );
     let view = look_at(Vec3::new(0.6, -0.2, 0.8), Vec3::new(-0.5, -0.4, -0.6), 8.0);
-    let lit = |bounce: bool, mode: ImageMode| {
+    let lit = |bounce: IndirectLight, mode: ImageMode| {
         let mut stage = stage(&gpu, &scene);
         stage.config.occlusion.bounce = bounce;
         stage.config.occlusion.history = 1000;
@@ -338,10 +338,10 @@ fn a_room_is_as_bright_as_path_tracing_with_two_bounces() {
         let sum: DVec3 = texels.iter().map(|t| Vec3::from_slice(t).as_dvec3()).sum();
         sum / texels.len() as f64
     };
-    let paths = lit(true, ImageMode::Path);
+    let paths = lit(IndirectLight::One, ImageMode::Path);
     let (with, without) = (
-        lit(true, ImageMode::Fast) / paths,
-        lit(false, ImageMode::Fast) / paths,
+        lit(IndirectLight::One, ImageMode::Fast) / paths,
+        lit(IndirectLight::Off, ImageMode::Fast) / paths,
     );
     assert!((with - 1.0).abs().max_element() < 0.04, "{with}");
     assert!(without.max_element() < 0.8, "{without}");
@@ -386,10 +386,12 @@ fn no_bounce_pass_runs_without_lights_or_occlusion_rays() {
     add_light(&mut lit, LightKind::Point, 1.0, Vec3::Y, Vec3::ZERO);
     let dark = clutter();
     for (scene, mode, bounce, expected) in [
-        (&lit, OcclusionMode::Rays, true, true),
-        (&lit, OcclusionMode::Rays, false, false),
-        (&lit, OcclusionMode::Off, true, false),
-        (&dark, OcclusionMode::Rays, true, false),
+        (&lit, OcclusionMode::Rays, IndirectLight::One, true),
+        (&lit, OcclusionMode::Rays, IndirectLight::Off, false),
+        (&lit, OcclusionMode::Off, IndirectLight::One, false),
+        (&dark, OcclusionMode::Rays, IndirectLight::One, false),
+        (&dark, OcclusionMode::Rays, IndirectLight::Full, false),
+        (&lit, OcclusionMode::Rays, IndirectLight::Full, true),
     ] {
         let mut stage = stage(&gpu, scene);
         stage.config.occlusion.mode = mode;

@@ -5,8 +5,8 @@ use crate::common;
 use canopy::{
     accel::Quality,
     config::{
-        Antialias, Config, EnvironmentSource, ExposureMode, OcclusionMode, Rebuild, ReflectionMode,
-        ShadowMode, Switch, Tonemap, TreeQuality,
+        Antialias, Config, EnvironmentSource, ExposureMode, IndirectLight, OcclusionMode, Rebuild,
+        ReflectionMode, ShadowMode, Switch, Tonemap, TreeQuality,
     },
     gpu::{Gpu, readback::Counters},
     reference::{
@@ -133,7 +133,7 @@ fn dropped_frames_do_not_affect_other_frames() {
         config.sun.angle = 3.0;
         config.shadows.mode = ShadowMode::Rays;
         config.occlusion.mode = OcclusionMode::Rays;
-        config.occlusion.bounce = true;
+        config.occlusion.bounce = IndirectLight::One;
         config.reflections.mode = ReflectionMode::Rays;
         config.image.antialias = Antialias::Temporal;
         config.fog.density = 0.05;

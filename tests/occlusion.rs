@@ -3,7 +3,7 @@
 
 use crate::common;
 use canopy::{
-    config::{Antialias, ExposureMode, OcclusionMode, ShadowMode},
+    config::{Antialias, ExposureMode, IndirectLight, OcclusionMode, ShadowMode},
     gpu::Gpu,
     reference::{
         lbvh::{Triangle, triangles},
@@ -36,7 +36,7 @@ fn stage<'a>(gpu: &'a Gpu, scene: &'a Scene, size: [u32; 2]) -> Stage<'a> {
     stage.config.occlusion.mode = OcclusionMode::Rays;
     stage.config.occlusion.history = 1;
     stage.config.occlusion.filter = false;
-    stage.config.occlusion.bounce = false;
+    stage.config.occlusion.bounce = IndirectLight::Off;
     stage
 }
 

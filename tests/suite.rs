@@ -26,6 +26,7 @@ mod exposure;
 mod farm;
 mod fog;
 mod frame;
+mod gi;
 mod ground;
 mod hostile;
 mod intersections;

@@ -1,8 +1,10 @@
 // occlusion_filter: applies the last filter round to ambient occlusion and packs the result for lighting.
 //
 // in   signal_texture, surfaces; the G-buffer's normals
-// out  occlusion_words: an AmbientVisibility per pixel; ambient/bounced_filter.wgsl fills in its bounced light
+// out  occlusion_words: an AmbientVisibility per pixel; ambient/bounced_filter.wgsl fills in its bounced light. With all
+//      bounces, the first word is the radiance of the visible environment.
 // One thread per pixel. The earlier rounds are shared by all signals (denoise/signal_filter.wgsl).
+#import "ambient/blocked_environment.wgsl"
 #import "frame/ambient_visibility.wgsl"
 #import "denoise/signal_smooth.wgsl"
 
@@ -26,9 +28,13 @@ fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
     // Blocked fraction of the rays, and the sum of the blocked directions over the number of all rays.
     let blocked = signal_smoothed(pixel);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
+    let word = pixel.y * frame.size.x + pixel.x;
+    if frame.all_bounces != 0u {
+        occlusion_words[word].x = rgb9e5_pack(visible_environment(blocked, normal));
+        return;
+    }
     // The cosine-weighted mean of all directions of the hemisphere is two thirds of the normal.
     let rest = 2.0 / 3.0 * normal - blocked.yzw;
     let bent = select(normal, normalize(rest), dot(rest, normal) > 1.0e-3);
-    let ambient = AmbientVisibility(bent, 1.0 - blocked.x, vec3f(0.0), 0.0, true);
-    occlusion_words[pixel.y * frame.size.x + pixel.x] = ambient_visibility_pack(ambient);
+    occlusion_words[word] = ambient_visibility_pack(ambient_traced(bent, 1.0 - blocked.x, vec3f(0.0)));
 }

@@ -2,7 +2,8 @@
 //
 // in   G-buffer (position, normal, ids), the merged scene (group 2), the BVHs (group 1), a slice of rows
 // out  noisy_out: this frame's signal in two layers: the means over the rays of the blocked fraction, and of the
-//      direction times the blocked fraction. Both are zero where there is no triangle.
+//      direction times the blocked fraction. With STARTS_PATHS, the second is the blocked light of the environment
+//      (ambient/blocked_environment.wgsl). Both are zero where there is no triangle.
 //      hits_out: the closest hit of one of the rays, if light bounces there (ambient/occlusion_hit.wgsl)
 // One thread per pixel. Directions are cosine-weighted about the shading normal. No light can come from below the
 // surface's horizon (shadow/shadow_start.wgsl), so a direction below the horizon is mirrored at it. A convex body with
@@ -14,6 +15,7 @@
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "ambient/hemisphere.wgsl"
+#import "ambient/blocked_environment.wgsl"
 #import "ambient/occlusion_hit.wgsl"
 #import "math/sampling.wgsl"
 #import "shadow/shadow_ray.wgsl"
@@ -56,7 +58,7 @@ fn occlusion_rays(
     }
     let triangle = gbuffer_triangle(surface_id);
     var start = shadow_ray_start(surface_id, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
-    start.origin += hemisphere_inwards(triangle, start);
+    start.origin += inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var hits = 0.0;
     var occluded = vec3f(0.0);
@@ -64,10 +66,15 @@ fn occlusion_rays(
     for (var ray = 0u; ray < params.rays; ray++) {
         let k = params.index * params.rays + ray;
         let along = hemisphere_direction(start, normal, sampling_point(pixel, k, SAMPLE_OCCLUSION));
+        ray_seed = pcg_hash(pixel.x + pcg_hash(pixel.y + pcg_hash(k)));
         let is_recorded = RECORDS_HIT && ray == params.recorded_ray;
         let hit = shadow_ray_hit(start, along, params.reach, !is_recorded);
         hits += hit.blocked;
-        occluded += hit.blocked * along;
+        if !STARTS_PATHS {
+            occluded += hit.blocked * along;
+        } else if hit.blocked > 0.0 {
+            occluded += hit.blocked * blocked_environment(along, normal);
+        }
         if is_recorded && hit.t >= 0.0 {
             first_hit = occlusion_hit_pack(occlusion_hit(hit, along));
         }

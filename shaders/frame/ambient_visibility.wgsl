@@ -8,17 +8,29 @@ struct AmbientVisibility {
     bent_normal: vec3f,
     // Visible fraction of the cosine-weighted hemisphere; 1 if there are no occluders.
     visibility: f32,
-    // Radiance that occluders reflect, averaged over the cosine-weighted hemisphere; black if there are no occluders.
+    // Radiance that occluders reflect, averaged over the cosine-weighted hemisphere. If it is complete, also what they and
+    // media emit.
     bounced: vec3f,
     // 1 if the visibility comes from only two rays, 0 if it is a mean of many.
     is_pair: f32,
     // True if it was traced.
     is_traced: bool,
+    // True if `bounced` is all light that occluders reflect, and `environment` is known: the radiance of the visible
+    // environment, averaged over the cosine-weighted hemisphere. Otherwise `bounced` has light of lights only.
+    is_complete: bool,
+    environment: vec3f,
 }
 
 // Returns the ambient visibility of an unoccluded surface.
 fn ambient_unoccluded(normal: vec3f) -> AmbientVisibility {
-    return AmbientVisibility(normal, 1.0, vec3f(0.0), 0.0, false);
+    var ambient = ambient_traced(normal, 1.0, vec3f(0.0));
+    ambient.is_traced = false;
+    return ambient;
+}
+
+// Returns an ambient visibility that was traced. `bounced` has light of lights only.
+fn ambient_traced(bent_normal: vec3f, visibility: f32, bounced: vec3f) -> AmbientVisibility {
+    return AmbientVisibility(bent_normal, visibility, bounced, 0.0, true, false, vec3f(0.0));
 }
 
 // Packs 10 bits of visibility above a direction of 2 × 11 bits, and the bounced light.
@@ -30,7 +42,7 @@ fn ambient_visibility_pack(ambient: AmbientVisibility) -> vec2u {
 
 fn ambient_visibility_unpack(words: vec2u) -> AmbientVisibility {
     let share = f32(words.x >> 22u) / 1023.0;
-    return AmbientVisibility(octahedral_unpack_22(words.x), share, rgb9e5_unpack(words.y), 0.0, true);
+    return ambient_traced(octahedral_unpack_22(words.x), share, rgb9e5_unpack(words.y));
 }
 
 // Returns the fraction of diffuse environment light that arrives directly or after interreflections with the occluders.

@@ -69,6 +69,8 @@ struct Frame {
     cut_out_index: u32,
     // Factor on the plain background at the zenith.
     backdrop_top: f32,
+    // Nonzero if `occlusion_words` holds all light that occluders reflect.
+    all_bounces: u32,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

@@ -112,16 +112,24 @@ fn brdf_occlusion(s: Surface, ambient: AmbientVisibility) -> f32 {
     return select(s.occlusion, 1.0, ambient.is_traced);
 }
 
+// Returns the radiance that a white diffuse surface would reflect of the environment and of its occluders. `albedo` is
+// that of the occluders, if their light of the environment has to be estimated.
+fn ambient_diffuse(ambient: AmbientVisibility, albedo: vec3f) -> vec3f {
+    var environment = ambient.environment;
+    if !ambient.is_complete {
+        environment = ambient_bounced(ambient, albedo) * environment_diffuse(ambient.bent_normal);
+    }
+    return environment + ambient.bounced;
+}
+
 // Returns environment lighting, attenuated by the ambient visibility, and the light that occluders reflect. The
 // specular lobe reads the prefiltered radiance along the mirror direction, except for the fraction that was traced.
-// Diffuse light reads the irradiance about the bent normal.
 fn brdf_ambient(s: Surface, to_eye: vec3f, ambient: AmbientVisibility, reflected: TracedReflection) -> vec3f {
     let n_dot_v = saturate(abs(dot(s.normal, to_eye)));
     let split = brdf_table_at(s.roughness, n_dot_v);
     let specular = brdf_reflected(s, split);
     let below = (1.0 - s.metallic) * (1.0 - brdf_albedo(vec3f(0.04), vec3f(1.0), split));
-    let diffuse_light = ambient_bounced(ambient, s.albedo) * environment_diffuse(ambient.bent_normal)
-        + ambient.bounced;
+    let diffuse_light = ambient_diffuse(ambient, s.albedo);
     let open = environment_prefiltered(reflect(-to_eye, s.normal), s.roughness);
     let mirrored = ambient_specular(ambient, open, n_dot_v, s.roughness);
     let unseen = (1.0 - reflected.share) * specular * mirrored;

@@ -335,12 +335,11 @@ fn layers_ambient(
     let metal = brdf_albedo(facing.metal, grazing.metal, split);
     let specular = mix(dielectric, metal, s.metallic);
     let scattered = (1.0 - s.metallic) * layers_below(l) * (1.0 - l.transmission) * s.albedo;
-    let open = environment_diffuse(ambient.bent_normal);
-    let diffuse_light = ambient_bounced(ambient, s.albedo) * open + ambient.bounced;
+    let diffuse_light = ambient_diffuse(ambient, s.albedo);
     let mirrored = ambient_specular(ambient, layers_prefiltered(s, l, to_eye), n_dot_v, s.roughness);
     var sum = (1.0 - traced) * specular * mirrored + scattered * diffuse_light;
     sum = brdf_occlusion(s, ambient) * (sum * saturate(1.0 - layers_max(l.sheen_color) * l.sheen_albedo)
-        + l.sheen_color * min(l.sheen_albedo, 1.0) * (open * ambient.visibility + ambient.bounced));
+        + l.sheen_color * min(l.sheen_albedo, 1.0) * ambient_diffuse(ambient, vec3f(0.0)));
     let coat_n_dot_v = saturate(dot(l.clearcoat_normal, to_eye));
     let coat_open = environment_prefiltered(reflect(-to_eye, l.clearcoat_normal), l.clearcoat_roughness);
     let coat_mirrored = ambient_specular(ambient, coat_open, coat_n_dot_v, l.clearcoat_roughness);

@@ -14,9 +14,6 @@
 #import "path/path_volume.wgsl"
 #import "shadow/shadow_start.wgsl"
 
-// Number of surfaces before Russian roulette starts.
-const SURE_BOUNCES = 3u;
-
 // Samples one of the lights and a point of it.
 fn path_sample_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> DirectSample {
     var choice = path_point(pixel, bounce, PATH_LIGHT).x;
@@ -208,11 +205,16 @@ fn path_medium(event: MediumEvent, start: ptr<function, ShadowStart>) -> PathSur
     return path_matte(position, normal, albedo, to_eye);
 }
 
-// Fills `direct_samples`, attenuated by the throughput, by volumes and by the noise of fog.
+// Fills `direct_samples`.
 fn path_sample_direct(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) {
     direct_samples[0] = path_sample_light(p, start, pixel, bounce);
     direct_samples[1] = path_sample_environment(p, start, pixel, bounce);
     direct_samples[2] = path_sample_emitter(p, start, pixel, bounce);
+    path_attenuate_direct(start, pixel, bounce);
+}
+
+// Attenuates `direct_samples` by the throughput, by volumes and by the noise of fog.
+fn path_attenuate_direct(start: ShadowStart, pixel: vec2u, bounce: u32) {
     let volumes = path_volume_count();
     let is_mottled = fog_has_noise();
     for (var ray = RAY_LIGHT; ray <= RAY_EMITTER; ray++) {
@@ -235,7 +237,7 @@ fn path_sample_direct(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: 
 
 // Applies Russian roulette, with the largest channel of the throughput as survival probability.
 fn path_roulette(pixel: vec2u, bounce: u32) {
-    if bounce >= SURE_BOUNCES {
+    if bounce >= params.sure_bounces {
         let goes_on = min(layers_max(state.throughput), 1.0);
         let ends = path_point(pixel, bounce, PATH_CHOICE).y >= goes_on;
         state.throughput *= select(1.0 / max(goes_on, 1.0e-20), 0.0, ends);

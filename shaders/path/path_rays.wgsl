@@ -20,7 +20,7 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     }
     let value = alpha_value(header, triangle.triangle, barycentric);
     let blends = alpha[header + ALPHA_BLENDED] != 0u;
-    let least = f32(path_hash(ray_seed ^ path_hash(triangle.triangle)) >> 8u) / 16777216.0;
+    let least = f32(pcg_hash(ray_seed ^ pcg_hash(triangle.triangle)) >> 8u) / 16777216.0;
     return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > least, blends);
 }
 
@@ -43,7 +43,7 @@ fn path_trace_ray(ray: Ray, which: u32, pixel: vec2u, bounce: u32) -> BvhLeafHit
     // Light from punctual lights passes straight through glass, like in the real-time frame. All other light through
     // glass is found by paths.
     passes_clear = which <= RAY_LIGHT;
-    ray_seed = path_hash(pixel.x + path_hash(pixel.y + path_hash(params.index * 512u + bounce * 8u + which)));
+    ray_seed = pcg_hash(pixel.x + pcg_hash(pixel.y + pcg_hash(params.index * 512u + bounce * 8u + which)));
     return bvh_traverse(ray, frame.leaf_cutoff, which != RAY_ON);
 }
 

@@ -2,6 +2,7 @@
 #import "frame/frame.wgsl"
 #import "path/path_table.wgsl"
 #import "bvh/ray.wgsl"
+#import "math/pcg.wgsl"
 #import "math/sampling.wgsl"
 
 // Direct light sample: a shadow ray, and the light that it adds if nothing occludes it.
@@ -66,13 +67,6 @@ const RAY_ENVIRONMENT = 2u;
 const RAY_EMITTER = 3u;
 const RAY_ON = 4u;
 
-// Returns the PCG hash of a number (Jarzynski and Olano 2020, "Hash Functions for GPU Rendering").
-fn path_hash(x: u32) -> u32 {
-    let state = x * 747796405u + 2891336453u;
-    let word = ((state >> ((state >> 28u) + 4u)) ^ state) * 277803737u;
-    return (word >> 22u) ^ word;
-}
-
 // Returns two sample numbers for a dimension of a surface of the path.
 fn path_point(pixel: vec2u, bounce: u32, which: u32) -> vec2f {
     return sampling_point(pixel, params.index, SAMPLE_PATHS + PATH_DIMENSIONS * bounce + which);
@@ -90,11 +84,16 @@ fn path_view_ray(pixel: vec2u) -> Ray {
 // Starts a path at the eye.
 fn path_begin(pixel: vec2u) {
     let ray = path_view_ray(pixel);
-    state.origin = ray.origin;
+    path_begin_along(ray.origin, ray.direction, true);
+}
+
+// Starts a path along a ray. Its light counts in full until `sampled_density` says that it is also sampled directly.
+fn path_begin_along(origin: vec3f, direction: vec3f, is_mirror_like: bool) {
+    state.origin = origin;
     state.t_min = 0.0;
-    state.direction = ray.direction;
+    state.direction = direction;
     state.sampled_density = -1.0;
-    state.is_mirror_like = true;
+    state.is_mirror_like = is_mirror_like;
     state.throughput = vec3f(1.0);
     state.radiance = vec3f(0.0);
     state.cover = 0.0;

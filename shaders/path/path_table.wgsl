@@ -39,5 +39,7 @@ struct PathParams {
     width: u32,
     volume_word: u32,
     volume_count: u32,
+    // Number of surfaces before Russian roulette starts.
+    sure_bounces: u32,
     medium: FogMedium,
 }

@@ -7,5 +7,7 @@
 
 fn hit_ambient_unpack(words: vec4u, normal: vec3f) -> AmbientVisibility {
     let visibility = 1.0 - bitcast<f32>(words.z) / f32(HIT_AMBIENT_RAYS);
-    return AmbientVisibility(normal, visibility, rgb16_unpack(words.xy), 1.0, true);
+    var ambient = ambient_traced(normal, visibility, rgb16_unpack(words.xy));
+    ambient.is_pair = 1.0;
+    return ambient;
 }

@@ -35,7 +35,7 @@ fn reflection_ambient(
     }
     let surface_id = textureLoad(ids_texture, pixel, 0).r;
     var start = shadow_ray_start(surface_id, position.xyz);
-    start.origin += hemisphere_inwards(gbuffer_triangle(surface_id), start);
+    start.origin += inwards(gbuffer_triangle(surface_id), start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     let recorded_ray = params.recorded_ray;
     var taken = 0.0;

@@ -20,10 +20,10 @@ pub use canopy_lab::settings::{Lab, LabRays, LabShow, LabStructure, LabTest, Lab
 pub use canopy_render::settings::{
     AdapterTraits, Animation, Antialias, Ascending, Background, BoxDepths, BoxTrees, Camera, CameraMode,
     Cost, CostCount, DepthOfField, Deviation, Direction, Environment, EnvironmentSource, Exposure,
-    ExposureMode, Fog, GroundMode, HitOrder, Image, ImageMode, Lights, Load, Materials, Occlusion,
-    OcclusionMode, Overlay, PathKernels, Paths, RayListing, Rebuild, ReflectionMode, Reflections, Scene,
-    ShadowMode, Shadows, Sun, Switch, Tonemap, Tree, TreeBoxes, TreeQuality, UpAxis, VolumeTransfer, Volumes,
-    ZeroOr,
+    ExposureMode, Fog, GroundMode, HitOrder, Image, ImageMode, IndirectLight, Lights, Load, Materials,
+    Occlusion, OcclusionMode, Overlay, PathKernels, Paths, RayListing, Rebuild, ReflectionMode, Reflections,
+    Scene, ShadowMode, Shadows, Sun, Switch, Tonemap, Tree, TreeBoxes, TreeQuality, UpAxis, VolumeTransfer,
+    Volumes, ZeroOr,
 };
 pub(crate) use closest::closest;
 pub use keys::{BoundKeys, Keys};

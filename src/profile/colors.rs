@@ -57,6 +57,7 @@ const STEPS: &[(&[&str], Rgb)] = &[
             "occlusion_rays",
             "occlusion_filter",
             "bounced_light",
+            "bounced_paths",
             "bounced_filter",
             "acquire",
         ],

@@ -272,7 +272,8 @@ gpu_structs! {
         cut_out_index: u32,
         /// Factor on the plain background at the zenith.
         backdrop_top: f32,
-        _pad: [u32; 2],
+        all_bounces: u32,
+        _pad: [u32; 1],
     }
     /// Ray through the centre of the picture, and its change over half the picture. In a perspective
     /// projection the direction changes, in a parallel projection the origin.
@@ -456,6 +457,8 @@ gpu_structs! {
         width: u32,
         volume_word: u32,
         volume_count: u32,
+        sure_bounces: u32,
+        _pad: [u32; 3],
         medium: FogMedium,
     }
     /// Parameters of the path tracer's kernels at one bounce. Its fields are described in

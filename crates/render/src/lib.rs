@@ -93,6 +93,7 @@ pub mod fog;
 mod formats;
 pub mod frame;
 pub mod geometry;
+pub mod gi;
 pub mod history;
 pub mod inspect;
 pub mod layout;
@@ -158,7 +159,7 @@ use inspect::Inspect;
 use light::blend::Blend;
 use light::layers::LayersPass;
 use light::lighting::Lighting;
-use paths::Paths;
+use paths::{Paths, path_table::PathTable};
 use present::Present;
 use present::depth_of_field::DepthOfField;
 use present::overlay::Overlay;
@@ -217,6 +218,7 @@ passes! { |gpu, layouts, uploader|
     lighting: Lighting = Lighting::new(gpu, layouts),
     layers: LayersPass = LayersPass::new(gpu, layouts),
     volumes: Volumes = Volumes::new(gpu, layouts),
+    path_table: PathTable = PathTable::new(gpu, layouts)?,
     paths: Paths = Paths::new(gpu, layouts)?,
     blend_gbuffer: BlendGBuffer = BlendGBuffer::new(gpu, layouts),
     blend: Blend = Blend::new(gpu, layouts),
@@ -297,12 +299,14 @@ impl Passes {
             history,
         };
         shadows.record(r, world, seen)?;
-        let ambient = self.occlusion.record(r, world, seen)?;
+        self.path_table.record(r, world)?;
+        let table = &self.path_table;
+        let ambient = self.occlusion.record(r, world, seen, table)?;
         let fog = self.fog.record(r, world, gbuffer)?;
         self.reflections.record(r, world, seen, fog, shadows)?;
         let radiance = match &frame.integrator {
             Integrator::Paths { samples, added } => {
-                self.paths.record(r, world, (samples.as_ref(), *added))?
+                self.paths.record(r, world, table, (samples.as_ref(), *added))?
             }
             Integrator::Hybrid => {
                 let light = Incident::new(shadows.output(), ambient, self.reflections.output(), fog);

@@ -505,7 +505,7 @@ impl VisibilityPlan {
 pub struct NoisyOcclusion<'a> {
     /// Noisy signal, in two layers.
     pub signal: &'a GpuImage,
-    /// Closest hit of one ray per pixel, if lights bounce (ambient/occlusion_hit.wgsl).
+    /// Closest hit of one ray per pixel, if light bounces (ambient/occlusion_hit.wgsl).
     pub hits: &'a GpuImage,
     /// Parameters of the rays.
     pub params: &'a Uniform<OcclusionParams>,
@@ -514,8 +514,8 @@ pub struct NoisyOcclusion<'a> {
 /// Ambient visibility of each pixel: written by the occlusion passes.
 #[derive(Debug)]
 pub struct AmbientVisibility {
-    /// Two words per pixel: the visible fraction with the bent normal, and the bounced light from the
-    /// occluders (frame/ambient_visibility.wgsl).
+    /// Two words per pixel: the visible fraction with the bent normal, or, if light bounces fully, the radiance
+    /// of the visible environment; and the bounced light from the occluders (ambient/occlusion.wgsl).
     pub words: wgpu::Buffer,
     size: Option<[u32; 2]>,
 }

@@ -23,10 +23,12 @@ use canopy_bvh::{
 /// Library of all shader files. A test checks that none is missing.
 pub static SHADERS: Library = Library {
     files: wgsl_files![
+        "ambient/blocked_environment.wgsl",
         "ambient/bounced.wgsl",
         "ambient/bounced_filter.wgsl",
         "ambient/bounced_light.wgsl",
         "ambient/hemisphere.wgsl",
+        "ambient/inwards.wgsl",
         "ambient/occlusion.wgsl",
         "ambient/occlusion_filter.wgsl",
         "ambient/occlusion_hit.wgsl",
@@ -85,6 +87,7 @@ pub static SHADERS: Library = Library {
         "frame/scene.wgsl",
         "frame/segment.wgsl",
         "frame/view_ray.wgsl",
+        "gi/bounced_paths.wgsl",
         "inspect/channel.wgsl",
         "inspect/cost_range.wgsl",
         "inspect/deviation.wgsl",
@@ -125,6 +128,7 @@ pub static SHADERS: Library = Library {
         "math/henyey_greenstein.wgsl",
         "math/magma.wgsl",
         "math/octahedral.wgsl",
+        "math/pcg.wgsl",
         "math/rgb16.wgsl",
         "math/rgb9e5.wgsl",
         "math/sampling.wgsl",
@@ -146,6 +150,7 @@ pub static SHADERS: Library = Library {
         "path/path.wgsl",
         "path/path_accumulate.wgsl",
         "path/path_fog.wgsl",
+        "path/path_follow.wgsl",
         "path/path_generate.wgsl",
         "path/path_interact.wgsl",
         "path/path_lobes.wgsl",

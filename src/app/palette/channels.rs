@@ -35,7 +35,7 @@ pub(in crate::app) fn meaning(channel: Channel) -> &'static str {
         Channel::Shadow => "Visibility of the first light",
         Channel::Cost => "Nodes and triangles that the shadow rays of a pixel visit, as a heat map",
         Channel::Ambient => "Visible fraction of the environment",
-        Channel::Bounced => "Radiance of lights after one bounce off surrounding surfaces",
+        Channel::Bounced => "Radiance that surrounding surfaces reflect",
         Channel::Motion => "Motion vectors since the last frame, up to 32 pixels",
         Channel::Reflection => "Radiance of traced reflections",
         Channel::ReflectionDistance => "Distance to the reflected surface",

@@ -180,8 +180,8 @@ fn check_computed(channel: Channel, config: &Config) -> Result<()> {
         Channel::Ambient if !config.occlusion.sends_rays() => {
             Some("ambient visibility is not computed with occlusion off; add --occlusion rays")
         }
-        Channel::Bounced if !(config.occlusion.sends_rays() && config.occlusion.bounce) => {
-            Some("light does not bounce; add --occlusion rays --set occlusion.bounce=true")
+        Channel::Bounced if !config.occlusion.bounces_light() => {
+            Some("light does not bounce; add --occlusion rays --set occlusion.bounce=one")
         }
         Channel::Deviation if config.deviation.file.is_empty() => {
             Some("there is no surface to measure from; add --deviation FILE")

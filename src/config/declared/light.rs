@@ -241,9 +241,13 @@ const OCCLUSION: Group = Group {
         number("occlusion.radius", "radius", digits(2, " m").speed(0.01))
             .words("ao distance length")
             .idle(&[NO_OCCLUSION]),
-        switch("occlusion.bounce", "indirect", "one bounce")
-            .words("ao gi global illumination indirect")
-            .idle(&[NO_OCCLUSION]),
+        choice(
+            "occlusion.bounce",
+            "indirect",
+            &[same("off"), same("one"), same("full")],
+        )
+        .words("ao gi global illumination indirect bounced light")
+        .idle(&[NO_OCCLUSION]),
         number("occlusion.history", "history", whole(" frames"))
             .words("ao temporal accumulation")
             .idle(&[NO_OCCLUSION]),

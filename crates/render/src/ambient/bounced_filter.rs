@@ -73,9 +73,7 @@ impl BouncedFilter {
         let settings = &frame.config.occlusion;
         self.signal.fit(recording.gpu, frame.size)?;
         // An accumulated picture averages its samples. The more samples it has, the less each sample is
-        // filtered and the brighter a sample may be. A hit next to a punctual light then leaves no visible
-        // firefly, yet the converged picture loses none of its light.
-        let shown = frame.exposure_ev.exp2();
+        // filtered. All have the same weight, so that no light is lost.
         let is_one_of_many = frame.accumulates();
         let past = self.past.last();
         let changed = past.is_some_and(|(lights, _)| *lights != frame.lights);
@@ -83,13 +81,10 @@ impl BouncedFilter {
         let most = changes.max_history(changed, is_one_of_many);
         self.past.set_pending((frame.lights.clone(), changes));
         let (max_history, rays, compression) = match is_one_of_many {
-            true => {
-                let count = frame.sample.filtered_for();
-                (0, count, shown / (count as f32).sqrt())
-            }
+            true => (0, frame.sample.filtered_for(), 0.0),
             false => {
                 let max_history = history.max_history_in_motion(settings.history);
-                (max_history.min(most), 1, shown)
+                (max_history.min(most), 1, frame.exposure_ev.exp2())
             }
         };
         let averaging = Averaging {

@@ -8,11 +8,16 @@ use super::{
 use crate::{
     bindings::Layouts,
     frame::{life_cycle::LifeCycle, recording::Recording},
-    resources::{AmbientVisibility, VisibleSurfaces, try_create},
-    settings::Settings,
+    gi::bounced_paths::BouncedPaths,
+    paths::path_table::PathTable,
+    resources::{AmbientVisibility, NOISY_FORMAT, UNUSED, VisibleSurfaces, try_create},
+    settings::{IndirectLight, Settings},
     world::World,
 };
-use canopy_bvh::{Result, gpu::Gpu};
+use canopy_bvh::{
+    Result,
+    gpu::{Gpu, GpuImage},
+};
 
 /// Passes and the histories that they keep.
 #[derive(Debug)]
@@ -20,6 +25,9 @@ pub struct Occlusion {
     rays: OcclusionRays,
     filter: OcclusionFilter,
     bounced: BouncedLight,
+    paths: BouncedPaths,
+    /// Radiance that arrives at the pixels in this frame, in two layers.
+    radiance: GpuImage,
     bounced_filter: BouncedFilter,
     output: AmbientVisibility,
 }
@@ -35,6 +43,8 @@ impl Occlusion {
             rays: OcclusionRays::new(gpu, layouts),
             filter: OcclusionFilter::new(gpu, layouts)?,
             bounced: BouncedLight::new(gpu, layouts),
+            paths: BouncedPaths::new(gpu, layouts),
+            radiance: noisy_radiance(gpu, UNUSED),
             bounced_filter: BouncedFilter::new(gpu, layouts)?,
             output: AmbientVisibility::new(gpu, None)?,
         })
@@ -47,6 +57,7 @@ impl Occlusion {
         recording: &mut Recording<'_>,
         world: World<'_>,
         seen: VisibleSurfaces<'_>,
+        table: &PathTable,
     ) -> Result<&AmbientVisibility> {
         let World { frame, .. } = world;
         let VisibleSurfaces { gbuffer, history, .. } = seen;
@@ -59,12 +70,27 @@ impl Occlusion {
         if !traced {
             return Ok(&self.output);
         }
-        let found = self.rays.record(recording, world, gbuffer, history.index)?;
+        // Samples with all bounces have no history.
+        let index = match frame.bounces_fully() {
+            true => frame.sample_index,
+            false => history.index,
+        };
+        let found = self.rays.record(recording, world, gbuffer, index)?;
         let output = &self.output;
         self.filter
             .record(recording, frame, gbuffer, history, found.signal, output)?;
-        if frame.bounces_light {
-            let bounced = self.bounced.record(recording, world, found)?;
+        if frame.bounced != IndirectLight::Off {
+            if self.radiance.size() != frame.size {
+                self.radiance = try_create(gpu, frame.size, || noisy_radiance(gpu, frame.size))?;
+            }
+            let bounced = &self.radiance;
+            match frame.bounces_fully() {
+                true => {
+                    let paths = &self.paths;
+                    paths.record(recording, world, table, gbuffer, found, bounced)?;
+                }
+                false => self.bounced.record(recording, world, found, bounced)?,
+            }
             self.bounced_filter
                 .record(recording, frame, history, bounced, output)?;
         }
@@ -85,8 +111,13 @@ impl Occlusion {
     }
 }
 
+fn noisy_radiance(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
+    let usage = wgpu::TextureUsages::STORAGE_BINDING | wgpu::TextureUsages::TEXTURE_BINDING;
+    GpuImage::with_layers(gpu, "bounced.noisy", size, 2, NOISY_FORMAT, usage)
+}
+
 impl LifeCycle for Occlusion {
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
-        vec![&mut self.bounced_filter]
+        vec![&mut self.filter, &mut self.bounced_filter]
     }
 }

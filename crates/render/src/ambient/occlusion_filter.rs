@@ -2,8 +2,15 @@
 
 use crate::{
     bindings::Layouts,
-    frame::{Frame, recording::Recording},
-    history::denoiser::{Averaging, Denoiser, DenoiserImages, MEANS, NoisyInput, Shaders},
+    frame::{
+        Frame,
+        life_cycle::{LifeCycle, TemporalState},
+        recording::Recording,
+    },
+    history::{
+        LightChanges,
+        denoiser::{Averaging, Denoiser, DenoiserImages, MEANS, NoisyInput, Shaders},
+    },
     resources::{AmbientVisibility, GBuffer, Reprojection, SURFACES, WORDS},
 };
 use canopy_bvh::{
@@ -31,6 +38,8 @@ pub struct OcclusionFilter {
     signal: DenoiserImages,
     filter: Denoiser,
     last_round: Kernel,
+    /// Frames since the last sample with all bounces.
+    past: TemporalState<LightChanges>,
 }
 
 impl OcclusionFilter {
@@ -48,6 +57,7 @@ impl OcclusionFilter {
             signal: DenoiserImages::new(gpu)?,
             filter: Denoiser::new(gpu, layouts, SHADERS, &[]),
             last_round: Kernel::new(gpu, path, LABEL, &shared, &bindings),
+            past: TemporalState::default(),
         })
     }
 
@@ -64,9 +74,21 @@ impl OcclusionFilter {
     ) -> Result<()> {
         let settings = &frame.config.occlusion;
         self.signal.fit(recording.gpu, frame.size)?;
+        // Samples with all bounces average other numbers than single frames do.
+        let is_one_of_many = frame.bounces_fully();
+        let mut changes = self.past.last().copied().unwrap_or_default();
+        let together = changes.max_history(false, is_one_of_many);
+        self.past.set_pending(changes);
+        let (max_history, rays) = match is_one_of_many {
+            true => (0, frame.occlusion_rays * frame.sample.filtered_for()),
+            false => {
+                let max_history = history.max_history_in_motion(settings.history);
+                (max_history.min(together), frame.occlusion_rays)
+            }
+        };
         let averaging = Averaging {
-            max_history: history.max_history_in_motion(settings.history),
-            rays: frame.occlusion_rays,
+            max_history,
+            rays,
             filters: settings.filter,
             layer: 0,
             soft: [0.0; 2],
@@ -96,5 +118,11 @@ impl OcclusionFilter {
             frame.size,
             recording.budget.pixels(),
         )
+    }
+}
+
+impl LifeCycle for OcclusionFilter {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.past]
     }
 }

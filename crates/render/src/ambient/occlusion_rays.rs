@@ -5,6 +5,7 @@ use crate::{
     frame::recording::Recording,
     layout::OcclusionParams,
     resources::{GBuffer, NOISY_FORMAT, NoisyOcclusion, POSITIONS, UNUSED, WORDS, try_create},
+    settings::IndirectLight,
     world::World,
 };
 use canopy_bvh::{
@@ -20,7 +21,7 @@ pub const LABEL: &str = "occlusion_rays";
 /// Pipeline and outputs of the pass.
 #[derive(Debug)]
 pub struct OcclusionRays {
-    kernels: Variants<2>,
+    kernels: Variants<3>,
     params: Uniform<OcclusionParams>,
     /// Noisy visibility of this frame, in two layers.
     output: GpuImage,
@@ -47,7 +48,7 @@ impl OcclusionRays {
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let (path, entry) = ("ambient/occlusion_rays.wgsl", "occlusion_rays");
         Self {
-            kernels: Variants::new(["BVH_TESTS_HITS", "RECORDS_HIT"], |constants| {
+            kernels: Variants::new(["BVH_TESTS_HITS", "RECORDS_HIT", "STARTS_PATHS"], |constants| {
                 Kernel::with_constants(gpu, path, entry, &shared, &bindings, constants)
             }),
             params: Uniform::new(gpu, "occlusion.params"),
@@ -56,7 +57,7 @@ impl OcclusionRays {
         }
     }
 
-    /// Traces the rays of all pixels. `index` is the number of frames since the history began.
+    /// Traces the rays of all pixels. `index` is the number of frames or samples before.
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
@@ -71,7 +72,8 @@ impl OcclusionRays {
             ..
         } = world;
         let gpu = recording.gpu;
-        let hits_size = if frame.bounces_light { frame.size } else { UNUSED };
+        let bounces = frame.bounced != IndirectLight::Off;
+        let hits_size = if bounces { frame.size } else { UNUSED };
         if self.hits.size() != hits_size {
             self.hits = try_create(gpu, hits_size, || hits(gpu, hits_size))?;
         }
@@ -80,11 +82,15 @@ impl OcclusionRays {
         }
         let params = frame.occlusion_params(index, frame.occlusion_rays);
         self.params.write(gpu, &params);
-        let records_hit = frame.bounces_light || !gpu.capabilities.has_ray_nodes();
+        let records_hit = bounces || !gpu.capabilities.has_ray_nodes();
         let nodes = trees.rays(recording)?;
         recording.dispatch_pixels(
             LABEL,
-            self.kernels.get([geometry.buffers.tests_hits(gpu), records_hit]),
+            self.kernels.get([
+                geometry.buffers.tests_hits(gpu),
+                records_hit,
+                frame.bounces_fully(),
+            ]),
             &[(0, &frame.group), (1, nodes), (2, geometry.group)],
             &[
                 &gbuffer.position,

@@ -22,7 +22,9 @@ use super::{
 };
 use crate::{
     light::scene_exposure::first_exposure_ev,
-    settings::{self, Antialias, ImageMode, OcclusionMode, ReflectionMode, Settings, ShadowMode},
+    settings::{
+        self, Antialias, ImageMode, IndirectLight, OcclusionMode, ReflectionMode, Settings, ShadowMode,
+    },
 };
 use canopy_bvh::{
     Error, Result,
@@ -239,8 +241,8 @@ pub struct FrameSetup<'a> {
     pub samples_occlusion: bool,
     /// Occlusion rays per pixel; 0 if none are traced.
     pub occlusion_rays: u32,
-    /// True if the hits of these rays are lit and bounce light.
-    pub bounces_light: bool,
+    /// Light that the hits of these rays reflect.
+    pub bounced: IndirectLight,
     /// True if reflection rays are traced.
     pub traces_reflections: bool,
     /// True if reflection rays are traced from blended surfaces too.
@@ -261,6 +263,25 @@ pub struct FrameSetup<'a> {
     pub motion: bool,
     /// True if the nodes and triangles that shadow rays visit are counted.
     pub counts_cost: bool,
+}
+
+/// Returns the light that bounces in a frame. All of it does only in still pictures of several samples. Rays of a
+/// limited length do not find it all.
+fn indirect_light(
+    input: &FrameInput<'_>,
+    config: &Settings,
+    sample: FrameSample,
+    lights: &[Light],
+) -> IndirectLight {
+    let settings = &config.occlusion;
+    let is_still = input.channel == Channel::Lit && sample.count > 1;
+    match settings.bounce {
+        _ if !settings.sends_rays() => IndirectLight::Off,
+        IndirectLight::Full if is_still && settings.radius == 0.0 => IndirectLight::Full,
+        IndirectLight::Off => IndirectLight::Off,
+        _ if lights.is_empty() => IndirectLight::Off,
+        _ => IndirectLight::One,
+    }
 }
 
 impl<'a> FrameSetup<'a> {
@@ -314,7 +335,7 @@ impl<'a> FrameSetup<'a> {
                 true => config.occlusion.rays,
                 false => 0,
             },
-            bounces_light: samples_occlusion && config.occlusion.bounce && !lights.is_empty(),
+            bounced: indirect_light(input, &config, sample, &lights),
             traces_reflections,
             traces_blended: traces_reflections
                 && may_reflect(input.scene, input.pose, input.config, |material| {
@@ -327,7 +348,8 @@ impl<'a> FrameSetup<'a> {
             antialias,
             texture_bias: match sample.count {
                 1 if is_temporal => -(shown[1] as f32 / input.size[1] as f32).log2(),
-                _ => 0.0,
+                // Each of n samples stands for 1 / n of the pixel.
+                count => -0.5 * (count.min(sample.filtered_for()) as f32).log2(),
             },
             jitter: match sample.count {
                 1 if is_temporal => FrameSample::point(frames),
@@ -413,6 +435,16 @@ impl<'a> FrameSetup<'a> {
             && self.buffers.has_volumes()
     }
 
+    /// True if all light that bounces is found.
+    pub fn bounces_fully(&self) -> bool {
+        self.bounced == IndirectLight::Full
+    }
+
+    /// True if paths are traced: for the whole picture, or for the bounced light of a still one.
+    pub fn needs_path_table(&self) -> bool {
+        matches!(self.integrator, Integrator::Paths { .. }) || self.bounces_fully()
+    }
+
     /// True if the picture is the mean of several frames.
     pub fn accumulates(&self) -> bool {
         self.is_lit() && self.sample.count > 1
@@ -444,9 +476,9 @@ impl Frame<'_> {
             },
             // The closest hit of one ray is stored, of a different ray each frame. The others are any-hit
             // rays, which are cheaper.
-            recorded_ray: match self.bounces_light {
-                true => index % rays,
-                false => u32::MAX,
+            recorded_ray: match self.bounced {
+                IndirectLight::Off => u32::MAX,
+                _ => index % rays,
             },
         }
     }
@@ -653,6 +685,7 @@ impl FrameUniforms {
             normal_bias: config.shadows.map_normal_bias,
             orthographic: u32::from(matches!(input.view.projection, Projection::Orthographic { .. })),
             occlusion: u32::from(input.samples_occlusion),
+            all_bounces: u32::from(input.bounces_fully()),
             light_slots: input.light_plan.slots,
             light_rays: input.light_plan.rays,
             sample_index: input.sample_index,

@@ -3,7 +3,7 @@
 
 pub mod path_stages;
 pub mod path_sums;
-pub(super) mod path_table;
+pub mod path_table;
 pub(super) mod path_volumes;
 
 use super::{
@@ -25,7 +25,7 @@ use canopy_bvh::{
 use canopy_scene::Pose;
 use path_stages::PathStages;
 use path_sums::PathSums;
-use path_table::{ENVIRONMENT_FACE, PATH_PARTS, PathTable, path_parts};
+use path_table::{PATH_PARTS, PathTable, path_parts};
 use std::ops::Range;
 use wgpu::{BufferUsages as Buffer, TextureFormat as Format, TextureUsages as Usage};
 
@@ -43,7 +43,6 @@ pub struct Paths {
     stages: PathStages,
     accumulate: Kernel,
     resolve: Kernel,
-    table: PathTable,
     params: UniformArray<PathParams>,
     sample: GpuImage,
     sums: wgpu::Buffer,
@@ -95,7 +94,6 @@ impl Paths {
             stages: PathStages::new(gpu, layouts)?,
             accumulate: sums("path_accumulate"),
             resolve: sums("path_resolve"),
-            table: PathTable::new(gpu, layouts)?,
             params: UniformArray::new(gpu, LABEL, std::iter::empty())?,
             sample: sample_image(gpu, [1, 1]),
             sums: gpu.buffer("path.sums", PathSums::PIXEL_BYTES, SUMS),
@@ -114,6 +112,7 @@ impl Paths {
         &mut self,
         recording: &mut Recording<'_>,
         world: World<'_>,
+        table: &PathTable,
         (part, added): (Option<&Range<u32>>, u32),
     ) -> Result<&Radiance> {
         let World {
@@ -125,7 +124,6 @@ impl Paths {
         } = world;
         let gpu = recording.gpu;
         self.fit(gpu, frame.size)?;
-        let (level, face) = environment.level(ENVIRONMENT_FACE);
         let state = environment.state();
         let is_part = part.is_some();
         let part = part.cloned().unwrap_or(0..frame.config.paths.samples);
@@ -143,22 +141,10 @@ impl Paths {
         if before == 0 {
             recording.scope.clear_buffer(&self.sums, 0, None);
         }
-        if is_new || self.table.is_stale() {
-            self.table.record(recording, world, (&level, face))?;
-        }
-        let params = PathParams {
-            bounces: frame.config.paths.bounces,
-            clamp: frame.config.paths.clamp,
-            near: frame.view.near,
-            count: (before + added).max(1),
-            width: frame.size[0],
-            medium: frame.fog_medium(),
-            ..self.table.parts
-        };
         let samples: Vec<_> = (before..before + added.max(1))
             .map(|number| PathParams {
-                index: part.start + number,
-                ..params
+                count: (before + added).max(1),
+                ..table.params(frame, part.start + number)
             })
             .collect();
         self.params.write_all(gpu, LABEL, &samples)?;
@@ -168,17 +154,16 @@ impl Paths {
             (2, geometry.group),
         ];
         // A pixel casts several rays for each surface along a path.
-        let most = recording.budget.pixels() / (2 * params.bounces.max(1));
+        let most = recording.budget.pixels() / (2 * frame.config.paths.bounces.max(1));
         let is_separate = frame.config.paths.kernels == PathKernels::Separate;
         for number in 0..added as usize {
             let params = self.params.at(number);
             if is_separate {
-                let table = (&self.table.buffer, self.table.parts.emitter_count > 0);
                 self.stages
                     .record(recording, world, &params, table, &self.sample)?;
             } else {
                 let path = self.path.get(path_parts(&frame.config, geometry.buffers));
-                let own: &[&dyn Bind] = &[&params, &self.table.buffer, &self.sample];
+                let own: &[&dyn Bind] = &[&params, &table.buffer, &self.sample];
                 recording.dispatch_pixels(LABEL, path, &shared, own, frame.size, most)?;
             }
             self.sum(recording, frame, &self.accumulate, number)?;
@@ -318,7 +303,6 @@ fn sample_image(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
 impl LifeCycle for Paths {
     fn begin(&mut self) {
         self.pending = None;
-        self.table.begin();
     }
 
     fn commit(&mut self) {
@@ -330,7 +314,6 @@ impl LifeCycle for Paths {
 
     fn abort(&mut self) {
         self.pending = None;
-        self.table.abort();
     }
 
     fn report(&mut self, stats: &mut FrameStats) {
@@ -340,6 +323,5 @@ impl LifeCycle for Paths {
     fn invalidate(&mut self) {
         self.restart();
         self.are_shown = false;
-        self.table.abort();
     }
 }

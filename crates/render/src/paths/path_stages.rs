@@ -115,7 +115,7 @@ impl PathStages {
         recording: &mut Recording<'_>,
         world: World<'_>,
         params: &dyn Bind,
-        (table, has_emitters): (&wgpu::Buffer, bool),
+        table: &PathTable,
         sample: &GpuImage,
     ) -> Result<()> {
         let World {
@@ -142,7 +142,7 @@ impl PathStages {
             asking.push(0);
         }
         asking.push(1);
-        if has_emitters {
+        if table.parts.emitter_count > 0 {
             asking.push(2);
         }
         for [row_offset, rows] in slices(frame.size, most) {
@@ -208,7 +208,7 @@ impl PathStages {
                     &self.rows,
                     &counted,
                     &next.entries,
-                    table,
+                    &table.buffer,
                 ];
                 recording.dispatch("path_shade", shade, &seen, own, next.workgroups())?;
                 if surface + 1 == self.key.surfaces {

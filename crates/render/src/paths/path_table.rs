@@ -4,14 +4,18 @@
 use super::path_volumes::PathVolumes;
 use crate::{
     bindings::Layouts,
-    frame::recording::Recording,
+    frame::{
+        Frame,
+        life_cycle::{LifeCycle, TemporalState},
+        recording::Recording,
+    },
     layout::{Material as GpuMaterial, MaterialLayers, PathParams, PathTexels},
     materials::{
         material_textures::{Bound, TextureUse, base_textures, layer_bindings, layer_textures, texture_refs},
         material_uniforms::alpha_sampler,
     },
     resources::Geometry,
-    settings::Settings,
+    settings::{self, Settings},
     upload::scene_buffers::SceneBuffers,
     world::World,
 };
@@ -23,7 +27,7 @@ use canopy_bvh::{
         pass::Binding::{Float, FloatArray, Read, Uniform, Write},
     },
 };
-use canopy_scene::{AlphaMode, LayerSlot, Material, Scene, TextureRef};
+use canopy_scene::{AlphaMode, LayerSlot, Material, Pose, Scene, TextureRef};
 use glam::Vec3;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -52,6 +56,9 @@ wgsl_constants! {
 /// Maximum number of texels along an edge of the cube for sampling the environment.
 pub(crate) const ENVIRONMENT_FACE: u32 = 64;
 
+/// Number of surfaces of a path before Russian roulette starts.
+const SURE_BOUNCES: u32 = 3;
+
 /// Number of rows of a texture that a dispatch copies.
 const COPIED_ROWS: u32 = 1024;
 
@@ -67,9 +74,21 @@ pub(crate) fn path_parts(config: &Settings, buffers: &SceneBuffers) -> [bool; PA
     [config.fog.is_enabled(), has_volumes, has_layers]
 }
 
+/// Everything that the table depends on.
+#[derive(Debug, Clone, PartialEq)]
+struct TableKey {
+    version: u64,
+    files: (u64, bool),
+    environment: settings::Environment,
+    sun: settings::Sun,
+    pose: Pose,
+    materials: settings::Materials,
+    volumes: settings::Volumes,
+}
+
 /// Table and the passes that fill it.
 #[derive(Debug)]
-pub(crate) struct PathTable {
+pub struct PathTable {
     texels: Kernel,
     emitters: Kernel,
     environment: Kernel,
@@ -82,12 +101,10 @@ pub(crate) struct PathTable {
     steps: UniformArray<PathParams>,
     /// Version of the scene in the table.
     version: Option<u64>,
+    /// State of the table after the last frame.
+    key: TemporalState<TableKey>,
     /// True if the frame being recorded has filled the table.
     is_fresh: bool,
-    /// True if the frame being recorded has recorded any pass of the table.
-    is_recorded: bool,
-    /// True if passes that the last frame recorded for the table may not have run.
-    is_stale: bool,
 }
 
 /// Placement of a texture in the table.
@@ -128,48 +145,58 @@ impl PathTable {
             parts: PathParams::default(),
             steps: UniformArray::new(gpu, LABEL, std::iter::empty())?,
             version: None,
+            key: TemporalState::default(),
             is_fresh: false,
-            is_recorded: false,
-            is_stale: false,
         })
-    }
-
-    /// Begins a frame.
-    pub(crate) fn begin(&mut self) {
-        (self.is_fresh, self.is_recorded) = (false, false);
-    }
-
-    /// Aborts the frame, which is dropped or may have run in part. If it has filled the table, the next frame
-    /// fills it again.
-    pub(crate) fn abort(&mut self) {
-        if self.is_fresh {
-            self.version = None;
-        }
-        self.is_stale |= self.is_recorded;
-    }
-
-    /// True if the table must be refilled although nothing has changed.
-    pub(crate) fn is_stale(&self) -> bool {
-        self.is_stale
     }
 
     /// Binding of the table in the path tracer's kernels.
     pub(crate) const BINDING: canopy_bvh::gpu::pass::Binding = Read;
 
-    /// Fills the table if the scene or `face` has changed. Then writes what changes with every frame:
-    /// materials, volumes, and the sampling distributions of emissive triangles and of the environment.
-    /// `cube` is a mip level of the environment with faces of `face` texels.
-    pub(crate) fn record(
-        &mut self,
-        recording: &mut Recording<'_>,
-        world: World<'_>,
-        (cube, face): (&wgpu::TextureView, u32),
-    ) -> Result<()> {
-        let World { frame, geometry, .. } = world;
+    /// Returns the parameters of sample `index` of each pixel.
+    pub(crate) fn params(&self, frame: &Frame<'_>, index: u32) -> PathParams {
+        PathParams {
+            index,
+            bounces: frame.config.paths.bounces,
+            clamp: frame.config.paths.clamp,
+            near: frame.view.near,
+            width: frame.size[0],
+            sure_bounces: SURE_BOUNCES,
+            medium: frame.fog_medium(),
+            ..self.parts
+        }
+    }
+
+    /// Updates the table if the frame traces paths and anything in the table has changed. Fills it if the
+    /// scene is another one. Then writes what may have changed: materials, volumes, and the sampling
+    /// distributions of emissive triangles and of the environment.
+    pub(crate) fn record(&mut self, recording: &mut Recording<'_>, world: World<'_>) -> Result<()> {
+        let World {
+            frame,
+            geometry,
+            environment,
+            ..
+        } = world;
+        if !frame.needs_path_table() {
+            return Ok(());
+        }
+        let (cube, face) = environment.level(ENVIRONMENT_FACE);
         let gpu = recording.gpu;
         let version = geometry.buffers.version;
-        (self.is_recorded, self.is_stale) = (true, false);
+        let key = TableKey {
+            version,
+            files: environment.state(),
+            environment: frame.config.environment.clone(),
+            sun: frame.config.sun.clone(),
+            pose: frame.pose.clone().into_owned(),
+            materials: frame.config.materials.clone(),
+            volumes: frame.config.volumes.clone(),
+        };
         self.is_fresh = self.version != Some(version) || self.parts.environment_face != face;
+        if self.key.last() == Some(&key) && !self.is_fresh {
+            return Ok(());
+        }
+        self.key.set_pending(key);
         if self.is_fresh {
             self.version = None;
             self.fill(recording, world, face)?;
@@ -210,7 +237,7 @@ impl PathTable {
             dispatch(&self.emitters, own, count.div_ceil(64))?;
             dispatch(&self.scan, own, 1)?;
         }
-        let own: &[&dyn Bind] = &[&of_environment, &self.buffer, cube];
+        let own: &[&dyn Bind] = &[&of_environment, &self.buffer, &cube];
         dispatch(&self.environment, own, texels.div_ceil(64))?;
         dispatch(&self.scan, &own[..2], 1)
     }
@@ -301,6 +328,32 @@ impl PathTable {
             recording.dispatch("path_texels", &self.texels, &[], own, pixels)?;
         }
         Ok(())
+    }
+}
+
+impl LifeCycle for PathTable {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.key]
+    }
+
+    fn begin(&mut self) {
+        self.is_fresh = false;
+        self.key.begin();
+    }
+
+    /// The next frame writes again what this one has, and fills the table again if this one has.
+    fn abort(&mut self) {
+        if self.is_fresh {
+            self.version = None;
+        }
+        if self.key.pending().is_some() {
+            self.key.reset();
+        }
+    }
+
+    fn invalidate(&mut self) {
+        self.version = None;
+        self.key.reset();
     }
 }
 

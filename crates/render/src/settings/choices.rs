@@ -104,6 +104,18 @@ choice! {
 }
 
 choice! {
+    /// Light that bounces between surfaces.
+    IndirectLight {
+        /// None, so shadows that do not see the sky are black.
+        Off = "off",
+        /// One bounce of lights off matte surfaces in their mean colour.
+        One = "one",
+        /// All bounces: of lights, glowing surfaces and the environment.
+        Full = "full",
+    }
+}
+
+choice! {
     /// Reflection method.
     ReflectionMode {
         /// Rays in pictures of `canopy render`, and in the window on GPUs.

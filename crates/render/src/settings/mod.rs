@@ -9,8 +9,9 @@ pub use auto::AdapterTraits;
 pub use boxes::{BoxDepths, BoxTrees};
 pub use canopy_scene::settings::*;
 pub use choices::{
-    Antialias, Background, EnvironmentSource, ExposureMode, HitOrder, ImageMode, OcclusionMode, PathKernels,
-    RayListing, Rebuild, ReflectionMode, ShadowMode, Tonemap, TreeQuality, VolumeTransfer,
+    Antialias, Background, EnvironmentSource, ExposureMode, HitOrder, ImageMode, IndirectLight,
+    OcclusionMode, PathKernels, RayListing, Rebuild, ReflectionMode, ShadowMode, Tonemap, TreeQuality,
+    VolumeTransfer,
 };
 pub use cost_count::CostCount;
 
@@ -121,7 +122,7 @@ section! {
         mode: OcclusionMode,
         rays: u32 => RAYS: ZeroOr<u32> = ZeroOr(1..=16),
         radius: f32 => RADIUS: RangeInclusive<f32> = 0.0..=1e6,
-        bounce: bool,
+        bounce: IndirectLight,
         history: u32 => HISTORY: RangeInclusive<u32> = 1..=1000,
         filter: bool,
     }
@@ -326,6 +327,11 @@ impl Occlusion {
     pub fn sends_rays(&self) -> bool {
         debug_assert_ne!(self.mode, OcclusionMode::Auto, "not resolved");
         self.mode == OcclusionMode::Rays
+    }
+
+    /// True if light bounces off what the rays hit.
+    pub fn bounces_light(&self) -> bool {
+        self.sends_rays() && self.bounce != IndirectLight::Off
     }
 }
 

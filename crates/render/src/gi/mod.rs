@@ -1,0 +1,3 @@
+//! Global illumination: light that bounces between the surfaces of the scene.
+
+pub mod bounced_paths;
