@@ -87,7 +87,7 @@ fn walls() -> Vec<canopy::scene::Primitive> {
 fn a_closed_room_has_the_light_of_all_bounces() {
     let gpu = gpu();
     for albedo in [0.5, 0.8] {
-        // A surface of full metallicity and black colour would be black. A dull dielectric reflects 4 % by itself.
+        // Without a highlight, so that nothing but ρ is reflected.
         let dull = Material {
             layers: Some(Box::new(canopy::scene::Layers {
                 specular: 0.0,

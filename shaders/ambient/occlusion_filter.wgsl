@@ -1,8 +1,8 @@
 // occlusion_filter: applies the last filter round to ambient occlusion and packs the result for lighting.
 //
 // in   signal_texture, surfaces; the G-buffer's normals
-// out  occlusion_words: an AmbientVisibility per pixel; ambient/bounced_filter.wgsl fills in its bounced light. With all
-//      bounces, the first word is the radiance of the visible environment.
+// out  occlusion_words: an AmbientVisibility per pixel; ambient/bounced_filter.wgsl fills in its bounced light.
+//      With all bounces, the first word is that of ambient_complete_pack.
 // One thread per pixel. The earlier rounds are shared by all signals (denoise/signal_filter.wgsl).
 #import "ambient/blocked_environment.wgsl"
 #import "frame/ambient_visibility.wgsl"
@@ -25,12 +25,12 @@ fn occlusion_filter(@builtin(global_invocation_id) id: vec3u) {
     if any(pixel >= frame.size) {
         return;
     }
-    // Blocked fraction of the rays, and the sum of the blocked directions over the number of all rays.
+    // Blocked fraction of the rays, and the mean over all rays of the blocked direction, or of `blocked_environment`.
     let blocked = signal_smoothed(pixel);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     let word = pixel.y * frame.size.x + pixel.x;
     if frame.all_bounces != 0u {
-        occlusion_words[word].x = rgb9e5_pack(visible_environment(blocked, normal));
+        occlusion_words[word].x = ambient_complete_pack(environment_share(blocked), 1.0 - blocked.x);
         return;
     }
     // The cosine-weighted mean of all directions of the hemisphere is two thirds of the normal.

@@ -32,6 +32,8 @@
 
 // True if the closest hit of a ray is stored. The other rays are any-hit rays.
 override RECORDS_HIT: bool = true;
+// True if the path tracer follows the rays on from their hits.
+override STARTS_PATHS: bool = true;
 
 fn store_hit(pixel: vec2u, hit: vec2u) {
     if all(pixel < textureDimensions(hits_out)) {
@@ -60,6 +62,11 @@ fn occlusion_rays(
     var start = shadow_ray_start(surface_id, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
     start.origin += inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
+    var mean = vec3f(0.0);
+    if STARTS_PATHS {
+        mean = environment_diffuse(normal);
+        ray_starts_path = true;
+    }
     var hits = 0.0;
     var occluded = vec3f(0.0);
     var first_hit = OCCLUSION_UNHIT;
@@ -73,7 +80,7 @@ fn occlusion_rays(
         if !STARTS_PATHS {
             occluded += hit.blocked * along;
         } else if hit.blocked > 0.0 {
-            occluded += hit.blocked * blocked_environment(along, normal);
+            occluded += hit.blocked * blocked_environment(along, mean);
         }
         if is_recorded && hit.t >= 0.0 {
             first_hit = occlusion_hit_pack(occlusion_hit(hit, along));

@@ -15,10 +15,10 @@ struct AmbientVisibility {
     is_pair: f32,
     // True if it was traced.
     is_traced: bool,
-    // True if `bounced` is all light that occluders reflect, and `environment` is known: the radiance of the visible
-    // environment, averaged over the cosine-weighted hemisphere. Otherwise `bounced` has light of lights only.
+    // True if `bounced` is all light that occluders reflect, and `environment_share` is known: the fraction of the
+    // unoccluded diffuse light of the environment that is visible. Otherwise `bounced` has light of lights only.
     is_complete: bool,
-    environment: vec3f,
+    environment_share: vec3f,
 }
 
 // Returns the ambient visibility of an unoccluded surface.
@@ -43,6 +43,20 @@ fn ambient_visibility_pack(ambient: AmbientVisibility) -> vec2u {
 fn ambient_visibility_unpack(words: vec2u) -> AmbientVisibility {
     let share = f32(words.x >> 22u) / 1023.0;
     return ambient_traced(octahedral_unpack_22(words.x), share, rgb9e5_unpack(words.y));
+}
+
+// Packs the first word of a complete ambient visibility: the square root of the share, which keeps dark rooms dark, and
+// the visibility.
+fn ambient_complete_pack(environment_share: vec3f, visibility: f32) -> u32 {
+    return pack4x8unorm(vec4f(sqrt(environment_share), visibility));
+}
+
+fn ambient_complete_unpack(words: vec2u, normal: vec3f) -> AmbientVisibility {
+    let packed = unpack4x8unorm(words.x);
+    var ambient = ambient_traced(normal, packed.w, rgb9e5_unpack(words.y));
+    ambient.is_complete = true;
+    ambient.environment_share = packed.xyz * packed.xyz;
+    return ambient;
 }
 
 // Returns the fraction of diffuse environment light that arrives directly or after interreflections with the occluders.

@@ -1,5 +1,5 @@
-// bounced_paths: light that arrives along one ambient occlusion ray of each pixel, by path tracing. Still pictures use it
-// in place of ambient/bounced_light.wgsl, so that their mean is that of the path tracer.
+// bounced_paths: light that arrives along one ambient occlusion ray of each pixel, by path tracing. Still pictures
+// use it in place of ambient/bounced_light.wgsl, so that their mean approaches that of the path tracer.
 //
 // in   hits_texture: the closest hit of the ray; the G-buffer; lights and the environment cube (group 0), the merged
 //      scene (group 2), the BVHs (group 1), the table of path/path_table.wgsl, a slice of rows

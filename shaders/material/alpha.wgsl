@@ -1,5 +1,6 @@
 // Alpha of a material at a point of a triangle, for any-hit tests. It is read from `alpha` of the merged scene.
 #import "frame/scene.wgsl"
+#import "math/pcg.wgsl"
 
 fn alpha_wrap(x: i32, size: i32, mode: u32) -> i32 {
     if mode == ALPHA_WRAP_CLAMP {
@@ -60,4 +61,13 @@ fn alpha_value(header: u32, triangle: u32, barycentric: vec2f) -> f32 {
         value *= alpha_sample(header, uv);
     }
     return value;
+}
+
+// True if a masked surface covers this point, or, at random, if a blended one stops a ray there. A blended surface does
+// so with a probability of alpha, independently of other surfaces. `seed` is that of the ray.
+fn alpha_stops(header: u32, triangle: u32, barycentric: vec2f, seed: u32) -> bool {
+    let value = alpha_value(header, triangle, barycentric);
+    let blends = alpha[header + ALPHA_BLENDED] != 0u;
+    let least = f32(pcg_hash(seed ^ pcg_hash(triangle)) >> 8u) / 16777216.0;
+    return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > least, blends);
 }

@@ -115,11 +115,8 @@ fn brdf_occlusion(s: Surface, ambient: AmbientVisibility) -> f32 {
 // Returns the radiance that a white diffuse surface would reflect of the environment and of its occluders. `albedo` is
 // that of the occluders, if their light of the environment has to be estimated.
 fn ambient_diffuse(ambient: AmbientVisibility, albedo: vec3f) -> vec3f {
-    var environment = ambient.environment;
-    if !ambient.is_complete {
-        environment = ambient_bounced(ambient, albedo) * environment_diffuse(ambient.bent_normal);
-    }
-    return environment + ambient.bounced;
+    let share = select(ambient_bounced(ambient, albedo), ambient.environment_share, ambient.is_complete);
+    return share * environment_diffuse(ambient.bent_normal) + ambient.bounced;
 }
 
 // Returns environment lighting, attenuated by the ambient visibility, and the light that occluders reflect. The

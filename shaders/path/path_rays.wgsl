@@ -11,17 +11,13 @@ const MAX_BACKS = 16u;
 var<private> ray_seed: u32;
 var<private> passes_clear: bool;
 
-// Any-hit test with stochastic alpha: a blended surface stops a ray with a probability of alpha, independently of other
-// surfaces.
+// Any-hit test with stochastic alpha.
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
     if alpha[header + ALPHA_MODE] == ALPHA_CLEAR && passes_clear {
         return false;
     }
-    let value = alpha_value(header, triangle.triangle, barycentric);
-    let blends = alpha[header + ALPHA_BLENDED] != 0u;
-    let least = f32(pcg_hash(ray_seed ^ pcg_hash(triangle.triangle)) >> 8u) / 16777216.0;
-    return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > least, blends);
+    return alpha_stops(header, triangle.triangle, barycentric, ray_seed);
 }
 
 // Returns the shadow ray for direct light, from the last surface of the path.

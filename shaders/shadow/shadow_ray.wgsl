@@ -4,12 +4,7 @@
 #import "bvh/bvh_rays.wgsl"
 #import "frame/frame.wgsl"
 #import "light/light.wgsl"
-#import "math/pcg.wgsl"
 #import "shadow/shadow_start.wgsl"
-
-// True if the path tracer follows the rays on from their hits. As in the path tracer, clear surfaces then stop a ray, and
-// blended surfaces with a probability of alpha.
-override STARTS_PATHS: bool = false;
 
 // Alpha from which a blended surface blocks like an opaque one.
 const SHADOW_OPAQUE = 0.998;
@@ -19,17 +14,17 @@ var<private> ray_transmittance: f32;
 // Mean distance in metres from `ray_from` to these surfaces, weighted by the light that each takes.
 var<private> ray_blocker_distance: f32;
 var<private> ray_from: vec3f;
-// Seed of the random numbers for blended surfaces, with STARTS_PATHS.
+// True if the path tracer follows the ray on from its hit. As in the path tracer, clear surfaces then stop a ray, and
+// blended surfaces with a probability of alpha. Compilers remove the branch from kernels that never set it.
+var<private> ray_starts_path: bool;
+// Seed of the random numbers for blended surfaces.
 var<private> ray_seed: u32;
 
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
     let mode = alpha[header + ALPHA_MODE];
-    if STARTS_PATHS {
-        let least = f32(pcg_hash(ray_seed ^ pcg_hash(triangle.triangle)) >> 8u) / 16777216.0;
-        let value = alpha_value(header, triangle.triangle, barycentric);
-        let blends = alpha[header + ALPHA_BLENDED] != 0u;
-        return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > least, blends);
+    if ray_starts_path {
+        return alpha_stops(header, triangle.triangle, barycentric, ray_seed);
     }
     if mode == ALPHA_CLEAR || (mode == ALPHA_BLEND && frame.blended_cast == 0u) {
         return false;

@@ -514,8 +514,8 @@ pub struct NoisyOcclusion<'a> {
 /// Ambient visibility of each pixel: written by the occlusion passes.
 #[derive(Debug)]
 pub struct AmbientVisibility {
-    /// Two words per pixel: the visible fraction with the bent normal, or, if light bounces fully, the radiance
-    /// of the visible environment; and the bounced light from the occluders (ambient/occlusion.wgsl).
+    /// Two words per pixel: the visible fraction with the bent normal, or, if light bounces fully, with the
+    /// visible share of the environment's light; and the bounced light (frame/ambient_visibility.wgsl).
     pub words: wgpu::Buffer,
     size: Option<[u32; 2]>,
 }
