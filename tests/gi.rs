@@ -50,6 +50,14 @@ fn still(stage: &mut Stage<'_>, scene: &Scene, view: View, samples: u32) -> f64 
     mean(stage)
 }
 
+/// Returns the mean of the last of `frames` frames in motion, which use the world cache.
+fn moving(stage: &mut Stage<'_>, scene: &Scene, view: View, frames: u32) -> f64 {
+    stage.config.image.mode = ImageMode::Fast;
+    let pose = Pose::new(scene, None, 0.0);
+    (0..frames).for_each(|_| drop(stage.draw(&pose, view)));
+    mean(stage)
+}
+
 /// Returns the mean of the path tracer's picture.
 fn traced(stage: &mut Stage<'_>, scene: &Scene, view: View, samples: u32) -> f64 {
     stage.config.image.mode = ImageMode::Path;
@@ -100,6 +108,8 @@ fn a_closed_room_has_the_light_of_all_bounces() {
         let view = look_at(Vec3::new(0.3, 0.2, 0.8), Vec3::new(-0.2, -0.1, -1.0), 60.0);
         let found = still(&mut stage, &room, view, SAMPLES);
         close(&format!("albedo {albedo}"), found, 1.0, 0.005);
+        let found = moving(&mut stage, &room, view, 40);
+        close(&format!("albedo {albedo}, cache"), found, 1.0, 0.03);
         stage.config.occlusion.bounce = IndirectLight::One;
         let found = still(&mut stage, &room, view, 16);
         close(
@@ -149,6 +159,8 @@ fn a_lamp_of_geometry_is_a_lamp() {
         let expected = traced(&mut stage, &scene, view, by_lane(512, 2048));
         let found = still(&mut stage, &scene, view, by_lane(SAMPLES, 256));
         close(what, found, expected, 0.01);
+        let found = moving(&mut stage, &scene, view, 40);
+        close(&format!("{what}, cache"), found, expected, 0.05);
         stage.config.occlusion.bounce = IndirectLight::One;
         let without = still(&mut stage, &scene, view, 8);
         assert!(without < 0.01 * expected, "{what}: {without} without its light");
@@ -170,6 +182,8 @@ fn a_still_picture_is_as_bright_as_the_path_tracer() {
         let expected = traced(&mut stage, scene, view, by_lane(512, 1024));
         let found = still(&mut stage, scene, view, SAMPLES);
         close(what, found, expected, 0.01);
+        let found = moving(&mut stage, scene, view, 40);
+        close(&format!("{what}, cache"), found, expected, 0.05);
     }
 }
 
@@ -215,4 +229,75 @@ fn still_pictures_with_all_bounces_repeat() {
         stage.channel(Channel::Lit).texels
     };
     assert_eq!(draw(), draw());
+}
+
+/// Frames that use the world cache repeat bit for bit, although cells are claimed in any order.
+#[test]
+fn frames_with_the_world_cache_repeat() {
+    let gpu = gpu();
+    let scene = corner([sphere(Vec3::new(-0.6, 1.5, 0.2), 0.2, 8, 2)], 12.0);
+    let draw = || {
+        let mut stage = stage(&gpu, &scene);
+        stage.config.environment.intensity = 0.2;
+        let pose = Pose::new(&scene, None, 0.0);
+        for step in 0..6 {
+            let eye = Vec3::new(1.5, 1.6, 2.6 - 0.1 * step as f32);
+            stage.draw(&pose, look_at(eye, Vec3::new(-0.3, 0.5, -0.4), 50.0));
+        }
+        stage.channel(Channel::Lit).texels
+    };
+    assert_eq!(draw(), draw());
+}
+
+/// Twelve frames after the last light has gone out, none of its light is left.
+#[test]
+fn light_that_is_switched_off_leaves_no_glow() {
+    let gpu = gpu();
+    let scene = corner([sphere(Vec3::new(-0.6, 2.6, 0.2), 0.2, 16, 2)], 12.0);
+    let view = look_at(Vec3::new(1.5, 1.6, 2.6), Vec3::new(-0.3, 0.5, -0.4), 50.0);
+    for by_environment in [false, true] {
+        let mut stage = stage(&gpu, &scene);
+        moving(&mut stage, &scene, view, 4);
+        stage.config.materials.emission = !by_environment;
+        stage.config.environment.intensity = f32::from(u8::from(by_environment));
+        let lit = moving(&mut stage, &scene, view, 24);
+        stage.config.materials.emission = false;
+        stage.config.environment.intensity = 0.0;
+        let dark = moving(&mut stage, &scene, view, 12);
+        assert!(dark < 2e-3 * lit, "environment {by_environment}: {dark} of {lit}");
+        moving(&mut stage, &scene, view, 4);
+        stage.config.materials.emission = !by_environment;
+        stage.config.environment.intensity = f32::from(u8::from(by_environment));
+        let again = moving(&mut stage, &scene, view, 12);
+        close("lit again", again, lit, 0.05);
+    }
+}
+
+/// A room without light stays dark next to a bright one, behind a wall of one centimetre.
+#[test]
+fn the_world_cache_does_not_leak_through_a_thin_wall() {
+    let gpu = gpu();
+    let [x, y, z] = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| 2.0 * axis);
+    // Rooms without a front wall. Floor, ceiling and back wall reach through both.
+    let parts = vec![
+        quad(Vec3::new(-2.0, -1.0, -1.0), z, 2.0 * x, 0),
+        quad(Vec3::new(-2.0, 1.0, -1.0), 2.0 * x, z, 0),
+        quad(Vec3::new(-2.0, -1.0, -1.0), 2.0 * x, y, 0),
+        quad(Vec3::new(-2.0, -1.0, -1.0), y, z, 0),
+        quad(Vec3::new(2.0, -1.0, -1.0), z, y, 0),
+        quad(Vec3::new(-0.005, -1.0, -1.0), z, y, 0),
+        quad(Vec3::new(0.005, -1.0, -1.0), y, z, 0),
+    ];
+    let mut scene = scene(parts, vec![glowing(0.7, 0.0)]);
+    add_light(&mut scene, LightKind::Point, 30.0, Vec3::new(1.0, 0.5, 0.0), Vec3::ZERO);
+    let mut stage = stage(&gpu, &scene);
+    stage.size = [160, 80];
+    moving(&mut stage, &scene, look_at(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, 40.0), 30);
+    let texels = stage.channel(Channel::Lit).texels;
+    let half = |left: bool| -> f32 {
+        let of = texels.iter().enumerate().filter(|(i, _)| (i % 160 < 80) == left);
+        of.map(|(_, texel)| texel[1]).sum()
+    };
+    let (leaked, lit) = (half(true), half(false));
+    assert!(leaked < 3e-3 * lit, "{leaked} of {lit}");
 }

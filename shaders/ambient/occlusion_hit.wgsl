@@ -10,6 +10,8 @@ struct OcclusionParams {
     // Index of the ray whose closest hit is stored; a number past the last ray for none. The other rays are any-hit
     // rays.
     recorded_ray: u32,
+    // Nonzero if the path tracer follows the rays on from their hits.
+    starts_paths: u32,
 }
 
 struct OcclusionHit {

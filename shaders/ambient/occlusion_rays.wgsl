@@ -2,7 +2,7 @@
 //
 // in   G-buffer (position, normal, ids), the merged scene (group 2), the BVHs (group 1), a slice of rows
 // out  noisy_out: this frame's signal in two layers: the means over the rays of the blocked fraction, and of the
-//      direction times the blocked fraction. With STARTS_PATHS, the second is the blocked light of the environment
+//      direction times the blocked fraction. With WEIGHS_ENVIRONMENT, the second is the blocked light of the environment
 //      (ambient/blocked_environment.wgsl). Both are zero where there is no triangle.
 //      hits_out: the closest hit of one of the rays, if light bounces there (ambient/occlusion_hit.wgsl)
 // One thread per pixel. Directions are cosine-weighted about the shading normal. No light can come from below the
@@ -32,8 +32,8 @@
 
 // True if the closest hit of a ray is stored. The other rays are any-hit rays.
 override RECORDS_HIT: bool = true;
-// True if the path tracer follows the rays on from their hits.
-override STARTS_PATHS: bool = true;
+// True if the environment is weighted by its radiance.
+override WEIGHS_ENVIRONMENT: bool = true;
 
 fn store_hit(pixel: vec2u, hit: vec2u) {
     if all(pixel < textureDimensions(hits_out)) {
@@ -63,9 +63,9 @@ fn occlusion_rays(
     start.origin += inwards(triangle, start);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var mean = vec3f(0.0);
-    if STARTS_PATHS {
+    if WEIGHS_ENVIRONMENT {
         mean = environment_diffuse(normal);
-        ray_starts_path = true;
+        ray_starts_path = params.starts_paths != 0u;
     }
     var hits = 0.0;
     var occluded = vec3f(0.0);
@@ -77,7 +77,7 @@ fn occlusion_rays(
         let is_recorded = RECORDS_HIT && ray == params.recorded_ray;
         let hit = shadow_ray_hit(start, along, params.reach, !is_recorded);
         hits += hit.blocked;
-        if !STARTS_PATHS {
+        if !WEIGHS_ENVIRONMENT {
             occluded += hit.blocked * along;
         } else if hit.blocked > 0.0 {
             occluded += hit.blocked * blocked_environment(along, mean);

@@ -19,3 +19,8 @@ fn rgb16_unpack(words: vec2u) -> vec3f {
 fn rgb16_rest(words: vec2u) -> u32 {
     return words.y >> 22u;
 }
+
+// Returns the second word with other data in its free bits.
+fn rgb16_with_rest(word: u32, rest: u32) -> u32 {
+    return (word & 0x3fffffu) | (rest << 22u);
+}

@@ -5,6 +5,7 @@
 #import "reflections/hit_fragment.wgsl"
 #import "light/light.wgsl"
 #import "light/light_area.wgsl"
+#import "path/path_emitters.wgsl"
 #import "path/path_fog.wgsl"
 #import "path/path_lobes.wgsl"
 #import "path/path_material.wgsl"
@@ -82,46 +83,17 @@ fn path_sample_environment(p: PathSurface, start: ShadowStart, pixel: vec2u, bou
 
 fn path_sample_emitter(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> DirectSample {
     var direct: DirectSample;
-    let count = params.emitter_count;
-    let sums = params.emitter_word + count;
-    if count == 0u {
-        return direct;
-    }
-    if table_float(sums + count - 1u) <= 0.0 {
-        return direct;
-    }
-    let chosen = path_choose(sums, count, path_point(pixel, bounce, PATH_EMITTER).x);
-    let triangle = table[params.emitter_word + chosen.index];
-    let u = path_point(pixel, bounce, PATH_EMITTER_POINT);
-    let root = sqrt(u.x);
-    let w = vec3f(1.0 - root, root * (1.0 - u.y), root * u.y);
-    let i = vec3u(indices(3u * triangle), indices(3u * triangle + 1u), indices(3u * triangle + 2u));
-    let v0 = scene_position(i.x);
-    let v1 = scene_position(i.y);
-    let v2 = scene_position(i.z);
-    let across = cross(v1 - v0, v2 - v0);
-    let twice_area = length(across);
-    let at = w.x * v0 + w.y * v1 + w.z * v2;
-    let offset = at - start.origin;
-    let distance2 = dot(offset, offset);
-    let direction = offset * inverseSqrt(max(distance2, 1.0e-30));
-    let facing = dot(across, -direction) / max(twice_area, 1.0e-30);
-    direct.direction = direction;
-    // Stops short of the emitter, which would occlude itself.
-    direct.distance = 0.9999 * sqrt(distance2);
-    let index = table[params.emitter_word + 2u * count + chosen.index];
-    let glows_behind = alpha[ALPHA_HEADER * index + ALPHA_DOUBLE_SIDED] != 0u;
-    let is_seen = facing > 0.0 || (glows_behind && facing < 0.0);
-    let is_above = p.kind == PATH_MEDIUM || dot(start.geometric_normal, direction) > 0.0;
-    if is_above && is_seen && chosen.chance > 0.0 && distance2 > 0.0 {
-        let uv = w.x * vec4f(scene_uv(i.x, 0u), scene_uv(i.x, 1u)) + w.y * vec4f(scene_uv(i.y, 0u), scene_uv(i.y, 1u))
-            + w.z * vec4f(scene_uv(i.z, 0u), scene_uv(i.z, 1u));
-        let density = chosen.chance * distance2 / (0.5 * twice_area * abs(facing));
-        direct.light = path_evaluate(p, direction) * path_emission(index, uv)
-            / (density + path_density(p, direction));
+    let choice = path_point(pixel, bounce, PATH_EMITTER).x;
+    let found = path_emitter(start.origin, choice, path_point(pixel, bounce, PATH_EMITTER_POINT));
+    direct.direction = found.direction;
+    direct.distance = found.distance;
+    let is_above = p.kind == PATH_MEDIUM || dot(start.geometric_normal, found.direction) > 0.0;
+    if is_above && found.density > 0.0 {
+        direct.light = path_evaluate(p, found.direction) * path_emission(found.material, found.uv)
+            / (found.density + path_density(p, found.direction));
         if fog_is_enabled() {
-            direct.light *= fog_transmittance(fog_optical_depth(start.origin, at));
-            direct.in_fog = sqrt(distance2);
+            direct.light *= fog_transmittance(fog_optical_depth(start.origin, found.position));
+            direct.in_fog = distance(start.origin, found.position);
         }
     }
     return direct;

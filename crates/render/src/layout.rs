@@ -44,6 +44,10 @@ wgsl_constants! {
     pub const SAMPLE_BOUNCED_LIGHT: u32 = SAMPLE_VOLUMES + 2;
     /// Dimension for the sub-pixel position at which alpha masks are sampled.
     pub const SAMPLE_CUT_OUTS: u32 = SAMPLE_VOLUMES + 3;
+    /// Dimension for choosing an emissive triangle.
+    pub const SAMPLE_EMITTER: u32 = SAMPLE_CUT_OUTS + 1;
+    /// Dimension for a point of that triangle.
+    pub const SAMPLE_EMITTER_POINT: u32 = SAMPLE_CUT_OUTS + 2;
     /// Dimension for the sample position in a froxel across the view. It lies after the dimensions of all
     /// reflection bounces.
     pub const SAMPLE_FOG: u32 = 1 << 15;
@@ -553,6 +557,15 @@ gpu_structs! {
         /// Index of the ray whose closest hit is stored; a number past the last ray for none. The other rays
         /// are any-hit rays.
         recorded_ray: u32,
+        /// 1 if the path tracer follows the rays on from their hits.
+        starts_paths: u32,
+    }
+    /// Parameters of the passes of the world cache. Its fields are described in gi/cell_params.wgsl.
+    CellParams {
+        index: u32,
+        most_frames: u32,
+        most_cells: u32,
+        begins: u32,
     }
     /// Scattering properties and noise of the fog. The density is in [`Frame`].
     FogMedium {

@@ -3,16 +3,15 @@
 use crate::{
     bindings::Layouts,
     frame::{
-        Frame,
         life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
     history::{
-        LightChanges,
+        LightChanges, LightKey,
         denoiser::{Averaging, Denoiser, DenoiserImages, MEANS, NoisyInput, Shaders},
     },
-    layout::Light,
     resources::{AmbientVisibility, Reprojection, SURFACES},
+    world::World,
 };
 use canopy_bvh::{
     Result,
@@ -39,8 +38,8 @@ pub struct BouncedFilter {
     signal: DenoiserImages,
     filter: Denoiser,
     last_round: Kernel,
-    /// Lights of the last frame and the history of their changes.
-    past: TemporalState<(Vec<Light>, LightChanges)>,
+    /// Light of the last frame and the history of its changes.
+    past: TemporalState<(LightKey, LightChanges)>,
 }
 
 impl BouncedFilter {
@@ -65,21 +64,23 @@ impl BouncedFilter {
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
+        world: World<'_>,
         history: Reprojection<'_>,
         noisy: &GpuImage,
         output: &AmbientVisibility,
     ) -> Result<()> {
+        let frame = world.frame;
         let settings = &frame.config.occlusion;
         self.signal.fit(recording.gpu, frame.size)?;
         // An accumulated picture averages its samples. The more samples it has, the less each sample is
         // filtered. All have the same weight, so that no light is lost.
         let is_one_of_many = frame.accumulates();
         let past = self.past.last();
-        let changed = past.is_some_and(|(lights, _)| *lights != frame.lights);
+        let light = LightKey::of(world);
+        let changed = past.is_some_and(|(last, _)| *last != light);
         let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
         let most = changes.max_history(changed, is_one_of_many);
-        self.past.set_pending((frame.lights.clone(), changes));
+        self.past.set_pending((light, changes));
         let (max_history, rays, compression) = match is_one_of_many {
             true => (0, frame.sample.filtered_for(), 0.0),
             false => {

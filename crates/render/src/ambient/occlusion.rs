@@ -7,11 +7,11 @@ use super::{
 };
 use crate::{
     bindings::Layouts,
-    frame::{life_cycle::LifeCycle, recording::Recording},
-    gi::bounced_paths::BouncedPaths,
+    frame::{Bounced, life_cycle::LifeCycle, recording::Recording},
+    gi::{bounced_cells::BouncedCells, bounced_paths::BouncedPaths, cells::Cells},
     paths::path_table::PathTable,
     resources::{AmbientVisibility, NOISY_FORMAT, UNUSED, VisibleSurfaces, try_create},
-    settings::{IndirectLight, Settings},
+    settings::Settings,
     world::World,
 };
 use canopy_bvh::{
@@ -26,6 +26,8 @@ pub struct Occlusion {
     filter: OcclusionFilter,
     bounced: BouncedLight,
     paths: BouncedPaths,
+    cells: Cells,
+    bounced_cells: BouncedCells,
     /// Radiance that arrives at the pixels in this frame, in two layers.
     radiance: GpuImage,
     bounced_filter: BouncedFilter,
@@ -44,6 +46,8 @@ impl Occlusion {
             filter: OcclusionFilter::new(gpu, layouts)?,
             bounced: BouncedLight::new(gpu, layouts),
             paths: BouncedPaths::new(gpu, layouts),
+            cells: Cells::new(gpu, layouts),
+            bounced_cells: BouncedCells::new(gpu, layouts),
             radiance: noisy_radiance(gpu, UNUSED),
             bounced_filter: BouncedFilter::new(gpu, layouts)?,
             output: AmbientVisibility::new(gpu, None)?,
@@ -71,28 +75,33 @@ impl Occlusion {
             return Ok(&self.output);
         }
         // Samples with all bounces have no history.
-        let index = match frame.bounces_fully() {
-            true => frame.sample_index,
-            false => history.index,
+        let index = match frame.bounced {
+            Bounced::Paths => frame.sample_index,
+            _ => history.index,
         };
         let found = self.rays.record(recording, world, gbuffer, index)?;
         let output = &self.output;
         self.filter
-            .record(recording, frame, gbuffer, history, found.signal, output)?;
-        if frame.bounced != IndirectLight::Off {
+            .record(recording, world, gbuffer, history, found.signal, output)?;
+        if frame.bounced != Bounced::Off {
             if self.radiance.size() != frame.size {
                 self.radiance = try_create(gpu, frame.size, || noisy_radiance(gpu, frame.size))?;
             }
             let bounced = &self.radiance;
-            match frame.bounces_fully() {
-                true => {
+            match frame.bounced {
+                Bounced::Paths => {
                     let paths = &self.paths;
                     paths.record(recording, world, table, gbuffer, found, bounced)?;
                 }
-                false => self.bounced.record(recording, world, found, bounced)?,
+                Bounced::Cells => {
+                    let light = (self.cells).record(recording, world, table, gbuffer, history, found)?;
+                    let cells = &self.bounced_cells;
+                    cells.record(recording, world, table, gbuffer, found, light, bounced)?;
+                }
+                _ => self.bounced.record(recording, world, found, bounced)?,
             }
             self.bounced_filter
-                .record(recording, frame, history, bounced, output)?;
+                .record(recording, world, history, bounced, output)?;
         }
         Ok(output)
     }
@@ -118,6 +127,6 @@ fn noisy_radiance(gpu: &Gpu, size: [u32; 2]) -> GpuImage {
 
 impl LifeCycle for Occlusion {
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
-        vec![&mut self.filter, &mut self.bounced_filter]
+        vec![&mut self.filter, &mut self.cells, &mut self.bounced_filter]
     }
 }

@@ -3,15 +3,16 @@
 use crate::{
     bindings::Layouts,
     frame::{
-        Frame,
+        Bounced,
         life_cycle::{LifeCycle, TemporalState},
         recording::Recording,
     },
     history::{
-        LightChanges,
+        LightChanges, LightKey,
         denoiser::{Averaging, Denoiser, DenoiserImages, MEANS, NoisyInput, Shaders},
     },
     resources::{AmbientVisibility, GBuffer, Reprojection, SURFACES, WORDS},
+    world::World,
 };
 use canopy_bvh::{
     Result,
@@ -38,8 +39,8 @@ pub struct OcclusionFilter {
     signal: DenoiserImages,
     filter: Denoiser,
     last_round: Kernel,
-    /// Frames since the last sample with all bounces.
-    past: TemporalState<LightChanges>,
+    /// Light of the last frame and the history of its changes. Only frames with all bounces weigh the environment.
+    past: TemporalState<(LightKey, LightChanges)>,
 }
 
 impl OcclusionFilter {
@@ -66,24 +67,28 @@ impl OcclusionFilter {
     pub fn record(
         &mut self,
         recording: &mut Recording<'_>,
-        frame: &Frame<'_>,
+        world: World<'_>,
         gbuffer: &GBuffer,
         history: Reprojection<'_>,
         noisy: &GpuImage,
         output: &AmbientVisibility,
     ) -> Result<()> {
+        let frame = world.frame;
         let settings = &frame.config.occlusion;
         self.signal.fit(recording.gpu, frame.size)?;
         // Samples with all bounces average other numbers than single frames do.
-        let is_one_of_many = frame.bounces_fully();
-        let mut changes = self.past.last().copied().unwrap_or_default();
-        let together = changes.max_history(false, is_one_of_many);
-        self.past.set_pending(changes);
+        let is_one_of_many = frame.bounced == Bounced::Paths;
+        let light = LightKey::of(world);
+        let past = self.past.last();
+        let changed = frame.bounced.is_full() && past.is_some_and(|(last, _)| *last != light);
+        let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
+        let most = changes.max_history(changed, is_one_of_many);
+        self.past.set_pending((light, changes));
         let (max_history, rays) = match is_one_of_many {
             true => (0, frame.occlusion_rays * frame.sample.filtered_for()),
             false => {
                 let max_history = history.max_history_in_motion(settings.history);
-                (max_history.min(together), frame.occlusion_rays)
+                (max_history.min(most), frame.occlusion_rays)
             }
         };
         let averaging = Averaging {

@@ -2,10 +2,9 @@
 
 use crate::{
     bindings::Layouts,
-    frame::recording::Recording,
+    frame::{Bounced, recording::Recording},
     layout::OcclusionParams,
     resources::{GBuffer, NOISY_FORMAT, NoisyOcclusion, POSITIONS, UNUSED, WORDS, try_create},
-    settings::IndirectLight,
     world::World,
 };
 use canopy_bvh::{
@@ -48,7 +47,7 @@ impl OcclusionRays {
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let (path, entry) = ("ambient/occlusion_rays.wgsl", "occlusion_rays");
         Self {
-            kernels: Variants::new(["BVH_TESTS_HITS", "RECORDS_HIT", "STARTS_PATHS"], |constants| {
+            kernels: Variants::new(["BVH_TESTS_HITS", "RECORDS_HIT", "WEIGHS_ENVIRONMENT"], |constants| {
                 Kernel::with_constants(gpu, path, entry, &shared, &bindings, constants)
             }),
             params: Uniform::new(gpu, "occlusion.params"),
@@ -72,7 +71,7 @@ impl OcclusionRays {
             ..
         } = world;
         let gpu = recording.gpu;
-        let bounces = frame.bounced != IndirectLight::Off;
+        let bounces = frame.bounced != Bounced::Off;
         let hits_size = if bounces { frame.size } else { UNUSED };
         if self.hits.size() != hits_size {
             self.hits = try_create(gpu, hits_size, || hits(gpu, hits_size))?;
@@ -89,7 +88,7 @@ impl OcclusionRays {
             self.kernels.get([
                 geometry.buffers.tests_hits(gpu),
                 records_hit,
-                frame.bounces_fully(),
+                frame.bounced.is_full(),
             ]),
             &[(0, &frame.group), (1, nodes), (2, geometry.group)],
             &[

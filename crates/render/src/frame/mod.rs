@@ -242,7 +242,7 @@ pub struct FrameSetup<'a> {
     /// Occlusion rays per pixel; 0 if none are traced.
     pub occlusion_rays: u32,
     /// Light that the hits of these rays reflect.
-    pub bounced: IndirectLight,
+    pub bounced: Bounced,
     /// True if reflection rays are traced.
     pub traces_reflections: bool,
     /// True if reflection rays are traced from blended surfaces too.
@@ -265,22 +265,40 @@ pub struct FrameSetup<'a> {
     pub counts_cost: bool,
 }
 
-/// Returns the light that bounces in a frame. All of it does only in still pictures of several samples. Rays of a
-/// limited length do not find it all.
-fn indirect_light(
-    input: &FrameInput<'_>,
-    config: &Settings,
-    sample: FrameSample,
-    lights: &[Light],
-) -> IndirectLight {
-    let settings = &config.occlusion;
-    let is_still = input.channel == Channel::Lit && sample.count > 1;
-    match settings.bounce {
-        _ if !settings.sends_rays() => IndirectLight::Off,
-        IndirectLight::Full if is_still && settings.radius == 0.0 => IndirectLight::Full,
-        IndirectLight::Off => IndirectLight::Off,
-        _ if lights.is_empty() => IndirectLight::Off,
-        _ => IndirectLight::One,
+/// Light that the hits of a frame's occlusion rays reflect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bounced {
+    /// None.
+    Off,
+    /// Direct light of lights.
+    Lights,
+    /// All light: direct light of lights, and the rest from the world cache.
+    Cells,
+    /// All light, by the path tracer.
+    Paths,
+}
+
+impl Bounced {
+    /// Returns the light that bounces in a frame. Still pictures of several samples use no cache, so that they
+    /// converge. Rays of a limited length do not find all light.
+    fn new(input: &FrameInput<'_>, config: &Settings, sample: FrameSample, lights: &[Light]) -> Self {
+        let settings = &config.occlusion;
+        let is_still = input.channel == Channel::Lit && sample.count > 1;
+        match settings.bounce {
+            _ if !settings.sends_rays() => Self::Off,
+            IndirectLight::Full if settings.radius == 0.0 => match is_still {
+                true => Self::Paths,
+                false => Self::Cells,
+            },
+            IndirectLight::Off => Self::Off,
+            _ if lights.is_empty() => Self::Off,
+            _ => Self::Lights,
+        }
+    }
+
+    /// True if all light that bounces is found.
+    pub fn is_full(self) -> bool {
+        matches!(self, Self::Cells | Self::Paths)
     }
 }
 
@@ -335,7 +353,7 @@ impl<'a> FrameSetup<'a> {
                 true => config.occlusion.rays,
                 false => 0,
             },
-            bounced: indirect_light(input, &config, sample, &lights),
+            bounced: Bounced::new(input, &config, sample, &lights),
             traces_reflections,
             traces_blended: traces_reflections
                 && may_reflect(input.scene, input.pose, input.config, |material| {
@@ -435,14 +453,9 @@ impl<'a> FrameSetup<'a> {
             && self.buffers.has_volumes()
     }
 
-    /// True if all light that bounces is found.
-    pub fn bounces_fully(&self) -> bool {
-        self.bounced == IndirectLight::Full
-    }
-
-    /// True if paths are traced: for the whole picture, or for the bounced light of a still one.
+    /// True if a pass reads the path tracer's table: for the whole picture, or for bounced light.
     pub fn needs_path_table(&self) -> bool {
-        matches!(self.integrator, Integrator::Paths { .. }) || self.bounces_fully()
+        matches!(self.integrator, Integrator::Paths { .. }) || self.bounced.is_full()
     }
 
     /// True if the picture is the mean of several frames.
@@ -477,9 +490,10 @@ impl Frame<'_> {
             // The closest hit of one ray is stored, of a different ray each frame. The others are any-hit
             // rays, which are cheaper.
             recorded_ray: match self.bounced {
-                IndirectLight::Off => u32::MAX,
+                Bounced::Off => u32::MAX,
                 _ => index % rays,
             },
+            starts_paths: u32::from(self.bounced == Bounced::Paths),
         }
     }
 
@@ -685,7 +699,7 @@ impl FrameUniforms {
             normal_bias: config.shadows.map_normal_bias,
             orthographic: u32::from(matches!(input.view.projection, Projection::Orthographic { .. })),
             occlusion: u32::from(input.samples_occlusion),
-            all_bounces: u32::from(input.bounces_fully()),
+            all_bounces: u32::from(input.bounced.is_full()),
             light_slots: input.light_plan.slots,
             light_rays: input.light_plan.rays,
             sample_index: input.sample_index,

@@ -16,7 +16,7 @@ use super::{
     },
     world::World,
 };
-use crate::settings;
+use crate::{layout::Light, settings};
 use canopy_bvh::{
     Result,
     gpu::{
@@ -93,10 +93,12 @@ impl LightChanges {
     /// Number of frames after a change at which a mean of that length holds only 3 % from before it.
     const GONE: u32 = 12;
 
-    /// Returns the maximum history length in frames, without this one. `changed` is true if light has changed
+    /// Returns the maximum history length in frames, without this one: none for the first change after a while,
+    /// so that a lamp that is switched off leaves no glow, and a short one for changes that go on. `changed` is true if light has changed
     /// since the last frame, and `is_one_of_many` if this frame is a sample of a supersampled picture. Call
     /// it once per frame.
     pub fn max_history(&mut self, changed: bool, is_one_of_many: bool) -> u32 {
+        let is_sudden = changed && self.still >= Self::GONE;
         self.still = match changed {
             true => 0,
             false => self.still.saturating_add(1),
@@ -106,7 +108,34 @@ impl LightChanges {
             false => self.together.saturating_add(1),
         };
         let together = std::mem::replace(&mut self.together, next);
-        (Self::CHANGING - 1 + self.still.saturating_sub(Self::GONE)).min(together)
+        match is_sudden {
+            true => 0,
+            false => (Self::CHANGING - 1 + self.still.saturating_sub(Self::GONE)).min(together),
+        }
+    }
+}
+
+/// Everything that sends light, except emissive triangles.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LightKey {
+    lights: Vec<Light>,
+    files: (u64, bool),
+    environment: settings::Environment,
+    sun: settings::Sun,
+    materials: settings::Materials,
+}
+
+impl LightKey {
+    /// Returns the key of a frame.
+    pub(crate) fn of(world: World<'_>) -> Self {
+        let World { frame, environment, .. } = world;
+        Self {
+            lights: frame.lights.clone(),
+            files: environment.state(),
+            environment: frame.config.environment.clone(),
+            sun: frame.config.sun.clone(),
+            materials: frame.config.materials.clone(),
+        }
     }
 }
 

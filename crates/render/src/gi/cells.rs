@@ -1,0 +1,236 @@
+//! World cache of light that bounces: a hash table of cells in space (gi/cells.wgsl), for frames in motion.
+//!
+//! `cell_begin` frees cells that nothing reads any more. `cell_claims` claims cells for everything that reads,
+//! and `cell_offers` chooses the reader that represents each cell. `cell_list` lists the cells that are read.
+//! `cell_rays` traces their rays, `cell_light` adds the light of other cells, and `cell_blend` averages the
+//! samples into the cells. `cell_read` reads them for the pixels.
+
+use crate::{
+    bindings::Layouts,
+    frame::{
+        life_cycle::{LifeCycle, TemporalState},
+        recording::Recording,
+    },
+    history::{LightChanges, LightKey},
+    layout::{CellParams, PathParams},
+    paths::path_table::PathTable,
+    resources::{GBuffer, NoisyOcclusion, POSITIONS, Reprojection, UNUSED, try_create},
+    world::World,
+};
+use canopy_bvh::{
+    Result,
+    gpu::{
+        Bind, Gpu, GpuImage, Kernel, Uniform, Variants, Workgroups,
+        library::wgsl_constants,
+        pass::Binding::{self, Store, Uint, Uniform as OfUniform, Write},
+    },
+};
+use wgpu::{BufferUsages, TextureFormat as Format, TextureUsages};
+
+wgsl_constants! {
+    /// Number of cells: a power of two.
+    const CELLS: u32 = 1 << 18;
+    /// Words of a cell.
+    const CELL_WORDS: u32 = 8;
+    /// Words before the first cell.
+    const CELLS_HEADER: u32 = 8;
+    /// Word of the number of cells that are read in this frame.
+    const CELLS_READ: u32 = 0;
+    /// Word of the number of cells in the list.
+    const CELLS_LISTED: u32 = 1;
+    /// Width in texels of the image that holds the list.
+    const CELL_LIST_WIDTH: u32 = 2048;
+}
+
+/// Rows of the image that holds the list of cells.
+pub(crate) const LIST_ROWS: u32 = 32;
+/// Frames in the mean of a cell while nothing moves, without the current one.
+const STILL_FRAMES: u32 = 64;
+/// The same while something moves.
+const MOVING_FRAMES: u32 = 7;
+/// One in this number of pixels, at most, is the number of cells that cast rays in a frame.
+const PIXELS_PER_CELL: u32 = 8;
+
+/// Table of cells, and the passes over it.
+#[derive(Debug)]
+pub struct Cells {
+    table: wgpu::Buffer,
+    begin: Kernel,
+    claims: Kernel,
+    offers: Kernel,
+    list: Kernel,
+    rays: Variants<1>,
+    light: Kernel,
+    blend: Kernel,
+    read: Kernel,
+    params: Uniform<CellParams>,
+    of_paths: Uniform<PathParams>,
+    listed: Listed,
+    /// Radiance that the hit of each pixel's occlusion ray reflects.
+    output: GpuImage,
+    past: TemporalState<Past>,
+}
+
+/// Images with a texel for each cell of the list.
+#[derive(Debug)]
+struct Listed {
+    cells: GpuImage,
+    hits: GpuImage,
+    /// Light of the cells' rays, without and with the light of other cells.
+    light: [GpuImage; 2],
+}
+
+/// State after a frame.
+#[derive(Debug, Clone)]
+struct Past {
+    version: u64,
+    light: LightKey,
+    changes: LightChanges,
+    /// Number of the next frame.
+    next: u32,
+}
+
+impl Cells {
+    /// Creates the passes without compiling their pipelines. The table is allocated by the first frame.
+    pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
+        let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
+        let kernel = |path, entry, own: &[Binding]| Kernel::new(gpu, path, entry, &shared, own);
+        let [list, light, pair] = [Store(Format::Rgba32Uint), Store(Format::Rgba32Uint), Store(Format::Rg32Uint)];
+        let readers = [OfUniform, Write, Uint, POSITIONS];
+        let lights = [OfUniform, OfUniform, Write, Uint, Uint, Uint, light];
+        let rays = [OfUniform, OfUniform, OfUniform, PathTable::BINDING, Uint, light, pair];
+        Self {
+            table: gpu.buffer("cells", 4, BufferUsages::STORAGE),
+            begin: Kernel::new(gpu, "gi/cell_begin.wgsl", "cell_begin", &shared[..1], &[OfUniform, Write]),
+            claims: kernel("gi/cell_claims.wgsl", "cell_claims", &readers),
+            offers: kernel("gi/cell_claims.wgsl", "cell_offers", &readers),
+            list: kernel("gi/cell_list.wgsl", "cell_list", &[OfUniform, Write, Uint, list]),
+            rays: layouts.ray_kernels(gpu, "gi/cell_rays.wgsl", "cell_rays", &rays),
+            light: kernel("gi/cell_light.wgsl", "cell_light", &lights),
+            blend: kernel("gi/cell_light.wgsl", "cell_blend", &lights),
+            read: kernel(
+                "gi/cell_read.wgsl",
+                "cell_read",
+                &[OfUniform, OfUniform, Write, Uint, POSITIONS, pair],
+            ),
+            params: Uniform::new(gpu, "cells.params"),
+            of_paths: Uniform::new(gpu, "cells.paths"),
+            listed: Listed::new(gpu, UNUSED),
+            output: image(gpu, "cells.output", UNUSED, Format::Rg32Uint),
+            past: TemporalState::default(),
+        }
+    }
+
+    /// Updates the cells that the hits in `found` read. Returns the radiance that these hits reflect, except
+    /// that of lights, in two words per pixel (math/rgb16.wgsl).
+    pub fn record(
+        &mut self,
+        recording: &mut Recording<'_>,
+        world: World<'_>,
+        table: &PathTable,
+        gbuffer: &GBuffer,
+        history: Reprojection<'_>,
+        found: NoisyOcclusion<'_>,
+    ) -> Result<&GpuImage> {
+        let World {
+            frame,
+            geometry,
+            trees,
+            ..
+        } = world;
+        let gpu = recording.gpu;
+        self.fit(gpu, frame.size)?;
+        let params = self.next_params(world, history);
+        self.params.write(gpu, &params);
+        self.of_paths.write(gpu, &table.params(frame, frame.sample_index));
+        let nodes = trees.rays(recording)?;
+        let shared = [(0, &frame.group), (1, nodes), (2, geometry.group)];
+        let cells = || Workgroups::Count(CELLS.div_ceil(64));
+        let own: &[&dyn Bind] = &[&self.params, &self.table];
+        recording.dispatch("cell_begin", &self.begin, &shared[..1], own, cells())?;
+        let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, &gbuffer.position];
+        let readers = Workgroups::Count((frame.size[0] * frame.size[1] + CELLS).div_ceil(64));
+        recording.dispatch("cell_claims", &self.claims, &shared, own, readers)?;
+        let readers = Workgroups::Count((frame.size[0] * frame.size[1] + CELLS).div_ceil(64));
+        recording.dispatch("cell_offers", &self.offers, &shared, own, readers)?;
+        let Listed { cells: listed, hits, light } = &self.listed;
+        let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, listed];
+        recording.dispatch("cell_list", &self.list, &shared, own, cells())?;
+        let size = [CELL_LIST_WIDTH, params.most_cells.div_ceil(CELL_LIST_WIDTH)];
+        let most = recording.budget.occlusion_pixels(2);
+        let own: &[&dyn Bind] = &[&self.params, &self.of_paths, &table.buffer, listed, &light[0], hits];
+        let rays = self.rays.get([geometry.buffers.tests_hits(gpu)]);
+        recording.dispatch_pixels("cell_rays", rays, &shared, own, size, most)?;
+        let most = recording.budget.pixels();
+        let own: &[&dyn Bind] = &[&self.params, &self.table, listed, &light[0], hits, &light[1]];
+        recording.dispatch_pixels("cell_light", &self.light, &shared, own, size, most)?;
+        let own: &[&dyn Bind] = &[&self.params, &self.table, listed, &light[1], hits, &light[0]];
+        recording.dispatch_pixels("cell_blend", &self.blend, &shared, own, size, most)?;
+        let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, &gbuffer.position, &self.output];
+        recording.dispatch_pixels("cell_read", &self.read, &shared, own, frame.size, most)?;
+        Ok(&self.output)
+    }
+
+    /// Allocates the table, and the image for pictures of `size`.
+    fn fit(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+        let bytes = 4 * u64::from(CELLS_HEADER + CELL_WORDS * CELLS);
+        if self.table.size() != bytes {
+            self.table = gpu.catch(|| gpu.buffer("cells", bytes, BufferUsages::STORAGE))?;
+            self.listed = try_create(gpu, [CELL_LIST_WIDTH, LIST_ROWS], || {
+                Listed::new(gpu, [CELL_LIST_WIDTH, LIST_ROWS])
+            })?;
+        }
+        if self.output.size() != size {
+            self.output = try_create(gpu, size, || image(gpu, "cells.output", size, Format::Rg32Uint))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the parameters of a frame, and keeps its state for the next one.
+    fn next_params(&mut self, world: World<'_>, history: Reprojection<'_>) -> CellParams {
+        let frame = world.frame;
+        let version = frame.buffers.version;
+        let light = LightKey::of(world);
+        let past = self.past.last().filter(|past| past.version == version);
+        let changed = past.is_some_and(|past| past.light != light);
+        let mut changes = past.map_or_else(LightChanges::default, |past| past.changes);
+        let followed = changes.max_history(changed, false);
+        let most = if history.moves { MOVING_FRAMES } else { STILL_FRAMES };
+        let index = past.map_or(1, |past| past.next);
+        let begins = past.is_none();
+        self.past.set_pending(Past {
+            version,
+            light,
+            changes,
+            next: index.wrapping_add(1).max(1),
+        });
+        CellParams {
+            index,
+            most_frames: most.min(followed),
+            most_cells: (frame.size[0] * frame.size[1] / PIXELS_PER_CELL).clamp(1024, CELL_LIST_WIDTH * LIST_ROWS),
+            begins: u32::from(begins),
+        }
+    }
+}
+
+impl Listed {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        let wide = |label| image(gpu, label, size, Format::Rgba32Uint);
+        Self {
+            cells: wide("cells.list"),
+            hits: image(gpu, "cells.hits", size, Format::Rg32Uint),
+            light: [wide("cells.light"), wide("cells.light")],
+        }
+    }
+}
+
+fn image(gpu: &Gpu, label: &str, size: [u32; 2], format: Format) -> GpuImage {
+    let usage = TextureUsages::STORAGE_BINDING | TextureUsages::TEXTURE_BINDING;
+    GpuImage::new(gpu, label, size, format, usage)
+}
+
+impl LifeCycle for Cells {
+    fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
+        vec![&mut self.past]
+    }
+}

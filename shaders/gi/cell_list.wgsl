@@ -1,0 +1,54 @@
+// cell_list: lists the cells that cast rays in this frame.
+//
+// in       cells, read by someone (gi/cells.wgsl); hits_texture; the BVHs (group 1), the merged scene (group 2)
+// in, out  CELLS_LISTED of the header: the length of the list
+// out      list_out: slot, hit of the reader that represents the cell, and number of the frame; in no order
+// One thread per cell. If more cells are read than may cast rays, each one does so with the same probability.
+#import "bvh/dispatch.wgsl"
+#import "gi/cell_readers.wgsl"
+
+@group(3) @binding(0) var<uniform> params: CellParams;
+@group(3) @binding(1) var<storage, read_write> cells: array<atomic<u32>>;
+@group(3) @binding(2) var hits_texture: texture_2d<u32>;
+@group(3) @binding(3) var list_out: texture_storage_2d<rgba32uint, write>;
+
+@compute @workgroup_size(64)
+fn cell_list(
+    @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(num_workgroups) workgroups: vec3u,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let slot = 64u * dispatch_workgroup(workgroup, workgroups) + thread;
+    if slot >= CELLS {
+        return;
+    }
+    let at = cell_word(slot);
+    let reader = atomicLoad(&cells[at + 1u]);
+    if reader == CELL_UNREAD {
+        return;
+    }
+    let rank = reader >> 30u;
+    let other = cell_pair(slot, 4u);
+    var state = cell_state(other);
+    state.rank = rank;
+    state.age = 0u;
+    atomicStore(&cells[at + 5u], rgb16_with_rest(other.y, cell_state_pack(state)));
+    // The margin keeps the list from overflowing, which would make the order of threads matter.
+    let share = 0.98 * f32(params.most_cells) / f32(atomicLoad(&cells[CELLS_READ]));
+    if cell_random(pcg_hash(slot + pcg_hash(params.index))) >= share {
+        return;
+    }
+    let number = cell_reader_number(reader, params.index);
+    var hit = vec2u(0u);
+    if rank == 0u {
+        let pixel = vec2u(number % frame.size.x, number / frame.size.x);
+        // Light does not depend on the direction of the reader.
+        hit = cell_hit(textureLoad(hits_texture, pixel, 0).xy, vec3f(0.0));
+    } else {
+        hit = cell_pair(number, 6u);
+    }
+    let place = atomicAdd(&cells[CELLS_LISTED], 1u);
+    if place < params.most_cells {
+        textureStore(list_out, vec2u(place % CELL_LIST_WIDTH, place / CELL_LIST_WIDTH), vec4u(slot, hit, params.index));
+    }
+}

@@ -1,0 +1,12 @@
+// Parameters of the passes of the world cache (gi/cells.wgsl).
+
+struct CellParams {
+    // Number of the frame, from 1 on.
+    index: u32,
+    // Greatest number of frames in the means of a cell, without this one.
+    most_frames: u32,
+    // Greatest number of cells that cast rays in a frame.
+    most_cells: u32,
+    // Nonzero if the cache begins empty.
+    begins: u32,
+}

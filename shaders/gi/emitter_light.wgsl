@@ -1,0 +1,39 @@
+// Light of emissive triangles at matte surfaces. A point of an emitter and a cosine-distributed ray are sampled, with
+// weights by the balance heuristic (Veach and Guibas 1995, "Optimally Combining Sampling Techniques for Monte Carlo
+// Rendering"). The importer binds `table` and `params`.
+#import "path/path_emitters.wgsl"
+#import "shadow/shadow_ray.wgsl"
+
+// Returns the mean radiance over the cosine-weighted hemisphere that a sampled point of an emitter sends.
+fn emitter_light(start: ShadowStart, normal: vec3f, choice: f32, u: vec2f) -> vec3f {
+    let found = path_emitter(start.origin, choice, u);
+    let cosine = dot(normal, found.direction);
+    if found.density <= 0.0 || cosine <= 0.0 || dot(start.horizon_normal, found.direction) <= 0.0 {
+        return vec3f(0.0);
+    }
+    let density = cosine / PI;
+    let hit = shadow_ray_hit(start, found.direction, found.distance, true);
+    return path_emission(found.material, found.uv) * ((1.0 - hit.blocked) * density / (density + found.density));
+}
+
+// Returns the radiance of an emissive triangle that a cosine-distributed ray hits, with its weight.
+fn emitted_light(start: ShadowStart, normal: vec3f, direction: vec3f, triangle: LeafTriangle, at: vec2f) -> vec3f {
+    let across = cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
+    let material = triangle.payload;
+    let is_back = dot(across, direction) > 0.0;
+    if is_back && alpha[ALPHA_HEADER * material + ALPHA_DOUBLE_SIDED] == 0u {
+        return vec3f(0.0);
+    }
+    let i = vec3u(0u, 1u, 2u) + 3u * triangle.triangle;
+    let w = vec3f(1.0 - at.x - at.y, at);
+    let uv = path_uv(vec3u(indices(i.x), indices(i.y), indices(i.z)), w);
+    let emission = path_emission(material, uv);
+    if !any(emission > vec3f(0.0)) {
+        return vec3f(0.0);
+    }
+    let offset = w.x * triangle.v0 + w.y * triangle.v1 + w.z * triangle.v2 - start.origin;
+    let area = max(0.5 * abs(dot(across, direction)), 1.0e-30);
+    let density = max(dot(normal, direction), 0.0) / PI;
+    let other = path_emitter_chance(triangle.triangle) * dot(offset, offset) / area;
+    return emission * (density / max(density + other, 1.0e-30));
+}
