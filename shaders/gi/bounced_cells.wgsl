@@ -29,7 +29,7 @@ fn emitters_at(pixel: vec2u, surface_id: u32, words: vec2u) -> vec3f {
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var start = shadow_ray_start(surface_id, seen);
     start.origin += inwards(gbuffer_triangle(surface_id), start);
-    let choice = sampling_point(pixel, occlusion.index, SAMPLE_EMITTER).x;
+    let choice = sampling_point(pixel, occlusion.index, SAMPLE_EMITTER);
     let u = sampling_point(pixel, occlusion.index, SAMPLE_EMITTER_POINT);
     var light = emitter_light(start, normal, choice, u);
     if words.x != OCCLUSION_UNHIT.x {

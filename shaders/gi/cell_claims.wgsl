@@ -1,18 +1,19 @@
 // cell_claims: claims cells for all readers of the world cache.
 //
-// cell_offers: afterwards, offers each cell its readers. The least of them represents the cell.
-//
 // in       hits_texture: the hit of one occlusion ray per pixel; positions of the G-buffer, the BVHs (group 1), the
 //          merged scene (group 2)
-// in, out  cells (gi/cells.wgsl); cell_offers counts the cells that are read in CELLS_READ
+// in, out  cells (gi/cells.wgsl)
+// out      keys_out: key of the cell that each pixel reads; 0 if it reads none
 // One thread per pixel, and then one per cell.
 #import "bvh/dispatch.wgsl"
-#import "gi/cell_pixels.wgsl"
+#import "frame/gbuffer_seen.wgsl"
+#import "gi/cell_readers.wgsl"
 
 @group(3) @binding(0) var<uniform> params: CellParams;
 @group(3) @binding(1) var<storage, read_write> cells: array<atomic<u32>>;
 @group(3) @binding(2) var hits_texture: texture_2d<u32>;
 #texels 3 3 position_texture: rgba32float
+@group(3) @binding(4) var keys_out: texture_storage_2d<rg32uint, write>;
 
 // Bound on the keys that a claim moves. At the load of the table, chains are a few keys long.
 const CELL_MOVES = 64u;
@@ -36,17 +37,6 @@ fn claim(key: CellKey) {
     }
 }
 
-fn offer(reader: CellReader, key: CellKey) {
-    let slot = cell_find(key);
-    if slot == CELL_NONE {
-        return;
-    }
-    let before = atomicMin(&cells[cell_word(slot) + 1u], cell_reader_pack(reader, params.index));
-    if before == CELL_UNREAD {
-        atomicAdd(&cells[CELLS_READ], 1u);
-    }
-}
-
 // Returns the reader of a thread.
 fn reader(number: u32) -> CellReader {
     let pixels = frame.size.x * frame.size.y;
@@ -54,11 +44,8 @@ fn reader(number: u32) -> CellReader {
         return cell_reader_of_cell(number - pixels);
     }
     let pixel = vec2u(number % frame.size.x, number / frame.size.x);
-    return cell_reader_of_pixel(pixel);
-}
-
-fn is_reader(number: u32) -> bool {
-    return number < frame.size.x * frame.size.y + CELLS;
+    let seen = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
+    return CellReader(cell_hit(textureLoad(hits_texture, pixel, 0).xy, seen), 0u, number);
 }
 
 @compute @workgroup_size(64)
@@ -68,25 +55,18 @@ fn cell_claims(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let number = 64u * dispatch_workgroup(workgroup, workgroups) + thread;
-    if is_reader(number) {
-        let found = reader(number);
-        if found.hit.x != 0u {
-            claim(cell_reader_key(found, params.index));
-        }
+    let pixels = frame.size.x * frame.size.y;
+    if number >= pixels + CELLS {
+        return;
     }
-}
-
-@compute @workgroup_size(64)
-fn cell_offers(
-    @builtin(workgroup_id) workgroup: vec3u,
-    @builtin(num_workgroups) workgroups: vec3u,
-    @builtin(local_invocation_index) thread: u32,
-) {
-    let number = 64u * dispatch_workgroup(workgroup, workgroups) + thread;
-    if is_reader(number) {
-        let found = reader(number);
-        if found.hit.x != 0u {
-            offer(found, cell_reader_key(found, params.index));
-        }
+    let found = reader(number);
+    var key = CellKey(0u, 0u);
+    if found.hit.x != 0u {
+        key = cell_reader_key(found, params.index);
+        claim(key);
+    }
+    if number < pixels {
+        let pixel = vec2u(number % frame.size.x, number / frame.size.x);
+        textureStore(keys_out, pixel, vec4u(key.slot, key.checksum, 0u, 0u));
     }
 }

@@ -48,7 +48,7 @@ fn cell_rays(
     let of_lights = light_arriving(start, normal, at, index);
     var other = vec3f(0.0);
     if params.emitter_count > 0u {
-        let choice = sampling_point(at, index, SAMPLE_EMITTER).x;
+        let choice = sampling_point(at, index, SAMPLE_EMITTER);
         other = emitter_light(start, normal, choice, sampling_point(at, index, SAMPLE_EMITTER_POINT));
     }
     let along = hemisphere_direction(start, normal, sampling_point(at, index, SAMPLE_OCCLUSION));

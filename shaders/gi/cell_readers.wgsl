@@ -29,8 +29,8 @@ fn cell_permuted_back(y: u32, seed: u32) -> u32 {
     return (a ^ (a >> 15u) ^ seed) & CELL_NUMBERS;
 }
 
-fn cell_reader_pack(reader: CellReader, index: u32) -> u32 {
-    return (reader.rank << 30u) | cell_permuted(reader.number, pcg_hash(index));
+fn cell_reader_pack(rank: u32, number: u32, index: u32) -> u32 {
+    return (rank << 30u) | cell_permuted(number, pcg_hash(index));
 }
 
 fn cell_reader_number(word: u32, index: u32) -> u32 {

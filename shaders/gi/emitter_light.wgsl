@@ -1,19 +1,31 @@
 // Light of emissive triangles at matte surfaces. A point of an emitter and a cosine-distributed ray are sampled, with
 // weights by the balance heuristic (Veach and Guibas 1995, "Optimally Combining Sampling Techniques for Monte Carlo
 // Rendering"). The importer binds `table` and `params`.
+#import "math/color.wgsl"
 #import "path/path_emitters.wgsl"
 #import "shadow/shadow_ray.wgsl"
 
-// Returns the mean radiance over the cosine-weighted hemisphere that a sampled point of an emitter sends.
-fn emitter_light(start: ShadowStart, normal: vec3f, choice: f32, u: vec2f) -> vec3f {
-    let found = path_emitter(start.origin, choice, u);
+// Light, relative to the radiance that is displayed as white, above which each sample casts a ray. Less light casts
+// fewer, which is Russian roulette.
+const EMITTER_SURE = 0.05;
+const EMITTER_LEAST = 0.05;
+
+// Returns the mean radiance over the cosine-weighted hemisphere that a sampled point of an emitter sends. `choice` are
+// the random numbers for the choices of an emitter and of casting a ray, `u` those for the point.
+fn emitter_light(start: ShadowStart, normal: vec3f, choice: vec2f, u: vec2f) -> vec3f {
+    let found = path_emitter(start.origin, choice.x, u);
     let cosine = dot(normal, found.direction);
     if found.density <= 0.0 || cosine <= 0.0 || dot(start.horizon_normal, found.direction) <= 0.0 {
         return vec3f(0.0);
     }
     let density = cosine / PI;
+    let light = path_emission(found.material, found.uv) * (density / (density + found.density));
+    let chance = clamp(luminance(light) / (EMITTER_SURE * frame.unlit_radiance), EMITTER_LEAST, 1.0);
+    if choice.y >= chance {
+        return vec3f(0.0);
+    }
     let hit = shadow_ray_hit(start, found.direction, found.distance, true);
-    return path_emission(found.material, found.uv) * ((1.0 - hit.blocked) * density / (density + found.density));
+    return light * ((1.0 - hit.blocked) / chance);
 }
 
 // Returns the radiance of an emissive triangle that a cosine-distributed ray hits, with its weight.

@@ -44,7 +44,7 @@ wgsl_constants! {
     pub const SAMPLE_BOUNCED_LIGHT: u32 = SAMPLE_VOLUMES + 2;
     /// Dimension for the sub-pixel position at which alpha masks are sampled.
     pub const SAMPLE_CUT_OUTS: u32 = SAMPLE_VOLUMES + 3;
-    /// Dimension for choosing an emissive triangle.
+    /// Dimension for choosing an emissive triangle, and for casting a ray to it.
     pub const SAMPLE_EMITTER: u32 = SAMPLE_CUT_OUTS + 1;
     /// Dimension for a point of that triangle.
     pub const SAMPLE_EMITTER_POINT: u32 = SAMPLE_CUT_OUTS + 2;

@@ -49,7 +49,7 @@ const STILL_FRAMES: u32 = 64;
 /// The same while something moves.
 const MOVING_FRAMES: u32 = 7;
 /// One in this number of pixels, at most, is the number of cells that cast rays in a frame.
-const PIXELS_PER_CELL: u32 = 8;
+const PIXELS_PER_CELL: u32 = 16;
 
 /// Table of cells, and the passes over it.
 #[derive(Debug)]
@@ -66,6 +66,8 @@ pub struct Cells {
     params: Uniform<CellParams>,
     of_paths: Uniform<PathParams>,
     listed: Listed,
+    /// Key of the cell that each pixel reads.
+    keys: GpuImage,
     /// Radiance that the hit of each pixel's occlusion ray reflects.
     output: GpuImage,
     past: TemporalState<Past>,
@@ -96,14 +98,13 @@ impl Cells {
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let kernel = |path, entry, own: &[Binding]| Kernel::new(gpu, path, entry, &shared, own);
         let [list, light, pair] = [Store(Format::Rgba32Uint), Store(Format::Rgba32Uint), Store(Format::Rg32Uint)];
-        let readers = [OfUniform, Write, Uint, POSITIONS];
         let lights = [OfUniform, OfUniform, Write, Uint, Uint, Uint, light];
         let rays = [OfUniform, OfUniform, OfUniform, PathTable::BINDING, Uint, light, pair];
         Self {
             table: gpu.buffer("cells", 4, BufferUsages::STORAGE),
             begin: Kernel::new(gpu, "gi/cell_begin.wgsl", "cell_begin", &shared[..1], &[OfUniform, Write]),
-            claims: kernel("gi/cell_claims.wgsl", "cell_claims", &readers),
-            offers: kernel("gi/cell_claims.wgsl", "cell_offers", &readers),
+            claims: kernel("gi/cell_claims.wgsl", "cell_claims", &[OfUniform, Write, Uint, POSITIONS, pair]),
+            offers: kernel("gi/cell_offers.wgsl", "cell_offers", &[OfUniform, Write, Uint]),
             list: kernel("gi/cell_list.wgsl", "cell_list", &[OfUniform, Write, Uint, list]),
             rays: layouts.ray_kernels(gpu, "gi/cell_rays.wgsl", "cell_rays", &rays),
             light: kernel("gi/cell_light.wgsl", "cell_light", &lights),
@@ -111,11 +112,12 @@ impl Cells {
             read: kernel(
                 "gi/cell_read.wgsl",
                 "cell_read",
-                &[OfUniform, OfUniform, Write, Uint, POSITIONS, pair],
+                &[OfUniform, Write, Uint, Uint, pair],
             ),
             params: Uniform::new(gpu, "cells.params"),
             of_paths: Uniform::new(gpu, "cells.paths"),
             listed: Listed::new(gpu, UNUSED),
+            keys: image(gpu, "cells.keys", UNUSED, Format::Rg32Uint),
             output: image(gpu, "cells.output", UNUSED, Format::Rg32Uint),
             past: TemporalState::default(),
         }
@@ -148,10 +150,11 @@ impl Cells {
         let cells = || Workgroups::Count(CELLS.div_ceil(64));
         let own: &[&dyn Bind] = &[&self.params, &self.table];
         recording.dispatch("cell_begin", &self.begin, &shared[..1], own, cells())?;
-        let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, &gbuffer.position];
+        let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, &gbuffer.position, &self.keys];
         let readers = Workgroups::Count((frame.size[0] * frame.size[1] + CELLS).div_ceil(64));
         recording.dispatch("cell_claims", &self.claims, &shared, own, readers)?;
         let readers = Workgroups::Count((frame.size[0] * frame.size[1] + CELLS).div_ceil(64));
+        let own: &[&dyn Bind] = &[&self.params, &self.table, &self.keys];
         recording.dispatch("cell_offers", &self.offers, &shared, own, readers)?;
         let Listed { cells: listed, hits, light } = &self.listed;
         let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, listed];
@@ -166,7 +169,7 @@ impl Cells {
         recording.dispatch_pixels("cell_light", &self.light, &shared, own, size, most)?;
         let own: &[&dyn Bind] = &[&self.params, &self.table, listed, &light[1], hits, &light[0]];
         recording.dispatch_pixels("cell_blend", &self.blend, &shared, own, size, most)?;
-        let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, &gbuffer.position, &self.output];
+        let own: &[&dyn Bind] = &[&self.table, found.hits, &self.keys, &self.output];
         recording.dispatch_pixels("cell_read", &self.read, &shared, own, frame.size, most)?;
         Ok(&self.output)
     }
@@ -181,7 +184,9 @@ impl Cells {
             })?;
         }
         if self.output.size() != size {
-            self.output = try_create(gpu, size, || image(gpu, "cells.output", size, Format::Rg32Uint))?;
+            let image = |label| image(gpu, label, size, Format::Rg32Uint);
+            self.output = try_create(gpu, size, || image("cells.output"))?;
+            self.keys = try_create(gpu, size, || image("cells.keys"))?;
         }
         Ok(())
     }
