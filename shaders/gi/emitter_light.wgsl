@@ -7,8 +7,8 @@
 
 // Light, relative to the radiance that is displayed as white, above which each sample casts a ray. Less light casts
 // fewer, which is Russian roulette.
-const EMITTER_SURE = 0.05;
-const EMITTER_LEAST = 0.05;
+const EMITTER_SURE = 0.25;
+const EMITTER_LEAST = 0.02;
 
 // Returns the mean radiance over the cosine-weighted hemisphere that a sampled point of an emitter sends. `choice` are
 // the random numbers for the choices of an emitter and of casting a ray, `u` those for the point.
