@@ -4,6 +4,7 @@ use crate::common;
 use canopy::{
     config::{ImageMode, IndirectLight, OcclusionMode, Switch},
     gpu::Gpu,
+    reference::cells::{CellKey, claimed},
     render::{Channel, View},
     scene::{LightKind, Material, Pose, Scene},
 };
@@ -12,6 +13,7 @@ use common::{
     scenes::{Stage, add_light, look_at, matte, quad, scene, sphere},
 };
 use glam::Vec3;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Samples of a still picture.
 const SAMPLES: u32 = 64;
@@ -289,10 +291,21 @@ fn the_world_cache_does_not_leak_through_a_thin_wall() {
         quad(Vec3::new(0.005, -1.0, -1.0), y, z, 0),
     ];
     let mut scene = scene(parts, vec![glowing(0.7, 0.0)]);
-    add_light(&mut scene, LightKind::Point, 30.0, Vec3::new(1.0, 0.5, 0.0), Vec3::ZERO);
+    add_light(
+        &mut scene,
+        LightKind::Point,
+        30.0,
+        Vec3::new(1.0, 0.5, 0.0),
+        Vec3::ZERO,
+    );
     let mut stage = stage(&gpu, &scene);
     stage.size = [160, 80];
-    moving(&mut stage, &scene, look_at(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, 40.0), 30);
+    moving(
+        &mut stage,
+        &scene,
+        look_at(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, 40.0),
+        30,
+    );
     let texels = stage.channel(Channel::Lit).texels;
     let half = |left: bool| -> f32 {
         let of = texels.iter().enumerate().filter(|(i, _)| (i % 160 < 80) == left);
@@ -300,4 +313,29 @@ fn the_world_cache_does_not_leak_through_a_thin_wall() {
     };
     let (leaked, lit) = (half(true), half(false));
     assert!(leaked < 3e-3 * lit, "{leaked} of {lit}");
+}
+
+/// The first frame claims cells as the CPU reference does, and later ones keep no cell twice.
+#[test]
+fn claims_of_cells_match_the_cpu_reference() {
+    let gpu = gpu();
+    let scene = corner([sphere(Vec3::new(-0.6, 1.5, 0.2), 0.2, 8, 2)], 12.0);
+    let view = look_at(Vec3::new(1.5, 1.6, 2.6), Vec3::new(-0.3, 0.5, -0.4), 50.0);
+    let mut stage = stage(&gpu, &scene);
+    stage.size = [160, 120];
+    for frames in [1, 5] {
+        moving(&mut stage, &scene, view, frames);
+        let cells = stage.renderer.read_cells(&gpu).unwrap();
+        let slots = cells.len() as u32;
+        let words = (0..slots).zip(&cells).filter(|(_, cell)| cell[0] != 0);
+        let table: BTreeMap<_, _> = words.map(|(slot, cell)| (slot, cell[0])).collect();
+        let key = |(slot, word): (&u32, &u32)| CellKey::from_word(*word, *slot, slots);
+        let keys: Vec<_> = table.iter().map(key).collect();
+        assert!(keys.len() > 200, "{} cells", keys.len());
+        let unique: BTreeSet<_> = keys.iter().map(|key| (key.slot, key.checksum)).collect();
+        assert_eq!(unique.len(), keys.len());
+        if frames == 1 {
+            assert_eq!(claimed(keys, slots), table);
+        }
+    }
 }

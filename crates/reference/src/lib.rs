@@ -3,6 +3,7 @@
 
 pub mod antialias;
 pub mod bounced_light;
+pub mod cells;
 pub mod compare;
 pub mod deform;
 pub mod depth_of_field;

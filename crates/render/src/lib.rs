@@ -35,7 +35,8 @@
 //!    maps instead.
 //! 8. [`ambient::occlusion`], on request: [`ambient::occlusion_rays`] samples ambient visibility and
 //!    [`ambient::occlusion_filter`] denoises it. [`ambient::bounced_light`] lights the hits of these rays and
-//!    [`ambient::bounced_filter`] denoises the result. [`fog`], on request: visibility of the lights in a
+//!    [`ambient::bounced_filter`] denoises the result. With all bounces, [`gi::bounced_paths`] follows the rays
+//!    in still pictures, and [`gi::bounced_cells`] reads the world cache of [`gi::cells`] in others. [`fog`], on request: visibility of the lights in a
 //!    grid of froxels, which is averaged over frames and integrated along the view rays.
 //! 9. [`reflections`], on request: [`reflections::lobes`] draws the lobes of layered surfaces. Then, for each
 //!    bounce, [`reflections::reflection_classify`] lists the pixels that cast rays,

@@ -114,6 +114,11 @@ impl Occlusion {
         }
     }
 
+    /// Returns the world cache.
+    pub fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
     /// Returns the ambient visibility of the last frame.
     pub fn output(&self) -> &AmbientVisibility {
         &self.output

@@ -47,9 +47,10 @@ impl OcclusionRays {
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let (path, entry) = ("ambient/occlusion_rays.wgsl", "occlusion_rays");
         Self {
-            kernels: Variants::new(["BVH_TESTS_HITS", "RECORDS_HIT", "WEIGHS_ENVIRONMENT"], |constants| {
-                Kernel::with_constants(gpu, path, entry, &shared, &bindings, constants)
-            }),
+            kernels: Variants::new(
+                ["BVH_TESTS_HITS", "RECORDS_HIT", "WEIGHS_ENVIRONMENT"],
+                |constants| Kernel::with_constants(gpu, path, entry, &shared, &bindings, constants),
+            ),
             params: Uniform::new(gpu, "occlusion.params"),
             output: image(gpu, [1, 1]),
             hits: hits(gpu, UNUSED),

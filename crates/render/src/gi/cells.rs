@@ -31,7 +31,7 @@ wgsl_constants! {
     /// Number of cells: a power of two.
     const CELLS: u32 = 1 << 18;
     /// Words of a cell.
-    const CELL_WORDS: u32 = 8;
+    pub const CELL_WORDS: u32 = 8;
     /// Words before the first cell.
     const CELLS_HEADER: u32 = 8;
     /// Word of the number of cells that are read in this frame.
@@ -97,15 +97,33 @@ impl Cells {
     pub fn new(gpu: &Gpu, layouts: &Layouts) -> Self {
         let shared = [(0, &layouts.frame), (1, &layouts.tree), (2, &layouts.scene)];
         let kernel = |path, entry, own: &[Binding]| Kernel::new(gpu, path, entry, &shared, own);
-        let [list, light, pair] = [Store(Format::Rgba32Uint), Store(Format::Rgba32Uint), Store(Format::Rg32Uint)];
-        let lights = [OfUniform, OfUniform, Write, Uint, Uint, Uint, light];
-        let rays = [OfUniform, OfUniform, OfUniform, PathTable::BINDING, Uint, light, pair];
+        let (wide, pair) = (Store(Format::Rgba32Uint), Store(Format::Rg32Uint));
+        let lights = [OfUniform, OfUniform, Write, Uint, Uint, Uint, wide];
+        let rays = [
+            OfUniform,
+            OfUniform,
+            OfUniform,
+            PathTable::BINDING,
+            Uint,
+            wide,
+            pair,
+        ];
         Self {
             table: gpu.buffer("cells", 4, BufferUsages::STORAGE),
-            begin: Kernel::new(gpu, "gi/cell_begin.wgsl", "cell_begin", &shared[..1], &[OfUniform, Write]),
-            claims: kernel("gi/cell_claims.wgsl", "cell_claims", &[OfUniform, Write, Uint, POSITIONS, pair]),
+            begin: Kernel::new(
+                gpu,
+                "gi/cell_begin.wgsl",
+                "cell_begin",
+                &shared[..1],
+                &[OfUniform, Write],
+            ),
+            claims: kernel(
+                "gi/cell_claims.wgsl",
+                "cell_claims",
+                &[OfUniform, Write, Uint, POSITIONS, pair],
+            ),
             offers: kernel("gi/cell_offers.wgsl", "cell_offers", &[OfUniform, Write, Uint]),
-            list: kernel("gi/cell_list.wgsl", "cell_list", &[OfUniform, Write, Uint, list]),
+            list: kernel("gi/cell_list.wgsl", "cell_list", &[OfUniform, Write, Uint, wide]),
             rays: layouts.ray_kernels(gpu, "gi/cell_rays.wgsl", "cell_rays", &rays),
             light: kernel("gi/cell_light.wgsl", "cell_light", &lights),
             blend: kernel("gi/cell_light.wgsl", "cell_blend", &lights),
@@ -150,18 +168,35 @@ impl Cells {
         let cells = || Workgroups::Count(CELLS.div_ceil(64));
         let own: &[&dyn Bind] = &[&self.params, &self.table];
         recording.dispatch("cell_begin", &self.begin, &shared[..1], own, cells())?;
-        let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, &gbuffer.position, &self.keys];
+        let own: &[&dyn Bind] = &[
+            &self.params,
+            &self.table,
+            found.hits,
+            &gbuffer.position,
+            &self.keys,
+        ];
         let readers = Workgroups::Count((frame.size[0] * frame.size[1] + CELLS).div_ceil(64));
         recording.dispatch("cell_claims", &self.claims, &shared, own, readers)?;
         let readers = Workgroups::Count((frame.size[0] * frame.size[1] + CELLS).div_ceil(64));
         let own: &[&dyn Bind] = &[&self.params, &self.table, &self.keys];
         recording.dispatch("cell_offers", &self.offers, &shared, own, readers)?;
-        let Listed { cells: listed, hits, light } = &self.listed;
+        let Listed {
+            cells: listed,
+            hits,
+            light,
+        } = &self.listed;
         let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, listed];
         recording.dispatch("cell_list", &self.list, &shared, own, cells())?;
         let size = [CELL_LIST_WIDTH, params.most_cells.div_ceil(CELL_LIST_WIDTH)];
         let most = recording.budget.occlusion_pixels(2);
-        let own: &[&dyn Bind] = &[&self.params, &self.of_paths, &table.buffer, listed, &light[0], hits];
+        let own: &[&dyn Bind] = &[
+            &self.params,
+            &self.of_paths,
+            &table.buffer,
+            listed,
+            &light[0],
+            hits,
+        ];
         let rays = self.rays.get([geometry.buffers.tests_hits(gpu)]);
         recording.dispatch_pixels("cell_rays", rays, &shared, own, size, most)?;
         let most = recording.budget.pixels();
@@ -174,11 +209,22 @@ impl Cells {
         Ok(&self.output)
     }
 
+    /// Reads back the words of all cells; none before the first frame.
+    pub(crate) fn read(&self, gpu: &Gpu) -> Result<Vec<[u32; CELL_WORDS as usize]>> {
+        let words: Vec<u32> = match self.past.last() {
+            Some(_) => gpu.read_first(&self.table, (self.table.size() / 4) as usize)?,
+            None => Vec::new(),
+        };
+        let cells = words.get(CELLS_HEADER as usize..).unwrap_or_default();
+        Ok(cells.as_chunks().0.to_vec())
+    }
+
     /// Allocates the table, and the image for pictures of `size`.
     fn fit(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
         let bytes = 4 * u64::from(CELLS_HEADER + CELL_WORDS * CELLS);
         if self.table.size() != bytes {
-            self.table = gpu.catch(|| gpu.buffer("cells", bytes, BufferUsages::STORAGE))?;
+            self.table =
+                gpu.catch(|| gpu.buffer("cells", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC))?;
             self.listed = try_create(gpu, [CELL_LIST_WIDTH, LIST_ROWS], || {
                 Listed::new(gpu, [CELL_LIST_WIDTH, LIST_ROWS])
             })?;
@@ -200,7 +246,11 @@ impl Cells {
         let changed = past.is_some_and(|past| past.light != light);
         let mut changes = past.map_or_else(LightChanges::default, |past| past.changes);
         let followed = changes.max_history(changed, false);
-        let most = if history.moves { MOVING_FRAMES } else { STILL_FRAMES };
+        let most = if history.moves {
+            MOVING_FRAMES
+        } else {
+            STILL_FRAMES
+        };
         let index = past.map_or(1, |past| past.next);
         let begins = past.is_none();
         self.past.set_pending(Past {
@@ -212,7 +262,8 @@ impl Cells {
         CellParams {
             index,
             most_frames: most.min(followed),
-            most_cells: (frame.size[0] * frame.size[1] / PIXELS_PER_CELL).clamp(1024, CELL_LIST_WIDTH * LIST_ROWS),
+            most_cells: (frame.size[0] * frame.size[1] / PIXELS_PER_CELL)
+                .clamp(1024, CELL_LIST_WIDTH * LIST_ROWS),
             begins: u32::from(begins),
         }
     }

@@ -128,7 +128,9 @@ pub(crate) struct LightKey {
 impl LightKey {
     /// Returns the key of a frame.
     pub(crate) fn of(world: World<'_>) -> Self {
-        let World { frame, environment, .. } = world;
+        let World {
+            frame, environment, ..
+        } = world;
         Self {
             lights: frame.lights.clone(),
             files: environment.state(),

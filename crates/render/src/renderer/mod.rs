@@ -11,6 +11,7 @@ use super::{
         recording::{FrameBudget, Part},
         slices::RowOffsets,
     },
+    gi::cells::CELL_WORDS,
     inspect::{compared_tree::ComparedTree, guest::GuestPass},
     layout::ViewRays,
     paths::path_sums::PathSums,
@@ -164,6 +165,16 @@ impl Renderer {
     /// Any error of reading back.
     pub fn read_path_lengths(&self, gpu: &Gpu) -> Result<Vec<u32>> {
         self.passes.paths.lengths(gpu)
+    }
+
+    /// Returns the words of each cell of the world cache (gi/cells.wgsl) after the last frame that used it; none
+    /// before. Waits for the readback.
+    ///
+    /// # Errors
+    ///
+    /// Any error of reading back.
+    pub fn read_cells(&self, gpu: &Gpu) -> Result<Vec<[u32; CELL_WORDS as usize]>> {
+        self.passes.occlusion.cells().read(gpu)
     }
 
     /// Restores the sums of the first `samples` samples. The next frame continues from them. It must be
