@@ -29,14 +29,17 @@ fn emitters_at(pixel: vec2u, surface_id: u32, words: vec2u) -> vec3f {
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
     var start = shadow_ray_start(surface_id, seen);
     start.origin += inwards(gbuffer_triangle(surface_id), start);
-    let choice = sampling_point(pixel, occlusion.index, SAMPLE_EMITTER);
-    let u = sampling_point(pixel, occlusion.index, SAMPLE_EMITTER_POINT);
-    var light = emitter_light(start, normal, choice, u);
+    var light = vec3f(0.0);
+    if params.emitter_count > 0u {
+        let choice = sampling_point(pixel, occlusion.index, SAMPLE_EMITTER);
+        light = emitter_light(start, normal, choice, sampling_point(pixel, occlusion.index, SAMPLE_EMITTER_POINT));
+    }
     if words.x != OCCLUSION_UNHIT.x {
         let hit = occlusion_hit_unpack(words);
         let triangle = tree_triangle(hit.leaf);
         let along = mat2x3f(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0) * hit.barycentric;
-        let direction = normalize(triangle.v0 + along - start.origin);
+        let offset = triangle.v0 + along - start.origin;
+        let direction = offset / max(length(offset), 1.0e-20);
         light += emitted_light(start, normal, direction, triangle, hit.barycentric);
     }
     return light;
@@ -58,7 +61,7 @@ fn bounced_cells(
     if words.x != OCCLUSION_UNHIT.x && frame.light_count > 0u {
         radiance += bounced(pixel, occlusion.index, occlusion_hit_unpack(words));
     }
-    if params.emitter_count > 0u && gbuffer_is_triangle(surface_id) {
+    if gbuffer_is_triangle(surface_id) {
         radiance += emitters_at(pixel, surface_id, words);
     }
     let packed = rgb16_pack(min(radiance, vec3f(RADIANCE_MAX)), 0u);

@@ -15,7 +15,7 @@
 #texels 3 3 position_texture: rgba32float
 @group(3) @binding(4) var keys_out: texture_storage_2d<rg32uint, write>;
 
-// Bound on the keys that a claim moves. At the load of the table, chains are a few keys long.
+// Bound on the keys that a claim moves. Keys get smaller along a chain, so it is a few keys long.
 const CELL_MOVES = 64u;
 
 fn claim(key: CellKey) {
@@ -45,7 +45,14 @@ fn reader(number: u32) -> CellReader {
     }
     let pixel = vec2u(number % frame.size.x, number / frame.size.x);
     let seen = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
-    return CellReader(cell_hit(textureLoad(hits_texture, pixel, 0).xy, seen), 0u, number);
+    let words = textureLoad(hits_texture, pixel, 0).xy;
+    var reader: CellReader;
+    reader.number = number;
+    if words.x != OCCLUSION_UNHIT.x {
+        reader.is_present = true;
+        reader.surface = cell_surface_found(occlusion_hit_unpack(words), seen);
+    }
+    return reader;
 }
 
 @compute @workgroup_size(64)
@@ -61,7 +68,7 @@ fn cell_claims(
     }
     let found = reader(number);
     var key = CellKey(0u, 0u);
-    if found.hit.x != 0u {
+    if found.is_present {
         key = cell_reader_key(found, params.index);
         claim(key);
     }

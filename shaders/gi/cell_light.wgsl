@@ -2,12 +2,8 @@
 //
 // in   list, light and hits of gi/cell_rays.wgsl; cells (gi/cells.wgsl); the BVHs (group 1), the merged scene (group 2)
 // out  light_out: samples of both means of each cell
-//
-// cell_blend: averages these samples into the cells, and keeps the hits for the next frame.
-//
-// in       list, samples and hits
-// in, out  cells
-// One thread per entry of the list. These are two passes, so that all cells are read as the last frame left them.
+// One thread per entry of the list. gi/cell_blend.wgsl stores the samples, so that all cells are read as the last frame
+// left them.
 #import "ambient/scattered_share.wgsl"
 #import "gi/cell_readers.wgsl"
 
@@ -36,16 +32,17 @@ fn cell_light(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let entry = textureLoad(list, place, 0);
-    if entry.w != params.index {
+    if entry.w != params.tag {
         return;
     }
     var sample = textureLoad(light, place, 0);
     let words = textureLoad(hits, place, 0).xy;
     if words.x != OCCLUSION_UNHIT.x {
-        let hit = cell_hit(words, cell_surface(entry.yz).position);
-        let key = cell_reader_key(CellReader(hit, 1u, entry.x), params.index);
-        let slot = cell_find(key);
-        let albedo = hit_albedo(occlusion_hit_unpack(words));
+        let hit = occlusion_hit_unpack(words);
+        let origin = cell_point(entry.y, occlusion_hit_unpack(entry.yz).barycentric);
+        let reader = CellReader(cell_surface_found(hit, origin), true, 1u, entry.x);
+        let slot = cell_find(cell_reader_key(reader, params.index));
+        let albedo = hit_albedo(hit);
         // A cell that is not known yet is taken to be as bright as the one that its ray comes from. If that is new too,
         // both are taken to be in a closed room, in which light bounces without end.
         var there = (rgb16_unpack(sample.xy) + rgb16_unpack(sample.zw)) / (1.0 - min(albedo, vec3f(0.9)));
@@ -58,27 +55,4 @@ fn cell_light(@builtin(global_invocation_id) id: vec3u) {
         sample = vec4u(sample.xy, rgb16_pack(min(other, vec3f(RADIANCE_MAX)), 0u));
     }
     textureStore(light_out, place, sample);
-}
-
-@compute @workgroup_size(8, 8)
-fn cell_blend(@builtin(global_invocation_id) id: vec3u) {
-    let place = id.xy + vec2u(0u, row_offset);
-    if any(place >= textureDimensions(list)) {
-        return;
-    }
-    let entry = textureLoad(list, place, 0);
-    if entry.w != params.index {
-        return;
-    }
-    let sample = textureLoad(light, place, 0);
-    let of_lights = cell_pair(entry.x, 2u);
-    let other = cell_pair(entry.x, 4u);
-    let frames = rgb16_rest(of_lights);
-    // Later frames weigh more, since more of the light has bounced.
-    let share = 2.0 / f32(frames + 2u);
-    let lit = mix(rgb16_unpack(of_lights), rgb16_unpack(sample.xy), share);
-    let mean = mix(rgb16_unpack(other), rgb16_unpack(sample.zw), share);
-    cell_store_pair(entry.x, 2u, rgb16_pack(lit, min(frames + 1u, 1023u)));
-    cell_store_pair(entry.x, 4u, rgb16_pack(mean, rgb16_rest(other)));
-    cell_store_pair(entry.x, 6u, cell_hit(textureLoad(hits, place, 0).xy, cell_surface(entry.yz).position));
 }

@@ -2,7 +2,8 @@
 //
 // in       cells, read by someone (gi/cells.wgsl); hits_texture; the BVHs (group 1), the merged scene (group 2)
 // in, out  CELLS_LISTED of the header: the length of the list
-// out      list_out: slot, hit of the reader that represents the cell, and number of the frame; in no order
+// out      list_out: slot, surface id and barycentric coordinates (ambient/occlusion_hit.wgsl) of the hit that represents
+//          the cell, and the tag of the frame; in no order, from tile to tile of 8 × 8 texels
 // One thread per cell. If more cells are read than may cast rays, each one does so with the same probability.
 #import "bvh/dispatch.wgsl"
 #import "gi/cell_readers.wgsl"
@@ -33,8 +34,9 @@ fn cell_list(
     state.rank = rank;
     state.age = 0u;
     atomicStore(&cells[at + 5u], rgb16_with_rest(other.y, cell_state_pack(state)));
-    // The margin keeps the list from overflowing, which would make the order of threads matter.
-    let share = 0.98 * f32(params.most_cells) / f32(atomicLoad(&cells[CELLS_READ]));
+    // The margin of six standard deviations keeps the list from overflowing. Then the order of threads would matter.
+    let most = f32(params.most_cells);
+    let share = (most - 6.0 * sqrt(most)) / f32(atomicLoad(&cells[CELLS_READ]));
     if cell_random(pcg_hash(slot + pcg_hash(params.index))) >= share {
         return;
     }
@@ -42,13 +44,17 @@ fn cell_list(
     var hit = vec2u(0u);
     if rank == 0u {
         let pixel = vec2u(number % frame.size.x, number / frame.size.x);
-        // Light does not depend on the direction of the reader.
-        hit = cell_hit(textureLoad(hits_texture, pixel, 0).xy, vec3f(0.0));
+        let words = textureLoad(hits_texture, pixel, 0).xy;
+        hit = vec2u(cell_hit_id(occlusion_hit_unpack(words)), words.y);
     } else {
-        hit = cell_pair(number, 6u);
+        let kept = cell_pair(number, 6u);
+        hit = vec2u(kept.x, occlusion_hit_pack(OcclusionHit(0u, cell_barycentric(kept), false)).y);
     }
     let place = atomicAdd(&cells[CELLS_LISTED], 1u);
     if place < params.most_cells {
-        textureStore(list_out, vec2u(place % CELL_LIST_WIDTH, place / CELL_LIST_WIDTH), vec4u(slot, hit, params.index));
+        let tile = place / 64u;
+        let corner = 8u * vec2u(tile % (CELL_LIST_WIDTH / 8u), tile / (CELL_LIST_WIDTH / 8u));
+        let texel = corner + vec2u(place % 8u, place / 8u % 8u);
+        textureStore(list_out, texel, vec4u(slot, hit, params.tag));
     }
 }

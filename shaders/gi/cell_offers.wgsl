@@ -36,7 +36,7 @@ fn cell_offers(
         }
     } else if number < pixels + CELLS {
         let found = cell_reader_of_cell(number - pixels);
-        if found.hit.x != 0u {
+        if found.is_present {
             offer(found.rank, found.number, cell_reader_key(found, params.index));
         }
     }

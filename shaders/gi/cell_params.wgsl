@@ -9,4 +9,6 @@ struct CellParams {
     most_cells: u32,
     // Nonzero if the cache begins empty.
     begins: u32,
+    // Mark of this frame's entries in the list of cells, which also holds older entries. It never repeats.
+    tag: u32,
 }

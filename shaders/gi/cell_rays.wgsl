@@ -36,13 +36,13 @@ fn cell_rays(
         return;
     }
     let entry = textureLoad(list, place, 0);
-    if entry.w != cell_params.index {
+    if entry.w != cell_params.tag {
         return;
     }
     // Sampled like a pixel, so that the rays of a cell are stratified over the frames.
     let at = vec2u(entry.x % BLUE_NOISE_SIDE, entry.x / BLUE_NOISE_SIDE);
     let index = cell_params.index;
-    var start = shadow_ray_start(entry.y, cell_surface(entry.yz).position);
+    var start = shadow_ray_start(entry.y, cell_point(entry.y, occlusion_hit_unpack(entry.yz).barycentric));
     start.origin += inwards(gbuffer_triangle(entry.y), start);
     let normal = start.smooth_normal;
     let of_lights = light_arriving(start, normal, at, index);

@@ -7,8 +7,9 @@
 #import "gi/cells.wgsl"
 
 struct CellReader {
-    // Hit of its ray (gi/cell_hit.wgsl).
-    hit: vec2u,
+    surface: CellSurface,
+    // False if its ray hit nothing.
+    is_present: bool,
     rank: u32,
     // Number of the pixel or cell.
     number: u32,
@@ -37,14 +38,21 @@ fn cell_reader_number(word: u32, index: u32) -> u32 {
     return cell_permuted_back(word & CELL_NUMBERS, pcg_hash(index));
 }
 
-// Returns the reader for the ray that a cell cast in the last frame.
+// Returns the reader for the ray that a cell cast in the last frame, if something read the cell in that frame.
 fn cell_reader_of_cell(slot: u32) -> CellReader {
-    let rank = 1u + cell_state(cell_pair(slot, 4u)).rank;
-    let hit = select(vec2u(0u), cell_pair(slot, 6u), rank < CELL_RANKS);
-    return CellReader(hit, rank, slot);
+    let state = cell_state(cell_pair(slot, 4u));
+    let hit = cell_pair(slot, 6u);
+    let rank = 1u + state.rank;
+    var reader: CellReader;
+    reader.rank = rank;
+    reader.number = slot;
+    if hit.x != 0u && rank < CELL_RANKS && state.age == 0u {
+        reader.is_present = true;
+        reader.surface = cell_surface(hit);
+    }
+    return reader;
 }
 
 fn cell_reader_key(reader: CellReader, index: u32) -> CellKey {
-    let seed = pcg_hash(reader.number + pcg_hash(4u * index + reader.rank));
-    return cell_key(cell_surface(reader.hit), seed);
+    return cell_key(reader.surface, pcg_hash(reader.number + pcg_hash(4u * index + reader.rank)));
 }

@@ -2,12 +2,12 @@
 //
 // The cache is a hash table with open addressing, in one buffer of words: a header, then CELL_WORDS words per cell:
 //
-// 0     key: bit CELL_OLD from the frame after the claim on, CELL_CHECK_BITS bits of checksum, then the number of the
-//       probe; 0 for a free cell
+// 0     key: bit CELL_OLD from the frame after the claim on, 29 bits of checksum, and two of the number of the probe;
+//       0 for a free cell
 // 1     the reader that represents the cell in this frame (`cell_reader_pack`); all ones if nothing reads it
 // 2, 3  mean light of lights (math/rgb16.wgsl); the rest is the number of frames in the means
 // 4, 5  mean light of everything else: emissive surfaces, the environment, and other surfaces; the rest is a CellState
-// 6, 7  hit of the last ray into the hemisphere, as in `cell_hits`: surface id and barycentric coordinates
+// 6, 7  hit of the last ray into the hemisphere (gi/cell_hit.wgsl)
 //
 // Light is the mean radiance over the cosine-weighted hemisphere. The radiance of a matte surface is its albedo times
 // that.
@@ -51,7 +51,7 @@ fn cell_random(seed: u32) -> f32 {
 // Returns the key of the cell for a surface. Positions and sizes are dithered by `seed`, so that neighbouring cells
 // blend into each other.
 //
-// A cell must not reach below a wall that the reader does not see through. It is moved towards the reader, and it is
+// A cell must not reach behind a wall that the reader does not see through. It is moved towards the reader, and it is
 // smaller than the ray is long.
 fn cell_key(surface: CellSurface, seed: u32) -> CellKey {
     let u = pcg_hash(seed);
@@ -64,7 +64,7 @@ fn cell_key(surface: CellSurface, seed: u32) -> CellKey {
     let moved = 0.5 * (cell_random(u) - 0.5) * basis.tangent + 0.5 * (cell_random(pcg_hash(v)) - 0.5) * basis.bitangent;
     let back = surface.to_reader - dot(surface.to_reader, normal) * normal;
     let nearer = min(0.75, 0.25 * surface.sides * exp2(mean_level - level)) * back;
-    // Walls often lie on a plane between cells. A step along the normal puts them inside.
+    // Walls often lie on a plane between cells, on which rounding would decide. A step along the normal avoids that.
     let place = vec3i(floor(surface.position * exp2(-level) + moved + nearer + 0.3 * normal));
     // Skewed axes, so that the six axes lie well within six octants.
     let skewed = normal + 0.3 * vec3f(normal.z - normal.y, normal.x - normal.z, normal.x + normal.y);
@@ -76,14 +76,15 @@ fn cell_key(surface: CellSurface, seed: u32) -> CellKey {
     return CellKey(slot & (CELLS - 1u), max(checksum & CELL_CHECKS, 1u));
 }
 
-// Returns the slot of a key's next probe. It depends on the key's word alone, because a claim also moves keys of others.
+// Returns the slot of a key's next probe. It depends on the key's word alone, because a claim also moves the keys of
+// other readers.
 fn cell_next(slot: u32, word: u32) -> u32 {
     return (slot + (pcg_hash((word >> 2u) & CELL_CHECKS) | 1u)) & (CELLS - 1u);
 }
 
 // State in the rest of a cell's words 4 and 5.
 struct CellState {
-    // Rank of the last reader.
+    // Least rank of the readers at the last read.
     rank: u32,
     // Frames since the last read.
     age: u32,

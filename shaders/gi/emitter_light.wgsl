@@ -8,6 +8,7 @@
 // Light, relative to the radiance that is displayed as white, above which each sample casts a ray. Less light casts
 // fewer, which is Russian roulette.
 const EMITTER_SURE = 0.25;
+// Least probability of a ray.
 const EMITTER_LEAST = 0.02;
 
 // Returns the mean radiance over the cosine-weighted hemisphere that a sampled point of an emitter sends. `choice` are

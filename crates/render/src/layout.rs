@@ -566,6 +566,7 @@ gpu_structs! {
         most_frames: u32,
         most_cells: u32,
         begins: u32,
+        tag: u32,
     }
     /// Scattering properties and noise of the fog. The density is in [`Frame`].
     FogMedium {

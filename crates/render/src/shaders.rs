@@ -92,6 +92,7 @@ pub static SHADERS: Library = Library {
         "gi/bounced_cells.wgsl",
         "gi/bounced_paths.wgsl",
         "gi/cell_begin.wgsl",
+        "gi/cell_blend.wgsl",
         "gi/cell_claims.wgsl",
         "gi/cell_hit.wgsl",
         "gi/cell_light.wgsl",

@@ -79,7 +79,7 @@ impl BouncedFilter {
         let light = LightKey::of(world);
         let changed = past.is_some_and(|(last, _)| *last != light);
         let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
-        let most = changes.max_history(changed, is_one_of_many);
+        let most = changes.max_history_of_light(changed, is_one_of_many);
         self.past.set_pending((light, changes));
         let (max_history, rays, compression) = match is_one_of_many {
             true => (0, frame.sample.filtered_for(), 0.0),

@@ -66,6 +66,9 @@ impl Occlusion {
         let World { frame, .. } = world;
         let VisibleSurfaces { gbuffer, history, .. } = seen;
         let gpu = recording.gpu;
+        if frame.bounced != Bounced::Cells {
+            self.cells.skip();
+        }
         let traced = frame.samples_occlusion;
         let size = traced.then_some(frame.size);
         if self.output.size() != size {

@@ -39,7 +39,7 @@ pub struct OcclusionFilter {
     signal: DenoiserImages,
     filter: Denoiser,
     last_round: Kernel,
-    /// Light of the last frame and the history of its changes. Only frames with all bounces weigh the environment.
+    /// Environment of the last frame and the history of its changes.
     past: TemporalState<(LightKey, LightChanges)>,
 }
 
@@ -78,11 +78,11 @@ impl OcclusionFilter {
         self.signal.fit(recording.gpu, frame.size)?;
         // Samples with all bounces average other numbers than single frames do.
         let is_one_of_many = frame.bounced == Bounced::Paths;
-        let light = LightKey::of(world);
+        let light = LightKey::environment(world);
         let past = self.past.last();
-        let changed = frame.bounced.is_full() && past.is_some_and(|(last, _)| *last != light);
+        let changed = past.is_some_and(|(last, _)| *last != light);
         let mut changes = past.map_or_else(LightChanges::default, |(_, changes)| *changes);
-        let most = changes.max_history(changed, is_one_of_many);
+        let most = changes.max_history_of_light(changed, is_one_of_many);
         self.past.set_pending((light, changes));
         let (max_history, rays) = match is_one_of_many {
             true => (0, frame.occlusion_rays * frame.sample.filtered_for()),

@@ -15,6 +15,7 @@ use crate::{
     layout::{CellParams, PathParams},
     paths::path_table::PathTable,
     resources::{GBuffer, NoisyOcclusion, POSITIONS, Reprojection, UNUSED, try_create},
+    settings,
     world::World,
 };
 use canopy_bvh::{
@@ -71,6 +72,8 @@ pub struct Cells {
     /// Radiance that the hit of each pixel's occlusion ray reflects.
     output: GpuImage,
     past: TemporalState<Past>,
+    /// Tag of the last frame's entries in the list.
+    tag: u32,
 }
 
 /// Images with a texel for each cell of the list.
@@ -86,10 +89,14 @@ struct Listed {
 #[derive(Debug, Clone)]
 struct Past {
     version: u64,
+    size: [u32; 2],
+    settings: settings::Occlusion,
     light: LightKey,
     changes: LightChanges,
     /// Number of the next frame.
     next: u32,
+    /// True if frames since then have not used the cache. The scene may have moved in them.
+    is_idle: bool,
 }
 
 impl Cells {
@@ -99,6 +106,7 @@ impl Cells {
         let kernel = |path, entry, own: &[Binding]| Kernel::new(gpu, path, entry, &shared, own);
         let (wide, pair) = (Store(Format::Rgba32Uint), Store(Format::Rg32Uint));
         let lights = [OfUniform, OfUniform, Write, Uint, Uint, Uint, wide];
+        let samples = &lights[..6];
         let rays = [
             OfUniform,
             OfUniform,
@@ -126,7 +134,7 @@ impl Cells {
             list: kernel("gi/cell_list.wgsl", "cell_list", &[OfUniform, Write, Uint, wide]),
             rays: layouts.ray_kernels(gpu, "gi/cell_rays.wgsl", "cell_rays", &rays),
             light: kernel("gi/cell_light.wgsl", "cell_light", &lights),
-            blend: kernel("gi/cell_light.wgsl", "cell_blend", &lights),
+            blend: kernel("gi/cell_blend.wgsl", "cell_blend", samples),
             read: kernel(
                 "gi/cell_read.wgsl",
                 "cell_read",
@@ -138,6 +146,7 @@ impl Cells {
             keys: image(gpu, "cells.keys", UNUSED, Format::Rg32Uint),
             output: image(gpu, "cells.output", UNUSED, Format::Rg32Uint),
             past: TemporalState::default(),
+            tag: 0,
         }
     }
 
@@ -175,11 +184,10 @@ impl Cells {
             &gbuffer.position,
             &self.keys,
         ];
-        let readers = Workgroups::Count((frame.size[0] * frame.size[1] + CELLS).div_ceil(64));
-        recording.dispatch("cell_claims", &self.claims, &shared, own, readers)?;
-        let readers = Workgroups::Count((frame.size[0] * frame.size[1] + CELLS).div_ceil(64));
+        let readers = || Workgroups::Count((frame.size[0] * frame.size[1] + CELLS).div_ceil(64));
+        recording.dispatch("cell_claims", &self.claims, &shared, own, readers())?;
         let own: &[&dyn Bind] = &[&self.params, &self.table, &self.keys];
-        recording.dispatch("cell_offers", &self.offers, &shared, own, readers)?;
+        recording.dispatch("cell_offers", &self.offers, &shared, own, readers())?;
         let Listed {
             cells: listed,
             hits,
@@ -202,11 +210,22 @@ impl Cells {
         let most = recording.budget.pixels();
         let own: &[&dyn Bind] = &[&self.params, &self.table, listed, &light[0], hits, &light[1]];
         recording.dispatch_pixels("cell_light", &self.light, &shared, own, size, most)?;
-        let own: &[&dyn Bind] = &[&self.params, &self.table, listed, &light[1], hits, &light[0]];
+        let own: &[&dyn Bind] = &[&self.params, &self.table, listed, &light[1], hits];
         recording.dispatch_pixels("cell_blend", &self.blend, &shared, own, size, most)?;
         let own: &[&dyn Bind] = &[&self.table, found.hits, &self.keys, &self.output];
         recording.dispatch_pixels("cell_read", &self.read, &shared, own, frame.size, most)?;
         Ok(&self.output)
+    }
+
+    /// Takes note of a frame that does not use the cache.
+    pub fn skip(&mut self) {
+        if let Some(past) = self.past.last().filter(|past| !past.is_idle) {
+            let is_idle = true;
+            self.past.set_pending(Past {
+                is_idle,
+                ..past.clone()
+            });
+        }
     }
 
     /// Reads back the words of all cells; none before the first frame.
@@ -223,16 +242,15 @@ impl Cells {
     fn fit(&mut self, gpu: &Gpu, size: [u32; 2]) -> Result<()> {
         let bytes = 4 * u64::from(CELLS_HEADER + CELL_WORDS * CELLS);
         if self.table.size() != bytes {
-            self.table =
-                gpu.catch(|| gpu.buffer("cells", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC))?;
-            self.listed = try_create(gpu, [CELL_LIST_WIDTH, LIST_ROWS], || {
-                Listed::new(gpu, [CELL_LIST_WIDTH, LIST_ROWS])
-            })?;
+            let listed = [CELL_LIST_WIDTH, LIST_ROWS];
+            self.listed = try_create(gpu, listed, || Listed::new(gpu, listed))?;
+            let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC;
+            self.table = gpu.catch(|| gpu.buffer("cells", bytes, usage))?;
         }
         if self.output.size() != size {
             let image = |label| image(gpu, label, size, Format::Rg32Uint);
-            self.output = try_create(gpu, size, || image("cells.output"))?;
             self.keys = try_create(gpu, size, || image("cells.keys"))?;
+            self.output = try_create(gpu, size, || image("cells.output"))?;
         }
         Ok(())
     }
@@ -242,29 +260,34 @@ impl Cells {
         let frame = world.frame;
         let version = frame.buffers.version;
         let light = LightKey::of(world);
-        let past = self.past.last().filter(|past| past.version == version);
+        let settings = &frame.config.occlusion;
+        let past = self.past.last();
+        let past = past
+            .filter(|past| past.version == version && past.size == frame.size && past.settings == *settings);
         let changed = past.is_some_and(|past| past.light != light);
         let mut changes = past.map_or_else(LightChanges::default, |past| past.changes);
-        let followed = changes.max_history(changed, false);
-        let most = if history.moves {
-            MOVING_FRAMES
-        } else {
-            STILL_FRAMES
-        };
+        let followed = changes.max_history_of_light(changed, false);
+        let moves = history.moves || past.is_some_and(|past| past.is_idle);
+        let most = if moves { MOVING_FRAMES } else { STILL_FRAMES };
         let index = past.map_or(1, |past| past.next);
         let begins = past.is_none();
         self.past.set_pending(Past {
             version,
+            size: frame.size,
+            settings: settings.clone(),
             light,
             changes,
-            next: index.wrapping_add(1).max(1),
+            next: index.wrapping_add(1),
+            is_idle: false,
         });
+        self.tag = self.tag.wrapping_add(1).max(1);
         CellParams {
             index,
             most_frames: most.min(followed),
             most_cells: (frame.size[0] * frame.size[1] / PIXELS_PER_CELL)
                 .clamp(1024, CELL_LIST_WIDTH * LIST_ROWS),
             begins: u32::from(begins),
+            tag: self.tag,
         }
     }
 }

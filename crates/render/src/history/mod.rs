@@ -24,6 +24,7 @@ use canopy_bvh::{
         pass::Binding::{self, Read, Store},
     },
 };
+use glam::Vec3;
 use wgpu::TextureUsages as Usage;
 
 /// Reprojection pass and its history. Its images are unused if no signal is sampled.
@@ -93,12 +94,23 @@ impl LightChanges {
     /// Number of frames after a change at which a mean of that length holds only 3 % from before it.
     const GONE: u32 = 12;
 
-    /// Returns the maximum history length in frames, without this one: none for the first change after a while,
-    /// so that a lamp that is switched off leaves no glow, and a short one for changes that go on. `changed` is true if light has changed
+    /// Same as [`LightChanges::max_history`], but without any history at the first change after a while. A lamp
+    /// that is switched off thus leaves no glow.
+    pub fn max_history_of_light(&mut self, changed: bool, is_one_of_many: bool) -> u32 {
+        let is_sudden = changed && self.still >= Self::GONE;
+        let most = self.max_history(changed, is_one_of_many);
+        if !is_sudden {
+            return most;
+        }
+        // The next frame averages this one only.
+        self.together = self.together.min(1);
+        0
+    }
+
+    /// Returns the maximum history length in frames, without this one. `changed` is true if light has changed
     /// since the last frame, and `is_one_of_many` if this frame is a sample of a supersampled picture. Call
     /// it once per frame.
     pub fn max_history(&mut self, changed: bool, is_one_of_many: bool) -> u32 {
-        let is_sudden = changed && self.still >= Self::GONE;
         self.still = match changed {
             true => 0,
             false => self.still.saturating_add(1),
@@ -108,35 +120,54 @@ impl LightChanges {
             false => self.together.saturating_add(1),
         };
         let together = std::mem::replace(&mut self.together, next);
-        match is_sudden {
-            true => 0,
-            false => (Self::CHANGING - 1 + self.still.saturating_sub(Self::GONE)).min(together),
-        }
+        (Self::CHANGING - 1 + self.still.saturating_sub(Self::GONE)).min(together)
     }
 }
 
-/// Everything that sends light, except emissive triangles.
+/// Everything that sends light, for a comparison with the last frame.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LightKey {
-    lights: Vec<Light>,
-    files: (u64, bool),
-    environment: settings::Environment,
-    sun: settings::Sun,
-    materials: settings::Materials,
+    environment: Option<(settings::Environment, settings::Sun, (u64, bool))>,
+    lights: Option<Vec<Light>>,
+    /// Settings of emission, and emission of animated materials.
+    emission: Option<(settings::Materials, Vec<(usize, Vec3)>)>,
 }
 
 impl LightKey {
-    /// Returns the key of a frame.
+    /// Returns the key of a frame. Without all bounces, only lights count in it.
     pub(crate) fn of(world: World<'_>) -> Self {
+        let frame = world.frame;
+        let is_full = frame.bounced.is_full();
+        let emission = || {
+            frame
+                .pose
+                .materials
+                .iter()
+                .map(|(index, material)| (*index, material.emissive))
+        };
+        Self {
+            lights: Some(frame.lights.clone()),
+            emission: is_full.then(|| (frame.config.materials.clone(), emission().collect())),
+            environment: Self::environment(world).environment,
+        }
+    }
+
+    /// Returns the key of a frame's environment. Without all bounces, nothing counts in it.
+    pub(crate) fn environment(world: World<'_>) -> Self {
         let World {
             frame, environment, ..
         } = world;
+        let config = &frame.config;
         Self {
-            lights: frame.lights.clone(),
-            files: environment.state(),
-            environment: frame.config.environment.clone(),
-            sun: frame.config.sun.clone(),
-            materials: frame.config.materials.clone(),
+            environment: frame.bounced.is_full().then(|| {
+                (
+                    config.environment.clone(),
+                    config.sun.clone(),
+                    environment.state(),
+                )
+            }),
+            lights: None,
+            emission: None,
         }
     }
 }
