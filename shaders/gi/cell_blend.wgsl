@@ -1,7 +1,8 @@
 // cell_blend: averages samples into the listed cells of the world cache, and keeps the hits of their rays for the next
 // frame.
 //
-// in       list, hits of gi/cell_rays.wgsl, samples of gi/cell_light.wgsl; the BVHs (group 1), the merged scene (group 2)
+// in       list, hits of gi/cell_rays.wgsl, samples of gi/cell_light.wgsl; the BVHs (group 1), the merged scene
+//          (group 2)
 // in, out  cells (gi/cells.wgsl)
 // One thread per entry of the list.
 #import "gi/cells.wgsl"

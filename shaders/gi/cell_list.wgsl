@@ -2,8 +2,8 @@
 //
 // in       cells, read by someone (gi/cells.wgsl); hits_texture; the BVHs (group 1), the merged scene (group 2)
 // in, out  CELLS_LISTED of the header: the length of the list
-// out      list_out: slot, surface id and barycentric coordinates (ambient/occlusion_hit.wgsl) of the hit that represents
-//          the cell, and the tag of the frame; in no order, from tile to tile of 8 × 8 texels
+// out      list_out: slot, surface id and barycentric coordinates (ambient/occlusion_hit.wgsl) of the hit that
+//          represents the cell, and the tag of the frame; in no order, from tile to tile of 8 × 8 texels
 // One thread per cell. If more cells are read than may cast rays, each one does so with the same probability.
 #import "bvh/dispatch.wgsl"
 #import "gi/cell_readers.wgsl"

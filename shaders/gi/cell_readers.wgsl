@@ -17,7 +17,7 @@ struct CellReader {
 
 const CELL_NUMBERS = 0x3fffffffu;
 
-// Permutes 30 bits. Shifts by 15 bits and an odd factor are invertible.
+// Permutes 30 bits. The shifts undo themselves, and the factors of both directions are inverse modulo 2³⁰.
 fn cell_permuted(x: u32, seed: u32) -> u32 {
     let a = (x ^ seed) & CELL_NUMBERS;
     let b = ((a ^ (a >> 15u)) * 0x2c1b3c6du) & CELL_NUMBERS;

@@ -132,7 +132,7 @@ pub use renderer::frames::Attempt;
 pub use renderer::readback::{FloatImage, Merged};
 pub use shaders::SHADERS;
 pub use stats::{
-    CostRange, FrameStats, IntersectionCounts, MeshPair, Noise, OverlayCounts, ReflectionCounts,
+    CellCounts, CostRange, FrameStats, IntersectionCounts, MeshPair, Noise, OverlayCounts, ReflectionCounts,
     TreeBoxCounts, TreeWork,
 };
 pub use upload::Uploader;

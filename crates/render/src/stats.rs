@@ -34,6 +34,8 @@ pub struct FrameStats {
     pub sending_tiles: u32,
     /// Counts of reflection rays, in the last frame whose counts have been read back.
     pub reflections: ReflectionCounts,
+    /// Counts of the world cache, in the last frame whose counts have been read back.
+    pub cells: CellCounts,
     /// BVH work of the frame.
     pub tree_work: TreeWork,
     /// Cost of refitted BVHs relative to the last build, as last measured; 1 if it is not measured.
@@ -59,6 +61,15 @@ pub struct FrameStats {
     pub noise: Option<Noise>,
     /// Samples per pixel so far, if the frame is path-traced.
     pub path_samples: Option<u32>,
+}
+
+/// Counts of the world cache; zeros if it is not used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CellCounts {
+    /// Number of cells that something read.
+    pub read: u32,
+    /// Number of cells that cast rays.
+    pub cast: u32,
 }
 
 /// Counts of the first reflection bounce; zeros if none is traced.

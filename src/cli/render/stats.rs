@@ -164,6 +164,7 @@ pub(super) fn write(
             "hits": stats.reflections.hits,
             "bins": stats.reflections.bins,
         },
+        "cells": { "read": stats.cells.read, "cast": stats.cells.cast },
         "lab": lab_json(offscreen, stats),
         "tree_work": stats.tree_work.name(),
         "tree_growth": stats.tree_growth,

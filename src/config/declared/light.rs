@@ -254,6 +254,7 @@ const OCCLUSION: Group = Group {
         switch("occlusion.filter", "filter", "neighbour pixels")
             .words("ao denoise denoiser spatial")
             .idle(&[NO_OCCLUSION]),
+        own("world cache", "world cache"),
     ],
 };
 

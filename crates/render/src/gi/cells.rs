@@ -16,6 +16,7 @@ use crate::{
     paths::path_table::PathTable,
     resources::{GBuffer, NoisyOcclusion, POSITIONS, Reprojection, UNUSED, try_create},
     settings,
+    stats::{CellCounts, FrameStats},
     world::World,
 };
 use canopy_bvh::{
@@ -24,6 +25,7 @@ use canopy_bvh::{
         Bind, Gpu, GpuImage, Kernel, Uniform, Variants, Workgroups,
         library::wgsl_constants,
         pass::Binding::{self, Store, Uint, Uniform as OfUniform, Write},
+        readback::Counters,
     },
 };
 use wgpu::{BufferUsages, TextureFormat as Format, TextureUsages};
@@ -74,6 +76,7 @@ pub struct Cells {
     past: TemporalState<Past>,
     /// Tag of the last frame's entries in the list.
     tag: u32,
+    counters: Counters<2>,
 }
 
 /// Images with a texel for each cell of the list.
@@ -147,6 +150,7 @@ impl Cells {
             output: image(gpu, "cells.output", UNUSED, Format::Rg32Uint),
             past: TemporalState::default(),
             tag: 0,
+            counters: Counters::new(gpu, "cells.counters"),
         }
     }
 
@@ -195,6 +199,7 @@ impl Cells {
         } = &self.listed;
         let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, listed];
         recording.dispatch("cell_list", &self.list, &shared, own, cells())?;
+        self.counters.record(&mut recording.scope, &self.table);
         let size = [CELL_LIST_WIDTH, params.most_cells.div_ceil(CELL_LIST_WIDTH)];
         let most = recording.budget.occlusion_pixels(2);
         let own: &[&dyn Bind] = &[
@@ -311,5 +316,15 @@ fn image(gpu: &Gpu, label: &str, size: [u32; 2], format: Format) -> GpuImage {
 impl LifeCycle for Cells {
     fn parts(&mut self) -> Vec<&mut dyn LifeCycle> {
         vec![&mut self.past]
+    }
+
+    fn report(&mut self, stats: &mut FrameStats) {
+        self.counters.collect();
+        let [read, cast] = self.counters.last();
+        let is_used = self.past.last().is_some_and(|past| !past.is_idle);
+        stats.cells = match is_used {
+            true => CellCounts { read, cast },
+            false => CellCounts::default(),
+        };
     }
 }

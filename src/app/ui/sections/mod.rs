@@ -5,6 +5,7 @@ mod animation;
 mod bookmarks;
 mod camera;
 mod camera_path;
+mod cells;
 mod channel;
 mod compare;
 mod depth_of_field;
@@ -113,6 +114,7 @@ fn own(key: &str) -> Option<Own> {
         "volumes.points" => volumes::points,
         "volumes.transfer" => volumes::transfer,
         "window.render_scale" => resolution::render_scale,
+        "world cache" => cells::counts,
         _ => return None,
     })
 }
