@@ -11,7 +11,7 @@
 
 // Side of a cell as a fraction of the picture's height at its distance, and in pixels. The larger one counts: a cell
 // needs several readers.
-const CELL_SHARE = 0.04;
+const CELL_SHARE = 0.06;
 const CELL_PIXELS = 8.0;
 const CELL_LONGEST = 15u;
 

@@ -4,7 +4,8 @@
 // in, out  CELLS_LISTED of the header: the length of the list
 // out      list_out: slot, surface id and barycentric coordinates (ambient/occlusion_hit.wgsl) of the hit that
 //          represents the cell, and the tag of the frame; in no order, from tile to tile of 8 × 8 texels
-// One thread per cell. If more cells are read than may cast rays, each one does so with the same probability.
+// One thread per cell. If more cells are read than may cast rays, each one does so with the same probability;
+// new cells, which are black to readers until then, with a higher one.
 #import "bvh/dispatch.wgsl"
 #import "gi/cell_readers.wgsl"
 
@@ -35,8 +36,9 @@ fn cell_list(
     state.age = 0u;
     atomicStore(&cells[at + 5u], rgb16_with_rest(other.y, cell_state_pack(state)));
     // The margin of six standard deviations keeps the list from overflowing. Then the order of threads would matter.
-    let most = f32(params.most_cells);
-    let share = (most - 6.0 * sqrt(most)) / f32(atomicLoad(&cells[CELLS_READ]));
+    let is_new = rgb16_rest(cell_pair(slot, 2u)) == 0u;
+    let most = f32(select(params.most_known, params.most_new, is_new));
+    let share = (most - 6.0 * sqrt(most)) / f32(atomicLoad(&cells[select(CELLS_KNOWN, CELLS_NEW, is_new)]));
     if cell_random(pcg_hash(slot + pcg_hash(params.index))) >= share {
         return;
     }
@@ -51,7 +53,7 @@ fn cell_list(
         hit = vec2u(kept.x, occlusion_hit_pack(OcclusionHit(0u, cell_barycentric(kept), false)).y);
     }
     let place = atomicAdd(&cells[CELLS_LISTED], 1u);
-    if place < params.most_cells {
+    if place < params.most_new + params.most_known {
         let tile = place / 64u;
         let corner = 8u * vec2u(tile % (CELL_LIST_WIDTH / 8u), tile / (CELL_LIST_WIDTH / 8u));
         let texel = corner + vec2u(place % 8u, place / 8u % 8u);

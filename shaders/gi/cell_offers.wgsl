@@ -1,7 +1,7 @@
 // cell_offers: offers each cell of the world cache its readers. The least of them represents the cell.
 //
 // in       keys: key of the cell that each pixel reads; the merged scene (group 2)
-// in, out  cells (gi/cells.wgsl); CELLS_READ of the header counts the cells that are read
+// in, out  cells (gi/cells.wgsl); CELLS_NEW and CELLS_KNOWN of the header count the cells that are read
 // One thread per pixel, and then one per cell.
 #import "bvh/dispatch.wgsl"
 #import "gi/cell_readers.wgsl"
@@ -17,7 +17,7 @@ fn offer(rank: u32, number: u32, key: CellKey) {
     }
     let before = atomicMin(&cells[cell_word(slot) + 1u], cell_reader_pack(rank, number, params.index));
     if before == CELL_UNREAD {
-        atomicAdd(&cells[CELLS_READ], 1u);
+        atomicAdd(&cells[select(CELLS_KNOWN, CELLS_NEW, rgb16_rest(cell_pair(slot, 2u)) == 0u)], 1u);
     }
 }
 

@@ -564,7 +564,8 @@ gpu_structs! {
     CellParams {
         index: u32,
         most_frames: u32,
-        most_cells: u32,
+        most_new: u32,
+        most_known: u32,
         begins: u32,
         tag: u32,
     }

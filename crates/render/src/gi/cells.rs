@@ -37,10 +37,11 @@ wgsl_constants! {
     pub const CELL_WORDS: u32 = 8;
     /// Words before the first cell.
     const CELLS_HEADER: u32 = 8;
-    /// Word of the number of cells that are read in this frame.
-    const CELLS_READ: u32 = 0;
+    /// Words of the numbers of cells that are read in this frame: without a mean yet, and others.
+    const CELLS_NEW: u32 = 0;
+    const CELLS_KNOWN: u32 = 1;
     /// Word of the number of cells in the list.
-    const CELLS_LISTED: u32 = 1;
+    const CELLS_LISTED: u32 = 2;
     /// Width in texels of the image that holds the list.
     const CELL_LIST_WIDTH: u32 = 2048;
 }
@@ -51,8 +52,9 @@ pub(crate) const LIST_ROWS: u32 = 32;
 const STILL_FRAMES: u32 = 64;
 /// The same while something moves.
 const MOVING_FRAMES: u32 = 7;
-/// One in this number of pixels, at most, is the number of cells that cast rays in a frame.
-const PIXELS_PER_CELL: u32 = 16;
+/// Pixels for each cell that casts rays in a frame, at most: for cells without a mean yet, and for others.
+const PIXELS_PER_NEW: u32 = 8;
+const PIXELS_PER_KNOWN: u32 = 16;
 
 /// Table of cells, and the passes over it.
 #[derive(Debug)]
@@ -76,7 +78,7 @@ pub struct Cells {
     past: TemporalState<Past>,
     /// Tag of the last frame's entries in the list.
     tag: u32,
-    counters: Counters<2>,
+    counters: Counters<3>,
 }
 
 /// Images with a texel for each cell of the list.
@@ -200,7 +202,10 @@ impl Cells {
         let own: &[&dyn Bind] = &[&self.params, &self.table, found.hits, listed];
         recording.dispatch("cell_list", &self.list, &shared, own, cells())?;
         self.counters.record(&mut recording.scope, &self.table);
-        let size = [CELL_LIST_WIDTH, params.most_cells.div_ceil(CELL_LIST_WIDTH)];
+        let size = [
+            CELL_LIST_WIDTH,
+            (params.most_new + params.most_known).div_ceil(CELL_LIST_WIDTH),
+        ];
         let most = recording.budget.occlusion_pixels(2);
         let own: &[&dyn Bind] = &[
             &self.params,
@@ -286,11 +291,13 @@ impl Cells {
             is_idle: false,
         });
         self.tag = self.tag.wrapping_add(1).max(1);
+        let pixels = frame.size[0] * frame.size[1];
+        let most_cells = |share: u32| (pixels / share).clamp(1024, CELL_LIST_WIDTH * LIST_ROWS / 2);
         CellParams {
             index,
             most_frames: most.min(followed),
-            most_cells: (frame.size[0] * frame.size[1] / PIXELS_PER_CELL)
-                .clamp(1024, CELL_LIST_WIDTH * LIST_ROWS),
+            most_new: most_cells(PIXELS_PER_NEW),
+            most_known: most_cells(PIXELS_PER_KNOWN),
             begins: u32::from(begins),
             tag: self.tag,
         }
@@ -320,10 +327,13 @@ impl LifeCycle for Cells {
 
     fn report(&mut self, stats: &mut FrameStats) {
         self.counters.collect();
-        let [read, cast] = self.counters.last();
+        let [new, known, cast] = self.counters.last();
         let is_used = self.past.last().is_some_and(|past| !past.is_idle);
         stats.cells = match is_used {
-            true => CellCounts { read, cast },
+            true => CellCounts {
+                read: new + known,
+                cast,
+            },
             false => CellCounts::default(),
         };
     }
