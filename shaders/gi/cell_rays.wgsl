@@ -6,10 +6,10 @@
 //      cosine-distributed ray meets: the environment, or emission
 //      hit_out: hit of that ray (ambient/occlusion_hit.wgsl), or a miss
 // One thread per entry of the list. Light is the mean radiance over the cosine-weighted hemisphere.
+#import "ambient/blocked_environment.wgsl"
 #import "ambient/bounced.wgsl"
 #import "ambient/hemisphere.wgsl"
 #import "ambient/inwards.wgsl"
-#import "ambient/blocked_environment.wgsl"
 #import "bvh/bvh_rays.wgsl"
 #import "environment/environment.wgsl"
 #import "gi/cell_hit.wgsl"

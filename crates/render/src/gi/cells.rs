@@ -47,7 +47,7 @@ wgsl_constants! {
 }
 
 /// Rows of the image that holds the list of cells.
-pub(crate) const LIST_ROWS: u32 = 32;
+const LIST_ROWS: u32 = 32;
 /// Frames in the mean of a cell while nothing moves, without the current one.
 const STILL_FRAMES: u32 = 64;
 /// The same while something moves.
