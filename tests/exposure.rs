@@ -520,10 +520,9 @@ fn every_curve_handles_extremes() {
     }
 }
 
-/// A frame holds 256 lights, and metering uses only those. Ten thousand lights at one point do not make the
-/// picture black.
+/// Ten thousand lights at one point all shine and are all metered, so the picture has the brightness of few.
 #[test]
-fn lights_past_the_limit_do_not_darken_the_picture() {
+fn ten_thousand_lights_are_exposed_like_few() {
     let gpu = gpu();
     let lit_by = |count: u32| {
         let floor = quad(Vec3::splat(-2.0), Vec3::X * 4.0, Vec3::Y * 4.0, 0);
@@ -544,6 +543,7 @@ fn lights_past_the_limit_do_not_darken_the_picture() {
         stage.exposure_ev = exposure_ev(&scene, &pose, bounds, &stage.config, 0.0, limit);
         draw(&mut stage, look_at(Vec3::Z * 2.0, Vec3::ZERO, 10.0)).0
     });
-    assert!(some == all);
-    assert!(all.chunks(4).all(|pixel| pixel[0] > 100), "{:?}", &all[..16]);
+    for (a, b) in some.chunks(4).zip(all.chunks(4)) {
+        assert!(a[0] > 100 && a[0].abs_diff(b[0]) <= 3, "{a:?} {b:?}");
+    }
 }

@@ -36,6 +36,7 @@ mod lab;
 mod layers;
 mod lazy_pipeline;
 mod licences;
+mod lights;
 mod material_toggles;
 mod materials;
 mod million;

@@ -7,22 +7,26 @@
 #import "ambient/scattered_share.wgsl"
 #import "frame/frame.wgsl"
 #import "frame/gbuffer_ids.wgsl"
+#import "light/light_table.wgsl"
 #import "math/color.wgsl"
 #import "math/sampling.wgsl"
 #import "shadow/light_visibility.wgsl"
 
 // Returns the light of one light that arrives at a surface: the mean radiance over the cosine-weighted hemisphere.
 fn light_arriving(start: ShadowStart, normal: vec3f, pixel: vec2u, index: u32) -> vec3f {
-    var u = sampling_point(pixel, index, frame.first_dimension + SAMPLE_BOUNCED_CHOICE).x;
+    let numbers = sampling_point(pixel, index, frame.first_dimension + SAMPLE_BOUNCED_CHOICE);
+    var u = numbers.x;
     var sum = 0.0;
-    var chosen = 0u;
+    var chosen = LightCandidate(0u, 0.0);
     var chosen_weight = 0.0;
-    for (var i = 0u; i < frame.light_count; i++) {
-        let sample = light_sample(lights[i], start.position);
+    let candidates = light_candidates_for_one();
+    for (var i = 0u; i < candidates; i++) {
+        let candidate = light_candidate(i, candidates, start.position, normal, numbers.y);
+        let sample = light_sample(light_at(candidate.index), start.position);
         var weight = 0.0;
         if shadow_ray_needed(start, normal, sample) {
             // Bounded, so that the sum is finite.
-            weight = min(luminance(sample.irradiance) * dot(normal, sample.to_light), 1.0e30);
+            weight = candidate.weight * min(luminance(sample.irradiance) * dot(normal, sample.to_light), 1.0e30);
         }
         if weight > 0.0 {
             sum += weight;
@@ -30,17 +34,19 @@ fn light_arriving(start: ShadowStart, normal: vec3f, pixel: vec2u, index: u32) -
             // Rescales the number, which is uniform again after the choice.
             let takes = u < share;
             u = select((u - share) / max(1.0 - share, 1.0e-9), u / share, takes);
-            chosen = select(chosen, i, takes);
+            chosen.index = select(chosen.index, candidate.index, takes);
+            chosen.weight = select(chosen.weight, candidate.weight, takes);
             chosen_weight = select(chosen_weight, weight, takes);
         }
     }
     if chosen_weight == 0.0 {
         return vec3f(0.0);
     }
-    let light = lights[chosen];
+    let light = light_at(chosen.index);
     let sample = light_sample(light, start.position);
     let visible = light_visible_share(start, light, sample, pixel, 1u, frame.first_dimension + SAMPLE_BOUNCED_LIGHT);
-    let arriving = sample.irradiance * (dot(normal, sample.to_light) * visible.share * sum / chosen_weight);
+    let weight = chosen.weight * sum / chosen_weight;
+    let arriving = sample.irradiance * (dot(normal, sample.to_light) * visible.share * weight);
     return min(arriving / 3.14159265, vec3f(RADIANCE_MAX));
 }
 

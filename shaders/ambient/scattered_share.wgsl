@@ -8,7 +8,7 @@
 fn scattered_share(triangle: LeafTriangle, weights: vec3f) -> vec3f {
     let is_bare = (frame.materials_without & MATERIALS_BASE_COLOR_TEXTURE) != 0u;
     let at = ALPHA_HEADER * triangle.payload + select(ALPHA_SCATTERS, ALPHA_SCATTERS_BARE, is_bare);
-    let factor = vec3f(bitcast<f32>(alpha[at]), bitcast<f32>(alpha[at + 1u]), bitcast<f32>(alpha[at + 2u]));
+    let factor = vec3f(bitcast<f32>(tables[at]), bitcast<f32>(tables[at + 1u]), bitcast<f32>(tables[at + 2u]));
     let i = 3u * triangle.triangle;
     let own = weights.x * scene_color(indices(i)).rgb + weights.y * scene_color(indices(i + 1u)).rgb
         + weights.z * scene_color(indices(i + 2u)).rgb;

@@ -38,8 +38,8 @@ fn sources(froxel: vec3u) -> Sources {
     let place = fog_place_of(fog, froxel, vec2f(0.5));
     let offset = fog_place_of(fog, froxel, vec2f(0.75)) - place;
     var sum = Sources(vec3f(0.0), vec3f(0.0), fog_sky(middle.direction));
-    for (var light = 0u; light < frame.light_count; light++) {
-        let is_cone = lights[light].kind == LIGHT_SPOT;
+    for (var light = 0u; light < first_light_count(); light++) {
+        let is_cone = first_lights[light].kind == LIGHT_SPOT;
         let points = select(1u, 4u, is_cone);
         var source = vec3f(0.0);
         for (var i = 0u; i < points; i++) {
@@ -48,9 +48,9 @@ fn sources(froxel: vec3u) -> Sources {
             let depth = fog_slice_depth(fog, f32(froxel.z) + 0.5 + 0.25 * side.x * side.y);
             let at = ray.origin + depth * ray.direction;
             let point = FogPoint(at, middle.direction, middle.half_width);
-            source += fog_source(point, lights[light]) / f32(points);
+            source += fog_source(point, first_lights[light]) / f32(points);
         }
-        let is_far = lights[light].kind == LIGHT_DIRECTIONAL;
+        let is_far = first_lights[light].kind == LIGHT_DIRECTIONAL;
         sum.lamps += select(source, vec3f(0.0), is_far);
         sum.far += select(vec3f(0.0), source, is_far);
     }

@@ -66,13 +66,13 @@ fn scattered_direction(direction: vec3f, u: vec2f) -> vec3f {
 // Returns the visibility at `position`. `point` is the froxel's centre, and `pixel` its index in the sampling sequence.
 fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
     let mode = frame.shadow_mode;
-    let count = frame.light_count;
-    let chooses = frame.light_slots < frame.light_count;
+    let count = first_light_count();
+    let chooses = frame.light_slots < first_light_count();
     var lamps_total = vec3f(0.0);
     var far_total = 0.0;
     for (var i = 0u; i < count; i++) {
-        let source = fog_source(point, lights[i]);
-        let is_far = lights[i].kind == LIGHT_DIRECTIONAL;
+        let source = fog_source(point, first_lights[i]);
+        let is_far = first_lights[i].kind == LIGHT_DIRECTIONAL;
         lamps_total += select(source, vec3f(0.0), is_far);
         far_total += select(0.0, fog_luminance(source), is_far);
     }
@@ -97,7 +97,7 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
             let there = fog_luminance(environment_prefiltered(way.direction, FOG_SKY_BLUR));
             share = there / max(fog_luminance(fog_sky(point.direction)), 1.0e-20);
         } else {
-            let light = lights[i];
+            let light = first_lights[i];
             source = fog_source(point, light);
             if chooses {
                 let weight = fog_luminance(source);
@@ -120,7 +120,7 @@ fn visible(point: FogPoint, position: vec3f, pixel: vec2u) -> FogVisible {
         }
         if is_sky {
             sky = share;
-        } else if lights[i].kind == LIGHT_DIRECTIONAL {
+        } else if first_lights[i].kind == LIGHT_DIRECTIONAL {
             far += share * fog_luminance(source);
         } else {
             lamps += share * source;

@@ -71,6 +71,14 @@ struct Frame {
     backdrop_top: f32,
     // Nonzero if `occlusion_words` holds all light that occluders reflect.
     all_bounces: u32,
+    // Number of lights that a surface looks at: all, or as many as it draws from the tree of lights.
+    light_candidates: u32,
+    // Number of directional lights if there is a tree of lights. They come first.
+    distant_lights: u32,
+    // First word of the lights in the scene's tables.
+    lights_word: u32,
+    // Origin of the grid of the tree's boxes, and units of the grid per metre.
+    light_grid: vec4f,
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;

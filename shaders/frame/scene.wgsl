@@ -7,9 +7,9 @@
 #array read 2 2 indices: u32
 // Three pairs of words per vertex: UV set 0, UV set 1, colour as 4 × 16 bits.
 @group(2) @binding(3) var<storage, read> vertices: array<vec2u>;
-// Alpha of the materials for any-hit tests, and their mean colours. A header per material is followed by alpha texels,
-// four per word.
-@group(2) @binding(4) var<storage, read> alpha: array<u32>;
+// Tables. First come the alpha of the materials for any-hit tests, and their mean colours: a header per material, then
+// alpha texels, four per word. The frame's lights follow (light/light_table.wgsl).
+@group(2) @binding(4) var<storage, read> tables: array<u32>;
 
 fn scene_position(vertex: u32) -> vec3f {
     let first = 3u * vertex;

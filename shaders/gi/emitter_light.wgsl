@@ -34,7 +34,7 @@ fn emitted_light(start: ShadowStart, normal: vec3f, direction: vec3f, triangle: 
     let across = cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0);
     let material = triangle.payload;
     let is_back = dot(across, direction) > 0.0;
-    if is_back && alpha[ALPHA_HEADER * material + ALPHA_DOUBLE_SIDED] == 0u {
+    if is_back && tables[ALPHA_HEADER * material + ALPHA_DOUBLE_SIDED] == 0u {
         return vec3f(0.0);
     }
     let i = vec3u(0u, 1u, 2u) + 3u * triangle.triangle;

@@ -74,12 +74,12 @@ fn shadow(pixel: vec2u, s: Surface) -> f32 {
         }
         return select(1.0, visible / max(slots, 1.0), slots > 0.0);
     }
-    let sample = light_sample(lights[0], s.position);
+    let sample = light_sample(first_lights[0], s.position);
     if !light_reaches(sample) || dot(s.normal, sample.to_light) <= 0.0 {
         return 0.0;
     }
     if frame.shadow_mode == SHADOWS_MAP {
-        let seen = shadow_map_visibility(lights[0], sample, pixel, s.position, s.normal);
+        let seen = shadow_map_visibility(first_lights[0], sample, pixel, s.position, s.normal);
         let taken = shadow_share_unpack(shadow_words[shadow_word(0u, pixel)], 0u);
         return seen * select(1.0, 1.0 - taken, frame.volume_shadows != 0u);
     }

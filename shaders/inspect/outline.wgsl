@@ -68,13 +68,13 @@ fn outline_point(@builtin(vertex_index) point: u32, @builtin(instance_index) sel
 @fragment
 fn outline_mask(in: Covering) -> @location(0) vec4f {
     let header = ALPHA_HEADER * in.material;
-    var value = bitcast<f32>(alpha[header + ALPHA_FACTOR]) * in.alpha;
-    let uv_set = alpha[header + ALPHA_UV_SET];
+    var value = bitcast<f32>(tables[header + ALPHA_FACTOR]) * in.alpha;
+    let uv_set = tables[header + ALPHA_UV_SET];
     if uv_set < 2u {
         value *= alpha_sample(header, select(in.uv.xy, in.uv.zw, uv_set == 1u));
     }
-    let blends = alpha[header + ALPHA_BLENDED] != 0u;
-    if select(value < bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value <= 0.0, blends) {
+    let blends = tables[header + ALPHA_BLENDED] != 0u;
+    if select(value < bitcast<f32>(tables[header + ALPHA_CUTOFF]), value <= 0.0, blends) {
         discard;
     }
     return select(vec4f(0.0, 1.0, 0.0, 0.0), vec4f(1.0, 0.0, 0.0, 0.0), in.selected == 0u);

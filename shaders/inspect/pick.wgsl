@@ -66,12 +66,12 @@ var<private> is_shown_known: bool;
 
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
-    if is_shown_known && alpha[header + ALPHA_MODE] == ALPHA_MASK {
+    if is_shown_known && tables[header + ALPHA_MODE] == ALPHA_MASK {
         return triangle.triangle + 1u == shown;
     }
     let value = alpha_value(header, triangle.triangle, barycentric);
-    let blends = alpha[header + ALPHA_BLENDED] != 0u;
-    return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > 0.0, blends);
+    let blends = tables[header + ALPHA_BLENDED] != 0u;
+    return select(value >= bitcast<f32>(tables[header + ALPHA_CUTOFF]), value > 0.0, blends);
 }
 
 // Reads the G-buffer's triangle at the pixel and tests whether the ray hits it.
@@ -94,7 +94,7 @@ fn read_shown(ray: Ray) {
 }
 
 fn is_seen(triangle: LeafTriangle, direction: vec3f) -> bool {
-    let has_back = alpha[ALPHA_HEADER * triangle.payload + ALPHA_DOUBLE_SIDED] != 0u;
+    let has_back = tables[ALPHA_HEADER * triangle.payload + ALPHA_DOUBLE_SIDED] != 0u;
     return has_back || dot(cross(triangle.v1 - triangle.v0, triangle.v2 - triangle.v0), direction) <= 0.0;
 }
 

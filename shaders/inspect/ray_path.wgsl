@@ -9,6 +9,7 @@
 #import "bvh/software/bvh_rays.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
+#import "light/light_table.wgsl"
 #import "shadow/light_visibility.wgsl"
 #import "inspect/ray_steps.wgsl"
 
@@ -24,8 +25,8 @@ fn trace_shadow_rays(pixel: vec2u) {
     }
     let start = shadow_ray_start(surface_id, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
     let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
-    for (var i = 0u; i < frame.light_count; i++) {
-        let light = lights[i];
+    for (var i = 0u; i < frame.light_candidates; i++) {
+        let light = light_at(light_candidate(i, frame.light_candidates, start.position, normal, 0.5).index);
         let sample = light_sample(light, start.position);
         if shadow_ray_needed(start, normal, sample) {
             let dimension = frame.first_dimension + SAMPLE_LIGHTS + i;

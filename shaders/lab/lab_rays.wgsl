@@ -76,8 +76,8 @@ fn shadow(pixel: vec2u) -> Ray {
     let normal = select(-area, area, facing >= 0.0) / size;
     var to_light = normalize(vec3f(LAB_ABOVE_X, LAB_ABOVE_Y, LAB_ABOVE_Z));
     var distance = params.far;
-    for (var i = 0u; i < frame.light_count; i++) {
-        let sample = light_sample(lights[i], position.xyz);
+    for (var i = 0u; i < first_light_count(); i++) {
+        let sample = light_sample(first_lights[i], position.xyz);
         if light_reaches(sample) {
             to_light = sample.to_light;
             distance = min(sample.distance, params.far);

@@ -19,7 +19,13 @@ struct Light {
     radius: f32,
 }
 
-@group(0) @binding(1) var<uniform> lights: array<Light, LIGHT_LIMIT>;
+// The first lights of the frame, for passes that do not read the merged scene. If there are more than FIRST_LIGHTS, they
+// are the strongest. All lights are in light/light_table.wgsl.
+@group(0) @binding(1) var<uniform> first_lights: array<Light, FIRST_LIGHTS>;
+
+fn first_light_count() -> u32 {
+    return min(frame.light_count, FIRST_LIGHTS);
+}
 
 struct LightSample {
     // Unit vector to the light.

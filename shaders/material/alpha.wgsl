@@ -1,4 +1,4 @@
-// Alpha of a material at a point of a triangle, for any-hit tests. It is read from `alpha` of the merged scene.
+// Alpha of a material at a point of a triangle, for any-hit tests. It is read from `tables` of the merged scene.
 #import "frame/scene.wgsl"
 #import "math/pcg.wgsl"
 
@@ -15,24 +15,24 @@ fn alpha_wrap(x: i32, size: i32, mode: u32) -> i32 {
 }
 
 fn alpha_texel(header: u32, x: i32, y: i32) -> f32 {
-    let width = i32(alpha[header + ALPHA_WIDTH]);
-    let height = i32(alpha[header + ALPHA_HEIGHT]);
-    let modes = alpha[header + ALPHA_SAMPLER];
+    let width = i32(tables[header + ALPHA_WIDTH]);
+    let height = i32(tables[header + ALPHA_HEIGHT]);
+    let modes = tables[header + ALPHA_SAMPLER];
     let at = u32(alpha_wrap(y, height, (modes >> 2u) & 3u) * width + alpha_wrap(x, width, modes & 3u));
-    return unpack4x8unorm(alpha[alpha[header + ALPHA_FIRST_WORD] + at / 4u])[at % 4u];
+    return unpack4x8unorm(tables[tables[header + ALPHA_FIRST_WORD] + at / 4u])[at % 4u];
 }
 
 // Returns the alpha of the texture at mip level 0.
 fn alpha_sample(header: u32, uv: vec2f) -> f32 {
     let at = header + ALPHA_FROM_UV;
     let u =
-        bitcast<f32>(alpha[at]) * uv.x + bitcast<f32>(alpha[at + 1u]) * uv.y + bitcast<f32>(alpha[at + 2u]);
-    let v = bitcast<f32>(alpha[at + 3u]) * uv.x + bitcast<f32>(alpha[at + 4u]) * uv.y
-        + bitcast<f32>(alpha[at + 5u]);
-    let size = vec2f(f32(alpha[header + ALPHA_WIDTH]), f32(alpha[header + ALPHA_HEIGHT]));
+        bitcast<f32>(tables[at]) * uv.x + bitcast<f32>(tables[at + 1u]) * uv.y + bitcast<f32>(tables[at + 2u]);
+    let v = bitcast<f32>(tables[at + 3u]) * uv.x + bitcast<f32>(tables[at + 4u]) * uv.y
+        + bitcast<f32>(tables[at + 5u]);
+    let size = vec2f(f32(tables[header + ALPHA_WIDTH]), f32(tables[header + ALPHA_HEIGHT]));
     // Clamped to a range that is exact in i32. A texture that repeats 2^20 times has no distinguishable texels left.
     let texel = clamp(vec2f(u, v) * size, vec2f(-1.0e9), vec2f(1.0e9));
-    if (alpha[header + ALPHA_SAMPLER] & ALPHA_LINEAR) == 0u {
+    if (tables[header + ALPHA_SAMPLER] & ALPHA_LINEAR) == 0u {
         let nearest = vec2i(floor(texel));
         return alpha_texel(header, nearest.x, nearest.y);
     }
@@ -52,9 +52,9 @@ fn alpha_value(header: u32, triangle: u32, barycentric: vec2f) -> f32 {
         indices(3u * triangle + 2u),
     );
     let weights = vec3f(1.0 - barycentric.x - barycentric.y, barycentric);
-    var value = bitcast<f32>(alpha[header + ALPHA_FACTOR]);
+    var value = bitcast<f32>(tables[header + ALPHA_FACTOR]);
     value *= dot(weights, vec3f(scene_color(i.x).a, scene_color(i.y).a, scene_color(i.z).a));
-    let uv_set = alpha[header + ALPHA_UV_SET];
+    let uv_set = tables[header + ALPHA_UV_SET];
     if uv_set < 2u {
         let uv = weights.x * scene_uv(i.x, uv_set) + weights.y * scene_uv(i.y, uv_set)
             + weights.z * scene_uv(i.z, uv_set);
@@ -67,7 +67,7 @@ fn alpha_value(header: u32, triangle: u32, barycentric: vec2f) -> f32 {
 // so with a probability of alpha, independently of other surfaces. `seed` is that of the ray.
 fn alpha_stops(header: u32, triangle: u32, barycentric: vec2f, seed: u32) -> bool {
     let value = alpha_value(header, triangle, barycentric);
-    let blends = alpha[header + ALPHA_BLENDED] != 0u;
+    let blends = tables[header + ALPHA_BLENDED] != 0u;
     let least = f32(pcg_hash(seed ^ pcg_hash(triangle)) >> 8u) / 16777216.0;
-    return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > least, blends);
+    return select(value >= bitcast<f32>(tables[header + ALPHA_CUTOFF]), value > least, blends);
 }

@@ -12,6 +12,7 @@
 #import "material/blended.wgsl"
 #import "material/cut_out.wgsl"
 #import "light/light_choice.wgsl"
+#import "light/light_table.wgsl"
 #import "shadow/light_visibility.wgsl"
 #import "material/material_layers.wgsl"
 #import "material/material_sample.wgsl"
@@ -36,18 +37,17 @@ fn fragment_reflected(pixel: vec2u, triangle: u32, s: Surface) -> TracedReflecti
     return reflected_at(pixel, s);
 }
 
-// Returns the visibility of light `i` from a fragment.
-fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
+// Returns the visibility of a light from a fragment. `i` is the number of the candidate.
+fn visibility(i: u32, light: Light, pixel: vec2u, s: Surface, start: ShadowStart, sample: LightSample) -> f32 {
     let shadow_mode = frame.shadow_mode;
     if shadow_mode == SHADOWS_RAYS {
         if dot(start.horizon_normal, sample.to_light) <= 0.0 {
             return 0.0;
         }
-        let light = lights[i];
         return light_visible_share(start, light, sample, pixel, light_rays(light), SAMPLE_BLENDED_LIGHTS + i).share;
     }
     if shadow_mode == SHADOWS_MAP {
-        return shadow_map_visibility(lights[i], sample, pixel, s.position, s.smooth_normal);
+        return shadow_map_visibility(light, sample, pixel, s.position, s.smooth_normal);
     }
     return 1.0;
 }
@@ -56,6 +56,8 @@ fn visibility(i: u32, pixel: vec2u, s: Surface, start: ShadowStart, sample: Ligh
 struct BlendedLights {
     choice: LightChoice,
     chooses: bool,
+    // Number that draws the candidates.
+    u: f32,
 }
 
 fn blended_weight(s: Surface, e: BrdfEye, to_eye: vec3f, sample: LightSample) -> f32 {
@@ -63,33 +65,36 @@ fn blended_weight(s: Surface, e: BrdfEye, to_eye: vec3f, sample: LightSample) ->
 }
 
 fn blended_lights(pixel: vec2u, s: Surface, e: BrdfEye, to_eye: vec3f) -> BlendedLights {
-    let chooses = frame.light_slots < frame.light_count;
+    let chooses = frame.light_slots < frame.light_candidates;
+    let u = sampling_point(pixel, frame.sample_index, SAMPLE_BLENDED_CHOICE);
     var total = 0.0;
     if chooses {
-        for (var i = 0u; i < frame.light_count; i++) {
-            total += blended_weight(s, e, to_eye, light_sample(lights[i], s.position));
+        for (var i = 0u; i < frame.light_candidates; i++) {
+            let candidate = light_candidate(i, frame.light_candidates, s.position, s.normal, u.y);
+            let sample = light_sample(light_at(candidate.index), s.position);
+            total += candidate.weight * blended_weight(s, e, to_eye, sample);
         }
     }
-    let u = sampling_point(pixel, frame.sample_index, SAMPLE_BLENDED_CHOICE).x;
-    return BlendedLights(light_choice_begin(total, u), chooses);
+    return BlendedLights(light_choice_begin(total, u.x), chooses, u.y);
 }
 
-// Returns the factor on the contribution of the next light, or 0 if it is not chosen.
+// Returns the factor on the contribution of the next candidate, or 0 if it is not chosen.
 fn blended_take(
     all: ptr<function, BlendedLights>,
     s: Surface,
     e: BrdfEye,
     to_eye: vec3f,
+    candidate: LightCandidate,
     sample: LightSample,
 ) -> f32 {
     if !(*all).chooses {
-        return 1.0;
+        return candidate.weight;
     }
-    let weight = blended_weight(s, e, to_eye, sample);
+    let weight = candidate.weight * blended_weight(s, e, to_eye, sample);
     var choice = (*all).choice;
     let count = light_choice_take(&choice, weight);
     (*all).choice = choice;
-    return f32(count) * choice.step / max(weight, 1.0e-38);
+    return candidate.weight * f32(count) * choice.step / max(weight, 1.0e-38);
 }
 
 @fragment
@@ -105,12 +110,14 @@ fn blend(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected);
         let eye = brdf_eye(s, to_eye, glint_growth(in.triangle + 1u, s.position));
         var all = blended_lights(pixel, s, eye, to_eye);
-        for (var i = 0u; i < frame.light_count; i++) {
-            let sample = light_sample(lights[i], s.position);
-            let weight = blended_take(&all, s, eye, to_eye, sample);
+        for (var i = 0u; i < frame.light_candidates; i++) {
+            let candidate = light_candidate(i, frame.light_candidates, s.position, s.normal, all.u);
+            let light = light_at(candidate.index);
+            let sample = light_sample(light, s.position);
+            let weight = blended_take(&all, s, eye, to_eye, candidate, sample);
             if weight > 0.0 && light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
                 radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance
-                    * (weight * visibility(i, pixel, s, start, sample));
+                    * (weight * visibility(i, light, pixel, s, start, sample));
             }
         }
     }
@@ -161,13 +168,15 @@ fn blend_layers(in: Fragment, @builtin(front_facing) front: bool) -> Blended {
     var radiance = layers_ambient(s, l, lobes, to_eye, ambient_unoccluded(s.normal), reflected);
     let eye = brdf_eye(s, to_eye, glint_growth(in.triangle + 1u, s.position));
     var all = blended_lights(pixel, s, eye, to_eye);
-    for (var i = 0u; i < frame.light_count; i++) {
-        let sample = light_sample(lights[i], s.position);
-        let weight = blended_take(&all, s, eye, to_eye, sample);
+    for (var i = 0u; i < frame.light_candidates; i++) {
+        let candidate = light_candidate(i, frame.light_candidates, s.position, s.normal, all.u);
+        let light = light_at(candidate.index);
+        let sample = light_sample(light, s.position);
+        let weight = blended_take(&all, s, eye, to_eye, candidate, sample);
         if weight == 0.0 || !light_reaches(sample) {
             continue;
         }
-        let visible = weight * visibility(i, pixel, s, start, sample);
+        let visible = weight * visibility(i, light, pixel, s, start, sample);
         if visible > 0.0 {
             radiance += layers_evaluate_light(s, l, to_eye, sample.to_light, eye.growth) * sample.irradiance * visible;
         }

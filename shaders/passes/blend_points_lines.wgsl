@@ -6,8 +6,9 @@
 // Points and lines trace no shadow rays, so in ray mode they are unshadowed.
 #import "material/blended.wgsl"
 #import "material/brdf.wgsl"
-#import "light/light.wgsl"
+#import "light/light_table.wgsl"
 #import "material/points_lines.wgsl"
+#import "math/sampling.wgsl"
 #import "shadow/shadow_map.wgsl"
 #import "volume/volume_ahead.wgsl"
 
@@ -26,12 +27,16 @@ fn blend_points_lines(in: Fragment) -> Blended {
     if !s.unlit {
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
         let eye = brdf_eye(s, to_eye, 0.0);
-        for (var i = 0u; i < frame.light_count; i++) {
-            let sample = light_sample(lights[i], s.position);
+        let pixel = vec2u(in.clip.xy);
+        let u = sampling_point(pixel, frame.sample_index, SAMPLE_BLENDED_CHOICE).y;
+        for (var i = 0u; i < frame.light_candidates; i++) {
+            let candidate = light_candidate(i, frame.light_candidates, s.position, s.normal, u);
+            let light = light_at(candidate.index);
+            let sample = light_sample(light, s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
-                var visible = 1.0;
+                var visible = candidate.weight;
                 if frame.shadow_mode == SHADOWS_MAP {
-                    visible = shadow_map_visibility(lights[i], sample, vec2u(in.clip.xy), s.position, s.normal);
+                    visible *= shadow_map_visibility(light, sample, pixel, s.position, s.normal);
                 }
                 radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance * visible;
             }

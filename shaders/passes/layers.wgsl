@@ -36,7 +36,7 @@ fn layers(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4
     let growth = glint_growth(in.triangle + 1u, s.position);
     for (var slot = 0u; slot < frame.light_slots; slot++) {
         let chosen = visibility_light(slot, pixel);
-        let sample = light_sample(lights[chosen.light], s.position);
+        let sample = light_sample(light_at(chosen.light), s.position);
         if !light_reaches(sample) {
             continue;
         }

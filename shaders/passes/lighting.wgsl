@@ -13,7 +13,9 @@
 #import "material/brdf.wgsl"
 #import "fog/fog_air.wgsl"
 #import "frame/gbuffer_seen.wgsl"
+#import "light/light_table.wgsl"
 #import "math/half_float.wgsl"
+#import "math/sampling.wgsl"
 #import "ambient/occlusion.wgsl"
 #import "reflections/reflected_at.wgsl"
 #import "shadow/shadow_start.wgsl"
@@ -61,13 +63,16 @@ fn ground_lit(pixel: vec2u, s: Surface) -> vec3f {
     let open = PI * environment_diffuse(s.normal);
     var unblocked = open;
     var arriving = open * ambient_bounced(ambient, vec3f(frame.ground_albedo));
-    for (var i = 0u; i < frame.light_count; i++) {
-        let sample = light_sample(lights[i], s.position);
-        unblocked += max(dot(s.normal, sample.to_light), 0.0) * sample.irradiance;
+    // These are the candidates of `light_choice`, so both sums are of the same lights.
+    let u = sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_LIGHT_CHOICE).y;
+    for (var i = 0u; i < frame.light_candidates; i++) {
+        let candidate = light_candidate(i, frame.light_candidates, s.position, s.normal, u);
+        let sample = light_sample(light_at(candidate.index), s.position);
+        unblocked += max(dot(s.normal, sample.to_light), 0.0) * sample.irradiance * candidate.weight;
     }
     for (var slot = 0u; slot < frame.light_slots; slot++) {
         let chosen = visibility_light(slot, pixel);
-        let sample = light_sample(lights[chosen.light], s.position);
+        let sample = light_sample(light_at(chosen.light), s.position);
         let cosine = dot(s.normal, sample.to_light);
         if light_reaches(sample) && cosine > 0.0 {
             arriving += cosine * sample.irradiance * visibility(slot, chosen, pixel, s, sample);
@@ -138,7 +143,7 @@ fn lighting(@builtin(global_invocation_id) id: vec3u) {
         let eye = brdf_eye(s, to_eye, glint_growth(surface_id, s.position));
         for (var slot = 0u; slot < frame.light_slots; slot++) {
             let chosen = visibility_light(slot, pixel);
-            let sample = light_sample(lights[chosen.light], s.position);
+            let sample = light_sample(light_at(chosen.light), s.position);
             var visible = 0.0;
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
                 visible = visibility(slot, chosen, pixel, s, sample);

@@ -49,7 +49,7 @@ fn path_emitter(origin: vec3f, choice: f32, u: vec2f) -> EmitterPoint {
     found.material = table[params.emitter_word + 2u * count + chosen.index];
     found.uv = path_uv(i, w);
     let facing = dot(across, -found.direction) / max(twice_area, 1.0e-30);
-    let glows_behind = alpha[ALPHA_HEADER * found.material + ALPHA_DOUBLE_SIDED] != 0u;
+    let glows_behind = tables[ALPHA_HEADER * found.material + ALPHA_DOUBLE_SIDED] != 0u;
     let is_seen = facing > 0.0 || (glows_behind && facing < 0.0);
     if is_seen && chosen.chance > 0.0 && distance2 > 0.0 {
         found.density = chosen.chance * distance2 / (0.5 * twice_area * abs(facing));

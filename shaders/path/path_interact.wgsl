@@ -5,6 +5,7 @@
 #import "reflections/hit_fragment.wgsl"
 #import "light/light.wgsl"
 #import "light/light_area.wgsl"
+#import "light/light_table.wgsl"
 #import "path/path_emitters.wgsl"
 #import "path/path_fog.wgsl"
 #import "path/path_lobes.wgsl"
@@ -17,19 +18,28 @@
 
 // Samples one of the lights and a point of it.
 fn path_sample_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> DirectSample {
-    var choice = path_point(pixel, bounce, PATH_LIGHT).x;
+    let numbers = path_point(pixel, bounce, PATH_LIGHT);
+    var choice = numbers.x;
     var total = 0.0;
-    var chosen = 0u;
+    var chosen = LightCandidate(0u, 0.0);
     var chosen_weight = 0.0;
-    for (var i = 0u; i < frame.light_count; i++) {
-        let sample = light_sample(lights[i], p.s.position);
-        let is_far = lights[i].kind == LIGHT_DIRECTIONAL;
-        let sine = min(lights[i].radius / select(sample.distance, 1.0, is_far), 1.0);
+    let normal = select(p.s.normal, vec3f(0.0), p.kind == PATH_MEDIUM);
+    let candidates = light_candidates_for_one();
+    for (var i = 0u; i < candidates; i++) {
+        let candidate = light_candidate(i, candidates, p.s.position, normal, numbers.y);
+        let light = light_at(candidate.index);
+        let sample = light_sample(light, p.s.position);
+        let is_far = light.kind == LIGHT_DIRECTIONAL;
+        let sine = min(light.radius / select(sample.distance, 1.0, is_far), 1.0);
         let facing = max(dot(p.s.normal, sample.to_light), dot(p.l.clearcoat_normal, sample.to_light));
-        let weight = select(0.0, layers_max(sample.irradiance), p.kind == PATH_MEDIUM || facing + sine > 0.0);
+        let shines = p.kind == PATH_MEDIUM || facing + sine > 0.0;
+        let weight = candidate.weight * select(0.0, layers_max(sample.irradiance), shines);
+        if weight == 0.0 {
+            continue;
+        }
         total += weight;
-        if weight > 0.0 && choice * total < weight {
-            chosen = i;
+        if choice * total < weight {
+            chosen = candidate;
             chosen_weight = weight;
             choice = choice * total / weight;
         } else {
@@ -40,7 +50,7 @@ fn path_sample_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u
     if chosen_weight == 0.0 {
         return direct;
     }
-    let light = lights[chosen];
+    let light = light_at(chosen.index);
     let sample = light_sample(light, p.s.position);
     var ray = LightRay(sample.to_light, sample.distance);
     var spread = 1.0;
@@ -53,7 +63,7 @@ fn path_sample_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u
     direct.direction = ray.direction;
     direct.distance = ray.distance;
     if p.kind == PATH_MEDIUM || dot(start.horizon_normal, ray.direction) > 0.0 {
-        direct.light = path_evaluate_light(p, ray.direction) * sample.irradiance * (spread * total / chosen_weight);
+        direct.light = path_evaluate_light(p, ray.direction) * sample.irradiance * (spread * chosen.weight * total / chosen_weight);
         direct.in_fog = select(0.0, ray.distance, ray.distance < 1.0e20);
     }
     return direct;
@@ -261,7 +271,7 @@ fn path_triangle(hit: PathHit) -> PathTriangle {
 
 // Adds the triangle's emission, with its MIS weight against emitter sampling.
 fn path_add_emission(triangle: PathTriangle, material_index: u32, bounce: u32) {
-    let has_back = alpha[ALPHA_HEADER * material_index + ALPHA_DOUBLE_SIDED] != 0u;
+    let has_back = tables[ALPHA_HEADER * material_index + ALPHA_DOUBLE_SIDED] != 0u;
     if !any(triangle.s.emissive > vec3f(0.0)) || (triangle.is_back && !has_back) {
         return;
     }

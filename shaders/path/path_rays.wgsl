@@ -14,7 +14,7 @@ var<private> passes_clear: bool;
 // Any-hit test with stochastic alpha.
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
-    if alpha[header + ALPHA_MODE] == ALPHA_CLEAR && passes_clear {
+    if tables[header + ALPHA_MODE] == ALPHA_CLEAR && passes_clear {
         return false;
     }
     return alpha_stops(header, triangle.triangle, barycentric, ray_seed);
@@ -54,7 +54,7 @@ fn path_lifts(is_hit: bool) -> bool {
 
 // True if the ray from the eye continues beyond its hit, the back of a single-sided surface.
 fn path_passes_back(hit: PathHit) -> bool {
-    return (hit.surface_id & GBUFFER_BACK) != 0u && alpha[ALPHA_HEADER * hit.material + ALPHA_DOUBLE_SIDED] == 0u;
+    return (hit.surface_id & GBUFFER_BACK) != 0u && tables[ALPHA_HEADER * hit.material + ALPHA_DOUBLE_SIDED] == 0u;
 }
 
 fn path_hit(hit: BvhLeafHit) -> PathHit {

@@ -41,7 +41,7 @@ fn reflection_layers(
     radiance += (1.0 - follows) * layers_transmittance(s, l, hit.to_eye) * behind;
     for (var slot = 0u; slot < frame.light_slots; slot++) {
         let chosen = visibility_light(slot, pixel);
-        let sample = light_sample(lights[chosen.light], s.position);
+        let sample = light_sample(light_at(chosen.light), s.position);
         if !light_reaches(sample) {
             continue;
         }

@@ -67,7 +67,7 @@ fn reflection_light(
         let eye = brdf_eye(s, to_eye, 0.0);
         for (var slot = 0u; slot < frame.light_slots; slot++) {
             let chosen = visibility_light(slot, pixel);
-            let sample = light_sample(lights[chosen.light], s.position);
+            let sample = light_sample(light_at(chosen.light), s.position);
             if light_reaches(sample) && dot(s.normal, sample.to_light) > 0.0 {
                 radiance += brdf_evaluate(s, eye, to_eye, sample.to_light) * sample.irradiance
                     * visibility(slot, chosen, pixel, s, sample);

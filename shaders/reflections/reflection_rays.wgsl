@@ -64,17 +64,17 @@ var<private> passes_clear: bool;
 
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
-    let mode = alpha[header + ALPHA_MODE];
+    let mode = tables[header + ALPHA_MODE];
     if mode == ALPHA_CLEAR && passes_clear {
         return false;
     }
     let value = alpha_value(header, triangle.triangle, barycentric);
-    let blends = alpha[header + ALPHA_BLENDED] != 0u;
-    return select(value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]), value > least_alpha, blends);
+    let blends = tables[header + ALPHA_BLENDED] != 0u;
+    return select(value >= bitcast<f32>(tables[header + ALPHA_CUTOFF]), value > least_alpha, blends);
 }
 
 fn is_clear(triangle: LeafTriangle) -> bool {
-    return alpha[ALPHA_HEADER * triangle.payload + ALPHA_MODE] == ALPHA_CLEAR;
+    return tables[ALPHA_HEADER * triangle.payload + ALPHA_MODE] == ALPHA_CLEAR;
 }
 
 fn shows_back(triangle: LeafTriangle, direction: vec3f) -> bool {
@@ -100,7 +100,7 @@ fn nearest_seen(ray_in: Ray, passes: bool, inside: bool) -> SeenHit {
             break;
         }
         let triangle = tree_triangle(found.hit.leaf);
-        let has_back = alpha[ALPHA_HEADER * triangle.payload + ALPHA_DOUBLE_SIDED] != 0u;
+        let has_back = tables[ALPHA_HEADER * triangle.payload + ALPHA_DOUBLE_SIDED] != 0u;
         if has_back || !shows_back(triangle, ray.direction) {
             found.inside = select(found.inside, found.hit.t, found.inside == 0.0);
             if !passes || passes_clear || !is_clear(triangle) {

@@ -1,6 +1,6 @@
 // light_choice: chooses the lights that each pixel casts shadow rays to, if rays to all lights would exceed the budget.
 //
-// in   G-buffer, the merged scene (group 2), lights
+// in   G-buffer, the merged scene (group 2) with the table of lights
 // out  shadow_words: a ChosenLight per slot and pixel (shadow/chosen_lights.wgsl)
 // One thread per pixel; the method is in light/light_choice.wgsl. A light that is chosen several times gets as many
 // slots. If its rays would be identical, it gets one slot with the total weight.
@@ -8,6 +8,7 @@
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "light/light_choice.wgsl"
+#import "light/light_table.wgsl"
 #import "math/sampling.wgsl"
 #import "shadow/shadow_start.wgsl"
 
@@ -25,6 +26,19 @@ fn weight_of(s: Surface, e: BrdfEye, start: ShadowStart, to_eye: vec3f, light: L
     return select(0.0, light_weight(s, e, to_eye, sample), reaches);
 }
 
+// Draws a light from the tree for each slot.
+fn draw_lights(pixel: vec2u, position: vec4f, u: f32) {
+    let normal = octahedral_unpack(textureLoad(normal_texture, pixel, 0).r);
+    for (var slot = 0u; slot < frame.light_slots; slot++) {
+        var drawn = LightCandidate(0u, 0.0);
+        if position.w != 0.0 {
+            drawn = light_candidate(slot, frame.light_slots, position.xyz, normal, u);
+        }
+        let word = chosen_light_pack(ChosenLight(drawn.index, drawn.weight));
+        shadow_words[chosen_light_word(slot, pixel)] = word;
+    }
+}
+
 @compute @workgroup_size(8, 8)
 fn light_choice(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy + vec2u(0u, row_offset);
@@ -32,6 +46,11 @@ fn light_choice(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
+    let u = sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_LIGHT_CHOICE);
+    if light_tree_is_used() {
+        draw_lights(pixel, position, u.y);
+        return;
+    }
     var s = gbuffer_unpack(
         position,
         textureLoad(normal_texture, pixel, 0).r,
@@ -47,16 +66,15 @@ fn light_choice(@builtin(global_invocation_id) id: vec3u) {
     }
     let to_eye = frame_to_eye(s.position);
     let eye = brdf_eye(s, to_eye, 0.0);
-    let lights_to_look_at = select(frame.light_count, 0u, position.w == 0.0);
+    let candidates = select(frame.light_count, 0u, position.w == 0.0);
     var total = 0.0;
-    for (var i = 0u; i < lights_to_look_at; i++) {
-        total += weight_of(s, eye, start, to_eye, lights[i]);
+    for (var i = 0u; i < candidates; i++) {
+        total += weight_of(s, eye, start, to_eye, light_at(i));
     }
-    let u = sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_LIGHT_CHOICE).x;
-    var choice = light_choice_begin(total, u);
+    var choice = light_choice_begin(total, u.x);
     var slot = 0u;
-    for (var i = 0u; i < lights_to_look_at; i++) {
-        let light = lights[i];
+    for (var i = 0u; i < candidates; i++) {
+        let light = light_at(i);
         let weight = weight_of(s, eye, start, to_eye, light);
         let count = light_choice_take(&choice, weight);
         let slots = select(count, min(count, 1u), light.radius == 0.0);

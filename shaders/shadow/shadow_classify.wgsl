@@ -17,6 +17,7 @@
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "frame/ray_list.wgsl"
+#import "light/light_table.wgsl"
 #import "shadow/shadow_edges.wgsl"
 #import "shadow/shadow_start.wgsl"
 #import "shadow/shadow_words.wgsl"
@@ -86,12 +87,12 @@ fn shadow_classify(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoc
         for (var i = 0u; i < slots; i++) {
             let slot = first_slot + i;
             let chosen = chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]);
-            let sample = light_sample(lights[chosen.light], start.position);
+            let sample = light_sample(light_at(chosen.light), start.position);
             let needed = chosen.weight > 0.0 && shadow_ray_needed(start, normal, sample);
             if needed && !shadow_edges_has_settled(edges, slot) {
                 let is_edge = slot == edges.slot;
                 row_masks[64u * i + thread] |= select(1u, 257u, is_edge) << column;
-                sent += rays_to_light(lights[chosen.light], is_edge);
+                sent += rays_to_light(light_at(chosen.light), is_edge);
             } else {
                 let known = select(SIGNAL_UNSENT, shadow_edges_kept(edges, slot), needed);
                 blocked_light_store(pixel, slot, known);

@@ -179,7 +179,7 @@ fn followed_reprojection(
 ) -> vec2u {
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz;
     let last_position = position - motion_displacement(motion, textureLoad(displacement_texture, pixel, 0));
-    let light = lights[first_light + k];
+    let light = first_lights[first_light + k];
     // Without a blocker, the lighting is taken to stand still.
     var caster = Caster(position, position);
     if triangle != 0u {

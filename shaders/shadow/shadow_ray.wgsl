@@ -22,7 +22,7 @@ var<private> ray_seed: u32;
 
 fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
     let header = ALPHA_HEADER * triangle.payload;
-    let mode = alpha[header + ALPHA_MODE];
+    let mode = tables[header + ALPHA_MODE];
     if ray_starts_path {
         return alpha_stops(header, triangle.triangle, barycentric, ray_seed);
     }
@@ -30,8 +30,8 @@ fn bvh_accepts(triangle: LeafTriangle, barycentric: vec2f) -> bool {
         return false;
     }
     let value = alpha_value(header, triangle.triangle, barycentric);
-    if alpha[header + ALPHA_BLENDED] == 0u {
-        return value >= bitcast<f32>(alpha[header + ALPHA_CUTOFF]);
+    if tables[header + ALPHA_BLENDED] == 0u {
+        return value >= bitcast<f32>(tables[header + ALPHA_CUTOFF]);
     }
     if value >= SHADOW_OPAQUE {
         return true;

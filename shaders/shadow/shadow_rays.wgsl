@@ -18,6 +18,7 @@
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"
 #import "frame/ray_list.wgsl"
+#import "light/light_table.wgsl"
 #import "shadow/light_visibility.wgsl"
 #import "shadow/shadow_edges.wgsl"
 #import "shadow/shadow_words.wgsl"
@@ -79,7 +80,7 @@ fn shadow_rays(
     let pixel = vec2u(offset % frame.size.x, batch.row_offset + offset / frame.size.x);
     let surface_id = textureLoad(ids_texture, pixel, 0).r;
     let start = shadow_ray_start(surface_id, gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel).xyz);
-    let light = lights[light_of(slot, pixel).light];
+    let light = light_at(light_of(slot, pixel).light);
     let rays = rays_to_light(light, entry >= 0x80000000u);
     let share = traced(start, pixel, slot, light, light_sample(light, start.position), rays);
     atomicOr(&shadow_words[shadow_word(slot, pixel)], share);
@@ -124,7 +125,7 @@ fn shadow_rays_by_pixel(
             } else {
                 for (var slot = first; slot < min(frame.light_slots, first + 4u); slot++) {
                     let chosen = light_of(slot, pixel);
-                    let light = lights[chosen.light];
+                    let light = light_at(chosen.light);
                     let sample = light_sample(light, start.position);
                     if chosen.weight == 0.0 || !shadow_ray_needed(start, normal, sample) {
                         blocked_light_store(pixel, slot, SIGNAL_UNSENT);

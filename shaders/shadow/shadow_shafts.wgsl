@@ -121,7 +121,7 @@ fn shadow_shafts(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocat
     for (var i = thread; i < tests; i += SHAFT_THREADS) {
         let slot = i / boxes;
         let box = i % boxes;
-        if shaft_meets(middle, half, lights[slot], params.lows[box].xyz, params.highs[box].xyz) {
+        if shaft_meets(middle, half, first_lights[slot], params.lows[box].xyz, params.highs[box].xyz) {
             atomicOr(&moved, 1u << slot);
         }
     }

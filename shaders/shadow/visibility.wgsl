@@ -3,7 +3,7 @@
 #import "shadow/chosen_lights.wgsl"
 #import "frame/frame.wgsl"
 #import "frame/gbuffer.wgsl"
-#import "light/light.wgsl"
+#import "light/light_table.wgsl"
 #import "shadow/shadow_map.wgsl"
 #import "shadow/shadow_words.wgsl"
 
@@ -17,13 +17,13 @@ fn visibility(slot: u32, chosen: ChosenLight, pixel: vec2u, s: Surface, sample: 
         return chosen.weight * shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot);
     }
     if HAS_SHADOW_MAPS && shadow_mode == SHADOWS_MAP {
-        let seen = shadow_map_visibility(lights[chosen.light], sample, pixel, s.position, s.smooth_normal);
+        let seen = chosen.weight * shadow_map_visibility(light_at(chosen.light), sample, pixel, s.position, s.smooth_normal);
         if frame.volume_shadows != 0u {
             return seen * (1.0 - shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot));
         }
         return seen;
     }
-    return 1.0;
+    return chosen.weight;
 }
 
 // Returns the light in a slot of a pixel.

@@ -69,7 +69,7 @@ fn volume_light(
             direction *= 2.0 * signs - 1.0;
         } else {
             channel = max(4u * slab, 1u) + i - around;
-            let sample = light_sample(lights[channel - 1u], position);
+            let sample = light_sample(first_lights[channel - 1u], position);
             share = select(0.0, 1.0, light_reaches(sample));
             direction = sample.to_light;
             distance = sample.distance;

@@ -63,7 +63,7 @@ fn scattered(at: vec3f, position: vec3f, direction: vec3f, sky: vec3f) -> vec3f 
         if channel == 0u {
             channels = light_channels(at, (i + 1u) / 4u);
         }
-        let sample = light_sample(lights[i], position);
+        let sample = light_sample(first_lights[i], position);
         let phase = henyey_greenstein(volume.anisotropy, dot(sample.to_light, direction));
         sum += channels[channel] * phase * sample.irradiance;
     }
@@ -91,7 +91,7 @@ fn surface(ray: VolumeRay, eye: ViewRay, span: vec2f) -> vec3f {
         if channel == 0u {
             channels = max(light_channels(lit_at, (i + 1u) / 4u), vec4f(open));
         }
-        let sample = light_sample(lights[i], position);
+        let sample = light_sample(first_lights[i], position);
         sum += channels[channel] * max(dot(normal, sample.to_light), 0.0) / PI * sample.irradiance;
     }
     return volume_color(volume.isovalue, volume_color_temperature(at)) * sum;

@@ -1,13 +1,13 @@
 // volume_shadow: attenuates the lights that surfaces see by the volume in between, one thread per pixel.
 //
-// in   the volume, position of the G-buffer, lights
+// in   the volume, position of the G-buffer, the merged scene (group 2) with the table of lights
 // both shadow_words: the visible fraction in each slot, times the transmittance of the volume; with shadow maps, the
 //      fraction that volumes block, which is zero before the first volume
 // Rays that miss the volume's box cost only that test.
 #import "shadow/chosen_lights.wgsl"
 #import "frame/frame.wgsl"
 #import "frame/gbuffer_seen.wgsl"
-#import "light/light.wgsl"
+#import "light/light_table.wgsl"
 #import "shadow/shadow_words.wgsl"
 #import "volume/volume.wgsl"
 
@@ -36,7 +36,7 @@ fn volume_shadow(@builtin(global_invocation_id) id: vec3u) {
         let share = select(found, 1.0 - found, frame.volume_shadows != 0u);
         if share > 0.0 {
             let chosen = chosen_light(slot, shadow_words[chosen_light_word(slot, pixel)]);
-            let sample = light_sample(lights[chosen.light], position.xyz);
+            let sample = light_sample(light_at(chosen.light), position.xyz);
             let through = volume_transmittance(position.xyz, sample.to_light, sample.distance);
             let kept = before & ~(255u << (8u * (slot % 4u)));
             let left = select(share * through, 1.0 - share * through, frame.volume_shadows != 0u);

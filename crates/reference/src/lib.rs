@@ -17,6 +17,7 @@ pub mod lab_walks;
 pub mod lbvh;
 pub mod light_area;
 pub mod light_choice;
+pub mod light_tree;
 pub mod lighting;
 pub mod motion;
 pub mod noise;

@@ -4,8 +4,9 @@
 use canopy_bvh::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
-    /// Maximum number of lights in a frame. They fill a uniform buffer of 16 KiB, the portable limit.
-    pub const LIGHT_LIMIT: u32 = 256;
+    /// Maximum number of lights that passes without access to the scene see. They fill a uniform buffer of
+    /// 16 KiB, the portable limit. It is also the maximum number of light slots of a pixel.
+    pub const FIRST_LIGHTS: u32 = 256;
     /// Maximum number of shadow-map layers in a frame.
     pub const SHADOW_VIEW_LIMIT: u32 = 128;
     /// Maximum number of bounding boxes around moved geometry in [`ShaftParams`].
@@ -20,19 +21,20 @@ wgsl_constants! {
     pub const SHADOW_HEADER: u32 = 2;
     /// Dimension of the sampling sequence for ambient occlusion.
     pub const SAMPLE_OCCLUSION: u32 = 0;
-    /// Dimension for choosing lights.
+    /// Dimension for choosing lights. Here and for all other choices of lights, the second coordinate draws the
+    /// candidates from the tree of lights.
     pub const SAMPLE_LIGHT_CHOICE: u32 = 1;
     /// Dimension for the first light slot of a pixel. Each further slot takes the next dimension.
     pub const SAMPLE_LIGHTS: u32 = 2;
     /// Dimension for the filter taps of soft shadow maps.
-    pub const SAMPLE_SHADOW_MAPS: u32 = SAMPLE_LIGHTS + LIGHT_LIMIT;
+    pub const SAMPLE_SHADOW_MAPS: u32 = SAMPLE_LIGHTS + FIRST_LIGHTS;
     /// Dimension for choosing lights at blended surfaces.
     pub const SAMPLE_BLENDED_CHOICE: u32 = SAMPLE_SHADOW_MAPS + 1;
     /// Dimension for the first light of blended surfaces. Each further light takes the next dimension.
     pub const SAMPLE_BLENDED_LIGHTS: u32 = SAMPLE_BLENDED_CHOICE + 1;
     /// Dimension for the reflection ray of the first bounce. Each further bounce takes the next dimension.
     /// Blended surfaces use the dimensions after those that choose lobes.
-    pub const SAMPLE_REFLECTIONS: u32 = SAMPLE_BLENDED_LIGHTS + LIGHT_LIMIT;
+    pub const SAMPLE_REFLECTIONS: u32 = SAMPLE_BLENDED_LIGHTS + FIRST_LIGHTS;
     /// Dimension for choosing the lobe of the first bounce's reflection ray. Further bounces and blended
     /// surfaces follow as in [`SAMPLE_REFLECTIONS`].
     pub const SAMPLE_LOBES: u32 = SAMPLE_REFLECTIONS + 8;
@@ -181,6 +183,8 @@ wgsl_constants! {
     pub const GRAZING_MAX: f64 = 0.25;
 }
 
+/// Maximum number of lights in a frame. The index of a chosen light has 16 bits (shadow/chosen_light.wgsl).
+pub const LIGHT_LIMIT: u32 = 1 << 16;
 /// Maximum number of mip levels of the prefiltered environment cube, from smooth to rough.
 pub const PREFILTER_LEVELS: u32 = 6;
 /// Minimum face size in texels of the last prefiltered level.
@@ -277,7 +281,15 @@ gpu_structs! {
         /// Factor on the plain background at the zenith.
         backdrop_top: f32,
         all_bounces: u32,
-        _pad: [u32; 1],
+        /// Number of lights that a surface looks at: all, or as many as it draws from the tree of lights.
+        light_candidates: u32,
+        /// Number of directional lights if there is a tree of lights. They come first.
+        distant_lights: u32,
+        /// First word of the lights in the scene's tables.
+        lights_word: u32,
+        _pad: [u32; 2],
+        /// Origin of the grid of the tree's boxes, and units of the grid per metre.
+        light_grid: [f32; 4],
     }
     /// Ray through the centre of the picture, and its change over half the picture. In a perspective
     /// projection the direction changes, in a parallel projection the origin.

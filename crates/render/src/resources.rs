@@ -394,8 +394,9 @@ pub struct VisibilityPlan {
     pub size: [u32; 2],
     /// Light slots of a pixel for shadow rays, if any are traced.
     pub traced_slots: Option<u32>,
-    /// Light slots of a pixel for the transmittance of volumes, if shadow maps are used.
-    pub volume_slots: Option<u32>,
+    /// Light slots of a pixel without shadow rays, for chosen lights and, with shadow maps, for the
+    /// transmittance of volumes.
+    pub untraced_slots: Option<u32>,
     /// True if there are more lights than slots.
     pub chooses: bool,
     /// True if visited nodes and triangles are counted.
@@ -416,7 +417,7 @@ impl Visibility {
         let [width, height] = plan.size;
         let pixels = u64::from(width) * u64::from(height);
         let cost = if plan.counts_cost { 2 * pixels } else { 0 };
-        let lights = plan.traced_slots.unwrap_or(0);
+        let lights = plan.slots();
         let chosen = if plan.chooses {
             pixels * u64::from(lights)
         } else {
@@ -474,6 +475,16 @@ impl Visibility {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Returns the first word of the chosen lights, the number of pixels, and that of slots.
+    pub(crate) fn chosen(&self) -> Option<[usize; 3]> {
+        let pixels = self.plan.size.map(|side| side as usize).iter().product();
+        let cost = if self.plan.counts_cost { 2 * pixels } else { 0 };
+        let first = SHADOW_HEADER as usize + self.len() + cost;
+        self.plan
+            .chooses
+            .then(|| [first, pixels, self.plan.slots() as usize])
+    }
 }
 
 impl VisibilityPlan {
@@ -482,7 +493,7 @@ impl VisibilityPlan {
         Self {
             size,
             traced_slots: None,
-            volume_slots: None,
+            untraced_slots: None,
             chooses: false,
             counts_cost: false,
             filters: false,
@@ -490,11 +501,14 @@ impl VisibilityPlan {
         }
     }
 
+    /// Returns the number of light slots of a pixel.
+    fn slots(&self) -> u32 {
+        self.traced_slots.or(self.untraced_slots).unwrap_or(0)
+    }
+
     fn words(&self) -> u64 {
-        let layers = self
-            .traced_slots
-            .or(self.volume_slots)
-            .map_or(0, |slots| slots.div_ceil(4).max(1));
+        let slots = self.traced_slots.or(self.untraced_slots);
+        let layers = slots.map_or(0, |slots| slots.div_ceil(4).max(1));
         let [width, height] = self.size;
         u64::from(layers) * u64::from(width) * u64::from(height)
     }

@@ -12,10 +12,14 @@ use super::{
     bindings::Layouts,
     environment::Environment,
     layout::{
-        FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, OcclusionParams, SHADOW_VIEW_LIMIT, ShadowView,
-        ViewRays,
+        FIRST_LIGHTS, FogMedium, Frame as GpuFrame, LIGHT_LIMIT, Light, OcclusionParams, SHADOW_VIEW_LIMIT,
+        ShadowView, ViewRays,
     },
-    light::lights::{self, LightPlan},
+    light::{
+        light_tree::{self, LightGrid},
+        lights::{self, LightPlan},
+    },
+    materials::Materials,
     resources::{REFLECTED_BYTES, ReflectionStart, ShadowMaps},
     upload::scene_buffers::SceneBuffers,
     view::{View, aspect, jittered_from_clip},
@@ -335,7 +339,11 @@ impl<'a> FrameSetup<'a> {
             _ => Antialias::Off,
         };
         let is_temporal = antialias == Antialias::Temporal;
+        let shadows_are_traced = config.shadows.mode == ShadowMode::Rays;
         let light_plan = LightPlan::new(&lights, &config.shadows);
+        if light_plan.has_tree() {
+            light_tree::sort(&mut lights);
+        }
         let samples_occlusion = config.occlusion.sends_rays();
         let traces_reflections = traces_reflections(gpu, input);
         let has_history = samples_occlusion
@@ -386,7 +394,7 @@ impl<'a> FrameSetup<'a> {
             exposure_ev: input.exposure_ev,
             elapsed_secs: input.elapsed_secs,
             motion: input.needs_channel(Channel::Motion) || has_history || is_temporal,
-            counts_cost: input.needs_channel(Channel::Cost),
+            counts_cost: input.needs_channel(Channel::Cost) && shadows_are_traced,
         })
     }
 
@@ -621,6 +629,8 @@ pub struct FrameUniforms {
     /// Frame uniforms for the hits of each bounce.
     at_hits: UniformArray<GpuFrame>,
     lights: wgpu::Buffer,
+    /// Lights in the tables of the buffers with this version.
+    tabled: Option<(u64, Vec<Light>)>,
     shadow_views: wgpu::Buffer,
     blue_noise: wgpu::Buffer,
 }
@@ -645,7 +655,8 @@ impl FrameUniforms {
         Ok(Self {
             frame: uniform("frame", 1, size_of::<GpuFrame>()),
             at_hits: UniformArray::new(gpu, AT_HITS, at_hits)?,
-            lights: uniform("lights", LIGHT_LIMIT, size_of::<Light>()),
+            lights: uniform("lights", FIRST_LIGHTS, size_of::<Light>()),
+            tabled: None,
             blue_noise: gpu.buffer_with(
                 "blue_noise",
                 bytemuck::cast_slice::<u16, u8>(blue_noise::mask()),
@@ -700,6 +711,13 @@ impl FrameUniforms {
             orthographic: u32::from(matches!(input.view.projection, Projection::Orthographic { .. })),
             occlusion: u32::from(input.samples_occlusion),
             all_bounces: u32::from(input.bounced.is_full()),
+            light_candidates: input.light_plan.candidates,
+            distant_lights: light_tree::distant(lights) as u32,
+            lights_word: input.buffers.materials.lights_word,
+            light_grid: match input.light_plan.has_tree() {
+                true => LightGrid::new(lights).uniform(),
+                false => [0.0; 4],
+            },
             light_slots: input.light_plan.slots,
             light_rays: input.light_plan.rays,
             sample_index: input.sample_index,
@@ -751,8 +769,7 @@ impl FrameUniforms {
         let at_hits: Vec<_> = at_hits.collect();
         self.at_hits.write_all(gpu, AT_HITS, &at_hits)?;
         gpu.queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));
-        gpu.queue
-            .write_buffer(&self.lights, 0, bytemuck::cast_slice(lights));
+        self.write_lights(gpu, input);
         gpu.queue
             .write_buffer(&self.shadow_views, 0, bytemuck::cast_slice(shadow_maps.views));
         let group = |frame: &dyn Bind| {
@@ -777,5 +794,33 @@ impl FrameUniforms {
                 .collect(),
             prepared: Rc::new(prepared),
         })
+    }
+
+    /// Writes the frame's lights to the uniform buffer and to the scene's tables.
+    fn write_lights(&mut self, gpu: &Gpu, input: &FrameSetup<'_>) {
+        let (lights, buffers) = (&input.lights, input.buffers);
+        let key = (buffers.version, lights);
+        if lights.is_empty()
+            || self
+                .tabled
+                .as_ref()
+                .is_some_and(|(version, last)| (*version, last) == key)
+        {
+            return;
+        }
+        let first = lights::first(lights);
+        let first: Vec<Light> = first.into_iter().map(|index| lights[index]).collect();
+        gpu.queue
+            .write_buffer(&self.lights, 0, bytemuck::cast_slice(&first));
+        let mut words: Vec<u32> = bytemuck::cast_slice(lights).to_vec();
+        if input.light_plan.has_tree() {
+            words.extend(LightGrid::new(lights).tree(lights));
+        }
+        let Materials {
+            tables, lights_word, ..
+        } = &buffers.materials;
+        gpu.queue
+            .write_buffer(tables, 4 * u64::from(*lights_word), bytemuck::cast_slice(&words));
+        self.tabled = Some((buffers.version, lights.clone()));
     }
 }

@@ -69,8 +69,8 @@ impl Lighting {
         if self.output.size() != frame.size {
             self.output = try_create(gpu, frame.size, || Radiance::new(gpu, frame.size))?;
         }
-        // The cost of a pixel is proportional to the number of lights.
-        let lights = (frame.lights.len() as u32).clamp(1, 16);
+        // The cost of a pixel is proportional to the number of its lights.
+        let lights = frame.light_plan.slots.clamp(1, 16);
         let [fog, fog_texture, fog_sampler] = fog.bindings();
         recording.dispatch_pixels(
             "lighting",

@@ -2,7 +2,7 @@
 
 use crate::{
     environment,
-    layout::{LIGHT_LIMIT, Light as GpuLight},
+    layout::{FIRST_LIGHTS, LIGHT_LIMIT, Light as GpuLight},
     settings::{Settings, ShadowMode, Shadows, Sun as SunConfig, Switch},
 };
 use canopy_bvh::gpu::library::wgsl_constants;
@@ -21,6 +21,10 @@ wgsl_constants! {
 /// `Light::shadow_view` of a light without shadow maps.
 pub const NO_SHADOW_VIEW: u32 = u32::MAX;
 
+/// Maximum number of lights that a surface looks at one by one if it casts rays to some of them only. Beyond that,
+/// it draws candidates from a tree ([`light_tree`](super::light_tree)).
+const LOOKED_AT_MAX: u32 = 64;
+
 /// Numbers of lights, of light slots per pixel, and of shadow rays per light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LightPlan {
@@ -28,6 +32,8 @@ pub struct LightPlan {
     pub lights: u32,
     /// Number of light slots of a pixel. There is one for each light, or as many as the ray budget allows.
     pub slots: u32,
+    /// Number of lights that a surface looks at to fill its slots: all, or as many as it draws from the tree.
+    pub candidates: u32,
     /// Number of rays to each light that has a size.
     pub rays: u32,
     /// Number of rays to each light that has a size, at shadow edges with a short history.
@@ -46,15 +52,19 @@ impl LightPlan {
             _ => shadows.rays.min(shadows.max_rays),
         };
         let wanted = all - soft + soft * rays;
-        let is_within = wanted <= shadows.max_rays || shadows.mode != ShadowMode::Rays;
-        let slots = match is_within {
-            true => all,
-            false => all.min(shadows.max_rays / rays),
+        let may_cast = wanted <= shadows.max_rays || shadows.mode != ShadowMode::Rays;
+        let affordable = all.min(shadows.max_rays / rays);
+        let (slots, candidates) = match may_cast {
+            true if all <= FIRST_LIGHTS => (all, all),
+            false if all <= LOOKED_AT_MAX => (affordable, all),
+            // The tree fills each slot with one draw.
+            _ => (affordable.min(FIRST_LIGHTS), affordable.min(FIRST_LIGHTS)),
         };
         let left = shadows.max_rays.saturating_sub(slots.saturating_sub(1) * rays);
         Self {
             lights: all,
             slots,
+            candidates,
             rays,
             edge_rays: shadows.edge_rays.min(left).max(rays),
             is_soft: soft > 0,
@@ -66,6 +76,11 @@ impl LightPlan {
         self.slots < self.lights
     }
 
+    /// True if surfaces draw lights from the tree.
+    pub fn has_tree(&self) -> bool {
+        self.candidates < self.lights
+    }
+
     /// Returns the maximum number of rays that a pixel casts.
     pub fn rays_per_pixel(&self) -> u32 {
         self.slots * self.rays
@@ -75,7 +90,29 @@ impl LightPlan {
 /// Returns an upper bound for the number of lights: the lights of the scene and a sun.
 pub fn max_lights(scene: &Scene) -> u32 {
     let lights = scene.nodes.iter().filter(|node| node.light.is_some());
-    lights.count() as u32 + 1
+    (lights.count() as u32 + 1).min(LIGHT_LIMIT)
+}
+
+/// Returns the indices of at most [`FIRST_LIGHTS`] lights for passes that see no more. They are in order, or the
+/// strongest first if there are more, directional ones before the others.
+pub fn first(lights: &[GpuLight]) -> Vec<usize> {
+    let mut indices: Vec<_> = (0..lights.len()).collect();
+    if lights.len() > FIRST_LIGHTS as usize {
+        let is_placed = |index: &usize| lights[*index].kind != LIGHT_DIRECTIONAL;
+        let power = |index: &usize| strength(&lights[*index]);
+        indices.sort_by(|a, b| {
+            is_placed(a)
+                .cmp(&is_placed(b))
+                .then(power(b).total_cmp(&power(a)))
+        });
+        indices.truncate(FIRST_LIGHTS as usize);
+    }
+    indices
+}
+
+/// Returns the angle of a spot light's cone, in radians.
+pub fn outer_angle(light: &GpuLight) -> Option<f32> {
+    (light.kind == LIGHT_SPOT).then(|| (-light.spot_offset / light.spot_scale).clamp(-1.0, 1.0).acos())
 }
 
 /// True if a light may have a size.

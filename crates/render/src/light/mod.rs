@@ -2,6 +2,7 @@
 
 pub mod blend;
 pub mod layers;
+pub mod light_tree;
 pub mod lighting;
 pub mod lights;
 pub mod scene_exposure;

@@ -44,8 +44,12 @@ pub struct Materials {
     layer_indices: HashMap<usize, usize>,
     /// Dispatches that shade the hits of reflection rays.
     pub hits: HitMaterials,
-    /// Alpha table for rays; see `alpha_table`.
-    pub(super) alpha: wgpu::Buffer,
+    /// Alpha table for rays; see `alpha_table`. Lights follow.
+    pub(super) tables: wgpu::Buffer,
+    /// First word of the lights in [`Self::tables`].
+    pub(crate) lights_word: u32,
+    /// Number of words for lights in [`Self::tables`].
+    light_words: usize,
     alpha_layout: AlphaLayout,
     sheen_table: wgpu::Buffer,
     /// True if the sheen table is filled.
@@ -92,13 +96,20 @@ fn has_sheen(material: &Material) -> bool {
     material.layers.as_deref().is_some_and(scatters)
 }
 
-/// Uploads the alpha of all materials, and returns its layout.
-fn upload_alpha(gpu: &Gpu, scene: &Scene) -> Result<(wgpu::Buffer, AlphaLayout)> {
-    let table = AlphaTable::new(scene, gpu.limits.max_storage_buffer_binding_size);
-    let words = &table.words;
-    gpu.check_binding("the alpha of masked materials", words.len() as u64 * 4)?;
-    let buffer = gpu.buffer_with("scene.alpha", words, wgpu::BufferUsages::STORAGE);
-    Ok((buffer, table.layout))
+/// Uploads the alpha of all materials, with room for `room` words behind it. Returns the layout of the alpha, and the
+/// first word of the room.
+fn upload_tables(gpu: &Gpu, scene: &Scene, room: usize) -> Result<(wgpu::Buffer, AlphaLayout, u32)> {
+    let most = gpu.limits.max_storage_buffer_binding_size;
+    let table = AlphaTable::new(scene, most.saturating_sub(4 * room as u64));
+    let mut words = table.words;
+    let first_word = words.len() as u32;
+    words.resize(words.len() + room, 0);
+    gpu.check_binding(
+        "the alpha of masked materials and the lights",
+        words.len() as u64 * 4,
+    )?;
+    let buffer = gpu.buffer_with("scene.tables", &words, wgpu::BufferUsages::STORAGE);
+    Ok((buffer, table.layout, first_word))
 }
 
 /// Bind groups, shared by materials with the same textures.
@@ -144,6 +155,7 @@ impl Materials {
         layouts: &Layouts,
         mipmap: &Mipmap,
         mut textures: Textures<'_>,
+        light_words: usize,
     ) -> Result<Self> {
         let white = Image::from_rgba8("white", 1, 1, vec![255; 4]);
         let white = textures.upload(&white, TextureUse::Numbers, mipmap)?;
@@ -197,13 +209,15 @@ impl Materials {
             }
             bind(&mut groups, "material", &layouts.material, base, None)?;
         }
-        let (alpha, alpha_layout) = upload_alpha(gpu, scene)?;
+        let (tables, alpha_layout, lights_word) = upload_tables(gpu, scene, light_words)?;
         Ok(Self {
             textures: textures.uploaded(),
             hits,
             uniforms,
-            alpha,
+            tables,
             alpha_layout,
+            lights_word,
+            light_words,
             sheen_table,
             has_sheen,
             layer_uniforms,
@@ -214,8 +228,28 @@ impl Materials {
         })
     }
 
+    /// Makes room for `words` words of lights. Returns true if [`Self::tables`] has been replaced by another
+    /// buffer.
+    ///
+    /// # Errors
+    ///
+    /// [`canopy_bvh::Error::Limit`] if the lights exceed the adapter's limits.
+    pub(super) fn make_room_for_lights(&mut self, gpu: &Gpu, scene: &Scene, words: usize) -> Result<bool> {
+        if words <= self.light_words {
+            return Ok(false);
+        }
+        self.write_tables(gpu, scene, words.next_power_of_two())?;
+        Ok(true)
+    }
+
+    fn write_tables(&mut self, gpu: &Gpu, scene: &Scene, light_words: usize) -> Result<()> {
+        (self.tables, self.alpha_layout, self.lights_word) = upload_tables(gpu, scene, light_words)?;
+        self.light_words = light_words;
+        Ok(())
+    }
+
     /// Writes the values of a material that still has its uploaded textures and layers. Returns true if
-    /// [`Self::alpha`] has been replaced by another buffer.
+    /// [`Self::tables`] has been replaced by another buffer.
     ///
     /// # Errors
     ///
@@ -225,7 +259,7 @@ impl Materials {
         // Operations that may fail come first, so that rays and raster passes stay consistent.
         let has_room = self.alpha_layout.has_alpha_of(scene, material);
         if !has_room {
-            (self.alpha, self.alpha_layout) = upload_alpha(gpu, scene)?;
+            self.write_tables(gpu, scene, self.light_words)?;
         }
         let uniform = gpu_material(scene, &texture_support(gpu), material);
         self.uniforms.write(gpu, index, &uniform);
@@ -245,7 +279,7 @@ impl Materials {
         let header = self.alpha_layout.header(scene, material);
         let first_byte = 4 * header.len() as u64 * index as u64;
         let header = bytemuck::cast_slice(&header);
-        gpu.queue.write_buffer(&self.alpha, first_byte, header);
+        gpu.queue.write_buffer(&self.tables, first_byte, header);
         Ok(false)
     }
 
@@ -342,18 +376,18 @@ impl AnimatedMaterials {
         for (index, material) in at_rest.chain(changed.map(|(&index, material)| (index, material))) {
             let uniform = gpu_material(scene, &texture_support(gpu), material);
             materials.uniforms.write(gpu, index, &uniform);
-            let alpha = &materials.alpha;
+            let tables = &materials.tables;
             let word = |word: u32| 4 * u64::from(ALPHA_HEADER * index as u32 + word);
             let factors = [alpha_cutoff(material), material.base_color.w];
             gpu.queue
-                .write_buffer(alpha, word(ALPHA_CUTOFF), bytemuck::cast_slice(&factors));
+                .write_buffer(tables, word(ALPHA_CUTOFF), bytemuck::cast_slice(&factors));
             let scatters = materials.alpha_layout.scatters(scene, material);
             gpu.queue
-                .write_buffer(alpha, word(ALPHA_SCATTERS), bytemuck::cast_slice(&scatters));
+                .write_buffer(tables, word(ALPHA_SCATTERS), bytemuck::cast_slice(&scatters));
             if let Some(texture) = &material.base_color_texture {
                 let rows = uv_rows(texture).map(|row| [row[0], row[1], row[2]]);
                 gpu.queue
-                    .write_buffer(alpha, word(ALPHA_FROM_UV), bytemuck::cast_slice(&rows));
+                    .write_buffer(tables, word(ALPHA_FROM_UV), bytemuck::cast_slice(&rows));
             }
         }
         *held = moved;

@@ -167,6 +167,7 @@ impl Renderer {
         sample: FrameSample,
         target: &wgpu::TextureView,
     ) -> Result<DrawnFrame> {
+        scene.make_room_for_lights(gpu, &self.uploader.layouts, input.scene)?;
         let UploadedScene { buffers, state } = scene;
         let config = frame::drawn_settings(gpu, input);
         let input = &FrameInput {

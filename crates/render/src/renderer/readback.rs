@@ -213,6 +213,22 @@ impl Renderer {
         Ok(words[SHADOW_HEADER as usize..][..visibility.len()].to_vec())
     }
 
+    /// Returns the lights that each pixel of the last frame chose, one word per slot (shadow/chosen_light.wgsl).
+    /// Empty if pixels have a slot for each light.
+    pub fn read_chosen_lights(&self, gpu: &Gpu) -> Result<Vec<Vec<u32>>> {
+        let visibility = self.passes.shadows.output();
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&visibility.words)?);
+        let Some([first, pixels, slots]) = visibility.chosen() else {
+            return Ok(Vec::new());
+        };
+        let of = |pixel| {
+            (0..slots)
+                .map(|slot| words[first + slot * pixels + pixel])
+                .collect()
+        };
+        Ok((0..pixels).map(of).collect())
+    }
+
     /// Returns the ambient visibility of each pixel of the last frame. The upper 10 bits of a word are the
     /// visible fraction, and the lower 22 bits are the bent normal in octahedral coordinates
     /// (`reference::occlusion::unpack_visibility`). Empty if the frame traced no occlusion rays.

@@ -41,8 +41,10 @@ impl LightChoice {
         visibility: &Visibility,
     ) -> Result<()> {
         let World { frame, geometry, .. } = world;
-        // The kernel loops over all lights twice.
-        let most = recording.budget.pixels() / (frame.lights.len() as u32 / 8).max(1);
+        // The kernel looks at all candidates twice. A draw from the tree takes about as long as eight looks.
+        let plan = frame.light_plan;
+        let looks = plan.candidates * if plan.has_tree() { 8 } else { 1 };
+        let most = recording.budget.pixels() / (looks / 8).max(1);
         recording.dispatch_pixels(
             "light_choice",
             &self.kernel,

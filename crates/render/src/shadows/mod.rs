@@ -132,8 +132,8 @@ impl Shadows {
         let plan = VisibilityPlan {
             size: frame.size,
             traced_slots: traces.then_some(lights.slots),
-            volume_slots: frame.maps_volumes().then_some(lights.slots),
-            chooses: traces && lights.chooses(),
+            untraced_slots: (frame.maps_volumes() || lights.chooses()).then_some(lights.slots),
+            chooses: lights.chooses(),
             counts_cost: traces && frame.counts_cost,
             filters: frame.filters_shadows,
             // Blocker layers, once allocated, are kept as long as the history, so that motion that comes and
@@ -150,13 +150,17 @@ impl Shadows {
         let finds_edges = settles || (averages && lights.edge_rays > lights.rays);
         let slots = finds_edges.then_some(lights.slots);
         self.edges.fit(gpu, frame.size, slots)?;
+        if !traces && plan.untraced_slots.is_some() {
+            let words = &self.picture.output.words;
+            recording.scope.clear_buffer(words, 0, None);
+        }
+        if !traces && lights.chooses() {
+            self.choice
+                .record(recording, world, gbuffer, &self.picture.output)?;
+        }
         match shadows.mode {
             ShadowMode::Off => {}
             ShadowMode::Map => {
-                if plan.volume_slots.is_some() {
-                    let words = &self.picture.output.words;
-                    recording.scope.clear_buffer(words, 0, None);
-                }
                 self.map.record(recording, world, shadows.blended_cast)?;
             }
             ShadowMode::Rays => {
@@ -203,7 +207,8 @@ impl Shadows {
         let traces = shadows.mode == ShadowMode::Rays;
         let plan = VisibilityPlan {
             traced_slots: traces.then_some(lights.slots),
-            chooses: traces && lights.chooses(),
+            untraced_slots: lights.chooses().then_some(lights.slots),
+            chooses: lights.chooses(),
             ..VisibilityPlan::untraced(frame.size)
         };
         let most = (recording.budget.batch_rays / lights.rays).max(1);
@@ -216,6 +221,8 @@ impl Shadows {
                 edges: self.edges.none(self.shafts.tiles(false)),
             };
             self.trace(recording, world, job, &self.hits.list)?;
+        } else if lights.chooses() {
+            self.choice.record(recording, world, gbuffer, &self.hits.output)?;
         }
         Ok(&self.hits.output)
     }

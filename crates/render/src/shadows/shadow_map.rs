@@ -5,7 +5,7 @@ use crate::{
     bindings::Layouts,
     frame::{FrameSetup, recording::Recording},
     layout::{Light, SHADOW_VIEW_LIMIT, ShadowView},
-    light::lights::{LIGHT_DIRECTIONAL, LIGHT_POINT},
+    light::lights::{self, LIGHT_DIRECTIONAL, LIGHT_POINT},
     raster::draw_lists::{DrawLists, Run},
     resources::{DEPTH_FORMAT, ShadowMaps},
     world::World,
@@ -140,7 +140,7 @@ impl ShadowMap {
             None => scene,
         };
         let mut views = Vec::new();
-        for index in 0..frame.lights.len() {
+        for index in lights::first(&frame.lights) {
             let light = &frame.lights[index];
             // A sun below the horizon has no intensity and needs no view.
             if light.intensity == [0.0; 3] {
@@ -365,7 +365,7 @@ fn reach(light: &Light, scene: Aabb) -> (f32, f32) {
 
 fn spot(light: &Light, scene: Aabb, resolution: u32) -> ShadowView {
     let direction = Vec3::from(light.direction);
-    let outer_angle = (-light.spot_offset / light.spot_scale).clamp(-1.0, 1.0).acos();
+    let outer_angle = lights::outer_angle(light).unwrap_or_default();
     // Slightly wider than the cone, for the filter. A perspective projection cannot cover a hemisphere.
     let fov = (2.0 * outer_angle + 0.02).min(170f32.to_radians());
     perspective(light, direction, up_for(direction), fov, scene, resolution)

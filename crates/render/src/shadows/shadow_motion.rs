@@ -3,7 +3,7 @@
 use crate::{
     bindings::Layouts,
     frame::recording::Recording,
-    layout::LIGHT_LIMIT,
+    layout::FIRST_LIGHTS,
     light::lights,
     resources::{
         NOISY, POSITIONS, REPROJECTED, REPROJECTED_FORMAT, SURFACES, TILES, Visibility, VisibleSurfaces,
@@ -68,7 +68,7 @@ impl ShadowMotion {
             let path = "shadow/shadow_motion.wgsl";
             Kernel::with_constants(gpu, path, LABEL, &shared, &bindings, &constants)
         };
-        let pairs = (0..LIGHT_LIMIT.div_ceil(2)).map(|pair| [2 * pair, 0, 0, 0]);
+        let pairs = (0..FIRST_LIGHTS.div_ceil(2)).map(|pair| [2 * pair, 0, 0, 0]);
         Ok(Self {
             kernels: [1, 2].map(kernel),
             pairs: UniformArray::new(gpu, "shadow_motion.pairs", pairs)?,

@@ -10,7 +10,7 @@ use super::{
     bindings::Layouts,
     geometry::{tree_policy::TreePolicy, trees::TreePasses},
     layout::LIGHT_LIMIT,
-    light::lights,
+    light::{light_tree, lights},
     materials::{Materials, material_textures::Textures, mipmap::Mipmap},
     raster::{draw_lists::DrawLists, ground},
     volumes::volume_grids::VolumeGrids,
@@ -170,7 +170,8 @@ impl Uploader {
         };
 
         let textures = Textures::new(gpu, scene, anisotropy, progress);
-        let materials = Materials::new(gpu, scene, layouts, mipmap, textures)?;
+        let light_words = light_tree::words_of(lights::max_lights(scene));
+        let materials = Materials::new(gpu, scene, layouts, mipmap, textures, light_words)?;
         let volumes = scene.volumes.iter();
         let volumes = volumes.map(|volume| VolumeGrids::new(gpu, volume, progress));
         let volumes = volumes.collect::<Result<_>>()?;
@@ -178,7 +179,7 @@ impl Uploader {
             .enter("uploading: making room for the trees")
             .map_err(|_| Error::Cancelled)?;
         let merged = [&positions, &frames, &indices];
-        let scene_group = scene_group(gpu, layouts, merged, &vertices, &materials.alpha);
+        let scene_group = scene_group(gpu, layouts, merged, &vertices, &materials.tables);
 
         let geometry = Geometry {
             positions: positions.buffer(),

@@ -80,9 +80,9 @@ pub struct BindPose {
 impl SceneBuffers {
     /// Recreates the bind group of [`Layouts::scene`].
     pub(crate) fn bind_scene(&mut self, gpu: &Gpu, layouts: &Layouts) {
-        let alpha = &self.materials.alpha;
+        let tables = &self.materials.tables;
         let merged = [&self.positions, &self.frames, &self.indices];
-        self.scene_group = scene_group(gpu, layouts, merged, &self.vertices, alpha);
+        self.scene_group = scene_group(gpu, layouts, merged, &self.vertices, tables);
     }
 
     /// Returns the value of the constant `BVH_TESTS_HITS` of kernels that trace rays.
@@ -131,15 +131,15 @@ impl SceneBuffers {
     }
 }
 
-/// Creates the bind group of [`Layouts::scene`]: positions, frames, indices and vertices, and the alpha of
-/// materials.
+/// Creates the bind group of [`Layouts::scene`]: positions, frames, indices and vertices, and the tables of
+/// materials and lights.
 pub(crate) fn scene_group(
     gpu: &Gpu,
     layouts: &Layouts,
     [positions, frames, indices]: [&Array; 3],
     vertices: &wgpu::Buffer,
-    alpha: &wgpu::Buffer,
+    tables: &wgpu::Buffer,
 ) -> wgpu::BindGroup {
-    let resources: [&dyn Bind; 5] = [positions, frames, indices, vertices, alpha];
+    let resources: [&dyn Bind; 5] = [positions, frames, indices, vertices, tables];
     bind_group(gpu, "scene", &layouts.scene, &resources)
 }

@@ -9,6 +9,7 @@ use crate::{
         last_positions::LastPositions,
         tree_policy::{TreePlan, TreePolicy},
     },
+    light::{light_tree, lights},
     materials::{AnimatedMaterials, Materials},
     raster::draw_lists::{DrawLists, Surfaces},
     stats::{FrameStats, TreeWork},
@@ -81,15 +82,30 @@ impl UploadedScene {
             self.state.materials.invalidate(index);
         }
         if is_rebound {
-            self.buffers.bind_scene(gpu, layouts);
-            // The new table holds the materials of the rest pose. Animated materials are written again.
-            self.state.materials = AnimatedMaterials::default();
+            self.rebind_tables(gpu, layouts);
         }
         self.buffers.version = next_version();
         if is_drawn_otherwise {
             self.write_variant(gpu, scene);
         }
         written
+    }
+
+    /// Makes room for the lights of a scene to which lights have been added.
+    pub(crate) fn make_room_for_lights(&mut self, gpu: &Gpu, layouts: &Layouts, scene: &Scene) -> Result<()> {
+        let words = light_tree::words_of(lights::max_lights(scene));
+        if self.buffers.materials.make_room_for_lights(gpu, scene, words)? {
+            self.rebind_tables(gpu, layouts);
+        }
+        Ok(())
+    }
+
+    /// Binds tables that have been replaced. They hold the materials of the rest pose, so animated materials
+    /// are written again.
+    fn rebind_tables(&mut self, gpu: &Gpu, layouts: &Layouts) {
+        self.buffers.bind_scene(gpu, layouts);
+        self.state.materials = AnimatedMaterials::default();
+        self.buffers.version = next_version();
     }
 
     /// Writes the changes of [`Scene::choose_variant`]: the materials of triangles, and the draw lists.

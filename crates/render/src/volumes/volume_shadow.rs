@@ -29,7 +29,13 @@ impl VolumeShadow {
         let bindings = [Uniform, Read, Float, Filtered3d, Float3d, Sampler, Write];
         let path = "volume/volume_shadow.wgsl";
         Self {
-            kernel: Kernel::new(gpu, path, LABEL, &[(0, &layouts.frame)], &bindings),
+            kernel: Kernel::new(
+                gpu,
+                path,
+                LABEL,
+                &[(0, &layouts.frame), (2, &layouts.scene)],
+                &bindings,
+            ),
         }
     }
 
@@ -46,7 +52,7 @@ impl VolumeShadow {
         recording.dispatch_pixels(
             LABEL,
             &self.kernel,
-            &[(0, &frame.group)],
+            &[(0, &frame.group), (2, &frame.buffers.scene_group)],
             &[
                 volume.params,
                 &gbuffer.position,
