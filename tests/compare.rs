@@ -422,6 +422,19 @@ fn invalid_comparisons_give_a_one_line_error() {
     }
 }
 
+#[test]
+fn the_last_frame_of_several_has_a_history() {
+    let folder = Folder::new();
+    let mean = |frames: u32, with: &str| {
+        let line = format!("scene.obj --frames {frames} --with {with} {PLAIN} --set sun.angle=20");
+        folder.compares(&line)["mean"].as_f64().unwrap()
+    };
+    assert_eq!(mean(4, "output.samples=0"), 0.0);
+    assert_ne!(mean(4, "shadows.history=1"), mean(1, "shadows.history=1"));
+    let both = "scene.obj --with shadows.history=1 --frames 2 --samples 2";
+    folder.refuses(2, both, &["--frames", "--samples"]);
+}
+
 /// A single run, because compiling the path tracer takes long.
 #[test]
 fn a_frame_is_compared_with_its_reference() {

@@ -94,6 +94,15 @@ pub struct CompareArgs {
         help_heading = "Picture"
     )]
     pub samples: Option<u32>,
+    /// Compare the last of N single frames in a row, as a window shows them in motion
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=4096),
+        conflicts_with = "samples",
+        help_heading = "Picture"
+    )]
+    pub frames: Option<u32>,
     /// Appearance of both scenes.
     #[command(flatten)]
     pub look: LookArgs,
@@ -172,6 +181,7 @@ pub fn run(args: &CompareArgs, mut config: Config, quiet: bool) -> Result<()> {
             true => REFERENCE_SAMPLES,
             false => 1,
         }),
+        frames: args.frames,
         is_linear,
         keeps_radiance: args.reference,
         time_limit: args.time_limit,

@@ -75,6 +75,8 @@ pub(super) struct Drawing {
     pub(super) look: Look,
     /// Number of draws to average.
     pub(super) samples: u32,
+    /// Number of single frames in a row, the last of which is compared, instead of the average.
+    pub(super) frames: Option<u32>,
     /// True if linear radiance is compared.
     pub(super) is_linear: bool,
     /// True if linear radiance is kept in addition to the picture.
@@ -298,6 +300,15 @@ fn draw(
 ) -> Result<Option<Cost>> {
     if offscreen.traces_paths() {
         return trace(offscreen, moment, drawing.time_limit, report).map(Some);
+    }
+    if let Some(frames) = drawing.frames {
+        let fps = offscreen.config.output.fps;
+        for before in (0..frames).rev() {
+            let time = moment.time - before as f32 / fps;
+            let now = offscreen.moment(time.max(0.0));
+            offscreen.draw(&now, FrameSample::SINGLE)?;
+        }
+        return Ok(None);
     }
     for index in 0..drawing.samples {
         let sample = FrameSample::of(index, drawing.samples);
