@@ -4,18 +4,21 @@ use crate::common;
 use canopy::{
     config::{Config, ImageMode, OcclusionMode, ReflectionMode, ShadowMode},
     gpu::Gpu,
-    reference::{light_tree::LightTree, sampling},
+    reference::{
+        light_tree::{self, LightTree},
+        sampling,
+    },
     render::{
         Channel, View,
         frame::blue_noise,
         layout::{LIGHT_LIMIT, Light, SAMPLE_LIGHT_CHOICE},
-        light::{light_tree, lights},
+        light::{light_tree as tree_of_lights, lights},
     },
     scene::{AlphaMode, Layers, LightKind, Material, Pose, Primitive, Scene, bounds::Bounds},
 };
 use common::{
     by_lane, gpu,
-    scenes::{Stage, add_light, look_at, matte, quad, scene},
+    scenes::{Stage, add_cutout, add_light, look_at, matte, quad, scene},
 };
 use glam::{DVec3, Vec3, Vec4};
 use std::ops::Range;
@@ -178,7 +181,7 @@ fn frame_lights(scene: &Scene, stage: &Stage<'_>) -> Vec<Light> {
     let pose = Pose::new(scene, None, 0.0);
     let radius = Bounds::new(scene).scene(scene, &pose).radius();
     let mut lights = lights::gather(scene, &pose, &stage.config, radius);
-    light_tree::sort(&mut lights);
+    tree_of_lights::sort(&mut lights);
     lights
 }
 
@@ -198,6 +201,7 @@ fn pixels_draw_the_lights_of_the_reference() {
         let at = DVec3::new(position[0].into(), position[1].into(), position[2].into());
         let place = [pixel as u32 % SIZE[0], pixel as u32 / SIZE[0]];
         let [_, u] = sampling::point(blue_noise::mask(), place, 0, SAMPLE_LIGHT_CHOICE);
+        let u = light_tree::number(u, place, 0);
         for (slot, word) in chosen[pixel].iter().enumerate() {
             let expected = tree.draw(at, DVec3::Y, (slot as f64 + u) / 8.0);
             let weight = f64::from(f32::from_bits((word & 0xffff_0000) >> 1));
@@ -220,21 +224,78 @@ fn pixels_draw_the_lights_of_the_reference() {
     );
 }
 
-/// Edits may add lights to an uploaded scene.
+/// Edits may add lights to an uploaded scene, whose images may have left the memory by then.
 #[test]
 fn a_scene_may_get_more_lights_than_it_was_uploaded_with() {
     let gpu = gpu();
-    let mut some = grey();
+    let pane = quad(Vec3::new(-1.0, 0.2, 1.0), 2.0 * Vec3::X, -2.0 * Vec3::Z, 1);
+    let mut some = scene([floor(), pane], vec![matte(Vec3::splat(0.7)), matte(Vec3::ONE)]);
+    add_cutout(&mut some);
     add_lamps(&mut some, 0..2);
     let mut all = some.clone();
     add_lamps(&mut all, 2..300);
     let mut stage_of_some = stage(&gpu, &some, ShadowMode::Rays);
     lit(&mut stage_of_some, 1);
-    stage_of_some.scene = &all;
-    let grown = lit(&mut stage_of_some, 1);
     let fresh = lit(&mut stage(&gpu, &all, ShadowMode::Rays), 1);
+    all.images.iter_mut().for_each(|image| image.levels = Vec::new());
+    stage_of_some.scene = &all;
     assert!(mean(&fresh) > 0.01);
-    assert_eq!(grown, fresh);
+    assert_eq!(lit(&mut stage_of_some, 1), fresh);
+}
+
+/// A hundred equal lamps at one point are as bright as all of them in a frame that looks at each, and then draws from
+/// the tree.
+#[test]
+fn lamps_at_one_point_are_all_drawn() {
+    let gpu = gpu();
+    for kind in [LightKind::Point, LightKind::Directional] {
+        let mut scene = grey();
+        for _ in 0..100 {
+            add_light(&mut scene, kind, 1.0, Vec3::Y, Vec3::ZERO);
+        }
+        let mut stage = stage(&gpu, &scene, ShadowMode::Rays);
+        let [all, drawn] = [1024, 8].map(|max_rays| {
+            stage.config.shadows.max_rays = max_rays;
+            mean(&lit(&mut stage, 1))
+        });
+        assert!(
+            all > 0.1 && (drawn / all - 1.0).abs() < 0.01,
+            "{kind:?}: {drawn} of {all}"
+        );
+    }
+}
+
+/// The light of lamps that are close together reaches far, also past the light of a sun.
+#[test]
+fn lamps_at_one_point_are_seen_from_afar() {
+    let gpu = gpu();
+    let plain = quad(
+        Vec3::new(-900.0, 0.0, 900.0),
+        1800.0 * Vec3::X,
+        -1800.0 * Vec3::Z,
+        0,
+    );
+    let mut scene = scene([plain], vec![matte(Vec3::splat(0.7))]);
+    for _ in 0..200 {
+        add_light(
+            &mut scene,
+            LightKind::Point,
+            1e6,
+            Vec3::new(0.0, 20.0, 0.0),
+            Vec3::ZERO,
+        );
+    }
+    add_light(&mut scene, LightKind::Directional, 1e-3, Vec3::Y, Vec3::ZERO);
+    let mut stage = stage(&gpu, &scene, ShadowMode::Rays);
+    let pose = Pose::new(&scene, None, 0.0);
+    let [all, drawn] = [1024, 8].map(|max_rays| {
+        stage.config.shadows.max_rays = max_rays;
+        let from = Vec3::new(800.0, 3.0, 0.0);
+        stage.supersampled(&pose, look_at(from, from - Vec3::new(1.0, 2.0, 0.0), 2000.0), 16);
+        let texels = stage.channel(Channel::Lit).texels;
+        texels.iter().map(|texel| f64::from(texel[1])).sum::<f64>()
+    });
+    assert!(all > 0.1 && (drawn / all - 1.0).abs() < 0.02, "{drawn} of {all}");
 }
 
 /// Fog, bounces, glass and shadow maps look at lights too.

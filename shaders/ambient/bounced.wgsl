@@ -16,12 +16,13 @@
 fn light_arriving(start: ShadowStart, normal: vec3f, pixel: vec2u, index: u32) -> vec3f {
     let numbers = sampling_point(pixel, index, frame.first_dimension + SAMPLE_BOUNCED_CHOICE);
     var u = numbers.x;
+    let drawn = light_tree_number(numbers.y, pixel, index);
     var sum = 0.0;
     var chosen = LightCandidate(0u, 0.0);
     var chosen_weight = 0.0;
     let candidates = light_candidates_for_one();
     for (var i = 0u; i < candidates; i++) {
-        let candidate = light_candidate(i, candidates, start.position, normal, numbers.y);
+        let candidate = light_candidate(i, candidates, start.position, normal, drawn);
         let sample = light_sample(light_at(candidate.index), start.position);
         var weight = 0.0;
         if shadow_ray_needed(start, normal, sample) {

@@ -8,6 +8,7 @@
 #import "frame/frame.wgsl"
 #import "frame/scene.wgsl"
 #import "light/light.wgsl"
+#import "math/pcg.wgsl"
 
 fn light_at(index: u32) -> Light {
     let at = frame.lights_word + LIGHT_WORDS * index;
@@ -38,9 +39,18 @@ const LIGHT_TREE_BELOW = 0.05;
 const LIGHT_TREE_MAX = 1.0e30;
 // Squared distance of the light nearest to a point in a box of one light, over the square of its half diagonal.
 const LIGHT_TREE_SPACING = 0.1;
+// Factor on it in a box of half as many lights: the cube root of 4.
+const LIGHT_TREE_HALVED = 1.5874011;
+// Squared distance beyond which all boxes are as far away, so that products of two are finite.
+const LIGHT_TREE_FAR = 1.0e19;
 
 fn light_tree_is_used() -> bool {
     return frame.light_candidates < frame.light_count;
+}
+
+// Returns the usual squared distance of numbers of lights in a box, over the square of its half diagonal.
+fn light_tree_spacing(lights: vec2u) -> vec2f {
+    return LIGHT_TREE_SPACING * pow(vec2f(lights), vec2f(-0.6666667));
 }
 
 // A point at which lights are drawn, in units of the grid of the nodes' boxes.
@@ -51,7 +61,7 @@ struct LightTreePoint {
 }
 
 // Returns an estimate of the irradiance that the lights of a node bring to a point. It is 0 only if they bring none.
-// `at` is the node's first word, and `spacing` the usual distance of its lights, over the size of its box.
+// `at` is the node's first word, and `spacing` that of light_tree_spacing.
 //
 // A box that holds the point may have a light close to it. The mean of 1 / d² over the box is then no good estimate, as
 // such a light would be drawn too rarely for its weight. The product of the least and of the greatest distance is.
@@ -77,14 +87,14 @@ fn light_tree_estimate(at: u32, point: LightTreePoint, spacing: f32) -> f32 {
     let is_lit = least2 <= range * range && is_in_cone;
     let near2 = max(least2, spacing * radius2);
     let estimate = bitcast<f32>(strength_range << 16u) * clamp(facing, LIGHT_TREE_BELOW, 1.0)
-        * inverseSqrt(near2 * dot(to_far, to_far));
+        * inverseSqrt(min(near2, LIGHT_TREE_FAR) * min(dot(to_far, to_far), LIGHT_TREE_FAR));
     return select(0.0, min(estimate, LIGHT_TREE_MAX), is_lit);
 }
 
 // Returns the illuminance of the directional lights of a node, over the square of the grid's scale.
 fn light_tree_distant(at: u32) -> f32 {
     let scale = frame.light_grid.w;
-    return bitcast<f32>(tables[at + 3u] << 16u) / (scale * scale);
+    return min(bitcast<f32>(tables[at + 3u] << 16u) / (scale * scale), LIGHT_TREE_MAX);
 }
 
 // Draws a light with a number `u` in [0, 1). A normal of zero stands for a medium.
@@ -98,6 +108,7 @@ fn light_tree_draw(position: vec3f, normal: vec3f, u: f32) -> LightCandidate {
     var node = 0u;
     var first = 0u;
     var count = frame.light_count;
+    var spacing = light_tree_spacing(vec2u(count));
     while count > 1u {
         var left = count / 2u;
         let are_mixed = first < frame.distant_lights && first + count > frame.distant_lights;
@@ -105,11 +116,13 @@ fn light_tree_draw(position: vec3f, normal: vec3f, u: f32) -> LightCandidate {
             left = frame.distant_lights;
         }
         let children = vec2u(tree + 2u * LIGHT_NODE_WORDS * node) + vec2u(0u, LIGHT_NODE_WORDS);
-        // Lights of a box are about this far apart, in terms of its half diagonal.
-        let spacing = LIGHT_TREE_SPACING * pow(f32(left), -0.6666667);
+        spacing *= vec2f(LIGHT_TREE_HALVED);
+        if are_mixed {
+            spacing = light_tree_spacing(vec2u(left, count - left));
+        }
         var estimates = vec2f(
-            light_tree_estimate(children.x, point, spacing),
-            light_tree_estimate(children.y, point, spacing),
+            light_tree_estimate(children.x, point, spacing.x),
+            light_tree_estimate(children.y, point, spacing.y),
         );
         if first < frame.distant_lights {
             estimates.x = light_tree_distant(children.x);
@@ -120,15 +133,22 @@ fn light_tree_draw(position: vec3f, normal: vec3f, u: f32) -> LightCandidate {
             return LightCandidate(0u, 0.0);
         }
         let share = estimates.x / sum;
-        // A share of 1 must not go to a light of no chance, whatever `at` is rounded to.
-        let goes_left = at < share || estimates.y == 0.0;
+        // Rounding must not lead to a light of no chance.
+        let goes_left = at < share || share >= 1.0;
         chance *= select(1.0 - share, share, goes_left);
         at = select((at - share) / (1.0 - share), at / share, goes_left);
         node += select(left, 1u, goes_left);
         first += select(left, 0u, goes_left);
+        spacing = vec2f(select(spacing.y, spacing.x, goes_left));
         count = select(count - left, left, goes_left);
     }
     return LightCandidate(first, 1.0 / chance);
+}
+
+// Refines a number of the sampling sequence, which has 12 bits. A tree of many lights needs more.
+fn light_tree_number(u: f32, pixel: vec2u, index: u32) -> f32 {
+    let low = pcg_hash(pixel.x + pcg_hash(pixel.y + pcg_hash(index)));
+    return fract(u + f32(low >> 8u) / (16777216.0 * 4096.0));
 }
 
 // Returns light `i` of the `count` lights that a surface looks at: of all lights, or else drawn from the tree with a

@@ -66,7 +66,8 @@ fn blended_weight(s: Surface, e: BrdfEye, to_eye: vec3f, sample: LightSample) ->
 
 fn blended_lights(pixel: vec2u, s: Surface, e: BrdfEye, to_eye: vec3f) -> BlendedLights {
     let chooses = frame.light_slots < frame.light_candidates;
-    let u = sampling_point(pixel, frame.sample_index, SAMPLE_BLENDED_CHOICE);
+    var u = sampling_point(pixel, frame.sample_index, SAMPLE_BLENDED_CHOICE);
+    u.y = light_tree_number(u.y, pixel, frame.sample_index);
     var total = 0.0;
     if chooses {
         for (var i = 0u; i < frame.light_candidates; i++) {

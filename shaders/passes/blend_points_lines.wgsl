@@ -28,7 +28,8 @@ fn blend_points_lines(in: Fragment) -> Blended {
         radiance += brdf_ambient(s, to_eye, ambient_unoccluded(s.normal), reflected_nothing());
         let eye = brdf_eye(s, to_eye, 0.0);
         let pixel = vec2u(in.clip.xy);
-        let u = sampling_point(pixel, frame.sample_index, SAMPLE_BLENDED_CHOICE).y;
+        let number = sampling_point(pixel, frame.sample_index, SAMPLE_BLENDED_CHOICE).y;
+        let u = light_tree_number(number, pixel, frame.sample_index);
         for (var i = 0u; i < frame.light_candidates; i++) {
             let candidate = light_candidate(i, frame.light_candidates, s.position, s.normal, u);
             let light = light_at(candidate.index);

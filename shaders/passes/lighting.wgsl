@@ -64,7 +64,8 @@ fn ground_lit(pixel: vec2u, s: Surface) -> vec3f {
     var unblocked = open;
     var arriving = open * ambient_bounced(ambient, vec3f(frame.ground_albedo));
     // These are the candidates of `light_choice`, so both sums are of the same lights.
-    let u = sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_LIGHT_CHOICE).y;
+    let number = sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_LIGHT_CHOICE).y;
+    let u = light_tree_number(number, pixel, frame.sample_index);
     for (var i = 0u; i < frame.light_candidates; i++) {
         let candidate = light_candidate(i, frame.light_candidates, s.position, s.normal, u);
         let sample = light_sample(light_at(candidate.index), s.position);

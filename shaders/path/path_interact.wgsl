@@ -20,13 +20,14 @@
 fn path_sample_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u32) -> DirectSample {
     let numbers = path_point(pixel, bounce, PATH_LIGHT);
     var choice = numbers.x;
+    let drawn = light_tree_number(numbers.y, pixel, params.index * PATH_DIMENSIONS + bounce);
     var total = 0.0;
     var chosen = LightCandidate(0u, 0.0);
     var chosen_weight = 0.0;
     let normal = select(p.s.normal, vec3f(0.0), p.kind == PATH_MEDIUM);
     let candidates = light_candidates_for_one();
     for (var i = 0u; i < candidates; i++) {
-        let candidate = light_candidate(i, candidates, p.s.position, normal, numbers.y);
+        let candidate = light_candidate(i, candidates, p.s.position, normal, drawn);
         let light = light_at(candidate.index);
         let sample = light_sample(light, p.s.position);
         let is_far = light.kind == LIGHT_DIRECTIONAL;

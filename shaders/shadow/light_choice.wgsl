@@ -2,7 +2,7 @@
 //
 // in   G-buffer, the merged scene (group 2) with the table of lights
 // out  shadow_words: a ChosenLight per slot and pixel (shadow/chosen_lights.wgsl)
-// One thread per pixel; the method is in light/light_choice.wgsl. A light that is chosen several times gets as many
+// One thread per pixel; the methods are in light/light_choice.wgsl, and in light/light_table.wgsl for many lights. A light that is chosen several times gets as many
 // slots. If its rays would be identical, it gets one slot with the total weight.
 #import "shadow/chosen_lights.wgsl"
 #import "frame/gbuffer.wgsl"
@@ -48,7 +48,7 @@ fn light_choice(@builtin(global_invocation_id) id: vec3u) {
     let position = gbuffer_seen(textureLoad(position_texture, pixel, 0), pixel);
     let u = sampling_point(pixel, frame.sample_index, frame.first_dimension + SAMPLE_LIGHT_CHOICE);
     if light_tree_is_used() {
-        draw_lights(pixel, position, u.y);
+        draw_lights(pixel, position, light_tree_number(u.y, pixel, frame.sample_index));
         return;
     }
     var s = gbuffer_unpack(

@@ -15,7 +15,7 @@ pub struct CellKey {
     pub checksum: u32,
 }
 
-fn pcg_hash(x: u32) -> u32 {
+pub(crate) fn pcg_hash(x: u32) -> u32 {
     let state = x.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
     let word = ((state >> ((state >> 28) + 4)) ^ state).wrapping_mul(277_803_737);
     (word >> 22) ^ word

@@ -1,5 +1,6 @@
 //! CPU reference of light/light_table.wgsl: draws lights from the tree over the lights of a frame.
 
+use crate::cells::pcg_hash;
 use canopy_render::{
     layout::Light,
     light::light_tree::{self, LIGHT_NODE_WORDS, LightGrid},
@@ -19,6 +20,12 @@ pub struct LightTree {
     distant: usize,
     origin: DVec3,
     scale: f64,
+}
+
+/// Returns the number of a pixel that draws lights, from a number of the sampling sequence.
+pub fn number(u: f64, pixel: [u32; 2], index: u32) -> f64 {
+    let low = pcg_hash(pixel[0].wrapping_add(pcg_hash(pixel[1].wrapping_add(pcg_hash(index)))));
+    (u + f64::from(low >> 8) / (16_777_216.0 * 4096.0)).fract()
 }
 
 /// Point at which lights are drawn.
@@ -91,14 +98,16 @@ impl LightTree {
     fn step(&self, point: Point, node: usize, first: usize, count: usize) -> Option<(usize, f64)> {
         let are_mixed = first < self.distant && first + count > self.distant;
         let left = if are_mixed { self.distant } else { count / 2 };
-        let spacing = SPACING * (left as f64).powf(-2.0 / 3.0);
         let distant = first < self.distant;
         let [a, b] = [(0, distant), (1, distant && !are_mixed)].map(|(side, is_distant)| {
             let size = LIGHT_NODE_WORDS as usize;
             let child = &self.words[size * (2 * node + side)..][..size];
             match is_distant {
                 true => lower(child[3]) / self.scale.powi(2),
-                false => estimate(child, point, spacing),
+                false => {
+                    let lights = [left, count - left][side];
+                    estimate(child, point, SPACING * (lights as f64).powf(-2.0 / 3.0))
+                }
             }
         });
         (a + b > 0.0).then(|| (left, a / (a + b)))

@@ -4,7 +4,7 @@
 use canopy_bvh::gpu::{library::wgsl_constants, structs::gpu_structs};
 
 wgsl_constants! {
-    /// Maximum number of lights that passes without access to the scene see. They fill a uniform buffer of
+    /// Maximum number of lights that fog, volumes and the laboratory see. They fill a uniform buffer of
     /// 16 KiB, the portable limit. It is also the maximum number of light slots of a pixel.
     pub const FIRST_LIGHTS: u32 = 256;
     /// Maximum number of shadow-map layers in a frame.
@@ -21,8 +21,8 @@ wgsl_constants! {
     pub const SHADOW_HEADER: u32 = 2;
     /// Dimension of the sampling sequence for ambient occlusion.
     pub const SAMPLE_OCCLUSION: u32 = 0;
-    /// Dimension for choosing lights. Here and for all other choices of lights, the second coordinate draws the
-    /// candidates from the tree of lights.
+    /// Dimension for choosing lights. Here and for the choices below, except that of fog, the second coordinate
+    /// draws lights from their tree.
     pub const SAMPLE_LIGHT_CHOICE: u32 = 1;
     /// Dimension for the first light slot of a pixel. Each further slot takes the next dimension.
     pub const SAMPLE_LIGHTS: u32 = 2;

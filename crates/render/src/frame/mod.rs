@@ -19,7 +19,6 @@ use super::{
         light_tree::{self, LightGrid},
         lights::{self, LightPlan},
     },
-    materials::Materials,
     resources::{REFLECTED_BYTES, ReflectionStart, ShadowMaps},
     upload::scene_buffers::SceneBuffers,
     view::{View, aspect, jittered_from_clip},
@@ -629,8 +628,6 @@ pub struct FrameUniforms {
     /// Frame uniforms for the hits of each bounce.
     at_hits: UniformArray<GpuFrame>,
     lights: wgpu::Buffer,
-    /// Lights in the tables of the buffers with this version.
-    tabled: Option<(u64, Vec<Light>)>,
     shadow_views: wgpu::Buffer,
     blue_noise: wgpu::Buffer,
 }
@@ -656,7 +653,6 @@ impl FrameUniforms {
             frame: uniform("frame", 1, size_of::<GpuFrame>()),
             at_hits: UniformArray::new(gpu, AT_HITS, at_hits)?,
             lights: uniform("lights", FIRST_LIGHTS, size_of::<Light>()),
-            tabled: None,
             blue_noise: gpu.buffer_with(
                 "blue_noise",
                 bytemuck::cast_slice::<u16, u8>(blue_noise::mask()),
@@ -769,7 +765,10 @@ impl FrameUniforms {
         let at_hits: Vec<_> = at_hits.collect();
         self.at_hits.write_all(gpu, AT_HITS, &at_hits)?;
         gpu.queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));
-        self.write_lights(gpu, input);
+        let first = lights::first(lights, &input.light_plan);
+        let first: Vec<Light> = first.into_iter().map(|index| lights[index]).collect();
+        gpu.queue
+            .write_buffer(&self.lights, 0, bytemuck::cast_slice(&first));
         gpu.queue
             .write_buffer(&self.shadow_views, 0, bytemuck::cast_slice(shadow_maps.views));
         let group = |frame: &dyn Bind| {
@@ -794,33 +793,5 @@ impl FrameUniforms {
                 .collect(),
             prepared: Rc::new(prepared),
         })
-    }
-
-    /// Writes the frame's lights to the uniform buffer and to the scene's tables.
-    fn write_lights(&mut self, gpu: &Gpu, input: &FrameSetup<'_>) {
-        let (lights, buffers) = (&input.lights, input.buffers);
-        let key = (buffers.version, lights);
-        if lights.is_empty()
-            || self
-                .tabled
-                .as_ref()
-                .is_some_and(|(version, last)| (*version, last) == key)
-        {
-            return;
-        }
-        let first = lights::first(lights);
-        let first: Vec<Light> = first.into_iter().map(|index| lights[index]).collect();
-        gpu.queue
-            .write_buffer(&self.lights, 0, bytemuck::cast_slice(&first));
-        let mut words: Vec<u32> = bytemuck::cast_slice(lights).to_vec();
-        if input.light_plan.has_tree() {
-            words.extend(LightGrid::new(lights).tree(lights));
-        }
-        let Materials {
-            tables, lights_word, ..
-        } = &buffers.materials;
-        gpu.queue
-            .write_buffer(tables, 4 * u64::from(*lights_word), bytemuck::cast_slice(&words));
-        self.tabled = Some((buffers.version, lights.clone()));
     }
 }

@@ -25,6 +25,9 @@ pub const NO_SHADOW_VIEW: u32 = u32::MAX;
 /// it draws candidates from a tree ([`light_tree`](super::light_tree)).
 const LOOKED_AT_MAX: u32 = 64;
 
+/// Number of lights that a surface draws from the tree if it casts no rays to them.
+const DRAWS_WITHOUT_RAYS: u32 = 8;
+
 /// Numbers of lights, of light slots per pixel, and of shadow rays per light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LightPlan {
@@ -52,13 +55,19 @@ impl LightPlan {
             _ => shadows.rays.min(shadows.max_rays),
         };
         let wanted = all - soft + soft * rays;
-        let may_cast = wanted <= shadows.max_rays || shadows.mode != ShadowMode::Rays;
-        let affordable = all.min(shadows.max_rays / rays);
-        let (slots, candidates) = match may_cast {
-            true if all <= FIRST_LIGHTS => (all, all),
-            false if all <= LOOKED_AT_MAX => (affordable, all),
+        let casts = shadows.mode == ShadowMode::Rays;
+        let affordable = match casts {
+            true => all.min(shadows.max_rays / rays),
+            false => DRAWS_WITHOUT_RAYS,
+        };
+        let (slots, candidates) = if (!casts || wanted <= shadows.max_rays) && all <= FIRST_LIGHTS {
+            (all, all)
+        } else if casts && all <= LOOKED_AT_MAX {
+            (affordable, all)
+        } else {
             // The tree fills each slot with one draw.
-            _ => (affordable.min(FIRST_LIGHTS), affordable.min(FIRST_LIGHTS)),
+            let draws = affordable.min(FIRST_LIGHTS);
+            (draws, draws)
         };
         let left = shadows.max_rays.saturating_sub(slots.saturating_sub(1) * rays);
         Self {
@@ -93,11 +102,11 @@ pub fn max_lights(scene: &Scene) -> u32 {
     (lights.count() as u32 + 1).min(LIGHT_LIMIT)
 }
 
-/// Returns the indices of at most [`FIRST_LIGHTS`] lights for passes that see no more. They are in order, or the
-/// strongest first if there are more, directional ones before the others.
-pub fn first(lights: &[GpuLight]) -> Vec<usize> {
+/// Returns the indices of at most [`FIRST_LIGHTS`] lights, for fog, volumes, shadow maps and the laboratory. They are in
+/// order or, if there is a tree, by strength, directional lights before the others.
+pub fn first(lights: &[GpuLight], plan: &LightPlan) -> Vec<usize> {
     let mut indices: Vec<_> = (0..lights.len()).collect();
-    if lights.len() > FIRST_LIGHTS as usize {
+    if plan.has_tree() {
         let is_placed = |index: &usize| lights[*index].kind != LIGHT_DIRECTIONAL;
         let power = |index: &usize| strength(&lights[*index]);
         indices.sort_by(|a, b| {
@@ -105,8 +114,8 @@ pub fn first(lights: &[GpuLight]) -> Vec<usize> {
                 .cmp(&is_placed(b))
                 .then(power(b).total_cmp(&power(a)))
         });
-        indices.truncate(FIRST_LIGHTS as usize);
     }
+    indices.truncate(FIRST_LIGHTS as usize);
     indices
 }
 

@@ -96,6 +96,12 @@ fn has_sheen(material: &Material) -> bool {
     material.layers.as_deref().is_some_and(scatters)
 }
 
+/// Name of the scene's tables in errors.
+const TABLES: &str = "the alpha of masked materials and the lights";
+const TABLES_USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_SRC)
+    .union(wgpu::BufferUsages::COPY_DST);
+
 /// Uploads the alpha of all materials, with room for `room` words behind it. Returns the layout of the alpha, and the
 /// first word of the room.
 fn upload_tables(gpu: &Gpu, scene: &Scene, room: usize) -> Result<(wgpu::Buffer, AlphaLayout, u32)> {
@@ -104,11 +110,8 @@ fn upload_tables(gpu: &Gpu, scene: &Scene, room: usize) -> Result<(wgpu::Buffer,
     let mut words = table.words;
     let first_word = words.len() as u32;
     words.resize(words.len() + room, 0);
-    gpu.check_binding(
-        "the alpha of masked materials and the lights",
-        words.len() as u64 * 4,
-    )?;
-    let buffer = gpu.buffer_with("scene.tables", &words, wgpu::BufferUsages::STORAGE);
+    gpu.check_binding(TABLES, words.len() as u64 * 4)?;
+    let buffer = gpu.buffer_with("scene.tables", &words, TABLES_USAGE);
     Ok((buffer, table.layout, first_word))
 }
 
@@ -234,18 +237,21 @@ impl Materials {
     /// # Errors
     ///
     /// [`canopy_bvh::Error::Limit`] if the lights exceed the adapter's limits.
-    pub(super) fn make_room_for_lights(&mut self, gpu: &Gpu, scene: &Scene, words: usize) -> Result<bool> {
+    pub(super) fn make_room_for_lights(&mut self, gpu: &Gpu, words: usize) -> Result<bool> {
         if words <= self.light_words {
             return Ok(false);
         }
-        self.write_tables(gpu, scene, words.next_power_of_two())?;
+        let light_words = words.next_power_of_two();
+        let before = 4 * u64::from(self.lights_word);
+        let bytes = before + 4 * light_words as u64;
+        gpu.check_binding(TABLES, bytes)?;
+        // The images may no longer be in memory, so the alpha is copied.
+        let tables = gpu.catch(|| gpu.buffer("scene.tables", bytes, TABLES_USAGE))?;
+        let mut encoder = gpu.encoder("scene.tables");
+        encoder.copy_buffer_to_buffer(&self.tables, 0, &tables, 0, before);
+        gpu.queue.submit([encoder.finish()]);
+        (self.tables, self.light_words) = (tables, light_words);
         Ok(true)
-    }
-
-    fn write_tables(&mut self, gpu: &Gpu, scene: &Scene, light_words: usize) -> Result<()> {
-        (self.tables, self.alpha_layout, self.lights_word) = upload_tables(gpu, scene, light_words)?;
-        self.light_words = light_words;
-        Ok(())
     }
 
     /// Writes the values of a material that still has its uploaded textures and layers. Returns true if
@@ -259,7 +265,8 @@ impl Materials {
         // Operations that may fail come first, so that rays and raster passes stay consistent.
         let has_room = self.alpha_layout.has_alpha_of(scene, material);
         if !has_room {
-            self.write_tables(gpu, scene, self.light_words)?;
+            let uploaded = upload_tables(gpu, scene, self.light_words)?;
+            (self.tables, self.alpha_layout, self.lights_word) = uploaded;
         }
         let uniform = gpu_material(scene, &texture_support(gpu), material);
         self.uniforms.write(gpu, index, &uniform);

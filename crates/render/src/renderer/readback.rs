@@ -217,10 +217,10 @@ impl Renderer {
     /// Empty if pixels have a slot for each light.
     pub fn read_chosen_lights(&self, gpu: &Gpu) -> Result<Vec<Vec<u32>>> {
         let visibility = self.passes.shadows.output();
-        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&visibility.words)?);
         let Some([first, pixels, slots]) = visibility.chosen() else {
             return Ok(Vec::new());
         };
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&gpu.read(&visibility.words)?);
         let of = |pixel| {
             (0..slots)
                 .map(|slot| words[first + slot * pixels + pixel])

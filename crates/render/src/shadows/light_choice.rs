@@ -43,8 +43,11 @@ impl LightChoice {
         let World { frame, geometry, .. } = world;
         // The kernel looks at all candidates twice. A draw from the tree takes about as long as eight looks.
         let plan = frame.light_plan;
-        let looks = plan.candidates * if plan.has_tree() { 8 } else { 1 };
-        let most = recording.budget.pixels() / (looks / 8).max(1);
+        let draws = match plan.has_tree() {
+            true => plan.candidates,
+            false => plan.candidates / 8,
+        };
+        let most = recording.budget.pixels() / draws.max(1);
         recording.dispatch_pixels(
             "light_choice",
             &self.kernel,

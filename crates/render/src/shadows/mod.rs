@@ -150,7 +150,7 @@ impl Shadows {
         let finds_edges = settles || (averages && lights.edge_rays > lights.rays);
         let slots = finds_edges.then_some(lights.slots);
         self.edges.fit(gpu, frame.size, slots)?;
-        if !traces && plan.untraced_slots.is_some() {
+        if frame.maps_volumes() {
             let words = &self.picture.output.words;
             recording.scope.clear_buffer(words, 0, None);
         }

@@ -140,7 +140,7 @@ impl ShadowMap {
             None => scene,
         };
         let mut views = Vec::new();
-        for index in lights::first(&frame.lights) {
+        for index in lights::first(&frame.lights, &frame.light_plan) {
             let light = &frame.lights[index];
             // A sun below the horizon has no intensity and needs no view.
             if light.intensity == [0.0; 3] {

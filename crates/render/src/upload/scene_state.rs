@@ -9,7 +9,11 @@ use crate::{
         last_positions::LastPositions,
         tree_policy::{TreePlan, TreePolicy},
     },
-    light::{light_tree, lights},
+    layout::Light,
+    light::{
+        light_tree::{self, LightGrid},
+        lights,
+    },
     materials::{AnimatedMaterials, Materials},
     raster::draw_lists::{DrawLists, Surfaces},
     stats::{FrameStats, TreeWork},
@@ -45,6 +49,16 @@ pub struct SceneState {
     /// True for each instance that has changed since the last committed frame.
     changed: Vec<bool>,
     materials: AnimatedMaterials,
+    lights: WrittenLights,
+}
+
+/// Lights in GPU memory.
+#[derive(Debug, Default)]
+struct WrittenLights {
+    /// Lights in the scene's tables; none if the tables have been replaced.
+    lights: Vec<Light>,
+    /// True if their tree is in the tables too.
+    has_tree: bool,
 }
 
 /// Pose in GPU memory.
@@ -94,17 +108,18 @@ impl UploadedScene {
     /// Makes room for the lights of a scene to which lights have been added.
     pub(crate) fn make_room_for_lights(&mut self, gpu: &Gpu, layouts: &Layouts, scene: &Scene) -> Result<()> {
         let words = light_tree::words_of(lights::max_lights(scene));
-        if self.buffers.materials.make_room_for_lights(gpu, scene, words)? {
+        if self.buffers.materials.make_room_for_lights(gpu, words)? {
             self.rebind_tables(gpu, layouts);
         }
         Ok(())
     }
 
-    /// Binds tables that have been replaced. They hold the materials of the rest pose, so animated materials
-    /// are written again.
+    /// Binds tables that have been replaced. They hold the materials of the rest pose and no lights, so animated
+    /// materials and lights are written again.
     fn rebind_tables(&mut self, gpu: &Gpu, layouts: &Layouts) {
         self.buffers.bind_scene(gpu, layouts);
         self.state.materials = AnimatedMaterials::default();
+        self.state.lights = WrittenLights::default();
         self.buffers.version = next_version();
     }
 
@@ -165,13 +180,15 @@ impl SceneState {
             pose: WrittenPose::default(),
             changed: Vec::new(),
             materials: AnimatedMaterials::default(),
+            lights: WrittenLights::default(),
         }
     }
 
-    /// Writes the pose and the animated materials of a frame, and plans its BVH work.
+    /// Writes the pose, the animated materials and the lights of a frame, and plans its BVH work.
     pub(crate) fn update(&mut self, gpu: &Gpu, frame: &FrameSetup<'_>) -> TreePlan {
         let FrameSetup { scene, buffers, .. } = frame;
         self.materials.write(gpu, &buffers.materials, scene, &frame.pose);
+        self.lights.write(gpu, frame);
         let mut changed = self.pose.write(gpu, buffers, scene, &frame.pose);
         for (changed, before) in changed.iter_mut().zip(&self.changed) {
             *changed |= before;
@@ -180,6 +197,26 @@ impl SceneState {
         let again = frame.sample.index > 0;
         self.policy
             .plan(&frame.config.tree, changed, again, self.tree.leaf_cutoff())
+    }
+}
+
+impl WrittenLights {
+    /// Writes the lights of a frame, and their tree if there is one, into the scene's tables.
+    fn write(&mut self, gpu: &Gpu, frame: &FrameSetup<'_>) {
+        let (lights, has_tree) = (&frame.lights, frame.light_plan.has_tree());
+        if self.lights == *lights && self.has_tree == has_tree {
+            return;
+        }
+        let mut words: Vec<u32> = bytemuck::cast_slice(lights).to_vec();
+        if has_tree {
+            words.extend(LightGrid::new(lights).tree(lights));
+        }
+        let materials = &frame.buffers.materials;
+        let first_byte = 4 * u64::from(materials.lights_word);
+        gpu.queue
+            .write_buffer(&materials.tables, first_byte, bytemuck::cast_slice(&words));
+        self.lights.clone_from(lights);
+        self.has_tree = has_tree;
     }
 }
 
