@@ -56,8 +56,10 @@ impl LightTree {
     pub fn draw(&self, position: DVec3, normal: DVec3, mut u: f64) -> Option<(usize, f64)> {
         let point = self.point(position, normal);
         let (mut node, mut first, mut count, mut chance) = (0, 0, self.lights, 1.0);
+        let mut spacing = usual_spacing(count);
         while count > 1 {
-            let (left, share) = self.step(point, node, first, count)?;
+            let (left, share, spacings) = self.step(point, node, first, count, spacing)?;
+            spacing = spacings[usize::from(u >= share)];
             if u < share {
                 (u, chance) = (u / share, chance * share);
                 (node, count) = (node + 1, left);
@@ -73,13 +75,14 @@ impl LightTree {
     pub fn chances(&self, position: DVec3, normal: DVec3) -> Vec<f64> {
         let point = self.point(position, normal);
         let mut chances = vec![0.0; self.lights];
-        let mut open = vec![(0, 0, self.lights, 1.0)];
-        while let Some((node, first, count, chance)) = open.pop() {
+        let mut open = vec![(0, 0, self.lights, usual_spacing(self.lights), 1.0)];
+        while let Some((node, first, count, spacing, chance)) = open.pop() {
             if count == 1 {
                 chances[first] = chance;
-            } else if let Some((left, share)) = self.step(point, node, first, count) {
-                open.push((node + 1, first, left, chance * share));
-                open.push((node + left, first + left, count - left, chance * (1.0 - share)));
+            } else if let Some((left, share, [a, b])) = self.step(point, node, first, count, spacing) {
+                let after = count - left;
+                open.push((node + 1, first, left, a, chance * share));
+                open.push((node + left, first + left, after, b, chance * (1.0 - share)));
             }
         }
         chances
@@ -93,25 +96,38 @@ impl LightTree {
         }
     }
 
-    /// Returns the number of lights of a node's left child, and the probability to go there. `None` if no light
-    /// reaches the point.
-    fn step(&self, point: Point, node: usize, first: usize, count: usize) -> Option<(usize, f64)> {
+    /// Returns the number of lights of a node's left child, the probability to go there, and the spacing of both
+    /// children. `None` if no light reaches the point.
+    fn step(
+        &self,
+        point: Point,
+        node: usize,
+        first: usize,
+        count: usize,
+        spacing: f64,
+    ) -> Option<(usize, f64, [f64; 2])> {
         let are_mixed = first < self.distant && first + count > self.distant;
         let left = if are_mixed { self.distant } else { count / 2 };
+        let spacings = match are_mixed {
+            true => [left, count - left].map(usual_spacing),
+            false => [4_f64.cbrt() * spacing; 2],
+        };
         let distant = first < self.distant;
         let [a, b] = [(0, distant), (1, distant && !are_mixed)].map(|(side, is_distant)| {
             let size = LIGHT_NODE_WORDS as usize;
             let child = &self.words[size * (2 * node + side)..][..size];
             match is_distant {
                 true => lower(child[3]) / self.scale.powi(2),
-                false => {
-                    let lights = [left, count - left][side];
-                    estimate(child, point, SPACING * (lights as f64).powf(-2.0 / 3.0))
-                }
+                false => estimate(child, point, spacings[side]),
             }
         });
-        (a + b > 0.0).then(|| (left, a / (a + b)))
+        (a + b > 0.0).then(|| (left, a / (a + b), spacings))
     }
+}
+
+/// Returns the usual squared distance of `lights` lights in a box, over the square of its half diagonal.
+fn usual_spacing(lights: usize) -> f64 {
+    SPACING * (lights as f64).powf(-2.0 / 3.0)
 }
 
 /// Returns the float whose upper half is the lower half of a word.
