@@ -94,7 +94,7 @@ pub struct CompareArgs {
         help_heading = "Picture"
     )]
     pub samples: Option<u32>,
-    /// Compare the last of N single frames in a row, as a window shows them in motion
+    /// Compare the last of N single frames in a row
     #[arg(
         long,
         value_name = "N",
