@@ -97,6 +97,8 @@ impl UploadedScene {
         }
         if is_rebound {
             self.rebind_tables(gpu, layouts);
+            // The new tables hold the materials of the rest pose. Animated materials are written again.
+            self.state.materials = AnimatedMaterials::default();
         }
         self.buffers.version = next_version();
         if is_drawn_otherwise {
@@ -114,11 +116,9 @@ impl UploadedScene {
         Ok(())
     }
 
-    /// Binds tables that have been replaced. They hold the materials of the rest pose and no lights, so animated
-    /// materials and lights are written again.
+    /// Binds tables that have been replaced. They hold no lights, so these are written again.
     fn rebind_tables(&mut self, gpu: &Gpu, layouts: &Layouts) {
         self.buffers.bind_scene(gpu, layouts);
-        self.state.materials = AnimatedMaterials::default();
         self.state.lights = WrittenLights::default();
         self.buffers.version = next_version();
     }
