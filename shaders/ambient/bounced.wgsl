@@ -27,7 +27,8 @@ fn light_arriving(start: ShadowStart, normal: vec3f, pixel: vec2u, index: u32) -
         var weight = 0.0;
         if shadow_ray_needed(start, normal, sample) {
             // Bounded, so that the sum is finite.
-            weight = candidate.weight * min(luminance(sample.irradiance) * dot(normal, sample.to_light), 1.0e30);
+            let irradiance = luminance(sample.irradiance) * dot(normal, sample.to_light);
+            weight = min(candidate.weight * irradiance, 1.0e30);
         }
         if weight > 0.0 {
             sum += weight;
