@@ -19,8 +19,8 @@ struct Light {
     radius: f32,
 }
 
-// The first lights of the frame, for fog, volumes and the laboratory. With a tree of lights, they are directional lights,
-// then the strongest. All lights are in light/light_table.wgsl.
+// The first lights of the frame, for fog, volumes and the laboratory. With a tree of lights, they are directional
+// lights, then the strongest. All lights are in light/light_table.wgsl.
 @group(0) @binding(1) var<uniform> first_lights: array<Light, FIRST_LIGHTS>;
 
 fn first_light_count() -> u32 {

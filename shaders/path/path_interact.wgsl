@@ -64,7 +64,8 @@ fn path_sample_light(p: PathSurface, start: ShadowStart, pixel: vec2u, bounce: u
     direct.direction = ray.direction;
     direct.distance = ray.distance;
     if p.kind == PATH_MEDIUM || dot(start.horizon_normal, ray.direction) > 0.0 {
-        direct.light = path_evaluate_light(p, ray.direction) * sample.irradiance * (spread * chosen.weight * total / chosen_weight);
+        let weight = chosen.weight * total / chosen_weight;
+        direct.light = path_evaluate_light(p, ray.direction) * sample.irradiance * (spread * weight);
         direct.in_fog = select(0.0, ray.distance, ray.distance < 1.0e20);
     }
     return direct;

@@ -2,8 +2,9 @@
 //
 // in   G-buffer, the merged scene (group 2) with the table of lights
 // out  shadow_words: a ChosenLight per slot and pixel (shadow/chosen_lights.wgsl)
-// One thread per pixel; the methods are in light/light_choice.wgsl, and in light/light_table.wgsl for many lights. A light that is chosen several times gets as many
-// slots. If its rays would be identical, it gets one slot with the total weight.
+// One thread per pixel; the methods are in light/light_choice.wgsl, and in light/light_table.wgsl for many lights. A
+// light that is chosen several times gets as many slots. If its rays would be identical, it gets one slot with the
+// total weight.
 #import "shadow/chosen_lights.wgsl"
 #import "frame/gbuffer.wgsl"
 #import "frame/gbuffer_seen.wgsl"

@@ -17,7 +17,8 @@ fn visibility(slot: u32, chosen: ChosenLight, pixel: vec2u, s: Surface, sample: 
         return chosen.weight * shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot);
     }
     if HAS_SHADOW_MAPS && shadow_mode == SHADOWS_MAP {
-        let seen = chosen.weight * shadow_map_visibility(light_at(chosen.light), sample, pixel, s.position, s.smooth_normal);
+        let light = light_at(chosen.light);
+        let seen = chosen.weight * shadow_map_visibility(light, sample, pixel, s.position, s.smooth_normal);
         if frame.volume_shadows != 0u {
             return seen * (1.0 - shadow_share_unpack(shadow_words[shadow_word(slot, pixel)], slot));
         }
